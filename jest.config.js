@@ -1,0 +1,17 @@
+/** ESM-only packages that Jest on Node 20 cannot `require`: they are compiled like our own files. */
+const esmOnly = ['inversify', '@inversifyjs', 'jose', '@peculiar', 'pvtsutils', 'uuid', '@simplewebauthn', 'cborg'];
+const base = {
+  testEnvironment: 'node',
+  transform: { '^.+\\.(t|j|mj)s$': ['@swc/jest'] },
+  transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
+  setupFiles: ['reflect-metadata'],
+  moduleFileExtensions: ['ts', 'js', 'mjs', 'json', 'node'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+};
+module.exports = {
+  projects: [
+    { ...base, displayName: 'unit', testMatch: ['<rootDir>/src/**/*.test.ts', '<rootDir>/migrations/**/*.test.ts'] },
+    { ...base, displayName: 'integration', testMatch: ['<rootDir>/test/integration/**/*.test.ts'] },
+    { ...base, displayName: 'e2e', testMatch: ['<rootDir>/test/e2e/**/*.test.ts'] },
+  ],
+};

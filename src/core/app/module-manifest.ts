@@ -1,0 +1,47 @@
+import type { ContainerModuleLoadOptions, Newable } from 'inversify';
+import type { z } from 'zod';
+import type { CliRegistrar } from '../cli/cli-context';
+import type { Controller } from '../http/route';
+import type { NodeRoutes, StreamHandlers } from '../m2m/node-route';
+import type { ObservedSink, ObservedSource } from '../m2m/observed';
+import type { VerbHandlers } from '../m2m/verb-handler';
+import type { Workflow } from '../workflow/definition';
+
+/** Something that lives as long as the process: reconcilers, supervisors, listeners. Started in module order, stopped in reverse. */
+export abstract class Service {
+  abstract start(): Promise<void>;
+  abstract stop(): Promise<void>;
+}
+
+export interface ManagementWiring {
+  bind: (options: ContainerModuleLoadOptions) => void;
+  controllers?: Newable<Controller>[];
+  workflows?: Newable<Workflow>[];
+  nodeRoutes?: Newable<NodeRoutes>[];
+  observed?: Newable<ObservedSink>[];
+  services?: Newable<Service>[];
+}
+
+export interface NodeWiring {
+  bind: (options: ContainerModuleLoadOptions) => void;
+  verbs?: Newable<VerbHandlers>[];
+  streams?: Newable<StreamHandlers>[];
+  observed?: Newable<ObservedSource>[];
+  services?: Newable<Service>[];
+}
+
+/**
+ * What a module is, and what it wires per role. No logic, only dynamic imports: a role that is not running loads none of its code.
+ * `bind` binds every class that the wiring names; all are singletons.
+ */
+export interface ModuleManifest {
+  name: string;
+  /** Modules that must be there, and start before this one. */
+  needs: string[];
+  /** The module's own section of the configuration, by its name. */
+  config?: z.ZodType;
+  entities?: () => Promise<Newable<object>[]>;
+  management?: () => Promise<ManagementWiring>;
+  node?: () => Promise<NodeWiring>;
+  cli?: () => Promise<CliRegistrar>;
+}

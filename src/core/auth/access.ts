@@ -1,0 +1,28 @@
+import { forbidden, notFound } from '../errors/problem';
+import { allowedProjects, type Permission } from './permissions';
+import type { Principal } from './principal';
+
+/** The caller's reach for the route's permission. Services take it with every project-scoped call. */
+export class Access {
+  /** Projects in which the caller holds the route's permission. Lists filter by this in SQL. */
+  readonly projects: 'all' | readonly string[];
+
+  constructor(
+    readonly principal: Principal,
+    readonly permission: Permission,
+  ) {
+    this.projects = allowedProjects(principal, permission);
+  }
+
+  /** True when the caller is a member of the project (in any role) or a system admin. */
+  sees(projectId: string): boolean {
+    return this.principal.systemRoles.includes('admin') || this.principal.memberships.some((m) => m.projectId === projectId);
+  }
+
+  /** Passes when allowed; 403 when the caller sees the project but lacks the permission; 404 as if absent otherwise. */
+  assert(projectId: string, noun: string, ref: string): void {
+    if (this.projects === 'all' || this.projects.includes(projectId)) return;
+    if (this.sees(projectId)) throw forbidden(this.permission);
+    throw notFound(noun, ref);
+  }
+}

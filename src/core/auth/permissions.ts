@@ -1,0 +1,35 @@
+import type { Principal, ProjectRole } from './principal';
+
+/** `<noun>:<verb>`, e.g. `instance:create`. Nouns are those of the REST paths in the singular. */
+export type Permission = `${string}:${string}`;
+
+/** What each built-in project role may do inside its project. `*` stands for any verb or noun. Everything else needs the system role admin. */
+const viewer = ['instance:read', 'network:read', 'port:read', 'image:read', 'volume:read', 'ssh-key:read', 'task:read', 'project:read', 'member:read'] as const;
+const member = [...viewer, 'instance:*', 'network:*', 'image:*', 'volume:*', 'ssh-key:*', 'task:*'] as const;
+export const rolePermissions: Record<ProjectRole, readonly string[]> = {
+  viewer,
+  member,
+  'project-admin': [...member, 'project:update', 'member:*'],
+};
+
+const covers = (pattern: string, permission: Permission): boolean => {
+  const [noun, verb] = permission.split(':');
+  const [patternNoun, patternVerb] = pattern.split(':');
+  return pattern === '*' || ((patternNoun === '*' || patternNoun === noun) && (patternVerb === '*' || patternVerb === verb));
+};
+
+const tokenAllows = (principal: Principal, permission: Permission): boolean =>
+  principal.tokenScopes === null || principal.tokenScopes.some((scope) => covers(scope, permission));
+
+/** True when the principal holds `permission` everywhere (system role). */
+export const allowedGlobally = (principal: Principal, permission: Permission): boolean =>
+  tokenAllows(principal, permission) && principal.systemRoles.includes('admin');
+
+/** The projects in which the principal holds `permission`; `all` for system admins. */
+export const allowedProjects = (principal: Principal, permission: Permission): 'all' | string[] => {
+  if (!tokenAllows(principal, permission)) return [];
+  if (principal.systemRoles.includes('admin')) return 'all';
+  return principal.memberships
+    .filter((m) => rolePermissions[m.role].some((pattern) => covers(pattern, permission)))
+    .map((m) => m.projectId);
+};

@@ -1,0 +1,49 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { injectable } from 'inversify';
+import type { Op } from './op';
+
+class TransactionOp implements Op {
+  readonly inTransaction = true;
+  private readonly hooks: (() => void)[] = [];
+
+  constructor(readonly manager: EntityManager) {}
+
+  afterCommit(fn: () => void): void {
+    this.hooks.push(fn);
+  }
+
+  committed(): void {
+    for (const hook of this.hooks) hook();
+  }
+}
+
+/** The one way to PostgreSQL. Wraps TypeORM's data source; nested `tx` calls join the outer transaction. */
+@injectable()
+export class Database {
+  /** Statements outside any transaction. */
+  readonly op: Op;
+
+  constructor(readonly dataSource: DataSource) {
+    this.op = { manager: dataSource.manager, inTransaction: false, afterCommit: (fn) => fn() };
+  }
+
+  /**
+   * Runs `fn` in one READ COMMITTED transaction and commits when it resolves.
+   * @param within an operation whose transaction is joined instead of opening a new one
+   */
+  async tx<T>(fn: (op: Op) => Promise<T>, within?: Op): Promise<T> {
+    if (within?.inTransaction) return fn(within);
+    let opened: TransactionOp | undefined;
+    const result = await this.dataSource.transaction(async (manager) => {
+      opened = new TransactionOp(manager);
+      return fn(opened);
+    });
+    opened?.committed();
+    return result;
+  }
+
+  /** One parametrised statement. Rows as plain objects with the column names as selected. */
+  async query<R extends object>(sql: string, params: unknown[] = [], op: Op = this.op): Promise<R[]> {
+    return op.manager.query(sql, params);
+  }
+}

@@ -1,0 +1,32 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** A path on port 8445 that an enrolled node may call (mTLS): e.g. image bytes. `hostId` comes from the client certificate. */
+export interface NodeRoute {
+  method: 'GET' | 'POST';
+  /** Below `/node`, Express syntax: `/images/:id/content`. */
+  path: string;
+  handle: (req: { hostId: string; params: Record<string, string>; raw: IncomingMessage; res: ServerResponse }) => Promise<void>;
+}
+
+export abstract class NodeRoutes {
+  abstract nodeRoutes(): NodeRoute[];
+}
+
+/** Node half: its way to management (port 8445), with its own certificate. */
+export abstract class ManagementClient {
+  /** GET as a stream. Throws on any status but 200. `path` below `/node`. */
+  abstract download(path: string, signal?: AbortSignal): Promise<NodeJS.ReadableStream>;
+  /** POST of JSON; the parsed answer. */
+  abstract post(path: string, body: unknown): Promise<unknown>;
+}
+
+/** Node half: a byte-stream endpoint on port 8444, opened by `NodeCaller.stream`. */
+export abstract class StreamHandlers {
+  abstract streams(): StreamHandler[];
+}
+
+export interface StreamHandler {
+  /** Express syntax: `/streams/instances/:id/console`. */
+  path: string;
+  open: (params: Record<string, string>, stream: import('node:stream').Duplex) => Promise<void>;
+}

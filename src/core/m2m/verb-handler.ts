@@ -1,0 +1,39 @@
+import type { Logger } from 'pino';
+import type { Verb } from './verb';
+
+export interface VerbContext {
+  key: string | undefined;
+  fence: number | undefined;
+  requestId: string | undefined;
+  log: Logger;
+  /** Reports how far a long verb is, 0 to 100, to the task's current step. Best effort. */
+  progress(percent: number, message?: string): void;
+  /** Aborted when the agent stops. Handlers of long verbs end soon after; the call is then repeated after the restart. */
+  signal: AbortSignal;
+}
+
+export interface VerbHandler {
+  verb: Verb;
+  run: (args: unknown, ctx: VerbContext) => Promise<unknown>;
+}
+
+export const handle = <A, R>(verb: Verb<A, R>, run: (args: A, ctx: VerbContext) => Promise<R>): VerbHandler => ({ verb: verb as Verb, run: run as VerbHandler['run'] });
+
+/** The node half of a module: one handler per verb of its contract. */
+export abstract class VerbHandlers {
+  abstract handlers(): VerbHandler[];
+}
+
+/** Thrown by a handler: refused or failed. `permanent` means that a repeat of the same call cannot succeed. */
+export class VerbFailure extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly permanent: boolean,
+    readonly extra: Record<string, unknown> = {},
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+    this.name = 'VerbFailure';
+  }
+}

@@ -1,0 +1,146 @@
+import type { z } from 'zod';
+import type { Op } from '../db/op';
+import type { Verb } from '../m2m/verb';
+
+/** `250ms`, `30s`, `10m`, `2h`. */
+export type Duration = `${number}${'ms' | 's' | 'm' | 'h'}`;
+
+export interface RetryPolicy {
+  /** Attempts in all, the first included. Default: until the step's or the task's deadline. */
+  attempts?: number;
+  /** First wait; doubles with jitter. Default 200ms. */
+  backoff?: Duration;
+  /** Longest wait between two attempts. Default 15s. */
+  maxBackoff?: Duration;
+}
+
+/** What every callback of a workflow sees. `out` has the outputs of the steps before it. */
+export interface StepContext<I, O> {
+  readonly taskId: string;
+  readonly projectId: string | null;
+  readonly input: I;
+  readonly out: Readonly<O>;
+  readonly attempt: number;
+}
+
+/** A transactional callback: its writes through `op` and its checkpoint commit together, exactly once. */
+export interface TxContext<I, O> extends StepContext<I, O> {
+  readonly op: Op;
+}
+
+/** In undo callbacks, outputs of steps that never finished are missing; the step's own too when it failed. */
+export type UndoContext<I, O> = TxContext<I, Partial<O>>;
+
+/** A step states its undo or why there is nothing to undo. Undo means "ensure absent": it also runs for the step that failed. */
+export type TxUndo<I, O, R> = { undo: (c: UndoContext<I, O>, output: R | undefined) => Promise<void>; noUndo?: never } | { noUndo: string; undo?: never };
+
+export type TxStep<I, O, R> = TxUndo<I, O, R> & {
+  run: (c: TxContext<I, O>) => Promise<R>;
+  retry?: RetryPolicy;
+  /** Shown to users instead of the name. */
+  title?: string;
+};
+
+/** One call to a node. Arguments are computed in a short transaction of their own, at every attempt. */
+export interface RemoteCall<I, O, A, R> {
+  verb: Verb<A, R>;
+  node: (c: StepContext<I, O>) => string;
+  args: (c: TxContext<I, O>) => Promise<A> | A;
+}
+
+export interface RemoteUndoCall<I, O, A, R> {
+  verb: Verb<A, R>;
+  /** Undefined when the step cannot have reached any node. */
+  node: (c: StepContext<I, Partial<O>>) => string | undefined;
+  args: (c: UndoContext<I, O>) => Promise<A> | A;
+}
+
+export type RemoteUndo<I, O> = { undo: RemoteUndoCall<I, O, never, unknown>; noUndo?: never } | { noUndo: string; undo?: never };
+
+export type RemoteStep<I, O, A, R> = RemoteCall<I, O, A, R> &
+  RemoteUndo<I, O> & {
+    retry?: RetryPolicy;
+    /** Deadline of the step over all attempts. Default: the task's. */
+    timeout?: Duration;
+    title?: string;
+    /** Skips the step (with output undefined) when false. Decided on stored data only. */
+    when?: (c: StepContext<I, O>) => boolean;
+    /** A node that cannot be reached is treated as done. Only for removals of things that the node removes by itself when it is back. */
+    tolerateLostNode?: boolean;
+  };
+
+/** Waits for a condition on stored data; re-checked on every wake-up of the task and every `every`. */
+export interface WaitStep<I, O, R> {
+  /** Returns the output once the condition holds, undefined to go on waiting; throws to fail. */
+  until: (c: TxContext<I, O>) => Promise<R | undefined>;
+  every: Duration;
+  timeout: Duration;
+  title?: string;
+}
+
+export interface WorkflowSubject {
+  kind: string;
+  id: string;
+  name: string;
+}
+
+export type AnyStep =
+  | { kind: 'tx'; name: string; spec: TxStep<unknown, Record<string, unknown>, unknown> }
+  | { kind: 'remote'; name: string; spec: RemoteStep<unknown, Record<string, unknown>, unknown, unknown> }
+  | { kind: 'wait'; name: string; spec: WaitStep<unknown, Record<string, unknown>, unknown> };
+
+export interface WorkflowOptions<I> {
+  version: number;
+  input: z.ZodType<I>;
+  /** One live task per key; a second start is refused with 409 `task_running` that names the first. */
+  lock?: (input: I) => string;
+  /** Over all steps; undo has its own deadline of the same length, after which the task is `stuck`. */
+  deadline: Duration;
+  /** Types whose live task on the same lock key is cancelled (at its next boundary) and waited for. */
+  preempts?: string[];
+  /** In the transaction that ends the task as failed or cancelled, all undone: e.g. remove the row that the start made. */
+  whenUndone?: (c: TxContext<I, Record<string, unknown>>, error: { code: string; message: string }) => Promise<void>;
+  /** In the transaction that ends the task as stuck. */
+  whenStuck?: (c: TxContext<I, Record<string, unknown>>, error: { code: string; message: string }) => Promise<void>;
+}
+
+/** A named, versioned list of steps. Built once per process and registered with the engine; the engine runs it, nobody calls it. */
+export class WorkflowDefinition<I = unknown, O = Record<never, never>> {
+  readonly steps: AnyStep[] = [];
+
+  constructor(
+    readonly type: string,
+    readonly options: WorkflowOptions<I>,
+  ) {}
+
+  /** A step inside the database: effect and checkpoint in one commit, so exactly once. */
+  tx<N extends string, R>(name: N, spec: TxStep<I, O, R>): WorkflowDefinition<I, O & Record<N, R>> {
+    return this.add({ kind: 'tx', name, spec: spec as never });
+  }
+
+  /** A step on a node: at least once, made idempotent by its key `task/step/phase` and the task's fence. */
+  remote<N extends string, A, R, UA = A, UR = R>(
+    name: N,
+    spec: Omit<RemoteStep<I, O, A, R>, 'undo' | 'noUndo'> & ({ undo: RemoteUndoCall<I, O, UA, UR>; noUndo?: never } | { noUndo: string; undo?: never }),
+  ): WorkflowDefinition<I, O & Record<N, R>> {
+    return this.add({ kind: 'remote', name, spec: spec as never });
+  }
+
+  /** A pause until stored data says so. Has no effect and so no undo. */
+  wait<N extends string, R>(name: N, spec: WaitStep<I, O, R>): WorkflowDefinition<I, O & Record<N, R>> {
+    return this.add({ kind: 'wait', name, spec: spec as never });
+  }
+
+  private add<N extends string, R>(step: AnyStep): WorkflowDefinition<I, O & Record<N, R>> {
+    if (this.steps.some((s) => s.name === step.name)) throw new Error(`workflow ${this.type}: step "${step.name}" is there twice`);
+    this.steps.push(step);
+    return this as unknown as WorkflowDefinition<I, O & Record<N, R>>;
+  }
+}
+
+export const defineWorkflow = <I>(type: string, options: WorkflowOptions<I>): WorkflowDefinition<I> => new WorkflowDefinition<I>(type, options);
+
+/** An injectable holder of one definition: the class takes its services by constructor and builds `definition` from them. */
+export abstract class Workflow<I = unknown> {
+  abstract readonly definition: WorkflowDefinition<I, never>;
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import * as field from '../../../core/http/fields';
+import { pageQuery } from '../../../core/http/pagination';
+
+export const createFlavor = z.strictObject({
+  name: field.displayName,
+  description: field.description.default(''),
+  vcpus: z.number().int().min(1).max(1024),
+  memoryBytes: field.bytes.min(64 * 1024 * 1024).multipleOf(1024 * 1024),
+  /** Root disk; 0 means as large as the image. */
+  diskBytes: field.bytes.multipleOf(1024 * 1024).default(0),
+});
+export const flavor = createFlavor.extend({ id: field.id, createdAt: field.timestamp, description: z.string() });
+
+export const createSshKey = z.strictObject({ name: field.displayName, publicKey: z.string().max(16_384) });
+export const sshKey = z.object({ id: field.id, projectId: field.id, name: z.string(), type: z.string(), fingerprint: z.string(), publicKey: z.string(), createdAt: field.timestamp });
+
+/**
+ * `building` → `running` ⇄ `stopped`; `starting`, `stopping`, `rebooting`, `deleting` while a task works; `unknown` when its host is silent;
+ * `error` when it ended by itself with a failure.
+ */
+export const instanceStates = ['building', 'running', 'starting', 'stopping', 'rebooting', 'stopped', 'deleting', 'unknown', 'error'] as const;
+
+export const createInstance = z.strictObject({
+  name: field.displayName,
+  description: field.description.default(''),
+  /** Flavor, image and network by id or name. */
+  flavor: field.ref,
+  image: field.ref,
+  networks: z.array(z.strictObject({ network: field.ref, address: z.ipv4().optional() })).min(1).max(8),
+  /** Names or ids of stored keys, or whole public keys in OpenSSH form. */
+  sshKeys: z.array(z.string().min(1).max(16_384)).max(20).default([]),
+  /** Handed to the guest unparsed, base64 of at most 64 KiB. */
+  userData: z.base64().max(87_384).default(''),
+  /** Seconds that a stop waits for the guest before it is forced. */
+  stopGraceSeconds: z.number().int().min(0).max(600).default(30),
+  /** Place on this host (id or name); admins only. */
+  host: field.ref.optional(),
+});
+
+export const instance = z.object({
+  id: field.id,
+  projectId: field.id,
+  name: z.string(),
+  description: z.string(),
+  state: z.enum(instanceStates),
+  /** Why it is in this state, in words; empty when all is well. */
+  stateReason: z.string(),
+  flavor: z.object({ id: field.id.nullable(), name: z.string(), vcpus: z.number().int(), memoryBytes: field.bytes, diskBytes: field.bytes }),
+  image: z.object({ id: field.id, name: z.string() }),
+  host: z.object({ id: field.id, name: z.string() }).nullable(),
+  ports: z.array(z.object({ id: field.id, networkId: field.id, network: z.string(), mac: z.string(), address: z.string() })),
+  sshKeys: z.array(z.string()),
+  vmm: z.string().nullable(),
+  /** The live task on it, if any. */
+  taskId: field.id.nullable(),
+  createdAt: field.timestamp,
+  /** When its VMM was last started, as its host reported. */
+  startedAt: field.timestamp.nullable(),
+  observedAt: field.timestamp.nullable(),
+});
+/** 202 of every slow verb: the object as it is now, and its task. */
+export const instanceWithTask = z.object({ instance, taskId: field.id });
+
+export const instanceListQuery = pageQuery.extend({
+  state: z.enum(instanceStates).optional(),
+  name: z.string().max(63).optional(),
+  host: field.ref.optional(),
+  sort: z.enum(['name', '-name', 'createdAt', '-createdAt']).default('-createdAt'),
+});
+export const stopRequest = z.strictObject({ force: z.boolean().default(false), graceSeconds: z.number().int().min(0).max(600).optional() }).default({ force: false });
+export const rebootRequest = z.strictObject({ force: z.boolean().default(false) }).default({ force: false });
+/** A one-time ticket for `GET /api/v1/console?ticket=` (WebSocket, binary both ways; text frames are JSON control: {"resize":{"cols","rows"}}). */
+export const consoleTicket = z.object({ ticket: z.string(), expiresIn: z.number().int(), path: z.string() });
+
+export type Flavor = z.infer<typeof flavor>;
+export type SshKey = z.infer<typeof sshKey>;
+export type Instance = z.infer<typeof instance>;
+export type InstanceState = (typeof instanceStates)[number];

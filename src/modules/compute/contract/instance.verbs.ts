@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import * as field from '../../../core/http/fields';
+import { defineVerb } from '../../../core/m2m/verb';
+
+/** What a host sees of an instance. `absent`: no trace of it here. `crashed`: its VMM ended with a failure. */
+export const observedInstance = z.object({
+  instanceId: field.id,
+  /** Of the last accepted `instance.ensure`. */
+  generation: z.number().int(),
+  state: z.enum(['running', 'stopped', 'crashed', 'absent']),
+  /** `guest` (powered off by itself), `operator`, `forced`, or the failure in words. */
+  reason: z.string(),
+  vmm: z.string(),
+  startedAt: field.timestamp.nullable(),
+});
+export type ObservedInstance = z.infer<typeof observedInstance>;
+
+/** Sizes in bytes. Disks and ports refer to what `volume.ensure` and `network.apply` made. */
+export const instanceSpec = z.strictObject({
+  name: z.string(),
+  vcpus: z.number().int().min(1),
+  memoryBytes: field.bytes,
+  disks: z.array(z.strictObject({ volumeId: field.id, pool: z.string(), readonly: z.boolean() })).min(1),
+  ports: z.array(field.id),
+  /** Null: the host's best. */
+  vmm: z.enum(['cloud-hypervisor', 'qemu', 'simulated']).nullable(),
+});
+export type InstanceSpec = z.infer<typeof instanceSpec>;
+
+/**
+ * Brings the instance to the wanted power state, observed before it answers. A lower generation than the last accepted one is refused (`stale_generation`).
+ * Power off: power button, up to `graceSeconds`, then hard; `reason` of the result says which.
+ */
+export const instanceEnsure = defineVerb('instance.ensure', {
+  args: z.strictObject({ instanceId: field.id, generation: z.number().int().nonnegative(), spec: instanceSpec, power: z.enum(['on', 'off']), graceSeconds: z.number().int().min(0) }),
+  result: observedInstance,
+  timeoutMs: 15_000,
+  long: true,
+});
+/** Guest reboot; `force` resets without asking the guest. */
+export const instanceReboot = defineVerb('instance.reboot', {
+  args: z.strictObject({ instanceId: field.id, force: z.boolean(), graceSeconds: z.number().int().min(0) }),
+  result: observedInstance,
+  timeoutMs: 15_000,
+  long: true,
+});
+/** Hard stop, and every trace removed: process, sockets, cgroup, seed, logs. Volumes and ports are not its business. */
+export const instanceAbsent = defineVerb('instance.absent', {
+  args: z.strictObject({ instanceId: field.id, generation: z.number().int().nonnegative() }),
+  result: z.object({}),
+  timeoutMs: 15_000,
+  long: true,
+});
+/** Stores what the metadata service gives the guest. `userData` in base64. */
+export const instanceSeed = defineVerb('instance.seed', {
+  args: z.strictObject({
+    instanceId: field.id,
+    name: z.string(),
+    hostname: z.string(),
+    sshKeys: z.array(z.string()),
+    userData: z.string(),
+    flavor: z.string(),
+    project: z.string(),
+  }),
+  result: z.object({}),
+});

@@ -1,0 +1,70 @@
+import type { VmmInventory } from '../../../host/contract/host.api';
+
+/** Everything a VMM needs to run one instance. Sizes in bytes, paths absolute. */
+export interface VmSpec {
+  instanceId: string;
+  name: string;
+  vcpus: number;
+  memoryBytes: number;
+  disks: { id: string; path: string; format: 'raw'; readonly: boolean }[];
+  nics: { id: string; tap: string; mac: string; mtu: number }[];
+  /** Network namespace of the VMM process (`ip netns` name); null for the host's. */
+  netns: string | null;
+  /** SMBIOS serial number: where the guest's cloud-init finds its metadata. */
+  smbiosSerial: string;
+  /** Own folder for sockets, pid file and serial socket (short path: Unix sockets allow 107 bytes). */
+  runDir: string;
+  /** Own folder for logs. */
+  logDir: string;
+}
+
+/** What identifies the VMM process across restarts of the agent: pid and start time must both agree before anything is signalled. */
+export interface VmProcess {
+  pid: number;
+  /** Field 22 of /proc/<pid>/stat, in clock ticks since boot. */
+  startTime: string;
+}
+
+/** Persisted by the caller after `start` and handed to every other call, also after an agent restart. */
+export interface VmHandle {
+  driver: string;
+  instanceId: string;
+  process: VmProcess;
+  runDir: string;
+  logDir: string;
+  startedAt: string;
+}
+
+export type VmState = 'running' | 'paused' | 'stopped';
+
+export interface VmExit {
+  /** `guest`: powered off from inside. `forced`/`operator`: by us. `crashed`: anything else. */
+  cause: 'guest' | 'operator' | 'forced' | 'crashed';
+  detail: string;
+}
+
+/**
+ * One VMM kind. Every method is idempotent in the sense of its name, has a deadline, and leaves nothing behind when it throws.
+ * One call in flight per instance (the caller serialises). Processes are detached: they outlive the agent.
+ */
+export abstract class VmmDriver {
+  abstract readonly kind: VmmInventory['kind'];
+  /** What is installed and whether it really runs guests here (probed by booting, with a deadline). Cached by the caller. */
+  abstract probe(): Promise<VmmInventory>;
+  /** Throws `VerbFailure` (permanent, with the reason) for a spec that this VMM cannot run; nothing is touched. */
+  abstract validate(spec: VmSpec): void;
+  /** Starts the VMM and returns once the VM is observed running. On failure no process, socket or file of it is left. */
+  abstract start(spec: VmSpec): Promise<VmHandle>;
+  /** The truth from the VMM itself; `stopped` when the process is gone. */
+  abstract state(handle: VmHandle): Promise<VmState>;
+  /** Presses the power button. Does not wait. */
+  abstract powerButton(handle: VmHandle): Promise<void>;
+  /** Ends the VM and its process at once and returns when it is gone; sockets are unlinked. */
+  abstract kill(handle: VmHandle): Promise<void>;
+  /** Hard reset. */
+  abstract reset(handle: VmHandle): Promise<void>;
+  /** Resolves when the process has ended, with the cause; works for processes adopted after an agent restart too. */
+  abstract waitExit(handle: VmHandle, signal: AbortSignal): Promise<VmExit>;
+  /** Unix socket path of the serial console (one client at a time: the agent). */
+  abstract serialSocket(handle: VmHandle): string;
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import * as field from '../../../core/http/fields';
+
+export const hostStates = ['discovered', 'enrolling', 'testing', 'ready', 'unknown', 'degraded', 'draining', 'maintenance', 'failed', 'retired'] as const;
+export type HostState = (typeof hostStates)[number];
+
+export const condition = z.object({
+  type: z.string(),
+  status: z.enum(['true', 'false', 'unknown']),
+  reason: z.string(),
+  message: z.string(),
+  since: field.timestamp,
+});
+export const vmmInventory = z.object({
+  kind: z.enum(['cloud-hypervisor', 'qemu', 'simulated']),
+  version: z.string(),
+  /** kvm or tcg for QEMU; kvm for Cloud Hypervisor. */
+  accel: z.string(),
+  usable: z.boolean(),
+  reason: z.string(),
+  capabilities: z.array(z.string()),
+});
+/** What a host reports of itself. Memory and disk in bytes. */
+export const inventory = z.object({
+  hostname: z.string(),
+  kernel: z.string(),
+  architecture: z.string(),
+  cpu: z.object({ model: z.string(), flags: z.array(z.string()), threads: z.number().int(), numaNodes: z.number().int() }),
+  memory: z.object({ totalBytes: field.bytes, hugepages: z.array(z.object({ sizeBytes: field.bytes, total: z.number().int(), free: z.number().int() })) }),
+  disks: z.array(z.object({ name: z.string(), sizeBytes: field.bytes, model: z.string(), rotational: z.boolean() })),
+  nics: z.array(z.object({ name: z.string(), mac: z.string(), mtu: z.number().int(), speedMbit: z.number().int().nullable(), up: z.boolean() })),
+  pools: z.array(z.object({ name: z.string(), driver: z.string(), totalBytes: field.bytes, freeBytes: field.bytes })),
+  vmms: z.array(vmmInventory),
+  agentVersion: z.string(),
+});
+export const host = z.object({
+  id: field.id,
+  name: z.string(),
+  address: z.string(),
+  state: z.enum(hostStates),
+  schedulable: z.boolean(),
+  conditions: z.array(condition),
+  /** Circuit breaker of management's calls to it. */
+  breaker: z.enum(['closed', 'open', 'half-open']),
+  lastSeenAt: field.timestamp.nullable(),
+  capacity: z.object({ vcpus: z.number().int(), vcpusUsed: z.number().int(), memoryBytes: field.bytes, memoryBytesUsed: field.bytes, diskBytes: field.bytes, diskBytesUsed: field.bytes, instances: z.number().int() }),
+  createdAt: field.timestamp,
+});
+export const hostDetail = host.extend({ inventory: inventory.nullable() });
+export const updateHost = z.strictObject({ maintenance: z.boolean().optional(), reason: field.description.optional() });
+export const createHostToken = z.strictObject({ expiresInMinutes: z.number().int().min(1).max(1440).default(30) });
+/** `token` carries the CA fingerprint and management's address; shown once, usable once. */
+export const hostToken = z.object({ id: field.id, token: z.string(), expiresAt: field.timestamp, command: z.string() });
+
+export type Condition = z.infer<typeof condition>;
+export type Inventory = z.infer<typeof inventory>;
+export type VmmInventory = z.infer<typeof vmmInventory>;
+export type Host = z.infer<typeof host>;
+export type HostDetail = z.infer<typeof hostDetail>;

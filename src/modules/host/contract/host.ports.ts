@@ -1,0 +1,29 @@
+import type { Op } from '../../../core/db/op';
+import type { HostState } from './host.api';
+
+/** What the scheduler needs of each host. */
+export interface SchedulableHost {
+  id: string;
+  name: string;
+  state: HostState;
+  schedulable: boolean;
+  /** Why it is not schedulable, in words; empty when it is. */
+  reason: string;
+  architecture: string;
+  vcpus: number;
+  memoryBytes: number;
+  diskBytes: number;
+  vmms: { kind: string; usable: boolean; capabilities: string[] }[];
+}
+
+/** Port: read access of other modules to hosts (management half). */
+export abstract class Hosts {
+  abstract all(op: Op): Promise<SchedulableHost[]>;
+  abstract names(op: Op, ids: string[]): Promise<Map<string, string>>;
+}
+
+/** Port: a module of the node half adds its part of the inventory (VMMs, pools). */
+export abstract class InventorySource {
+  abstract readonly part: 'vmms' | 'pools';
+  abstract collect(): Promise<unknown>;
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import * as field from '../../../core/http/fields';
+
+export const imageFormats = ['raw', 'qcow2'] as const;
+/** `queued`: waiting for its bytes. `error` says why in `message`, and can only be deleted. */
+export const imageStates = ['queued', 'uploading', 'importing', 'ready', 'error', 'deleting'] as const;
+
+export const checksum = z
+  .string()
+  .regex(/^([a-z0-9]+:)?[0-9a-fA-F]+$/)
+  .refine((s) => !s.includes(':') || /^sha(256|512):/.test(s), { error: 'sha256 or sha512', params: { code: 'unknown_algorithm' } });
+
+export const createImage = z.strictObject({
+  name: field.displayName,
+  description: field.description.default(''),
+  /** Fetched by management when given; otherwise the bytes follow by PUT /images/{id}/content. */
+  url: z.url({ protocol: /^https?$/ }).max(2048).optional(),
+  /** `sha256:<hex>` or `sha512:<hex>` over the bytes as sent; a bare hex digest is SHA-256. */
+  checksum: checksum.optional(),
+  /** Told by the header when absent. */
+  format: z.enum(imageFormats).optional(),
+  /** Visible in all projects; admins only. */
+  public: z.boolean().default(false),
+});
+export const image = z.object({
+  id: field.id,
+  projectId: field.id,
+  name: z.string(),
+  description: z.string(),
+  state: z.enum(imageStates),
+  message: z.string(),
+  public: z.boolean(),
+  sourceFormat: z.enum(imageFormats).nullable(),
+  /** Bytes as sent. */
+  sourceBytes: field.bytes.nullable(),
+  /** Size of the disk the guest sees, a multiple of 4096. */
+  virtualBytes: field.bytes.nullable(),
+  /** SHA-256 of the raw image as stored. */
+  sha256: z.string().nullable(),
+  architecture: z.string(),
+  taskId: field.id.nullable(),
+  createdAt: field.timestamp,
+});
+export type Image = z.infer<typeof image>;

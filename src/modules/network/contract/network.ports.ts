@@ -1,0 +1,51 @@
+import type { Op } from '../../../core/db/op';
+import type { HostNetworkDocument, NetworkApplyResult } from './network.verbs';
+
+export interface InstancePort {
+  id: string;
+  networkId: string;
+  network: string;
+  mac: string;
+  address: string;
+}
+
+/** Port (management half): addresses and per-host documents for instances. */
+export abstract class InstancePorts {
+  /** Resolves and checks networks for a create, without writing: 404 for unknown, 409 `no_free_address`, 422 when the fixed address is outside. `path` prefixes field errors. */
+  abstract check(op: Op, projectId: string, nics: { network: string; address?: string }[], path: string): Promise<{ networkId: string; address?: string }[]>;
+  /** One port per NIC on the host, in order. Idempotent per instance. 409 `no_free_address` / `address_in_use`. */
+  abstract allocate(op: Op, request: { instanceId: string; projectId: string; hostname: string; hostId: string; nics: { networkId: string; address?: string }[] }): Promise<InstancePort[]>;
+  /** Ensures that the instance has no port; its addresses cool down. */
+  abstract release(op: Op, instanceId: string): Promise<void>;
+  abstract of(op: Op, instanceIds: string[]): Promise<Map<string, InstancePort[]>>;
+  /** The host's whole document with a new generation. Call in a transaction: generations and contents come in the same order. */
+  abstract document(op: Op, hostId: string): Promise<HostNetworkDocument>;
+  /** Takes what the node answered to `network.apply`; throws `PermanentError` `port_failed` when a port of the instance is in error. */
+  abstract applied(op: Op, result: NetworkApplyResult, instanceId?: string): Promise<void>;
+}
+
+/** Port (node half): where an instance's NICs are, once `network.apply` made them. */
+export abstract class PortAttachments {
+  /**
+   * The namespace that the VMM must run in and the taps inside it, in the order of `portIds`.
+   * `netns` is a name for `ip netns exec`, null when the driver needs none. Throws when a port is not applied.
+   */
+  abstract of(instanceId: string, portIds: string[]): Promise<{ netns: string | null; nics: { portId: string; tap: string; mac: string; mtu: number }[] }>;
+}
+
+/** Metadata of one instance, as its guest sees it. */
+export interface InstanceMetadata {
+  instanceId: string;
+  name: string;
+  hostname: string;
+  sshKeys: string[];
+  /** Raw user-data as the user gave it, unparsed; empty when none. */
+  userData: Buffer;
+  flavor: string;
+  project: string;
+}
+
+/** Port (node half): implemented by compute; asked by the metadata service, which knows the caller by its port. */
+export abstract class MetadataProvider {
+  abstract of(instanceId: string): Promise<InstanceMetadata | null>;
+}

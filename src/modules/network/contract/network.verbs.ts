@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import * as field from '../../../core/http/fields';
+import { defineVerb } from '../../../core/m2m/verb';
+
+const mac = z.string().regex(/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/);
+
+/** One NIC of an instance on this host. */
+export const portDocument = z.strictObject({ id: field.id, instanceId: field.id, mac, address: z.ipv4(), hostname: z.string() });
+
+export const networkDocument = z.strictObject({
+  id: field.id,
+  subnet: z.cidrv4(),
+  gateway: z.ipv4(),
+  /** MAC of the gateway and of DHCP and metadata, the same on every host. */
+  gatewayMac: mac,
+  dns: z.array(z.ipv4()),
+  domain: z.string(),
+  mtu: z.number().int(),
+  nat: z.boolean(),
+  ports: z.array(portDocument),
+});
+
+/** All networking that a host shall have; what is not in it is removed. */
+export const hostNetworkDocument = z.strictObject({ generation: z.number().int().nonnegative(), networks: z.array(networkDocument) });
+
+/** Converges the host to the document. An older generation than the applied one is answered `superseded` and changes nothing. */
+export const networkApply = defineVerb('network.apply', {
+  args: hostNetworkDocument,
+  result: z.object({
+    generation: z.number().int(),
+    superseded: z.boolean(),
+    ports: z.array(z.object({ id: field.id, state: z.enum(['active', 'error']), message: z.string() })),
+  }),
+  timeoutMs: 60_000,
+});
+
+export type PortDocument = z.infer<typeof portDocument>;
+export type NetworkDocument = z.infer<typeof networkDocument>;
+export type HostNetworkDocument = z.infer<typeof hostNetworkDocument>;
+export type NetworkApplyResult = z.infer<typeof networkApply.result>;

@@ -1,0 +1,34 @@
+import type { Op } from '../../../core/db/op';
+
+/** What an instance needs of its host. Memory and disk in bytes. */
+export interface PlacementRequest {
+  instanceId: string;
+  projectId: string;
+  vcpus: number;
+  memoryBytes: number;
+  diskBytes: number;
+  architecture: string;
+  /** Only this host (operators). */
+  hostId?: string;
+}
+
+export interface HostVerdict {
+  hostId: string;
+  host: string;
+  fits: boolean;
+  /** Stable code of the filter that refused it, e.g. `not_ready`, `vcpus`, `memory`, `disk`, `no_vmm`. */
+  code: string;
+  reason: string;
+}
+
+/** Port: places instances and holds their claims. A claim counts against capacity until it is released. */
+export abstract class Placement {
+  /** Judges every host without claiming anything. */
+  abstract explain(op: Op, request: PlacementRequest): Promise<HostVerdict[]>;
+  /** Claims the best host. Idempotent per instance. Throws 409 `no_host` with `hosts` (the verdicts) when none fits. */
+  abstract claim(op: Op, request: PlacementRequest): Promise<{ hostId: string }>;
+  /** Ensures that the instance holds no claim. */
+  abstract release(op: Op, instanceId: string): Promise<void>;
+  /** Vcpus and bytes claimed, and the number of claims, per host. */
+  abstract usage(op: Op, hostIds: string[]): Promise<Map<string, { vcpus: number; memoryBytes: number; diskBytes: number; instances: number }>>;
+}

@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import * as field from '../../../core/http/fields';
+
+export const volumeStates = ['creating', 'in-use', 'deleting', 'error'] as const;
+export const volume = z.object({
+  id: field.id,
+  projectId: field.id,
+  name: z.string(),
+  state: z.enum(volumeStates),
+  bytes: field.bytes,
+  role: z.enum(['root']),
+  pool: z.string(),
+  host: z.object({ id: field.id, name: z.string() }).nullable(),
+  instanceId: field.id.nullable(),
+  imageId: field.id.nullable(),
+  createdAt: field.timestamp,
+});
+export type Volume = z.infer<typeof volume>;

@@ -1,0 +1,27 @@
+import type { Op } from '../../../core/db/op';
+
+export interface RootVolume {
+  id: string;
+  pool: string;
+  bytes: number;
+  hostId: string;
+  imageId: string;
+}
+
+/** Port (management half): root volumes live and die with their instance. */
+export abstract class Volumes {
+  /** Records the root volume of an instance on a host, state `creating`. Idempotent per instance. */
+  abstract createRoot(op: Op, request: { instanceId: string; projectId: string; name: string; hostId: string; imageId: string; bytes: number }): Promise<RootVolume>;
+  abstract rootOf(op: Op, instanceId: string): Promise<RootVolume | null>;
+  /** The node reported it made. */
+  abstract markInUse(op: Op, volumeId: string): Promise<void>;
+  abstract markDeleting(op: Op, volumeId: string): Promise<void>;
+  /** Removes the record; the bytes are gone by then. */
+  abstract remove(op: Op, instanceId: string): Promise<void>;
+}
+
+/** Port (node half). */
+export abstract class VolumePaths {
+  /** Absolute path and format of a volume that `volume.ensure` made. The format comes from here and never from probing guest data. */
+  abstract locate(volumeId: string, pool: string): Promise<{ path: string; format: 'raw'; bytes: number }>;
+}

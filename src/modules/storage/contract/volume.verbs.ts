@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import * as field from '../../../core/http/fields';
+import { defineVerb } from '../../../core/m2m/verb';
+
+/** Makes the volume (raw, sparse; a copy or reflink of the image when given, grown to `bytes`). Safe to repeat; never overwrites a finished volume. */
+export const volumeEnsure = defineVerb('volume.ensure', {
+  args: z.strictObject({
+    volumeId: field.id,
+    pool: z.string().max(63),
+    bytes: field.bytes,
+    imageId: field.id.nullable(),
+  }),
+  result: z.object({ bytes: field.bytes }),
+  timeoutMs: 15_000,
+  long: true,
+});
+/** Deletes the volume's bytes; done when nothing is left. */
+export const volumeAbsent = defineVerb('volume.absent', { args: z.strictObject({ volumeId: field.id, pool: z.string().max(63) }), result: z.object({}) });
