@@ -2,6 +2,7 @@ import type { ContainerModuleLoadOptions, Newable } from 'inversify';
 import type { z } from 'zod';
 import type { CliRegistrar } from '../cli/cli-context';
 import type { Controller } from '../http/route';
+import type { SocketRoutes } from '../http/socket-route';
 import type { NodeRoutes, StreamHandlers } from '../m2m/node-route';
 import type { ObservedSink, ObservedSource } from '../m2m/observed';
 import type { VerbHandlers } from '../m2m/verb-handler';
@@ -16,6 +17,7 @@ export abstract class Service {
 export interface ManagementWiring {
   bind: (options: ContainerModuleLoadOptions) => void;
   controllers?: Newable<Controller>[];
+  sockets?: Newable<SocketRoutes>[];
   workflows?: Newable<Workflow>[];
   nodeRoutes?: Newable<NodeRoutes>[];
   observed?: Newable<ObservedSink>[];
