@@ -1,5 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { injectable } from 'inversify';
+import { NotificationListener, type NotificationHandler } from './listener';
 import type { Op } from './op';
 
 class TransactionOp implements Op {
@@ -22,6 +23,7 @@ class TransactionOp implements Op {
 export class Database {
   /** Statements outside any transaction. */
   readonly op: Op;
+  private listener: NotificationListener | undefined;
 
   constructor(readonly dataSource: DataSource) {
     this.op = { manager: dataSource.manager, inTransaction: false, afterCommit: (fn) => fn() };
@@ -45,5 +47,22 @@ export class Database {
   /** One parametrised statement. Rows as plain objects with the column names as selected. */
   async query<R extends object>(sql: string, params: unknown[] = [], op: Op = this.op): Promise<R[]> {
     return op.manager.query(sql, params);
+  }
+
+  /**
+   * Subscribes to a NOTIFY channel over one dedicated connection that all subscriptions of this process share.
+   * The handler gets null after a lost connection was remade: anything may have been missed. Returns the way to unsubscribe.
+   */
+  async listen(channel: string, handler: NotificationHandler): Promise<() => Promise<void>> {
+    const { options } = this.dataSource;
+    if (options.type !== 'postgres' || options.url === undefined) throw new Error('LISTEN needs a PostgreSQL data source with a URL');
+    this.listener ??= new NotificationListener(options.url, options.applicationName ?? 'vc-stack');
+    return this.listener.listen(channel, handler);
+  }
+
+  /** Ends the listening connection and the pool. */
+  async close(): Promise<void> {
+    await this.listener?.close();
+    if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 }

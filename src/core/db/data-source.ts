@@ -1,0 +1,33 @@
+import { DataSource, type MigrationInterface } from 'typeorm';
+import type { Newable } from 'inversify';
+
+export interface DataSourceInit {
+  /** Connections of this process at most. Default 20. */
+  pool?: number;
+  entities?: Newable<object>[];
+  migrations?: Newable<MigrationInterface>[];
+  /** Seen in `pg_stat_activity`. Default `vc-stack`. */
+  applicationName?: string;
+  /** Longest statement in milliseconds, so that a lost lock or a bad plan never holds a connection for good. 0: none. Default 30,000. */
+  statementTimeoutMs?: number;
+}
+
+/** The data source of one process, not connected yet (`initialize()`). `url` is `postgres://user:password@host:port/database`. */
+export const createDataSource = (url: string, init: DataSourceInit = {}): DataSource =>
+  new DataSource({
+    type: 'postgres',
+    url,
+    synchronize: false,
+    logging: false,
+    entities: init.entities ?? [],
+    migrations: init.migrations ?? [],
+    migrationsTableName: 'schema_migration',
+    applicationName: init.applicationName ?? 'vc-stack',
+    poolSize: init.pool ?? 20,
+    extra: {
+      statement_timeout: init.statementTimeoutMs ?? 30_000,
+      idle_in_transaction_session_timeout: 60_000,
+      connectionTimeoutMillis: 10_000,
+      keepAlive: true,
+    },
+  });
