@@ -6,6 +6,8 @@ const base = {
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
   setupFiles: ['reflect-metadata'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'json', 'node'],
+  // Sources name compiled files (`./x.js`) in dynamic imports, as Node resolves them in dist.
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
 };
 module.exports = {

@@ -54,3 +54,16 @@ export const unprocessable = (path: string, code: string, message: string): Prob
 /** 403 `forbidden`: the caller sees the object but lacks the permission. */
 export const forbidden = (permission: string): Problem =>
   new Problem({ status: 403, code: 'forbidden', detail: `This needs the permission ${permission}.`, extra: { permission } });
+
+/** 409 `name_taken`: names are unique among their kind (in a project, for what projects own). */
+export const nameTaken = (noun: string, name: string): Problem =>
+  new Problem({
+    status: 409,
+    code: 'name_taken',
+    detail: `There is a ${noun} named "${name}" already.`,
+    errors: [{ path: 'body.name', code: 'name_taken', message: 'taken' }],
+  });
+
+/** 409 `ambiguous_name`: a name that means several objects in the projects that the caller sees. */
+export const ambiguousName = (noun: string, name: string): Problem =>
+  conflict('ambiguous_name', `Several projects have a ${noun} named "${name}". Name the project with ?project=, or use the id.`);

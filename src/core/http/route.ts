@@ -13,7 +13,7 @@ import type { Op } from '../db/op';
  * - `global`: system nouns; the permission must hold globally;
  * - `project`: one project, named by `?project=` (id or name) or the caller's only one; `req.project` is set;
  * - `collection`: all projects in which the permission holds, narrowed by `?project=`; the service filters by `req.access.projects`;
- * - `resource`: one object; the service loads it and calls `req.access.assert(projectId, noun, id)`.
+ * - `resource`: one object; the service loads it and calls `req.access.assert(projectId, noun, id)`; `?project=` narrows a name to one project.
  */
 export type RouteScope = 'public' | 'self' | 'global' | 'project' | 'collection' | 'resource';
 
@@ -50,7 +50,7 @@ export interface RouteRequest<P, Q, B> {
   /** Absent on `public` routes only. */
   principal: Principal;
   access: Access;
-  /** Set for scope `project`, and for `collection` when `?project=` was given. */
+  /** Set for scope `project`, and for `collection` and `resource` when `?project=` was given. */
   project?: ProjectRef;
   requestId: string;
   /**
@@ -88,6 +88,12 @@ export const route = <R extends z.ZodType, P extends z.ZodType | undefined = und
   spec: RouteSpec<P, Q, B, R>,
   handle: (req: RouteRequest<Parsed<P>, Parsed<Q>, Parsed<B>>) => Promise<z.input<R> | ReplyMarker<z.input<R>> | void>,
 ): Route => ({ spec, handle: handle as Route['handle'] });
+
+/** The project of a request with scope `project`. */
+export const projectOf = (req: { project?: ProjectRef }): ProjectRef => {
+  if (!req.project) throw new Error('this route has no project: its scope must be `project`');
+  return req.project;
+};
 
 /** A controller lists its routes; it parses nothing and knows no ORM. */
 export abstract class Controller {

@@ -1,0 +1,13 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { bigintAsNumber } from '../../../core/db/transformers';
+
+@Entity('flavor')
+export class FlavorEntity {
+  @PrimaryColumn('uuid') id!: string;
+  @Column('text') name!: string;
+  @Column('text') description!: string;
+  @Column('integer') vcpus!: number;
+  @Column('bigint', { name: 'memory_bytes', transformer: bigintAsNumber }) memoryBytes!: number;
+  @Column('bigint', { name: 'disk_bytes', transformer: bigintAsNumber }) diskBytes!: number;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}

@@ -1,0 +1,28 @@
+import { injectable } from 'inversify';
+import type { Op } from '../../../core/db/op';
+import { keysetPage } from '../../../core/db/keyset';
+import { looksLikeId } from '../../../core/http/fields';
+import { FlavorEntity } from './flavor.entity';
+
+@injectable()
+export class FlavorRepository {
+  async insert(op: Op, flavor: FlavorEntity): Promise<void> {
+    await op.manager.insert(FlavorEntity, flavor);
+  }
+
+  find(op: Op, ref: string): Promise<FlavorEntity | null> {
+    return op.manager.findOneBy(FlavorEntity, looksLikeId(ref) ? { id: ref.toLowerCase() } : { name: ref });
+  }
+
+  async nameTaken(op: Op, name: string): Promise<boolean> {
+    return op.manager.existsBy(FlavorEntity, { name });
+  }
+
+  list(op: Op, limit: number, cursor: string | undefined): Promise<{ rows: FlavorEntity[]; next: string | null }> {
+    return keysetPage(op.manager.createQueryBuilder(FlavorEntity, 'f'), { alias: 'f', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit, cursor });
+  }
+
+  async remove(op: Op, id: string): Promise<void> {
+    await op.manager.delete(FlavorEntity, { id });
+  }
+}

@@ -1,0 +1,51 @@
+import { injectable } from 'inversify';
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import type { Op } from '../../../core/db/op';
+import { nameTaken, notFound } from '../../../core/errors/problem';
+import type { Page } from '../../../core/http/pagination';
+import type { createFlavor, Flavor } from '../contract/compute.api';
+import type { FlavorEntity } from './flavor.entity';
+import { FlavorRepository } from './flavor.repository';
+
+/** Sizes that instances come in. An instance keeps a copy, so a flavor may go at any time. */
+@injectable()
+export class FlavorService {
+  constructor(private readonly flavors: FlavorRepository) {}
+
+  async create(op: Op, input: z.output<typeof createFlavor>): Promise<Flavor> {
+    if (await this.flavors.nameTaken(op, input.name)) throw nameTaken('flavor', input.name);
+    const flavor = { id: randomUUID(), ...input, createdAt: new Date() };
+    await this.flavors.insert(op, flavor);
+    return present(flavor);
+  }
+
+  async get(op: Op, ref: string): Promise<Flavor> {
+    return present(await this.require(op, ref));
+  }
+
+  async require(op: Op, ref: string): Promise<FlavorEntity> {
+    const flavor = await this.flavors.find(op, ref);
+    if (!flavor) throw notFound('flavor', ref);
+    return flavor;
+  }
+
+  async list(op: Op, limit: number, cursor: string | undefined): Promise<Page<Flavor>> {
+    const page = await this.flavors.list(op, limit, cursor);
+    return { items: page.rows.map(present), next: page.next };
+  }
+
+  async remove(op: Op, ref: string): Promise<void> {
+    await this.flavors.remove(op, (await this.require(op, ref)).id);
+  }
+}
+
+const present = (f: FlavorEntity): Flavor => ({
+  id: f.id,
+  name: f.name,
+  description: f.description,
+  vcpus: f.vcpus,
+  memoryBytes: f.memoryBytes,
+  diskBytes: f.diskBytes,
+  createdAt: f.createdAt.toISOString(),
+});

@@ -1,0 +1,40 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { bigintAsNumber } from '../../../core/db/transformers';
+import type { InstanceState } from '../contract/compute.api';
+
+@Entity('instance')
+export class InstanceEntity {
+  @PrimaryColumn('uuid') id!: string;
+  @Column('uuid', { name: 'project_id' }) projectId!: string;
+  @Column('text') name!: string;
+  @Column('text') hostname!: string;
+  @Column('text') description!: string;
+  @Column('uuid', { name: 'flavor_id' }) flavorId!: string;
+  @Column('text', { name: 'flavor_name' }) flavorName!: string;
+  @Column('integer') vcpus!: number;
+  @Column('bigint', { name: 'memory_bytes', transformer: bigintAsNumber }) memoryBytes!: number;
+  /** Of the root disk: the flavor's, or the image's when that is larger. */
+  @Column('bigint', { name: 'disk_bytes', transformer: bigintAsNumber }) diskBytes!: number;
+  @Column('uuid', { name: 'image_id' }) imageId!: string;
+  @Column('text', { name: 'image_name' }) imageName!: string;
+  @Column('text') architecture!: string;
+  @Column('jsonb') nics!: { networkId: string; address?: string }[];
+  @Column('jsonb', { name: 'ssh_keys' }) sshKeys!: string[];
+  /** Base64, as the user gave it. Never in answers, events or logs. */
+  @Column('text', { name: 'user_data' }) userData!: string;
+  @Column('integer', { name: 'stop_grace_seconds' }) stopGraceSeconds!: number;
+  @Column('uuid', { name: 'wanted_host_id', nullable: true }) wantedHostId!: string | null;
+  @Column('uuid', { name: 'host_id', nullable: true }) hostId!: string | null;
+  @Column('text', { nullable: true }) vmm!: string | null;
+  @Column('text') state!: InstanceState;
+  @Column('text', { name: 'state_reason' }) stateReason!: string;
+  /** What the user wants; the node is told by generation. */
+  @Column('text') power!: 'on' | 'off';
+  @Column('integer') generation!: number;
+  @Column('uuid', { name: 'task_id', nullable: true }) taskId!: string | null;
+  @Column('text', { name: 'observed_state', nullable: true }) observedState!: string | null;
+  @Column('timestamptz', { name: 'observed_at', nullable: true }) observedAt!: Date | null;
+  @Column('timestamptz', { name: 'started_at', nullable: true }) startedAt!: Date | null;
+  @Column('text', { name: 'created_by' }) createdBy!: string;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}

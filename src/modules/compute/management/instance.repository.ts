@@ -1,0 +1,123 @@
+import { injectable } from 'inversify';
+import { In } from 'typeorm';
+import type { z } from 'zod';
+import type { Op } from '../../../core/db/op';
+import { keysetPage } from '../../../core/db/keyset';
+import type { instanceListQuery } from '../contract/compute.api';
+import type { ObservedInstance } from '../contract/instance.verbs';
+import { InstanceEntity } from './instance.entity';
+
+/** An instance whose state an observation changed. */
+export interface ObservedChange {
+  id: string;
+  project_id: string;
+  name: string;
+  state: string;
+  state_reason: string;
+}
+
+const sorts = {
+  name: { column: 'name', type: 'text', descending: false },
+  '-name': { column: 'name', type: 'text', descending: true },
+  createdAt: { column: 'created_at', type: 'timestamptz', descending: false },
+  '-createdAt': { column: 'created_at', type: 'timestamptz', descending: true },
+} as const;
+
+@injectable()
+export class InstanceRepository {
+  async insert(op: Op, instance: InstanceEntity): Promise<void> {
+    await op.manager.insert(InstanceEntity, instance);
+  }
+
+  byId(op: Op, id: string): Promise<InstanceEntity | null> {
+    return op.manager.findOneBy(InstanceEntity, { id });
+  }
+
+  /** Row locked until the transaction ends: verbs on one instance come one after the other. */
+  lock(op: Op, id: string): Promise<InstanceEntity | null> {
+    return op.manager.findOne(InstanceEntity, { where: { id }, lock: { mode: 'pessimistic_write' } });
+  }
+
+  named(op: Op, projects: 'all' | readonly string[], name: string): Promise<InstanceEntity[]> {
+    return op.manager.find(InstanceEntity, { where: { name, ...(projects !== 'all' && { projectId: In([...projects]) }) }, take: 2 });
+  }
+
+  nameTaken(op: Op, projectId: string, name: string): Promise<boolean> {
+    return op.manager.existsBy(InstanceEntity, { projectId, name });
+  }
+
+  list(op: Op, projects: 'all' | readonly string[], filter: z.output<typeof instanceListQuery>, hostId: string | undefined): Promise<{ rows: InstanceEntity[]; next: string | null }> {
+    const query = op.manager.createQueryBuilder(InstanceEntity, 'i').where('true');
+    if (projects !== 'all') {
+      const [only, ...others] = projects;
+      if (only !== undefined && others.length === 0) query.andWhere('i.project_id = :only', { only });
+      else query.andWhere('i.project_id = ANY(:projects)', { projects });
+    }
+    if (filter.state !== undefined) query.andWhere('i.state = :state', { state: filter.state });
+    if (filter.name !== undefined) query.andWhere('i.name = :name', { name: filter.name });
+    if (hostId !== undefined) query.andWhere('i.host_id = :hostId', { hostId });
+    return keysetPage(query, { alias: 'i', ...sorts[filter.sort], sort: filter.sort, limit: filter.limit, cursor: filter.cursor });
+  }
+
+  async update(op: Op, id: string, changes: Partial<Omit<InstanceEntity, 'id' | 'nics' | 'sshKeys'>>): Promise<void> {
+    await op.manager.update(InstanceEntity, { id }, changes);
+  }
+
+  async remove(op: Op, id: string): Promise<void> {
+    await op.manager.delete(InstanceEntity, { id });
+  }
+
+  /**
+   * Takes a host's whole report in two statements. Instances with a live task keep their state (the task owns it); others follow what was
+   * observed. An instance that its host does not report although it should is an error after 15 s of grace, for a report may be older than the start.
+   */
+  async observe(op: Op, hostId: string, reported: ObservedInstance[]): Promise<ObservedChange[]> {
+    const changed: ObservedChange[][] = await op.manager.query(
+      `UPDATE instance i SET observed_state = o.state, observed_at = now(), started_at = o."startedAt", vmm = o.vmm,
+         state = CASE WHEN i.task_id IS NOT NULL THEN i.state WHEN o.state = 'crashed' THEN 'error' ELSE o.state END,
+         state_reason = CASE WHEN i.task_id IS NOT NULL THEN i.state_reason WHEN o.state = 'running' THEN '' WHEN o.reason = 'guest' THEN 'powered off by its guest' ELSE o.reason END,
+         power = CASE WHEN i.task_id IS NULL AND o.state = 'stopped' AND o.reason = 'guest' THEN 'off' ELSE i.power END
+       FROM jsonb_to_recordset($2::jsonb) AS o("instanceId" uuid, generation int, state text, reason text, vmm text, "startedAt" timestamptz), instance old
+       WHERE i.id = o."instanceId" AND old.id = i.id AND i.host_id = $1 AND o.generation >= i.generation AND o.state <> 'absent'
+         AND (i.observed_at IS NULL OR i.observed_at < now() - interval '60 seconds' OR i.observed_state IS DISTINCT FROM o.state OR (i.task_id IS NULL AND i.state <> CASE o.state WHEN 'crashed' THEN 'error' ELSE o.state END))
+       RETURNING i.id, i.project_id, i.name, i.state, i.state_reason`,
+      [hostId, JSON.stringify(reported)],
+    );
+    const lost: ObservedChange[][] = await op.manager.query(
+      `UPDATE instance SET state = 'error', state_reason = 'its host has no trace of it', observed_state = 'absent', observed_at = now()
+       WHERE host_id = $1 AND task_id IS NULL AND state IN ('running', 'stopped', 'unknown') AND NOT (id = ANY($2::uuid[]))
+         AND coalesce(observed_at, created_at) < now() - interval '15 seconds'
+       RETURNING id, project_id, name, state, state_reason`,
+      [hostId, reported.map((r) => r.instanceId)],
+    );
+    return [...(changed[0] ?? []), ...(lost[0] ?? [])];
+  }
+
+  /** Instances of silent hosts become `unknown`; their last state is shown again with the host's next report. */
+  async markUnknown(op: Op, hostIds: string[]): Promise<ObservedChange[]> {
+    const rows: ObservedChange[][] = await op.manager.query(
+      `UPDATE instance SET state = 'unknown', state_reason = 'its host is silent' WHERE host_id = ANY($1) AND task_id IS NULL AND state IN ('running', 'stopped')
+       RETURNING id, project_id, name, state, state_reason`,
+      [hostIds],
+    );
+    return rows[0] ?? [];
+  }
+
+  /** Which of these ids exist, whatever their host. */
+  async existing(op: Op, ids: string[]): Promise<Map<string, string | null>> {
+    const rows: { id: string; host_id: string | null }[] = await op.manager.query('SELECT id, host_id FROM instance WHERE id = ANY($1)', [ids]);
+    return new Map(rows.map((r) => [r.id, r.host_id]));
+  }
+
+  countIn(op: Op, projectId: string): Promise<number> {
+    return op.manager.countBy(InstanceEntity, { projectId });
+  }
+
+  countOn(op: Op, hostId: string): Promise<number> {
+    return op.manager.countBy(InstanceEntity, { hostId });
+  }
+
+  countOf(op: Op, imageId: string): Promise<number> {
+    return op.manager.countBy(InstanceEntity, { imageId });
+  }
+}

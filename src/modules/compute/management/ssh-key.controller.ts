@@ -1,0 +1,33 @@
+import { injectable } from 'inversify';
+import { z } from 'zod';
+import { Controller, projectOf, route, type Route } from '../../../core/http/route';
+import * as field from '../../../core/http/fields';
+import { pageOf, pageQuery } from '../../../core/http/pagination';
+import { createSshKey, sshKey } from '../contract/compute.api';
+import { SshKeyService } from './ssh-key.service';
+
+const byProject = z.strictObject({ project: z.string().max(100).optional() });
+
+@injectable()
+export class SshKeyController extends Controller {
+  constructor(private readonly keys: SshKeyService) {
+    super();
+  }
+
+  override routes(): Route[] {
+    return [
+      route(
+        { method: 'GET', path: '/ssh-keys', summary: 'List ssh keys', tag: 'SSH keys', scope: 'collection', permission: 'ssh-key:read', query: pageQuery, response: pageOf(sshKey) },
+        (req) => this.keys.list(req.op, req.access, req.project?.id, req.query.limit, req.query.cursor),
+      ),
+      route(
+        { method: 'POST', path: '/ssh-keys', summary: 'Store an ssh public key', tag: 'SSH keys', scope: 'project', permission: 'ssh-key:create', query: byProject, body: createSshKey, status: 201, response: sshKey },
+        (req) => this.keys.create(req.op, projectOf(req).id, req.body),
+      ),
+      route(
+        { method: 'DELETE', path: '/ssh-keys/:ref', summary: 'Delete an ssh key', tag: 'SSH keys', scope: 'resource', permission: 'ssh-key:delete', params: z.strictObject({ ref: field.ref }), query: byProject, status: 204, response: z.void() },
+        (req) => this.keys.remove(req.op, req.access, req.project?.id, req.params.ref),
+      ),
+    ];
+  }
+}

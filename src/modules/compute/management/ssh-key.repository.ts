@@ -1,0 +1,44 @@
+import { injectable } from 'inversify';
+import { In } from 'typeorm';
+import type { Op } from '../../../core/db/op';
+import { keysetPage } from '../../../core/db/keyset';
+import { looksLikeId } from '../../../core/http/fields';
+import { SshKeyEntity } from './ssh-key.entity';
+
+@injectable()
+export class SshKeyRepository {
+  async insert(op: Op, key: SshKeyEntity): Promise<void> {
+    await op.manager.insert(SshKeyEntity, key);
+  }
+
+  byId(op: Op, id: string): Promise<SshKeyEntity | null> {
+    return op.manager.findOneBy(SshKeyEntity, { id });
+  }
+
+  find(op: Op, projectId: string, ref: string): Promise<SshKeyEntity | null> {
+    return op.manager.findOneBy(SshKeyEntity, looksLikeId(ref) ? { id: ref.toLowerCase(), projectId } : { name: ref, projectId });
+  }
+
+  nameTaken(op: Op, projectId: string, name: string): Promise<boolean> {
+    return op.manager.existsBy(SshKeyEntity, { projectId, name });
+  }
+
+  /** At most two: enough to tell one from several. */
+  named(op: Op, projects: 'all' | readonly string[], name: string): Promise<SshKeyEntity[]> {
+    return op.manager.find(SshKeyEntity, { where: { name, ...(projects !== 'all' && { projectId: In([...projects]) }) }, take: 2 });
+  }
+
+  list(op: Op, projects: 'all' | readonly string[], limit: number, cursor: string | undefined): Promise<{ rows: SshKeyEntity[]; next: string | null }> {
+    const query = op.manager.createQueryBuilder(SshKeyEntity, 'k');
+    if (projects !== 'all') query.where('k.project_id = ANY(:projects)', { projects });
+    return keysetPage(query, { alias: 'k', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit, cursor });
+  }
+
+  async remove(op: Op, id: string): Promise<void> {
+    await op.manager.delete(SshKeyEntity, { id });
+  }
+
+  count(op: Op, projectId: string): Promise<number> {
+    return op.manager.countBy(SshKeyEntity, { projectId });
+  }
+}

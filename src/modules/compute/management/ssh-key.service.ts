@@ -1,0 +1,63 @@
+import { injectable } from 'inversify';
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import type { Access } from '../../../core/auth/access';
+import type { Op } from '../../../core/db/op';
+import { nameTaken, unprocessable } from '../../../core/errors/problem';
+import { pickByRef } from '../../../core/http/pick-by-ref';
+import type { Page } from '../../../core/http/pagination';
+import type { createSshKey, SshKey } from '../contract/compute.api';
+import { isKeyText, parsePublicKey } from './public-key';
+import type { SshKeyEntity } from './ssh-key.entity';
+import { SshKeyRepository } from './ssh-key.repository';
+
+@injectable()
+export class SshKeyService {
+  constructor(private readonly keys: SshKeyRepository) {}
+
+  async create(op: Op, projectId: string, input: z.output<typeof createSshKey>): Promise<SshKey> {
+    const parsed = parsePublicKey(input.publicKey, 'body.publicKey');
+    if (await this.keys.nameTaken(op, projectId, input.name)) throw nameTaken('ssh key', input.name);
+    const key = { id: randomUUID(), projectId, name: input.name, type: parsed.type, fingerprint: parsed.fingerprint, publicKey: parsed.text, createdAt: new Date() };
+    await this.keys.insert(op, key);
+    return present(key);
+  }
+
+  async list(op: Op, access: Access, projectId: string | undefined, limit: number, cursor: string | undefined): Promise<Page<SshKey>> {
+    const page = await this.keys.list(op, projectId === undefined ? access.projects : [projectId], limit, cursor);
+    return { items: page.rows.map(present), next: page.next };
+  }
+
+  async remove(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<void> {
+    const key = await pickByRef('ssh key', ref, projectId, access, {
+      byId: (id) => this.keys.byId(op, id),
+      named: (projects, name) => this.keys.named(op, projects, name),
+    });
+    await this.keys.remove(op, key.id);
+  }
+
+  /** Whole public keys for a create: each entry is a key's text, or the name or id of a stored key of the project. */
+  async resolve(op: Op, projectId: string, entries: string[], path: string): Promise<string[]> {
+    const resolved: string[] = [];
+    for (const [index, entry] of entries.entries()) {
+      if (isKeyText(entry)) {
+        resolved.push(parsePublicKey(entry, `${path}.${index}`).text);
+        continue;
+      }
+      const key = await this.keys.find(op, projectId, entry);
+      if (!key) throw unprocessable(`${path}.${index}`, 'unknown_ssh_key', `There is no ssh key "${entry.slice(0, 63)}" in this project, and it is no public key either.`);
+      resolved.push(key.publicKey);
+    }
+    return [...new Set(resolved)];
+  }
+}
+
+const present = (k: SshKeyEntity): SshKey => ({
+  id: k.id,
+  projectId: k.projectId,
+  name: k.name,
+  type: k.type,
+  fingerprint: k.fingerprint,
+  publicKey: k.publicKey,
+  createdAt: k.createdAt.toISOString(),
+});

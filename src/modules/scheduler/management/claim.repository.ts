@@ -1,0 +1,54 @@
+import { injectable } from 'inversify';
+import type { Op } from '../../../core/db/op';
+import type { SchedulableHost } from '../../host/contract/host.ports';
+import type { PlacementRequest } from '../contract/scheduler.ports';
+import type { HostUsage } from './filters';
+
+interface UsageRow {
+  host_id: string;
+  vcpus: string;
+  memory_bytes: string;
+  disk_bytes: string;
+  instances: number;
+}
+
+/** Claims and their sums per host. The sum is changed by one guarded UPDATE, so parallel claims cannot overcommit. */
+@injectable()
+export class ClaimRepository {
+  async usage(op: Op, hostIds: string[]): Promise<Map<string, HostUsage>> {
+    const rows: UsageRow[] = await op.manager.query('SELECT host_id, vcpus, memory_bytes, disk_bytes, instances FROM host_usage WHERE host_id = ANY($1)', [hostIds]);
+    return new Map(rows.map((r) => [r.host_id, { vcpus: Number(r.vcpus), memoryBytes: Number(r.memory_bytes), diskBytes: Number(r.disk_bytes), instances: r.instances }]));
+  }
+
+  async hostOf(op: Op, instanceId: string): Promise<string | undefined> {
+    const rows: { host_id: string }[] = await op.manager.query('SELECT host_id FROM host_claim WHERE instance_id = $1', [instanceId]);
+    return rows[0]?.host_id;
+  }
+
+  /** False when the host has no room any more (another claim came first); nothing is written then. */
+  async tryClaim(op: Op, host: SchedulableHost, request: PlacementRequest): Promise<boolean> {
+    const rows: unknown[] = await op.manager.query(
+      `WITH room AS (
+         INSERT INTO host_usage AS u (host_id, vcpus, memory_bytes, disk_bytes, instances)
+         VALUES ($1, $3, $4, $5, 1)
+         ON CONFLICT (host_id) DO UPDATE
+           SET vcpus = u.vcpus + $3, memory_bytes = u.memory_bytes + $4, disk_bytes = u.disk_bytes + $5, instances = u.instances + 1
+           WHERE u.vcpus + $3 <= $6 AND u.memory_bytes + $4 <= $7 AND u.disk_bytes + $5 <= $8
+         RETURNING host_id)
+       INSERT INTO host_claim (instance_id, host_id, vcpus, memory_bytes, disk_bytes)
+       SELECT $2, host_id, $3, $4, $5 FROM room RETURNING instance_id`,
+      [host.id, request.instanceId, request.vcpus, request.memoryBytes, request.diskBytes, host.vcpus, host.memoryBytes, host.diskBytes],
+    );
+    return rows.length === 1;
+  }
+
+  async release(op: Op, instanceId: string): Promise<void> {
+    await op.manager.query(
+      `WITH gone AS (DELETE FROM host_claim WHERE instance_id = $1 RETURNING host_id, vcpus, memory_bytes, disk_bytes)
+       UPDATE host_usage u SET vcpus = u.vcpus - gone.vcpus, memory_bytes = u.memory_bytes - gone.memory_bytes,
+         disk_bytes = u.disk_bytes - gone.disk_bytes, instances = u.instances - 1
+       FROM gone WHERE u.host_id = gone.host_id`,
+      [instanceId],
+    );
+  }
+}

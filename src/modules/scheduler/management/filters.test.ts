@@ -1,0 +1,37 @@
+import type { SchedulableHost } from '../../host/contract/host.ports';
+import { emptyUsage, filters, weigh } from './filters';
+
+const gib = 2 ** 30;
+const host: SchedulableHost = {
+  id: 'h1',
+  name: 'one',
+  state: 'ready',
+  schedulable: true,
+  reason: '',
+  architecture: 'x86_64',
+  vcpus: 8,
+  memoryBytes: 16 * gib,
+  diskBytes: 100 * gib,
+  vmms: [{ kind: 'qemu', usable: true, capabilities: [] }],
+};
+const request = { instanceId: 'i', projectId: 'p', vcpus: 2, memoryBytes: 4 * gib, diskBytes: 10 * gib, architecture: 'x86_64' };
+const verdict = (h: SchedulableHost, usage = emptyUsage, r: typeof request & { hostId?: string } = request): string | undefined =>
+  filters.find((f) => f.refuses(h, usage, r) !== undefined)?.code;
+
+describe('host filters', () => {
+  it('passes a host with room', () => expect(verdict(host)).toBeUndefined());
+  it('fills a host to the last byte and not beyond', () => {
+    expect(verdict(host, { ...emptyUsage, memoryBytes: 12 * gib })).toBeUndefined();
+    expect(verdict(host, { ...emptyUsage, memoryBytes: 12 * gib + 1 })).toBe('memory');
+    expect(verdict(host, { ...emptyUsage, vcpus: 7 })).toBe('vcpus');
+    expect(verdict(host, { ...emptyUsage, diskBytes: 91 * gib })).toBe('disk');
+  });
+  it('names the first obstacle', () => {
+    expect(verdict({ ...host, schedulable: false, reason: 'in maintenance' })).toBe('not_ready');
+    expect(verdict({ ...host, vmms: [] })).toBe('no_vmm');
+    expect(verdict({ ...host, architecture: 'aarch64' })).toBe('architecture');
+    expect(verdict(host, emptyUsage, { ...request, hostId: 'h2' })).toBe('other_host');
+  });
+  it('says how much is missing', () => expect(filters.find((f) => f.code === 'memory')?.refuses(host, { ...emptyUsage, memoryBytes: 15 * gib }, request)).toBe('needs 4 GiB of memory, has 1 GiB free'));
+  it('prefers the emptier host', () => expect(weigh(host, emptyUsage, request)).toBeGreaterThan(weigh(host, { ...emptyUsage, vcpus: 4 }, request)));
+});
