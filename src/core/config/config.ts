@@ -14,4 +14,9 @@ export class Config {
     if (!(module in this.modules)) throw new Error(`module "${module}" has no configuration section`);
     return this.modules[module] as T;
   }
+
+  /** All module sections by module name, for printing the effective configuration. */
+  sections(): Readonly<Record<string, unknown>> {
+    return this.modules;
+  }
 }

@@ -12,14 +12,15 @@ export const coreConfigSchema = z.strictObject({
   database: z
     .strictObject({
       /** Empty: an embedded PostgreSQL under the state directory. */
-      url: z.string().default(''),
+      url: z.string().meta({ secret: 'url' }).default(''),
       /** Connections per management process. */
       pool: z.number().int().min(2).max(200).default(20),
       /** Unprivileged user that the embedded server runs as (made when missing). */
       user: z.string().default('vc-stack-pg'),
     })
     .prefault({}),
-  redis: z.strictObject({ url: z.string().default('') }).prefault({}),
+  /** Empty: queues and rate limits do without Redis. */
+  redis: z.strictObject({ url: z.string().meta({ secret: 'url' }).default('') }).prefault({}),
   management: z
     .strictObject({
       listen: z.string().default('0.0.0.0'),
@@ -40,7 +41,22 @@ export const coreConfigSchema = z.strictObject({
       /** Address under which management reaches this host; the one that routes to management when empty. */
       address: z.string().default(''),
       /** One-time enrolment token (or its file, `tokenFile`). Only read while the host has no certificate. */
-      token: z.string().default(''),
+      token: z.string().meta({ secret: true }).default(''),
+    })
+    .prefault({}),
+  /** Between management and its nodes. Times in milliseconds. */
+  m2m: z
+    .strictObject({
+      /** A node reports itself this often, and at once when something changed. */
+      heartbeatMs: z.number().int().min(50).max(60_000).default(5_000),
+      /** Calls in a row without an answer after which management stops calling a node for a while. */
+      breakerFailures: z.number().int().min(1).max(100).default(5),
+      /** How long it stops. */
+      breakerOpenMs: z.number().int().min(10).max(600_000).default(30_000),
+      /** Connections to one node at most. */
+      connectionsPerNode: z.number().int().min(1).max(100).default(8),
+      /** A long verb that takes longer is answered "accepted". */
+      acceptAfterMs: z.number().int().min(1).max(30_000).default(1_000),
     })
     .prefault({}),
   limits: z

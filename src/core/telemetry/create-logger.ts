@@ -1,0 +1,46 @@
+import pino, { type DestinationStream, type Logger } from 'pino';
+import type { Config } from '../config/config';
+import { currentLogContext } from './log-context';
+
+/** Member names that never reach a log, at the top or up to three levels down. */
+const secretKeys = [
+  'authorization',
+  'Authorization',
+  'cookie',
+  'password',
+  'current',
+  'token',
+  'tokenHash',
+  'accessToken',
+  'refreshToken',
+  'secret',
+  'userData',
+  'user_data',
+  'ticket',
+  'privateKey',
+  'connectionString',
+];
+
+/** Database errors carry the statement's parameters, which may be anything a user sent. */
+const unloggable = new Set(['parameters', 'driverError', 'args', 'stdout']);
+
+const serializeError = (error: unknown): unknown => {
+  const plain: unknown = pino.stdSerializers.err(error as Error);
+  if (typeof plain !== 'object' || plain === null) return plain;
+  return Object.fromEntries(Object.entries(plain).filter(([key]) => !unloggable.has(key)));
+};
+
+/** JSON lines on standard error (or `destination`), with request and task id, secrets replaced by `[redacted]`. */
+export const createLogger = (config: Pick<Config, 'core'>, destination: DestinationStream = pino.destination({ dest: 2, sync: true })): Logger =>
+  pino(
+    {
+      level: config.core.log.level,
+      base: { pid: process.pid },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      mixin: () => ({ ...currentLogContext() }),
+      redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`, `*.*.${key}`, `*.*.*.${key}`]), censor: '[redacted]' },
+      serializers: { err: serializeError, error: serializeError },
+    },
+    destination,
+  );
