@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { projectRoles } from '../../../core/auth/principal';
 import * as field from '../../../core/http/fields';
 
-export const userName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, { error: 'lower-case letters, digits, dot, dash and underscore; at most 63' });
+export const userName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, { error: 'lower-case letters, digits, dot, dash and underscore; at most 63' })
+  .refine((s) => !field.looksLikeId(s), { error: 'must not have the form of an id', params: { code: 'looks_like_id' } });
 export const password = z.string().min(12).max(256);
 
 export const loginRequest = z.strictObject({ name: z.string().min(1).max(255), password: z.string().min(1).max(1024) });

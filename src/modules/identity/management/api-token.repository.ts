@@ -1,0 +1,45 @@
+import { injectable } from 'inversify';
+import type { Op } from '../../../core/db/op';
+import { ApiTokenEntity } from './api-token.entity';
+
+export interface NewApiToken {
+  id: string;
+  userId: string;
+  name: string;
+  hash: Buffer;
+  scopes: string[] | null;
+  expiresInDays: number | null;
+}
+
+@injectable()
+export class ApiTokenRepository {
+  /** Null when the user has a token of that name. */
+  async insert(op: Op, token: NewApiToken): Promise<ApiTokenEntity | null> {
+    const rows: unknown[] = await op.manager.query(
+      `INSERT INTO api_token (id, user_id, name, hash, scopes, expires_at) VALUES ($1, $2, $3, $4, $5, now() + make_interval(days => $6))
+       ON CONFLICT ON CONSTRAINT api_token_user_name_key DO NOTHING RETURNING id`,
+      [token.id, token.userId, token.name, token.hash, token.scopes, token.expiresInDays],
+    );
+    return rows.length === 0 ? null : op.manager.findOneBy(ApiTokenEntity, { id: token.id });
+  }
+
+  /** Newest first (ids are ordered by time), `limit` rows after the id `after`. */
+  page(op: Op, userId: string, limit: number, after?: string): Promise<ApiTokenEntity[]> {
+    const query = op.manager.createQueryBuilder(ApiTokenEntity, 't').where('t.userId = :userId', { userId }).orderBy('t.id', 'DESC').limit(limit);
+    if (after !== undefined) query.andWhere('t.id < :after', { after });
+    return query.getMany();
+  }
+
+  async count(op: Op, userId: string): Promise<number> {
+    return op.manager.countBy(ApiTokenEntity, { userId });
+  }
+
+  /** By id or name, of this user only. False when there is none. */
+  async delete(op: Op, userId: string, key: { id: string } | { name: string }): Promise<boolean> {
+    return ((await op.manager.delete(ApiTokenEntity, { userId, ...key })).affected ?? 0) > 0;
+  }
+
+  async touch(op: Op, id: string): Promise<void> {
+    await op.manager.query(`UPDATE api_token SET last_used_at = now() WHERE id = $1`, [id]);
+  }
+}

@@ -1,0 +1,58 @@
+import { injectable } from 'inversify';
+import { z } from 'zod';
+import type { Principal } from '../../../core/auth/principal';
+import type { Op } from '../../../core/db/op';
+import { conflict, notFound } from '../../../core/errors/problem';
+import { decodeCursor, pageFrom } from '../../../core/http/cursor';
+import { looksLikeId } from '../../../core/http/fields';
+import type { Page } from '../../../core/http/pagination';
+import type { ApiToken } from '../contract/identity.api';
+import type { ApiTokenEntity } from './api-token.entity';
+import { ApiTokenRepository } from './api-token.repository';
+import { apiTokenPrefix } from './identity-authenticator';
+import { nameTaken } from './name-taken';
+import { makeToken } from './secret-token';
+import { requireSession } from './session.service';
+
+/** Tokens of one user at most. */
+const maxTokens = 100;
+
+/** A user's own API tokens. Only a login may manage them. */
+@injectable()
+export class ApiTokenService {
+  constructor(private readonly tokens: ApiTokenRepository) {}
+
+  async list(op: Op, principal: Principal, page: { limit: number; cursor?: string | undefined }): Promise<Page<ApiToken>> {
+    requireSession(principal);
+    const after = decodeCursor(page.cursor, z.tuple([z.uuid()]));
+    const rows = await this.tokens.page(op, principal.id, page.limit + 1, after?.[0]);
+    const { items, next } = pageFrom(rows, page.limit, (token) => [token.id]);
+    return { items: items.map(present), next };
+  }
+
+  /** The answer holds the token, which is not stored and never shown again. 409 `name_taken`, 409 `too_many_tokens`. */
+  async create(op: Op, principal: Principal, request: { name: string; scopes: string[] | null; expiresInDays: number | null }): Promise<ApiToken & { token: string }> {
+    requireSession(principal);
+    if ((await this.tokens.count(op, principal.id)) >= maxTokens) throw conflict('too_many_tokens', `A user has at most ${maxTokens} API tokens. Delete one first.`);
+    const { id, token, hash } = makeToken(apiTokenPrefix);
+    const created = await this.tokens.insert(op, { id, userId: principal.id, hash, ...request });
+    if (!created) throw nameTaken('API token', request.name);
+    return { ...present(created), token };
+  }
+
+  /** @param ref id or name */
+  async delete(op: Op, principal: Principal, ref: string): Promise<void> {
+    requireSession(principal);
+    const gone = await this.tokens.delete(op, principal.id, looksLikeId(ref) ? { id: ref.toLowerCase() } : { name: ref });
+    if (!gone) throw notFound('API token', ref);
+  }
+}
+
+const present = (token: ApiTokenEntity): ApiToken => ({
+  id: token.id,
+  name: token.name,
+  scopes: token.scopes,
+  createdAt: token.createdAt.toISOString(),
+  expiresAt: token.expiresAt?.toISOString() ?? null,
+  lastUsedAt: token.lastUsedAt?.toISOString() ?? null,
+});

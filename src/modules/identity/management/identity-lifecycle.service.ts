@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { injectable } from 'inversify';
+import { v7 as uuid } from 'uuid';
+import { Service } from '../../../core/app/module-manifest';
+import { Config } from '../../../core/config/config';
+import { Database } from '../../../core/db/database';
+import { Logging } from '../../../core/telemetry/logging';
+import { PasswordHasher } from './password-hasher';
+import { ProjectMemberRepository } from './project-member.repository';
+import { ProjectRepository } from './project.repository';
+import { SessionRepository } from './session.repository';
+import { UserRepository } from './user.repository';
+
+const pruneEveryMs = 3_600_000;
+
+/** Makes the first admin, and clears away what has expired. */
+@injectable()
+export class IdentityLifecycle extends Service {
+  private timer: NodeJS.Timeout | undefined;
+  private pruning: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly database: Database,
+    private readonly users: UserRepository,
+    private readonly projects: ProjectRepository,
+    private readonly members: ProjectMemberRepository,
+    private readonly sessions: SessionRepository,
+    private readonly hasher: PasswordHasher,
+    private readonly config: Config,
+    private readonly logging: Logging,
+  ) {
+    super();
+  }
+
+  override async start(): Promise<void> {
+    if (!(await this.users.any(this.database.op))) await this.firstBoot();
+    this.timer = setInterval(() => {
+      this.pruning = this.prune();
+    }, pruneEveryMs);
+    this.timer.unref();
+  }
+
+  override async stop(): Promise<void> {
+    clearInterval(this.timer);
+    await this.pruning;
+  }
+
+  /** The user `admin` and the project `default`, by whichever process comes first. Its password goes to a private file and nowhere else. */
+  private async firstBoot(): Promise<void> {
+    const password = randomBytes(18).toString('base64url');
+    const passwordHash = await this.hasher.hash(password);
+    const file = join(this.config.core.stateDir, 'management', 'admin-password');
+    const made = await this.database.tx(async (op) => {
+      await this.users.lockFirstBoot(op);
+      if (await this.users.any(op)) return false;
+      const user = await this.users.insert(op, { id: uuid(), name: 'admin', passwordHash, admin: true });
+      const project = (await this.projects.insert(op, { id: uuid(), name: 'default', description: '' })) ?? (await this.projects.byRef(op, 'default'));
+      if (!user || !project) throw new Error('the first user or project vanished while it was made');
+      await this.members.set(op, project.id, user.id, 'project-admin');
+      await writePrivate(file, `${password}\n`);
+      return true;
+    });
+    if (made) this.logging.for('identity').info({ file }, 'made the user "admin"; its password is in the file');
+  }
+
+  private async prune(): Promise<void> {
+    try {
+      await this.sessions.prune(this.database.op);
+    } catch (error) {
+      this.logging.for('identity').warn({ err: error }, 'could not clear expired sessions');
+    }
+  }
+}
+
+/** Whole and on disk, or not there: written before the commit, since a password that nobody knows would be worse than one for nobody. */
+const writePrivate = async (file: string, content: string): Promise<void> => {
+  await mkdir(join(file, '..'), { recursive: true, mode: 0o700 });
+  const temporary = `${file}.${process.pid}.new`;
+  const handle = await open(temporary, 'w', 0o600);
+  try {
+    await handle.chmod(0o600);
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, file);
+};

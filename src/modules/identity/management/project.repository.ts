@@ -1,0 +1,55 @@
+import { injectable } from 'inversify';
+import { In } from 'typeorm';
+import type { Op } from '../../../core/db/op';
+import { looksLikeId } from '../../../core/http/fields';
+import { nameTaken, violates } from './name-taken';
+import { ProjectEntity } from './project.entity';
+
+@injectable()
+export class ProjectRepository {
+  /** Null when the name is taken. */
+  async insert(op: Op, project: { id: string; name: string; description: string }): Promise<ProjectEntity | null> {
+    const rows: unknown[] = await op.manager.query(
+      `INSERT INTO project (id, name, description) VALUES ($1, $2, $3) ON CONFLICT ON CONSTRAINT project_name_key DO NOTHING RETURNING id`,
+      [project.id, project.name, project.description],
+    );
+    return rows.length === 0 ? null : op.manager.findOneBy(ProjectEntity, { id: project.id });
+  }
+
+  byRef(op: Op, ref: string): Promise<ProjectEntity | null> {
+    return looksLikeId(ref) ? op.manager.findOneBy(ProjectEntity, { id: ref.toLowerCase() }) : op.manager.findOneBy(ProjectEntity, { name: ref });
+  }
+
+  byIds(op: Op, ids: readonly string[]): Promise<ProjectEntity[]> {
+    return ids.length === 0 ? Promise.resolve([]) : op.manager.find(ProjectEntity, { where: { id: In(ids) }, order: { name: 'ASC' } });
+  }
+
+  /** By name, `limit` rows after `after`, of the given projects only. */
+  page(op: Op, projects: 'all' | readonly string[], limit: number, after?: string): Promise<ProjectEntity[]> {
+    const query = op.manager.createQueryBuilder(ProjectEntity, 'p').orderBy('p.name', 'ASC').limit(limit);
+    if (projects !== 'all') query.andWhere('p.id = ANY(:projects)', { projects });
+    if (after !== undefined) query.andWhere('p.name > :after', { after });
+    return query.getMany();
+  }
+
+  /** Throws 409 `name_taken`; the transaction is lost then. */
+  async update(op: Op, id: string, change: { name?: string; description?: string }): Promise<void> {
+    if (Object.keys(change).length === 0) return;
+    try {
+      await op.manager.update(ProjectEntity, { id }, change);
+    } catch (error) {
+      if (violates(error, 'project_name_key')) throw nameTaken('project', change.name ?? '');
+      throw error;
+    }
+  }
+
+  /** False when it is gone. `UPDATE` waits for every `KEY SHARE` holder, and the other way round. */
+  async lock(op: Op, id: string, strength: 'UPDATE' | 'KEY SHARE'): Promise<boolean> {
+    const rows: unknown[] = await op.manager.query(`SELECT 1 FROM project WHERE id = $1 FOR ${strength}`, [id]);
+    return rows.length > 0;
+  }
+
+  async delete(op: Op, id: string): Promise<void> {
+    await op.manager.delete(ProjectEntity, { id });
+  }
+}

@@ -1,0 +1,112 @@
+import { injectable } from 'inversify';
+import { v7 as uuid } from 'uuid';
+import type { Principal } from '../../../core/auth/principal';
+import { Config } from '../../../core/config/config';
+import { Database } from '../../../core/db/database';
+import type { Op } from '../../../core/db/op';
+import { Problem, unprocessable } from '../../../core/errors/problem';
+import { Logging } from '../../../core/telemetry/logging';
+import { userName, type Tokens } from '../contract/identity.api';
+import type { IdentityConfig } from '../contract/identity.config';
+import { AccessTokens } from './access-tokens.service';
+import { PasswordHasher } from './password-hasher';
+import { makeToken, parseToken, secretMatches } from './secret-token';
+import { SessionRepository } from './session.repository';
+import { UserRepository } from './user.repository';
+
+const refreshPrefix = 'vcr';
+
+/** Logins and what follows from them. */
+@injectable()
+export class SessionService {
+  constructor(
+    private readonly database: Database,
+    private readonly users: UserRepository,
+    private readonly sessions: SessionRepository,
+    private readonly hasher: PasswordHasher,
+    private readonly accessTokens: AccessTokens,
+    private readonly config: Config,
+    private readonly logging: Logging,
+  ) {}
+
+  /**
+   * Opens a session. 401 `invalid_credentials`, the same for an unknown name, a wrong password and a disabled user.
+   * Hashing takes tens of milliseconds, so no transaction is open meanwhile.
+   */
+  async login(name: string, password: string, remoteAddress: string): Promise<Tokens> {
+    const user = userName.safeParse(name).success ? await this.users.byName(this.database.op, name) : null;
+    const matches = await this.hasher.verify(user?.passwordHash ?? null, password);
+    if (!user || !matches || !user.enabled) {
+      this.logging.for('identity').warn({ remoteAddress, userId: user?.id }, 'login refused');
+      throw invalidCredentials();
+    }
+    const sessionId = uuid();
+    const access = await this.accessTokens.issue(user.id, sessionId);
+    const refresh = await this.database.tx(async (op) => {
+      const open = await this.sessions.open(op, { id: sessionId, userId: user.id, passwordHash: user.passwordHash, days: this.settings().sessionDays });
+      if (!open) throw invalidCredentials();
+      return this.newRefreshToken(op, sessionId);
+    });
+    this.logging.for('identity').info({ remoteAddress, userId: user.id, sessionId }, 'login');
+    return { accessToken: access.token, expiresIn: access.expiresIn, ...refresh };
+  }
+
+  /**
+   * Exchanges a refresh token for new tokens, once. 401 `invalid_refresh_token`; a second use means that somebody else has it:
+   * 401 `refresh_token_reused`, and the whole session is revoked. The revocation must commit, so this opens its own transaction.
+   */
+  async refresh(token: string): Promise<Tokens> {
+    const parsed = parseToken(refreshPrefix, token);
+    if (!parsed) throw invalidRefreshToken();
+    const outcome = await this.database.tx(async (op) => {
+      const row = await this.sessions.lockRefreshToken(op, parsed.id);
+      if (!row || !secretMatches(parsed.secret, row.hash) || !row.valid) return 'invalid' as const;
+      if (row.used) {
+        await this.sessions.revoke(op, row.sessionId, 'refresh_token_reused');
+        this.logging.for('identity').warn({ userId: row.userId, sessionId: row.sessionId }, 'refresh token used twice, session revoked');
+        return 'reused' as const;
+      }
+      await this.sessions.markUsed(op, parsed.id);
+      return { row, refresh: await this.newRefreshToken(op, row.sessionId) };
+    });
+    if (outcome === 'invalid') throw invalidRefreshToken();
+    if (outcome === 'reused') throw new Problem({ status: 401, code: 'refresh_token_reused', detail: 'This refresh token was used before. The session has been ended; log in again.' });
+    const access = await this.accessTokens.issue(outcome.row.userId, outcome.row.sessionId);
+    return { accessToken: access.token, expiresIn: access.expiresIn, ...outcome.refresh };
+  }
+
+  /** Ends the caller's session; an API token has none, so nothing happens. */
+  async logout(op: Op, principal: Principal): Promise<void> {
+    if (principal.via === 'session') await this.sessions.revoke(op, principal.sessionId, 'logout');
+  }
+
+  /** Sets the caller's own password and ends its other sessions. 422 when `current` is wrong. Hashes outside of any transaction. */
+  async changePassword(principal: Principal, current: string, password: string): Promise<void> {
+    requireSession(principal);
+    const user = await this.users.byId(this.database.op, principal.id);
+    if (!user || !(await this.hasher.verify(user.passwordHash, current))) throw unprocessable('body.current', 'wrong_password', 'The current password is wrong.');
+    const passwordHash = await this.hasher.hash(password);
+    await this.database.tx(async (op) => {
+      await this.users.update(op, user.id, { passwordHash });
+      await this.sessions.revokeAllOf(op, user.id, 'password_changed', principal.sessionId);
+    });
+  }
+
+  private async newRefreshToken(op: Op, sessionId: string): Promise<{ refreshToken: string; refreshExpiresIn: number }> {
+    const { id, token, hash } = makeToken(refreshPrefix);
+    const refreshExpiresIn = await this.sessions.addRefreshToken(op, { id, sessionId, hash, days: this.settings().refreshTokenDays });
+    return { refreshToken: token, refreshExpiresIn };
+  }
+
+  private settings(): IdentityConfig {
+    return this.config.section<IdentityConfig>('identity');
+  }
+}
+
+/** 403 `session_required`: a stolen API token must not be able to make more of itself or to lock its owner out. */
+export const requireSession = (principal: Principal): void => {
+  if (principal.via !== 'session') throw new Problem({ status: 403, code: 'session_required', detail: 'This needs a login; an API token cannot do it.' });
+};
+
+const invalidCredentials = (): Problem => new Problem({ status: 401, code: 'invalid_credentials', detail: 'The name or the password is wrong.' });
+const invalidRefreshToken = (): Problem => new Problem({ status: 401, code: 'invalid_refresh_token', detail: 'This refresh token is not valid or has expired. Log in again.' });
