@@ -1,0 +1,98 @@
+import { injectable } from 'inversify';
+import { MasterKey } from '../../crypto/master-key';
+import { Database } from '../../db/database';
+import type { Op } from '../../db/op';
+import { CaRepository } from './ca.repository';
+import { createRoot, describe, fingerprint, issue, issueWithKey, type KeyedCertificate, type SigningRequest } from './certificates';
+import { hostUri, managementUri } from './identity-uri';
+
+const purpose = 'ca-key';
+/** Life of a node's certificate; the node renews it when a third is left. */
+const nodeDays = 30;
+const managementDays = 90;
+
+/**
+ * The installation's certificate authority (management half): one root in the database, its key sealed with the master key. Everything
+ * that it signs is recorded, so a certificate that it has no record of, or a revoked one, is refused.
+ */
+@injectable()
+export class CertificateAuthority {
+  private root: Promise<KeyedCertificate> | undefined;
+  private revoked: ReadonlySet<string> = new Set();
+
+  constructor(
+    private readonly database: Database,
+    private readonly masterKey: MasterKey,
+    private readonly repository: CaRepository,
+  ) {}
+
+  /** The root in PEM; made on first use. */
+  async rootPem(): Promise<string> {
+    return (await this.load()).certificate;
+  }
+
+  /** SHA-256 of the root, hex. */
+  async fingerprint(): Promise<string> {
+    return fingerprint(await this.rootPem());
+  }
+
+  /** A fresh key and certificate of a management process: serves 8443 and 8445, and calls nodes. `hosts`: DNS names and addresses. */
+  async issueManagement(hosts: string[]): Promise<KeyedCertificate> {
+    const issued = await issueWithKey(await this.load(), { commonName: 'VC Stack management', uri: managementUri, hosts, validDays: managementDays });
+    const facts = describe(issued.certificate);
+    await this.repository.record(this.database.op, facts.serial, null, facts.notAfter);
+    return issued;
+  }
+
+  /** Signs a node's request. The identity is `hostId`, whatever the request says. */
+  async issueNode(op: Op, request: SigningRequest, hostId: string, name: string): Promise<string> {
+    const certificate = await issue(await this.load(), request.publicKey, { commonName: name, uri: hostUri(hostId), hosts: [], validDays: nodeDays });
+    const facts = describe(certificate);
+    await this.repository.record(op, facts.serial, hostId, facts.notAfter);
+    return certificate;
+  }
+
+  /** From the commit on no new connection, and within two seconds no open one, gets through with a certificate of this host. */
+  async revokeHost(op: Op, hostId: string, reason: string): Promise<void> {
+    await this.repository.revokeHost(op, hostId, reason);
+    op.afterCommit(() => void this.refreshRevoked().catch(() => undefined));
+  }
+
+  /** Asks the database: for new connections. Certificates without a record count as revoked. */
+  async isRevoked(serial: string): Promise<boolean> {
+    return this.repository.isRevoked(this.database.op, serial);
+  }
+
+  /** From the list in memory, at most as old as the last `refreshRevoked`: for further requests of a checked connection. */
+  isListedRevoked(serial: string): boolean {
+    return this.revoked.has(serial);
+  }
+
+  /** Called regularly by the gateway. */
+  async refreshRevoked(): Promise<void> {
+    this.revoked = new Set(await this.repository.revokedSerials(this.database.op));
+  }
+
+  async purgeExpired(): Promise<void> {
+    await this.repository.purgeExpired(this.database.op);
+  }
+
+  private load(): Promise<KeyedCertificate> {
+    this.root ??= this.loadOrCreate().catch((error: unknown) => {
+      this.root = undefined;
+      throw error;
+    });
+    return this.root;
+  }
+
+  private async loadOrCreate(): Promise<KeyedCertificate> {
+    const op = this.database.op;
+    if (!(await this.repository.find(op))) {
+      const made = await createRoot('VC Stack root');
+      await this.repository.insertUnlessThere(op, { certificate: made.certificate, sealedKey: this.masterKey.seal(made.key, purpose) });
+    }
+    const row = await this.repository.find(op);
+    if (!row) throw new Error('the certificate authority vanished while it was read');
+    return { certificate: row.certificate, key: this.masterKey.open(row.sealedKey, purpose).toString('utf8') };
+  }
+}

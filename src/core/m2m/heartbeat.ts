@@ -1,0 +1,20 @@
+import { z } from 'zod';
+
+/** Body of `POST /node/heartbeat`. Sections that did not change since management last took them are left out. */
+export const heartbeatBody = z.strictObject({
+  /** Must be the host of the client certificate. */
+  hostId: z.uuid(),
+  /** New for each run of the agent. */
+  boot: z.uuid(),
+  seq: z.number().int().nonnegative(),
+  /** The node's clock, milliseconds since the epoch. */
+  time: z.number(),
+  endpoint: z.strictObject({ address: z.string().min(1).max(255), port: z.number().int().min(1).max(65_535) }),
+  agentVersion: z.string().max(100),
+  sections: z.record(z.string().max(100), z.unknown()),
+});
+
+/** `refused` sections were not taken, for the reason given, and are sent again when they change or after a reconnect. */
+export const heartbeatAnswer = z.object({ refused: z.record(z.string(), z.string()) });
+
+export type HeartbeatBody = z.infer<typeof heartbeatBody>;

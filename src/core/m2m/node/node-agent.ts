@@ -1,0 +1,91 @@
+import { hostname } from 'node:os';
+import { injectable } from 'inversify';
+import { Config } from '../../config/config';
+import { Logging } from '../../telemetry/logging';
+import type { StreamHandlers } from '../node-route';
+import type { ObservedSource } from '../observed';
+import type { Verb } from '../verb';
+import type { VerbHandlers } from '../verb-handler';
+import { EventSender } from './event-sender';
+import { HeartbeatService } from './heartbeat.service';
+import { HttpsManagementClient } from './https-management-client';
+import { NodeIdentity } from './node-identity';
+import { NodeServer } from './node-server';
+
+const renewalCheckMs = 3_600_000;
+
+export interface NodeParts {
+  verbs: VerbHandlers[];
+  streams: StreamHandlers[];
+  observed: ObservedSource[];
+  /** Verbs that must have a handler. */
+  contract?: readonly Verb[];
+}
+
+/** The node half's frame: joins the installation, serves management, reports itself, renews its certificate. */
+@injectable()
+export class NodeAgent {
+  private readonly stopping = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+  private port = 0;
+
+  constructor(
+    private readonly identity: NodeIdentity,
+    private readonly server: NodeServer,
+    private readonly heartbeat: HeartbeatService,
+    private readonly events: EventSender,
+    private readonly client: HttpsManagementClient,
+    private readonly config: Config,
+    private readonly logging: Logging,
+  ) {}
+
+  /** Once, before `start`. */
+  register(parts: NodeParts): void {
+    this.server.register(parts.verbs, parts.streams, parts.contract);
+    this.heartbeat.register(parts.observed);
+  }
+
+  /** The bound port, after `join`. */
+  get boundPort(): number {
+    return this.port;
+  }
+
+  /**
+   * Binds the port and makes sure that this host has an identity (enrolling with `token`, else the configured one). Throws `EnrolmentError`
+   * when it cannot have one. Returns the host's id. Services of modules start between `join` and `serve`.
+   */
+  async join(token: string = this.config.core.compute.token): Promise<string> {
+    this.port = await this.server.listen();
+    const { name, address } = this.config.core.compute;
+    const identity = await this.identity.ensure(token, { name: name || hostname(), address, port: this.port }, this.stopping.signal);
+    return identity.hostId;
+  }
+
+  /** Lets management in and starts reporting. */
+  async serve(): Promise<void> {
+    this.server.useIdentity();
+    await this.events.start();
+    const { localAddress } = this.identity.current();
+    this.heartbeat.start({ address: this.config.core.compute.address || localAddress, port: this.port });
+    this.timer = setInterval(() => void this.renew(), renewalCheckMs).unref();
+    void this.renew();
+  }
+
+  /** Stops in reverse. Running VMs go on. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    clearInterval(this.timer);
+    await this.heartbeat.stop();
+    await this.server.stop();
+    await this.events.stop();
+    await this.client.close();
+  }
+
+  private async renew(): Promise<void> {
+    try {
+      await this.identity.renewIfDue((path, body) => this.client.post(path, body));
+    } catch (error) {
+      this.logging.for('identity').warn({ err: error }, 'the certificate could not be renewed; trying again in an hour');
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import { createServer, type Server } from 'node:https';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import { injectable } from 'inversify';
+import type { Logger } from 'pino';
+import { Config } from '../../config/config';
+import { StatePaths } from '../../config/state-paths';
+import { Logging } from '../../telemetry/logging';
+import { identityOf } from '../ca/identity-uri';
+import { readJson, sendJson } from '../json-body';
+import type { StreamHandler, StreamHandlers } from '../node-route';
+import { PathPattern } from '../path-pattern';
+import type { Verb } from '../verb';
+import type { VerbHandlers } from '../verb-handler';
+import { EventSender } from './event-sender';
+import { NodeIdentity } from './node-identity';
+import { minVersion } from './secure-context';
+import { VerbJournal } from './verb-journal';
+import { type VerbAnswer, verbCall, VerbRunner } from './verb-runner';
+
+/** A host's network document may be long. */
+const bodyLimit = 32 * 1024 * 1024;
+const stopTimeoutMs = 10_000;
+
+/** Port 8444 of a node: runs verbs and opens byte streams, for management of its installation only. */
+@injectable()
+export class NodeServer {
+  private readonly log: Logger;
+  private readonly journal: VerbJournal;
+  private readonly runner: VerbRunner;
+  private readonly streams: { pattern: PathPattern; handler: StreamHandler }[] = [];
+  private readonly upgraded = new Set<Duplex>();
+  private server: Server | undefined;
+
+  constructor(
+    private readonly identity: NodeIdentity,
+    private readonly config: Config,
+    paths: StatePaths,
+    events: EventSender,
+    logging: Logging,
+  ) {
+    this.log = logging.for('node');
+    this.journal = new VerbJournal({ dir: paths.stateDir('journal') });
+    this.runner = new VerbRunner(this.journal, events, this.log, { acceptAfterMs: config.core.m2m.acceptAfterMs });
+    identity.onChange(() => this.useIdentity());
+  }
+
+  /**
+   * Before `start`. Throws when a verb or stream path has two handlers.
+   * @param contract the verbs that must have a handler
+   */
+  register(handlers: VerbHandlers[], streams: StreamHandlers[], contract: readonly Verb[] = []): void {
+    this.runner.register(handlers, contract);
+    for (const handler of streams.flatMap((s) => s.streams())) {
+      if (this.streams.some((s) => s.pattern.pattern === handler.path)) throw new Error(`the stream "${handler.path}" has two handlers`);
+      this.streams.push({ pattern: new PathPattern(handler.path), handler });
+    }
+  }
+
+  /** Opens the journal and binds the port; connections succeed once there is an identity. Returns the bound port. */
+  async listen(): Promise<number> {
+    const opened = await this.journal.open();
+    if (opened.tornBytes > 0 || opened.damaged > 0) this.log.warn(opened, 'the journal had unfinished or damaged records');
+    const server = createServer({ requestCert: true, rejectUnauthorized: true, minVersion }, (req, res) => void this.answer(req, res));
+    server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => void this.upgrade(req, socket, head));
+    server.on('tlsClientError', (error) => this.log.debug({ err: error }, 'a connection was refused'));
+    server.keepAliveTimeout = 75_000;
+    this.server = server;
+    const { listen, port } = this.config.core.compute;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, listen, () => {
+        server.removeListener('error', reject);
+        resolve();
+      });
+    });
+    return (server.address() as AddressInfo).port;
+  }
+
+  /** Uses the present certificate for new connections. */
+  useIdentity(): void {
+    const { key, certificate, root } = this.identity.current();
+    this.server?.setSecureContext({ key, cert: certificate, ca: root, minVersion });
+  }
+
+  /** Refuses new calls, lets running ones end for a while, closes. VMs are not touched. */
+  async stop(): Promise<void> {
+    const server = this.server;
+    this.server = undefined;
+    const closed = new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve()));
+    await this.runner.stop(stopTimeoutMs);
+    for (const stream of this.upgraded) stream.destroy();
+    server?.closeAllConnections();
+    await closed;
+    await this.journal.close();
+  }
+
+  private async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    try {
+      if (!isManagement(req)) return sendError(res, 403, 'forbidden', 'Only management may call a node.');
+      const url = new URL(req.url ?? '/', 'https://node');
+      if (req.method === 'GET' && url.pathname === '/verbs/outcome') return sendAnswer(res, this.runner.outcome(url.searchParams.get('key') ?? ''));
+      const name = url.pathname.startsWith('/verbs/') ? url.pathname.slice('/verbs/'.length) : '';
+      if (req.method !== 'POST' || name === '') return sendError(res, 404, 'not_found', 'There is no such path.');
+      const body = verbCall.safeParse(await readJson(req, bodyLimit));
+      if (!body.success) return sendError(res, 400, 'invalid_call', body.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; '));
+      return sendAnswer(res, await this.runner.call(decodeURIComponent(name), body.data));
+    } catch (error) {
+      this.log.warn({ err: error }, 'a call could not be read');
+      if (!res.headersSent) sendError(res, 400, 'invalid_call', error instanceof Error ? error.message : 'unreadable');
+    }
+  }
+
+  private async upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on('error', () => socket.destroy());
+    const refuse = (status: string): void => {
+      socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    };
+    if (!isManagement(req)) return refuse('403 Forbidden');
+    const path = new URL(req.url ?? '/', 'https://node').pathname;
+    for (const { pattern, handler } of this.streams) {
+      const params = pattern.match(path);
+      if (!params) continue;
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: vc-stream\r\n\r\n');
+      if (head.length > 0) socket.unshift(head);
+      this.upgraded.add(socket);
+      socket.once('close', () => this.upgraded.delete(socket));
+      try {
+        await handler.open(params, socket);
+      } catch (error) {
+        this.log.warn({ path, err: error }, 'a stream could not be opened');
+        socket.destroy();
+      }
+      return;
+    }
+    refuse('404 Not Found');
+  }
+}
+
+/** The chain was verified by the handshake; here it is the role: another node's certificate is of the same root. */
+const isManagement = (req: IncomingMessage): boolean => {
+  const socket = req.socket as TLSSocket;
+  return socket.authorized && identityOf(socket.getPeerCertificate().subjectaltname)?.kind === 'management';
+};
+
+const sendError = (res: ServerResponse, status: number, code: string, message: string): void => sendJson(res, status, { error: { code, message, permanent: true, extra: {} } });
+
+const sendAnswer = (res: ServerResponse, answer: VerbAnswer): void => {
+  if (answer.kind === 'done') return sendJson(res, 200, { result: answer.result });
+  if (answer.kind === 'accepted') return sendJson(res, 202, { accepted: true });
+  return sendJson(res, answer.error.permanent ? 422 : 503, { error: answer.error });
+};

@@ -1,0 +1,235 @@
+import { performance } from 'node:perf_hooks';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import type { VerbHandler } from '../verb-handler';
+import { VerbFailure, type VerbHandlers } from '../verb-handler';
+import type { Verb } from '../verb';
+import type { VerbError, VerbJournal, VerbResult } from './verb-journal';
+
+export const verbCall = z.strictObject({
+  key: z.string().min(1).max(300).optional(),
+  fence: z.number().int().nonnegative().optional(),
+  requestId: z.string().max(200).optional(),
+  args: z.unknown(),
+});
+export type VerbCall = z.infer<typeof verbCall>;
+
+export type VerbAnswer = { kind: 'done'; result: unknown } | { kind: 'accepted' } | { kind: 'failed'; error: VerbError };
+
+/** Takes what long verbs report. */
+export interface VerbReports {
+  done(key: string): void;
+  progress(key: string, percent: number, message: string): void;
+}
+
+export interface VerbRunnerOptions {
+  acceptAfterMs: number;
+  /** Calls at work at most; more are refused as transient. Default 500. */
+  maxRunning?: number;
+}
+
+interface Running {
+  verb: string;
+  answer: Promise<VerbAnswer>;
+  /** Somebody was told "accepted", so the end is reported. */
+  accepted: boolean;
+}
+
+const failed = (code: string, message: string, permanent: boolean, extra: Record<string, unknown> = {}): VerbAnswer => ({ kind: 'failed', error: { code, message, permanent, extra } });
+/** A failure that a repeat may mend is kept only for whoever asks for the outcome of an accepted call. */
+const keptFailures = 1_000;
+
+/**
+ * Runs verbs for management. A mutating call has a key and a fence: a repeated key is answered with the first result, also after a restart;
+ * a call from a task that has lost its lease (lower fence) is refused. Transient failures are not remembered as results: a repeat runs again.
+ */
+export class VerbRunner {
+  private readonly handlers = new Map<string, VerbHandler>();
+  private readonly running = new Map<string, Running>();
+  private readonly lastFailures = new Map<string, VerbError>();
+  private readonly stopping = new AbortController();
+  private active = 0;
+
+  constructor(
+    private readonly journal: VerbJournal,
+    private readonly reports: VerbReports,
+    private readonly log: Logger,
+    private readonly options: VerbRunnerOptions,
+  ) {}
+
+  /** Throws when a verb has two handlers, or when one of `contract` has none. */
+  register(handlers: VerbHandlers[], contract: readonly Verb[]): void {
+    for (const handler of handlers.flatMap((h) => h.handlers())) {
+      if (this.handlers.has(handler.verb.name)) throw new Error(`the verb "${handler.verb.name}" has two handlers`);
+      this.handlers.set(handler.verb.name, handler);
+    }
+    const missing = contract.filter((verb) => !this.handlers.has(verb.name)).map((verb) => verb.name);
+    if (missing.length > 0) throw new Error(`no handler for ${missing.map((name) => `"${name}"`).join(', ')}`);
+  }
+
+  async call(name: string, call: VerbCall): Promise<VerbAnswer> {
+    const handler = this.handlers.get(name);
+    if (!handler) return failed('unknown_verb', `This host does not know the verb "${name.slice(0, 100)}".`, true);
+    const { verb } = handler;
+    const args = verb.args.safeParse(call.args);
+    if (!args.success) {
+      const errors = args.error.issues.slice(0, 20).map((issue) => ({ path: issue.path.join('.'), message: issue.message }));
+      return failed('invalid_args', `The arguments of ${name} are not valid: ${errors.map((e) => `${e.path}: ${e.message}`).join('; ')}`, true, { errors });
+    }
+    if (this.stopping.signal.aborted) return failed('stopping', 'The agent is stopping.', false);
+    if (!verb.mutating) return this.read(handler, args.data, call);
+    const { key, fence } = call;
+    if (key === undefined || fence === undefined) return failed('key_required', `${name} changes the host and needs a key and a fence.`, true);
+    return this.mutate(handler, args.data, { ...call, key, fence });
+  }
+
+  /** The outcome of an earlier call by its key; `unknown_key` when it never came or did not survive a restart of the agent: call again. */
+  outcome(key: string): VerbAnswer {
+    if (this.running.has(key)) {
+      const running = this.running.get(key);
+      if (running) running.accepted = true;
+      return { kind: 'accepted' };
+    }
+    const stored = this.journal.result(key);
+    if (stored) return answerOf(stored);
+    const error = this.lastFailures.get(key);
+    return error ? { kind: 'failed', error } : failed('unknown_key', 'This host knows no call under this key.', false);
+  }
+
+  /** Tells handlers to end and waits for them, at most `timeoutMs`. What did not end is repeated by management after the restart. */
+  async stop(timeoutMs: number): Promise<void> {
+    this.stopping.abort();
+    const all = Promise.allSettled([...this.running.values()].map((r) => r.answer));
+    await race(all, timeoutMs);
+  }
+
+  private async read(handler: VerbHandler, args: unknown, call: VerbCall): Promise<VerbAnswer> {
+    if (this.active >= this.limit()) return busy();
+    this.active += 1;
+    try {
+      return { kind: 'done', result: await this.invoke(handler, args, call) };
+    } catch (error) {
+      return { kind: 'failed', error: this.errorOf(handler.verb.name, error) };
+    } finally {
+      this.active -= 1;
+    }
+  }
+
+  private async mutate(handler: VerbHandler, args: unknown, call: VerbCall & { key: string; fence: number }): Promise<VerbAnswer> {
+    const { key, fence } = call;
+    const task = key.split('/', 1)[0] ?? key;
+    const seen = this.journal.fence(task);
+    if (seen !== undefined && fence < seen) return failed('stale_fence', `The task has moved on: fence ${fence} is below ${seen}.`, true, { fence, seen });
+    if (seen === undefined || fence > seen) {
+      try {
+        await this.journal.recordFence(task, fence);
+      } catch (error) {
+        return failed('journal_failed', `The host cannot write its journal: ${textOf(error)}`, false);
+      }
+    }
+    const stored = this.journal.result(key);
+    if (stored) return stored.verb === handler.verb.name ? answerOf(stored) : failed('key_reused', `The key was used for ${stored.verb}.`, true);
+    let running = this.running.get(key);
+    if (running && running.verb !== handler.verb.name) return failed('key_reused', `The key is in use for ${running.verb}.`, true);
+    if (!running) {
+      if (this.active >= this.limit()) return busy();
+      running = this.launch(handler, args, call);
+    } else if (!handler.verb.long) {
+      return this.join(running, Math.min(handler.verb.timeoutMs, this.options.acceptAfterMs));
+    }
+    return handler.verb.long ? this.join(running, this.options.acceptAfterMs) : running.answer;
+  }
+
+  private async join(running: Running, waitMs: number): Promise<VerbAnswer> {
+    const answer = await race(running.answer, waitMs);
+    if (answer) return answer;
+    running.accepted = true;
+    return { kind: 'accepted' };
+  }
+
+  private launch(handler: VerbHandler, args: unknown, call: VerbCall & { key: string }): Running {
+    const { key } = call;
+    const running: Running = { verb: handler.verb.name, accepted: false, answer: this.execute(handler, args, call) };
+    this.active += 1;
+    this.lastFailures.delete(key);
+    this.running.set(key, running);
+    void running.answer.then((answer) => {
+      this.active -= 1;
+      this.running.delete(key);
+      if (answer.kind === 'failed' && !answer.error.permanent) this.rememberFailure(key, answer.error);
+      if (running.accepted) this.reports.done(key);
+    });
+    return running;
+  }
+
+  /** Never rejects. */
+  private async execute(handler: VerbHandler, args: unknown, call: VerbCall & { key: string }): Promise<VerbAnswer> {
+    const verb = handler.verb.name;
+    const started = performance.now();
+    let outcome: VerbResult;
+    try {
+      outcome = { verb, ok: true, result: await this.invoke(handler, args, call) };
+    } catch (error) {
+      outcome = { verb, ok: false, error: this.errorOf(verb, error) };
+    }
+    this.log.debug({ verb, key: call.key, requestId: call.requestId, ms: Math.round(performance.now() - started), ok: outcome.ok }, 'verb');
+    if (outcome.ok || outcome.error.permanent) {
+      try {
+        await this.journal.recordResult(call.key, outcome);
+      } catch (error) {
+        this.log.error({ verb, key: call.key, err: error }, 'a result could not be journalled');
+        return failed('journal_failed', `The host cannot write its journal: ${textOf(error)}`, false);
+      }
+    }
+    return answerOf(outcome);
+  }
+
+  private async invoke(handler: VerbHandler, args: unknown, call: VerbCall): Promise<unknown> {
+    const { key } = call;
+    const result = await handler.run(args, {
+      key,
+      fence: call.fence,
+      requestId: call.requestId,
+      log: this.log.child({ verb: handler.verb.name, key, requestId: call.requestId }),
+      progress: (percent, message) => {
+        if (key !== undefined) this.reports.progress(key, Math.max(0, Math.min(100, percent)), message ?? '');
+      },
+      signal: this.stopping.signal,
+    });
+    return result ?? {};
+  }
+
+  private errorOf(verb: string, error: unknown): VerbError {
+    if (error instanceof VerbFailure) return { code: error.code, message: error.message, permanent: error.permanent, extra: error.extra };
+    this.log.error({ verb, err: error }, 'a verb failed unexpectedly');
+    return { code: 'internal', message: textOf(error), permanent: false, extra: {} };
+  }
+
+  private rememberFailure(key: string, error: VerbError): void {
+    this.lastFailures.set(key, error);
+    for (const old of this.lastFailures.keys()) {
+      if (this.lastFailures.size <= keptFailures) break;
+      this.lastFailures.delete(old);
+    }
+  }
+
+  private limit(): number {
+    return this.options.maxRunning ?? 500;
+  }
+}
+
+const busy = (): VerbAnswer => failed('busy', 'The host has too many calls at work.', false);
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 2000);
+const answerOf = (stored: VerbResult): VerbAnswer => (stored.ok ? { kind: 'done', result: stored.result } : { kind: 'failed', error: stored.error });
+
+const race = async <T>(promise: Promise<T>, ms: number): Promise<T | undefined> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
