@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
-import { conflict, type Problem } from '../../../core/errors/problem';
 import { Hosts, type SchedulableHost } from '../../host/contract/host.ports';
+import { PlacementRefusal } from '../contract/placement-refusal';
 import { Placement, type HostVerdict, type PlacementRequest } from '../contract/scheduler.ports';
 import { ClaimRepository } from './claim.repository';
 import { emptyUsage, filters, weigh, type HostUsage } from './filters';
@@ -37,7 +37,7 @@ export class PlacementService extends Placement {
       verdict.code = 'taken';
       verdict.reason = 'other instances took its room meanwhile';
     }
-    throw noHost(judged.map((j) => j.verdict));
+    throw new PlacementRefusal(judged.map((j) => j.verdict));
   }
 
   override release(op: Op, instanceId: string): Promise<void> {
@@ -61,11 +61,3 @@ export class PlacementService extends Placement {
     });
   }
 }
-
-/** 409 `no_host` with the reason per host in `hosts`. */
-export const noHost = (verdicts: HostVerdict[]): Problem => {
-  const reasons = verdicts.slice(0, 5).map((v) => `${v.host}: ${v.reason}`);
-  const more = verdicts.length > 5 ? `; and ${verdicts.length - 5} more` : '';
-  const detail = verdicts.length === 0 ? 'There is no host yet. Add one with `vcctl host token create`.' : `No host can hold this instance. ${reasons.join('; ')}${more}.`;
-  return conflict('no_host', detail, { hosts: verdicts.map(({ host, code, reason }) => ({ host, code, reason })) });
-};

@@ -1,0 +1,52 @@
+import type { ManagementWiring } from '../../../core/app/module-manifest';
+import { ConsoleTicketRepository } from './console-ticket.repository';
+import { ConsoleService } from './console.service';
+import { ConsoleSocket } from './console.socket';
+import { FlavorController } from './flavor.controller';
+import { FlavorRepository } from './flavor.repository';
+import { FlavorService } from './flavor.service';
+import { InstanceObservedSink } from './instance-observed.sink';
+import { InstanceRemainderRepository } from './instance-remainder.repository';
+import { InstanceController } from './instance.controller';
+import { InstanceEvents } from './instance.events';
+import { InstancePresenter } from './instance.presenter';
+import { InstanceReconciler } from './instance.reconciler';
+import { InstanceRepository } from './instance.repository';
+import { InstanceService } from './instance.service';
+import { SshKeyController } from './ssh-key.controller';
+import { SshKeyRepository } from './ssh-key.repository';
+import { SshKeyService } from './ssh-key.service';
+import { CreateInstanceWorkflow } from './workflows/create-instance.workflow';
+import { DeleteInstanceWorkflow } from './workflows/delete-instance.workflow';
+import { InstanceSteps } from './workflows/instance-steps';
+import { RebootInstanceWorkflow } from './workflows/reboot-instance.workflow';
+import { StartInstanceWorkflow } from './workflows/start-instance.workflow';
+import { StopInstanceWorkflow } from './workflows/stop-instance.workflow';
+
+const workflows = [CreateInstanceWorkflow, DeleteInstanceWorkflow, StartInstanceWorkflow, StopInstanceWorkflow, RebootInstanceWorkflow];
+const controllers = [FlavorController, SshKeyController, InstanceController];
+const parts = [
+  FlavorRepository,
+  FlavorService,
+  SshKeyRepository,
+  SshKeyService,
+  InstanceRepository,
+  InstanceRemainderRepository,
+  InstanceEvents,
+  InstancePresenter,
+  InstanceService,
+  InstanceSteps,
+  ConsoleTicketRepository,
+  ConsoleService,
+];
+
+export const computeWiring: ManagementWiring = {
+  bind: ({ bind }) => {
+    for (const part of [...parts, ...controllers, ...workflows, ConsoleSocket, InstanceObservedSink, InstanceReconciler]) bind<object>(part).toSelf().inSingletonScope();
+  },
+  controllers,
+  workflows,
+  sockets: [ConsoleSocket],
+  observed: [InstanceObservedSink],
+  services: [InstanceReconciler],
+};

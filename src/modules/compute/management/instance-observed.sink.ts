@@ -1,0 +1,27 @@
+import { injectable } from 'inversify';
+import { z } from 'zod';
+import type { Op } from '../../../core/db/op';
+import { ObservedSink } from '../../../core/m2m/observed';
+import { observedInstance, type ObservedInstance } from '../contract/instance.verbs';
+import { InstanceEvents } from './instance.events';
+import { InstanceRepository } from './instance.repository';
+
+/** What hosts see becomes what users see: management never assumes a state that no host reported. */
+@injectable()
+export class InstanceObservedSink extends ObservedSink<ObservedInstance[]> {
+  readonly section = 'instances';
+  readonly schema = z.array(observedInstance).max(10_000);
+
+  constructor(
+    private readonly instances: InstanceRepository,
+    private readonly events: InstanceEvents,
+  ) {
+    super();
+  }
+
+  override async accept(op: Op, hostId: string, data: ObservedInstance[]): Promise<void> {
+    for (const change of await this.instances.observe(op, hostId, data)) {
+      await this.events.changed(op, 'updated', { id: change.id, projectId: change.project_id, name: change.name, state: change.state, stateReason: change.state_reason, taskId: null });
+    }
+  }
+}

@@ -1,0 +1,11 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** What a deleted instance may still have on a host that did not answer: removed once the host is back. */
+@Entity('instance_remainder')
+export class InstanceRemainderEntity {
+  @PrimaryColumn('uuid', { name: 'instance_id' }) instanceId!: string;
+  @Column('uuid', { name: 'host_id' }) hostId!: string;
+  @Column('integer') generation!: number;
+  @Column('uuid', { name: 'volume_id', nullable: true }) volumeId!: string | null;
+  @Column('text', { nullable: true }) pool!: string | null;
+}

@@ -1,0 +1,58 @@
+import { injectable } from 'inversify';
+import { z } from 'zod';
+import { Controller, projectOf, route, type Route } from '../../../core/http/route';
+import * as field from '../../../core/http/fields';
+import { pageOf } from '../../../core/http/pagination';
+import { consoleTicket, createInstance, instance, instanceListQuery, instanceWithTask, rebootRequest, stopRequest } from '../contract/compute.api';
+import { ConsoleService } from './console.service';
+import { InstanceService } from './instance.service';
+
+const params = z.strictObject({ ref: field.ref });
+const query = z.strictObject({ project: z.string().max(100).optional() });
+const tag = 'Instances';
+
+@injectable()
+export class InstanceController extends Controller {
+  constructor(
+    private readonly instances: InstanceService,
+    private readonly consoles: ConsoleService,
+  ) {
+    super();
+  }
+
+  override routes(): Route[] {
+    return [
+      route(
+        { method: 'GET', path: '/instances', summary: 'List instances', tag, scope: 'collection', permission: 'instance:read', query: instanceListQuery, response: pageOf(instance) },
+        (req) => this.instances.list(req.op, req.access, req.project?.id, req.query),
+      ),
+      route(
+        { method: 'POST', path: '/instances', summary: 'Create an instance', tag, scope: 'project', permission: 'instance:create', query, body: createInstance, status: 202, response: instanceWithTask },
+        (req) => this.instances.create(req.op, req, projectOf(req), req.body),
+      ),
+      route({ method: 'GET', path: '/instances/:ref', summary: 'Show an instance', tag, scope: 'resource', permission: 'instance:read', params, query, response: instance }, (req) =>
+        this.instances.get(req.op, req.access, req.project?.id, req.params.ref),
+      ),
+      route(
+        { method: 'DELETE', path: '/instances/:ref', summary: 'Delete an instance with its root volume', tag, scope: 'resource', permission: 'instance:delete', params, query, status: 202, response: instanceWithTask },
+        (req) => this.instances.delete(req.op, req, req.project?.id, req.params.ref),
+      ),
+      route(
+        { method: 'POST', path: '/instances/:ref/actions/start', summary: 'Start an instance', tag, scope: 'resource', permission: 'instance:start', params, query, status: 202, response: instanceWithTask },
+        (req) => this.instances.startUp(req.op, req, req.project?.id, req.params.ref),
+      ),
+      route(
+        { method: 'POST', path: '/instances/:ref/actions/stop', summary: 'Stop an instance', tag, scope: 'resource', permission: 'instance:stop', params, query, body: stopRequest, status: 202, response: instanceWithTask },
+        (req) => this.instances.stop(req.op, req, req.project?.id, req.params.ref, req.body),
+      ),
+      route(
+        { method: 'POST', path: '/instances/:ref/actions/reboot', summary: 'Reboot an instance', tag, scope: 'resource', permission: 'instance:reboot', params, query, body: rebootRequest, status: 202, response: instanceWithTask },
+        (req) => this.instances.reboot(req.op, req, req.project?.id, req.params.ref, req.body),
+      ),
+      route(
+        { method: 'POST', path: '/instances/:ref/actions/console', summary: 'Open its serial console: a one-time ticket', tag, scope: 'resource', permission: 'instance:console', params, query, status: 201, response: consoleTicket },
+        (req) => this.consoles.ticket(req.op, req.access, req.project?.id, req.params.ref),
+      ),
+    ];
+  }
+}

@@ -1,0 +1,23 @@
+import { injectable } from 'inversify';
+import type { Op } from '../../../core/db/op';
+import { Outbox } from '../../../core/events/outbox';
+
+export interface InstanceChange {
+  id: string;
+  projectId: string;
+  name: string;
+  state: string;
+  stateReason: string;
+  taskId: string | null;
+}
+
+/** Live events of instances: small, and nothing in them that a viewer may not see. */
+@injectable()
+export class InstanceEvents {
+  constructor(private readonly outbox: Outbox) {}
+
+  changed(op: Op, verb: 'created' | 'updated' | 'deleted', change: InstanceChange): Promise<void> {
+    const { id, projectId, name, state, stateReason, taskId } = change;
+    return this.outbox.publish(op, { type: `instance.${verb}`, projectId, subject: { kind: 'instance', id }, data: { id, name, state, stateReason, taskId } });
+  }
+}

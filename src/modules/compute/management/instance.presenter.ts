@@ -1,0 +1,46 @@
+import { injectable } from 'inversify';
+import type { Op } from '../../../core/db/op';
+import { Hosts } from '../../host/contract/host.ports';
+import { InstancePorts } from '../../network/contract/network.ports';
+import type { Instance } from '../contract/compute.api';
+import type { InstanceEntity } from './instance.entity';
+
+/** Instances as REST shows them: a page costs two more queries, whatever its length. */
+@injectable()
+export class InstancePresenter {
+  constructor(
+    private readonly ports: InstancePorts,
+    private readonly hosts: Hosts,
+  ) {}
+
+  async one(op: Op, entity: InstanceEntity): Promise<Instance> {
+    const [presented] = await this.many(op, [entity]);
+    if (!presented) throw new Error('one instance in, one out');
+    return presented;
+  }
+
+  async many(op: Op, entities: InstanceEntity[]): Promise<Instance[]> {
+    if (entities.length === 0) return [];
+    const ports = await this.ports.of(op, entities.map((i) => i.id));
+    const hostIds = [...new Set(entities.flatMap((i) => (i.hostId === null ? [] : [i.hostId])))];
+    const hosts = await this.hosts.names(op, hostIds);
+    return entities.map((i) => ({
+      id: i.id,
+      projectId: i.projectId,
+      name: i.name,
+      description: i.description,
+      state: i.state,
+      stateReason: i.stateReason,
+      flavor: { id: i.flavorId, name: i.flavorName, vcpus: i.vcpus, memoryBytes: i.memoryBytes, diskBytes: i.diskBytes },
+      image: { id: i.imageId, name: i.imageName },
+      host: i.hostId === null ? null : { id: i.hostId, name: hosts.get(i.hostId) ?? i.hostId },
+      ports: (ports.get(i.id) ?? []).map((p) => ({ id: p.id, networkId: p.networkId, network: p.network, mac: p.mac, address: p.address })),
+      sshKeys: i.sshKeys,
+      vmm: i.vmm,
+      taskId: i.taskId,
+      createdAt: i.createdAt.toISOString(),
+      startedAt: i.startedAt?.toISOString() ?? null,
+      observedAt: i.observedAt?.toISOString() ?? null,
+    }));
+  }
+}

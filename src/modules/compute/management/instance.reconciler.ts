@@ -1,0 +1,85 @@
+import { injectable } from 'inversify';
+import type { Logger } from 'pino';
+import { Service } from '../../../core/app/module-manifest';
+import { Database } from '../../../core/db/database';
+import { NodeCaller } from '../../../core/m2m/node-caller';
+import { Logging } from '../../../core/telemetry/logging';
+import { Hosts } from '../../host/contract/host.ports';
+import { volumeAbsent } from '../../storage/contract/volume.verbs';
+import { instanceAbsent } from '../contract/instance.verbs';
+import { InstanceEvents } from './instance.events';
+import { InstanceRemainderRepository } from './instance-remainder.repository';
+import { InstanceRepository } from './instance.repository';
+
+const everyMs = 2_000;
+const batch = 50;
+
+/** Keeps instances true to their hosts: silent hosts make them `unknown`, and hosts that come back lose what was deleted meanwhile. */
+@injectable()
+export class InstanceReconciler extends Service {
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> = Promise.resolve();
+  private readonly log: Logger;
+
+  constructor(
+    private readonly database: Database,
+    private readonly instances: InstanceRepository,
+    private readonly remainders: InstanceRemainderRepository,
+    private readonly hosts: Hosts,
+    private readonly nodes: NodeCaller,
+    private readonly events: InstanceEvents,
+    logging: Logging,
+  ) {
+    super();
+    this.log = logging.for('instance-reconciler');
+  }
+
+  override async start(): Promise<void> {
+    this.schedule();
+  }
+
+  override async stop(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    await this.running;
+  }
+
+  private schedule(): void {
+    this.timer = setTimeout(() => {
+      this.running = this.round()
+        .catch((error: unknown) => this.log.warn({ err: error }, 'a round failed; the next one tries again'))
+        .finally(() => {
+          if (this.timer !== undefined) this.schedule();
+        });
+    }, everyMs);
+  }
+
+  private async round(): Promise<void> {
+    const hosts = await this.hosts.all(this.database.op);
+    const silent = hosts.filter((h) => h.state === 'unknown').map((h) => h.id);
+    if (silent.length > 0) {
+      await this.database.tx(async (op) => {
+        for (const change of await this.instances.markUnknown(op, silent)) {
+          await this.events.changed(op, 'updated', { id: change.id, projectId: change.project_id, name: change.name, state: change.state, stateReason: change.state_reason, taskId: null });
+        }
+      });
+    }
+    const reachable = new Set(hosts.filter((h) => h.state !== 'unknown').map((h) => h.id));
+    for (const remainder of await this.remainders.orphaned(this.database.op, batch)) {
+      if (!reachable.has(remainder.hostId)) continue;
+      const key = `remainder-${remainder.instanceId}`;
+      try {
+        const gone = await this.nodes.call(remainder.hostId, instanceAbsent, { instanceId: remainder.instanceId, generation: remainder.generation }, { key: `${key}/vmm/run` });
+        if (!gone.done) continue;
+        if (remainder.volumeId !== null && remainder.pool !== null) {
+          const deleted = await this.nodes.call(remainder.hostId, volumeAbsent, { volumeId: remainder.volumeId, pool: remainder.pool }, { key: `${key}/volume/run` });
+          if (!deleted.done) continue;
+        }
+        await this.remainders.done(this.database.op, remainder.instanceId);
+        this.log.info({ instanceId: remainder.instanceId, hostId: remainder.hostId }, 'removed what a deleted instance had left on its host');
+      } catch (error) {
+        this.log.warn({ err: error, instanceId: remainder.instanceId, hostId: remainder.hostId }, 'the host still has remains of a deleted instance');
+      }
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import { injectable } from 'inversify';
+import { z } from 'zod';
+import * as field from '../../../../core/http/fields';
+import { defineWorkflow, Workflow } from '../../../../core/workflow/definition';
+import { PermanentError } from '../../../../core/workflow/workflow-error';
+import { Images } from '../../../image/contract/image.ports';
+import { imageEnsure } from '../../../image/contract/image.verbs';
+import { InstancePorts } from '../../../network/contract/network.ports';
+import { networkApply } from '../../../network/contract/network.verbs';
+import { Placement } from '../../../scheduler/contract/scheduler.ports';
+import { Volumes } from '../../../storage/contract/storage.ports';
+import { volumeAbsent, volumeEnsure } from '../../../storage/contract/volume.verbs';
+import { instanceAbsent, instanceEnsure, instanceSeed } from '../../contract/instance.verbs';
+import { InstanceRepository } from '../instance.repository';
+import { instanceLock } from './instance-lock';
+import { InstanceSteps } from './instance-steps';
+
+const input = z.strictObject({ instanceId: field.id, project: z.string() });
+type Input = z.output<typeof input>;
+
+/** A row in state `building` becomes a running guest, or is gone again with everything that was made for it. */
+@injectable()
+export class CreateInstanceWorkflow extends Workflow<Input> {
+  readonly definition;
+
+  constructor(steps: InstanceSteps, instances: InstanceRepository, placement: Placement, ports: InstancePorts, volumes: Volumes, images: Images) {
+    super();
+    this.definition = defineWorkflow<Input>('compute.create-instance', {
+      version: 1,
+      input,
+      lock: instanceLock,
+      deadline: '10m',
+      whenUndone: (c, error) => steps.remove(c.op, c.input.instanceId, error.message),
+      whenStuck: async (c, error) => {
+        const instance = await steps.find(c.op, c.input.instanceId);
+        if (instance) await steps.set(c.op, instance, { state: 'error', stateReason: error.message });
+      },
+    })
+      .tx('claim-host', {
+        title: 'Claim a host',
+        run: async (c) => {
+          const i = await steps.require(c.op, c.input.instanceId);
+          const { hostId } = await placement.claim(c.op, {
+            instanceId: i.id,
+            projectId: i.projectId,
+            vcpus: i.vcpus,
+            memoryBytes: i.memoryBytes,
+            diskBytes: i.diskBytes,
+            architecture: i.architecture,
+            ...(i.wantedHostId !== null && { hostId: i.wantedHostId }),
+          });
+          await instances.update(c.op, i.id, { hostId });
+          return { hostId };
+        },
+        undo: async (c) => {
+          await placement.release(c.op, c.input.instanceId);
+          await instances.update(c.op, c.input.instanceId, { hostId: null });
+        },
+      })
+      .tx('allocate-ports', {
+        title: 'Allocate addresses',
+        run: async (c) => {
+          const i = await steps.require(c.op, c.input.instanceId);
+          await ports.allocate(c.op, { instanceId: i.id, projectId: i.projectId, hostname: i.hostname, hostId: c.out['claim-host'].hostId, nics: i.nics });
+          return {};
+        },
+        undo: (c) => ports.release(c.op, c.input.instanceId),
+      })
+      .tx('record-root-volume', {
+        title: 'Reserve the root volume',
+        run: async (c) => {
+          const i = await steps.require(c.op, c.input.instanceId);
+          const root = await volumes.createRoot(c.op, { instanceId: i.id, projectId: i.projectId, name: i.name, hostId: c.out['claim-host'].hostId, imageId: i.imageId, bytes: i.diskBytes });
+          return { volumeId: root.id, pool: root.pool, bytes: root.bytes, imageId: i.imageId };
+        },
+        undo: (c) => volumes.remove(c.op, c.input.instanceId),
+      })
+      .remote('fetch-image', {
+        title: 'Fetch the image to the host',
+        verb: imageEnsure,
+        node: (c) => c.out['claim-host'].hostId,
+        args: async (c) => {
+          const image = await images.byId(c.op, c.out['record-root-volume'].imageId);
+          if (!image) throw new PermanentError('image_gone', 'The image was deleted meanwhile.');
+          return { imageId: image.id, sha256: image.sha256, virtualBytes: image.virtualBytes };
+        },
+        noUndo: 'the cache of the host belongs to all its instances and evicts by itself',
+      })
+      .remote('create-root-volume', {
+        title: 'Create the root volume',
+        verb: volumeEnsure,
+        node: (c) => c.out['claim-host'].hostId,
+        args: (c) => {
+          const { volumeId, pool, bytes, imageId } = c.out['record-root-volume'];
+          return { volumeId, pool, bytes, imageId };
+        },
+        undo: {
+          verb: volumeAbsent,
+          node: (c) => c.out['claim-host']?.hostId,
+          args: (c) => {
+            const root = c.out['record-root-volume'];
+            if (!root) throw new Error('the volume was recorded before it was made');
+            return { volumeId: root.volumeId, pool: root.pool };
+          },
+        },
+      })
+      .remote('apply-network', {
+        title: 'Apply the network on the host',
+        verb: networkApply,
+        node: (c) => c.out['claim-host'].hostId,
+        args: (c) => ports.document(c.op, c.out['claim-host'].hostId),
+        undo: {
+          verb: networkApply,
+          node: (c) => c.out['claim-host']?.hostId,
+          args: (c) => steps.documentWithout(c.op, hostOf(c.out), c.input.instanceId),
+        },
+      })
+      .tx('check-ports', {
+        title: 'Check the ports',
+        run: async (c) => {
+          await ports.applied(c.op, c.out['apply-network'], c.input.instanceId);
+          await volumes.markInUse(c.op, c.out['record-root-volume'].volumeId);
+          return {};
+        },
+        noUndo: 'the rows are removed by the steps that made them',
+      })
+      .remote('seed', {
+        title: 'Give the host the metadata',
+        verb: instanceSeed,
+        node: (c) => c.out['claim-host'].hostId,
+        args: async (c) => {
+          const i = await steps.require(c.op, c.input.instanceId);
+          return { instanceId: i.id, name: i.name, hostname: i.hostname, sshKeys: i.sshKeys, userData: i.userData, flavor: i.flavorName, project: c.input.project };
+        },
+        undo: { verb: instanceAbsent, node: (c) => c.out['claim-host']?.hostId, args: (c) => ({ instanceId: c.input.instanceId, generation: 1 }) },
+      })
+      .remote('start-vmm', {
+        title: 'Start the virtual machine',
+        verb: instanceEnsure,
+        node: (c) => c.out['claim-host'].hostId,
+        args: async (c) => {
+          const i = await steps.require(c.op, c.input.instanceId);
+          return { instanceId: i.id, generation: i.generation, spec: await steps.spec(c.op, i), power: 'on' as const, graceSeconds: 0 };
+        },
+        retry: { attempts: 3 },
+        undo: { verb: instanceAbsent, node: (c) => c.out['claim-host']?.hostId, args: (c) => ({ instanceId: c.input.instanceId, generation: 1 }) },
+      })
+      .tx('mark-running', {
+        title: 'Running',
+        run: async (c) => {
+          await steps.settle(c.op, c.input.instanceId, c.out['start-vmm']);
+          return {};
+        },
+        noUndo: 'it is the last step',
+      });
+  }
+}
+
+const hostOf = (out: { 'claim-host'?: { hostId: string } }): string => {
+  const hostId = out['claim-host']?.hostId;
+  if (hostId === undefined) throw new Error('the host was claimed before anything was made on it');
+  return hostId;
+};

@@ -1,0 +1,103 @@
+import { injectable } from 'inversify';
+import type { Op } from '../../../../core/db/op';
+import { PermanentError } from '../../../../core/workflow/workflow-error';
+import { InstancePorts } from '../../../network/contract/network.ports';
+import type { HostNetworkDocument } from '../../../network/contract/network.verbs';
+import { Volumes } from '../../../storage/contract/storage.ports';
+import type { InstanceState } from '../../contract/compute.api';
+import type { InstanceSpec, ObservedInstance } from '../../contract/instance.verbs';
+import { InstanceEvents } from '../instance.events';
+import type { InstanceEntity } from '../instance.entity';
+import { InstanceRepository } from '../instance.repository';
+
+/** What the instance workflows share: loading, the specification for the node, and state changes with their event. */
+@injectable()
+export class InstanceSteps {
+  constructor(
+    private readonly instances: InstanceRepository,
+    private readonly ports: InstancePorts,
+    private readonly volumes: Volumes,
+    private readonly events: InstanceEvents,
+  ) {}
+
+  /** Throws `PermanentError` `instance_gone` when the row is not there any more. */
+  async require(op: Op, id: string): Promise<InstanceEntity> {
+    const instance = await this.instances.byId(op, id);
+    if (!instance) throw new PermanentError('instance_gone', 'The instance is gone.');
+    return instance;
+  }
+
+  find(op: Op, id: string): Promise<InstanceEntity | null> {
+    return this.instances.byId(op, id);
+  }
+
+  /** What the node needs to run it; volumes and ports must be recorded. */
+  async spec(op: Op, instance: InstanceEntity): Promise<InstanceSpec> {
+    const root = await this.volumes.rootOf(op, instance.id);
+    if (!root) throw new PermanentError('no_root_volume', 'The instance has no root volume.');
+    const ports = (await this.ports.of(op, [instance.id])).get(instance.id) ?? [];
+    return {
+      name: instance.name,
+      vcpus: instance.vcpus,
+      memoryBytes: instance.memoryBytes,
+      disks: [{ volumeId: root.id, pool: root.pool, readonly: false }],
+      ports: ports.map((p) => p.id),
+      vmm: null,
+    };
+  }
+
+  /** The host's networking without this instance's ports, which are released in the same transaction. */
+  async documentWithout(op: Op, hostId: string, instanceId: string): Promise<HostNetworkDocument> {
+    await this.ports.release(op, instanceId);
+    return this.ports.document(op, hostId);
+  }
+
+  async set(op: Op, instance: InstanceEntity, changes: { state: InstanceState; stateReason?: string; taskId?: string | null; power?: 'on' | 'off'; generation?: number }): Promise<void> {
+    const next = { stateReason: '', ...changes };
+    await this.instances.update(op, instance.id, next);
+    await this.events.changed(op, 'updated', { ...instance, ...next, taskId: next.taskId === undefined ? instance.taskId : next.taskId });
+  }
+
+  /** Records what the node answered, as the instance's state, and ends the task's hold on it. */
+  async settle(op: Op, instanceId: string, observed: ObservedInstance, power?: 'on' | 'off'): Promise<void> {
+    const instance = await this.require(op, instanceId);
+    const state: InstanceState = observed.state === 'running' ? 'running' : observed.state === 'stopped' ? 'stopped' : 'error';
+    const stateReason = observed.state === 'running' ? '' : observed.reason === 'guest' ? 'powered off by its guest' : observed.reason;
+    const changes = {
+      state,
+      stateReason,
+      taskId: null,
+      vmm: observed.vmm,
+      observedState: observed.state,
+      observedAt: new Date(),
+      startedAt: observed.startedAt === null ? null : new Date(observed.startedAt),
+      ...(power !== undefined && { power }),
+    };
+    await this.instances.update(op, instanceId, changes);
+    await this.events.changed(op, 'updated', { ...instance, state, stateReason, taskId: null });
+  }
+
+  /** The wanted power back to off, with a new generation so that the node accepts it. Idempotent within a task. */
+  async turnedOff(op: Op, instanceId: string): Promise<InstanceEntity> {
+    const instance = await this.require(op, instanceId);
+    if (instance.power === 'off') return instance;
+    const changes = { power: 'off' as const, generation: instance.generation + 1 };
+    await this.instances.update(op, instanceId, changes);
+    return { ...instance, ...changes };
+  }
+
+  /** Ends a failed verb's hold: the last observed state holds again and the reason says what failed. */
+  async release(op: Op, instance: InstanceEntity, reason: string): Promise<void> {
+    const observed = instance.observedState;
+    const state: InstanceState = observed === 'running' ? 'running' : observed === 'stopped' ? 'stopped' : 'error';
+    await this.set(op, instance, { state, stateReason: reason, taskId: null, power: state === 'running' ? 'on' : 'off' });
+  }
+
+  /** Removes the row; the last thing that a create's undo or a delete does. */
+  async remove(op: Op, instanceId: string, reason: string): Promise<void> {
+    const instance = await this.instances.byId(op, instanceId);
+    if (!instance) return;
+    await this.instances.remove(op, instanceId);
+    await this.events.changed(op, 'deleted', { ...instance, state: 'deleting', stateReason: reason, taskId: null });
+  }
+}

@@ -1,0 +1,56 @@
+import { injectable } from 'inversify';
+import { z } from 'zod';
+import * as field from '../../../../core/http/fields';
+import { defineWorkflow, Workflow } from '../../../../core/workflow/definition';
+import { PermanentError } from '../../../../core/workflow/workflow-error';
+import { instanceReboot } from '../../contract/instance.verbs';
+import { instanceLock } from './instance-lock';
+import { InstanceSteps } from './instance-steps';
+
+const input = z.strictObject({ instanceId: field.id, force: z.boolean(), graceSeconds: z.number().int().min(0) });
+type Input = z.output<typeof input>;
+
+/** Reboots the guest; forced: resets it without asking. */
+@injectable()
+export class RebootInstanceWorkflow extends Workflow<Input> {
+  readonly definition;
+
+  constructor(steps: InstanceSteps) {
+    super();
+    this.definition = defineWorkflow<Input>('compute.reboot-instance', {
+      version: 1,
+      input,
+      lock: instanceLock,
+      deadline: '20m',
+      whenUndone: async (c, error) => {
+        const instance = await steps.find(c.op, c.input.instanceId);
+        if (instance) await steps.release(c.op, instance, error.message);
+      },
+    })
+      .tx('begin', {
+        title: 'Check the instance',
+        run: async (c) => {
+          const instance = await steps.require(c.op, c.input.instanceId);
+          if (instance.hostId === null) throw new PermanentError('no_host', 'The instance has no host.');
+          return { hostId: instance.hostId };
+        },
+        noUndo: 'the state is settled when the task ends',
+      })
+      .remote('reboot-vmm', {
+        title: 'Reboot the virtual machine',
+        verb: instanceReboot,
+        node: (c) => c.out.begin.hostId,
+        args: (c) => ({ instanceId: c.input.instanceId, force: c.input.force, graceSeconds: c.input.graceSeconds }),
+        retry: { attempts: 3 },
+        noUndo: 'a reboot leaves nothing to take back',
+      })
+      .tx('settle', {
+        title: 'Running',
+        run: async (c) => {
+          await steps.settle(c.op, c.input.instanceId, c.out['reboot-vmm']);
+          return {};
+        },
+        noUndo: 'it is the last step',
+      });
+  }
+}

@@ -1,0 +1,75 @@
+import { injectable } from 'inversify';
+import { z } from 'zod';
+import * as field from '../../../../core/http/fields';
+import { defineWorkflow, Workflow } from '../../../../core/workflow/definition';
+import { PermanentError } from '../../../../core/workflow/workflow-error';
+import { InstancePorts } from '../../../network/contract/network.ports';
+import { networkApply } from '../../../network/contract/network.verbs';
+import { instanceEnsure } from '../../contract/instance.verbs';
+import { instanceLock } from './instance-lock';
+import { InstanceSteps } from './instance-steps';
+
+const input = z.strictObject({ instanceId: field.id });
+type Input = z.output<typeof input>;
+
+/** Starts a stopped instance again on its host, with its disk and addresses. */
+@injectable()
+export class StartInstanceWorkflow extends Workflow<Input> {
+  readonly definition;
+
+  constructor(steps: InstanceSteps, ports: InstancePorts) {
+    super();
+    this.definition = defineWorkflow<Input>('compute.start-instance', {
+      version: 1,
+      input,
+      lock: instanceLock,
+      deadline: '10m',
+      whenUndone: async (c, error) => {
+        const instance = await steps.find(c.op, c.input.instanceId);
+        if (instance) await steps.release(c.op, instance, error.message);
+      },
+    })
+      .tx('begin', {
+        title: 'Check the instance',
+        run: async (c) => {
+          const instance = await steps.require(c.op, c.input.instanceId);
+          if (instance.hostId === null) throw new PermanentError('no_host', 'The instance has no host.');
+          return { hostId: instance.hostId };
+        },
+        noUndo: 'the state is settled when the task ends',
+      })
+      .remote('apply-network', {
+        title: 'Apply the network on the host',
+        verb: networkApply,
+        node: (c) => c.out.begin.hostId,
+        args: (c) => ports.document(c.op, c.out.begin.hostId),
+        noUndo: 'the document is the same whether it runs or not',
+      })
+      .remote('start-vmm', {
+        title: 'Start the virtual machine',
+        verb: instanceEnsure,
+        node: (c) => c.out.begin.hostId,
+        args: async (c) => {
+          const i = await steps.require(c.op, c.input.instanceId);
+          return { instanceId: i.id, generation: i.generation, spec: await steps.spec(c.op, i), power: 'on' as const, graceSeconds: 0 };
+        },
+        retry: { attempts: 3 },
+        undo: {
+          verb: instanceEnsure,
+          node: (c) => c.out.begin?.hostId,
+          args: async (c) => {
+            const i = await steps.turnedOff(c.op, c.input.instanceId);
+            return { instanceId: i.id, generation: i.generation, spec: await steps.spec(c.op, i), power: 'off' as const, graceSeconds: 0 };
+          },
+        },
+      })
+      .tx('settle', {
+        title: 'Running',
+        run: async (c) => {
+          await steps.settle(c.op, c.input.instanceId, c.out['start-vmm']);
+          return {};
+        },
+        noUndo: 'it is the last step',
+      });
+  }
+}

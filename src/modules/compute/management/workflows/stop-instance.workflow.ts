@@ -1,0 +1,58 @@
+import { injectable } from 'inversify';
+import { z } from 'zod';
+import * as field from '../../../../core/http/fields';
+import { defineWorkflow, Workflow } from '../../../../core/workflow/definition';
+import { PermanentError } from '../../../../core/workflow/workflow-error';
+import { instanceEnsure } from '../../contract/instance.verbs';
+import { instanceLock } from './instance-lock';
+import { InstanceSteps } from './instance-steps';
+
+const input = z.strictObject({ instanceId: field.id, graceSeconds: z.number().int().min(0) });
+type Input = z.output<typeof input>;
+
+/** Power button, then up to the grace period, then hard. The answer of the host says which it was. */
+@injectable()
+export class StopInstanceWorkflow extends Workflow<Input> {
+  readonly definition;
+
+  constructor(steps: InstanceSteps) {
+    super();
+    this.definition = defineWorkflow<Input>('compute.stop-instance', {
+      version: 1,
+      input,
+      lock: instanceLock,
+      deadline: '20m',
+      whenUndone: async (c, error) => {
+        const instance = await steps.find(c.op, c.input.instanceId);
+        if (instance) await steps.release(c.op, instance, error.message);
+      },
+    })
+      .tx('begin', {
+        title: 'Check the instance',
+        run: async (c) => {
+          const instance = await steps.require(c.op, c.input.instanceId);
+          if (instance.hostId === null) throw new PermanentError('no_host', 'The instance has no host.');
+          return { hostId: instance.hostId };
+        },
+        noUndo: 'the state is settled when the task ends',
+      })
+      .remote('stop-vmm', {
+        title: 'Stop the virtual machine',
+        verb: instanceEnsure,
+        node: (c) => c.out.begin.hostId,
+        args: async (c) => {
+          const i = await steps.require(c.op, c.input.instanceId);
+          return { instanceId: i.id, generation: i.generation, spec: await steps.spec(c.op, i), power: 'off' as const, graceSeconds: c.input.graceSeconds };
+        },
+        noUndo: 'a guest that was asked to stop is not asked to come back',
+      })
+      .tx('settle', {
+        title: 'Stopped',
+        run: async (c) => {
+          await steps.settle(c.op, c.input.instanceId, c.out['stop-vmm']);
+          return {};
+        },
+        noUndo: 'it is the last step',
+      });
+  }
+}

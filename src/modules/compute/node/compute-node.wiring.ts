@@ -1,0 +1,24 @@
+import type { NodeWiring } from '../../../core/app/module-manifest';
+import { InventorySource } from '../../host/contract/host.ports';
+import { MetadataProvider } from '../../network/contract/network.ports';
+import { ConsoleHub } from './console.hub';
+import { ConsoleStreams } from './console.streams';
+import { VmmDrivers } from './drivers/vmm-drivers';
+import { InstanceObservedSource } from './instance-observed.source';
+import { InstanceStore } from './instance-store';
+import { InstanceHandlers } from './instance.handlers';
+import { InstanceManager } from './instance.manager';
+import { SeedStore } from './seed.store';
+import { VmmInventorySource } from './vmm-inventory.source';
+
+export const computeNodeWiring: NodeWiring = {
+  bind: ({ bind }) => {
+    for (const part of [InstanceStore, VmmDrivers, ConsoleHub, InstanceManager, SeedStore, InstanceHandlers, ConsoleStreams, InstanceObservedSource]) bind<object>(part).toSelf().inSingletonScope();
+    bind(MetadataProvider).toService(SeedStore);
+    bind(InventorySource).to(VmmInventorySource).inSingletonScope();
+  },
+  verbs: [InstanceHandlers],
+  streams: [ConsoleStreams],
+  observed: [InstanceObservedSource],
+  services: [InstanceManager],
+};

@@ -1,0 +1,124 @@
+import { injectable } from 'inversify';
+import { createConnection, type Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import type { Logger } from 'pino';
+import { Logging } from '../../../core/telemetry/logging';
+import { SerialLog } from './serial-log';
+
+/** What a new viewer is shown of the past, in bytes. */
+const replayBytes = 1024 * 1024;
+/** What a viewer may leave unread before it is cut off, in bytes. */
+const maxUnread = 4 * 1024 * 1024;
+const reconnectMs = [20, 50, 100, 200, 500, 1000];
+
+interface Line {
+  socketPath: string | null;
+  socket: Socket | null;
+  attempts: number;
+  timer: NodeJS.Timeout | undefined;
+  recent: Buffer[];
+  recentBytes: number;
+  viewers: Set<Duplex>;
+  log: SerialLog;
+}
+
+/** Owns each guest's only serial connection: keeps the last MiB and a rotated log, and fans out to any number of viewers, who all may type. */
+@injectable()
+export class ConsoleHub {
+  private readonly lines = new Map<string, Line>();
+  private readonly logger: Logger;
+
+  constructor(logging: Logging) {
+    this.logger = logging.for('console');
+  }
+
+  /** Connects to a machine's serial socket and stays connected until `detach`. Viewers of an earlier run stay. */
+  attach(instanceId: string, socketPath: string, logDir: string): void {
+    const line = this.lines.get(instanceId) ?? this.newLine(logDir);
+    this.lines.set(instanceId, line);
+    this.disconnect(line);
+    line.socketPath = socketPath;
+    line.attempts = 0;
+    if (socketPath !== '') this.connect(instanceId, line);
+  }
+
+  /** The machine ended; viewers wait for the next run. */
+  detach(instanceId: string): void {
+    const line = this.lines.get(instanceId);
+    if (!line) return;
+    this.disconnect(line);
+    line.socketPath = null;
+    for (const viewer of line.viewers) viewer.write('\r\n[the machine is off]\r\n');
+  }
+
+  /** The instance is gone. */
+  close(instanceId: string): void {
+    const line = this.lines.get(instanceId);
+    if (!line) return;
+    this.disconnect(line);
+    for (const viewer of line.viewers) viewer.end();
+    line.log.close();
+    this.lines.delete(instanceId);
+  }
+
+  /** Joins a viewer: what is recent first, then live. */
+  view(instanceId: string, viewer: Duplex, logDir: string): void {
+    const line = this.lines.get(instanceId) ?? this.newLine(logDir);
+    this.lines.set(instanceId, line);
+    for (const chunk of line.recent) viewer.write(chunk);
+    line.viewers.add(viewer);
+    if (line.socketPath === null) viewer.write('\r\n[the machine is off]\r\n');
+    viewer.on('data', (keys: Buffer) => {
+      if (line.socket && !line.socket.destroyed) line.socket.write(keys);
+    });
+    const leave = (): void => {
+      line.viewers.delete(viewer);
+    };
+    viewer.on('close', leave);
+    viewer.on('error', leave);
+  }
+
+  private newLine(logDir: string): Line {
+    const log = new SerialLog(join(logDir, 'console.log'));
+    const past = log.tail(replayBytes);
+    return { socketPath: null, socket: null, attempts: 0, timer: undefined, recent: past.length > 0 ? [past] : [], recentBytes: past.length, viewers: new Set(), log };
+  }
+
+  private connect(instanceId: string, line: Line): void {
+    if (line.socketPath === null) return;
+    const socket = createConnection(line.socketPath);
+    line.socket = socket;
+    socket.on('connect', () => {
+      line.attempts = 0;
+    });
+    socket.on('data', (chunk: Buffer) => this.output(line, chunk));
+    socket.on('error', (error) => this.logger.debug({ err: error, instanceId }, 'the serial line failed'));
+    socket.on('close', () => {
+      if (line.socket !== socket) return;
+      line.socket = null;
+      const pause = reconnectMs[Math.min(line.attempts, reconnectMs.length - 1)] ?? 1000;
+      line.attempts += 1;
+      line.timer = setTimeout(() => this.connect(instanceId, line), pause);
+      line.timer.unref();
+    });
+  }
+
+  private disconnect(line: Line): void {
+    clearTimeout(line.timer);
+    const socket = line.socket;
+    line.socket = null;
+    socket?.destroy();
+  }
+
+  private output(line: Line, chunk: Buffer): void {
+    line.recent.push(chunk);
+    line.recentBytes += chunk.length;
+    while (line.recentBytes > replayBytes && line.recent.length > 1) line.recentBytes -= line.recent.shift()?.length ?? 0;
+    line.log.append(chunk);
+    for (const viewer of line.viewers) {
+      if (viewer.writableLength > maxUnread) viewer.destroy();
+      else viewer.write(chunk);
+    }
+  }
+}

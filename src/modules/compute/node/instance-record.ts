@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { instanceSpec } from '../contract/instance.verbs';
+
+const process = z.object({ pid: z.number().int(), startTime: z.string() });
+
+/** What the node remembers of an instance across restarts of the agent; one file per instance. */
+export const instanceRecord = z.object({
+  instanceId: z.string(),
+  /** Of the last accepted `instance.ensure`. */
+  generation: z.number().int(),
+  spec: instanceSpec,
+  /** The power state that was asked for last, by management or by the guest that powered itself off. */
+  power: z.enum(['on', 'off']),
+  /** Set before a VMM is started and cleared with the handle: a leftover means that the agent died in between, and a stray VMM may run. */
+  starting: z.boolean(),
+  handle: z.object({ driver: z.string(), instanceId: z.string(), process, runDir: z.string(), logDir: z.string(), startedAt: z.string() }).nullable(),
+  exit: z.object({ cause: z.enum(['guest', 'operator', 'forced', 'crashed']), detail: z.string() }).nullable(),
+  /** Kernel boot in which it was last started: another one means that the host itself restarted. */
+  bootId: z.string(),
+});
+
+export type InstanceRecord = z.infer<typeof instanceRecord>;

@@ -1,0 +1,308 @@
+import { injectable } from 'inversify';
+import { readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import type { z } from 'zod';
+import { Service } from '../../../core/app/module-manifest';
+import { KeyedMutex } from '../../../core/host/keyed-mutex';
+import { ObservedReporter } from '../../../core/m2m/observed';
+import { VerbFailure } from '../../../core/m2m/verb-handler';
+import { Logging } from '../../../core/telemetry/logging';
+import { PortAttachments } from '../../network/contract/network.ports';
+import { VolumePaths } from '../../storage/contract/storage.ports';
+import type { instanceEnsure, ObservedInstance } from '../contract/instance.verbs';
+import { ConsoleHub } from './console.hub';
+import type { VmExit, VmHandle, VmmDriver, VmSpec } from './drivers/vmm-driver';
+import { VmmDrivers } from './drivers/vmm-drivers';
+import type { InstanceRecord } from './instance-record';
+import { InstanceStore } from './instance-store';
+import { endStrayVmms } from './stray-vmm';
+
+type EnsureArgs = z.output<typeof instanceEnsure.args>;
+
+/** Where a guest's cloud-init finds its metadata, told by the firmware's serial number. */
+const smbiosSerial = 'ds=nocloud;s=http://169.254.169.254/nocloud/';
+
+interface Watch {
+  handle: VmHandle;
+  exit: Promise<VmExit>;
+  abort: AbortController;
+}
+
+/** The instances of this host: one call at a time for each, every effect written down before and after, VMMs adopted after a restart. */
+@injectable()
+export class InstanceManager extends Service {
+  private readonly records = new Map<string, InstanceRecord>();
+  private readonly watches = new Map<string, Watch>();
+  /** Of the call that works on an instance now: a removal does not wait for a stop's grace period. */
+  private readonly current = new Map<string, AbortController>();
+  private readonly mutex = new KeyedMutex();
+  private readonly bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  private readonly log: Logger;
+  private stopping = false;
+
+  constructor(
+    private readonly store: InstanceStore,
+    private readonly drivers: VmmDrivers,
+    private readonly ports: PortAttachments,
+    private readonly volumes: VolumePaths,
+    private readonly consoles: ConsoleHub,
+    private readonly reporter: ObservedReporter,
+    logging: Logging,
+  ) {
+    super();
+    this.log = logging.for('instances');
+  }
+
+  /** Adopts what runs; starts again what a restart of the whole host ended. */
+  override async start(): Promise<void> {
+    for (const record of await this.store.load()) {
+      this.records.set(record.instanceId, record);
+      await this.mutex.run(record.instanceId, () => this.adopt(record)).catch((error: unknown) => this.log.error({ err: error, instanceId: record.instanceId }, 'adopting the instance failed'));
+    }
+  }
+
+  /** Lets go of everything; no guest notices. */
+  override async stop(): Promise<void> {
+    this.stopping = true;
+    for (const controller of this.current.values()) controller.abort();
+    for (const watch of this.watches.values()) watch.abort.abort();
+    this.watches.clear();
+  }
+
+  /** The wanted power state, observed. Throws `VerbFailure` `stale_generation` for a lower generation than accepted before. */
+  async ensure(args: EnsureArgs, signal: AbortSignal): Promise<ObservedInstance> {
+    return this.exclusive(args.instanceId, signal, async (aborted) => {
+      const known = this.records.get(args.instanceId);
+      if (known && args.generation < known.generation) {
+        throw new VerbFailure('stale_generation', `Generation ${args.generation} is older than ${known.generation}, which this host has accepted.`, true);
+      }
+      const record: InstanceRecord = {
+        ...(known ?? { instanceId: args.instanceId, starting: false, handle: null, exit: null, bootId: this.bootId }),
+        generation: args.generation,
+        spec: args.spec,
+        power: args.power,
+      };
+      await this.save(record);
+      if (args.power === 'on') await this.turnOn(record);
+      else await this.turnOff(record, args.graceSeconds, aborted);
+      this.reporter.changed('instances');
+      return this.observe(record);
+    });
+  }
+
+  /** Throws `VerbFailure` `instance_not_running`. */
+  async reboot(instanceId: string, force: boolean, graceSeconds: number, signal: AbortSignal): Promise<ObservedInstance> {
+    return this.exclusive(instanceId, signal, async (aborted) => {
+      const record = this.records.get(instanceId);
+      if (!record?.handle) throw new VerbFailure('instance_not_running', 'The instance does not run on this host.', true);
+      if (force) await this.driverOf(record.handle).reset(record.handle);
+      else {
+        await this.turnOff(record, graceSeconds, aborted);
+        record.power = 'on';
+        await this.save(record);
+        await this.turnOn(record);
+      }
+      this.reporter.changed('instances');
+      return this.observe(record);
+    });
+  }
+
+  /** Every trace gone, whatever was there. Interrupts what works on the instance now. */
+  async remove(instanceId: string): Promise<void> {
+    this.current.get(instanceId)?.abort();
+    await this.mutex.run(instanceId, async () => {
+      const record = this.records.get(instanceId);
+      if (record?.handle) {
+        const watch = this.watches.get(instanceId);
+        watch?.abort.abort();
+        this.watches.delete(instanceId);
+        await this.driverOf(record.handle).kill(record.handle);
+      }
+      await endStrayVmms(this.store.runDirectory(instanceId));
+      this.consoles.close(instanceId);
+      await this.store.remove(instanceId);
+      this.records.delete(instanceId);
+      this.reporter.changed('instances');
+    });
+  }
+
+  list(): ObservedInstance[] {
+    return [...this.records.values()].map((record) => this.observe(record));
+  }
+
+  has(instanceId: string): boolean {
+    return this.records.has(instanceId);
+  }
+
+  private observe(record: InstanceRecord): ObservedInstance {
+    const base = { instanceId: record.instanceId, generation: record.generation };
+    if (record.handle) return { ...base, state: 'running', reason: '', vmm: record.handle.driver, startedAt: record.handle.startedAt };
+    const vmm = record.spec.vmm ?? '';
+    if (record.exit?.cause === 'crashed') return { ...base, state: 'crashed', reason: record.exit.detail, vmm, startedAt: null };
+    return { ...base, state: 'stopped', reason: record.exit?.cause ?? '', vmm, startedAt: null };
+  }
+
+  private async turnOn(record: InstanceRecord): Promise<void> {
+    if (record.handle) {
+      if ((await this.driverOf(record.handle).state(record.handle)) !== 'stopped') return;
+      await this.ended(record, record.handle, { cause: 'crashed', detail: 'the virtual machine monitor is gone' });
+    }
+    if (record.starting) await endStrayVmms(this.store.runDirectory(record.instanceId));
+    const driver = record.spec.vmm === null ? await this.drivers.best() : this.drivers.byKind(record.spec.vmm);
+    const spec = await this.vmSpec(record);
+    driver.validate(spec);
+    record.starting = true;
+    record.bootId = this.bootId;
+    await this.save(record);
+    await mkdir(spec.runDir, { recursive: true, mode: 0o700 });
+    try {
+      record.handle = await driver.start(spec);
+      record.exit = null;
+    } finally {
+      record.starting = false;
+      await this.save(record);
+    }
+    this.watch(record, record.handle);
+  }
+
+  private async turnOff(record: InstanceRecord, graceSeconds: number, aborted: AbortSignal): Promise<void> {
+    const handle = record.handle;
+    if (!handle) {
+      if (record.starting) await endStrayVmms(this.store.runDirectory(record.instanceId));
+      if (record.exit?.cause === 'crashed') record.exit = { cause: 'operator', detail: '' };
+      record.starting = false;
+      return this.save(record);
+    }
+    const driver = this.driverOf(handle);
+    if (graceSeconds > 0 && (await driver.state(handle)) !== 'stopped') {
+      await driver.powerButton(handle);
+      const exit = await this.exitWithin(record.instanceId, graceSeconds * 1000, aborted);
+      if (aborted.aborted) throw new VerbFailure('interrupted', 'Something else was asked of the instance while it was stopping.', false);
+      if (exit) return this.ended(record, handle, { cause: 'operator', detail: exit.detail });
+    }
+    this.watches.get(record.instanceId)?.abort.abort();
+    this.watches.delete(record.instanceId);
+    await driver.kill(handle);
+    await this.ended(record, handle, { cause: 'forced', detail: '' });
+  }
+
+  private async exitWithin(instanceId: string, timeoutMs: number, aborted: AbortSignal): Promise<VmExit | null> {
+    const watch = this.watches.get(instanceId);
+    if (!watch) return null;
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<null>((resolve) => {
+      timer = setTimeout(() => resolve(null), timeoutMs);
+      aborted.addEventListener('abort', () => resolve(null), { once: true });
+    });
+    try {
+      return await Promise.race([watch.exit, timeout]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private async adopt(record: InstanceRecord): Promise<void> {
+    const handle = record.handle;
+    if (handle) {
+      const driver = this.driverOf(handle);
+      if ((await driver.state(handle)) !== 'stopped') {
+        this.log.info({ instanceId: record.instanceId, pid: handle.process.pid }, 'adopted a running instance');
+        return this.watch(record, handle);
+      }
+      const exit = record.bootId === this.bootId ? await driver.waitExit(handle, AbortSignal.timeout(5_000)) : { cause: 'crashed' as const, detail: 'the host restarted' };
+      await driver.kill(handle);
+      await this.ended(record, handle, exit);
+    } else if (record.starting) {
+      const strays = await endStrayVmms(this.store.runDirectory(record.instanceId));
+      record.starting = false;
+      await this.save(record);
+      if (strays > 0) this.log.warn({ instanceId: record.instanceId, strays }, 'ended a machine whose start had been interrupted');
+    }
+    if (record.power === 'on' && record.bootId !== this.bootId) {
+      this.log.info({ instanceId: record.instanceId }, 'the host restarted: starting the instance again');
+      await this.turnOn(record).catch(async (error: unknown) => {
+        record.exit = { cause: 'crashed', detail: `after the host's restart: ${error instanceof Error ? error.message : String(error)}` };
+        await this.save(record);
+      });
+    }
+  }
+
+  private watch(record: InstanceRecord, handle: VmHandle): void {
+    const driver = this.driverOf(handle);
+    const abort = new AbortController();
+    const exit = driver.waitExit(handle, abort.signal);
+    this.watches.set(record.instanceId, { handle, exit, abort });
+    this.consoles.attach(record.instanceId, driver.serialSocket(handle), handle.logDir);
+    exit.then(
+      (ended) => {
+        if (abort.signal.aborted) return undefined;
+        return this.mutex.run(record.instanceId, async () => {
+          if (this.stopping || record.handle !== handle) return;
+          if (ended.cause === 'guest') record.power = 'off';
+          await driver.kill(handle);
+          await this.ended(record, handle, ended);
+          this.reporter.changed('instances');
+        });
+      },
+      (error: unknown) => {
+        if (!abort.signal.aborted) this.log.error({ err: error, instanceId: record.instanceId }, 'watching the machine failed');
+      },
+    );
+  }
+
+  private async ended(record: InstanceRecord, handle: VmHandle, exit: VmExit): Promise<void> {
+    if (record.handle !== handle) return;
+    this.watches.get(record.instanceId)?.abort.abort();
+    this.watches.delete(record.instanceId);
+    this.consoles.detach(record.instanceId);
+    record.handle = null;
+    record.exit = exit;
+    await this.save(record);
+    this.log.info({ instanceId: record.instanceId, cause: exit.cause, detail: exit.detail }, 'the machine ended');
+  }
+
+  private async vmSpec(record: InstanceRecord): Promise<VmSpec> {
+    const { instanceId, spec } = record;
+    const attached = await this.ports.of(instanceId, spec.ports);
+    const disks = await Promise.all(
+      spec.disks.map(async (disk) => {
+        const { path, format } = await this.volumes.locate(disk.volumeId, disk.pool);
+        return { id: disk.volumeId, path, format, readonly: disk.readonly };
+      }),
+    );
+    return {
+      instanceId,
+      name: spec.name,
+      vcpus: spec.vcpus,
+      memoryBytes: spec.memoryBytes,
+      disks,
+      nics: attached.nics.map((nic) => ({ id: nic.portId, tap: nic.tap, mac: nic.mac, mtu: nic.mtu })),
+      netns: attached.netns,
+      smbiosSerial,
+      runDir: this.store.runDirectory(instanceId),
+      logDir: this.store.directory(instanceId),
+    };
+  }
+
+  private driverOf(handle: VmHandle): VmmDriver {
+    return this.drivers.byKind(handle.driver);
+  }
+
+  private async save(record: InstanceRecord): Promise<void> {
+    await this.store.save(record);
+    this.records.set(record.instanceId, record);
+  }
+
+  private exclusive<T>(instanceId: string, signal: AbortSignal, work: (aborted: AbortSignal) => Promise<T>): Promise<T> {
+    return this.mutex.run(instanceId, async () => {
+      const controller = new AbortController();
+      this.current.set(instanceId, controller);
+      try {
+        return await work(AbortSignal.any([controller.signal, signal]));
+      } finally {
+        if (this.current.get(instanceId) === controller) this.current.delete(instanceId);
+      }
+    });
+  }
+}

@@ -1,0 +1,31 @@
+import { injectable } from 'inversify';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import writeFileAtomic from 'write-file-atomic';
+import { z } from 'zod';
+import { MetadataProvider, type InstanceMetadata } from '../../network/contract/network.ports';
+import { instanceSeed } from '../contract/instance.verbs';
+import { InstanceStore } from './instance-store';
+
+type Seed = z.output<typeof instanceSeed.args>;
+
+/** What the metadata service tells each guest, kept beside its record; goes with `instance.absent`. */
+@injectable()
+export class SeedStore extends MetadataProvider {
+  constructor(private readonly store: InstanceStore) {
+    super();
+  }
+
+  async save(seed: Seed): Promise<void> {
+    const directory = this.store.directory(seed.instanceId);
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await writeFileAtomic(join(directory, 'seed.json'), JSON.stringify(seed), { mode: 0o600 });
+  }
+
+  override async of(instanceId: string): Promise<InstanceMetadata | null> {
+    const text = await readFile(join(this.store.directory(instanceId), 'seed.json'), 'utf8').catch(() => null);
+    if (text === null) return null;
+    const seed = instanceSeed.args.parse(JSON.parse(text));
+    return { ...seed, userData: Buffer.from(seed.userData, 'base64') };
+  }
+}

@@ -1,0 +1,17 @@
+import { injectable } from 'inversify';
+import { InventorySource } from '../../host/contract/host.ports';
+import type { VmmInventory } from '../../host/contract/host.api';
+import { VmmDrivers } from './drivers/vmm-drivers';
+
+@injectable()
+export class VmmInventorySource extends InventorySource {
+  readonly part = 'vmms';
+
+  constructor(private readonly drivers: VmmDrivers) {
+    super();
+  }
+
+  override async collect(): Promise<VmmInventory[]> {
+    return Promise.all(this.drivers.all().map((driver) => driver.probe()));
+  }
+}
