@@ -6,7 +6,7 @@ import type { SocketRoutes } from '../http/socket-route';
 import type { NodeRoutes, StreamHandlers } from '../m2m/node-route';
 import type { ObservedSink, ObservedSource } from '../m2m/observed';
 import type { VerbHandlers } from '../m2m/verb-handler';
-import type { Workflow } from '../workflow/definition';
+import type { AnyWorkflow } from '../workflow/definition';
 
 /** Something that lives as long as the process: reconcilers, supervisors, listeners. Started in module order, stopped in reverse. */
 export abstract class Service {
@@ -18,7 +18,7 @@ export interface ManagementWiring {
   bind: (options: ContainerModuleLoadOptions) => void;
   controllers?: Newable<Controller>[];
   sockets?: Newable<SocketRoutes>[];
-  workflows?: Newable<Workflow>[];
+  workflows?: Newable<AnyWorkflow>[];
   nodeRoutes?: Newable<NodeRoutes>[];
   observed?: Newable<ObservedSink>[];
   services?: Newable<Service>[];

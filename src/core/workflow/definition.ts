@@ -144,3 +144,8 @@ export const defineWorkflow = <I>(type: string, options: WorkflowOptions<I>): Wo
 export abstract class Workflow<I = unknown> {
   abstract readonly definition: WorkflowDefinition<I, never>;
 }
+
+/** A workflow of whatever input, as manifests list them and the engine registers them. */
+export interface AnyWorkflow {
+  readonly definition: { readonly type: string; readonly steps: readonly AnyStep[] };
+}

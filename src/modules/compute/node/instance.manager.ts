@@ -157,13 +157,14 @@ export class InstanceManager extends Service {
     await this.save(record);
     await mkdir(spec.runDir, { recursive: true, mode: 0o700 });
     try {
-      record.handle = await driver.start(spec);
+      const handle = await driver.start(spec);
+      record.handle = handle;
       record.exit = null;
+      this.watch(record, handle);
     } finally {
       record.starting = false;
       await this.save(record);
     }
-    this.watch(record, record.handle);
   }
 
   private async turnOff(record: InstanceRecord, graceSeconds: number, aborted: AbortSignal): Promise<void> {
