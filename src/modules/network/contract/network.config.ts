@@ -1,0 +1,20 @@
+import { z } from 'zod';
+
+/** Section `modules.network`. */
+export const networkConfigSchema = z.strictObject({
+  /** Node half: `linux` makes real networks; `simulated` accepts every document and touches nothing (scale tests). */
+  driver: z.enum(['linux', 'simulated']).default('linux'),
+  /** Addresses of the links between a host and its router namespaces; no tenant network may overlap it. IPv4, /8 to /24. */
+  linkPool: z
+    .cidrv4()
+    .refine((cidr) => Number(cidr.split('/')[1]) >= 8 && Number(cidr.split('/')[1]) <= 24, { error: 'between /8 and /24' })
+    .default('100.64.0.0/16'),
+  /** MTU of tenant networks, in bytes. The default leaves room for an overlay's header. */
+  mtu: z.number().int().min(1280).max(9000).default(1450),
+  /** Seconds before a released address may be given out again. */
+  cooldownSeconds: z.number().int().min(0).max(86_400).default(60),
+  /** Seconds between two looks of the node half at what is really there. */
+  reconcileSeconds: z.number().int().min(1).max(3600).default(30),
+});
+
+export type NetworkConfig = z.output<typeof networkConfigSchema>;

@@ -1,0 +1,50 @@
+import { injectable } from 'inversify';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import writeFileAtomic from 'write-file-atomic';
+import { z } from 'zod';
+import { StatePaths } from '../../../../../core/config/state-paths';
+
+const schema = z.object({
+  /** Index of each network's link in the link pool. */
+  links: z.record(z.string(), z.number().int()),
+  /** Per namespace: hash of the tables as written, and their fingerprint as the kernel lists them. */
+  tables: z.record(z.string(), z.object({ want: z.string(), listed: z.string() })),
+});
+
+export type LinuxState = z.output<typeof schema>;
+
+/** What the linux driver must remember over restarts. Losing it costs reloads, never traffic. */
+@injectable()
+export class LinuxStateStore {
+  private saved = '';
+
+  constructor(private readonly paths: StatePaths) {}
+
+  async load(): Promise<LinuxState> {
+    try {
+      const text = await readFile(this.file(), 'utf8');
+      const state = schema.parse(JSON.parse(text));
+      this.saved = text;
+      return state;
+    } catch {
+      return { links: {}, tables: {} };
+    }
+  }
+
+  async save(state: LinuxState): Promise<void> {
+    const text = JSON.stringify(state);
+    if (text === this.saved) return;
+    if (Object.keys(state.links).length === 0 && Object.keys(state.tables).length === 0) {
+      await rm(this.file(), { force: true });
+    } else {
+      await mkdir(dirname(this.file()), { recursive: true });
+      await writeFileAtomic(this.file(), text, { fsync: false });
+    }
+    this.saved = text;
+  }
+
+  private file(): string {
+    return this.paths.stateDir('network', 'linux.json');
+  }
+}

@@ -1,0 +1,158 @@
+import type { NetworkDocument, PortDocument } from '../../../contract/network.verbs';
+import { conntrackZone, hostLinkPrefix, hostTable, networkBridge, portBridgeName, routerInside, routerLink, routerOutside, tapName, vethName } from './names';
+
+/** The metadata service's address; link-local addresses are never routed. */
+export const metadataAddress = '169.254.169.254';
+
+/** One table, replaced as a whole in one nft transaction. nft 1.0.6 wants every closing brace on a line of its own. */
+export interface NftTable {
+  family: 'bridge' | 'inet';
+  name: string;
+  body: string[];
+}
+
+/** The input of `nft -f` that replaces the tables: all of it holds, or nothing changes. */
+export const renderTables = (tables: readonly NftTable[]): string =>
+  tables.flatMap((t) => [`table ${t.family} ${t.name}`, `delete table ${t.family} ${t.name}`, `table ${t.family} ${t.name} {`, ...t.body, '}']).join('\n') + '\n';
+
+const chain = (name: string, rules: string[]): string[] => [`chain ${name} {`, ...rules, '}'];
+
+/** Marks of frames by direction, set in the bridge table and read in the `inet` one, which sees only the bridge as interface. */
+const fromGuest = '0x1';
+const toGuest = '0x2';
+
+const outRules = (port: PortDocument): string[] => [
+  `meta mark set ${fromGuest}`,
+  `ether saddr != ${port.mac} drop`,
+  `ether type arp arp saddr ether ${port.mac} arp saddr ip { ${port.address}, 0.0.0.0 } accept`,
+  'ether type ip udp sport 67 drop',
+  `ether type ip ip saddr ${port.address} accept`,
+  'ether type ip ip saddr 0.0.0.0 ip daddr 255.255.255.255 udp sport 68 udp dport 67 accept',
+  'drop',
+];
+
+const inRules = (port: PortDocument, network: NetworkDocument): string[] => [
+  `meta mark set ${toGuest}`,
+  `ether saddr ${port.mac} drop`,
+  // Unicast frames for others reach every port while the bridge does not know the way.
+  `ether daddr & 01:00:00:00:00:00 == 00:00:00:00:00:00 ether daddr != ${port.mac} drop`,
+  'ether type arp accept',
+  `ether type ip ip saddr ${port.address} drop`,
+  `ether type ip udp sport 67 ether saddr != ${network.gatewayMac} drop`,
+  'ether type ip accept',
+  'drop',
+];
+
+export interface InstanceNic {
+  port: PortDocument;
+  network: NetworkDocument;
+}
+
+/**
+ * What a guest may send and receive. The bridge table: its own MAC and address only (frames and ARP), DHCP from the network's own service
+ * only, IPv4 and ARP only (so no router advertisements, no VLAN tags). The `inet` table, stateful: out is allowed; in only answers and
+ * new connections from the same network. DHCP is broadcast and so never `established`: it passes as traffic of the network.
+ */
+export const instanceTables = (nics: readonly InstanceNic[]): NftTable[] => [
+  {
+    family: 'bridge',
+    name: 'vcs',
+    body: [
+      ...nics.flatMap(({ port, network }) => [...chain(`out_${tapName(port.id)}`, outRules(port)), ...chain(`in_${vethName(port.id)}`, inRules(port, network))]),
+      ...chain('prerouting', [
+        'type filter hook prerouting priority -300; policy drop;',
+        ...nics.flatMap(({ port }) => [`iifname "${tapName(port.id)}" jump out_${tapName(port.id)}`, `iifname "${vethName(port.id)}" jump in_${vethName(port.id)}`]),
+      ]),
+    ],
+  },
+  {
+    family: 'inet',
+    name: 'vcs',
+    body: [
+      ...chain('zones', [
+        'type filter hook prerouting priority -300; policy accept;',
+        ...nics.map(({ port }) => `iifname "${portBridgeName(port.id)}" ct zone set ${conntrackZone(port.id)}`),
+      ]),
+      ...chain('forward', [
+        'type filter hook forward priority 0; policy drop;',
+        'ct state established,related accept',
+        'ct state invalid drop',
+        `meta mark ${fromGuest} accept`,
+        ...nics.map(({ port, network }) => `iifname "${portBridgeName(port.id)}" meta mark ${toGuest} ip saddr ${network.subnet} accept`),
+      ]),
+      ...chain('input', ['type filter hook input priority 0; policy drop;']),
+      ...chain('output', ['type filter hook output priority 0; policy drop;']),
+    ],
+  },
+];
+
+/** The network's namespace answers DHCP, metadata and pings, and forwards its own addresses to the router and answers back. */
+export const networkTables = (network: NetworkDocument): NftTable[] => [
+  {
+    family: 'inet',
+    name: 'vcs',
+    body: [
+      ...chain('input', [
+        'type filter hook input priority 0; policy drop;',
+        'ct state established,related accept',
+        'iifname "lo" accept',
+        `iifname "${networkBridge}" udp sport 68 udp dport 67 accept`,
+        `iifname "${networkBridge}" ip saddr ${network.subnet} ip daddr ${metadataAddress} tcp dport 80 accept`,
+        `iifname "${networkBridge}" ip saddr ${network.subnet} icmp type echo-request accept`,
+      ]),
+      ...chain('forward', [
+        'type filter hook forward priority 0; policy drop;',
+        'ct state established,related accept',
+        'ct state invalid drop',
+        ...(network.nat ? [`iifname "${networkBridge}" oifname "${routerLink}" ip saddr ${network.subnet} ip daddr != 169.254.0.0/16 accept`] : []),
+      ]),
+    ],
+  },
+];
+
+/** Source NAT to the link's address, which is unique on the host: networks with the same addresses never meet. */
+export const routerTables = (linkPool: string): NftTable[] => [
+  {
+    family: 'inet',
+    name: 'vcs',
+    body: [
+      ...chain('input', ['type filter hook input priority 0; policy drop;', 'ct state established,related accept', `iifname "${routerInside}" icmp type echo-request accept`]),
+      ...chain('forward', [
+        'type filter hook forward priority 0; policy drop;',
+        'ct state established,related accept',
+        'ct state invalid drop',
+        `iifname "${routerInside}" oifname "${routerOutside}" ip daddr != { 127.0.0.0/8, 169.254.0.0/16, ${linkPool} } accept`,
+      ]),
+      ...chain('postrouting', ['type nat hook postrouting priority 100; policy accept;', `oifname "${routerOutside}" masquerade`]),
+    ],
+  },
+];
+
+/**
+ * In the host's own namespace: masquerading for the routers' link addresses, and a wall: guests reach neither the host itself (management,
+ * node verbs, ssh) nor each other's routers through the links, and nobody opens a connection towards them.
+ */
+export const hostTables = (hash: string, routerAddresses: readonly string[]): NftTable[] => {
+  const links = `"${hostLinkPrefix(hash)}*"`;
+  return [
+    {
+      family: 'inet',
+      name: hostTable(hash),
+      body: [
+        'set routers {',
+        'type ipv4_addr',
+        ...(routerAddresses.length > 0 ? [`elements = { ${[...routerAddresses].sort().join(', ')} }`] : []),
+        '}',
+        ...chain('input', ['type filter hook input priority -10; policy accept;', `iifname != ${links} accept`, 'ct state established,related accept', 'drop']),
+        ...chain('forward', [
+          'type filter hook forward priority -10; policy accept;',
+          `iifname ${links} oifname ${links} drop`,
+          `iifname ${links} ip saddr != @routers drop`,
+          `oifname ${links} ct state established,related accept`,
+          `oifname ${links} drop`,
+        ]),
+        ...chain('postrouting', ['type nat hook postrouting priority 100; policy accept;', `ip saddr @routers oifname != ${links} masquerade`]),
+      ],
+    },
+  ];
+};

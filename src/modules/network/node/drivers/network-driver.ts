@@ -1,0 +1,28 @@
+import type { HostNetworkDocument, NetworkApplyResult } from '../../contract/network.verbs';
+
+export type PortOutcome = NetworkApplyResult['ports'][number];
+
+export interface ConvergeRequest {
+  /** Whose things these are: names derive from it. */
+  hostId: string;
+  document: HostNetworkDocument;
+  /** Looks at everything instead of only at what the document changed. */
+  verify: boolean;
+}
+
+/** A network as the metadata service needs it: where to listen. */
+export interface ServedNetwork {
+  networkId: string;
+  /** Name of the namespace in which the service address is. */
+  netns: string;
+}
+
+/** Brings a host to a document. Calls are serialised by the caller. */
+export abstract class NetworkDriver {
+  /** Converges and says per port of the document how it went; a port that fails does not stop the others. */
+  abstract converge(request: ConvergeRequest): Promise<PortOutcome[]>;
+  /** Where a VMM finds the NIC of a port. `netns` null when the VMM needs none. */
+  abstract locate(hostId: string, instanceId: string, portId: string): { netns: string | null; tap: string };
+  /** Networks of the document whose namespace is there and wants a metadata service. */
+  abstract served(request: Pick<ConvergeRequest, 'hostId' | 'document'>): ServedNetwork[];
+}

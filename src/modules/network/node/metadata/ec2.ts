@@ -1,0 +1,49 @@
+import { bytes, text, type Answer, type GuestView } from './guest-view';
+
+const versions = ['1.0', '2009-04-04', '2021-03-23', 'latest'];
+
+interface Tree {
+  [name: string]: string | Tree;
+}
+
+const metaData = ({ port, nics, instance }: GuestView): Tree => ({
+  hostname: instance.hostname,
+  'instance-id': instance.instanceId,
+  'instance-type': instance.flavor,
+  'local-hostname': instance.hostname,
+  'local-ipv4': port.address,
+  mac: port.mac,
+  network: {
+    interfaces: {
+      macs: Object.fromEntries(
+        nics.map((nic, index) => [
+          nic.port.mac,
+          { 'device-number': String(index), 'interface-id': nic.port.id, 'local-hostname': instance.hostname, 'local-ipv4s': nic.port.address, mac: nic.port.mac, 'subnet-ipv4-cidr-block': nic.network.subnet },
+        ]),
+      ),
+    },
+  },
+  ...(instance.sshKeys.length > 0 && { 'public-keys': Object.fromEntries(instance.sshKeys.map((key, index) => [String(index), { 'openssh-key': key }])) }),
+});
+
+/** A folder's listing; the keys' folder names them, as EC2 does. */
+const listing = (tree: Tree, path: string[]): string =>
+  Object.entries(tree)
+    .map(([name, value]) => (path.length === 1 && path[0] === 'public-keys' ? `${name}=key-${name}` : typeof value === 'string' ? name : `${name}/`))
+    .join('\n');
+
+/** Answers an EC2-style path, split at slashes, without the empty parts. */
+export const ec2 = (view: GuestView, path: string[]): Answer => {
+  const [version, section, ...rest] = path;
+  if (version === undefined) return text(versions.join('\n'));
+  if (!versions.includes(version)) return null;
+  if (section === undefined) return text(view.instance.userData.length > 0 ? 'meta-data\nuser-data' : 'meta-data');
+  if (section === 'user-data') return rest.length === 0 && view.instance.userData.length > 0 ? bytes(view.instance.userData) : null;
+  if (section !== 'meta-data') return null;
+  let node: string | Tree = metaData(view);
+  for (const name of rest) {
+    if (typeof node === 'string' || !Object.hasOwn(node, name)) return null;
+    node = node[name] ?? '';
+  }
+  return text(typeof node === 'string' ? node : listing(node, rest));
+};

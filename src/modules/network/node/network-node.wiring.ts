@@ -1,0 +1,23 @@
+import type { NodeWiring } from '../../../core/app/module-manifest';
+import { PortAttachments } from '../contract/network.ports';
+import { AppliedPortAttachments } from './applied-port-attachments';
+import { DocumentStore } from './document.store';
+import { DnsmasqSupervisor } from './drivers/linux/dnsmasq.supervisor';
+import { LinuxNetworkDriver } from './drivers/linux/linux-network.driver';
+import { LinuxStateStore } from './drivers/linux/linux-state.store';
+import { SimulatedNetworkDriver } from './drivers/simulated-network.driver';
+import { MetadataService } from './metadata/metadata.service';
+import { NetworkAgent } from './network.agent';
+import { NetworkService } from './network.service';
+import { NetworkVerbHandlers } from './network.verb-handlers';
+
+export const networkNodeWiring: NodeWiring = {
+  bind: ({ bind }) => {
+    for (const singleton of [DocumentStore, DnsmasqSupervisor, LinuxStateStore, LinuxNetworkDriver, SimulatedNetworkDriver, NetworkAgent, MetadataService, NetworkService, NetworkVerbHandlers]) {
+      bind<object>(singleton).toSelf().inSingletonScope();
+    }
+    bind(PortAttachments).to(AppliedPortAttachments).inSingletonScope();
+  },
+  verbs: [NetworkVerbHandlers],
+  services: [NetworkService],
+};

@@ -1,0 +1,144 @@
+import { injectable } from 'inversify';
+import type { Logger } from 'pino';
+import { Config } from '../../../core/config/config';
+import { NodeIdentity } from '../../../core/m2m/node/node-identity';
+import { VerbFailure } from '../../../core/m2m/verb-handler';
+import { Logging } from '../../../core/telemetry/logging';
+import type { NetworkConfig } from '../contract/network.config';
+import type { HostNetworkDocument, NetworkApplyResult } from '../contract/network.verbs';
+import { DocumentStore } from './document.store';
+import { LinuxNetworkDriver } from './drivers/linux/linux-network.driver';
+import type { NetworkDriver, PortOutcome, ServedNetwork } from './drivers/network-driver';
+import { SimulatedNetworkDriver } from './drivers/simulated-network.driver';
+
+interface Waiting {
+  document: HostNetworkDocument;
+  resolve: (result: NetworkApplyResult) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Told after every pass which networks are there, with the document that they come from. */
+export type ConvergedListener = (served: ServedNetwork[], document: HostNetworkDocument) => void;
+
+/**
+ * Keeps this host at the newest document: one pass at a time, applies that queue up meanwhile are answered by one pass for the newest of
+ * them, and a regular look repairs what drifted.
+ */
+@injectable()
+export class NetworkAgent {
+  private readonly log: Logger;
+  private readonly driver: NetworkDriver;
+  private readonly listeners: ConvergedListener[] = [];
+  private readonly waiting: Waiting[] = [];
+  private current: HostNetworkDocument | null = null;
+  private outcomes: PortOutcome[] = [];
+  private verifyWanted = false;
+  private working: Promise<void> | undefined;
+  private started: Promise<void> | undefined;
+  private stopped = false;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly identity: NodeIdentity,
+    private readonly config: Config,
+    private readonly store: DocumentStore,
+    linux: LinuxNetworkDriver,
+    simulated: SimulatedNetworkDriver,
+    logging: Logging,
+  ) {
+    this.log = logging.for('network');
+    this.driver = this.section().driver === 'linux' ? linux : simulated;
+  }
+
+  onConverged(listener: ConvergedListener): void {
+    this.listeners.push(listener);
+  }
+
+  /** Loads the last document and begins to converge to it; does not wait for that. */
+  async start(): Promise<void> {
+    this.current = await this.store.load();
+    this.started = this.current ? this.verify() : Promise.resolve();
+    this.timer = setInterval(() => void this.verify(), this.section().reconcileSeconds * 1000).unref();
+  }
+
+  /** Finishes the running pass. What is there stays: guests go on without the agent. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    clearInterval(this.timer);
+    for (const w of this.waiting.splice(0)) w.reject(new VerbFailure('stopping', 'The agent is stopping.', false));
+    await this.working;
+  }
+
+  /** Converges to the document and reports its ports; an older one than the current is answered with the current's state. */
+  apply(document: HostNetworkDocument): Promise<NetworkApplyResult> {
+    if (this.stopped) return Promise.reject(new VerbFailure('stopping', 'The agent is stopping.', false));
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ document, resolve, reject });
+      void this.work();
+    });
+  }
+
+  /** Compares the host with the current document and repairs. Resolves when that pass is over; failures are logged. */
+  verify(): Promise<void> {
+    if (this.stopped || !this.current) return Promise.resolve();
+    this.verifyWanted = true;
+    return this.work();
+  }
+
+  /** The document in force and where each of its ports is. Waits for the first pass after a start. */
+  async locate(instanceId: string, portId: string): Promise<{ netns: string | null; tap: string; mac: string; mtu: number }> {
+    await this.started;
+    for (const network of this.current?.networks ?? []) {
+      const port = network.ports.find((p) => p.id === portId && p.instanceId === instanceId);
+      if (!port) continue;
+      const outcome = this.outcomes.find((o) => o.id === portId);
+      if (outcome?.state !== 'active') throw new VerbFailure('port_not_active', `The port ${portId} is not active: ${outcome?.message || 'not applied yet'}`, false);
+      return { ...this.driver.locate(this.identity.current().hostId, instanceId, portId), mac: port.mac, mtu: network.mtu };
+    }
+    throw new VerbFailure('port_not_applied', `This host has no port ${portId} of instance ${instanceId}.`, false);
+  }
+
+  private work(): Promise<void> {
+    this.working ??= this.drain().finally(() => {
+      this.working = undefined;
+    });
+    return this.working;
+  }
+
+  private async drain(): Promise<void> {
+    // Callers of the same moment share the first pass.
+    await Promise.resolve();
+    while (this.waiting.length > 0 || this.verifyWanted) {
+      const batch = this.waiting.splice(0);
+      const verify = this.verifyWanted;
+      this.verifyWanted = false;
+      try {
+        await this.once(batch, verify);
+        const generation = this.current?.generation ?? 0;
+        for (const w of batch) w.resolve({ generation, superseded: w.document.generation < generation, ports: this.outcomes });
+      } catch (error) {
+        this.log.error({ err: error }, 'the host did not converge');
+        const failure = new VerbFailure('network_failed', error instanceof Error ? error.message : String(error), false, {}, { cause: error });
+        for (const w of batch) w.reject(failure);
+      }
+    }
+  }
+
+  private async once(batch: Waiting[], verify: boolean): Promise<void> {
+    const known = this.current?.generation ?? -1;
+    const newest = batch.map((w) => w.document).reduce<HostNetworkDocument | null>((best, d) => (d.generation >= (best?.generation ?? known) ? d : best), null);
+    if (newest) {
+      // Recorded before it takes effect: a host that dies in between goes on from here.
+      await this.store.save(newest);
+      this.current = newest;
+    }
+    if (!this.current || (!newest && !verify)) return;
+    const request = { hostId: this.identity.current().hostId, document: this.current, verify };
+    this.outcomes = await this.driver.converge(request);
+    for (const listener of this.listeners) listener(this.driver.served(request), this.current);
+  }
+
+  private section(): NetworkConfig {
+    return this.config.section<NetworkConfig>('network');
+  }
+}
