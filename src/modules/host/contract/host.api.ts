@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/fields';
+import { pageQuery } from '../../../core/http/pagination';
 
 export const hostStates = ['discovered', 'enrolling', 'testing', 'ready', 'unknown', 'degraded', 'draining', 'maintenance', 'failed', 'retired'] as const;
 export type HostState = (typeof hostStates)[number];
@@ -32,6 +33,10 @@ export const inventory = z.object({
   pools: z.array(z.object({ name: z.string(), driver: z.string(), totalBytes: field.bytes, freeBytes: field.bytes })),
   vmms: z.array(vmmInventory),
   agentVersion: z.string(),
+  /** Control groups: version 2 and the controllers that instances can be limited with. Absent from agents that do not report it. */
+  cgroup: z.object({ version: z.number().int(), controllers: z.array(z.string()) }).optional(),
+  /** False while parts (VMM probes, pools) are still being collected. */
+  complete: z.boolean().optional(),
 });
 export const host = z.object({
   id: field.id,
@@ -52,6 +57,20 @@ export const createHostToken = z.strictObject({ expiresInMinutes: z.number().int
 /** `token` carries the CA fingerprint and management's address; shown once, usable once. */
 export const hostToken = z.object({ id: field.id, token: z.string(), expiresAt: field.timestamp, command: z.string() });
 
+export const hostListQuery = pageQuery.omit({ project: true }).extend({ state: z.enum(hostStates).optional() });
+/** A token as it is listed: never its secret. `hostId` is the host that used it. */
+export const hostTokenInfo = z.object({
+  id: field.id,
+  state: z.enum(['open', 'used', 'expired']),
+  hostId: field.id.nullable(),
+  createdBy: z.string(),
+  createdAt: field.timestamp,
+  expiresAt: field.timestamp,
+  usedAt: field.timestamp.nullable(),
+});
+
+export type HostTokenInfo = z.infer<typeof hostTokenInfo>;
+export type HostListQuery = z.infer<typeof hostListQuery>;
 export type Condition = z.infer<typeof condition>;
 export type Inventory = z.infer<typeof inventory>;
 export type VmmInventory = z.infer<typeof vmmInventory>;

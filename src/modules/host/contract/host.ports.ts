@@ -22,6 +22,13 @@ export abstract class Hosts {
   abstract names(op: Op, ids: string[]): Promise<Map<string, string>>;
 }
 
+/** Port that other modules implement (management half, any number of them): what keeps a host from being removed. */
+export abstract class HostUsage {
+  /** Plural noun for messages, e.g. `instances`. */
+  abstract readonly noun: string;
+  abstract count(op: Op, hostId: string): Promise<number>;
+}
+
 /** Port: a module of the node half adds its part of the inventory (VMMs, pools). */
 export abstract class InventorySource {
   abstract readonly part: 'vmms' | 'pools';

@@ -1,0 +1,16 @@
+import type { ContainerModuleLoadOptions } from 'inversify';
+import { EventSender } from './node/event-sender';
+import { HeartbeatService } from './node/heartbeat.service';
+import { HttpsManagementClient } from './node/https-management-client';
+import { NodeAgent } from './node/node-agent';
+import { NodeIdentity } from './node/node-identity';
+import { NodeServer } from './node/node-server';
+import { ManagementClient } from './node-route';
+import { ObservedReporter } from './observed';
+
+/** The transport's node half. */
+export const bindNodeTransport = ({ bind }: Pick<ContainerModuleLoadOptions, 'bind'>): void => {
+  for (const part of [NodeIdentity, HttpsManagementClient, EventSender, HeartbeatService, NodeServer, NodeAgent]) bind<object>(part).toSelf().inSingletonScope();
+  bind(ManagementClient).toService(HttpsManagementClient);
+  bind(ObservedReporter).toService(HeartbeatService);
+};

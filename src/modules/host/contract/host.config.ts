@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+/** Section `modules.host`. */
+export const hostConfigSchema = z.strictObject({
+  /** Vcpus that may be handed out per hardware thread. */
+  cpuOvercommit: z.number().min(1).max(64).default(4),
+  /** Memory kept for the host itself, in bytes; at most a quarter of it. */
+  memoryReserveBytes: z.number().int().min(0).default(1_073_741_824),
+  /** A host that was not heard of for this long is `unknown`. Milliseconds. */
+  silentAfterMs: z.number().int().min(100).default(15_000),
+  /** How often silent hosts are looked for. Milliseconds. */
+  sweepMs: z.number().int().min(20).default(1_000),
+  /** A clock that is off by more than this is warned of. Milliseconds. */
+  clockSkewMs: z.number().int().min(100).default(2_000),
+});
+
+export type HostConfig = z.output<typeof hostConfigSchema>;

@@ -1,0 +1,37 @@
+import { injectable } from 'inversify';
+import type { Op } from '../../../core/db/op';
+import { Outbox } from '../../../core/events/outbox';
+import { type ConditionFact, judge } from './host-state';
+import { HostRepository } from './host.repository';
+
+/** The one way to change a host's conditions: the state follows in the same transaction, and live clients hear of it when it changed. */
+@injectable()
+export class HostConditions {
+  constructor(
+    private readonly hosts: HostRepository,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /** Writes only what differs. `op` must be a transaction. Does nothing for a host that is gone. */
+  async apply(op: Op, hostId: string, changes: ConditionFact[]): Promise<void> {
+    const host = await this.hosts.lock(op, hostId);
+    if (!host) return;
+    const facts = new Map<string, ConditionFact>((await this.hosts.conditions(op, [hostId])).map((c) => [c.type, c]));
+    for (const change of changes) {
+      const before = facts.get(change.type);
+      if (before?.status === change.status && before.reason === change.reason && before.message === change.message) continue;
+      await this.hosts.putCondition(op, hostId, change);
+      facts.set(change.type, change);
+    }
+    const judgement = judge([...facts.values()]);
+    if (judgement.state === host.state && judgement.schedulable === host.schedulable && judgement.reason === host.stateReason) return;
+    await this.hosts.setJudgement(op, hostId, judgement);
+    if (judgement.state === host.state) return;
+    await this.outbox.publish(op, {
+      type: 'host.updated',
+      projectId: null,
+      subject: { kind: 'host', id: hostId },
+      data: { id: hostId, name: host.name, state: judgement.state, schedulable: judgement.schedulable, reason: judgement.reason },
+    });
+  }
+}

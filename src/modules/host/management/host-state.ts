@@ -1,0 +1,49 @@
+import type { HostState } from '../contract/host.api';
+
+export type ConditionStatus = 'true' | 'false' | 'unknown';
+
+/**
+ * What is known of a host, each with one owner that alone writes it: `Enrolled` (enrolment), `Heartbeat` (liveness), `Clock` (heartbeat),
+ * `Vmm`, `Storage` and `Cgroup` (inventory), `Maintenance` (operator).
+ */
+export const conditionTypes = ['Enrolled', 'Heartbeat', 'Clock', 'Vmm', 'Storage', 'Cgroup', 'Maintenance'] as const;
+export type ConditionType = (typeof conditionTypes)[number];
+
+export interface ConditionFact {
+  type: string;
+  status: ConditionStatus;
+  /** CamelCase word for programs. */
+  reason: string;
+  /** Sentence for people. */
+  message: string;
+}
+
+export interface HostJudgement {
+  state: HostState;
+  schedulable: boolean;
+  /** Why it is not ready; empty when it is. */
+  reason: string;
+}
+
+/** Conditions that must be true before a host takes instances: unknown means that they are still being tested. `Clock` and `Cgroup` only warn. */
+const required: readonly ConditionType[] = ['Vmm', 'Storage'];
+
+/**
+ * The one place that turns conditions into a state. From strongest to weakest: not enrolled, silent (nobody knows what a silent host does,
+ * not even in maintenance), maintenance, broken, untested, ready. Only `ready` takes instances.
+ */
+export const judge = (conditions: readonly ConditionFact[]): HostJudgement => {
+  const of = (type: ConditionType): ConditionFact | undefined => conditions.find((c) => c.type === type);
+  const not = (state: HostState, reason: string): HostJudgement => ({ state, schedulable: false, reason });
+  if (of('Enrolled')?.status !== 'true') return not('enrolling', 'it has not joined yet');
+  const heartbeat = of('Heartbeat');
+  if (!heartbeat) return not('enrolling', 'it has joined and was not heard of yet');
+  if (heartbeat.status !== 'true') return not('unknown', heartbeat.message);
+  const maintenance = of('Maintenance');
+  if (maintenance?.status === 'true') return not('maintenance', maintenance.message || 'it is in maintenance');
+  const broken = required.map(of).find((c) => c?.status === 'false');
+  if (broken) return not('degraded', broken.message);
+  const untested = required.find((type) => of(type)?.status !== 'true');
+  if (untested) return not('testing', of(untested)?.message ?? 'it is being tested');
+  return { state: 'ready', schedulable: true, reason: '' };
+};

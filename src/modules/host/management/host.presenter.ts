@@ -1,0 +1,39 @@
+import type { Host } from '../contract/host.api';
+import type { HostConfig } from '../contract/host.config';
+import { capacityOf } from './host-capacity';
+import type { HostConditionEntity } from './host-condition.entity';
+import type { HostEntity } from './host.entity';
+
+export interface Used {
+  vcpus: number;
+  memoryBytes: number;
+  diskBytes: number;
+  instances: number;
+}
+
+export const unused: Used = { vcpus: 0, memoryBytes: 0, diskBytes: 0, instances: 0 };
+
+/** A host as REST shows it. */
+export const presentHost = (host: HostEntity, conditions: HostConditionEntity[], used: Used, breaker: Host['breaker'], config: HostConfig): Host => {
+  const total = capacityOf(host, config);
+  return {
+    id: host.id,
+    name: host.name,
+    address: host.address,
+    state: host.state,
+    schedulable: host.schedulable,
+    conditions: conditions.map(({ type, status, reason, message, since }) => ({ type, status, reason, message, since: since.toISOString() })),
+    breaker,
+    lastSeenAt: host.lastSeenAt?.toISOString() ?? null,
+    capacity: {
+      vcpus: total.vcpus,
+      vcpusUsed: used.vcpus,
+      memoryBytes: total.memoryBytes,
+      memoryBytesUsed: used.memoryBytes,
+      diskBytes: total.diskBytes,
+      diskBytesUsed: used.diskBytes,
+      instances: used.instances,
+    },
+    createdAt: host.createdAt.toISOString(),
+  };
+};

@@ -1,0 +1,142 @@
+import { injectable } from 'inversify';
+import { keysetPage } from '../../../core/db/keyset';
+import type { Op } from '../../../core/db/op';
+import { looksLikeId } from '../../../core/http/fields';
+import type { Beat, NodeEndpoint } from '../../../core/m2m/node-registry';
+import type { HostListQuery, HostState, Inventory } from '../contract/host.api';
+import { HostConditionEntity } from './host-condition.entity';
+import { HostInventoryEntity } from './host-inventory.entity';
+import type { ConditionFact, HostJudgement } from './host-state';
+import { HostEntity } from './host.entity';
+
+export interface BeatRow {
+  heartbeatOk: boolean;
+  clockOk: boolean;
+  /** How far the host's clock is behind the database's, milliseconds. */
+  behindMs: number;
+}
+
+@injectable()
+export class HostRepository {
+  /** False when the name is taken. */
+  async insert(op: Op, host: { id: string; name: string; address: string; port: number; judgement: HostJudgement }): Promise<boolean> {
+    const { state, schedulable, reason } = host.judgement;
+    const rows = await op.manager.query<unknown[]>(
+      `INSERT INTO host (id, name, address, port, state, schedulable, state_reason) VALUES ($1, $2, $3, $4, $5, $6, $7)
+       ON CONFLICT ((lower(name))) DO NOTHING RETURNING id`,
+      [host.id, host.name, host.address, host.port, state, schedulable, reason],
+    );
+    return rows.length > 0;
+  }
+
+  find(op: Op, ref: string): Promise<HostEntity | null> {
+    if (looksLikeId(ref)) return op.manager.findOneBy(HostEntity, { id: ref.toLowerCase() });
+    return op.manager.createQueryBuilder(HostEntity, 'h').where('lower(h.name) = lower(:ref)', { ref }).getOne();
+  }
+
+  list(op: Op, query: HostListQuery): Promise<{ rows: HostEntity[]; next: string | null }> {
+    const builder = op.manager.createQueryBuilder(HostEntity, 'h');
+    if (query.state) builder.where('h.state = :state', { state: query.state });
+    return keysetPage(builder, { alias: 'h', column: 'name', type: 'text', descending: false, sort: 'name', limit: query.limit, cursor: query.cursor });
+  }
+
+  all(op: Op): Promise<HostEntity[]> {
+    return op.manager.find(HostEntity, { order: { name: 'ASC' } });
+  }
+
+  async names(op: Op, ids: string[]): Promise<Map<string, string>> {
+    if (ids.length === 0) return new Map();
+    const rows = await op.manager.query<{ id: string; name: string }[]>('SELECT id, name FROM host WHERE id = ANY($1::uuid[])', [ids]);
+    return new Map(rows.map((row) => [row.id, row.name]));
+  }
+
+  async endpoint(op: Op, id: string): Promise<NodeEndpoint | null> {
+    const rows = await op.manager.query<NodeEndpoint[]>('SELECT address, port FROM host WHERE id = $1', [id]);
+    return rows[0] ?? null;
+  }
+
+  /** Locks the host until the transaction ends: conditions of one host are changed by one at a time. */
+  async lock(op: Op, id: string): Promise<HostEntity | null> {
+    return op.manager.createQueryBuilder(HostEntity, 'h').setLock('pessimistic_write').where('h.id = :id', { id }).getOne();
+  }
+
+  async setJudgement(op: Op, id: string, judgement: { state: HostState; schedulable: boolean; reason: string }): Promise<void> {
+    await op.manager.query('UPDATE host SET state = $2, schedulable = $3, state_reason = $4 WHERE id = $1', [id, judgement.state, judgement.schedulable, judgement.reason]);
+  }
+
+  /** Null when the beat was overtaken or the host is not there. */
+  async beat(op: Op, id: string, beat: Beat): Promise<BeatRow | null> {
+    const [rows] = await op.manager.query<[BeatRow[], number]>(
+      `UPDATE host SET last_seen_at = clock_timestamp(), agent_boot = $2, agent_seq = $3, address = $4, port = $5, agent_version = $6
+       WHERE id = $1 AND (agent_boot IS DISTINCT FROM $2::uuid OR agent_seq < $3)
+       RETURNING heartbeat_ok AS "heartbeatOk", clock_ok AS "clockOk", (extract(epoch FROM clock_timestamp()) * 1000 - $7)::float8 AS "behindMs"`,
+      [id, beat.boot, beat.seq, beat.endpoint.address, beat.endpoint.port, beat.agentVersion, beat.time],
+    );
+    return rows[0] ?? null;
+  }
+
+  async exists(op: Op, id: string): Promise<boolean> {
+    return op.manager.existsBy(HostEntity, { id });
+  }
+
+  async setHeartbeatOk(op: Op, id: string): Promise<void> {
+    await op.manager.query('UPDATE host SET heartbeat_ok = true WHERE id = $1', [id]);
+  }
+
+  async setClockOk(op: Op, id: string, ok: boolean): Promise<void> {
+    await op.manager.query('UPDATE host SET clock_ok = $2 WHERE id = $1', [id, ok]);
+  }
+
+  /** Marks all hosts that were silent for longer, and returns which were not marked before. */
+  async markSilent(op: Op, silentAfterMs: number): Promise<string[]> {
+    const [rows] = await op.manager.query<[{ id: string }[], number]>(
+      'UPDATE host SET heartbeat_ok = false WHERE heartbeat_ok AND last_seen_at < clock_timestamp() - make_interval(secs => $1) RETURNING id',
+      [silentAfterMs / 1000],
+    );
+    return rows.map((row) => row.id);
+  }
+
+  conditions(op: Op, hostIds: string[]): Promise<HostConditionEntity[]> {
+    if (hostIds.length === 0) return Promise.resolve([]);
+    return op.manager.createQueryBuilder(HostConditionEntity, 'c').where('c.host_id = ANY(:hostIds)', { hostIds }).orderBy('c.type').getMany();
+  }
+
+  /** `since` moves only when the status does. */
+  async putCondition(op: Op, hostId: string, fact: ConditionFact): Promise<void> {
+    await op.manager.query(
+      `INSERT INTO host_condition (host_id, type, status, reason, message, since) VALUES ($1, $2, $3, $4, $5, clock_timestamp())
+       ON CONFLICT (host_id, type) DO UPDATE SET status = EXCLUDED.status, reason = EXCLUDED.reason, message = EXCLUDED.message,
+         since = CASE WHEN host_condition.status = EXCLUDED.status THEN host_condition.since ELSE EXCLUDED.since END`,
+      [hostId, fact.type, fact.status, fact.reason, fact.message],
+    );
+  }
+
+  async inventory(op: Op, hostId: string): Promise<Inventory | null> {
+    return (await op.manager.findOneBy(HostInventoryEntity, { hostId }))?.data ?? null;
+  }
+
+  /** False when it is what is stored already. */
+  async putInventory(op: Op, hostId: string, inventory: Inventory): Promise<boolean> {
+    const rows = await op.manager.query<unknown[]>(
+      `INSERT INTO host_inventory (host_id, data) VALUES ($1, $2)
+       ON CONFLICT (host_id) DO UPDATE SET data = EXCLUDED.data, updated_at = now() WHERE host_inventory.data IS DISTINCT FROM EXCLUDED.data RETURNING host_id`,
+      [hostId, JSON.stringify(inventory)],
+    );
+    if (rows.length === 0) return false;
+    const vmms = inventory.vmms.map(({ kind, usable, capabilities }) => ({ kind, usable, capabilities }));
+    const diskBytes = inventory.pools.reduce((sum, pool) => sum + pool.totalBytes, 0);
+    await op.manager.query('UPDATE host SET architecture = $2, threads = $3, memory_bytes = $4, disk_bytes = $5, vmms = $6 WHERE id = $1', [
+      hostId,
+      inventory.architecture,
+      inventory.cpu.threads,
+      inventory.memory.totalBytes,
+      diskBytes,
+      JSON.stringify(vmms),
+    ]);
+    return true;
+  }
+
+  async remove(op: Op, id: string): Promise<void> {
+    await op.manager.delete(HostEntity, { id });
+  }
+}

@@ -1,0 +1,92 @@
+import { inject, injectable, multiInject, optional } from 'inversify';
+import { Config } from '../../../core/config/config';
+import type { Op } from '../../../core/db/op';
+import { conflict, notFound } from '../../../core/errors/problem';
+import { Outbox } from '../../../core/events/outbox';
+import type { Page } from '../../../core/http/pagination';
+import { Breakers } from '../../../core/m2m/breakers';
+import { CertificateAuthority } from '../../../core/m2m/ca/certificate-authority';
+import { Placement } from '../../scheduler/contract/scheduler.ports';
+import type { Host, HostDetail, HostListQuery } from '../contract/host.api';
+import type { HostConfig } from '../contract/host.config';
+import { HostUsage } from '../contract/host.ports';
+import type { HostConditionEntity } from './host-condition.entity';
+import { HostConditions } from './host-conditions.service';
+import type { HostEntity } from './host.entity';
+import { presentHost, unused } from './host.presenter';
+import { HostRepository } from './host.repository';
+
+/** Hosts for operators. */
+@injectable()
+export class HostService {
+  constructor(
+    private readonly hosts: HostRepository,
+    private readonly conditions: HostConditions,
+    private readonly authority: CertificateAuthority,
+    private readonly breakers: Breakers,
+    private readonly outbox: Outbox,
+    private readonly config: Config,
+    @inject(Placement) @optional() private readonly placement: Placement | undefined,
+    @multiInject(HostUsage) @optional() private readonly usages: HostUsage[] = [],
+  ) {}
+
+  async list(op: Op, query: HostListQuery): Promise<Page<Host>> {
+    const { rows, next } = await this.hosts.list(op, query);
+    return { items: await this.present(op, rows), next };
+  }
+
+  async get(op: Op, ref: string): Promise<HostDetail> {
+    const host = await this.require(op, ref);
+    return this.detail(op, host);
+  }
+
+  /** Into or out of maintenance: nothing new is placed there, what runs goes on. */
+  async update(op: Op, ref: string, change: { maintenance?: boolean | undefined; reason?: string | undefined }): Promise<HostDetail> {
+    const host = await this.require(op, ref);
+    if (change.maintenance !== undefined) {
+      const message = change.maintenance ? (change.reason ?? 'it is in maintenance') : '';
+      await this.conditions.apply(op, host.id, [{ type: 'Maintenance', status: change.maintenance ? 'true' : 'false', reason: change.maintenance ? 'SetByOperator' : 'None', message }]);
+    }
+    return this.get(op, host.id);
+  }
+
+  /** Removes an empty host and revokes its certificates. 409 `host_in_use` while anything is on it. */
+  async remove(op: Op, ref: string): Promise<void> {
+    const found = await this.require(op, ref);
+    const host = await this.hosts.lock(op, found.id);
+    if (!host) throw notFound('host', ref);
+    const uses = new Map<string, number>();
+    const claimed = (await this.placement?.usage(op, [host.id]))?.get(host.id)?.instances ?? 0;
+    if (claimed > 0) uses.set('instances', claimed);
+    for (const usage of this.usages) {
+      const count = await usage.count(op, host.id);
+      if (count > 0) uses.set(usage.noun, Math.max(count, uses.get(usage.noun) ?? 0));
+    }
+    if (uses.size > 0) throw conflict('host_in_use', `Host "${host.name}" still has ${[...uses].map(([noun, n]) => `${n} ${noun}`).join(', ')}.`, { usage: Object.fromEntries(uses) });
+    await this.authority.revokeHost(op, host.id, 'host removed');
+    await this.hosts.remove(op, host.id);
+    await this.outbox.publish(op, { type: 'host.deleted', projectId: null, subject: { kind: 'host', id: host.id }, data: { id: host.id, name: host.name } });
+    op.afterCommit(() => this.breakers.forget(host.id));
+  }
+
+  private async require(op: Op, ref: string): Promise<HostEntity> {
+    const host = await this.hosts.find(op, ref);
+    if (!host) throw notFound('host', ref);
+    return host;
+  }
+
+  private async detail(op: Op, host: HostEntity): Promise<HostDetail> {
+    const [presented] = await this.present(op, [host]);
+    if (!presented) throw notFound('host', host.id);
+    return { ...presented, inventory: await this.hosts.inventory(op, host.id) };
+  }
+
+  private async present(op: Op, hosts: HostEntity[]): Promise<Host[]> {
+    const ids = hosts.map((host) => host.id);
+    const byHost = new Map<string, HostConditionEntity[]>();
+    for (const condition of await this.hosts.conditions(op, ids)) byHost.set(condition.hostId, [...(byHost.get(condition.hostId) ?? []), condition]);
+    const used = await this.placement?.usage(op, ids);
+    const config = this.config.section<HostConfig>('host');
+    return hosts.map((host) => presentHost(host, byHost.get(host.id) ?? [], used?.get(host.id) ?? unused, this.breakers.state(host.id), config));
+  }
+}

@@ -1,0 +1,60 @@
+import { injectable } from 'inversify';
+import { Service } from '../../../../core/app/module-manifest';
+import { Config } from '../../../../core/config/config';
+import { Database } from '../../../../core/db/database';
+import { Logging } from '../../../../core/telemetry/logging';
+import type { HostConfig } from '../../contract/host.config';
+import { HostConditions } from '../host-conditions.service';
+import { HostRepository } from '../host.repository';
+
+/**
+ * Finds hosts that went silent, on the database's clock. Silent is `unknown`, not down: their instances are not touched. After a start of
+ * management all hosts get the full time anew, for it was management that could not be reached.
+ */
+@injectable()
+export class SilentHostReconciler extends Service {
+  private timer: NodeJS.Timeout | undefined;
+  private working: Promise<void> = Promise.resolve();
+  private stopped = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly hosts: HostRepository,
+    private readonly conditions: HostConditions,
+    private readonly config: Config,
+    private readonly logging: Logging,
+  ) {
+    super();
+  }
+
+  async start(): Promise<void> {
+    this.stopped = false;
+    this.schedule(this.config.section<HostConfig>('host').silentAfterMs);
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    await this.working;
+  }
+
+  private schedule(ms: number): void {
+    this.timer = setTimeout(() => {
+      this.working = this.sweep()
+        .catch((error: unknown) => this.logging.for('host').warn({ err: error }, 'silent hosts could not be looked for'))
+        .finally(() => {
+          if (!this.stopped) this.schedule(this.config.section<HostConfig>('host').sweepMs);
+        });
+    }, ms);
+  }
+
+  private async sweep(): Promise<void> {
+    const { silentAfterMs } = this.config.section<HostConfig>('host');
+    await this.database.tx(async (op) => {
+      for (const hostId of await this.hosts.markSilent(op, silentAfterMs)) {
+        const message = `it was not heard of for ${Math.round(silentAfterMs / 1000)} s; what runs there goes on`;
+        await this.conditions.apply(op, hostId, [{ type: 'Heartbeat', status: 'unknown', reason: 'Silent', message }]);
+      }
+    });
+  }
+}

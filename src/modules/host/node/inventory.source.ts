@@ -1,0 +1,69 @@
+import { injectable, multiInject, optional } from 'inversify';
+import type { Logger } from 'pino';
+import { agentVersion } from '../../../core/m2m/node/heartbeat.service';
+import { ObservedReporter, ObservedSource } from '../../../core/m2m/observed';
+import { Logging } from '../../../core/telemetry/logging';
+import type { Inventory } from '../contract/host.api';
+import { InventorySource } from '../contract/host.ports';
+import { type MachineInventory, readMachine } from './machine-inventory';
+
+/** What a host is changes seldom; free space is the exception and need not be to the second. */
+const refreshMs = 60_000;
+
+/**
+ * The heartbeat's `inventory` section. Collecting may take long (VMMs are probed by booting a guest), so it goes on in the background:
+ * heartbeats carry what is known, `complete: false` until every part answered once. A module whose part changed calls
+ * `ObservedReporter.changed('inventory')`.
+ */
+@injectable()
+export class HostInventorySource extends ObservedSource {
+  readonly section = 'inventory';
+  private readonly log: Logger;
+  private readonly parts = new Map<InventorySource, unknown[]>();
+  private machine: MachineInventory | undefined;
+  private collecting: Promise<void> | undefined;
+  private collectedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly reporter: ObservedReporter,
+    logging: Logging,
+    @multiInject(InventorySource) @optional() private readonly sources: InventorySource[] = [],
+  ) {
+    super();
+    this.log = logging.for('inventory');
+  }
+
+  async collect(): Promise<Inventory> {
+    this.machine ??= await readMachine();
+    if (performance.now() - this.collectedAt > refreshMs) this.refresh();
+    const of = <T>(part: InventorySource['part']): T[] => this.sources.filter((s) => s.part === part).flatMap((s) => (this.parts.get(s) ?? []) as T[]);
+    return { ...this.machine, pools: of('pools'), vmms: of('vmms'), agentVersion, complete: this.sources.every((source) => this.parts.has(source)) };
+  }
+
+  /** Collects all parts anew in the background and reports when something came out differently. */
+  refresh(): void {
+    this.collecting ??= this.gather().finally(() => {
+      this.collecting = undefined;
+    });
+  }
+
+  private async gather(): Promise<void> {
+    this.collectedAt = performance.now();
+    this.machine = await readMachine();
+    await Promise.all(this.sources.map((source) => this.gatherPart(source)));
+  }
+
+  private async gatherPart(source: InventorySource): Promise<void> {
+    let found: unknown[];
+    try {
+      const answer = await source.collect();
+      found = Array.isArray(answer) ? answer : [answer];
+    } catch (error) {
+      this.log.warn({ part: source.part, err: error }, 'a part of the inventory could not be collected');
+      found = this.parts.get(source) ?? [];
+    }
+    const before = this.parts.get(source);
+    this.parts.set(source, found);
+    if (before === undefined || JSON.stringify(before) !== JSON.stringify(found)) this.reporter.changed(this.section);
+  }
+}

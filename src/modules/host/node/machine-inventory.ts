@@ -1,0 +1,91 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { arch, availableParallelism, hostname, release, totalmem } from 'node:os';
+import { basename, join } from 'node:path';
+import type { Inventory } from '../contract/host.api';
+
+export type MachineInventory = Omit<Inventory, 'pools' | 'vmms' | 'agentVersion' | 'complete'>;
+
+const architectures: Record<string, string> = { x64: 'x86_64', arm64: 'aarch64' };
+/** Block devices that are no disks of the machine. */
+const virtualDisk = /^(loop|ram|zram|dm-|md|sr|fd|nbd|rbd)/;
+/** Interfaces that we or containers make. */
+const virtualNic = /^(lo|veth|tap|vc|docker|br-|virbr|vxlan|dummy|ifb|tun)/;
+
+/**
+ * What this machine is, from /proc and /sys. Missing files are normal (containers, other architectures) and leave a part empty.
+ * @param root where /proc and /sys are; another folder in tests
+ */
+export const readMachine = async (root = '/'): Promise<MachineInventory> => {
+  const [cpu, memory, disks, nics, cgroup] = await Promise.all([readCpu(root), readMemory(root), readDisks(root), readNics(root), readCgroup(root)]);
+  return { hostname: clean(hostname()), kernel: clean(release()), architecture: architectures[arch()] ?? arch(), cpu, memory, disks, nics, cgroup };
+};
+
+/** Devices choose their own strings; PostgreSQL refuses NUL and people refuse control characters. */
+const clean = (text: string): string => text.replace(/[\p{Cc}\p{Cs}]/gu, '').trim();
+
+const text = async (path: string): Promise<string> => {
+  try {
+    return clean(await readFile(path, 'utf8').then((t) => t.replace(/\n/g, '\u2028'))).replace(/\u2028/g, '\n');
+  } catch {
+    return '';
+  }
+};
+const number = async (path: string): Promise<number> => Number.parseInt(await text(path), 10) || 0;
+const list = (path: string): Promise<string[]> => readdir(path).catch(() => []);
+
+const readCpu = async (root: string): Promise<Inventory['cpu']> => {
+  const info = await text(join(root, 'proc/cpuinfo'));
+  const field = (names: string): string => new RegExp(`^(?:${names})\\s*:\\s*(.*)$`, 'm').exec(info)?.[1]?.trim() ?? '';
+  const nodes = (await list(join(root, 'sys/devices/system/node'))).filter((name) => /^node\d+$/.test(name)).length;
+  return {
+    model: field('model name|Model|Processor') || 'unknown',
+    flags: field('flags|Features').split(/\s+/).filter((flag) => flag !== ''),
+    threads: availableParallelism(),
+    numaNodes: Math.max(1, nodes),
+  };
+};
+
+const readMemory = async (root: string): Promise<Inventory['memory']> => {
+  const info = await text(join(root, 'proc/meminfo'));
+  const totalKib = Number(/^MemTotal:\s+(\d+) kB$/m.exec(info)?.[1] ?? 0);
+  const dir = join(root, 'sys/kernel/mm/hugepages');
+  const hugepages = await Promise.all(
+    (await list(dir)).sort().flatMap((name) => {
+      const kib = Number(/^hugepages-(\d+)kB$/.exec(name)?.[1] ?? 0);
+      if (kib === 0) return [];
+      return [Promise.all([number(join(dir, name, 'nr_hugepages')), number(join(dir, name, 'free_hugepages'))]).then(([total, free]) => ({ sizeBytes: kib * 1024, total, free }))];
+    }),
+  );
+  return { totalBytes: totalKib > 0 ? totalKib * 1024 : totalmem(), hugepages };
+};
+
+const readDisks = async (root: string): Promise<Inventory['disks']> => {
+  const dir = join(root, 'sys/block');
+  const names = (await list(dir)).filter((name) => !virtualDisk.test(name)).sort();
+  const disks = await Promise.all(
+    names.map(async (name) => {
+      const [sectors, model, rotational] = await Promise.all([number(join(dir, name, 'size')), text(join(dir, name, 'device/model')), number(join(dir, name, 'queue/rotational'))]);
+      // The kernel counts in sectors of 512 bytes, whatever the device's own sector size is.
+      return { name: basename(name), sizeBytes: sectors * 512, model, rotational: rotational === 1 };
+    }),
+  );
+  return disks.filter((disk) => disk.sizeBytes > 0);
+};
+
+const readNics = async (root: string): Promise<Inventory['nics']> => {
+  const dir = join(root, 'sys/class/net');
+  const names = (await list(dir)).filter((name) => !virtualNic.test(name)).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const [mac, mtu, speed, state] = await Promise.all([text(join(dir, name, 'address')), number(join(dir, name, 'mtu')), number(join(dir, name, 'speed')), text(join(dir, name, 'operstate'))]);
+      return { name, mac, mtu, speedMbit: speed > 0 ? speed : null, up: state === 'up' };
+    }),
+  );
+};
+
+const readCgroup = async (root: string): Promise<NonNullable<Inventory['cgroup']>> => {
+  const controllers = await text(join(root, 'sys/fs/cgroup/cgroup.controllers'));
+  if (controllers !== '') return { version: 2, controllers: controllers.split(/\s+/) };
+  const unified = await text(join(root, 'sys/fs/cgroup/cgroup.procs'));
+  return { version: unified === '' && (await list(join(root, 'sys/fs/cgroup'))).length > 0 ? 1 : 0, controllers: [] };
+};
