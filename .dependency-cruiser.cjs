@@ -1,0 +1,26 @@
+/** The rules of the house that imports can break. */
+module.exports = {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', comment: 'Types may refer to each other; code may not.', from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
+    { name: 'core-knows-no-module', severity: 'error', from: { path: '^src/core/' }, to: { path: '^src/modules/' } },
+    {
+      name: 'modules-meet-in-contracts',
+      severity: 'error',
+      comment: 'Another module is reached through its contract/ only.',
+      from: { path: '^src/modules/([^/]+)/' },
+      to: { path: '^src/modules/([^/]+)/', pathNot: ['^src/modules/$1/', '^src/modules/[^/]+/contract/'] },
+    },
+    { name: 'node-half-is-no-management', severity: 'error', from: { path: '^src/modules/([^/]+)/node/' }, to: { path: '^src/modules/[^/]+/management/' } },
+    { name: 'management-half-is-no-node', severity: 'error', from: { path: '^src/modules/([^/]+)/management/', pathNot: '\\.test\\.ts$' }, to: { path: '^src/modules/[^/]+/node/' } },
+    { name: 'node-half-has-no-database', severity: 'error', from: { path: '^src/modules/[^/]+/node/' }, to: { path: '^(src/core/db/|node_modules/(typeorm|pg)/)', dependencyTypesNot: ['type-only'] } },
+    { name: 'contract-stands-alone', severity: 'error', from: { path: '^src/modules/[^/]+/contract/' }, to: { path: '^src/modules/[^/]+/(management|node|cli)/' } },
+    { name: 'cli-uses-rest', severity: 'error', from: { path: '^src/modules/[^/]+/cli/' }, to: { path: '^src/modules/[^/]+/(management|node)/' } },
+    { name: 'nobody-imports-tests', severity: 'error', from: { path: '^src/', pathNot: '\\.(test|suite)\\.ts$' }, to: { path: '\\.(test|suite)\\.ts$' } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { extensions: ['.ts', '.js', '.json'], exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default'] },
+  },
+};

@@ -1,0 +1,31 @@
+import globals from 'globals';
+import tseslint from 'typescript-eslint';
+
+export default tseslint.config(
+  { ignores: ['dist/', 'web/dist/', 'node_modules/', 'coverage/', '.cache/', '.state/'] },
+  ...tseslint.configs.recommended,
+  {
+    files: ['**/*.ts', '**/*.tsx'],
+    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ['web/*.ts'] }, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: false }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      '@typescript-eslint/ban-ts-comment': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': 'off',
+      'no-console': 'error',
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
+    },
+  },
+  {
+    files: ['src/**/*.ts'],
+    ignores: ['src/**/*.entity.ts', 'src/**/*.repository.ts', 'src/core/db/**', 'src/core/app/**', 'src/**/*.test.ts', 'src/core/http/problem-mapping.ts'],
+    rules: {
+      'no-restricted-imports': ['error', { paths: [{ name: 'typeorm', message: 'TypeORM lives in entities, repositories and core/db.', allowTypeImports: true }] }],
+    },
+  },
+  { files: ['bench/**/*.ts', 'test/**/*.ts', 'web/**/*.{ts,tsx,mjs}'], rules: { 'no-console': 'off' } },
+  { files: ['**/*.cjs', '**/*.js'], languageOptions: { globals: globals.node }, rules: { '@typescript-eslint/no-require-imports': 'off', 'no-console': 'off' } },
+  { files: ['**/*.mjs'], languageOptions: { globals: globals.node } },
+);
