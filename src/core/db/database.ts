@@ -1,3 +1,4 @@
+import type { PoolClient } from 'pg';
 import type { DataSource, EntityManager } from 'typeorm';
 import { injectable } from 'inversify';
 import { NotificationListener, type NotificationHandler } from './listener';
@@ -29,6 +30,12 @@ export class Database {
     this.op = { manager: dataSource.manager, inTransaction: false, afterCommit: (fn) => fn() };
   }
 
+  /** Connections of this process at most. */
+  get poolSize(): number {
+    const { options } = this.dataSource;
+    return (options.type === 'postgres' ? options.poolSize : undefined) ?? 10;
+  }
+
   /**
    * Runs `fn` in one READ COMMITTED transaction and commits when it resolves.
    * @param within an operation whose transaction is joined instead of opening a new one
@@ -47,6 +54,21 @@ export class Database {
   /** One parametrised statement. Rows as plain objects with the column names as selected. */
   async query<R extends object>(sql: string, params: unknown[] = [], op: Op = this.op): Promise<R[]> {
     return op.manager.query(sql, params);
+  }
+
+  /**
+   * Like `query`, but prepared under `name` once per connection and then only bound: for the few statements that run all the time.
+   * One name stands for one text.
+   */
+  async prepared<R extends object>(name: string, sql: string, params: unknown[], op: Op = this.op): Promise<R[]> {
+    const joined = op.manager.queryRunner;
+    const runner = joined ?? this.dataSource.createQueryRunner();
+    try {
+      const client = (await runner.connect()) as PoolClient;
+      return (await client.query<R & Record<string, unknown>>({ name, text: sql, values: params })).rows;
+    } finally {
+      if (!joined) await runner.release();
+    }
   }
 
   /**

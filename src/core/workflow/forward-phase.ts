@@ -1,0 +1,198 @@
+import { performance } from 'node:perf_hooks';
+import type { Op } from '../db/op';
+import { backoffMs } from './backoff';
+import type { AnyStep, Duration, RetryPolicy } from './definition';
+import { parseDuration } from './duration';
+import { LeaseLost } from './lease-lost';
+import { inTransaction, type RunServices } from './run-services';
+import type { RunState } from './run-state';
+import { describeFailure, storedError, type StepError, type StepFailure } from './step-failure';
+import { CancelSeen, jsonOutput, type StepEnd, type StepRunner } from './step-runner';
+import { publishState, publishTask } from './task-event';
+import type { StepWrite } from './task-row';
+import { PermanentError } from './workflow-error';
+
+/** A removal on a node that cannot be reached counts as done after so many attempts, so that a short break is not taken for a loss. */
+const lostNodeAttempts = 3;
+
+/** Runs the steps in order until the last one, a failure or a cancel. */
+export class ForwardPhase {
+  constructor(
+    private readonly services: RunServices,
+    private readonly run: RunState,
+    private readonly runner: StepRunner,
+  ) {}
+
+  /** One boundary and one step. After `next` the run's state says what follows. */
+  async step(): Promise<StepEnd> {
+    const { run } = this;
+    run.assertHeld();
+    if (run.cancelled) return this.cancel();
+    const step = run.steps[run.cursor];
+    if (!step) throw new LeaseLost(run.task.id);
+    if (run.now() >= run.task.deadline) {
+      return this.turn({ ...describeFailure(new PermanentError('deadline_exceeded', 'The task did not end within its time.'), step.name) });
+    }
+    try {
+      return await this.attempt(step, run.cursor);
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error;
+      if (error instanceof CancelSeen) return this.cancel();
+      run.assertHeld();
+      return this.failed(step, run.cursor, error);
+    }
+  }
+
+  private attempt(step: AnyStep, seq: number): Promise<StepEnd> {
+    if (step.kind === 'tx') return this.tx(step, seq);
+    if (step.kind === 'wait') return this.wait(step, seq);
+    return this.remote(step, seq);
+  }
+
+  private async tx(step: AnyStep & { kind: 'tx' }, seq: number): Promise<StepEnd> {
+    const { run, runner } = this;
+    const since = performance.now();
+    const attempt = runner.attemptOf(seq, 'run');
+    await runner.probe(step.name, 'run', 'before-effect');
+    const done = await inTransaction(this.services, async (op) => {
+      const output = jsonOutput(await step.spec.run(run.txContext(op, attempt)));
+      await runner.probe(step.name, 'run', 'after-effect');
+      return this.checkpoint(op, { seq, name: step.name, phase: 'run', state: 'succeeded', attempt, output });
+    });
+    return this.passed(step, done, since);
+  }
+
+  private async remote(step: AnyStep & { kind: 'remote' }, seq: number): Promise<StepEnd> {
+    const { run, runner } = this;
+    const since = performance.now();
+    const { spec } = step;
+    if (!run.row(seq, 'run') && spec.when && !spec.when(run.stepContext(1))) {
+      return this.passed(step, await this.checkpointAlone({ seq, name: step.name, phase: 'run', state: 'skipped', attempt: 0 }), since);
+    }
+    const deadline = runner.deadlineOf(seq, 'run', spec.timeout);
+    if (run.now() >= deadline) throw this.timedOut(spec.timeout);
+    const got = await runner.remote(seq, step.name, 'run', spec, deadline);
+    if (got.end === 'asleep') return 'asleep';
+    if (got.end === 'skip') throw new PermanentError('no_host', `No host is known for the step "${step.name}".`);
+    const attempt = run.row(seq, 'run')?.attempt ?? 1;
+    return this.passed(step, await this.checkpointAlone({ seq, name: step.name, phase: 'run', state: 'succeeded', attempt, output: got.output }), since);
+  }
+
+  private async wait(step: AnyStep & { kind: 'wait' }, seq: number): Promise<StepEnd> {
+    const { run, runner, services } = this;
+    const since = performance.now();
+    const before = run.row(seq, 'run');
+    const attempt = before?.attempt ?? 1;
+    const deadline = runner.deadlineOf(seq, 'run', step.spec.timeout);
+    await runner.probe(step.name, 'run', 'before-effect');
+    const done = await inTransaction(services, async (op) => {
+      const output = jsonOutput(await step.spec.until(run.txContext(op, attempt)));
+      await runner.probe(step.name, 'run', 'after-effect');
+      if (output !== undefined) return this.checkpoint(op, { seq, name: step.name, phase: 'run', state: 'succeeded', attempt, output });
+      const left = deadline - run.now();
+      if (left <= 0) throw this.timedOut(step.spec.timeout);
+      if (!before) await publishTask(services, run, op, step.name);
+      await runner.nap({ seq, name: step.name, phase: 'run', state: 'running', attempt }, Math.min(left, parseDuration(step.spec.every)), op);
+      return undefined;
+    });
+    return done ? this.passed(step, done, since) : 'asleep';
+  }
+
+  private timedOut(timeout: Duration | undefined): PermanentError {
+    return new PermanentError('step_timeout', timeout ? `The step did not end within ${timeout}.` : 'The step did not end within the time of its task.');
+  }
+
+  /** The step's checkpoint, and with the last step the task's end, in the caller's transaction. Returns what to remember once it has committed. */
+  private async checkpoint(op: Op, write: StepWrite): Promise<() => void> {
+    const { run, services } = this;
+    const cursor = write.seq + 1;
+    const next = run.steps[cursor]?.name ?? null;
+    const progress = Math.floor((100 * cursor) / run.steps.length);
+    if (next !== null) {
+      const seen = await services.store.advance(op, run.hold, write, { cursor, step: next, progress });
+      return () => {
+        this.runner.remember(write);
+        run.saw(seen);
+        Object.assign(run, { cursor, progress });
+      };
+    }
+    const seen = await services.store.end(op, run.hold, write, { state: 'succeeded', cursor, progress, undone: false });
+    if (seen.hasWaiter && run.task.lockKey !== null) await services.requests.handOver(op, run.task.lockKey);
+    await publishState(services, run, op, { step: write.name, state: 'succeeded', progress });
+    return () => {
+      this.runner.remember(write);
+      Object.assign(run, { cursor, progress, state: 'succeeded' });
+      if (seen.hasWaiter) services.dueIn(0);
+    };
+  }
+
+  /** A checkpoint without an effect in the database: one statement, unless the task ends with it. */
+  private checkpointAlone(write: StepWrite): Promise<() => void> {
+    const { services } = this;
+    const last = write.seq + 1 >= this.run.steps.length;
+    return last ? inTransaction(services, (op) => this.checkpoint(op, write)) : services.gate.run(() => this.checkpoint(services.database.op, write));
+  }
+
+  private async passed(step: AnyStep, remember: () => void, since: number): Promise<StepEnd> {
+    remember();
+    this.runner.observe(this.run.task.type, step.name, 'run', since);
+    await this.runner.probe(step.name, 'run', 'after-checkpoint');
+    return 'next';
+  }
+
+  private async failed(step: AnyStep, seq: number, error: unknown): Promise<StepEnd> {
+    const { run, runner, services } = this;
+    const failure = describeFailure(error, step.name);
+    const row = run.row(seq, 'run');
+    // A call's attempt was counted with its intent; one inside the database leaves no trace when it is rolled back.
+    const attempt = step.kind === 'tx' ? runner.attemptOf(seq, 'run') : Math.max(1, row?.attempt ?? 1);
+    const spec: { retry?: RetryPolicy; timeout?: Duration } = step.spec;
+    const deadline = runner.deadlineOf(seq, 'run', spec.timeout);
+    if (step.kind === 'remote' && step.spec.tolerateLostNode && failure.unreachable && attempt >= lostNodeAttempts) {
+      services.log.warn({ task: run.task.id, step: step.name, host: failure.host }, 'the node is lost: its part counts as done');
+      return this.passed(step, await this.checkpointAlone({ seq, name: step.name, phase: 'run', state: 'succeeded', attempt, error: storedError(failure) }), performance.now());
+    }
+    // An accepted call goes on at the node while it cannot be asked; that is no failed attempt.
+    const accepted = Boolean(row?.accepted && failure.unreachable);
+    const pause = backoffMs(spec.retry, attempt);
+    const exhausted = !accepted && attempt >= (spec.retry?.attempts ?? Number.POSITIVE_INFINITY);
+    const permanent = failure.permanent || exhausted || run.now() + pause >= deadline;
+    this.count(step, failure, permanent);
+    if (permanent) return this.turn(failure, { seq, name: step.name, phase: 'run', state: 'failed', attempt, error: storedError(failure) });
+    const write: StepWrite = { seq, name: step.name, phase: 'run', state: 'running', attempt, accepted, hostId: row?.hostId ?? null, error: storedError(failure) };
+    return services.gate.run(() => runner.nap(write, pause));
+  }
+
+  private count(step: AnyStep, failure: StepFailure, permanent: boolean): void {
+    const { run, services } = this;
+    services.metrics.stepFailures.inc({ type: run.task.type, step: step.name, phase: 'run', kind: permanent ? 'permanent' : 'transient' });
+    services.log.warn({ task: run.task.id, requestId: run.task.requestId, type: run.task.type, step: step.name, code: failure.code, host: failure.host, cause: failure.cause, permanent }, failure.message);
+  }
+
+  private cancel(): Promise<StepEnd> {
+    const { run } = this;
+    const step = run.steps[run.cursor];
+    const failure: StepFailure = { code: 'cancelled', message: run.cancelReason ?? 'The task was cancelled.', step: step?.name ?? null, host: null, hint: null, permanent: true, unreachable: false };
+    const row = run.row(run.cursor, 'run');
+    const error: StepError = storedError(failure);
+    const write: StepWrite | null = row && step ? { seq: row.seq, name: row.name, phase: 'run', state: 'failed', attempt: row.attempt, error } : null;
+    return this.turn(failure, write, 'cancelled');
+  }
+
+  /** Turns round: from here on the started steps are undone, the failed one first. */
+  private async turn(failure: StepFailure, write: StepWrite | null = null, outcome: 'failed' | 'cancelled' = 'failed'): Promise<StepEnd> {
+    const { run, services } = this;
+    const error = storedError(failure);
+    const cursor = write || run.row(run.cursor, 'run') ? run.cursor : run.cursor - 1;
+    const seen = await inTransaction(services, async (op) => {
+      const to = await services.store.compensate(op, run.hold, write, { outcome, error, cursor });
+      run.error = error;
+      await publishState(services, run, op, { step: failure.step, state: 'compensating' });
+      return to;
+    });
+    if (write) this.runner.remember(write);
+    run.saw(seen);
+    Object.assign(run, { state: 'compensating', cursor, outcome, undoDeadline: seen.undoDeadline });
+    return 'next';
+  }
+}

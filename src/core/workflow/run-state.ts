@@ -1,0 +1,96 @@
+import { performance } from 'node:perf_hooks';
+import type { Op } from '../db/op';
+import type { AnyStep, StepContext, TxContext, UndoContext } from './definition';
+import type { AnyDefinition } from './definition-registry';
+import { LeaseLost } from './lease-lost';
+import type { StepError } from './step-failure';
+import type { ClaimedTask, Hold, Seen, StepRow } from './task-row';
+import type { TaskState } from './workflows';
+
+type Outputs = Record<string, unknown>;
+
+/** What a worker knows of the task it runs: the row as last written by itself, its steps, and how long it may go on. */
+export class RunState {
+  readonly abort = new AbortController();
+  readonly outputs: Outputs = {};
+  state: TaskState;
+  cursor: number;
+  progress: number;
+  wakeSeq: string;
+  cancelled: boolean;
+  cancelReason: string | null;
+  undoDeadline: number | null;
+  error: StepError | null;
+  outcome: 'failed' | 'cancelled' | null;
+  /** On the clock of `performance.now()`; the watchdog aborts the run before it. */
+  leaseEnd: number;
+  lastEventAt = 0;
+  private readonly rows = new Map<string, StepRow>();
+  private readonly clockOffset: number;
+
+  /** @param claimSentAt `performance.now()` before the claim was sent: the lease cannot have begun earlier */
+  constructor(
+    readonly task: ClaimedTask,
+    readonly definition: AnyDefinition,
+    readonly owner: string,
+    claimSentAt: number,
+    leaseMs: number,
+  ) {
+    this.state = task.state;
+    this.cursor = task.cursor;
+    this.progress = task.progress;
+    this.wakeSeq = task.wakeSeq;
+    this.cancelled = task.cancelled;
+    this.cancelReason = task.cancelReason;
+    this.undoDeadline = task.undoDeadline;
+    this.error = task.error;
+    this.outcome = task.outcome;
+    this.leaseEnd = claimSentAt + leaseMs;
+    this.clockOffset = task.now - performance.now();
+  }
+
+  get steps(): AnyStep[] {
+    return this.definition.steps;
+  }
+
+  get hold(): Hold {
+    return { taskId: this.task.id, owner: this.owner, fence: this.task.fence, state: this.state, cursor: this.cursor };
+  }
+
+  /** Milliseconds on the database's clock, carried on by this process's monotonic one. */
+  now(): number {
+    return performance.now() + this.clockOffset;
+  }
+
+  /** Throws when the lease is over or nearly so. Call before every effect. */
+  assertHeld(): void {
+    if (this.abort.signal.aborted || performance.now() >= this.leaseEnd) throw new LeaseLost(this.task.id);
+  }
+
+  load(rows: StepRow[]): void {
+    for (const row of rows) this.remember(row);
+  }
+
+  remember(row: StepRow): void {
+    this.rows.set(`${row.seq}/${row.phase}`, row);
+    if (row.phase === 'run' && row.state === 'succeeded') this.outputs[row.name] = row.hasOutput ? row.output : undefined;
+  }
+
+  row(seq: number, phase: 'run' | 'undo'): StepRow | undefined {
+    return this.rows.get(`${seq}/${phase}`);
+  }
+
+  saw(seen: Seen): void {
+    this.wakeSeq = seen.wakeSeq;
+    this.cancelled = seen.cancelled;
+    this.cancelReason = seen.cancelReason;
+  }
+
+  stepContext(attempt: number): StepContext<unknown, Outputs> {
+    return { taskId: this.task.id, projectId: this.task.projectId, input: this.task.input, out: this.outputs, attempt };
+  }
+
+  txContext(op: Op, attempt: number): TxContext<unknown, Outputs> & UndoContext<unknown, Outputs> {
+    return { ...this.stepContext(attempt), op };
+  }
+}

@@ -1,0 +1,76 @@
+import { NodeUnreachableError, NodeVerbError } from '../m2m/node-caller';
+import { Problem } from '../errors/problem';
+import { PermanentError } from './workflow-error';
+
+/** What is stored of an error: what its reader needs, and nothing that PostgreSQL's jsonb refuses. */
+export interface StepError {
+  /** Stable, snake_case. */
+  code: string;
+  message: string;
+  /** Id of the host that the failed call was for. */
+  host: string | null;
+  step: string | null;
+  /** What the reader may do; null when there is nothing special to say. */
+  hint: string | null;
+  /** The original text of an unexpected error, for operators only. */
+  cause?: string;
+  extra?: Record<string, unknown>;
+}
+
+export interface StepFailure extends StepError {
+  /** Repeating cannot help: undo now. */
+  permanent: boolean;
+  /** It is unknown whether the node did anything. */
+  unreachable: boolean;
+}
+
+/** NUL and lone surrogates are legal in JavaScript and refused by PostgreSQL. */
+export const cleanText = (text: string): string => text.replace(/\u0000|\p{Cs}/gu, '\ufffd');
+
+const sqlState = (error: unknown): string | undefined => {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { code, driverError } = error as { code?: unknown; driverError?: { code?: unknown } };
+  const found = driverError?.code ?? code;
+  return typeof found === 'string' && /^[0-9A-Z]{5}$/.test(found) ? found : undefined;
+};
+
+/** Data that can never be stored (22), a broken rule (23; a lost race for a unique key may be won later), wrong SQL (42). */
+const permanentSql = (state: string | undefined): boolean => state !== undefined && state !== '23505' && /^(22|23|42)/.test(state);
+
+const judge = (error: unknown): Omit<StepFailure, 'step'> => {
+  const base = { host: null, hint: null, unreachable: false };
+  if (error instanceof PermanentError) return { ...base, code: error.code, message: error.message, permanent: true, extra: error.extra };
+  if (error instanceof Problem) return { ...base, code: error.code, message: error.message, permanent: error.status < 500, extra: error.extra };
+  if (error instanceof NodeVerbError) {
+    return { ...base, code: error.code, message: error.message, permanent: error.permanent, host: error.hostId, extra: error.extra };
+  }
+  if (error instanceof NodeUnreachableError) {
+    return { ...base, code: 'node_unreachable', message: error.message, permanent: false, host: error.hostId, unreachable: true, hint: 'Check that the host is up and that its agent runs and reaches management.' };
+  }
+  const cause = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return {
+    ...base,
+    code: 'internal',
+    message: 'An unexpected error; the log of management has the details under this task.',
+    permanent: permanentSql(sqlState(error)) || (error instanceof Error && error.name === 'ZodError'),
+    cause,
+  };
+};
+
+/** What a thrown value means for a step, and how it is told. */
+export const describeFailure = (error: unknown, step: string | null): StepFailure => {
+  const { extra, cause, ...rest } = judge(error);
+  return {
+    ...rest,
+    step,
+    message: cleanText(rest.message),
+    ...(cause !== undefined && { cause: cleanText(cause).slice(0, 4000) }),
+    ...(extra && Object.keys(extra).length > 0 && { extra }),
+  };
+};
+
+/** The part that is stored. */
+export const storedError = (failure: StepFailure): StepError => {
+  const { permanent: _permanent, unreachable: _unreachable, ...stored } = failure;
+  return stored;
+};

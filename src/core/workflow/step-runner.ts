@@ -1,0 +1,130 @@
+import { performance } from 'node:perf_hooks';
+import type { Op } from '../db/op';
+import type { RemoteCall, RemoteUndoCall } from './definition';
+import { parseDuration } from './duration';
+import { LeaseLost } from './lease-lost';
+import type { RunServices } from './run-services';
+import { inTransaction } from './run-services';
+import type { RunState } from './run-state';
+import type { StepRow, StepWrite } from './task-row';
+import type { ProbeBoundary } from './workflow-probe';
+import { publishTask } from './task-event';
+
+/** What a step came to: it is over, or the task went to sleep and the worker has nothing more to do with it. */
+export type StepEnd = 'next' | 'asleep';
+
+type Call = RemoteCall<unknown, Record<string, unknown>, unknown, unknown> | RemoteUndoCall<unknown, Record<string, unknown>, unknown, unknown>;
+
+/** Thrown inside a step's transaction when the task was cancelled meanwhile: nothing of the step has happened yet. */
+export class CancelSeen extends Error {}
+
+/** Outputs as they will be read after a resume: JSON, so that a run behaves the same with and without one. */
+export const jsonOutput = (value: unknown): unknown => {
+  if (value === undefined || value === null || typeof value !== 'object') return value;
+  return JSON.parse(JSON.stringify(value)) as unknown;
+};
+
+/** What both directions share: attempts, remote calls, naps. */
+export class StepRunner {
+  constructor(
+    private readonly services: RunServices,
+    private readonly run: RunState,
+  ) {}
+
+  probe(step: string, phase: 'run' | 'undo', point: ProbeBoundary['point']): Promise<void> {
+    return this.services.probe.at({ taskId: this.run.task.id, type: this.run.task.type, step, phase, point });
+  }
+
+  attemptOf(seq: number, phase: 'run' | 'undo'): number {
+    return (this.run.row(seq, phase)?.attempt ?? 0) + 1;
+  }
+
+  remember(write: StepWrite): void {
+    const before = this.run.row(write.seq, write.phase);
+    const row: StepRow = {
+      seq: write.seq,
+      name: write.name,
+      phase: write.phase,
+      state: write.state,
+      attempt: write.attempt,
+      hostId: write.hostId ?? before?.hostId ?? null,
+      accepted: write.accepted ?? false,
+      hasOutput: write.output !== undefined,
+      output: write.output,
+      startedAt: before?.startedAt ?? this.run.now(),
+    };
+    this.run.remember(row);
+  }
+
+  observe(type: string, step: string, phase: 'run' | 'undo', since: number): void {
+    this.services.metrics.stepSeconds.observe({ type, step, phase }, (performance.now() - since) / 1000);
+  }
+
+  /** Gives the task back until `ms` have passed or somebody wakes it. Within `op` when the caller has a transaction. */
+  async nap(write: StepWrite | null, ms: number, op: Op = this.services.database.op): Promise<StepEnd> {
+    const due = await this.services.store.nap(op, this.run.hold, write, this.run.wakeSeq, ms);
+    op.afterCommit(() => this.services.dueIn(due ? 0 : ms));
+    return 'asleep';
+  }
+
+  /**
+   * One attempt of a call to a node, or one look after an accepted one. Returns the output once there is one; `asleep` while the node works on.
+   * Throws what the call threw. `skip`: the undo says that no node can have been reached.
+   */
+  async remote(seq: number, name: string, phase: 'run' | 'undo', call: Call, deadline: number): Promise<{ end: 'done'; output: unknown } | { end: 'skip' } | { end: 'asleep' }> {
+    const { run, services } = this;
+    const key = `${run.task.id}/${name}/${phase}`;
+    const before = run.row(seq, phase);
+    if (before?.accepted && before.hostId) {
+      run.assertHeld();
+      const outcome = await services.nodes.outcome(before.hostId, call.verb, key);
+      if (outcome.done) return { end: 'done', output: jsonOutput(outcome.result) };
+      return this.awaitNode(before, deadline);
+    }
+    const attempt = this.attemptOf(seq, phase);
+    const hostId = call.node(run.stepContext(attempt));
+    if (hostId === undefined) return { end: 'skip' };
+    const write: StepWrite = { seq, name, phase, state: 'running', attempt, hostId };
+    const args = await inTransaction(services, async (op) => {
+      const computed = await call.args(run.txContext(op, attempt));
+      const seen = await services.store.intent(op, run.hold, write);
+      if (seen.cancelled && phase === 'run') throw new CancelSeen();
+      run.saw(seen);
+      await publishTask(services, run, op, name);
+      return computed;
+    });
+    this.remember(write);
+    await this.probe(name, phase, 'before-effect');
+    run.assertHeld();
+    const outcome = await services.nodes.call(hostId, call.verb, args, {
+      key,
+      fence: Number(run.task.fence),
+      signal: run.abort.signal,
+      ...(run.task.requestId !== null && { requestId: run.task.requestId }),
+    });
+    run.assertHeld();
+    await this.probe(name, phase, 'after-effect');
+    if (outcome.done) return { end: 'done', output: jsonOutput(outcome.result) };
+    const row = run.row(seq, phase);
+    if (!row) throw new LeaseLost(run.task.id);
+    return this.awaitNode(row, deadline);
+  }
+
+  /** Sleeps until the node's event or the next question for the outcome; the pauses double with the time that the step has taken. */
+  private async awaitNode(row: StepRow, deadline: number): Promise<{ end: 'asleep' }> {
+    const { settings } = this.services;
+    const now = this.run.now();
+    const pause = Math.min(settings.outcomePollMaxMs, Math.max(settings.outcomePollMs, (now - row.startedAt) / 2), Math.max(1, deadline - now));
+    const write: StepWrite = { seq: row.seq, name: row.name, phase: row.phase, state: 'running', attempt: row.attempt, hostId: row.hostId, accepted: true };
+    await this.services.gate.run(() => this.nap(write, pause));
+    return { end: 'asleep' };
+  }
+
+  /** End of a step on the database's clock: its own timeout or the task's, whichever comes first. */
+  deadlineOf(seq: number, phase: 'run' | 'undo', timeout: Parameters<typeof parseDuration>[0] | undefined): number {
+    const { run } = this;
+    if (phase === 'undo') return run.undoDeadline ?? Number.POSITIVE_INFINITY;
+    const started = run.row(seq, phase)?.startedAt ?? run.now();
+    return Math.min(run.task.deadline, timeout ? started + parseDuration(timeout) : Number.POSITIVE_INFINITY);
+  }
+}

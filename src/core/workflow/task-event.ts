@@ -1,0 +1,48 @@
+import type { Op } from '../db/op';
+import type { RunServices } from './run-services';
+import type { RunState } from './run-state';
+import type { TaskState } from './workflows';
+
+/** Steps inside the database take milliseconds: viewers are told of them at most this often. */
+const quietMs = 250;
+
+const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+export interface TaskEventInit {
+  step: string | null;
+  state?: TaskState;
+  progress?: number;
+  undone?: boolean;
+}
+
+const data = (run: RunState, init: TaskEventInit): Record<string, unknown> => {
+  const { task } = run;
+  const state = init.state ?? run.state;
+  const over = state === 'succeeded' || state === 'failed' || state === 'cancelled';
+  return {
+    id: task.id,
+    type: task.type,
+    state,
+    projectId: task.projectId,
+    subject: task.subject,
+    progress: init.progress ?? run.progress,
+    step: init.step,
+    error: run.error && { code: run.error.code, message: run.error.message, step: run.error.step, undone: init.undone ?? false, hint: run.error.hint },
+    createdBy: task.createdBy,
+    createdAt: iso(task.createdAt),
+    startedAt: iso(task.startedAt),
+    endedAt: over ? iso(run.now()) : null,
+  };
+};
+
+/** Tells viewers about a change of state, in the transaction that makes it. */
+export const publishState = async (services: RunServices, run: RunState, op: Op, init: TaskEventInit): Promise<void> => {
+  run.lastEventAt = run.now();
+  await services.outbox.publish(op, { type: 'task.updated', projectId: run.task.projectId, subject: { kind: 'task', id: run.task.id }, data: data(run, init) });
+};
+
+/** Tells viewers which step the task is at, unless they were told something a moment ago. */
+export const publishTask = async (services: RunServices, run: RunState, op: Op, step: string): Promise<void> => {
+  if (run.now() - run.lastEventAt < quietMs) return;
+  await publishState(services, run, op, { step });
+};

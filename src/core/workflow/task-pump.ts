@@ -1,0 +1,111 @@
+import { performance } from 'node:perf_hooks';
+import type { DefinitionRegistry } from './definition-registry';
+import type { LeaseKeeper } from './lease-keeper';
+import type { RunServices } from './run-services';
+import { RunState } from './run-state';
+import { WorkflowRun } from './workflow-run';
+
+/** Most tasks that one claim takes, so that several processes share a burst. */
+const claimAtOnce = 16;
+
+/** Claims due tasks while there is room and runs them. */
+export class TaskPump {
+  private readonly running = new Set<RunState>();
+  private readonly idle: (() => void)[] = [];
+  private pumping = false;
+  private again = false;
+  private open = false;
+  private poll: NodeJS.Timeout | undefined;
+  private alarm: NodeJS.Timeout | undefined;
+  private alarmAt = Number.POSITIVE_INFINITY;
+
+  constructor(
+    private readonly services: RunServices,
+    private readonly registry: DefinitionRegistry,
+    private readonly leases: LeaseKeeper,
+  ) {}
+
+  /** True when a task that is queued now would be claimed here at once. */
+  get hasRoom(): boolean {
+    return this.open && this.running.size < this.services.settings.concurrency;
+  }
+
+  start(): void {
+    this.open = true;
+    this.poll = setInterval(() => this.kick(), Math.max(1_000, this.services.settings.pollMs)).unref();
+    this.kick();
+  }
+
+  /** Claims no more; resolves when no run is left, aborting what is still under way after the grace. */
+  async stop(graceMs: number): Promise<void> {
+    this.open = false;
+    clearInterval(this.poll);
+    clearTimeout(this.alarm);
+    const abort = setTimeout(() => {
+      for (const run of this.running) run.abort.abort(new Error('the process stops'));
+    }, graceMs);
+    while (this.running.size > 0 || this.pumping) await new Promise<void>((resolve) => this.idle.push(resolve));
+    clearTimeout(abort);
+  }
+
+  /** Looks for due tasks now. */
+  kick(): void {
+    if (!this.open) return;
+    this.again = true;
+    if (!this.pumping) void this.pump();
+  }
+
+  /** Looks for due tasks in so many milliseconds; the earliest wish counts, later ones are found by then or by the poll. */
+  dueIn(ms: number): void {
+    if (!this.open) return;
+    if (ms <= 0) return this.kick();
+    const at = performance.now() + ms + 2;
+    if (at >= this.alarmAt || ms > 3_600_000) return;
+    clearTimeout(this.alarm);
+    this.alarmAt = at;
+    this.alarm = setTimeout(() => {
+      this.alarmAt = Number.POSITIVE_INFINITY;
+      this.kick();
+    }, ms + 2).unref();
+  }
+
+  private async pump(): Promise<void> {
+    const { settings, store, owner, log } = this.services;
+    this.pumping = true;
+    try {
+      while (this.again && this.hasRoom) {
+        this.again = false;
+        const room = Math.min(settings.concurrency - this.running.size, claimAtOnce);
+        const sent = performance.now();
+        const tasks = await store.claim(owner, this.registry.keys(), room, settings.leaseMs);
+        for (const task of tasks) {
+          const definition = this.registry.get(task.type, task.version);
+          if (definition) this.launch(new RunState(task, definition, owner, sent, settings.leaseMs));
+        }
+        if (tasks.length === room) this.again = true;
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'due tasks could not be claimed; the next poll tries again');
+    } finally {
+      this.pumping = false;
+      this.wakeIdle();
+    }
+  }
+
+  private launch(run: RunState): void {
+    this.running.add(run);
+    this.leases.add(run);
+    this.services.metrics.running.inc();
+    void new WorkflowRun(this.services, run).execute().finally(() => {
+      this.running.delete(run);
+      this.leases.remove(run);
+      this.services.metrics.running.dec();
+      this.wakeIdle();
+      if (this.again) this.kick();
+    });
+  }
+
+  private wakeIdle(): void {
+    if (this.running.size === 0 && !this.pumping) for (const resolve of this.idle.splice(0)) resolve();
+  }
+}

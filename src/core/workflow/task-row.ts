@@ -1,0 +1,76 @@
+import type { StepError } from './step-failure';
+import type { TaskState } from './workflows';
+
+/** A task as its worker got it. Times in milliseconds on the database's clock. */
+export interface ClaimedTask {
+  id: string;
+  type: string;
+  version: number;
+  projectId: string | null;
+  subject: { kind: string; id: string; name: string };
+  state: TaskState;
+  input: unknown;
+  lockKey: string | null;
+  /** Forward: index of the next step. Compensating: index of the next step to undo; -1 when none is left. */
+  cursor: number;
+  progress: number;
+  fence: string;
+  wakeSeq: string;
+  deadline: number;
+  deadlineMs: number;
+  undoDeadline: number | null;
+  cancelled: boolean;
+  cancelReason: string | null;
+  outcome: 'failed' | 'cancelled' | null;
+  error: StepError | null;
+  createdBy: string;
+  requestId: string | null;
+  createdAt: number;
+  startedAt: number;
+  /** The database's clock when it was claimed. */
+  now: number;
+}
+
+export interface StepRow {
+  seq: number;
+  name: string;
+  phase: 'run' | 'undo';
+  state: 'running' | 'succeeded' | 'failed' | 'skipped';
+  attempt: number;
+  hostId: string | null;
+  accepted: boolean;
+  hasOutput: boolean;
+  output: unknown;
+  startedAt: number;
+}
+
+/** Who a worker claims to be in every write. */
+export interface Hold {
+  taskId: string;
+  owner: string;
+  fence: string;
+  /** State and cursor that the row has if nothing happened that this worker does not know of. */
+  state: TaskState;
+  cursor: number;
+}
+
+/** What the task's row said when a fenced write succeeded. */
+export interface Seen {
+  wakeSeq: string;
+  cancelled: boolean;
+  cancelReason: string | null;
+  hasWaiter: boolean;
+}
+
+export interface StepWrite {
+  seq: number;
+  name: string;
+  phase: 'run' | 'undo';
+  state: StepRow['state'];
+  attempt: number;
+  hostId?: string | null;
+  accepted?: boolean;
+  /** Undefined: no output. */
+  output?: unknown;
+  error?: StepError | null;
+}

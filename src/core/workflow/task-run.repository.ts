@@ -1,0 +1,158 @@
+import type { Database } from '../db/database';
+import type { Op } from '../db/op';
+import { LeaseLost } from './lease-lost';
+import type { StepError } from './step-failure';
+import type { ClaimedTask, Hold, Seen, StepRow, StepWrite } from './task-row';
+import type { TaskState } from './workflows';
+
+const ms = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::float8`;
+
+const claimSql = `
+  WITH due AS MATERIALIZED (
+    SELECT id FROM task
+     WHERE wake_at <= now() AND (lease_until IS NULL OR lease_until <= now()) AND type || '@' || version = ANY($2::text[])
+     ORDER BY wake_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+  UPDATE task t
+     SET owner = $1, fence = t.fence + 1,
+         lease_until = now() + $4::float8 * interval '1 millisecond', wake_at = now() + $4::float8 * interval '1 millisecond',
+         state = CASE WHEN t.state = 'queued' THEN 'running' ELSE t.state END,
+         started_at = COALESCE(t.started_at, now()),
+         deadline = COALESCE(t.deadline, now() + t.deadline_ms * interval '1 millisecond')
+    FROM due WHERE t.id = due.id
+  RETURNING t.id, t.type, t.version, t.project_id AS "projectId", t.state, t.input, t.cursor, t.progress, t.fence, t.wake_seq AS "wakeSeq",
+    json_build_object('kind', t.subject_kind, 'id', t.subject_id, 'name', t.subject_name) AS subject,
+    ${ms('t.deadline')} AS deadline, t.deadline_ms::float8 AS "deadlineMs", ${ms('t.undo_deadline')} AS "undoDeadline",
+    t.cancel_requested_at IS NOT NULL AS cancelled, t.cancel_reason AS "cancelReason", t.outcome, t.error, t.lock_key AS "lockKey",
+    t.created_by AS "createdBy", t.request_id AS "requestId", ${ms('t.created_at')} AS "createdAt", ${ms('t.started_at')} AS "startedAt",
+    ${ms('clock_timestamp()')} AS now`;
+
+/** Every write of a worker begins with this: the row must be held as the worker believes, by the database's clock. */
+const held = `id = $1 AND owner = $2 AND fence = $3 AND state = $4 AND cursor = $5 AND lease_until > clock_timestamp()`;
+const seen = `wake_seq AS "wakeSeq", cancel_requested_at IS NOT NULL AS cancelled, cancel_reason AS "cancelReason", has_waiter AS "hasWaiter"`;
+
+/** Parameters $6 to $14 of the step's row; nothing is written when $6 is null. */
+const stepUpsert = `
+  INSERT INTO task_step (task_id, seq, name, phase, state, attempt, host_id, accepted, output, error, started_at, ended_at)
+  SELECT t.id, $6::int, $7, $8, $9, $10::int, $11::uuid, $12::boolean, $13::jsonb, $14::jsonb, now(), CASE WHEN $9::text = 'running' THEN NULL ELSE clock_timestamp() END
+    FROM t WHERE $6::int IS NOT NULL
+  ON CONFLICT (task_id, seq, phase) DO UPDATE
+     SET state = excluded.state, attempt = excluded.attempt, host_id = COALESCE(excluded.host_id, task_step.host_id), accepted = excluded.accepted,
+         output = excluded.output, error = excluded.error, ended_at = excluded.ended_at,
+         progress = CASE WHEN excluded.state = 'running' THEN task_step.progress END`;
+
+const statement = (name: string, set: string, returning = seen): { name: string; sql: string } => ({
+  name: `workflow_${name}`,
+  sql: `WITH t AS (UPDATE task SET ${set} WHERE ${held} RETURNING id, ${returning}), s AS (${stepUpsert}) SELECT * FROM t`,
+});
+
+const intentStatement = statement('intent', 'step = $15');
+const advanceStatement = statement('advance', 'cursor = $15::int, step = $16, progress = $17::int');
+const over = `owner = NULL, lease_until = NULL, wake_at = NULL, lock_state = NULL, ended_at = clock_timestamp()`;
+const endStatement = statement('end', `state = $15, cursor = $16::int, progress = $17::int, undone = $18::boolean, error = COALESCE($19::jsonb, error), ${over}`);
+const napStatement = statement(
+  'nap',
+  `step = COALESCE($15, step), owner = NULL, lease_until = NULL,
+   wake_at = CASE WHEN wake_seq = $16::bigint THEN clock_timestamp() + $17::float8 * interval '1 millisecond' ELSE clock_timestamp() END`,
+  'wake_at <= clock_timestamp() AS due',
+);
+const compensateStatement = statement(
+  'compensate',
+  `state = 'compensating', outcome = $15, error = $16::jsonb, cursor = $17::int, undo_deadline = clock_timestamp() + deadline_ms * interval '1 millisecond'`,
+  `${seen}, ${ms('undo_deadline')} AS "undoDeadline"`,
+);
+const stuckStatement = statement('stuck', `state = 'stuck', error = $15::jsonb, owner = NULL, lease_until = NULL, wake_at = NULL`);
+
+const holdParams = (hold: Hold): unknown[] => [hold.taskId, hold.owner, hold.fence, hold.state, hold.cursor];
+const json = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value));
+const stepParams = (step: StepWrite | null): unknown[] =>
+  step === null
+    ? [null, null, null, null, null, null, null, null, null]
+    : [
+        step.seq,
+        step.name,
+        step.phase,
+        step.state,
+        step.attempt,
+        step.hostId ?? null,
+        step.accepted ?? false,
+        step.output === undefined ? null : (JSON.stringify(step.output) ?? null),
+        json(step.error),
+      ];
+
+/** The worker's statements. Each is one round trip, fenced, and throws `LeaseLost` when the task is not the worker's any more. */
+export class TaskRunRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Takes up to `limit` due tasks of the given `type@version`s for `leaseMs`, with a higher fence. */
+  async claim(owner: string, keys: string[], limit: number, leaseMs: number): Promise<ClaimedTask[]> {
+    return this.database.prepared<ClaimedTask>('workflow_claim', claimSql, [owner, keys, limit, leaseMs]);
+  }
+
+  /** Prolongs the leases that still hold; rows locked at the moment are left for the next time. Returns the ids. */
+  async renew(owner: string, ids: string[], leaseMs: number): Promise<string[]> {
+    const rows = await this.database.prepared<{ id: string }>(
+      'workflow_renew',
+      `WITH mine AS MATERIALIZED (
+         SELECT id FROM task WHERE id = ANY($2::uuid[]) AND owner = $1 AND lease_until > clock_timestamp() FOR UPDATE SKIP LOCKED)
+       UPDATE task t SET lease_until = clock_timestamp() + $3::float8 * interval '1 millisecond', wake_at = clock_timestamp() + $3::float8 * interval '1 millisecond'
+         FROM mine WHERE t.id = mine.id RETURNING t.id`,
+      [owner, ids, leaseMs],
+    );
+    return rows.map((row) => row.id);
+  }
+
+  /** Gives a task back at once, if it is still this worker's; another may claim it after `afterMs`. */
+  async release(hold: Pick<Hold, 'taskId' | 'owner' | 'fence'>, afterMs: number): Promise<void> {
+    await this.database.query(
+      `UPDATE task SET owner = NULL, lease_until = NULL, wake_at = clock_timestamp() + $4::float8 * interval '1 millisecond'
+        WHERE id = $1 AND owner = $2 AND fence = $3 AND lease_until IS NOT NULL`,
+      [hold.taskId, hold.owner, hold.fence, afterMs],
+    );
+  }
+
+  async steps(taskId: string): Promise<StepRow[]> {
+    return this.database.prepared<StepRow>(
+      'workflow_steps',
+      `SELECT seq, name, phase, state, attempt, host_id AS "hostId", accepted, output IS NOT NULL AS "hasOutput", output, ${ms('started_at')} AS "startedAt"
+         FROM task_step WHERE task_id = $1 ORDER BY seq`,
+      [taskId],
+    );
+  }
+
+  /** Written before the effect: from here on the step counts as started and will be undone. */
+  intent(op: Op, hold: Hold, step: StepWrite): Promise<Seen> {
+    return this.run(op, intentStatement, hold, step, [step.name]);
+  }
+
+  /** The checkpoint: the step is over, the cursor moves on. */
+  advance(op: Op, hold: Hold, step: StepWrite, next: { cursor: number; step: string | null; progress: number }): Promise<Seen> {
+    return this.run(op, advanceStatement, hold, step, [next.cursor, next.step, next.progress]);
+  }
+
+  /** A final state; the caller hands the lock over in the same transaction when `hasWaiter`. */
+  end(op: Op, hold: Hold, step: StepWrite | null, final: { state: TaskState; cursor: number; progress: number; undone: boolean; error?: StepError }): Promise<Seen> {
+    return this.run(op, endStatement, hold, step, [final.state, final.cursor, final.progress, final.undone, json(final.error)]);
+  }
+
+  /** Gives the task back until `afterMs` have passed or a wake-up comes; true when one came since `wakeSeq` was read, so that it is due at once. */
+  async nap(op: Op, hold: Hold, step: StepWrite | null, wakeSeq: string, afterMs: number): Promise<boolean> {
+    return (await this.run<{ due: boolean }>(op, napStatement, hold, step, [step?.name ?? null, wakeSeq, afterMs])).due;
+  }
+
+  /** Turns round: `cursor` is the first step to undo, -1 when none is. */
+  compensate(op: Op, hold: Hold, step: StepWrite | null, to: { outcome: 'failed' | 'cancelled'; error: StepError; cursor: number }): Promise<Seen & { undoDeadline: number }> {
+    return this.run(op, compensateStatement, hold, step, [to.outcome, json(to.error), to.cursor]);
+  }
+
+  /** Keeps its lock until an operator decides, or a task that removes the same object takes over. */
+  stuck(op: Op, hold: Hold, step: StepWrite | null, error: StepError): Promise<Seen> {
+    return this.run(op, stuckStatement, hold, step, [json(error)]);
+  }
+
+  private async run<R extends object = Seen>(op: Op, what: { name: string; sql: string }, hold: Hold, step: StepWrite | null, more: unknown[]): Promise<R> {
+    const rows = await this.database.prepared<R>(what.name, what.sql, [...holdParams(hold), ...stepParams(step), ...more], op);
+    const row = rows[0];
+    if (!row) throw new LeaseLost(hold.taskId);
+    return row;
+  }
+}

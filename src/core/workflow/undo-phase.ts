@@ -1,0 +1,164 @@
+import { performance } from 'node:perf_hooks';
+import type { Op } from '../db/op';
+import { backoffMs } from './backoff';
+import type { AnyStep } from './definition';
+import { LeaseLost } from './lease-lost';
+import { inTransaction, type RunServices } from './run-services';
+import type { RunState } from './run-state';
+import { describeFailure, storedError, type StepError, type StepFailure } from './step-failure';
+import type { StepEnd, StepRunner } from './step-runner';
+import { publishState } from './task-event';
+import type { StepWrite } from './task-row';
+
+const unknownError: StepError = { code: 'unknown', message: 'The task failed.', step: null, host: null, hint: null };
+
+/** Undoes every started step, last one first, and repeats until it is done or the undo's own deadline is over. */
+export class UndoPhase {
+  constructor(
+    private readonly services: RunServices,
+    private readonly run: RunState,
+    private readonly runner: StepRunner,
+  ) {}
+
+  async step(): Promise<StepEnd> {
+    const { run } = this;
+    run.assertHeld();
+    const seq = this.nextToUndo();
+    const step = run.steps[seq];
+    try {
+      return step ? await this.undo(step, seq) : await this.finish();
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error;
+      run.assertHeld();
+      return this.failed(step, seq, error);
+    }
+  }
+
+  /** The last started step at or below the cursor that has an undo and is not undone yet; -1 when there is none. */
+  private nextToUndo(): number {
+    const { run } = this;
+    for (let seq = run.cursor; seq >= 0; seq--) {
+      const step = run.steps[seq];
+      const started = run.row(seq, 'run');
+      const undone = run.row(seq, 'undo');
+      if (!step || step.kind === 'wait' || !step.spec.undo) continue;
+      if (started && started.state !== 'skipped' && undone?.state !== 'succeeded' && undone?.state !== 'skipped') return seq;
+    }
+    return -1;
+  }
+
+  private async undo(step: AnyStep, seq: number): Promise<StepEnd> {
+    const since = performance.now();
+    if (step.kind === 'tx') await this.undoTx(step, seq);
+    else if (step.kind === 'remote' && (await this.undoRemote(step, seq)) === 'asleep') return 'asleep';
+    this.runner.observe(this.run.task.type, step.name, 'undo', since);
+    await this.runner.probe(step.name, 'undo', 'after-checkpoint');
+    return 'next';
+  }
+
+  private async undoTx(step: AnyStep & { kind: 'tx' }, seq: number): Promise<void> {
+    const { run, runner } = this;
+    const attempt = runner.attemptOf(seq, 'undo');
+    await runner.probe(step.name, 'undo', 'before-effect');
+    const remember = await inTransaction(this.services, async (op) => {
+      await step.spec.undo?.(run.txContext(op, attempt), run.outputs[step.name]);
+      await runner.probe(step.name, 'undo', 'after-effect');
+      return this.checkpoint(op, { seq, name: step.name, phase: 'undo', state: 'succeeded', attempt });
+    });
+    remember();
+  }
+
+  private async undoRemote(step: AnyStep & { kind: 'remote' }, seq: number): Promise<StepEnd> {
+    const { run, runner, services } = this;
+    const call = step.spec.undo;
+    if (!call) return 'next';
+    const got = await runner.remote(seq, step.name, 'undo', call, runner.deadlineOf(seq, 'undo', undefined));
+    if (got.end === 'asleep') return 'asleep';
+    const attempt = run.row(seq, 'undo')?.attempt ?? 1;
+    const write: StepWrite = { seq, name: step.name, phase: 'undo', state: got.end === 'skip' ? 'skipped' : 'succeeded', attempt };
+    const remember = await services.gate.run(() => this.checkpoint(services.database.op, write));
+    remember();
+    return 'next';
+  }
+
+  private async checkpoint(op: Op, write: StepWrite): Promise<() => void> {
+    const { run } = this;
+    const cursor = write.seq - 1;
+    const seen = await this.services.store.advance(op, run.hold, write, { cursor, step: write.name, progress: run.progress });
+    return () => {
+      this.runner.remember(write);
+      run.saw(seen);
+      run.cursor = cursor;
+    };
+  }
+
+  /** All is undone: the definition's last word and the final state commit together. */
+  private async finish(): Promise<StepEnd> {
+    const { run, services } = this;
+    const state = run.outcome ?? 'failed';
+    const error = run.error ?? unknownError;
+    const seen = await inTransaction(services, async (op) => {
+      await run.definition.options.whenUndone?.(run.txContext(op, 1), { code: error.code, message: error.message });
+      const ended = await services.store.end(op, run.hold, null, { state, cursor: -1, progress: run.progress, undone: true });
+      if (ended.hasWaiter && run.task.lockKey !== null) await services.requests.handOver(op, run.task.lockKey);
+      await publishState(services, run, op, { step: error.step, state, undone: true });
+      return ended;
+    });
+    run.state = state;
+    if (seen.hasWaiter) services.dueIn(0);
+    return 'next';
+  }
+
+  /** Undo has no attempts to run out of, only its deadline. */
+  private async failed(step: AnyStep | undefined, seq: number, error: unknown): Promise<StepEnd> {
+    const { run, runner, services } = this;
+    const failure = describeFailure(error, step?.name ?? null);
+    const row = run.row(seq, 'undo');
+    const accepted = Boolean(row?.accepted && failure.unreachable);
+    const attempt = step?.kind === 'remote' ? Math.max(1, row?.attempt ?? 1) : runner.attemptOf(seq, 'undo');
+    // The last callback has no row that counts its attempts.
+    const pause = backoffMs({ maxBackoff: `${services.settings.undoMaxBackoffMs}ms` }, step ? attempt : 4);
+    services.metrics.stepFailures.inc({ type: run.task.type, step: step?.name ?? 'end', phase: 'undo', kind: 'transient' });
+    services.log.warn({ task: run.task.id, requestId: run.task.requestId, type: run.task.type, step: step?.name, code: failure.code, host: failure.host, cause: failure.cause }, `undo failed: ${failure.message}`);
+    const write: StepWrite | null = step ? { seq, name: step.name, phase: 'undo', state: 'running', attempt, accepted, hostId: row?.hostId ?? null, error: storedError(failure) } : null;
+    if (run.now() + pause < (run.undoDeadline ?? Number.POSITIVE_INFINITY)) return services.gate.run(() => runner.nap(write, pause));
+    return this.giveUp(failure, write && { ...write, state: 'failed' });
+  }
+
+  /** Stuck: an alarm and operators' verbs, unless a task that removes the same object waits; then that one goes on from here. */
+  private async giveUp(failure: StepFailure, write: StepWrite | null): Promise<StepEnd> {
+    const { run, services } = this;
+    const first = run.error ?? unknownError;
+    const error: StepError = {
+      ...first,
+      host: failure.host ?? first.host,
+      hint: `It could not be undone: ${failure.step ? `"${failure.step}": ` : ''}${failure.message} An operator may retry, skip the step or abandon the task.`,
+    };
+    run.error = error;
+    const state = await this.markStuck(error, write, true).catch(async (reason: unknown) => {
+      if (reason instanceof LeaseLost) throw reason;
+      services.log.error({ task: run.task.id, err: reason }, 'whenStuck failed: the task is marked without it');
+      return this.markStuck(error, write, false);
+    });
+    services.log.error({ task: run.task.id, requestId: run.task.requestId, type: run.task.type, step: failure.step, host: failure.host, code: failure.code }, `task is stuck: ${error.hint}`);
+    run.state = state;
+    return 'next';
+  }
+
+  private markStuck(error: StepError, write: StepWrite | null, withCallback: boolean): Promise<'stuck' | 'failed'> {
+    const { run, services } = this;
+    return inTransaction(services, async (op) => {
+      if (withCallback) await run.definition.options.whenStuck?.(run.txContext(op, 1), { code: error.code, message: error.message });
+      const seen = await services.store.stuck(op, run.hold, write, error);
+      const successor = seen.hasWaiter && run.task.lockKey !== null;
+      if (successor) {
+        await services.requests.endStuck(op, run.task.id, { hint: 'It could not be undone; the task that waited for it goes on from there.' });
+        await services.requests.handOver(op, run.task.lockKey ?? '');
+        op.afterCommit(() => services.dueIn(0));
+      }
+      const state = successor ? 'failed' : 'stuck';
+      await publishState(services, run, op, { step: error.step, state });
+      return state;
+    });
+  }
+}

@@ -1,0 +1,76 @@
+import { performance } from 'node:perf_hooks';
+import { ForwardPhase } from './forward-phase';
+import { LeaseLost } from './lease-lost';
+import type { RunServices } from './run-services';
+import type { RunState } from './run-state';
+import { StepRunner } from './step-runner';
+import { UndoPhase } from './undo-phase';
+
+/** Brings one claimed task forward until it is over, asleep, given back or lost. */
+export class WorkflowRun {
+  private readonly forward: ForwardPhase;
+  private readonly backward: UndoPhase;
+
+  constructor(
+    private readonly services: RunServices,
+    readonly state: RunState,
+  ) {
+    const runner = new StepRunner(services, state);
+    this.forward = new ForwardPhase(services, state, runner);
+    this.backward = new UndoPhase(services, state, runner);
+  }
+
+  /** Never rejects. */
+  async execute(): Promise<void> {
+    const { services, state } = this;
+    const { task } = state;
+    try {
+      if (task.fence !== '1') state.load(await services.gate.run(() => services.store.steps(task.id)));
+      await this.loop();
+    } catch (error) {
+      await this.stopped(error);
+    }
+  }
+
+  private async loop(): Promise<void> {
+    const { services, state } = this;
+    for (;;) {
+      if (state.state !== 'running' && state.state !== 'compensating') return this.over();
+      if (services.stopping()) return this.giveBack(0);
+      const end = state.state === 'running' ? await this.forward.step() : await this.backward.step();
+      if (end === 'asleep') return;
+    }
+  }
+
+  private over(): void {
+    const { services, state } = this;
+    const { task } = state;
+    services.metrics.ended.inc({ type: task.type, state: state.state });
+    services.metrics.duration.observe({ type: task.type, state: state.state }, Math.max(0, state.now() - task.startedAt) / 1000);
+    services.ended(task.id, task.type, state.state);
+  }
+
+  /** The engine's own writes failed, or the lease is gone. If the task is still ours it is given back soon, otherwise nothing is touched. */
+  private async stopped(error: unknown): Promise<void> {
+    const { services, state } = this;
+    const { task } = state;
+    if (error instanceof LeaseLost) {
+      services.metrics.leasesLost.inc();
+      services.log.warn({ task: task.id, type: task.type, fence: task.fence }, 'lease lost: stopped without touching anything');
+    } else {
+      services.log.error({ task: task.id, type: task.type, err: error }, 'the run of a task stopped; it will be taken up again');
+    }
+    if (performance.now() < state.leaseEnd) await this.giveBack(500);
+  }
+
+  /** Fenced by owner and fence only: it changes nothing once somebody else has the task. */
+  private async giveBack(afterMs: number): Promise<void> {
+    const { services, state } = this;
+    try {
+      await services.gate.run(() => services.store.release(state.hold, afterMs));
+      services.dueIn(afterMs);
+    } catch (error) {
+      services.log.warn({ task: state.task.id, err: error }, 'the task could not be given back: it is free when its lease ends');
+    }
+  }
+}

@@ -1,0 +1,322 @@
+import { z } from 'zod';
+import { NodeUnreachableError, NodeVerbError } from '../../../src/core/m2m/node-caller';
+import { Problem } from '../../../src/core/errors/problem';
+import { defineWorkflow } from '../../../src/core/workflow/definition';
+import type { RegistrableDefinition } from '../../../src/core/workflow/definition-registry';
+import { PermanentError } from '../../../src/core/workflow/workflow-error';
+import type { WorkflowEngine } from '../../../src/core/workflow/workflow-engine';
+import { startTestDatabase, type TestDatabase } from '../../support/postgres';
+import { createLedger, dropThing, FakeNodes, hostA, ledger, makeThing, MemoryOutbox, newEngine, startOptions, stepRows, subject, taskRow } from '../../support/workflow-harness';
+
+describe('the workflow engine', () => {
+  let db: TestDatabase;
+  let nodes: FakeNodes;
+  let outbox: MemoryOutbox;
+  let engine: WorkflowEngine | undefined;
+
+  beforeAll(async () => {
+    db = await startTestDatabase();
+    await createLedger(db.database);
+  }, 60_000);
+  afterAll(() => db.close());
+  beforeEach(() => {
+    nodes = new FakeNodes();
+    outbox = new MemoryOutbox();
+  });
+  afterEach(async () => {
+    await engine?.stop();
+    engine = undefined;
+    await db.database.query('TRUNCATE task, task_step, effect');
+  });
+
+  const run = async (definitions: readonly RegistrableDefinition[], settings = {}): Promise<WorkflowEngine> => {
+    engine = newEngine(db.database, definitions, { nodes, outbox, settings });
+    await engine.start();
+    return engine;
+  };
+
+  const undone: string[] = [];
+  /** claim (tx), make (remote), mark (tx), finish (remote): each leaves a trace and removes it again. */
+  const chain = (over: { mark?: () => Promise<void> | void; deadline?: '10m' | '300ms' | '1s'; undoClaim?: () => void } = {}) =>
+    defineWorkflow('test.chain', {
+      version: 1,
+      input: z.object({ name: z.string() }),
+      lock: (i) => `thing/${i.name}`,
+      deadline: over.deadline ?? '10m',
+      whenUndone: async (c, error) => {
+        undone.push(`whenUndone:${error.code}`);
+        await ledger.add(db.database, c.op, c.taskId, 'when-undone');
+      },
+      whenStuck: (c, error) => ledger.add(db.database, c.op, c.taskId, `when-stuck:${error.code}`),
+    })
+      .tx('claim', {
+        run: async (c) => {
+          await ledger.add(db.database, c.op, c.taskId, 'claim');
+          return { host: hostA, when: new Date(0) };
+        },
+        undo: async (c, output) => {
+          over.undoClaim?.();
+          undone.push(`claim:${output?.host === hostA}`);
+          await ledger.remove(db.database, c.op, c.taskId, 'claim');
+        },
+      })
+      .remote('make', {
+        title: 'Make the thing',
+        verb: makeThing,
+        node: (c) => c.out.claim.host,
+        args: (c) => ({ name: c.input.name }),
+        retry: { backoff: '10ms' },
+        undo: {
+          verb: dropThing,
+          node: (c) => c.out.claim?.host,
+          args: (c) => {
+            undone.push(`make:${c.out.claim ? 'claimed' : 'unclaimed'}`);
+            return { name: c.input.name };
+          },
+        },
+      })
+      .tx('mark', {
+        run: async (c) => {
+          await ledger.add(db.database, c.op, c.taskId, 'mark');
+          await over.mark?.();
+          return c.out.make.made;
+        },
+        retry: { backoff: '10ms', attempts: 3 },
+        undo: async (c, output) => {
+          undone.push(`mark:${output ?? 'never'}`);
+          await ledger.remove(db.database, c.op, c.taskId, 'mark');
+        },
+      });
+  beforeEach(() => void (undone.length = 0));
+
+  it('runs all steps in order and ends succeeded, with outputs as JSON', async () => {
+    const definition = chain();
+    const e = await run([definition]);
+    const { id, created } = await db.database.tx((op) => e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }));
+    expect(created).toBe(true);
+    expect(await e.settled(id, 5_000)).toBe('succeeded');
+    expect(await ledger.of(db.database, id)).toEqual(['claim', 'mark']);
+    expect(nodes.calls).toEqual([{ hostId: hostA, verb: 'thing.make', args: { name: 'x' }, key: `${id}/make/run`, fence: 1 }]);
+    expect(await taskRow(db.database, id)).toMatchObject({ state: 'succeeded', progress: 100, lock_state: null, owner: null, wake_at: null, error: null });
+    expect(await stepRows(db.database, id)).toMatchObject([
+      { name: 'claim', state: 'succeeded', attempt: 1, output: { host: hostA, when: '1970-01-01T00:00:00.000Z' } },
+      { name: 'make', state: 'succeeded', attempt: 1, output: { made: 'x' } },
+      { name: 'mark', state: 'succeeded', attempt: 1, output: 'x' },
+    ]);
+    expect(outbox.events.map((event) => [event.type, event.data['state']])).toEqual(expect.arrayContaining([['task.created', 'queued'], ['task.updated', 'succeeded']]));
+  });
+
+  it('queues nothing when the caller rolls back', async () => {
+    const definition = chain();
+    const e = await run([definition]);
+    await expect(
+      db.database.tx(async (op) => {
+        await e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() });
+        throw new Error('no');
+      }),
+    ).rejects.toThrow('no');
+    expect(await db.database.query('SELECT 1 FROM task')).toEqual([]);
+  });
+
+  it('undoes in reverse on a permanent failure, the failed step first, and says why', async () => {
+    const message = 'é漢'.repeat(150);
+    const definition = chain({ mark: () => Promise.reject(new PermanentError('no_luck', message)) });
+    const e = await run([definition]);
+    const { id } = await db.database.tx((op) => e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }));
+    expect(await e.settled(id, 5_000)).toBe('failed');
+    expect(undone).toEqual(['mark:never', 'make:claimed', 'claim:true', 'whenUndone:no_luck']);
+    expect(await ledger.of(db.database, id)).toEqual(['when-undone']);
+    expect(nodes.calls.map((c) => c.key)).toEqual([`${id}/make/run`, `${id}/make/undo`]);
+    expect(await taskRow(db.database, id)).toMatchObject({ state: 'failed', undone: true, error: { code: 'no_luck', message, step: 'mark', host: null } });
+  });
+
+  it('undoes the failed call itself: what it left is unknown', async () => {
+    nodes.on('thing.make', (call) => {
+      throw new NodeVerbError(call.hostId, call.verb, 'disk_full', 'no space left', true);
+    });
+    const definition = chain();
+    const e = await run([definition]);
+    const { id } = await db.database.tx((op) => e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }));
+    expect(await e.settled(id, 5_000)).toBe('failed');
+    expect(undone).toEqual(['make:claimed', 'claim:true', 'whenUndone:disk_full']);
+    expect(await taskRow(db.database, id)).toMatchObject({ error: { code: 'disk_full', step: 'make', host: hostA, message: 'no space left' } });
+  });
+
+  it('repeats transient failures under the same key', async () => {
+    let failures = 0;
+    nodes.on('thing.make', (call) => {
+      failures += 1;
+      if (failures <= 2) throw new NodeUnreachableError(call.hostId, 'connection refused');
+      return { done: true, result: { made: 'x' } };
+    });
+    const definition = chain();
+    const e = await run([definition]);
+    const { id } = await db.database.tx((op) => e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }));
+    expect(await e.settled(id, 5_000)).toBe('succeeded');
+    expect(new Set(nodes.calls.map((c) => c.key)).size).toBe(1);
+    const fences = nodes.calls.map((c) => c.fence);
+    expect(fences).toEqual([...fences].sort((a, b) => a - b));
+    expect((await stepRows(db.database, id))[1]).toMatchObject({ name: 'make', attempt: 3, error: null });
+  });
+
+  it('gives up after the stated attempts, and retries a Problem of 500 but none below', async () => {
+    let tries = 0;
+    const broken = chain({
+      mark: () => {
+        tries += 1;
+        throw new Problem({ status: 503, code: 'busy', detail: 'busy' });
+      },
+    });
+    const e = await run([broken]);
+    const { id } = await db.database.tx((op) => e.start(op, broken, { name: 'x' }, { ...startOptions, subject: subject() }));
+    expect(await e.settled(id, 5_000)).toBe('failed');
+    expect(tries).toBe(3);
+    expect(await taskRow(db.database, id)).toMatchObject({ undone: true, error: { code: 'busy', step: 'mark' } });
+  });
+
+  it('hides what an unexpected error said from tenants and keeps it for operators', async () => {
+    const broken = chain({ mark: () => Promise.reject(new TypeError('secret internals\u0000')) });
+    const e = await run([broken]);
+    const { id } = await db.database.tx((op) => e.start(op, broken, { name: 'x' }, { ...startOptions, subject: subject() }));
+    expect(await e.settled(id, 5_000)).toBe('failed');
+    const { error } = await taskRow(db.database, id);
+    expect(error).toMatchObject({ code: 'internal', cause: 'TypeError: secret internals\ufffd' });
+    expect(error?.message).not.toContain('secret');
+  });
+
+  it('cancels while a call is being repeated', async () => {
+    nodes.on('thing.make', (call) => {
+      throw new NodeUnreachableError(call.hostId, 'no route');
+    });
+    const definition = chain();
+    const slow = { ...definition.steps[1]?.spec, retry: { backoff: '30s' as const, maxBackoff: '30s' as const } };
+    Object.assign(definition.steps[1] ?? {}, { spec: slow });
+    const e = await run([definition]);
+    const { id } = await db.database.tx((op) => e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }));
+    while ((await taskRow(db.database, id)).owner !== null || nodes.calls.length === 0) await new Promise((r) => setTimeout(r, 10));
+    expect(await db.database.tx((op) => e.cancel(op, id, 'someone'))).toBe(true);
+    const since = Date.now();
+    expect(await e.settled(id, 5_000)).toBe('cancelled');
+    expect(Date.now() - since).toBeLessThan(1_500);
+    expect(undone).toEqual(['make:claimed', 'claim:true', 'whenUndone:cancelled']);
+    expect(await db.database.tx((op) => e.cancel(op, id, 'someone'))).toBe(false);
+  });
+
+  it('refuses a second task on the same lock and names the first; of 50 at once exactly one starts', async () => {
+    nodes.on('thing.make', () => ({ done: false }));
+    const definition = chain();
+    const e = await run([definition]);
+    const results = await Promise.allSettled(
+      Array.from({ length: 50 }, () => db.database.tx((op) => e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }))),
+    );
+    const won = results.filter((r) => r.status === 'fulfilled');
+    expect(won).toHaveLength(1);
+    const id = won[0]?.status === 'fulfilled' ? won[0].value.id : '';
+    for (const r of results) {
+      if (r.status === 'rejected') expect(r.reason).toMatchObject({ status: 409, code: 'task_running', extra: { task: { id, type: 'test.chain' } } });
+    }
+    await db.database.tx((op) => e.cancel(op, id, 'test'));
+    expect(await e.settled(id, 5_000)).toBe('cancelled');
+  });
+
+  it('refuses to start on live tasks of an unknown version, and audits definitions', async () => {
+    const definition = chain();
+    const idle = newEngine(db.database, [definition], { nodes, outbox });
+    await db.database.tx((op) => idle.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }));
+    const other = newEngine(db.database, [], { nodes, outbox });
+    await expect(other.start()).rejects.toThrow('test.chain@1');
+    const bad = defineWorkflow('test.bad', { version: 1, input: z.object({}), deadline: '1m' }).tx('step', { run: async () => undefined } as never);
+    expect(() => other.register([bad])).toThrow('workflow test.bad@1: step "step": it has neither an undo nor a reason for none (noUndo)');
+  });
+
+  it('gets stuck when undo does not succeed in time, and obeys operators', async () => {
+    let broken = true;
+    const definition = chain({
+      deadline: '300ms',
+      mark: () => Promise.reject(new PermanentError('no_luck', 'no luck')),
+      undoClaim: () => {
+        if (broken) throw new Error('cannot release');
+      },
+    });
+    const e = await run([definition]);
+    const start = (): Promise<string> => db.database.tx(async (op) => (await e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() })).id);
+    const first = await start();
+    expect(await e.settled(first, 5_000)).toBe('stuck');
+    expect(await taskRow(db.database, first)).toMatchObject({ state: 'stuck', undone: false, lock_state: 'held', error: { code: 'no_luck', hint: expect.stringContaining('"claim"') } });
+    expect(await ledger.of(db.database, first)).toEqual(['claim', 'when-stuck:no_luck']);
+    await expect(start()).rejects.toMatchObject({ code: 'task_running' });
+    broken = false;
+    await db.database.tx((op) => e.retry(op, first));
+    expect(await e.settled(first, 5_000)).toBe('failed');
+    expect(await taskRow(db.database, first)).toMatchObject({ undone: true, lock_state: null });
+    await expect(db.database.tx((op) => e.retry(op, first))).rejects.toMatchObject({ status: 409, code: 'task_not_stuck' });
+
+    broken = true;
+    const second = await start();
+    expect(await e.settled(second, 5_000)).toBe('stuck');
+    expect(await db.database.tx((op) => e.skipStep(op, second))).toBe('claim');
+    expect(await e.settled(second, 5_000)).toBe('failed');
+    expect(await ledger.of(db.database, second)).toContain('claim');
+
+    const third = await start();
+    expect(await e.settled(third, 5_000)).toBe('stuck');
+    await db.database.tx((op) => e.abandon(op, third));
+    expect(await e.settled(third, 5_000)).toBe('failed');
+    expect(await taskRow(db.database, third)).toMatchObject({ undone: false, lock_state: null });
+  });
+
+  it('awaits long verbs by event, with polling as the fallback, without holding a worker', async () => {
+    nodes.on('thing.make', () => ({ done: false }));
+    const definition = chain();
+    const e = await run([definition], { concurrency: 1, outcomePollMs: 60_000, outcomePollMaxMs: 60_000 });
+    const start = (name: string): Promise<string> => db.database.tx(async (op) => (await e.start(op, definition, { name }, { ...startOptions, subject: subject() })).id);
+    const ids = [await start('a'), await start('b'), await start('c')];
+    while (nodes.calls.length < 3) await new Promise((r) => setTimeout(r, 10));
+    for (const id of ids) {
+      nodes.outcomes.set(`${id}/make/run`, { made: 'later' });
+      await e.onVerbDone(hostA, `${id}/make/run`);
+    }
+    for (const id of ids) expect(await e.settled(id, 5_000)).toBe('succeeded');
+    expect(nodes.calls).toHaveLength(3);
+    await e.stop();
+
+    const polling = await run([definition], { outcomePollMs: 50 });
+    const id = await db.database.tx(async (op) => (await polling.start(op, definition, { name: 'd' }, { ...startOptions, subject: subject() })).id);
+    while (nodes.calls.length < 4) await new Promise((r) => setTimeout(r, 10));
+    nodes.outcomes.set(`${id}/make/run`, new NodeVerbError(hostA, 'thing.make', 'broken', 'it broke', true));
+    expect(await polling.settled(id, 5_000)).toBe('failed');
+    expect(await taskRow(db.database, id)).toMatchObject({ error: { code: 'broken', host: hostA } });
+  });
+
+  it('skips steps by `when`, undoes no skipped one, and takes lost nodes for done where it may', async () => {
+    nodes.on('thing.drop', (call) => {
+      throw new NodeUnreachableError(call.hostId, 'gone');
+    });
+    const definition = defineWorkflow('test.drop', { version: 1, input: z.object({}), deadline: '1m' })
+      .remote('maybe', { verb: makeThing, node: () => hostA, args: () => ({ name: 'x' }), when: () => false, undo: { verb: dropThing, node: () => hostA, args: () => ({ name: 'x' }) } })
+      .remote('drop', { verb: dropThing, node: () => hostA, args: () => ({ name: 'x' }), tolerateLostNode: true, retry: { backoff: '5ms' }, noUndo: 'a removal' });
+    const e = await run([definition]);
+    const { id } = await db.database.tx((op) => e.start(op, definition, {}, { ...startOptions, subject: subject() }));
+    expect(await e.settled(id, 5_000)).toBe('succeeded');
+    expect(nodes.calls.map((c) => c.verb)).toEqual(['thing.drop', 'thing.drop', 'thing.drop']);
+    expect(await stepRows(db.database, id)).toMatchObject([
+      { name: 'maybe', state: 'skipped' },
+      { name: 'drop', state: 'succeeded' },
+    ]);
+  });
+
+  it('shares tasks between two engines and hands unfinished ones over when one stops', async () => {
+    const definition = chain();
+    const first = await run([definition], { concurrency: 4 });
+    const second = newEngine(db.database, [definition], { nodes, outbox, settings: { concurrency: 4 } });
+    await second.start();
+    const ids = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => db.database.tx(async (op) => (await (i % 2 ? first : second).start(op, definition, { name: `n${i}` }, { ...startOptions, subject: subject() })).id)),
+    );
+    await first.stop();
+    for (const id of ids) expect(await second.settled(id, 10_000)).toBe('succeeded');
+    const twice = await db.database.query('SELECT task_id, what FROM effect GROUP BY 1, 2 HAVING count(*) > 1');
+    expect(twice).toEqual([]);
+    await second.stop();
+  });
+});

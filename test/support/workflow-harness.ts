@@ -1,0 +1,129 @@
+import type { Duplex } from 'node:stream';
+import pino from 'pino';
+import { z } from 'zod';
+import type { Database } from '../../src/core/db/database';
+import type { Op } from '../../src/core/db/op';
+import { Outbox, type LiveEvent } from '../../src/core/events/outbox';
+import { NodeCaller, type CallOptions, type CallOutcome } from '../../src/core/m2m/node-caller';
+import { defineVerb, type Verb } from '../../src/core/m2m/verb';
+import { Logging } from '../../src/core/telemetry/logging';
+import { Metrics } from '../../src/core/telemetry/metrics';
+import type { RegistrableDefinition } from '../../src/core/workflow/definition-registry';
+import type { WorkflowProbe } from '../../src/core/workflow/workflow-probe';
+import { WorkflowEngine } from '../../src/core/workflow/workflow-engine';
+import { WorkflowSettings } from '../../src/core/workflow/workflow-settings';
+
+export const hostA = '11111111-1111-4111-8111-111111111111';
+export const makeThing = defineVerb('thing.make', { args: z.object({ name: z.string() }), result: z.object({ made: z.string() }), long: true });
+export const dropThing = defineVerb('thing.drop', { args: z.object({ name: z.string() }), result: z.object({}) });
+
+export class MemoryOutbox extends Outbox {
+  readonly events: LiveEvent[] = [];
+  override async publish(_op: Op, event: LiveEvent): Promise<void> {
+    this.events.push(event);
+  }
+}
+
+export interface FakeCall {
+  hostId: string;
+  verb: string;
+  args: unknown;
+  key: string;
+  fence: number;
+}
+
+type Behaviour = (call: FakeCall) => Promise<CallOutcome<unknown>> | CallOutcome<unknown>;
+
+/** A node that does what the test says: `on(verb, behaviour)`. Default: done at once with `{ made: name }`. */
+export class FakeNodes extends NodeCaller {
+  readonly calls: FakeCall[] = [];
+  readonly polls: string[] = [];
+  /** Outcomes of accepted calls by key: absent means still at work; an error is thrown. */
+  readonly outcomes = new Map<string, unknown>();
+  private readonly behaviours = new Map<string, Behaviour>();
+
+  on(verb: string, behaviour: Behaviour): void {
+    this.behaviours.set(verb, behaviour);
+  }
+
+  override async call<A, R>(hostId: string, verb: Verb<A, R>, args: A, options: CallOptions): Promise<CallOutcome<R>> {
+    const call: FakeCall = { hostId, verb: verb.name, args, key: options.key ?? '', fence: options.fence ?? 0 };
+    this.calls.push(call);
+    const behaviour = this.behaviours.get(verb.name);
+    const outcome = behaviour ? await behaviour(call) : { done: true as const, result: { made: (args as { name?: string }).name ?? '' } };
+    return outcome as CallOutcome<R>;
+  }
+
+  override async outcome<A, R>(_hostId: string, _verb: Verb<A, R>, key: string): Promise<CallOutcome<R>> {
+    this.polls.push(key);
+    if (!this.outcomes.has(key)) return { done: false };
+    const result = this.outcomes.get(key);
+    if (result instanceof Error) throw result;
+    return { done: true, result: result as R };
+  }
+
+  override stream(): Promise<Duplex> {
+    return Promise.reject(new Error('not in this test'));
+  }
+}
+
+export const quietLogging = (): Logging => new Logging(pino({ level: process.env['TEST_LOG'] ?? 'silent' }));
+
+export interface EngineOptions {
+  nodes?: NodeCaller;
+  outbox?: Outbox;
+  probe?: WorkflowProbe;
+  settings?: Partial<WorkflowSettings>;
+}
+
+export const newEngine = (database: Database, definitions: readonly RegistrableDefinition[], options: EngineOptions = {}): WorkflowEngine => {
+  const engine = new WorkflowEngine(
+    database,
+    options.nodes ?? new FakeNodes(),
+    options.outbox ?? new MemoryOutbox(),
+    quietLogging(),
+    new Metrics(),
+    options.probe,
+    new WorkflowSettings({ outcomePollMs: 100, stopGraceMs: 1_000, undoMaxBackoffMs: 100, ...options.settings }),
+  );
+  engine.register(definitions);
+  return engine;
+};
+
+/** What steps did, one row each, so that a test sees what stands and what was done twice. */
+export const createLedger = (database: Database): Promise<unknown> =>
+  database.query('CREATE TABLE IF NOT EXISTS effect (task_id uuid NOT NULL, what text NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp())');
+
+export const ledger = {
+  add: async (database: Database, op: Op, taskId: string, what: string): Promise<void> => {
+    await database.query('INSERT INTO effect (task_id, what) VALUES ($1, $2)', [taskId, what], op);
+  },
+  remove: async (database: Database, op: Op, taskId: string, what: string): Promise<void> => {
+    await database.query('DELETE FROM effect WHERE task_id = $1 AND what = $2', [taskId, what], op);
+  },
+  of: async (database: Database, taskId: string): Promise<string[]> =>
+    (await database.query<{ what: string }>('SELECT what FROM effect WHERE task_id = $1 ORDER BY at', [taskId])).map((row) => row.what),
+};
+
+export const subject = (id: string = crypto.randomUUID()): { kind: string; id: string; name: string } => ({ kind: 'thing', id, name: 'a thing' });
+export const startOptions = { projectId: null, createdBy: 'system' };
+
+export interface TaskView {
+  state: string;
+  error: { code: string; message: string; step: string | null; host: string | null; hint: string | null } | null;
+  undone: boolean;
+  fence: string;
+  lock_state: string | null;
+  owner: string | null;
+  wake_at: Date | null;
+  progress: number;
+}
+
+export const taskRow = async (database: Database, id: string): Promise<TaskView> => {
+  const rows = await database.query<TaskView>('SELECT * FROM task WHERE id = $1', [id]);
+  if (!rows[0]) throw new Error(`no task ${id}`);
+  return rows[0];
+};
+
+export const stepRows = (database: Database, id: string): Promise<{ name: string; phase: string; state: string; attempt: number; output: unknown; error: unknown }[]> =>
+  database.query('SELECT name, phase, state, attempt, output, error FROM task_step WHERE task_id = $1 ORDER BY seq, phase', [id]);
