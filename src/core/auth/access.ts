@@ -10,8 +10,11 @@ export class Access {
   constructor(
     readonly principal: Principal,
     readonly permission: Permission,
+    /** Narrows the reach to this project (`?project=`). */
+    only?: string,
   ) {
-    this.projects = allowedProjects(principal, permission);
+    const allowed = allowedProjects(principal, permission);
+    this.projects = only === undefined ? allowed : allowed === 'all' || allowed.includes(only) ? [only] : [];
   }
 
   /** True when the caller is a member of the project (in any role) or a system admin. */

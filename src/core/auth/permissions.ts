@@ -18,7 +18,8 @@ const covers = (pattern: string, permission: Permission): boolean => {
   return pattern === '*' || ((patternNoun === '*' || patternNoun === noun) && (patternVerb === '*' || patternVerb === verb));
 };
 
-const tokenAllows = (principal: Principal, permission: Permission): boolean =>
+/** True unless the principal came by an API token whose own list lacks `permission`. */
+export const tokenAllows = (principal: Principal, permission: Permission): boolean =>
   principal.tokenScopes === null || principal.tokenScopes.some((scope) => covers(scope, permission));
 
 /** True when the principal holds `permission` everywhere (system role). */

@@ -41,6 +41,10 @@ export interface RouteSpec<P extends z.ZodType | undefined, Q extends z.ZodType 
   rawBody?: boolean;
   /** A mutating route that is no transaction of its own (it streams, or hashes a password first): the handler opens what it needs, and `op` is not transactional. */
   ownTransaction?: boolean;
+  /** The answer holds a secret that is shown once: it is not kept under an `Idempotency-Key`. */
+  secretResponse?: boolean;
+  /** Media type of the success answer when the handler writes it to `res` itself; JSON otherwise. */
+  produces?: string;
 }
 
 export interface RouteRequest<P, Q, B> {

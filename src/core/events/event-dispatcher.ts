@@ -1,0 +1,146 @@
+import { injectable } from 'inversify';
+import type { Logger } from 'pino';
+import { Service } from '../app/module-manifest';
+import { Database } from '../db/database';
+import { Logging } from '../telemetry/logging';
+import type { LiveEventRecord } from './live-event-record';
+import { outboxChannel, OutboxRepository } from './outbox.repository';
+
+export interface EventSubscriber {
+  events(batch: readonly LiveEventRecord[]): void;
+  /** This process stops dispatching: no more events come. */
+  ended(): void;
+}
+
+const batchSize = 500;
+const pollMs = 1_000;
+const firstRecheckMs = 10;
+const lastRecheckMs = 250;
+
+/**
+ * Reads the outbox and hands every event once, in the order of its sequence number, to this process's subscribers. Each management
+ * process dispatches to its own clients.
+ *
+ * A transaction that commits late may hold a lower number than one that committed early. So a number is passed only when every transaction
+ * that could hold a lower one has ended: those are below the snapshot's xmax when the number was first seen, and have ended once xmin got there.
+ */
+@injectable()
+export class EventDispatcher extends Service {
+  private readonly log: Logger;
+  private readonly subscribers = new Set<EventSubscriber>();
+  private delivered = 0;
+  private waiting: { seq: number; horizon: bigint; since: number } | undefined;
+  private recheckMs = firstRecheckMs;
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> | undefined;
+  private again = false;
+  private started = false;
+  private unlisten: (() => Promise<void>) | undefined;
+
+  constructor(
+    private readonly repository: OutboxRepository,
+    private readonly database: Database,
+    logging: Logging,
+  ) {
+    super();
+    this.log = logging.for('events');
+  }
+
+  /** The last sequence number handed out. */
+  get position(): number {
+    return this.delivered;
+  }
+
+  /** Events after `position` from now on. Returns the way to unsubscribe. */
+  subscribe(subscriber: EventSubscriber): () => void {
+    this.subscribers.add(subscriber);
+    return () => void this.subscribers.delete(subscriber);
+  }
+
+  override async start(): Promise<void> {
+    if (this.started) return;
+    this.started = true;
+    this.delivered = (await this.repository.head()).seq;
+    this.unlisten = await this.database.listen(outboxChannel, () => this.wake());
+    this.wake();
+  }
+
+  override async stop(): Promise<void> {
+    if (!this.started) return;
+    this.started = false;
+    clearTimeout(this.timer);
+    await this.running;
+    await this.unlisten?.().catch(() => undefined);
+    for (const subscriber of [...this.subscribers]) subscriber.ended();
+    this.subscribers.clear();
+  }
+
+  private wake(): void {
+    if (!this.started) return;
+    if (this.running) {
+      this.again = true;
+      return;
+    }
+    clearTimeout(this.timer);
+    this.running = this.round().finally(() => {
+      this.running = undefined;
+      if (this.again) {
+        this.again = false;
+        this.wake();
+      }
+    });
+  }
+
+  private async round(): Promise<void> {
+    let pause = pollMs;
+    try {
+      if (await this.advance()) this.recheckMs = firstRecheckMs;
+      if (this.waiting) {
+        pause = this.recheckMs;
+        this.recheckMs = Math.min(this.recheckMs * 1.5, lastRecheckMs);
+      }
+    } catch (error) {
+      this.log.warn({ err: error }, 'the outbox cannot be read; tried again');
+    }
+    if (this.started) this.timer = setTimeout(() => this.wake(), pause);
+  }
+
+  /** True when something was delivered. */
+  private async advance(): Promise<boolean> {
+    const head = await this.repository.head();
+    let settled: number | undefined;
+    if (this.waiting && head.xmin >= this.waiting.horizon) {
+      settled = this.waiting.seq;
+      this.waiting = undefined;
+    }
+    if (head.seq > Math.max(this.delivered, settled ?? 0)) {
+      if (head.xmin === head.xmax) {
+        settled = head.seq;
+        this.waiting = undefined;
+      } else this.waiting ??= { seq: head.seq, horizon: head.xmax, since: Date.now() };
+    }
+    if (this.waiting && Date.now() - this.waiting.since > 10_000) {
+      this.log.warn({ xmin: String(head.xmin), seconds: Math.round((Date.now() - this.waiting.since) / 1000) }, 'an old transaction holds up live events');
+      this.waiting.since = Date.now();
+    }
+    if (settled === undefined) return false;
+    while (this.started && this.delivered < settled) {
+      const batch = await this.repository.between(this.delivered, settled, batchSize);
+      const last = batch.at(-1);
+      this.delivered = batch.length === batchSize && last ? last.seq : settled;
+      if (batch.length > 0) this.hand(batch);
+    }
+    return true;
+  }
+
+  private hand(batch: readonly LiveEventRecord[]): void {
+    for (const subscriber of [...this.subscribers]) {
+      try {
+        subscriber.events(batch);
+      } catch (error) {
+        this.log.error({ err: error }, 'a subscriber failed and is dropped');
+        this.subscribers.delete(subscriber);
+      }
+    }
+  }
+}

@@ -1,0 +1,14 @@
+import type { ContainerModuleLoadOptions } from 'inversify';
+import { EventDispatcher } from './event-dispatcher';
+import { EventStreams } from './event-streams.service';
+import { EventsController } from './events.controller';
+import { LiveGateway } from './live-gateway';
+import { Outbox } from './outbox';
+import { OutboxRepository } from './outbox.repository';
+import { PostgresOutbox } from './postgres-outbox';
+
+/** Live events of the management role. Services to start after the HTTP server is mounted: EventDispatcher, LiveGateway. Controller: EventsController. */
+export const bindEvents = ({ bind }: ContainerModuleLoadOptions): void => {
+  bind(Outbox).to(PostgresOutbox).inSingletonScope();
+  for (const service of [OutboxRepository, EventDispatcher, EventStreams, EventsController, LiveGateway]) bind<object>(service).toSelf().inSingletonScope();
+};

@@ -1,0 +1,77 @@
+import { injectable } from 'inversify';
+import { Database } from '../db/database';
+import type { Op } from '../db/op';
+import type { LiveEventRecord } from './live-event-record';
+import type { LiveEvent } from './outbox';
+
+export const outboxChannel = 'vc_stack_outbox';
+
+/** Where the table stands, all in one snapshot. Transaction ids are 64-bit and never wrap. */
+export interface OutboxHead {
+  /** The highest visible sequence number; 0 when the table is empty. */
+  seq: number;
+  /** Every transaction below it has ended. */
+  xmin: bigint;
+  /** No transaction at or above it had begun to write. */
+  xmax: bigint;
+}
+
+interface Row {
+  seq: string;
+  type: string;
+  project_id: string | null;
+  subject: { kind: string; id: string };
+  data: Record<string, unknown>;
+  at: string;
+}
+
+@injectable()
+export class OutboxRepository {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Adds an event and wakes the readers at commit. The transaction takes its id before it draws the sequence number: whoever drew a
+   * lower number is then known to be older than any snapshot that sees this row. The dispatcher's order stands on that.
+   */
+  async add(op: Op, event: LiveEvent): Promise<void> {
+    await this.database.query(
+      `WITH own AS MATERIALIZED (SELECT pg_current_xact_id() AS xid),
+       added AS (
+         INSERT INTO outbox (seq, type, project_id, subject, data)
+         SELECT nextval(pg_get_serial_sequence('outbox', 'seq')), $1, $2::uuid, $3::jsonb, $4::jsonb FROM own WHERE own.xid IS NOT NULL
+         RETURNING seq)
+       SELECT pg_notify('${outboxChannel}', '') FROM added`,
+      [event.type, event.projectId, JSON.stringify(event.subject), JSON.stringify(event.data)],
+      op,
+    );
+  }
+
+  async head(): Promise<OutboxHead> {
+    const [row] = await this.database.query<{ seq: string; xmin: string; xmax: string }>(
+      `SELECT coalesce((SELECT max(seq) FROM outbox), 0)::text AS seq, pg_snapshot_xmin(s)::text AS xmin, pg_snapshot_xmax(s)::text AS xmax FROM pg_current_snapshot() s`,
+    );
+    if (!row) throw new Error('the database gave no snapshot');
+    return { seq: Number(row.seq), xmin: BigInt(row.xmin), xmax: BigInt(row.xmax) };
+  }
+
+  /** Events with `after` < seq <= `upTo`, in order, at most `limit`. */
+  async between(after: number, upTo: number, limit: number): Promise<LiveEventRecord[]> {
+    const rows = await this.database.query<Row>(
+      `SELECT seq::text AS seq, type, project_id, subject, data, to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at
+       FROM outbox WHERE seq > $1 AND seq <= $2 ORDER BY seq LIMIT $3`,
+      [after, upTo, limit],
+    );
+    return rows.map((row) => ({ seq: Number(row.seq), type: row.type, projectId: row.project_id, subject: row.subject, data: row.data, at: row.at }));
+  }
+
+  /** The lowest sequence number still kept; null when the table is empty. */
+  async oldest(): Promise<number | null> {
+    const [row] = await this.database.query<{ seq: string | null }>('SELECT min(seq)::text AS seq FROM outbox');
+    return row?.seq == null ? null : Number(row.seq);
+  }
+
+  /** Forgets events older than 24 hours. */
+  async prune(): Promise<void> {
+    await this.database.query(`DELETE FROM outbox WHERE created_at < now() - interval '24 hours'`);
+  }
+}

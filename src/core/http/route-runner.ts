@@ -1,0 +1,180 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { injectable } from 'inversify';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { Access } from '../auth/access';
+import { Authenticator, type ProjectRef } from '../auth/authenticator';
+import { BearerAuthentication } from '../auth/bearer-authentication';
+import { allowedGlobally, tokenAllows, type Permission } from '../auth/permissions';
+import type { Principal } from '../auth/principal';
+import { Config } from '../config/config';
+import { Database } from '../db/database';
+import type { Op } from '../db/op';
+import { forbidden, Problem } from '../errors/problem';
+import { Logging } from '../telemetry/logging';
+import { ref } from './fields';
+import { IdempotencyRepository, type KeptAnswer, type KeyedRequest } from './idempotency.repository';
+import { jsonBodyReader } from './json-body';
+import { isRetryable } from './problem-mapping';
+import { ReplyMarker, type Route, type RouteRequest } from './route';
+import { parsePart } from './validation';
+
+type Spec = Route['spec'];
+interface Granted {
+  access: Access;
+  project?: ProjectRef;
+}
+
+const noKeys = z.strictObject({});
+const methodsThatChange = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
+/** True when the handler runs in the server's transaction. */
+export const isTransactional = (spec: Spec): boolean => methodsThatChange.has(spec.method) && !spec.ownTransaction && !spec.rawBody;
+
+/** True when the route honours `Idempotency-Key`. */
+export const isKeyed = (spec: Spec): boolean => isTransactional(spec) && spec.scope !== 'public' && !spec.secretResponse;
+
+/** Runs one route: identity, permission, validation, transaction, answer; in this order, so that a stranger learns nothing from validation. */
+@injectable()
+export class RouteRunner {
+  private readonly log: Logger;
+  private readonly readJson: (req: Request, res: Response) => Promise<unknown>;
+
+  constructor(
+    config: Config,
+    logging: Logging,
+    private readonly authentication: BearerAuthentication,
+    private readonly authenticator: Authenticator,
+    private readonly database: Database,
+    private readonly idempotency: IdempotencyRepository,
+  ) {
+    this.log = logging.for('http');
+    this.readJson = jsonBodyReader(config.core.limits.body);
+  }
+
+  /** The Express handler of a route. Errors go to `next`. */
+  handler(route: Route): RequestHandler {
+    return (req, res, next) => {
+      this.run(route, req, res).catch(next);
+    };
+  }
+
+  private async run(route: Route, req: Request, res: Response): Promise<void> {
+    const { spec } = route;
+    const principal = spec.scope === 'public' ? undefined : await this.authentication.principal(req, res);
+    const { query, projectRef } = this.splitQuery(spec, req);
+    const granted = principal && (await this.authorize(spec, principal, projectRef));
+    const params = parsePart('params', spec.params ?? noKeys, { ...req.params });
+    const parsedQuery = parsePart('query', spec.query ?? noKeys, query);
+    const rawBody = spec.rawBody ? undefined : await this.readJson(req, res);
+    const body = spec.rawBody ? undefined : this.parseBody(spec, rawBody);
+    const requestOf = (op: Op): RouteRequest<unknown, unknown, unknown> => ({
+      params,
+      query: parsedQuery,
+      body,
+      requestId: String(res.locals['requestId']),
+      op,
+      raw: req,
+      res,
+      remoteAddress: req.socket.remoteAddress ?? '',
+      ...(granted?.project && { project: granted.project }),
+      // A public route has neither, as its contract says.
+      principal: principal as Principal,
+      access: granted?.access as Access,
+    });
+    const keyed = principal && this.keyOf(spec, req, principal, rawBody);
+    const answer = isTransactional(spec) ? await this.inTransaction(route, requestOf, keyed) : { ...(await this.answer(route, requestOf(this.database.op))), replayed: false };
+    if (res.headersSent || res.destroyed) return;
+    for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
+    if (answer.replayed) res.setHeader('idempotency-replayed', 'true');
+    res.statusCode = answer.status;
+    if (answer.body === null) {
+      res.end();
+      return;
+    }
+    if (!res.hasHeader('content-type')) res.setHeader('content-type', 'application/json; charset=utf-8');
+    res.end(answer.body);
+  }
+
+  /** `?project=` steers the scope; it reaches the handler's query only where the route's own schema names it. */
+  private splitQuery(spec: Spec, req: Request): { query: Record<string, unknown>; projectRef: string | undefined } {
+    const query: Record<string, unknown> = Object.fromEntries(Object.entries(req.query as Record<string, unknown>));
+    if (Object.hasOwn(req.query, '__proto__')) Object.defineProperty(query, '__proto__', { value: '', enumerable: true });
+    if ((spec.scope !== 'project' && spec.scope !== 'collection') || query['project'] === undefined) return { query, projectRef: undefined };
+    const projectRef = String((parsePart('query', z.object({ project: ref }), { project: query['project'] }) as { project: string }).project);
+    const declared = spec.query instanceof z.ZodObject && Object.hasOwn(spec.query.shape, 'project');
+    if (!declared) delete query['project'];
+    return { query, projectRef };
+  }
+
+  private async authorize(spec: Spec, principal: Principal, projectRef: string | undefined): Promise<Granted> {
+    const permission: Permission = spec.permission ?? 'self:any';
+    if (spec.scope === 'self') {
+      // An API token with a list of its own does only what the list says: it may look at itself, and change nothing unlisted.
+      const listed = spec.permission ? tokenAllows(principal, spec.permission) : principal.tokenScopes === null || !methodsThatChange.has(spec.method);
+      if (!listed) throw spec.permission ? forbidden(spec.permission) : new Problem({ status: 403, code: 'forbidden', detail: 'This needs a session, or an API token without restrictions.' });
+      return { access: new Access(principal, permission) };
+    }
+    if (spec.scope === 'global') {
+      if (!allowedGlobally(principal, permission)) throw forbidden(permission);
+      return { access: new Access(principal, permission) };
+    }
+    if (spec.scope === 'project' || (spec.scope === 'collection' && projectRef !== undefined)) {
+      const project = await this.authenticator.resolveProject(principal, projectRef);
+      const access = new Access(principal, permission, project.id);
+      access.assert(project.id, 'project', projectRef ?? project.name);
+      return { access, project };
+    }
+    return { access: new Access(principal, permission) };
+  }
+
+  private parseBody(spec: Spec, raw: unknown): unknown {
+    if (spec.body) return parsePart('body', spec.body, raw);
+    return raw === undefined ? undefined : (parsePart('body', noKeys, raw), undefined);
+  }
+
+  private keyOf(spec: Spec, req: Request, principal: Principal, body: unknown): KeyedRequest | undefined {
+    const key = req.headers['idempotency-key'];
+    if (key === undefined || !isKeyed(spec)) return undefined;
+    if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) {
+      throw new Problem({ status: 400, code: 'invalid_idempotency_key', detail: 'Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.' });
+    }
+    return { principalId: principal.id, key, method: spec.method, path: req.originalUrl, body: body ?? null };
+  }
+
+  /** A transaction that lost against another one is run once more, from its beginning. */
+  private async inTransaction(route: Route, requestOf: (op: Op) => RouteRequest<unknown, unknown, unknown>, keyed: KeyedRequest | undefined): Promise<KeptAnswer & { replayed: boolean }> {
+    const attempt = (): Promise<KeptAnswer & { replayed: boolean }> =>
+      this.database.tx(async (op) => {
+        if (!keyed) return { ...(await this.answer(route, requestOf(op))), replayed: false };
+        const claim = await this.idempotency.claim(op, keyed);
+        if (claim.kind === 'reused') {
+          throw new Problem({ status: 422, code: 'idempotency_key_reused', detail: 'This Idempotency-Key was used for another request. Take a new one.' });
+        }
+        if (claim.kind === 'replay') return { ...claim.answer, replayed: true };
+        const answer = await this.answer(route, requestOf(op));
+        await this.idempotency.keep(op, keyed, answer);
+        return { ...answer, replayed: false };
+      });
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isRetryable(error)) throw error;
+      this.log.info({ err: error, route: route.spec.path }, 'a transaction lost against another one and is run again');
+      return attempt();
+    }
+  }
+
+  /** Runs the handler. What it returns passes the response schema, so that no member leaves that the contract does not name. */
+  private async answer(route: Route, request: RouteRequest<unknown, unknown, unknown>): Promise<KeptAnswer> {
+    const { spec } = route;
+    const returned = await route.handle(request);
+    const made = returned instanceof ReplyMarker ? returned.value : { body: returned };
+    const status = made.status ?? spec.status ?? 200;
+    const headers = made.headers ?? {};
+    if (made.body === undefined || status === 204 || status === 304) return { status: made.body === undefined && status === 200 && !request.res.headersSent ? 204 : status, headers, body: null };
+    const parsed = spec.response.safeParse(made.body);
+    if (!parsed.success) throw new Error(`the answer of ${spec.method} ${spec.path} breaks its contract: ${parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).slice(0, 10).join('; ')}`);
+    return { status, headers, body: JSON.stringify(parsed.data) };
+  }
+}

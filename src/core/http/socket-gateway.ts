@@ -1,0 +1,113 @@
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import type { Server } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { injectable } from 'inversify';
+import type { Logger } from 'pino';
+import { WebSocketServer, type WebSocket } from 'ws';
+import { Problem } from '../errors/problem';
+import { Logging } from '../telemetry/logging';
+import { problemDocument, problemHeaders } from './problem-document';
+import { problemOf } from './problem-mapping';
+import type { SocketRoute, SocketRoutes } from './socket-route';
+import { randomUUID } from 'node:crypto';
+
+const internal = (): Problem => new Problem({ status: 500, code: 'internal_error', detail: 'Something failed here. Ask with the request id.' });
+
+/** Same origin, or none (programs). A page from elsewhere must not use a visitor's rights. */
+export const sameOrigin = (req: IncomingMessage): boolean => {
+  const { origin, host } = req.headers;
+  return origin === undefined || (host !== undefined && origin.toLowerCase() === `https://${host.toLowerCase()}`);
+};
+
+/** WebSocket endpoints of the modules. */
+@injectable()
+export class SocketGateway {
+  private readonly log: Logger;
+  private readonly server = new WebSocketServer({ noServer: true, maxPayload: 1_048_576, perMessageDeflate: false, clientTracking: true });
+  private readonly routes: { pattern: RegExp; route: SocketRoute }[] = [];
+  /** Paths whose upgrades someone else answers. */
+  private readonly foreign: string[] = [];
+  private readonly alive = new WeakSet<WebSocket>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(logging: Logging) {
+    this.log = logging.for('sockets');
+  }
+
+  mount(sockets: readonly SocketRoutes[]): void {
+    for (const route of sockets.flatMap((s) => s.socketRoutes())) {
+      const pattern = new RegExp(`^/api/v1${route.path.replace(/[.]/g, '\\.').replace(/:[A-Za-z0-9_]+/g, '[^/]+')}$`);
+      this.routes.push({ pattern, route });
+    }
+  }
+
+  /** Leaves upgrades at this path to another listener of the same server. */
+  leave(path: string): void {
+    this.foreign.push(path);
+  }
+
+  attach(server: Server): void {
+    server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
+      socket.on('error', () => socket.destroy());
+      this.upgrade(req, socket, head).catch((error: unknown) => this.refuse(req, socket, error));
+    });
+    this.timer = setInterval(() => this.dropDead(), 30_000);
+    this.timer.unref();
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+    for (const socket of this.server.clients) socket.close(1001, 'server stops');
+    setTimeout(() => {
+      for (const socket of this.server.clients) socket.terminate();
+    }, 1_000).unref();
+  }
+
+  private async upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const url = this.urlOf(req);
+    if (this.foreign.some((path) => url.pathname.startsWith(path))) return;
+    const found = this.routes.find(({ pattern }) => pattern.test(url.pathname));
+    if (!found) throw new Problem({ status: 404, code: 'not_found', detail: 'There is no such socket.' });
+    if (!sameOrigin(req)) throw new Problem({ status: 403, code: 'foreign_origin', detail: 'Pages from another origin may not open this.' });
+    const admitted: unknown = await found.route.admit(req, url);
+    if (socket.destroyed) return;
+    this.server.handleUpgrade(req, socket, head, (ws) => {
+      this.alive.add(ws);
+      ws.on('pong', () => this.alive.add(ws));
+      ws.on('error', (error) => this.log.debug({ err: error }, 'socket error'));
+      found.route.open(ws, admitted).catch((error: unknown) => {
+        const problem = problemOf(error);
+        if (!problem) this.log.error({ err: error, path: url.pathname }, 'a socket failed');
+        ws.close(1011, (problem?.detail ?? 'internal error').slice(0, 100));
+      });
+    });
+  }
+
+  private urlOf(req: IncomingMessage): URL {
+    try {
+      const url = new URL(req.url ?? '/', 'https://self');
+      if (url.host === 'self') return url;
+    } catch {
+      // Answered below like every other bad target.
+    }
+    throw new Problem({ status: 400, code: 'malformed_path', detail: 'The path is not valid.' });
+  }
+
+  private refuse(req: IncomingMessage, socket: Duplex, error: unknown): void {
+    const problem = problemOf(error) ?? internal();
+    const requestId = randomUUID();
+    if (problem.status >= 500) this.log.error({ err: error, requestId }, 'a socket could not be opened');
+    const body = JSON.stringify(problemDocument(problem, (req.url ?? '/').split('?')[0] ?? '/', requestId));
+    const headers = { ...problemHeaders(problem), connection: 'close', 'content-length': String(Buffer.byteLength(body)) };
+    const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? 'Error'}\r\n${head.join('\r\n')}\r\n\r\n${body}`);
+  }
+
+  /** A peer that answered no ping since the last round is gone. */
+  private dropDead(): void {
+    for (const socket of this.server.clients) {
+      if (!this.alive.delete(socket)) socket.terminate();
+      else socket.ping();
+    }
+  }
+}

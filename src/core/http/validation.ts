@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { Problem, type FieldError } from '../errors/problem';
+
+export type RequestPart = 'params' | 'query' | 'body';
+
+/** Issues of shape: the request is malformed (400). All others concern values of the right shape (422). */
+const structural = new Set(['invalid_type', 'unrecognized_keys', 'invalid_union', 'invalid_key', 'invalid_element']);
+const maxErrors = 50;
+
+const at = (value: unknown, path: readonly PropertyKey[]): unknown => {
+  let here: unknown = value;
+  for (const key of path) {
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, key)) return undefined;
+    here = (here as Record<PropertyKey, unknown>)[key];
+  }
+  return here;
+};
+
+const codeOf = (issue: z.core.$ZodIssue, value: unknown): string => {
+  if (issue.code === 'custom') {
+    const code: unknown = issue.params?.['code'];
+    return typeof code === 'string' ? code : 'unacceptable';
+  }
+  if (issue.code === 'invalid_type' && at(value, issue.path) === undefined) return 'required';
+  const counted = (issue.code === 'too_small' || issue.code === 'too_big') && issue.origin !== 'number' && issue.origin !== 'int' && issue.origin !== 'bigint';
+  if (counted) return issue.code === 'too_small' ? 'too_short' : 'too_long';
+  return issue.code;
+};
+
+const fieldErrors = (part: RequestPart, issue: z.core.$ZodIssue, value: unknown): FieldError[] => {
+  const path = [part, ...issue.path.map(String)].join('.');
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ path: `${path}.${key.slice(0, 100)}`, code: 'unknown_key', message: 'is not known here' }));
+  return [{ path, code: codeOf(issue, value), message: issue.message }];
+};
+
+/** Refuses keys named `__proto__` at any depth, and nesting beyond 64 levels, whatever the schema says about unknown keys. */
+const checkStructure = (part: RequestPart, value: unknown): void => {
+  const queue: { value: unknown; path: string; depth: number }[] = [{ value, path: part, depth: 0 }];
+  for (let item = queue.pop(); item; item = queue.pop()) {
+    if (typeof item.value !== 'object' || item.value === null) continue;
+    const here = item.depth > 64 ? { path: part, code: 'too_deep', message: 'at most 64 levels' } : Object.hasOwn(item.value, '__proto__') ? { path: `${item.path}.__proto__`, code: 'unknown_key', message: 'is not known here' } : null;
+    if (here) throw new Problem({ status: 400, code: 'invalid_request', detail: `${here.path}: ${here.message}.`, errors: [here] });
+    for (const [key, child] of Object.entries(item.value)) {
+      if (typeof child === 'object' && child !== null) queue.push({ value: child, path: `${item.path}.${key.slice(0, 100)}`, depth: item.depth + 1 });
+    }
+  }
+};
+
+/** Parses one part of a request. Throws 400 `invalid_request` or 422 `unacceptable` with a field error for everything that is wrong. */
+export const parsePart = (part: RequestPart, schema: z.ZodType, value: unknown): unknown => {
+  checkStructure(part, value);
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const { issues } = parsed.error;
+  const errors = issues.flatMap((issue) => fieldErrors(part, issue, value));
+  const malformed = issues.some((issue) => structural.has(issue.code));
+  const first = errors[0];
+  throw new Problem({
+    status: malformed ? 400 : 422,
+    code: malformed ? 'invalid_request' : 'unacceptable',
+    detail: first ? `${first.path}: ${first.message}${errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''}.` : 'The request is not valid.',
+    errors: errors.slice(0, maxErrors),
+  });
+};
