@@ -30,7 +30,16 @@ export interface CliContext {
   project(): string | undefined;
   /** A WebSocket below `/api/v1` with the profile's credential and CA. */
   socket(path: string): Promise<import('ws').WebSocket>;
+  /** A line for the user on standard error, so that standard output holds nothing but the result. */
   info(line: string): void;
+  /** Asks before something is destroyed; true without asking when nobody sits at a terminal. */
+  confirm(question: string): Promise<boolean>;
+  /** A secret, typed without echo; needs a terminal. */
+  secret(question: string): Promise<string>;
+  /** The first line of standard input. */
+  stdinLine(): Promise<string>;
+  /** Runs `work` for each in turn. One that fails is printed and does not stop the others; the exit code is then that of the first failure. */
+  each(refs: string[], work: (ref: string) => Promise<void>): Promise<void>;
 }
 
 export interface CliRegistrar {

@@ -1,0 +1,91 @@
+import type { Command } from 'commander';
+import { CliFailure, exitCodes, usageFailure } from './cli-failure';
+import type { Profile } from './profile-store';
+import type { TerminalContext } from './terminal-context';
+
+interface LoginOptions {
+  caFile?: string;
+  fingerprint?: string;
+  user?: string;
+  passwordStdin?: boolean;
+  tokenStdin?: boolean;
+}
+
+/** `login`, `logout` and `profile`: what concerns the client's own file rather than a noun of the server. */
+export const registerSession = (program: Command, context: TerminalContext): void => {
+  program
+    .command('login')
+    .description('log in to a control plane and keep it as a profile')
+    .argument('<url>', 'its address, e.g. https://10.0.0.1:8443')
+    .option('--ca-file <file>', "PEM file of the authority that the server's certificate comes from")
+    .option('--fingerprint <sha256>', "SHA-256 fingerprint of the server's certificate or of its authority")
+    .option('--user <name>', 'whom to log in; asked for when missing')
+    .option('--password-stdin', 'read the password from standard input')
+    .option('--token-stdin', 'read an API token from standard input and use it instead of a session')
+    .addHelpText(
+      'after',
+      `
+Without --ca-file or --fingerprint, a certificate that the system does not know is shown for you to confirm.
+
+Examples:
+  vcctl login https://10.0.0.1:8443
+  vcctl login https://cloud.example.org --profile office --user anna
+  vcctl login https://10.0.0.1:8443 --ca-file ca.pem --user admin --password-stdin < password`,
+    )
+    .action(async (url: string, options: LoginOptions) => {
+      const { login } = await import('./login.js');
+      const profile = await login(context, url, options);
+      context.info(`Logged in to ${profile.url} as ${profile.user ?? '?'} (profile ${profile.name}, project ${profile.project ?? 'none'}).`);
+    });
+
+  program
+    .command('logout')
+    .description('end the session and forget its tokens')
+    .action(async () => {
+      const session = await context.session();
+      const name = session.profile.name;
+      try {
+        if (session.profile.apiToken === undefined) await context.request('POST', '/logout');
+      } catch (error) {
+        if (!(error instanceof CliFailure && error.exitCode === exitCodes.unauthenticated)) context.info(`The server could not be told: ${(error as Error).message}`);
+      }
+      const { dropTokens } = await import('./api-session.js');
+      await context.store.update((file) => {
+        const profile = file.profiles.find((p) => p.name === name);
+        if (profile) dropTokens(profile);
+      });
+      context.info(`Logged out of ${session.profile.url}.`);
+    });
+
+  const profile = program.command('profile').description('the control planes that this user knows');
+  profile
+    .command('list')
+    .description('list profiles; the current one is marked')
+    .action(async () => {
+      const file = await context.store.load();
+      const rows = file.profiles.map((p) => ({ name: p.name, current: p.name === file.current, url: p.url, user: p.user ?? null, project: p.project ?? null, loggedIn: isLoggedIn(p) }));
+      context.print(rows, [
+        { header: 'name', value: (p) => (p.current ? `${p.name} *` : p.name) },
+        { header: 'url', value: (p) => p.url },
+        { header: 'user', value: (p) => p.user ?? '' },
+        { header: 'project', value: (p) => p.project ?? '' },
+        { header: 'logged in', value: (p) => (p.loggedIn ? 'yes' : 'no') },
+      ]);
+    });
+  profile
+    .command('use')
+    .description('make a profile the current one; with --project also set its default project')
+    .argument('<name>')
+    .addHelpText('after', '\nExamples:\n  vcctl profile use office\n  vcctl profile use office --project web')
+    .action(async (name: string, _options: unknown, command: Command) => {
+      const { project } = command.optsWithGlobals<{ project?: string }>();
+      await context.store.update((file) => {
+        const found = file.profiles.find((p) => p.name === name);
+        if (!found) throw usageFailure(`there is no profile "${name}"; see: vcctl profile list`);
+        file.current = name;
+        if (project !== undefined) found.project = project;
+      });
+    });
+};
+
+const isLoggedIn = (profile: Profile): boolean => profile.apiToken !== undefined || profile.refreshToken !== undefined;

@@ -1,0 +1,11 @@
+import type { Command } from 'commander';
+import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
+import { NetworkCommands } from './network.command';
+import { PortCommands } from './port.command';
+
+/** All commands of the module. */
+export class NetworkingCommands implements CliRegistrar {
+  register(program: Command, context: CliContext): void {
+    for (const commands of [new NetworkCommands(), new PortCommands()]) commands.register(program, context);
+  }
+}

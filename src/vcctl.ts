@@ -1,0 +1,15 @@
+import type { CliRegistrar } from './core/cli/cli-context';
+import { runVcctl } from './core/cli/program';
+import { ComputeCommands } from './modules/compute/cli/compute.commands';
+import { HostCommands } from './modules/host/cli/host.command';
+import { IdentityCommands } from './modules/identity/cli/identity.commands';
+import { ImageCommands } from './modules/image/cli/image.command';
+import { NetworkingCommands } from './modules/network/cli/network.commands';
+import { VolumeCommands } from './modules/storage/cli/volume.command';
+
+/** The client's commands in the order of the help. Named here and not taken from the modules' manifests, which would load their schemas. */
+const registrars: CliRegistrar[] = [new ComputeCommands(), new ImageCommands(), new NetworkingCommands(), new VolumeCommands(), new HostCommands(), new IdentityCommands()];
+
+void runVcctl(process.argv, process.env, registrars).then((exitCode) => {
+  process.exitCode = exitCode;
+});
