@@ -27,7 +27,7 @@ const programs = [
   ['nft', 'nftables'],
   ['dnsmasq', 'dnsmasq-base'],
 ] as const;
-const controllers = ['cpu', 'memory', 'pids', 'io'];
+const controllers = ['cpu', 'memory', 'pids'];
 
 const readable = async (path: string, mode = constants.R_OK): Promise<boolean> =>
   access(path, mode).then(
@@ -71,7 +71,8 @@ const device = async ({ root: base }: DoctorView, path: string, name: string, fi
   check(name, await readable(join(base, path), constants.R_OK | constants.W_OK), `/${path} is there`, `there is no usable /${path}`, fix);
 
 const cgroups = async ({ root: base }: DoctorView): Promise<DoctorCheck> => {
-  const found = (await content(join(base, 'sys/fs/cgroup/cgroup.controllers'))).split(/\s+/).filter((c) => c !== '');
+  const top = await content(join(base, 'sys/fs/cgroup/cgroup.controllers'));
+  const found = (top || (await content(join(base, 'sys/fs/cgroup/unified/cgroup.controllers')))).split(/\s+/).filter((c) => c !== '');
   const missing = controllers.filter((c) => !found.includes(c));
   const bad = found.length === 0 ? 'control groups version 2 are not mounted: instances run without limits' : `control groups lack ${missing.join(', ')}: instances run without those limits`;
   return check('cgroup2', missing.length === 0, `control groups version 2 with ${found.join(', ')}`, bad, 'boot with systemd.unified_cgroup_hierarchy=1');

@@ -2,7 +2,7 @@ import type { Inventory } from '../contract/host.api';
 import type { ConditionFact } from './host-state';
 
 /** Controllers that instances are limited with. */
-const wantedControllers = ['cpu', 'memory', 'pids', 'io'];
+const wantedControllers = ['cpu', 'memory', 'pids'];
 
 /** What an inventory says about the host's fitness. Whether a VMM is usable was found by really starting a guest on the host. */
 export const inventoryConditions = (inventory: Inventory): ConditionFact[] => [vmm(inventory), storage(inventory), cgroup(inventory)];

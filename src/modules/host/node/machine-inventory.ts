@@ -21,11 +21,11 @@ export const readMachine = async (root = '/'): Promise<MachineInventory> => {
 };
 
 /** Devices choose their own strings; PostgreSQL refuses NUL and people refuse control characters. */
-const clean = (text: string): string => text.replace(/[\p{Cc}\p{Cs}]/gu, '').trim();
+const clean = (text: string): string => text.replace(/[^\P{Cc}\n\t]|\p{Cs}/gu, '').trim();
 
 const text = async (path: string): Promise<string> => {
   try {
-    return clean(await readFile(path, 'utf8').then((t) => t.replace(/\n/g, '\u2028'))).replace(/\u2028/g, '\n');
+    return clean(await readFile(path, 'utf8'));
   } catch {
     return '';
   }
@@ -83,9 +83,12 @@ const readNics = async (root: string): Promise<Inventory['nics']> => {
   );
 };
 
+/** Version 2 stands at the top, or beside version 1 under `unified`, where controllers that version 1 holds are missing. */
 const readCgroup = async (root: string): Promise<NonNullable<Inventory['cgroup']>> => {
-  const controllers = await text(join(root, 'sys/fs/cgroup/cgroup.controllers'));
-  if (controllers !== '') return { version: 2, controllers: controllers.split(/\s+/) };
-  const unified = await text(join(root, 'sys/fs/cgroup/cgroup.procs'));
-  return { version: unified === '' && (await list(join(root, 'sys/fs/cgroup'))).length > 0 ? 1 : 0, controllers: [] };
+  const dir = join(root, 'sys/fs/cgroup');
+  for (const file of ['cgroup.controllers', 'unified/cgroup.controllers']) {
+    const controllers = await text(join(dir, file));
+    if (controllers !== '') return { version: 2, controllers: controllers.split(/\s+/) };
+  }
+  return { version: (await list(dir)).length > 0 ? 1 : 0, controllers: [] };
 };
