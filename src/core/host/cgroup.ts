@@ -1,0 +1,82 @@
+import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** What an instance may take. Memory in bytes of guest RAM; the VMM's own need is added here. */
+export interface CgroupLimits {
+  memoryBytes: number;
+  vcpus: number;
+  /** Largest number of threads and processes. Default 512 and 8 per vCPU. */
+  pids?: number;
+}
+
+export interface CgroupPlacement {
+  enforced: boolean;
+  /** Why limits are not enforced, for the host's conditions; empty when they are. */
+  reason: string;
+}
+
+const controllers = ['cpu', 'memory', 'pids'] as const;
+const parent = 'vc-stack';
+/** Device models, page cache of the VMM's files and, under software emulation, translated code. */
+const vmmOverheadBytes = 256 * 1024 * 1024;
+const cpuPeriodMicroseconds = 100_000;
+
+const unifiedRoot = async (): Promise<string | null> => {
+  const mounts = await readFile('/proc/self/mounts', 'utf8').catch(() => '');
+  const line = mounts.split('\n').find((l) => l.split(' ')[2] === 'cgroup2');
+  return line?.split(' ')[1] ?? null;
+};
+
+const directoryOf = (root: string, instanceId: string): string => {
+  if (!/^[A-Za-z0-9-]{1,64}$/.test(instanceId)) throw new Error(`"${instanceId.slice(0, 64)}" cannot name a cgroup`);
+  return join(root, parent, `instance-${instanceId}`);
+};
+
+const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/**
+ * Moves a VMM into its own cgroup v2 with limits on memory, CPU time and threads. A host that cannot enforce them
+ * (no cgroup v2, or its controllers are bound to v1) is not an error: the answer says why, and the caller reports it.
+ */
+export const placeInCgroup = async (instanceId: string, pid: number, limits: CgroupLimits): Promise<CgroupPlacement> => {
+  const root = await unifiedRoot();
+  if (!root) return { enforced: false, reason: 'cgroup v2 is not mounted' };
+  const present = (await readFile(join(root, 'cgroup.controllers'), 'utf8').catch(() => '')).trim().split(/\s+/);
+  const absent = controllers.filter((c) => !present.includes(c));
+  if (absent.length > 0) return { enforced: false, reason: `cgroup v2 has no ${absent.join(', ')} controller` };
+  const directory = directoryOf(root, instanceId);
+  try {
+    const enable = controllers.map((c) => `+${c}`).join(' ');
+    await writeFile(join(root, 'cgroup.subtree_control'), enable);
+    await mkdir(join(root, parent), { recursive: true });
+    await writeFile(join(root, parent, 'cgroup.subtree_control'), enable);
+    await mkdir(directory, { recursive: true });
+    await writeFile(join(directory, 'memory.max'), String(limits.memoryBytes + vmmOverheadBytes));
+    await writeFile(join(directory, 'memory.oom.group'), '1');
+    await writeFile(join(directory, 'cpu.max'), `${limits.vcpus * cpuPeriodMicroseconds} ${cpuPeriodMicroseconds}`);
+    await writeFile(join(directory, 'pids.max'), String(limits.pids ?? 512 + 8 * limits.vcpus));
+    await writeFile(join(directory, 'cgroup.procs'), String(pid));
+    return { enforced: true, reason: '' };
+  } catch (error) {
+    await rmdir(directory).catch(() => undefined);
+    return { enforced: false, reason: `the cgroup could not be set up: ${message(error)}` };
+  }
+};
+
+/** Removes the instance's cgroup once its processes are gone. Nothing to remove is success; a busy group is retried for a second, then an error. */
+export const removeCgroup = async (instanceId: string): Promise<void> => {
+  const root = await unifiedRoot();
+  if (!root) return;
+  const directory = directoryOf(root, instanceId);
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await rmdir(directory);
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code;
+      if (code === 'ENOENT') return;
+      if (code !== 'EBUSY' || attempt >= 20) throw error;
+      await delay(50);
+    }
+  }
+};

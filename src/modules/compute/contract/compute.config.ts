@@ -1,0 +1,41 @@
+import { z } from 'zod';
+
+const milliseconds = z.number().int().min(0).max(600_000);
+
+/** Section `modules.compute`. */
+export const computeConfigSchema = z.strictObject({
+  /** VMM kinds that this host may use, besides being installed. */
+  drivers: z.array(z.enum(['cloud-hypervisor', 'qemu', 'simulated'])).min(1).default(['cloud-hypervisor', 'qemu']),
+  /** `auto` boots a tiny guest under KVM to find out; `kvm` refuses to fall back; `tcg` is software emulation. QEMU only. */
+  accel: z.enum(['auto', 'kvm', 'tcg']).default('auto'),
+  cloudHypervisor: z
+    .strictObject({
+      /** Name on the PATH or absolute path. */
+      binary: z.string().min(1).default('cloud-hypervisor'),
+      /** Firmware that boots the disk (`hypervisor-fw` or `CLOUDHV.fd`), absolute path; empty for none. */
+      firmware: z.string().default(''),
+      /** Kernel to boot directly where there is no firmware, absolute path; empty for none. */
+      kernel: z.string().default(''),
+      /** Command line of that kernel. */
+      cmdline: z.string().default('console=ttyS0 root=/dev/vda rw'),
+    })
+    .prefault({}),
+  qemu: z
+    .strictObject({
+      /** Name on the PATH or absolute path. */
+      binary: z.string().min(1).default('qemu-system-x86_64'),
+    })
+    .prefault({}),
+  /** The VMM without guests, for scale tests. */
+  simulated: z
+    .strictObject({
+      /** How long a boot takes, in milliseconds. */
+      bootMs: milliseconds.default(0),
+      /** What the guest does at its power button: obeys after `powerOffMs`, or ignores it. */
+      obeyPowerButton: z.boolean().default(true),
+      powerOffMs: milliseconds.default(0),
+    })
+    .prefault({}),
+});
+
+export type ComputeConfig = z.output<typeof computeConfigSchema>;

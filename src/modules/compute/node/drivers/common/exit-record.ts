@@ -1,0 +1,68 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import writeFileAtomic from 'write-file-atomic';
+import { z } from 'zod';
+import type { VmExit } from '../vmm-driver';
+
+const exitSchema = z.object({ cause: z.enum(['guest', 'operator', 'forced', 'crashed']), detail: z.string() });
+const buttonSchema = z.object({ pressedAt: z.number() });
+
+/** A guest that powers off this long after its power button was pressed was stopped by us; later, it was its own idea. Milliseconds; the longest grace period. */
+const buttonWindowMs = 600_000;
+
+const read = async <T>(path: string, schema: z.ZodType<T>): Promise<T | null> => {
+  const text = await readFile(path, 'utf8').catch(() => null);
+  if (text === null) return null;
+  try {
+    const parsed = schema.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+};
+
+/**
+ * Why a VM ended, kept beside its sockets: what one agent learned must be known to the next. The first writer wins, so a
+ * kill that only collects a guest that had already powered off does not change the cause.
+ */
+export class ExitRecord {
+  private readonly exitFile: string;
+  private readonly buttonFile: string;
+
+  constructor(runDir: string) {
+    this.exitFile = join(runDir, 'exit.json');
+    this.buttonFile = join(runDir, 'power-button.json');
+  }
+
+  /** Forgets what an earlier run of the same instance left. */
+  async clear(): Promise<void> {
+    await rm(this.exitFile, { force: true });
+    await rm(this.buttonFile, { force: true });
+  }
+
+  read(): Promise<VmExit | null> {
+    return read(this.exitFile, exitSchema);
+  }
+
+  /** Records the exit unless one is recorded already, and returns the recorded one. */
+  async settle(exit: VmExit): Promise<VmExit> {
+    const known = await this.read();
+    if (known) return known;
+    await writeFileAtomic(this.exitFile, JSON.stringify(exit), { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+      // The folder is gone when the instance was removed meanwhile: there is no next agent to tell.
+      if (error.code !== 'ENOENT') throw error;
+    });
+    return exit;
+  }
+
+  async buttonPressed(): Promise<void> {
+    await writeFileAtomic(this.buttonFile, JSON.stringify({ pressedAt: Date.now() }), { mode: 0o600 });
+  }
+
+  /** A power-off that came from inside: the guest's own, or its answer to the button. */
+  async settleGuestPowerOff(): Promise<VmExit> {
+    const button = await read(this.buttonFile, buttonSchema);
+    const asked = button !== null && Date.now() - button.pressedAt <= buttonWindowMs;
+    return this.settle(asked ? { cause: 'operator', detail: 'the guest powered off at its power button' } : { cause: 'guest', detail: 'the guest powered itself off' });
+  }
+}

@@ -1,0 +1,35 @@
+import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The files of one start: what was there before stays at a failure, what came since goes. */
+export class RunFiles {
+  private constructor(
+    private readonly directories: readonly { path: string; before: ReadonlySet<string> | null }[],
+  ) {}
+
+  /** Makes the folders (0700) and remembers what they hold. */
+  static async prepare(...paths: string[]): Promise<RunFiles> {
+    const directories = [];
+    for (const path of paths) {
+      const before = await readdir(path).then((names) => new Set(names), () => null);
+      await mkdir(path, { recursive: true, mode: 0o700 });
+      directories.push({ path, before });
+    }
+    return new RunFiles(directories);
+  }
+
+  /** Removes every file and folder that was not there at `prepare`. */
+  async rollback(): Promise<void> {
+    for (const { path, before } of this.directories) {
+      for (const name of await readdir(path).catch(() => [])) {
+        if (!before?.has(name)) await rm(join(path, name), { force: true, recursive: true });
+      }
+      if (before === null) await rmdir(path).catch(() => undefined);
+    }
+  }
+}
+
+/** Unlinks sockets and other files of a VM that is gone. */
+export const unlinkAll = async (directory: string, names: readonly string[]): Promise<void> => {
+  for (const name of names) await rm(join(directory, name), { force: true });
+};

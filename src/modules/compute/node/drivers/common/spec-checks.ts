@@ -1,0 +1,59 @@
+import { access, constants } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import { exec, ExecError } from '../../../../../core/host/exec';
+import { VerbFailure } from '../../../../../core/m2m/verb-handler';
+import type { VmSpec } from '../vmm-driver';
+
+/** Linux: 108 bytes with the terminating zero. */
+const longestSocketPath = 107;
+const netnsPattern = /^[A-Za-z0-9._-]{1,255}$/;
+const devicePattern = /^[A-Za-z0-9._-]{1,15}$/;
+const macPattern = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i;
+const idPattern = /^[A-Za-z0-9-]{1,64}$/;
+const mebibyte = 1024 * 1024;
+
+const refuse = (message: string): never => {
+  throw new VerbFailure('invalid_spec', message, true);
+};
+
+/** What every VMM needs of a spec, whatever it is. Throws a permanent `VerbFailure` `invalid_spec`. Touches nothing. */
+export const checkSpec = (spec: VmSpec, sockets: readonly string[]): void => {
+  if (!idPattern.test(spec.instanceId)) refuse(`"${spec.instanceId.slice(0, 64)}" is not an instance id`);
+  if (!Number.isInteger(spec.vcpus) || spec.vcpus < 1 || spec.vcpus > 1024) refuse(`${spec.vcpus} vCPUs are not possible`);
+  if (spec.memoryBytes < 16 * mebibyte || spec.memoryBytes % mebibyte !== 0) refuse(`${spec.memoryBytes} bytes of memory: a multiple of 1 MiB, at least 16 MiB, is needed`);
+  if (spec.netns !== null && !netnsPattern.test(spec.netns)) refuse(`"${spec.netns.slice(0, 64)}" is not a network namespace`);
+  if (!isAbsolute(spec.runDir) || !isAbsolute(spec.logDir)) refuse('run and log folders must be absolute paths');
+  for (const socket of sockets) {
+    const length = Buffer.byteLength(join(spec.runDir, socket));
+    if (length > longestSocketPath) refuse(`the path of ${socket} under ${spec.runDir} has ${length} bytes; Unix sockets allow ${longestSocketPath}`);
+  }
+  const ids = new Set<string>();
+  for (const disk of spec.disks) {
+    if (!isAbsolute(disk.path)) refuse(`disk ${disk.id} has no absolute path`);
+    if (!idPattern.test(disk.id) || ids.has(disk.id)) refuse(`disk id "${disk.id}" is not acceptable or not unique`);
+    ids.add(disk.id);
+  }
+  for (const nic of spec.nics) {
+    if (!idPattern.test(nic.id) || ids.has(nic.id)) refuse(`NIC id "${nic.id}" is not acceptable or not unique`);
+    ids.add(nic.id);
+    if (!devicePattern.test(nic.tap)) refuse(`"${nic.tap}" is not a tap device`);
+    if (!macPattern.test(nic.mac)) refuse(`"${nic.mac}" is not a MAC address`);
+  }
+};
+
+/** Disks and taps must be there before a VMM is started: some VMMs would make a missing tap themselves. Throws `disk_missing` or `tap_missing`. */
+export const checkResources = async (spec: VmSpec): Promise<void> => {
+  for (const disk of spec.disks) {
+    const mode = disk.readonly ? constants.R_OK : constants.R_OK | constants.W_OK;
+    await access(disk.path, mode).catch((error: unknown) => {
+      throw new VerbFailure('disk_missing', `Disk ${disk.id} cannot be opened: ${(error as Error).message}`, true, { disk: disk.id }, { cause: error });
+    });
+  }
+  for (const nic of spec.nics) {
+    const where = spec.netns === null ? [] : ['-n', spec.netns];
+    await exec('ip', [...where, 'link', 'show', 'dev', nic.tap], { timeoutMs: 5000 }).catch((error: unknown) => {
+      if (!(error instanceof ExecError)) throw error;
+      throw new VerbFailure('tap_missing', `NIC ${nic.id} has no tap ${nic.tap}: ${error.stderr.trim()}`, true, { nic: nic.id }, { cause: error });
+    });
+  }
+};

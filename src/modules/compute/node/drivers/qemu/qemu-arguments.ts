@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import type { VmSpec } from '../vmm-driver';
+
+export type QemuAccel = 'kvm' | 'tcg';
+
+/** Sockets under the run folder. Two monitors, for each serves one client at a time: commands come and go on the first, the second is listened to. */
+export const qemuSockets = { commands: 'qmp.sock', events: 'events.sock', serial: 'serial.sock' } as const;
+export const qemuLogs = { vmm: 'vmm.log', serial: 'serial.log' } as const;
+
+/** A comma ends a value in QEMU's option lists; doubled it stands for itself. */
+const escape = (value: string): string => value.replaceAll(',', ',,');
+
+const machine = (accel: QemuAccel): string[] => {
+  // Nothing that a cloud guest does not use: less for the firmware and the guest's kernel to probe. HPET emulation is slow without KVM.
+  const model = 'q35,usb=off,vmport=off,smm=off,sata=off,smbus=off,dump-guest-core=off';
+  return accel === 'kvm'
+    ? ['-machine', model, '-accel', 'kvm', '-cpu', 'host']
+    : // The translation buffer is a gigabyte by default, more than the cgroup leaves beside the guest's RAM.
+      ['-machine', `${model},hpet=off`, '-accel', 'tcg,tb-size=128', '-cpu', 'max'];
+};
+
+const disk = (entry: VmSpec['disks'][number], index: number): string[] => {
+  const file = `file${index}`;
+  const node = `disk${index}`;
+  return [
+    '-blockdev',
+    JSON.stringify({ driver: 'file', 'node-name': file, filename: entry.path, 'read-only': entry.readonly, 'auto-read-only': false, locking: 'on', discard: 'unmap', cache: { direct: false, 'no-flush': false } }),
+    '-blockdev',
+    // The format is ours to say, never QEMU's to guess from what the guest wrote.
+    JSON.stringify({ driver: entry.format, 'node-name': node, file, 'read-only': entry.readonly, 'auto-read-only': false, discard: 'unmap', 'detect-zeroes': 'unmap' }),
+    '-device',
+    JSON.stringify({ driver: 'virtio-blk-pci', id: `d-${entry.id}`, drive: node, serial: entry.id.replaceAll('-', '').slice(0, 20), bootindex: index + 1 }),
+  ];
+};
+
+const nic = (entry: VmSpec['nics'][number], index: number): string[] => [
+  '-netdev',
+  `tap,id=net${index},ifname=${entry.tap},script=no,downscript=no,vhost=off`,
+  '-device',
+  JSON.stringify({ driver: 'virtio-net-pci', id: `n-${entry.id}`, netdev: `net${index}`, mac: entry.mac, romfile: '', host_mtu: entry.mtu }),
+];
+
+/** Two listening monitors and the serial console; a client that is not there does not hold the guest up. */
+const channels = (spec: VmSpec): string[] => {
+  const path = (name: string): string => escape(join(spec.runDir, name));
+  return [
+    '-chardev',
+    `socket,id=commands,path=${path(qemuSockets.commands)},server=on,wait=off`,
+    '-mon',
+    'chardev=commands,mode=control',
+    '-chardev',
+    `socket,id=events,path=${path(qemuSockets.events)},server=on,wait=off`,
+    '-mon',
+    'chardev=events,mode=control',
+    '-chardev',
+    `socket,id=serial,path=${path(qemuSockets.serial)},server=on,wait=off,logfile=${escape(join(spec.logDir, qemuLogs.serial))},logappend=on`,
+    '-device',
+    'isa-serial,chardev=serial',
+  ];
+};
+
+/**
+ * The whole command line of one instance (without the program).
+ * `shutdown=pause`: a guest that powers off leaves QEMU waiting in run state `shutdown`, so its cause is still to be read by an agent that was away; the driver then ends the process.
+ */
+export const qemuArguments = (spec: VmSpec, accel: QemuAccel): string[] => [
+  '-name',
+  `guest=${spec.instanceId},debug-threads=on`,
+  '-no-user-config',
+  '-nodefaults',
+  '-display',
+  'none',
+  ...machine(accel),
+  '-smp',
+  String(spec.vcpus),
+  '-m',
+  `size=${spec.memoryBytes}B`,
+  '-action',
+  'reboot=reset,shutdown=pause,panic=none',
+  '-boot',
+  'strict=on,menu=off',
+  '-smbios',
+  `type=1,manufacturer=VC Stack,product=Instance,serial=${escape(spec.smbiosSerial)}`,
+  '-sandbox',
+  'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny',
+  ...channels(spec),
+  ...spec.disks.flatMap(disk),
+  ...spec.nics.flatMap(nic),
+  '-object',
+  'rng-random,id=rng0,filename=/dev/urandom',
+  '-device',
+  'virtio-rng-pci,rng=rng0',
+];

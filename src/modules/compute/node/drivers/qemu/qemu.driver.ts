@@ -1,0 +1,225 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { placeInCgroup, removeCgroup } from '../../../../../core/host/cgroup';
+import { isRunning, signalProcess, waitGone } from '../../../../../core/host/process-identity';
+import { VerbFailure } from '../../../../../core/m2m/verb-handler';
+import type { VmmInventory } from '../../../../host/contract/host.api';
+import { ExitRecord } from '../common/exit-record';
+import { RunFiles, unlinkAll } from '../common/run-files';
+import { checkResources, checkSpec } from '../common/spec-checks';
+import { findProgram, readTail, spawnVmm, type SpawnedVmm } from '../common/spawn-vmm';
+import { VmmDriver, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
+import { qemuArguments, qemuLogs, qemuSockets } from './qemu-arguments';
+import { qemuStartFailure } from './qemu-failure';
+import { probeQemu, type QemuFacts, type QemuProbeOptions } from './qemu-probe';
+import { QmpClient } from './qmp-client';
+import { QmpError } from './qmp-error';
+
+/** Milliseconds. Software emulation on a busy host is slow, but a monitor that says nothing for so long is gone. */
+const deadlines = { start: 30_000, command: 5000, quit: 3000, terminate: 3000, kill: 10_000, listen: 2000 } as const;
+
+/** QEMU's run states. `shutdown`: the guest powered off. `internal-error`: KVM could not go on. */
+const stoppedStates = new Set(['shutdown', 'internal-error', 'postmigrate']);
+const stateOf = (status: string): VmState => (status === 'running' ? 'running' : stoppedStates.has(status) ? 'stopped' : 'paused');
+
+/** QEMU by its monitor protocol. Everything it needs after an agent restart is in the handle and beside the sockets. */
+export class QemuDriver extends VmmDriver {
+  readonly kind = 'qemu' as const;
+  private facts: Promise<QemuFacts> | null = null;
+
+  constructor(
+    private readonly options: QemuProbeOptions,
+    private readonly log: Logger,
+  ) {
+    super();
+  }
+
+  async probe(): Promise<VmmInventory> {
+    this.facts = probeQemu(this.options);
+    const { version, accel, usable, reason } = await this.facts;
+    return { kind: this.kind, version, accel, usable, reason, capabilities: usable ? ['serial', 'power-button', 'reset', 'smbios', 'disk-locks'] : [] };
+  }
+
+  validate(spec: VmSpec): void {
+    checkSpec(spec, Object.values(qemuSockets));
+  }
+
+  async start(spec: VmSpec): Promise<VmHandle> {
+    this.validate(spec);
+    const facts = await (this.facts ??= probeQemu(this.options));
+    const binary = await findProgram(this.options.binary);
+    if (!facts.usable || binary === null) throw new VerbFailure('vmm_unusable', `QEMU cannot be used: ${facts.reason}`, true);
+    await checkResources(spec);
+    const files = await RunFiles.prepare(spec.runDir, spec.logDir);
+    let spawned: SpawnedVmm | null = null;
+    try {
+      await unlinkAll(spec.runDir, Object.values(qemuSockets));
+      await new ExitRecord(spec.runDir).clear();
+      spawned = await spawnVmm(binary, qemuArguments(spec, facts.accel), { netns: spec.netns, logFile: join(spec.logDir, qemuLogs.vmm) });
+      const placement = await placeInCgroup(spec.instanceId, spawned.process.pid, { memoryBytes: spec.memoryBytes, vcpus: spec.vcpus });
+      if (!placement.enforced) this.log.debug({ instanceId: spec.instanceId, reason: placement.reason }, 'limits are not enforced');
+      await this.awaitRunning(spec, spawned);
+      return { driver: this.kind, instanceId: spec.instanceId, process: spawned.process, runDir: spec.runDir, logDir: spec.logDir, startedAt: new Date().toISOString() };
+    } catch (error) {
+      if (spawned) {
+        signalProcess(spawned.process, 'SIGKILL');
+        await waitGone(spawned.process, deadlines.kill);
+        await removeCgroup(spec.instanceId);
+      }
+      await unlinkAll(spec.runDir, Object.values(qemuSockets));
+      await files.rollback();
+      throw error;
+    }
+  }
+
+  async state(handle: VmHandle): Promise<VmState> {
+    if (!isRunning(handle.process)) return 'stopped';
+    return stateOf(await this.status(handle));
+  }
+
+  async powerButton(handle: VmHandle): Promise<void> {
+    this.assertRunning(handle);
+    await new ExitRecord(handle.runDir).buttonPressed();
+    await this.command(handle, 'system_powerdown');
+  }
+
+  async kill(handle: VmHandle): Promise<void> {
+    if (isRunning(handle.process)) {
+      const record = new ExitRecord(handle.runDir);
+      const status = await this.status(handle).catch(() => 'unknown');
+      // A guest that had powered off before is only collected here.
+      if (status === 'shutdown') await record.settleGuestPowerOff();
+      else await record.settle({ cause: 'forced', detail: 'the VM was ended by its host' });
+      await this.end(handle);
+    }
+    await unlinkAll(handle.runDir, Object.values(qemuSockets));
+    await removeCgroup(handle.instanceId);
+  }
+
+  async reset(handle: VmHandle): Promise<void> {
+    await this.command(handle, 'system_reset');
+  }
+
+  async waitExit(handle: VmHandle, signal: AbortSignal): Promise<VmExit> {
+    const record = new ExitRecord(handle.runDir);
+    while (isRunning(handle.process)) {
+      signal.throwIfAborted();
+      const status = await this.listen(handle, signal);
+      if (status === null) continue;
+      if (status === 'shutdown') await record.settleGuestPowerOff();
+      else await record.settle({ cause: 'crashed', detail: 'the hypervisor reported an internal error' });
+      await this.kill(handle);
+    }
+    const known = await record.read();
+    if (known) return known;
+    const last = (await readTail(join(handle.logDir, qemuLogs.vmm))).split('\n').at(-1) ?? '';
+    return record.settle({ cause: 'crashed', detail: last === '' ? 'QEMU ended without a message' : `QEMU ended: ${last.slice(0, 500)}` });
+  }
+
+  serialSocket(handle: VmHandle): string {
+    return join(handle.runDir, qemuSockets.serial);
+  }
+
+  /** Connects to the new monitor as soon as it listens, and sees the VM run. */
+  private async awaitRunning(spec: VmSpec, spawned: SpawnedVmm): Promise<void> {
+    const end = Date.now() + deadlines.start;
+    const path = join(spec.runDir, qemuSockets.commands);
+    for (;;) {
+      if (spawned.hasEnded()) throw qemuStartFailure(await readTail(join(spec.logDir, qemuLogs.vmm)), await spawned.ended);
+      const status = await this.onMonitor(path, (qmp) => this.queryStatus(qmp)).catch((error: unknown) => {
+        if (error instanceof QmpError) return 'unknown';
+        throw error;
+      });
+      if (status === 'running' || status === 'shutdown') return;
+      if (Date.now() >= end) throw new VerbFailure('vmm_start_timeout', `QEMU was not running after ${deadlines.start / 1000} s (${status})`, false);
+      await delay(15);
+    }
+  }
+
+  /**
+   * Listens until the VM has stopped or its process ended, or the connection is lost. Returns the run state if it is a stopped one.
+   * Another listener may hold the monitor: then the caller tries again, and the process's end is seen all the same.
+   */
+  private async listen(handle: VmHandle, signal: AbortSignal): Promise<string | null> {
+    const qmp = await QmpClient.connect(join(handle.runDir, qemuSockets.events), deadlines.listen).catch(() => null);
+    if (!qmp) {
+      await delay(250, undefined, { signal });
+      return null;
+    }
+    // An aborted wait closes the monitor, which ends whatever waits on it.
+    const stop = (): void => qmp.close();
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      signal.throwIfAborted();
+      const changed = new Promise<void>((resolve) => qmp.onEvent(({ event }) => (event === 'SHUTDOWN' || event === 'STOP') && resolve()));
+      const first = await this.queryStatus(qmp);
+      if (stoppedStates.has(first)) return first;
+      await Promise.race([changed, qmp.closed]);
+      signal.throwIfAborted();
+      // SHUTDOWN comes just before the run state changes.
+      for (let attempt = 0; attempt < 20 && isRunning(handle.process); attempt++) {
+        const status = await this.queryStatus(qmp);
+        if (stoppedStates.has(status)) return status;
+        await delay(10);
+      }
+      return null;
+    } catch (error) {
+      if (error instanceof QmpError) return null;
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', stop);
+      qmp.close();
+    }
+  }
+
+  private async end(handle: VmHandle): Promise<void> {
+    const asked = await this.onMonitor(join(handle.runDir, qemuSockets.commands), (qmp) => qmp.execute('quit', undefined, deadlines.quit)).then(
+      () => true,
+      (error: unknown) => {
+        this.log.debug({ instanceId: handle.instanceId, err: error }, 'QEMU did not answer the quit command');
+        return false;
+      },
+    );
+    if (await waitGone(handle.process, asked ? deadlines.quit : 0)) return;
+    signalProcess(handle.process, 'SIGTERM');
+    if (await waitGone(handle.process, deadlines.terminate)) return;
+    signalProcess(handle.process, 'SIGKILL');
+    if (!(await waitGone(handle.process, deadlines.kill))) throw new VerbFailure('vmm_unkillable', `QEMU (pid ${handle.process.pid}) does not end`, false);
+  }
+
+  private status(handle: VmHandle): Promise<string> {
+    return this.guarded(handle, (qmp) => this.queryStatus(qmp));
+  }
+
+  private async command(handle: VmHandle, name: string): Promise<void> {
+    this.assertRunning(handle);
+    await this.guarded(handle, (qmp) => qmp.execute(name, undefined, deadlines.command));
+  }
+
+  private assertRunning(handle: VmHandle): void {
+    if (!isRunning(handle.process)) throw new VerbFailure('not_running', 'The VM is not running.', true);
+  }
+
+  private async guarded<T>(handle: VmHandle, run: (qmp: QmpClient) => Promise<T>): Promise<T> {
+    try {
+      return await this.onMonitor(join(handle.runDir, qemuSockets.commands), run);
+    } catch (error) {
+      if (!(error instanceof QmpError)) throw error;
+      throw new VerbFailure('vmm_unresponsive', `QEMU's monitor failed: ${error.message}`, false, {}, { cause: error });
+    }
+  }
+
+  private async onMonitor<T>(path: string, run: (qmp: QmpClient) => Promise<T>): Promise<T> {
+    const qmp = await QmpClient.connect(path, deadlines.command);
+    try {
+      return await run(qmp);
+    } finally {
+      qmp.close();
+    }
+  }
+
+  private async queryStatus(qmp: QmpClient): Promise<string> {
+    return (await qmp.execute<{ status: string }>('query-status', undefined, deadlines.command)).status;
+  }
+}

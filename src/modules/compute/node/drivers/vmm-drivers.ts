@@ -1,0 +1,71 @@
+import { injectable } from 'inversify';
+import type { Logger } from 'pino';
+import { Config } from '../../../../core/config/config';
+import { StatePaths } from '../../../../core/config/state-paths';
+import { VerbFailure } from '../../../../core/m2m/verb-handler';
+import { Logging } from '../../../../core/telemetry/logging';
+import type { VmmInventory } from '../../../host/contract/host.api';
+import type { ComputeConfig } from '../../contract/compute.config';
+import { QemuDriver } from './qemu/qemu.driver';
+import { VmmDriver } from './vmm-driver';
+
+type Kind = VmmInventory['kind'];
+
+/** Better first. A VMM that was configured to simulate is only taken when nothing real is there. */
+const rank = (vmm: VmmInventory): number => (vmm.kind === 'cloud-hypervisor' ? 0 : vmm.kind === 'qemu' ? (vmm.accel === 'kvm' ? 1 : 2) : 3);
+
+/** The VMM drivers that this host's configuration allows. */
+@injectable()
+export class VmmDrivers {
+  private readonly drivers = new Map<Kind, VmmDriver>();
+  private choice: Promise<VmmDriver> | null = null;
+
+  constructor(config: Config, paths: StatePaths, logging: Logging) {
+    const section = config.section<ComputeConfig>('compute');
+    for (const kind of section.drivers) {
+      const driver = makeDriver(kind, section, paths, logging.for(`vmm.${kind}`));
+      if (driver) this.drivers.set(kind, driver);
+    }
+  }
+
+  all(): VmmDriver[] {
+    return [...this.drivers.values()];
+  }
+
+  /** Throws a permanent `VerbFailure` `vmm_unknown` for a kind that is not configured here. */
+  byKind(kind: string): VmmDriver {
+    const driver = this.drivers.get(kind as Kind);
+    if (!driver) throw new VerbFailure('vmm_unknown', `This host has no VMM driver "${kind}".`, true);
+    return driver;
+  }
+
+  /**
+   * The best usable VMM, found once by probing: Cloud Hypervisor, then QEMU on KVM, then QEMU in software, then the simulation.
+   * Throws a permanent `VerbFailure` `no_usable_vmm` with every reason; then the next call probes anew.
+   */
+  async best(): Promise<VmmDriver> {
+    this.choice ??= this.choose();
+    try {
+      return await this.choice;
+    } catch (error) {
+      this.choice = null;
+      throw error;
+    }
+  }
+
+  private async choose(): Promise<VmmDriver> {
+    const probed = await Promise.all(this.all().map(async (driver) => ({ driver, vmm: await driver.probe() })));
+    const [first] = probed.filter(({ vmm }) => vmm.usable).sort((a, b) => rank(a.vmm) - rank(b.vmm));
+    if (first) return first.driver;
+    throw new VerbFailure('no_usable_vmm', `No VMM can run guests on this host: ${probed.map(({ vmm }) => `${vmm.kind}: ${vmm.reason}`).join('; ')}.`, true);
+  }
+}
+
+const makeDriver = (kind: Kind, section: ComputeConfig, paths: StatePaths, log: Logger): VmmDriver | null => {
+  switch (kind) {
+    case 'qemu':
+      return new QemuDriver({ binary: section.qemu.binary, accel: section.accel, cacheDir: paths.stateDir('vmm') }, log);
+    default:
+      return null;
+  }
+};

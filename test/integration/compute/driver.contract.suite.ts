@@ -1,0 +1,262 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isRunning } from '../../../src/core/host/process-identity';
+import type { VmHandle, VmSpec, VmmDriver } from '../../../src/modules/compute/node/drivers/vmm-driver';
+import { SerialClient } from './serial-client';
+import { serialGuestDisk } from './serial-guest';
+
+export interface ContractSubject {
+  /** A new driver, as after a restart of the agent; every driver of one subject sees the same VMs. */
+  make: () => VmmDriver;
+  /** Opens disks and taps, so that missing and locked ones are failures. */
+  usesResources: boolean;
+  /** Each VM is a process of its own. */
+  hasProcesses: boolean;
+  cleanUp?: () => Promise<void>;
+}
+
+const never = new AbortController().signal;
+const exists = (path: string): Promise<boolean> => stat(path).then(() => true, () => false);
+
+/** Holds a write lock on a file from another process, as a second VMM would. Resolves with a way to let go. */
+const lockFile = (path: string): Promise<() => Promise<void>> =>
+  new Promise((resolve, reject) => {
+    const script = 'import fcntl,os,struct,sys\nf=os.open(sys.argv[1],os.O_RDWR)\nfcntl.fcntl(f,37,struct.pack("hhqqi4x",fcntl.F_WRLCK,0,0,0,0))\nprint("locked",flush=True)\nsys.stdin.read()';
+    const child = spawn('python3', ['-c', script, path], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const gone = new Promise<void>((done) => child.once('exit', () => done()));
+    child.once('error', reject);
+    child.stdout.once('data', () =>
+      resolve(async () => {
+        child.stdin.end();
+        await gone;
+      }),
+    );
+  });
+
+/** What holds for every VMM driver. `subject` is made once per file. */
+export const driverContract = (name: string, subject: () => ContractSubject): void => {
+  describe(`${name}: driver contract`, () => {
+    let directory: string;
+    let started: { driver: VmmDriver; handle: VmHandle }[] = [];
+    let clients: SerialClient[] = [];
+
+    const specOf = (change: Partial<VmSpec> = {}): VmSpec => {
+      const instanceId = randomUUID();
+      return {
+        instanceId,
+        name: 'contract',
+        vcpus: 1,
+        memoryBytes: 64 * 1024 * 1024,
+        disks: [{ id: randomUUID(), path: join(directory, 'disk.raw'), format: 'raw', readonly: false }],
+        nics: [],
+        netns: null,
+        smbiosSerial: 'ds=nocloud;s=http://169.254.169.254/a,b/',
+        runDir: join(directory, 'run'),
+        logDir: join(directory, 'log'),
+        ...change,
+      };
+    };
+    const start = async (change: Partial<VmSpec> = {}): Promise<{ driver: VmmDriver; handle: VmHandle; serial: SerialClient }> => {
+      const driver = subject().make();
+      const handle = await driver.start(specOf(change));
+      started.push({ driver, handle });
+      const serial = await SerialClient.connect(driver.serialSocket(handle));
+      clients.push(serial);
+      return { driver, handle, serial };
+    };
+    /** Types a key that the guest echoes: it runs and listens. */
+    const awaitGuest = async (serial: SerialClient, timeoutMs = 20_000): Promise<void> => {
+      const end = Date.now() + timeoutMs;
+      for (;;) {
+        serial.type('x');
+        const heard = await serial.expect('x', 500).then(() => true, () => false);
+        if (heard) return;
+        if (Date.now() > end) throw new Error('the guest does not answer');
+      }
+    };
+
+    beforeEach(async () => {
+      directory = await mkdtemp('/tmp/t-vmm-');
+      await writeFile(join(directory, 'disk.raw'), serialGuestDisk());
+    });
+    afterEach(async () => {
+      for (const client of clients) client.close();
+      for (const { driver, handle } of started) await driver.kill(handle);
+      clients = [];
+      started = [];
+      await rm(directory, { recursive: true, force: true });
+    });
+    afterAll(async () => subject().cleanUp?.());
+
+    it('starts a VM that runs, with a serial console', async () => {
+      const { driver, handle, serial } = await start();
+      expect(await driver.state(handle)).toBe('running');
+      await awaitGuest(serial);
+      expect(handle.driver).toBe(driver.kind);
+      expect(isRunning(handle.process)).toBe(true);
+    });
+
+    it('kills at once, again and again, and leaves no socket', async () => {
+      const { driver, handle } = await start();
+      const exit = driver.waitExit(handle, never);
+      await driver.kill(handle);
+      await driver.kill(handle);
+      expect(await driver.state(handle)).toBe('stopped');
+      expect(await exit).toMatchObject({ cause: 'forced' });
+      expect((await readdir(handle.runDir)).filter((file) => file.endsWith('.sock'))).toEqual([]);
+      if (subject().hasProcesses) expect(isRunning(handle.process)).toBe(false);
+    });
+
+    it('tells a guest that powered itself off', async () => {
+      const { driver, handle, serial } = await start();
+      const exit = driver.waitExit(handle, never);
+      await awaitGuest(serial);
+      serial.type('p');
+      expect(await exit).toMatchObject({ cause: 'guest' });
+      expect(await driver.state(handle)).toBe('stopped');
+    });
+
+    it('tells a guest that powered itself off while no agent was there', async () => {
+      const { handle, serial } = await start();
+      await awaitGuest(serial);
+      serial.type('p');
+      const watcher = subject().make();
+      while ((await watcher.state(handle)) !== 'stopped') await delay(20);
+      expect(await subject().make().waitExit(handle, never)).toMatchObject({ cause: 'guest' });
+    });
+
+    it('presses the power button of a guest that obeys', async () => {
+      const { driver, handle, serial } = await start();
+      await awaitGuest(serial);
+      const exit = driver.waitExit(handle, never);
+      await driver.powerButton(handle);
+      expect(await exit).toMatchObject({ cause: 'operator' });
+    });
+
+    it('presses the power button of a guest that ignores it: it runs on, until it is killed', async () => {
+      const { driver, handle, serial } = await start();
+      await awaitGuest(serial);
+      serial.type('i');
+      await serial.expect('i');
+      await driver.powerButton(handle);
+      await serial.expect('button');
+      await awaitGuest(serial);
+      expect(await driver.state(handle)).toBe('running');
+      await driver.kill(handle);
+      expect(await driver.waitExit(handle, never)).toMatchObject({ cause: 'forced' });
+    });
+
+    it('resets: the same VM boots anew', async () => {
+      const { driver, handle, serial } = await start();
+      await awaitGuest(serial);
+      await driver.reset(handle);
+      await serial.expect('ready');
+      expect(await driver.state(handle)).toBe('running');
+    });
+
+    it('adopts a running VM in a new driver', async () => {
+      const { handle, serial } = await start();
+      await awaitGuest(serial);
+      const adopted = JSON.parse(JSON.stringify(handle)) as VmHandle;
+      const driver = subject().make();
+      expect(await driver.state(adopted)).toBe('running');
+      const exit = driver.waitExit(adopted, never);
+      await driver.powerButton(adopted);
+      expect(await exit).toMatchObject({ cause: 'operator' });
+    });
+
+    it('stops waiting when it is told to', async () => {
+      const { driver, handle } = await start();
+      const stop = new AbortController();
+      const exit = driver.waitExit(handle, stop.signal);
+      stop.abort();
+      await expect(exit).rejects.toThrow();
+      expect(await driver.state(handle)).toBe('running');
+    });
+
+    it('starts over stale sockets and again after a kill', async () => {
+      const { driver, handle } = await start();
+      await driver.kill(handle);
+      const stale = createServer();
+      await new Promise<void>((resolve) => stale.listen(driver.serialSocket(handle), resolve));
+      stale.unref();
+      const again = await start();
+      await awaitGuest(again.serial);
+      stale.close();
+    });
+
+    it('refuses what it cannot run, before anything is touched', async () => {
+      const driver = subject().make();
+      const bad: Partial<VmSpec>[] = [{ vcpus: 0 }, { memoryBytes: 1 }, { runDir: `/tmp/${'x'.repeat(100)}` }, { instanceId: '../x' }, { nics: [{ id: 'n', tap: 'a/b', mac: '52:54:00:00:00:01', mtu: 1500 }] }];
+      for (const change of bad) {
+        expect(() => driver.validate(specOf(change))).toThrow(expect.objectContaining({ permanent: true }));
+        await expect(driver.start(specOf(change))).rejects.toMatchObject({ permanent: true });
+      }
+      expect(await exists(join(directory, 'run'))).toBe(false);
+    });
+
+    it('crashed: a VMM that is killed from outside', async () => {
+      if (!subject().hasProcesses) return;
+      const { driver, handle } = await start();
+      const exit = driver.waitExit(handle, never);
+      process.kill(handle.process.pid, 'SIGKILL');
+      expect(await exit).toMatchObject({ cause: 'crashed' });
+      expect(await driver.state(handle)).toBe('stopped');
+      await driver.kill(handle);
+      expect((await readdir(handle.runDir)).filter((file) => file.endsWith('.sock'))).toEqual([]);
+    });
+
+    it('never signals a process of the same pid that is another', async () => {
+      const bystander = spawn('sleep', ['60'], { stdio: 'ignore' });
+      try {
+        const driver = subject().make();
+        const handle: VmHandle = { driver: driver.kind, instanceId: randomUUID(), process: { pid: bystander.pid ?? 0, startTime: '1' }, runDir: join(directory, 'run'), logDir: join(directory, 'log'), startedAt: new Date().toISOString() };
+        expect(await driver.state(handle)).toBe('stopped');
+        await driver.kill(handle);
+        await expect(driver.powerButton(handle)).rejects.toMatchObject({ code: 'not_running' });
+        expect(bystander.exitCode).toBeNull();
+        expect(bystander.signalCode).toBeNull();
+        process.kill(bystander.pid ?? 0, 0);
+      } finally {
+        bystander.kill('SIGKILL');
+      }
+    });
+
+    const failure = async (change: Partial<VmSpec>, code: string): Promise<void> => {
+      const driver = subject().make();
+      await expect(driver.start(specOf(change))).rejects.toMatchObject({ name: 'VerbFailure', code });
+      expect(await exists(join(directory, 'run'))).toBe(false);
+      expect(await exists(join(directory, 'log'))).toBe(false);
+    };
+    it('leaves nothing when a disk is missing', async () => {
+      if (!subject().usesResources) return;
+      await failure({ disks: [{ id: 'd0', path: join(directory, 'none.raw'), format: 'raw', readonly: false }] }, 'disk_missing');
+    });
+    it('leaves nothing when a disk is locked', async () => {
+      if (!subject().usesResources) return;
+      const { driver, handle } = await start();
+      const other = join(directory, 'other');
+      await expect(subject().make().start(specOf({ runDir: join(other, 'run'), logDir: join(other, 'log') }))).rejects.toMatchObject({ code: 'disk_locked', permanent: false });
+      expect(await exists(join(other, 'run'))).toBe(false);
+      expect(await driver.state(handle)).toBe('running');
+      await driver.kill(handle);
+      const release = await lockFile(join(directory, 'disk.raw'));
+      try {
+        await expect(driver.start(specOf({ runDir: join(other, 'run'), logDir: join(other, 'log') }))).rejects.toMatchObject({ code: 'disk_locked' });
+      } finally {
+        await release();
+      }
+      expect(await exists(join(other, 'run'))).toBe(false);
+    });
+    it('leaves nothing when a tap or a namespace is missing', async () => {
+      if (!subject().usesResources) return;
+      await failure({ nics: [{ id: 'n0', tap: 't-vmm-none', mac: '52:54:00:00:00:01', mtu: 1500 }] }, 'tap_missing');
+      await failure({ nics: [{ id: 'n0', tap: 't-vmm-none', mac: '52:54:00:00:00:01', mtu: 1500 }], netns: 't-vmm-none' }, 'tap_missing');
+      await failure({ netns: 't-vmm-none' }, 'netns_missing');
+    });
+  });
+};

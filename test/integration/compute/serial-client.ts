@@ -1,0 +1,56 @@
+import { connect, type Socket } from 'node:net';
+
+/** The other end of a serial console: what the guest said, and a way to type. */
+export class SerialClient {
+  private text = '';
+  private readonly waiters = new Set<() => void>();
+
+  private constructor(private readonly socket: Socket) {
+    socket.setEncoding('utf8');
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk: string) => {
+      this.text += chunk;
+      for (const wake of this.waiters) wake();
+    });
+  }
+
+  static connect(path: string): Promise<SerialClient> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(path);
+      socket.once('connect', () => resolve(new SerialClient(socket)));
+      socket.once('error', reject);
+    });
+  }
+
+  type(text: string): void {
+    this.socket.write(text);
+  }
+
+  /** Waits until the guest has said `wanted` since the last match, and forgets everything up to it. */
+  async expect(wanted: string, timeoutMs = 20_000): Promise<void> {
+    const end = Date.now() + timeoutMs;
+    for (;;) {
+      const at = this.text.indexOf(wanted);
+      if (at >= 0) {
+        this.text = this.text.slice(at + wanted.length);
+        return;
+      }
+      const left = end - Date.now();
+      if (left <= 0) throw new Error(`the guest did not say "${wanted}"; it said "${this.text}"`);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(done, left);
+        const waiters = this.waiters;
+        function done(): void {
+          clearTimeout(timer);
+          waiters.delete(done);
+          resolve();
+        }
+        waiters.add(done);
+      });
+    }
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+}
