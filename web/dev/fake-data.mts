@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import type { Flavor, Host, HostDetail, Image, Instance, Member, Network, Port, Project, SshKey, Task, TaskDetail, TaskStep, User, Volume, ApiToken } from '../src/lib/types.ts';
+
+const gib = 1024 ** 3;
+const mib = 1024 ** 2;
+export const ago = (seconds: number): string => new Date(Date.now() - seconds * 1000).toISOString();
+export const long = 'reporting-warehouse-nightly-aggregation-worker-eu-central-1b-07';
+
+export interface World {
+  me: User;
+  role: 'admin' | 'member' | 'viewer';
+  projects: Project[];
+  members: Member[];
+  users: User[];
+  flavors: Flavor[];
+  sshKeys: SshKey[];
+  images: Image[];
+  networks: Network[];
+  ports: Port[];
+  volumes: Volume[];
+  hosts: HostDetail[];
+  instances: Instance[];
+  tasks: TaskDetail[];
+  apiTokens: ApiToken[];
+}
+
+const user = (name: string, admin: boolean): User => ({ id: randomUUID(), name, admin, enabled: true, createdAt: ago(86_400 * 40) });
+const project = (name: string, description = ''): Project => ({ id: randomUUID(), name, description, createdAt: ago(86_400 * 30) });
+
+const host = (name: string, address: string, over: Partial<Host> = {}, used = 0.4): HostDetail => ({
+  id: randomUUID(),
+  name,
+  address,
+  state: 'ready',
+  schedulable: true,
+  conditions: [
+    { type: 'Reachable', status: 'true', reason: 'Heartbeat', message: 'Its heartbeat arrives.', since: ago(86_400 * 3) },
+    { type: 'VmmUsable', status: 'true', reason: 'SmokeInstance', message: 'A smoke instance ran on cloud-hypervisor and qemu.', since: ago(86_400 * 3) },
+    { type: 'Maintenance', status: 'false', reason: 'NotAsked', message: 'Nobody asked for maintenance.', since: ago(86_400 * 3) },
+  ],
+  breaker: 'closed',
+  lastSeenAt: ago(3),
+  capacity: { vcpus: 64, vcpusUsed: Math.round(64 * used), memoryBytes: 256 * gib, memoryBytesUsed: Math.round(256 * used) * gib, diskBytes: 3726 * gib, diskBytesUsed: Math.round(3726 * used * 0.6) * gib, instances: Math.round(20 * used) },
+  createdAt: ago(86_400 * 20),
+  inventory: {
+    hostname: name,
+    kernel: '6.1.0-28-amd64',
+    architecture: 'x86_64',
+    cpu: { model: 'AMD EPYC 7543P 32-Core Processor', flags: ['svm', 'avx2'], threads: 64, numaNodes: 2 },
+    memory: { totalBytes: 256 * gib, hugepages: [{ sizeBytes: 2 * mib, total: 0, free: 0 }] },
+    disks: [
+      { name: 'nvme0n1', sizeBytes: 1863 * gib, model: 'SAMSUNG MZQL21T9HCJR-00A07', rotational: false },
+      { name: 'nvme1n1', sizeBytes: 1863 * gib, model: 'SAMSUNG MZQL21T9HCJR-00A07', rotational: false },
+    ],
+    nics: [
+      { name: 'enp65s0f0', mac: '0c:42:a1:5e:90:1a', mtu: 9000, speedMbit: 25_000, up: true },
+      { name: 'enp65s0f1', mac: '0c:42:a1:5e:90:1b', mtu: 1500, speedMbit: null, up: false },
+    ],
+    pools: [{ name: 'local', driver: 'local', totalBytes: 3726 * gib, freeBytes: 2800 * gib }],
+    vmms: [
+      { kind: 'cloud-hypervisor', version: '48.0', accel: 'kvm', usable: true, reason: '', capabilities: ['serial'] },
+      { kind: 'qemu', version: '7.2.15', accel: 'tcg', usable: false, reason: '/dev/kvm opens, but no guest boots on it within 10 s.', capabilities: [] },
+    ],
+    agentVersion: '0.1.0',
+  },
+  ...over,
+});
+
+export const step = (name: string, title: string, over: Partial<TaskStep> = {}): TaskStep => ({ name, title, phase: 'run', state: 'pending', attempt: 1, host: null, progress: null, startedAt: null, endedAt: null, error: null, ...over });
+
+export const createSteps = (h: Host): TaskStep[] => {
+  const on = { id: h.id, name: h.name };
+  return [
+    step('claim-host', 'Choose a host'),
+    step('allocate-ports', 'Allocate addresses'),
+    step('fetch-image', 'Fetch the image', { host: on }),
+    step('create-root-volume', 'Create the root disk', { host: on }),
+    step('apply-network', 'Set up the network', { host: on }),
+    step('seed', 'Write the seed', { host: on }),
+    step('start-vmm', 'Start the machine', { host: on }),
+    step('mark-running', 'Record that it runs'),
+  ];
+};
+
+export const task = (type: string, subject: Task['subject'], projectId: string | null, steps: TaskStep[], over: Partial<TaskDetail> = {}): TaskDetail => ({
+  id: randomUUID(),
+  type,
+  state: 'queued',
+  projectId,
+  subject,
+  progress: 0,
+  step: null,
+  error: null,
+  createdBy: 'admin',
+  requestId: randomUUID(),
+  createdAt: ago(0),
+  startedAt: null,
+  endedAt: null,
+  steps,
+  ...over,
+});
+
+const finished = (steps: TaskStep[], from: number): TaskStep[] => steps.map((s, i) => ({ ...s, state: 'succeeded', startedAt: new Date(from + i * 310).toISOString(), endedAt: new Date(from + i * 310 + 120 + i * 40).toISOString() }));
+
+/** A cloud in use, with the awkward cases: longest names, failures, a silent host. */
+export const busyWorld = (me: User, role: World['role']): World => {
+  const projects = [project('default', 'Made with the cloud'), project('shop', 'Web shop and its workers'), project(long, 'A project with the longest name there can be')];
+  const p = projects[0]?.id ?? '';
+  const shop = projects[1]?.id ?? '';
+  const flavors: Flavor[] = [
+    ['tiny', 1, 256 * mib, 0, ''],
+    ['small', 1, 2 * gib, 10 * gib, 'For services that wait'],
+    ['medium', 2, 4 * gib, 20 * gib, ''],
+    ['large', 8, 32 * gib, 100 * gib, 'Databases'],
+    ['memory-optimised-extra-large-with-local-scratch-space-2026-edition', 32, 1536 * gib, 2048 * gib, ''],
+  ].map(([name, vcpus, memoryBytes, diskBytes, description]) => ({ id: randomUUID(), name, vcpus, memoryBytes, diskBytes, description, createdAt: ago(86_400 * 12) }) as Flavor);
+  const hosts = [host('hv-01', '10.0.4.11', {}, 0.62), host('hv-02', '10.0.4.12', {}, 0.9), host('hv-03-rack-b.datacentre-frankfurt.example.internal', '10.0.4.13', { state: 'unknown', schedulable: false, breaker: 'open', lastSeenAt: ago(340) }, 0.2), host('hv-04', '10.0.4.14', { state: 'maintenance', schedulable: false }, 0)];
+  const image = (name: string, over: Partial<Image> = {}): Image => ({ id: randomUUID(), projectId: p, name, description: '', state: 'ready', message: '', public: false, sourceFormat: 'qcow2', sourceBytes: 412 * mib, virtualBytes: 3 * gib, sha256: '9f2b'.repeat(16), architecture: 'x86_64', taskId: null, createdAt: ago(86_400 * 5), ...over });
+  const images = [
+    image('debian-12', { public: true, description: 'Generic cloud image' }),
+    image('linux', { sourceFormat: 'raw', sourceBytes: 48 * mib, virtualBytes: 64 * mib }),
+    image('ubuntu-24.04-minimal', { virtualBytes: 12 * gib }),
+    image(long, { state: 'error', message: 'The image has a backing file (/var/lib/images/base.qcow2). Flatten it with qemu-img convert and upload it again.', sha256: null, virtualBytes: null }),
+    image('alpine-3.22', { state: 'importing', sha256: null, virtualBytes: null, sourceBytes: null, sourceFormat: null }),
+  ];
+  const network = (name: string, subnet: string, used: number, over: Partial<Network> = {}): Network => ({ id: randomUUID(), projectId: p, name, description: '', subnet, gateway: subnet.replace(/\.0\/\d+$/, '.1'), dns: [], nat: true, mtu: 1500, addresses: { total: 253, used }, createdAt: ago(86_400 * 9), ...over });
+  const networks = [network('backend', '10.10.0.0/24', 9), network('isolated-replication', '10.20.0.0/24', 2, { nat: false, description: 'Between the databases only' }), network('full', '10.30.0.0/29', 5, { addresses: { total: 5, used: 5 } })];
+  const sshKeys: SshKey[] = ['anna@laptop', 'deploy', 'a-rather-long-comment-of-a-key-that-somebody-generated@workstation'].map((name, i) => ({ id: randomUUID(), projectId: p, name, type: i === 1 ? 'ssh-rsa' : 'ssh-ed25519', fingerprint: 'SHA256:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg', publicKey: `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ ${name}`, createdAt: ago(86_400 * 3) }));
+  const instance = (name: string, n: number, over: Partial<Instance> = {}): Instance => {
+    const f = flavors[n % 4];
+    const h = hosts[n % 2];
+    const net = networks[0];
+    return {
+      id: randomUUID(),
+      projectId: n % 5 === 4 ? shop : p,
+      name,
+      description: '',
+      state: 'running',
+      stateReason: '',
+      flavor: { id: f?.id ?? null, name: f?.name ?? '', vcpus: f?.vcpus ?? 1, memoryBytes: f?.memoryBytes ?? 0, diskBytes: f?.diskBytes ?? 0 },
+      image: { id: images[n % 3]?.id ?? '', name: images[n % 3]?.name ?? '' },
+      host: h === undefined ? null : { id: h.id, name: h.name },
+      ports: [{ id: randomUUID(), networkId: net?.id ?? '', network: net?.name ?? '', mac: `52:54:00:12:34:${(16 + n).toString(16)}`, address: `10.10.0.${10 + n}` }],
+      sshKeys: ['anna@laptop'],
+      vmm: 'cloud-hypervisor 48.0',
+      taskId: null,
+      createdAt: ago(3600 * (n + 1) * 3),
+      startedAt: ago(3600 * (n + 1) * 2),
+      observedAt: ago(4),
+      ...over,
+    };
+  };
+  const silent = hosts[2];
+  const instances = [
+    instance('web-1', 1),
+    instance('web-2', 2),
+    instance('postgres-primary', 3, { description: 'Orders and customers', ports: [{ id: randomUUID(), networkId: networks[0]?.id ?? '', network: 'backend', mac: '52:54:00:12:34:90', address: '10.10.0.40' }, { id: randomUUID(), networkId: networks[1]?.id ?? '', network: 'isolated-replication', mac: '52:54:00:12:34:91', address: '10.20.0.2' }] }),
+    instance('postgres-replica', 7, { state: 'stopped', startedAt: null }),
+    instance(long, 5),
+    instance('queue', 6, { state: 'rebooting' }),
+    instance('build-runner-17', 8, { state: 'error', stateReason: 'The machine ended by itself with exit code 1: the firmware found no bootable disk.', startedAt: null }),
+    instance('mail', 9, { state: 'unknown', stateReason: 'Its host has been silent for 5 minutes. The machine may well be running.', host: silent === undefined ? null : { id: silent.id, name: silent.name } }),
+    ...Array.from({ length: 68 }, (_, i) => instance(`worker-${String(i + 1).padStart(2, '0')}`, 12 + i, i % 9 === 3 ? { state: 'stopped', startedAt: null } : {})),
+  ];
+  const h1 = hosts[0] as Host;
+  const subject = (i: Instance | undefined): Task['subject'] => ({ kind: 'instance', id: i?.id ?? '', name: i?.name ?? '' });
+  const start = Date.now() - 3_600_000;
+  const failed = createSteps(h1).map((s, i): TaskStep => (i < 6 ? { ...s, state: 'succeeded', startedAt: new Date(start + i * 400).toISOString(), endedAt: new Date(start + i * 400 + 250).toISOString() } : i === 6 ? { ...s, state: 'failed', attempt: 3, startedAt: new Date(start + 2400).toISOString(), endedAt: new Date(start + 9100).toISOString(), error: { code: 'vmm_boot_failed', message: 'cloud-hypervisor could not open the kernel: no such file' } } : { ...s, state: 'pending' }));
+  const undo = ['create-root-volume', 'allocate-ports', 'claim-host'].map((name, i) => step(name, `Undo: ${name.replaceAll('-', ' ')}`, { phase: 'undo', state: 'succeeded', startedAt: new Date(start + 9200 + i * 90).toISOString(), endedAt: new Date(start + 9270 + i * 90).toISOString() }));
+  const tasks = [
+    ...instances.slice(0, 5).map((i, n) => task('compute.create-instance', subject(i), p, finished(createSteps(h1), Date.now() - 7_200_000 * (n + 1)), { state: 'succeeded', progress: 100, createdAt: ago(7200 * (n + 1)), startedAt: ago(7200 * (n + 1)), endedAt: ago(7200 * (n + 1) - 3.4) })),
+    task('compute.create-instance', { kind: 'instance', id: randomUUID(), name: 'cache-3' }, p, [...failed, ...undo], {
+      state: 'failed',
+      progress: 75,
+      createdAt: ago(3600),
+      startedAt: ago(3600),
+      endedAt: ago(3590),
+      error: { code: 'vmm_boot_failed', message: 'The machine did not start: cloud-hypervisor could not open the kernel.', step: 'start-vmm', host: 'hv-01', undone: true, hint: 'Check that the image boots, or try another one.' },
+    }),
+    task('image.import', { kind: 'image', id: images[4]?.id ?? '', name: 'alpine-3.22' }, p, [step('fetch', 'Fetch from the address', { state: 'running', progress: 42, startedAt: ago(20) }), step('inspect', 'Inspect'), step('convert', 'Convert to raw')], { state: 'running', progress: 20, createdAt: ago(21), startedAt: ago(20), createdBy: me.name }),
+  ];
+  const volumes: Volume[] = instances.slice(0, 12).map((i) => ({ id: randomUUID(), projectId: i.projectId, name: `${i.name}-root`.slice(0, 63), state: 'in-use', bytes: i.flavor.diskBytes || 3 * gib, role: 'root', pool: 'local', host: i.host, instanceId: i.id, imageId: i.image.id, createdAt: i.createdAt }));
+  const ports: Port[] = instances.slice(0, 9).flatMap((i) => i.ports.map((x): Port => ({ id: x.id, projectId: i.projectId, networkId: x.networkId, network: x.network, instanceId: i.id, mac: x.mac, address: x.address, state: 'active', message: '' })));
+  return {
+    me,
+    role,
+    projects,
+    members: [{ userId: me.id, userName: me.name, role: 'project-admin' }, { userId: randomUUID(), userName: 'anna', role: 'member' }, { userId: randomUUID(), userName: 'auditor', role: 'viewer' }],
+    users: [me, user('anna', false), user('auditor', false), { ...user('former', false), enabled: false }],
+    flavors,
+    sshKeys,
+    images,
+    networks,
+    ports,
+    volumes,
+    hosts,
+    instances,
+    tasks,
+    apiTokens: [{ id: randomUUID(), name: 'backup script', scopes: ['*:read'], createdAt: ago(86_400), expiresAt: ago(-86_400 * 60), lastUsedAt: ago(3000) }],
+  };
+};
+
+/** What a first login sees. */
+export const emptyWorld = (me: User): World => ({ ...busyWorld(me, 'admin'), projects: [project('default')], flavors: [], sshKeys: [], images: [], networks: [], ports: [], volumes: [], instances: [], tasks: [], apiTokens: [], hosts: [host('hv-01', '10.0.4.11', {}, 0)] });
+
+export const worldFor = (name: string): World => {
+  const me = user(name, name !== 'viewer');
+  return name === 'empty' ? emptyWorld(me) : busyWorld(me, name === 'viewer' ? 'viewer' : 'admin');
+};

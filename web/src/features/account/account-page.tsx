@@ -1,0 +1,71 @@
+import { useState, type FormEvent } from 'react';
+import { useScope } from '../../app/scope';
+import { api } from '../../lib/api';
+import { fieldErrors } from '../../lib/problem';
+import { useWrite } from '../../lib/queries';
+import { Button } from '../../ui/button';
+import { TextField } from '../../ui/field';
+import { Card, Facts, Page } from '../../ui/page';
+import { ProblemNote } from '../../ui/problem-note';
+import { toast } from '../../ui/toast';
+import { ApiTokens } from './api-tokens';
+
+export default function AccountPage() {
+  const { me } = useScope();
+  return (
+    <Page title="Account" description={`Signed in as ${me.user.name}.`} narrow>
+      <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
+        <ApiTokens />
+        <div className="space-y-5">
+          <Card title="You">
+            <Facts
+              items={[
+                ['Name', me.user.name],
+                ['Role', me.user.admin ? 'administrator' : 'user'],
+                ['Projects', me.projects.length === 0 ? 'none' : me.projects.map((p) => `${p.name} (${p.role})`).join(', ')],
+              ]}
+            />
+          </Card>
+          <Card title="Password">
+            <ChangePassword />
+          </Card>
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+function ChangePassword() {
+  const { me } = useScope();
+  const [current, setCurrent] = useState('');
+  const [password, setPassword] = useState('');
+  const [tried, setTried] = useState(false);
+  const change = useWrite((body: { current: string; password: string }) => api.post('/users/me/password', body), {
+    touches: [],
+    onDone: () => {
+      toast.ok('Password changed');
+      setCurrent('');
+      setPassword('');
+      setTried(false);
+    },
+  });
+  const refused = fieldErrors(change.error);
+  const weak = password.length < 12 ? 'At least 12 characters.' : null;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (change.isPending || weak !== null || current === '') return;
+    change.mutate({ current, password });
+  };
+  return (
+    <form onSubmit={submit} noValidate className="space-y-4 p-4">
+      <input type="text" name="username" autoComplete="username" value={me.user.name} readOnly hidden />
+      <TextField label="Current password" type="password" autoComplete="current-password" value={current} onChange={(e) => setCurrent(e.target.value)} error={(tried && current === '' ? 'Enter your password.' : null) ?? refused.current} />
+      <TextField label="New password" type="password" autoComplete="new-password" value={password} onChange={(e) => setPassword(e.target.value)} error={(tried ? weak : null) ?? refused.password} />
+      {change.error !== null && <ProblemNote error={change.error} />}
+      <Button type="submit" busy={change.isPending}>
+        Change password
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,160 @@
+import { Plus } from 'lucide-react';
+import { useState, type FormEvent } from 'react';
+import { api } from '../../lib/api';
+import { dateTime } from '../../lib/format';
+import { fieldErrors } from '../../lib/problem';
+import { useList, useWrite } from '../../lib/queries';
+import type { ApiToken, CreatedApiToken } from '../../lib/types';
+import { checkName } from '../../lib/validate';
+import { Button } from '../../ui/button';
+import { ConfirmDelete } from '../../ui/confirm-delete';
+import { CopyButton } from '../../ui/copy';
+import { DeleteButton } from '../../ui/delete-button';
+import { Dialog, DialogActions } from '../../ui/dialog';
+import { SelectField, TextField } from '../../ui/field';
+import { LoadError } from '../../ui/list-states';
+import { Card } from '../../ui/page';
+import { ProblemNote } from '../../ui/problem-note';
+import { Cut, Head, LoadMore, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
+import { Age } from '../../ui/time';
+import { toast } from '../../ui/toast';
+
+/** Tokens for programs, in the user's own name. */
+export function ApiTokens() {
+  const list = useList<ApiToken>('api-tokens');
+  const [creating, setCreating] = useState(false);
+  const [doomed, setDoomed] = useState<ApiToken | null>(null);
+  const remove = useWrite((token: ApiToken) => api.delete(`/api-tokens/${token.id}`), {
+    touches: ['api-tokens'],
+    onDone: (_, token) => {
+      toast.ok(`Token ${token.name} deleted`);
+      setDoomed(null);
+    },
+  });
+  return (
+    <Card
+      title="API tokens"
+      action={
+        <Button size="sm" icon={Plus} onClick={() => setCreating(true)}>
+          New token
+        </Button>
+      }
+    >
+      {list.error !== null && list.items.length === 0 ? (
+        <LoadError error={list.error} onRetry={() => void list.refetch()} />
+      ) : list.isSuccess && list.items.length === 0 ? (
+        <p className="px-4 py-5 text-sm text-dim">No tokens. A token lets vcctl and your programs use the API in your name.</p>
+      ) : (
+        <Table label="API tokens">
+          <Head>
+            <Th>Name</Th>
+            <Th from="sm">Scope</Th>
+            <Th>Expires</Th>
+            <Th from="sm">Last used</Th>
+            <Th className="w-12">
+              <span className="sr-only">Actions</span>
+            </Th>
+          </Head>
+          <tbody>
+            {list.isPending && <SkeletonRows columns={5} rows={2} />}
+            {list.items.map((t) => (
+              <Row key={t.id}>
+                <Td className="max-w-36">
+                  <Cut text={t.name} className="font-medium" />
+                </Td>
+                <Td from="sm" className="max-w-36 text-dim">
+                  <Cut text={t.scopes === null ? 'all you may' : t.scopes.join(', ')} />
+                </Td>
+                <Td className="whitespace-nowrap text-dim">{t.expiresAt === null ? 'never' : <span title={dateTime(t.expiresAt)}>{new Date(t.expiresAt).toLocaleDateString()}</span>}</Td>
+                <Td from="sm" className="text-dim">
+                  {t.lastUsedAt === null ? 'never' : <Age at={t.lastUsedAt} suffix=" ago" />}
+                </Td>
+                <Td className="w-12 py-0 text-right">
+                  <DeleteButton name={t.name} reason={null} onClick={() => setDoomed(t)} />
+                </Td>
+              </Row>
+            ))}
+          </tbody>
+        </Table>
+      )}
+      <LoadMore shown={list.items.length} more={list.hasNextPage} busy={list.isFetchingNextPage} onMore={() => void list.fetchNextPage()} />
+      <Dialog open={creating} onClose={() => setCreating(false)} title="New API token">
+        <NewToken onClose={() => setCreating(false)} />
+      </Dialog>
+      <ConfirmDelete
+        open={doomed !== null}
+        onClose={() => {
+          setDoomed(null);
+          remove.reset();
+        }}
+        noun="API token"
+        phrase={doomed?.name ?? ''}
+        busy={remove.isPending}
+        error={remove.error}
+        onConfirm={() => doomed !== null && remove.mutate(doomed)}
+      >
+        Programs that use it are locked out at once.
+      </ConfirmDelete>
+    </Card>
+  );
+}
+
+const lifetimes = [
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', '1 year'],
+  ['', 'Never'],
+] as const;
+
+function NewToken({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState('');
+  const [days, setDays] = useState('90');
+  const [readOnly, setReadOnly] = useState(false);
+  const [tried, setTried] = useState(false);
+  const create = useWrite((body: { name: string; scopes: string[] | null; expiresInDays: number | null }) => api.post<CreatedApiToken>('/api-tokens', body), { touches: ['api-tokens'] });
+  const refused = fieldErrors(create.error);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (create.isPending || checkName(name) !== null) return;
+    create.mutate({ name, scopes: readOnly ? ['*:read'] : null, expiresInDays: days === '' ? null : Number(days) });
+  };
+  if (create.data !== undefined)
+    return (
+      <div>
+        <p className="mb-2 text-sm text-dim">Copy the token now: it is shown only once.</p>
+        <div className="flex items-start gap-2 rounded-lg border border-line bg-sunken p-3">
+          <code className="min-w-0 flex-1 font-mono text-xs break-all select-all">{create.data.token}</code>
+          <CopyButton text={create.data.token} label="Copy the token" />
+        </div>
+        <DialogActions>
+          <Button look="primary" onClick={onClose}>
+            Done
+          </Button>
+        </DialogActions>
+      </div>
+    );
+  return (
+    <form onSubmit={submit} noValidate className="space-y-4">
+      <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={(tried ? checkName(name) : null) ?? refused.name} placeholder="backup script" autoFocus />
+      <SelectField label="Scope" value={readOnly ? 'read' : 'all'} onChange={(e) => setReadOnly(e.target.value === 'read')} error={refused.scopes}>
+        <option value="all">Everything you may do</option>
+        <option value="read">Only read</option>
+      </SelectField>
+      <SelectField label="Expires" value={days} onChange={(e) => setDays(e.target.value)} error={refused.expiresInDays}>
+        {lifetimes.map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </SelectField>
+      {create.error !== null && <ProblemNote error={create.error} />}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" look="primary" busy={create.isPending}>
+          Create token
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

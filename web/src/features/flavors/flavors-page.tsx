@@ -1,0 +1,151 @@
+import { Gauge, Plus } from 'lucide-react';
+import { useState, type FormEvent } from 'react';
+import { useScope } from '../../app/scope';
+import { useNewDialog } from '../../app/use-new-dialog';
+import { api } from '../../lib/api';
+import { bytes, parseBytes } from '../../lib/format';
+import { fieldErrors } from '../../lib/problem';
+import { useList, useWrite } from '../../lib/queries';
+import type { CreateFlavor, Flavor } from '../../lib/types';
+import { checkName } from '../../lib/validate';
+import { Button } from '../../ui/button';
+import { Collection, matches } from '../../ui/collection';
+import { ConfirmDelete } from '../../ui/confirm-delete';
+import { DeleteButton } from '../../ui/delete-button';
+import { Dialog, DialogActions } from '../../ui/dialog';
+import { TextField } from '../../ui/field';
+import { Page } from '../../ui/page';
+import { ProblemNote } from '../../ui/problem-note';
+import { Cut, Row, Td, Th } from '../../ui/table';
+import { Age } from '../../ui/time';
+import { toast } from '../../ui/toast';
+
+const mib = 1024 ** 2;
+
+export default function FlavorsPage() {
+  const { admin } = useScope();
+  const list = useList<Flavor>('flavors');
+  const dialog = useNewDialog(admin);
+  const [filter, setFilter] = useState('');
+  const [doomed, setDoomed] = useState<Flavor | null>(null);
+  const remove = useWrite((flavor: Flavor) => api.delete(`/flavors/${flavor.id}`), {
+    touches: ['flavors'],
+    onDone: (_, flavor) => {
+      toast.ok(`Flavor ${flavor.name} deleted`);
+      setDoomed(null);
+    },
+  });
+  const reason = admin ? null : 'Only an administrator may change flavors.';
+  const create = (
+    <Button look="primary" icon={Plus} reason={reason} onClick={dialog.show}>
+      New flavor
+    </Button>
+  );
+  return (
+    <Page title="Flavors" description="Sizes that instances can have: processors, memory, disk." actions={admin && create}>
+      <Collection
+        label="Flavors"
+        list={list}
+        items={list.items.filter((f) => matches(f.name, filter))}
+        filter={filter}
+        onFilter={setFilter}
+        columns={6}
+        empty={{ icon: Gauge, title: 'No flavors yet', text: admin ? 'Nobody can create an instance before there is a flavor.' : 'Ask an administrator to create one.', action: admin && create }}
+        head={
+          <>
+            <Th>Name</Th>
+            <Th className="text-right">vCPUs</Th>
+            <Th className="text-right">Memory</Th>
+            <Th className="text-right">Disk</Th>
+            <Th from="md">Age</Th>
+            <Th className="w-12">
+              <span className="sr-only">Actions</span>
+            </Th>
+          </>
+        }
+        row={(f) => (
+          <Row key={f.id}>
+            <Td className="max-w-36 sm:max-w-72">
+              <Cut text={f.name} className="font-medium" />
+              {f.description !== '' && <Cut text={f.description} className="text-xs text-dim" />}
+            </Td>
+            <Td className="text-right">{f.vcpus}</Td>
+            <Td className="text-right whitespace-nowrap">{bytes(f.memoryBytes)}</Td>
+            <Td className="text-right whitespace-nowrap">{f.diskBytes === 0 ? <span className="text-dim">as image</span> : bytes(f.diskBytes)}</Td>
+            <Td from="md" className="text-dim">
+              <Age at={f.createdAt} />
+            </Td>
+            <Td className="w-12 py-0 text-right">{admin && <DeleteButton name={f.name} reason={reason} onClick={() => setDoomed(f)} />}</Td>
+          </Row>
+        )}
+      />
+      <Dialog open={dialog.open} onClose={dialog.hide} title="New flavor">
+        <NewFlavor onClose={dialog.hide} />
+      </Dialog>
+      <ConfirmDelete
+        open={doomed !== null}
+        onClose={() => {
+          setDoomed(null);
+          remove.reset();
+        }}
+        noun="flavor"
+        phrase={doomed?.name ?? ''}
+        busy={remove.isPending}
+        error={remove.error}
+        onConfirm={() => doomed !== null && remove.mutate(doomed)}
+      >
+        Instances made with it keep their size.
+      </ConfirmDelete>
+    </Page>
+  );
+}
+
+function NewFlavor({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState('');
+  const [vcpus, setVcpus] = useState('1');
+  const [memory, setMemory] = useState('512 MiB');
+  const [disk, setDisk] = useState('');
+  const [description, setDescription] = useState('');
+  const [tried, setTried] = useState(false);
+  const create = useWrite((body: CreateFlavor) => api.post<Flavor>('/flavors', body), {
+    touches: ['flavors'],
+    onDone: (flavor) => {
+      toast.ok(`Flavor ${flavor.name} created`);
+      onClose();
+    },
+  });
+  const memoryBytes = parseBytes(memory, 'm');
+  const diskBytes = disk.trim() === '' ? 0 : parseBytes(disk, 'g');
+  const problems: Record<string, string | null> = {
+    name: checkName(name),
+    vcpus: /^\d+$/.test(vcpus) && Number(vcpus) >= 1 && Number(vcpus) <= 1024 ? null : 'A whole number from 1 to 1024.',
+    memoryBytes: memoryBytes === null ? 'A size such as 512 MiB or 4 GiB.' : memoryBytes < 64 * mib ? 'At least 64 MiB.' : memoryBytes % mib === 0 ? null : 'Whole mebibytes only.',
+    diskBytes: diskBytes === null ? 'A size such as 10 GiB.' : diskBytes % mib === 0 ? null : 'Whole mebibytes only.',
+  };
+  const refused = fieldErrors(create.error);
+  const show = (field: string): string | null => (tried ? problems[field] : null) ?? refused[field] ?? null;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (create.isPending || memoryBytes === null || diskBytes === null || Object.values(problems).some((p) => p !== null)) return;
+    create.mutate({ name, vcpus: Number(vcpus), memoryBytes, diskBytes, ...(description === '' ? {} : { description }) });
+  };
+  return (
+    <form onSubmit={submit} noValidate className="space-y-4">
+      <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={show('name')} placeholder="small" autoFocus />
+      <div className="grid grid-cols-2 gap-3">
+        <TextField label="vCPUs" inputMode="numeric" value={vcpus} onChange={(e) => setVcpus(e.target.value)} error={show('vcpus')} />
+        <TextField label="Memory" value={memory} onChange={(e) => setMemory(e.target.value)} error={show('memoryBytes')} />
+      </div>
+      <TextField label="Root disk" optional value={disk} onChange={(e) => setDisk(e.target.value)} error={show('diskBytes')} placeholder="10 GiB" hint="Empty: as large as the image." />
+      <TextField label="Description" optional value={description} onChange={(e) => setDescription(e.target.value)} error={show('description')} />
+      {create.error !== null && <ProblemNote error={create.error} />}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" look="primary" busy={create.isPending}>
+          Create flavor
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

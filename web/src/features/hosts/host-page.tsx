@@ -1,0 +1,177 @@
+import { Server } from 'lucide-react';
+import { Switch } from 'radix-ui';
+import { useState } from 'react';
+import { Link, useParams } from 'react-router';
+import { api } from '../../lib/api';
+import { bytes, plural } from '../../lib/format';
+import { ApiError } from '../../lib/problem';
+import { useList, useOne, useWrite } from '../../lib/queries';
+import type { Host, HostDetail, Instance } from '../../lib/types';
+import { Badge } from '../../ui/badge';
+import { Button, ButtonLink } from '../../ui/button';
+import { Dialog, DialogActions } from '../../ui/dialog';
+import { Empty } from '../../ui/empty';
+import { TextField } from '../../ui/field';
+import { LoadError } from '../../ui/list-states';
+import { Meter } from '../../ui/meter';
+import { Card, Page } from '../../ui/page';
+import { ProblemNote } from '../../ui/problem-note';
+import { StateBadge } from '../../ui/state';
+import { Cut, Head, LoadMore, Row, Skeleton, Table, Td, Th } from '../../ui/table';
+import { Age } from '../../ui/time';
+import { toast } from '../../ui/toast';
+import { ConditionList } from './condition-list';
+import { InventoryCards } from './inventory-cards';
+
+const parent = { to: '/hosts', label: 'Hosts' };
+
+export default function HostPage() {
+  const { id = '' } = useParams();
+  const result = useOne<HostDetail>('hosts', id);
+  const host = result.data;
+  if (result.error instanceof ApiError && result.error.status === 404)
+    return (
+      <Page title="Host" parent={parent}>
+        <Card>
+          <Empty icon={Server} title="There is no such host" action={<ButtonLink to="/hosts">All hosts</ButtonLink>} />
+        </Card>
+      </Page>
+    );
+  if (host === undefined)
+    return (
+      <Page title="Host" parent={parent}>
+        <Card className="p-5">{result.error !== null ? <LoadError error={result.error} onRetry={() => void result.refetch()} /> : <Skeleton className="h-40" />}</Card>
+      </Page>
+    );
+  const c = host.capacity;
+  return (
+    <Page
+      title={host.name}
+      parent={parent}
+      aside={
+        <>
+          <StateBadge state={host.state} />
+          {host.breaker !== 'closed' && <Badge tone="warn">breaker {host.breaker}</Badge>}
+        </>
+      }
+      description={
+        <>
+          <span className="font-mono text-xs">{host.address}</span> · {host.schedulable ? 'gets new instances' : 'gets no new instances'} · {host.lastSeenAt === null ? 'never seen' : <Age at={host.lastSeenAt} suffix=" ago" />}
+        </>
+      }
+      actions={<Maintenance host={host} />}
+    >
+      <div className="grid items-start gap-5 lg:grid-cols-2">
+        <Card title="Capacity">
+          <div className="space-y-4 p-4">
+            <Meter label="vCPUs" used={c.vcpusUsed} total={c.vcpus} show={String} />
+            <Meter label="Memory" used={c.memoryBytesUsed} total={c.memoryBytes} show={bytes} />
+            <Meter label="Disk" used={c.diskBytesUsed} total={c.diskBytes} show={bytes} />
+          </div>
+        </Card>
+        <Card title="Conditions">
+          <ConditionList conditions={host.conditions} />
+        </Card>
+        <HostInstances host={host} />
+        {host.inventory === null ? (
+          <Card title="Inventory">
+            <p className="px-4 py-4 text-sm text-dim">The host has not reported what it has yet.</p>
+          </Card>
+        ) : (
+          <InventoryCards inventory={host.inventory} />
+        )}
+      </div>
+    </Page>
+  );
+}
+
+function HostInstances({ host }: { host: Host }) {
+  const list = useList<Instance>('instances', { host: host.id });
+  return (
+    <Card title={`Instances (${host.capacity.instances})`}>
+      {list.isSuccess && list.items.length === 0 ? (
+        <p className="px-4 py-4 text-sm text-dim">None runs here.</p>
+      ) : (
+        <Table label="Instances on this host">
+          <Head>
+            <Th>Name</Th>
+            <Th>State</Th>
+            <Th from="sm">Flavor</Th>
+          </Head>
+          <tbody>
+            {list.items.map((i) => (
+              <Row key={i.id}>
+                <Td className="max-w-44">
+                  <Link to={`/instances/${i.id}`} title={i.name} className="block truncate rounded font-medium hover:underline">
+                    {i.name}
+                  </Link>
+                </Td>
+                <Td>
+                  <StateBadge state={i.state} />
+                </Td>
+                <Td from="sm" className="max-w-32 text-dim">
+                  <Cut text={i.flavor.name} />
+                </Td>
+              </Row>
+            ))}
+          </tbody>
+        </Table>
+      )}
+      <LoadMore shown={list.items.length} more={list.hasNextPage} busy={list.isFetchingNextPage} onMore={() => void list.fetchNextPage()} />
+    </Card>
+  );
+}
+
+/** Takes the host out of scheduling and back. What runs there goes on. */
+function Maintenance({ host }: { host: Host }) {
+  const on = host.state === 'maintenance' || host.state === 'draining' || host.conditions.some((c) => /maintenance/i.test(c.type) && c.status === 'true');
+  const [asking, setAsking] = useState(false);
+  const [reason, setReason] = useState('');
+  const write = useWrite((body: { maintenance: boolean; reason?: string }) => api.patch<HostDetail>(`/hosts/${host.id}`, body), {
+    touches: ['hosts'],
+    onDone: (_, body) => {
+      toast.ok(body.maintenance ? `${host.name} is in maintenance` : `${host.name} is back`);
+      setAsking(false);
+    },
+    onError: (error, body) => {
+      if (!body.maintenance) toast.bad('Maintenance was not ended', error);
+    },
+  });
+  return (
+    <>
+      <label className="flex items-center gap-2.5 text-sm">
+        Maintenance
+        <Switch.Root
+          checked={on}
+          disabled={write.isPending}
+          onCheckedChange={(next) => {
+            if (next) {
+              write.reset();
+              setAsking(true);
+            } else write.mutate({ maintenance: false });
+          }}
+          className="h-5 w-9 rounded-full border border-transparent bg-line-strong p-px transition-colors data-[state=checked]:bg-accent"
+        >
+          <Switch.Thumb className="block size-4 rounded-full bg-white shadow transition-transform data-[state=checked]:translate-x-4" />
+        </Switch.Root>
+      </label>
+      <Dialog open={asking} onClose={() => setAsking(false)} title={`Maintenance on ${host.name}`} description={`No new instance is placed here. ${host.capacity.instances === 0 ? 'Nothing runs on it.' : `${plural(host.capacity.instances, 'instance')} on it ${host.capacity.instances === 1 ? 'goes' : 'go'} on running.`}`}>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (!write.isPending) write.mutate({ maintenance: true, ...(reason === '' ? {} : { reason }) });
+          }}
+        >
+          <TextField label="Reason" optional value={reason} onChange={(e) => setReason(e.target.value)} placeholder="New memory modules" autoFocus />
+          {write.error !== null && <ProblemNote error={write.error} className="mt-3" />}
+          <DialogActions>
+            <Button onClick={() => setAsking(false)}>Cancel</Button>
+            <Button type="submit" look="primary" busy={write.isPending}>
+              Start maintenance
+            </Button>
+          </DialogActions>
+        </form>
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,209 @@
+import { ChevronRight } from 'lucide-react';
+import { useEffect, useRef, useState, type FormEvent } from 'react';
+import { useNavigate } from 'react-router';
+import { useScope } from '../../app/scope';
+import { api } from '../../lib/api';
+import { base64, bytes, plural } from '../../lib/format';
+import { fieldErrors } from '../../lib/problem';
+import { useList, useWrite } from '../../lib/queries';
+import type { CreateInstance, Flavor, Host, Image, Instance, Network, SshKey } from '../../lib/types';
+import { checkAddress, checkName, checkPublicKey, userDataLimit, utf8Length } from '../../lib/validate';
+import { Button, ButtonLink } from '../../ui/button';
+import { SelectField, TextArea, TextField } from '../../ui/field';
+import { Card, Page } from '../../ui/page';
+import { ProblemNote } from '../../ui/problem-note';
+import { followTask } from '../tasks/open-task';
+import { FormSection } from './choice';
+import { FlavorPicker, imageReason, ImagePicker, KeyPicker, Missing, NetworkPicker, PickerSkeleton, type ChosenNetwork } from './pickers';
+
+/** The form of the main job: everything an instance needs, checked before it is asked and explained when it is refused. */
+export default function CreateInstancePage() {
+  const scope = useScope();
+  const navigate = useNavigate();
+  const [projectId, setProjectId] = useState(scope.project?.id ?? scope.projects.find((p) => p.role !== 'viewer')?.id ?? '');
+  const project = scope.project?.id ?? projectId;
+  const inProject = project === '' ? {} : { project };
+  const flavors = useList<Flavor>('flavors', { limit: 500 });
+  const images = useList<Image>('images', { ...inProject, limit: 500 });
+  const networks = useList<Network>('networks', { ...inProject, limit: 500 });
+  const keys = useList<SshKey>('ssh-keys', { ...inProject, limit: 500 });
+  const hosts = useList<Host>('hosts', { limit: 500 }, scope.admin);
+
+  const [name, setName] = useState('');
+  const [description, setDescription] = useState('');
+  const [flavorId, setFlavorId] = useState<string | null>(null);
+  const [imageId, setImageId] = useState<string | null>(null);
+  const [chosenNetworks, setNetworks] = useState<ChosenNetwork[] | null>(null);
+  const [keyIds, setKeyIds] = useState<string[]>([]);
+  const [pasted, setPasted] = useState('');
+  const [userData, setUserData] = useState('');
+  const [grace, setGrace] = useState('30');
+  const [host, setHost] = useState('');
+  const [tried, setTried] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+
+  // What there is one of is chosen already.
+  const sizes = [...flavors.items].sort((a, b) => a.memoryBytes - b.memoryBytes || a.vcpus - b.vcpus);
+  const flavor = sizes.find((f) => f.id === flavorId) ?? (sizes.length === 1 ? sizes[0] : undefined);
+  const usable = images.items.filter((i) => imageReason(i, flavor) === null);
+  const image = usable.find((i) => i.id === imageId) ?? (usable.length === 1 ? usable[0] : undefined);
+  const onlyNetwork = networks.items.length === 1 ? networks.items[0] : undefined;
+  const attached = (chosenNetworks ?? (onlyNetwork === undefined ? [] : [{ id: onlyNetwork.id, address: '' }])).filter((c) => networks.items.some((n) => n.id === c.id));
+  const pastedKeys = pasted.split('\n').map((k) => k.trim()).filter((k) => k !== '');
+
+  const create = useWrite((body: CreateInstance) => api.post<{ instance: Instance; taskId: string }>('/instances', body, inProject), {
+    touches: ['instances', 'tasks', 'networks', 'volumes'],
+    onDone: ({ instance, taskId }) => {
+      void navigate(`/instances/${instance.id}`);
+      followTask(taskId);
+    },
+  });
+  const refused = fieldErrors(create.error);
+
+  const problems: Record<string, string | null> = {
+    name: checkName(name),
+    flavor: flavor === undefined ? 'Choose a flavor.' : null,
+    image: image === undefined ? 'Choose an image.' : null,
+    networks: attached.length === 0 ? 'Choose at least one network.' : attached.map((a) => (a.address === '' ? null : checkAddress(a.address, networks.items.find((n) => n.id === a.id)?.subnet))).find((m) => m !== null) ?? null,
+    sshKeys: pastedKeys.map(checkPublicKey).find((m) => m !== null) ?? null,
+    userData: utf8Length(userData) > userDataLimit ? `Too large: ${bytes(utf8Length(userData))} of at most 64 KiB.` : null,
+    stopGraceSeconds: /^\d{1,3}$/.test(grace) && Number(grace) <= 600 ? null : 'A whole number from 0 to 600.',
+    description: [...description].length > 255 ? 'At most 255 characters.' : null,
+  };
+  const show = (field: string): string | null => (tried ? problems[field] : null) ?? refused[field] ?? null;
+  const advanced = show('userData') ?? show('stopGraceSeconds') ?? show('description') ?? show('host');
+  const [advancedOpen, setAdvancedOpen] = useState(false);
+  useEffect(() => {
+    if (advanced !== null) setAdvancedOpen(true);
+  }, [advanced]);
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (create.isPending || flavor === undefined || image === undefined || Object.values(problems).some((p) => p !== null)) {
+      window.requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
+      return;
+    }
+    create.mutate({
+      name,
+      flavor: flavor.id,
+      image: image.id,
+      networks: attached.map((a) => ({ network: a.id, ...(a.address === '' ? {} : { address: a.address }) })),
+      sshKeys: [...keyIds.filter((id) => keys.items.some((k) => k.id === id)), ...pastedKeys],
+      ...(description === '' ? {} : { description }),
+      ...(userData === '' ? {} : { userData: base64(userData) }),
+      stopGraceSeconds: Number(grace),
+      ...(host === '' ? {} : { host }),
+    });
+  };
+
+  return (
+    <Page title="New instance" parent={{ to: '/instances', label: 'Instances' }} narrow>
+      <form ref={form} onSubmit={submit} noValidate className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_17rem]">
+        <Card className="space-y-6 p-5">
+          <FormSection title="Name">
+            {scope.project === null && scope.projects.length > 1 && (
+              <SelectField label="Project" value={projectId} onChange={(event) => setProjectId(event.target.value)} className="mb-4 max-w-sm">
+                {scope.projects.map((p) => (
+                  <option key={p.id} value={p.id} disabled={p.role === 'viewer'}>
+                    {p.name}
+                  </option>
+                ))}
+              </SelectField>
+            )}
+            <TextField label="Instance name" name="name" value={name} onChange={(event) => setName(event.target.value)} error={show('name')} hint="The guest gets it as its hostname." placeholder="web-1" autoFocus className="max-w-sm" />
+          </FormSection>
+
+          <FormSection title="Flavor" hint="How many processors and how much memory." error={show('flavor')}>
+            {flavors.isPending ? (
+              <PickerSkeleton />
+            ) : sizes.length === 0 ? (
+              scope.admin ? <Missing to="/flavors?new=1" label="Create a flavor">There is no flavor yet.</Missing> : <Missing>There is no flavor yet. Ask an administrator to create one.</Missing>
+            ) : (
+              <FlavorPicker flavors={sizes} value={flavor?.id ?? ''} onChange={setFlavorId} />
+            )}
+          </FormSection>
+
+          <FormSection title="Image" hint="What its disk starts from." error={show('image')}>
+            {images.isPending ? (
+              <PickerSkeleton />
+            ) : images.items.length === 0 ? (
+              <Missing to="/images?new=1" label="Upload or import one">There is no image yet.</Missing>
+            ) : (
+              <ImagePicker images={images.items} flavor={flavor} value={image?.id ?? ''} onChange={setImageId} />
+            )}
+          </FormSection>
+
+          <FormSection title="Networks" hint="One interface in each. The first one is the way out." error={show('networks')}>
+            {networks.isPending ? (
+              <PickerSkeleton />
+            ) : networks.items.length === 0 ? (
+              <Missing to="/networks?new=1" label="Create a network">There is no network in this project yet.</Missing>
+            ) : (
+              <NetworkPicker networks={networks.items} value={attached} onChange={setNetworks} />
+            )}
+          </FormSection>
+
+          <FormSection title="SSH keys" hint="Who may log in. Without a key there is only the serial console." error={show('sshKeys')}>
+            {keys.isPending ? <PickerSkeleton /> : keys.items.length > 0 && <KeyPicker keys={keys.items} value={keyIds} onChange={setKeyIds} />}
+            <TextArea label={keys.items.length > 0 ? 'Or paste public keys' : 'Paste public keys'} optional mono rows={2} className="mt-3" placeholder="ssh-ed25519 AAAA… you@laptop" hint="One per line." value={pasted} onChange={(event) => setPasted(event.target.value)} />
+          </FormSection>
+
+          <details className="group border-t border-line pt-5" open={advancedOpen} onToggle={(event) => setAdvancedOpen(event.currentTarget.open)}>
+            <summary className="flex cursor-pointer list-none items-center gap-1.5 rounded text-sm font-semibold">
+              <ChevronRight aria-hidden className="size-4 text-dim transition-transform group-open:rotate-90" />
+              More: user data, description, stopping{scope.admin && ', host'}
+            </summary>
+            <div className="mt-4 space-y-4">
+              <TextArea label="User data" optional mono rows={6} placeholder="#cloud-config" value={userData} onChange={(event) => setUserData(event.target.value)} error={show('userData')} hint={`Handed to the guest as it is. ${bytes(utf8Length(userData))} of 64 KiB.`} />
+              <TextField label="Description" optional value={description} onChange={(event) => setDescription(event.target.value)} error={show('description')} />
+              <TextField label="Seconds to wait for the guest when stopping" inputMode="numeric" value={grace} onChange={(event) => setGrace(event.target.value)} error={show('stopGraceSeconds')} className="max-w-sm" />
+              {scope.admin && (
+                <SelectField label="Host" optional value={host} onChange={(event) => setHost(event.target.value)} error={show('host')} className="max-w-sm">
+                  <option value="">Let the scheduler choose</option>
+                  {hosts.items.map((h) => (
+                    <option key={h.id} value={h.id}>
+                      {h.name} ({h.state})
+                    </option>
+                  ))}
+                </SelectField>
+              )}
+            </div>
+          </details>
+        </Card>
+
+        <div className="space-y-3 lg:sticky lg:top-18">
+          <Card title="Summary">
+            <dl className="space-y-2.5 p-4 text-sm">
+              <Line label="Name" value={name} />
+              <Line label="Flavor" value={flavor === undefined ? '' : `${flavor.name}: ${plural(flavor.vcpus, 'vCPU')}, ${bytes(flavor.memoryBytes)}`} />
+              <Line label="Image" value={image?.name ?? ''} />
+              <Line label="Networks" value={attached.map((a) => networks.items.find((n) => n.id === a.id)?.name).join(', ')} />
+              <Line label="SSH keys" value={keyIds.length + pastedKeys.length === 0 ? '' : String(keyIds.length + pastedKeys.length)} />
+            </dl>
+            <div className="border-t border-line p-4">
+              <Button type="submit" look="primary" className="w-full" busy={create.isPending} reason={scope.readOnly ?? scope.reasonFor(project)}>
+                Create instance
+              </Button>
+              <ButtonLink to="/instances" look="ghost" className="mt-1.5 w-full">
+                Cancel
+              </ButtonLink>
+            </div>
+          </Card>
+          {create.error !== null && <ProblemNote error={create.error} />}
+        </div>
+      </form>
+    </Page>
+  );
+}
+
+function Line({ label, value }: { label: string; value: string }) {
+  return (
+    <div>
+      <dt className="text-xs text-dim">{label}</dt>
+      <dd title={value} className={value === '' ? 'text-dim' : 'truncate'}>
+        {value === '' ? '–' : value}
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,41 @@
+import { CirclePower, Ellipsis, Play, RotateCw, Square, SquareTerminal, Trash2 } from 'lucide-react';
+import { useNavigate } from 'react-router';
+import type { Instance } from '../../lib/types';
+import { Menu, MenuItem, MenuLine } from '../../ui/menu';
+import { useInstanceActions } from './use-instance-actions';
+
+/** Every verb of one instance; what cannot be done now says why. */
+export function InstanceMenu({ instance, onDelete }: { instance: Instance; onDelete: () => void }) {
+  const { run, reason } = useInstanceActions();
+  const navigate = useNavigate();
+  const only = [instance];
+  return (
+    <Menu
+      trigger={
+        <button type="button" aria-label={`Actions for ${instance.name}`} className="grid size-8 place-items-center rounded-md text-dim hover:bg-idle-soft hover:text-ink">
+          <Ellipsis aria-hidden className="size-4" />
+        </button>
+      }
+    >
+      <MenuItem icon={SquareTerminal} reason={reason(only, 'console')} onSelect={() => void navigate(`/instances/${instance.id}?tab=console`)}>
+        Open console
+      </MenuItem>
+      <MenuItem icon={Play} reason={reason(only, 'start')} onSelect={() => run(only, 'start')}>
+        Start
+      </MenuItem>
+      <MenuItem icon={Square} reason={reason(only, 'stop')} onSelect={() => run(only, 'stop')}>
+        Stop
+      </MenuItem>
+      <MenuItem icon={RotateCw} reason={reason(only, 'reboot')} onSelect={() => run(only, 'reboot')}>
+        Reboot
+      </MenuItem>
+      <MenuItem icon={CirclePower} reason={reason(only, 'stop')} onSelect={() => run(only, 'stop', true)}>
+        Stop at once, without asking the guest
+      </MenuItem>
+      <MenuLine />
+      <MenuItem icon={Trash2} danger reason={reason(only, 'delete')} onSelect={onDelete}>
+        Delete…
+      </MenuItem>
+    </Menu>
+  );
+}

@@ -1,0 +1,102 @@
+import { ChevronRight } from 'lucide-react';
+import { Link } from 'react-router';
+import { useScope } from '../../app/scope';
+import { bytes, dateTime, plural } from '../../lib/format';
+import { useList } from '../../lib/queries';
+import type { Instance, Task } from '../../lib/types';
+import { Copyable } from '../../ui/copy';
+import { Card, Facts } from '../../ui/page';
+import { StateBadge } from '../../ui/state';
+import { Head, Row, Table, Td, Th, Cut } from '../../ui/table';
+import { Age } from '../../ui/time';
+import { openTask } from '../tasks/open-task';
+import { taskVerb } from '../tasks/task-words';
+
+export function InstanceOverview({ instance: i }: { instance: Instance }) {
+  const { admin, projectName } = useScope();
+  return (
+    <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
+      <div className="space-y-5">
+        <Card title="Facts">
+          <Facts
+            items={[
+              ['Flavor', `${i.flavor.name} · ${plural(i.flavor.vcpus, 'vCPU')}, ${bytes(i.flavor.memoryBytes)} memory, ${i.flavor.diskBytes === 0 ? 'disk as large as the image' : `${bytes(i.flavor.diskBytes)} disk`}`],
+              ['Image', i.image.name],
+              [
+                'Host',
+                i.host === null ? (
+                  'not placed'
+                ) : admin ? (
+                  <Link to={`/hosts/${i.host.id}`} className="text-accent-text hover:underline">
+                    {i.host.name}
+                  </Link>
+                ) : (
+                  i.host.name
+                ),
+              ],
+              ['Runs since', i.startedAt === null ? '–' : <><Age at={i.startedAt} suffix=" ago" />, {dateTime(i.startedAt)}</>],
+              ['VMM', i.vmm ?? '–'],
+              ['SSH keys', i.sshKeys.length === 0 ? 'none' : i.sshKeys.join(', ')],
+              ['Project', projectName(i.projectId)],
+              ['Created', dateTime(i.createdAt)],
+              ['Last report', i.observedAt === null ? 'none yet' : <Age at={i.observedAt} suffix=" ago" />],
+              ['Id', <Copyable key="id" text={i.id} label="Copy id" />],
+            ]}
+          />
+        </Card>
+        <Card title="Network interfaces">
+          <Table label="Network interfaces">
+            <Head>
+              <Th>Network</Th>
+              <Th>Address</Th>
+              <Th from="sm">MAC</Th>
+            </Head>
+            <tbody>
+              {i.ports.map((p) => (
+                <Row key={p.id}>
+                  <Td className="max-w-40">
+                    <Cut text={p.network} />
+                  </Td>
+                  <Td>
+                    <Copyable text={p.address} label="Copy address" />
+                  </Td>
+                  <Td from="sm" className="font-mono text-xs text-dim">
+                    {p.mac}
+                  </Td>
+                </Row>
+              ))}
+            </tbody>
+          </Table>
+          {i.ports.length === 0 && <p className="px-4 py-4 text-sm text-dim">No address is allocated yet.</p>}
+        </Card>
+      </div>
+      <Timeline id={i.id} />
+    </div>
+  );
+}
+
+/** What happened to it, newest first. */
+function Timeline({ id }: { id: string }) {
+  const tasks = useList<Task>('tasks', { subject: id, limit: 12 });
+  return (
+    <Card title="Timeline">
+      <ol className="py-1.5">
+        {tasks.items.map((task) => (
+          <li key={task.id}>
+            <button type="button" onClick={() => openTask(task.id)} className="flex w-full items-center gap-3 px-4 py-2 text-left text-sm hover:bg-sunken">
+              <span className="min-w-0 flex-1">
+                <span className="block truncate">{taskVerb(task)}</span>
+                <span className="block truncate text-xs text-dim" title={task.error?.message}>
+                  {task.error !== null ? task.error.message : <Age at={task.createdAt} suffix=" ago" />}
+                </span>
+              </span>
+              <StateBadge state={task.state} kind="task" />
+              <ChevronRight aria-hidden className="size-3.5 shrink-0 text-dim" />
+            </button>
+          </li>
+        ))}
+      </ol>
+      {tasks.isSuccess && tasks.items.length === 0 && <p className="px-4 pb-4 text-sm text-dim">No task has worked on it yet.</p>}
+    </Card>
+  );
+}

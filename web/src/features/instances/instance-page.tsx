@@ -1,0 +1,119 @@
+import { Box, Play, RotateCw, Square } from 'lucide-react';
+import { Tabs } from 'radix-ui';
+import { lazy, Suspense, useState } from 'react';
+import { useParams, useSearchParams } from 'react-router';
+import { ApiError } from '../../lib/problem';
+import { useList, useOne } from '../../lib/queries';
+import type { Instance, Task } from '../../lib/types';
+import { Button, ButtonLink } from '../../ui/button';
+import { Empty } from '../../ui/empty';
+import { LoadError } from '../../ui/list-states';
+import { Card, Page } from '../../ui/page';
+import { StateBadge } from '../../ui/state';
+import { LoadMore, Skeleton } from '../../ui/table';
+import { TaskTable } from '../tasks/task-table';
+import { DeleteInstances } from './delete-instances';
+import { InstanceMenu } from './instance-menu';
+import { InstanceOverview } from './instance-overview';
+import { useInstanceActions } from './use-instance-actions';
+
+const InstanceConsole = lazy(() => import('./instance-console'));
+const parent = { to: '/instances', label: 'Instances' };
+
+export default function InstancePage() {
+  const { id = '' } = useParams();
+  const result = useOne<Instance>('instances', id);
+  const gone = result.error instanceof ApiError && result.error.status === 404;
+  if (gone)
+    return (
+      <Page title="Instance" parent={parent}>
+        <Card>
+          <Empty icon={Box} title="This instance does not exist any more" action={<ButtonLink to="/instances">All instances</ButtonLink>}>
+            It was deleted, or its address is mistyped.
+          </Empty>
+        </Card>
+      </Page>
+    );
+  if (result.data !== undefined) return <Shown instance={result.data} />;
+  return (
+    <Page title="Instance" parent={parent}>
+      <Card className="p-5">{result.error !== null ? <LoadError error={result.error} onRetry={() => void result.refetch()} /> : <Skeleton className="h-40" />}</Card>
+    </Page>
+  );
+}
+
+const tabs = [
+  ['overview', 'Overview'],
+  ['console', 'Console'],
+  ['tasks', 'Tasks'],
+] as const;
+
+function Shown({ instance }: { instance: Instance }) {
+  const [params, setParams] = useSearchParams();
+  const tab = params.get('tab') ?? 'overview';
+  const { run, reason } = useInstanceActions();
+  const [deleting, setDeleting] = useState(false);
+  const only = [instance];
+  return (
+    <Page
+      title={instance.name}
+      parent={parent}
+      aside={<StateBadge state={instance.state} />}
+      {...(instance.description === '' ? {} : { description: instance.description })}
+      actions={
+        <>
+          {instance.state === 'stopped' || instance.state === 'error' ? (
+            <Button icon={Play} reason={reason(only, 'start')} onClick={() => run(only, 'start')}>
+              Start
+            </Button>
+          ) : (
+            <Button icon={Square} reason={reason(only, 'stop')} onClick={() => run(only, 'stop')}>
+              Stop
+            </Button>
+          )}
+          <Button icon={RotateCw} reason={reason(only, 'reboot')} onClick={() => run(only, 'reboot')}>
+            Reboot
+          </Button>
+          <InstanceMenu instance={instance} onDelete={() => setDeleting(true)} />
+        </>
+      }
+    >
+      {instance.stateReason !== '' && (
+        <p role="status" className={`mb-4 rounded-lg px-3 py-2 text-sm ${instance.state === 'error' ? 'bg-bad-soft text-bad' : 'bg-warn-soft text-warn'}`}>
+          {instance.stateReason}
+        </p>
+      )}
+      <Tabs.Root value={tab} onValueChange={(next) => setParams(next === 'overview' ? {} : { tab: next }, { replace: true })}>
+        <Tabs.List aria-label="Instance" className="mb-5 flex gap-1 border-b border-line">
+          {tabs.map(([key, label]) => (
+            <Tabs.Trigger key={key} value={key} className="-mb-px h-9 rounded-t-md border-b-2 border-transparent px-3 text-sm text-dim hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink">
+              {label}
+            </Tabs.Trigger>
+          ))}
+        </Tabs.List>
+        <Tabs.Content value="overview" className="outline-none">
+          <InstanceOverview instance={instance} />
+        </Tabs.Content>
+        <Tabs.Content value="console" className="outline-none" tabIndex={-1}>
+          <Suspense fallback={<Skeleton className="h-96" />}>
+            <InstanceConsole instance={instance} />
+          </Suspense>
+        </Tabs.Content>
+        <Tabs.Content value="tasks" className="outline-none">
+          <InstanceTasks id={instance.id} />
+        </Tabs.Content>
+      </Tabs.Root>
+      <DeleteInstances instances={deleting ? only : []} onClose={() => setDeleting(false)} onDone={() => setDeleting(false)} />
+    </Page>
+  );
+}
+
+function InstanceTasks({ id }: { id: string }) {
+  const tasks = useList<Task>('tasks', { subject: id });
+  return (
+    <Card>
+      {tasks.error !== null && tasks.items.length === 0 ? <LoadError error={tasks.error} onRetry={() => void tasks.refetch()} /> : <TaskTable tasks={tasks.items} loading={tasks.isPending} hideSubject />}
+      <LoadMore shown={tasks.items.length} more={tasks.hasNextPage} busy={tasks.isFetchingNextPage} onMore={() => void tasks.fetchNextPage()} />
+    </Card>
+  );
+}

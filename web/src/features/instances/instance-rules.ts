@@ -1,0 +1,31 @@
+import type { Instance } from '../../lib/types';
+
+export type InstanceAction = 'start' | 'stop' | 'reboot' | 'delete' | 'console';
+
+const phases: Partial<Record<Instance['state'], string>> = {
+  building: 'It is still being built.',
+  starting: 'It is starting.',
+  stopping: 'It is stopping.',
+  rebooting: 'It is rebooting.',
+  deleting: 'It is being deleted.',
+};
+const unreachable = 'Its host does not answer, so nothing can be told to it.';
+
+/** Why `action` cannot be asked of the instance now; null when it can. `role` is the role's own reason. */
+export const whyNot = (instance: Instance, action: InstanceAction, role: string | null): string | null => {
+  if (role !== null) return role;
+  const { state } = instance;
+  // Deleting may be asked in any state: it ends whatever runs.
+  if (action === 'delete') return state === 'deleting' ? 'It is being deleted.' : null;
+  if (action === 'console') {
+    if (state === 'running' || state === 'rebooting' || state === 'starting' || state === 'stopping') return null;
+    return phases[state] ?? (state === 'unknown' ? unreachable : 'It is not running. Start it first.');
+  }
+  const phase = phases[state];
+  if (phase !== undefined) return phase;
+  if (state === 'unknown') return unreachable;
+  if (action === 'start') return state === 'running' ? 'It runs already.' : null;
+  return state === 'running' ? null : 'It is not running.';
+};
+
+export const addressesOf = (instance: Instance): string => instance.ports.map((p) => p.address).join(', ');

@@ -1,0 +1,129 @@
+import { Box, Disc3, HardDrive, Network as NetworkIcon, Plus, type LucideIcon } from 'lucide-react';
+import { Link } from 'react-router';
+import { useScope } from '../../app/scope';
+import { bytes } from '../../lib/format';
+import { useList } from '../../lib/queries';
+import type { Flavor, Host, Image, Instance, Network, SshKey, Task, Volume } from '../../lib/types';
+import { Button, ButtonLink } from '../../ui/button';
+import { Meter } from '../../ui/meter';
+import { Card, Page } from '../../ui/page';
+import { Skeleton } from '../../ui/table';
+import { TaskTable } from '../tasks/task-table';
+import { NextSteps, type NextStep } from './next-steps';
+
+const most = 500;
+
+export function OverviewPage() {
+  const scope = useScope();
+  const page = { ...scope.query, limit: most };
+  const instances = useList<Instance>('instances', page);
+  const images = useList<Image>('images', page);
+  const networks = useList<Network>('networks', page);
+  const volumes = useList<Volume>('volumes', page);
+  const keys = useList<SshKey>('ssh-keys', page);
+  const flavors = useList<Flavor>('flavors', { limit: most });
+  const hosts = useList<Host>('hosts', { limit: most }, scope.admin);
+  const tasks = useList<Task>('tasks', { ...scope.query, limit: 8 });
+
+  const known = [instances, images, networks, keys, flavors, ...(scope.admin ? [hosts] : [])].every((l) => l.isSuccess);
+  const steps: NextStep[] = [
+    ...(scope.admin ? [{ done: hosts.items.some((h) => h.schedulable), title: 'Add a host', text: 'A Linux machine that runs the instances.', to: '/hosts?new=1' }] : []),
+    { done: flavors.items.length > 0, title: 'Create a flavor', text: scope.admin ? 'A size: processors, memory, disk.' : 'An administrator does this.', ...(scope.admin ? { to: '/flavors?new=1' } : {}) },
+    { done: images.items.some((i) => i.state === 'ready'), title: 'Add an image', text: 'Upload a disk image, or import it from an address.', to: '/images?new=1' },
+    { done: networks.items.length > 0, title: 'Create a network', text: 'Where instances get their addresses.', to: '/networks?new=1' },
+    { done: keys.items.length > 0, title: 'Add your SSH key', text: 'So that you can log in.', to: '/ssh-keys?new=1' },
+    { done: instances.items.length > 0, title: 'Create the first instance', text: 'Seconds later it runs, with its console here.', to: '/instances/new' },
+  ];
+  const fresh = known && instances.items.length === 0;
+  const running = instances.items.filter((i) => i.state === 'running').length;
+  const trouble = instances.items.filter((i) => i.state === 'error' || i.state === 'unknown').length;
+
+  return (
+    <Page
+      title="Overview"
+      description={scope.project === null ? 'All projects' : `Project ${scope.project.name}`}
+      actions={
+        scope.readOnly === null ? (
+          <ButtonLink to="/instances/new" look="primary" icon={Plus}>
+            New instance
+          </ButtonLink>
+        ) : (
+          <Button look="primary" icon={Plus} reason={scope.readOnly}>
+            New instance
+          </Button>
+        )
+      }
+    >
+      {fresh && scope.readOnly === null && <NextSteps steps={steps} />}
+      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+        <Count icon={Box} label="Instances" to="/instances" list={instances} note={instances.items.length === 0 ? 'none yet' : `${running} running${trouble > 0 ? `, ${trouble} need attention` : ''}`} alert={trouble > 0} />
+        <Count icon={Disc3} label="Images" to="/images" list={images} note={`${images.items.filter((i) => i.state === 'ready').length} ready`} />
+        <Count icon={NetworkIcon} label="Networks" to="/networks" list={networks} note={`${networks.items.reduce((n, x) => n + x.addresses.used, 0)} addresses used`} />
+        <Count icon={HardDrive} label="Volumes" to="/volumes" list={volumes} note={bytes(volumes.items.reduce((n, v) => n + v.bytes, 0))} />
+      </div>
+      <div className={`mt-5 grid items-start gap-5 ${scope.admin ? 'lg:grid-cols-[minmax(0,1fr)_20rem]' : ''}`}>
+        <Card title="Recent tasks" action={<MoreLink to="/tasks" />}>
+          {tasks.isSuccess && tasks.items.length === 0 ? <p className="px-4 py-6 text-sm text-dim">Nothing has been asked for yet.</p> : <TaskTable tasks={tasks.items} loading={tasks.isPending} />}
+        </Card>
+        {scope.admin && <Capacity hosts={hosts.items} loading={hosts.isPending} />}
+      </div>
+    </Page>
+  );
+}
+
+const MoreLink = ({ to }: { to: string }) => (
+  <Link to={to} className="rounded text-xs text-dim hover:text-ink hover:underline">
+    Show all
+  </Link>
+);
+
+function Count({ icon: Icon, label, to, list, note, alert = false }: { icon: LucideIcon; label: string; to: string; list: { items: unknown[]; isPending: boolean; hasNextPage: boolean }; note: string; alert?: boolean }) {
+  return (
+    <Link to={to} className="rounded-xl border border-line bg-raised p-4 transition-colors hover:border-line-strong">
+      <span className="flex items-center gap-2 text-sm text-dim">
+        <Icon aria-hidden className="size-4" />
+        {label}
+      </span>
+      {list.isPending ? (
+        <Skeleton className="mt-2 h-8 w-12" />
+      ) : (
+        <span className="nums mt-1 block text-2xl font-semibold tracking-tight">
+          {list.items.length}
+          {list.hasNextPage && '+'}
+        </span>
+      )}
+      <span className={`nums block truncate text-xs ${alert ? 'text-warn' : 'text-dim'}`}>{list.isPending ? ' ' : note}</span>
+    </Link>
+  );
+}
+
+function Capacity({ hosts, loading }: { hosts: Host[]; loading: boolean }) {
+  const sum = (pick: (c: Host['capacity']) => number): number => hosts.reduce((n, h) => n + pick(h.capacity), 0);
+  const ready = hosts.filter((h) => h.schedulable).length;
+  return (
+    <Card title="Capacity" action={<MoreLink to="/hosts" />}>
+      {loading ? (
+        <div className="space-y-4 p-4">
+          <Skeleton className="h-6" />
+          <Skeleton className="h-6" />
+        </div>
+      ) : hosts.length === 0 ? (
+        <p className="px-4 py-6 text-sm text-dim">
+          No host yet.{' '}
+          <Link to="/hosts?new=1" className="font-medium text-accent-text hover:underline">
+            Add one
+          </Link>
+        </p>
+      ) : (
+        <div className="space-y-4 p-4">
+          <Meter label="vCPUs" used={sum((c) => c.vcpusUsed)} total={sum((c) => c.vcpus)} show={String} />
+          <Meter label="Memory" used={sum((c) => c.memoryBytesUsed)} total={sum((c) => c.memoryBytes)} show={bytes} />
+          <Meter label="Disk" used={sum((c) => c.diskBytesUsed)} total={sum((c) => c.diskBytes)} show={bytes} />
+          <p className="nums text-xs text-dim">
+            {ready} of {hosts.length} {hosts.length === 1 ? 'host' : 'hosts'} ready for new instances
+          </p>
+        </div>
+      )}
+    </Card>
+  );
+}

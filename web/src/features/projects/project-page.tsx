@@ -1,0 +1,161 @@
+import { Trash2, UserPlus } from 'lucide-react';
+import { useState, type FormEvent } from 'react';
+import { useParams } from 'react-router';
+import { useScope } from '../../app/scope';
+import { api } from '../../lib/api';
+import { asApiError, fieldErrors } from '../../lib/problem';
+import { useList, useOne, useWrite } from '../../lib/queries';
+import type { Member, Project, ProjectRole, User } from '../../lib/types';
+import { Button } from '../../ui/button';
+import { SelectField, TextField, inputClass } from '../../ui/field';
+import { LoadError } from '../../ui/list-states';
+import { Card, Facts, Page } from '../../ui/page';
+import { ProblemNote } from '../../ui/problem-note';
+import { Copyable } from '../../ui/copy';
+import { Cut, Head, LoadMore, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
+import { toast } from '../../ui/toast';
+import { dateTime } from '../../lib/format';
+
+const roles: readonly (readonly [ProjectRole, string])[] = [
+  ['viewer', 'Viewer: looks'],
+  ['member', 'Member: creates and changes'],
+  ['project-admin', 'Project admin: also manages members'],
+];
+const isRole = (value: string): value is ProjectRole => roles.some(([role]) => role === value);
+
+export default function ProjectPage() {
+  const { id = '' } = useParams();
+  const { admin, projects } = useScope();
+  const result = useOne<Project>('projects', id);
+  const project = result.data;
+  const role = projects.find((p) => p.id === id)?.role;
+  const reason = admin || role === 'project-admin' || role === 'admin' ? null : 'Only a project admin may manage members.';
+  return (
+    <Page title={project?.name ?? 'Project'} parent={{ to: '/projects', label: 'Projects' }} {...(project === undefined || project.description === '' ? {} : { description: project.description })} narrow>
+      {result.error !== null && project === undefined ? (
+        <ProblemNote error={asApiError(result.error)} />
+      ) : (
+        <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
+          <Members projectId={id} reason={reason} />
+          <Card title="Facts">
+            {project !== undefined && (
+              <Facts
+                items={[
+                  ['Created', dateTime(project.createdAt)],
+                  ['Your role', role ?? '–'],
+                  ['Id', <Copyable key="id" text={project.id} label="Copy id" />],
+                ]}
+              />
+            )}
+          </Card>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+function Members({ projectId, reason }: { projectId: string; reason: string | null }) {
+  const collection = `projects/${projectId}/members`;
+  const list = useList<Member>(collection);
+  const set = useWrite((m: { user: string; role: ProjectRole }) => api.put<Member>(`/${collection}/${encodeURIComponent(m.user)}`, { role: m.role }), {
+    touches: [collection],
+    onDone: (m) => toast.ok(`${m.userName} is ${m.role}`),
+    onError: (error) => toast.bad('The role was not changed', error),
+  });
+  const remove = useWrite((m: Member) => api.delete(`/${collection}/${m.userId}`), {
+    touches: [collection, 'whoami'],
+    onDone: (_, m) => toast.ok(`${m.userName} removed`),
+    onError: (error) => toast.bad('Not removed', error),
+  });
+  return (
+    <Card title="Members">
+      {list.error !== null && list.items.length === 0 ? (
+        <LoadError error={list.error} onRetry={() => void list.refetch()} />
+      ) : list.isSuccess && list.items.length === 0 ? (
+        <p className="px-4 py-5 text-sm text-dim">No members yet. Administrators see every project without being members.</p>
+      ) : (
+        <Table label="Members">
+          <Head>
+            <Th>User</Th>
+            <Th>Role</Th>
+            <Th className="w-12">
+              <span className="sr-only">Actions</span>
+            </Th>
+          </Head>
+          <tbody>
+            {list.isPending && <SkeletonRows columns={3} rows={3} />}
+            {list.items.map((m) => (
+              <Row key={m.userId}>
+                <Td className="max-w-40">
+                  <Cut text={m.userName} className="font-medium" />
+                </Td>
+                <Td>
+                  {reason === null ? (
+                    <select aria-label={`Role of ${m.userName}`} value={m.role} onChange={(e) => isRole(e.target.value) && set.mutate({ user: m.userId, role: e.target.value })} className={`${inputClass} h-8 w-auto max-w-full pr-7`}>
+                      {roles.map(([value, label]) => (
+                        <option key={value} value={value}>
+                          {label}
+                        </option>
+                      ))}
+                    </select>
+                  ) : (
+                    <span className="text-dim">{m.role}</span>
+                  )}
+                </Td>
+                <Td className="w-12 py-0 text-right">
+                  <Button look="ghost" size="icon-sm" icon={Trash2} aria-label={`Remove ${m.userName}`} hint="Remove from the project" reason={reason} onClick={() => remove.mutate(m)} />
+                </Td>
+              </Row>
+            ))}
+          </tbody>
+        </Table>
+      )}
+      <LoadMore shown={list.items.length} more={list.hasNextPage} busy={list.isFetchingNextPage} onMore={() => void list.fetchNextPage()} />
+      {reason === null && <AddMember collection={collection} present={list.items} />}
+    </Card>
+  );
+}
+
+function AddMember({ collection, present }: { collection: string; present: Member[] }) {
+  const { admin } = useScope();
+  const users = useList<User>('users', { limit: 500 }, admin);
+  const [name, setName] = useState('');
+  const [role, setRole] = useState<ProjectRole>('member');
+  const add = useWrite((m: { user: string; role: ProjectRole }) => api.put<Member>(`/${collection}/${encodeURIComponent(m.user)}`, { role: m.role }), {
+    touches: [collection, 'whoami'],
+    onDone: (m) => {
+      toast.ok(`${m.userName} added`);
+      setName('');
+    },
+  });
+  const refused = fieldErrors(add.error);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (!add.isPending && name.trim() !== '') add.mutate({ user: name.trim(), role });
+  };
+  return (
+    <form onSubmit={submit} className="border-t border-line p-4">
+      <div className="flex flex-wrap items-end gap-3">
+        <TextField label="User" list="known-users" value={name} onChange={(e) => setName(e.target.value)} error={refused.userId} placeholder="name" className="min-w-32 flex-1" />
+        <datalist id="known-users">
+          {users.items
+            .filter((u) => !present.some((m) => m.userId === u.id))
+            .map((u) => (
+              <option key={u.id} value={u.name} />
+            ))}
+        </datalist>
+        <SelectField label="Role" value={role} onChange={(e) => isRole(e.target.value) && setRole(e.target.value)} className="min-w-40">
+          {roles.map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </SelectField>
+        <Button type="submit" icon={UserPlus} busy={add.isPending} reason={name.trim() === '' ? 'Enter a user name.' : null} className="mb-px">
+          Add member
+        </Button>
+      </div>
+      {add.error !== null && <ProblemNote error={add.error} className="mt-3" />}
+    </form>
+  );
+}

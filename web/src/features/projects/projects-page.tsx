@@ -1,0 +1,129 @@
+import { FolderKanban, Plus } from 'lucide-react';
+import { useState, type FormEvent } from 'react';
+import { Link } from 'react-router';
+import { useScope } from '../../app/scope';
+import { useNewDialog } from '../../app/use-new-dialog';
+import { api } from '../../lib/api';
+import { fieldErrors } from '../../lib/problem';
+import { useList, useWrite } from '../../lib/queries';
+import type { Project } from '../../lib/types';
+import { checkName } from '../../lib/validate';
+import { Button } from '../../ui/button';
+import { Collection, matches } from '../../ui/collection';
+import { ConfirmDelete } from '../../ui/confirm-delete';
+import { DeleteButton } from '../../ui/delete-button';
+import { Dialog, DialogActions } from '../../ui/dialog';
+import { TextField } from '../../ui/field';
+import { Page } from '../../ui/page';
+import { ProblemNote } from '../../ui/problem-note';
+import { Cut, Row, Td, Th } from '../../ui/table';
+import { Age } from '../../ui/time';
+import { toast } from '../../ui/toast';
+
+export default function ProjectsPage() {
+  const { admin, projects } = useScope();
+  const list = useList<Project>('projects');
+  const dialog = useNewDialog(admin);
+  const [filter, setFilter] = useState('');
+  const [doomed, setDoomed] = useState<Project | null>(null);
+  const remove = useWrite((project: Project) => api.delete(`/projects/${project.id}`), {
+    touches: ['projects', 'whoami'],
+    onDone: (_, project) => {
+      toast.ok(`Project ${project.name} deleted`);
+      setDoomed(null);
+    },
+  });
+  const create = admin && (
+    <Button look="primary" icon={Plus} onClick={dialog.show}>
+      New project
+    </Button>
+  );
+  return (
+    <Page title="Projects" description="A project owns instances, networks, images and keys. Members see only their projects." actions={create}>
+      <Collection
+        label="Projects"
+        list={list}
+        items={list.items.filter((p) => matches(p.name, filter))}
+        filter={filter}
+        onFilter={setFilter}
+        columns={4}
+        empty={{ icon: FolderKanban, title: 'No projects', text: admin ? 'Create one, then add members to it.' : 'Ask an administrator to add you to one.', action: create }}
+        head={
+          <>
+            <Th>Name</Th>
+            <Th>Your role</Th>
+            <Th from="sm">Age</Th>
+            <Th className="w-12">
+              <span className="sr-only">Actions</span>
+            </Th>
+          </>
+        }
+        row={(p) => (
+          <Row key={p.id}>
+            <Td className="max-w-52 sm:max-w-80">
+              <Link to={`/projects/${p.id}`} title={p.name} className="block truncate rounded font-medium hover:underline">
+                {p.name}
+              </Link>
+              {p.description !== '' && <Cut text={p.description} className="text-xs text-dim" />}
+            </Td>
+            <Td className="text-dim">{projects.find((mine) => mine.id === p.id)?.role ?? '–'}</Td>
+            <Td from="sm" className="text-dim">
+              <Age at={p.createdAt} />
+            </Td>
+            <Td className="w-12 py-0 text-right">{admin && <DeleteButton name={p.name} reason={null} onClick={() => setDoomed(p)} />}</Td>
+          </Row>
+        )}
+      />
+      <Dialog open={dialog.open} onClose={dialog.hide} title="New project">
+        <NewProject onClose={dialog.hide} />
+      </Dialog>
+      <ConfirmDelete
+        open={doomed !== null}
+        onClose={() => {
+          setDoomed(null);
+          remove.reset();
+        }}
+        noun="project"
+        phrase={doomed?.name ?? ''}
+        busy={remove.isPending}
+        error={remove.error}
+        onConfirm={() => doomed !== null && remove.mutate(doomed)}
+      >
+        Only an empty project can be deleted.
+      </ConfirmDelete>
+    </Page>
+  );
+}
+
+function NewProject({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState('');
+  const [description, setDescription] = useState('');
+  const [tried, setTried] = useState(false);
+  const create = useWrite((body: { name: string; description?: string }) => api.post<Project>('/projects', body), {
+    touches: ['projects', 'whoami'],
+    onDone: (project) => {
+      toast.ok(`Project ${project.name} created`);
+      onClose();
+    },
+  });
+  const refused = fieldErrors(create.error);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (create.isPending || checkName(name) !== null) return;
+    create.mutate({ name, ...(description === '' ? {} : { description }) });
+  };
+  return (
+    <form onSubmit={submit} noValidate className="space-y-4">
+      <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={(tried ? checkName(name) : null) ?? refused.name} placeholder="shop" autoFocus />
+      <TextField label="Description" optional value={description} onChange={(e) => setDescription(e.target.value)} error={refused.description} />
+      {create.error !== null && <ProblemNote error={create.error} />}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" look="primary" busy={create.isPending}>
+          Create project
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

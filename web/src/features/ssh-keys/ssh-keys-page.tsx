@@ -1,0 +1,147 @@
+import { KeyRound, Plus } from 'lucide-react';
+import { useState, type FormEvent } from 'react';
+import { useTargetProject } from '../../app/project-field';
+import { useScope } from '../../app/scope';
+import { useNewDialog } from '../../app/use-new-dialog';
+import { api } from '../../lib/api';
+import { fieldErrors } from '../../lib/problem';
+import { useList, useWrite } from '../../lib/queries';
+import type { SshKey } from '../../lib/types';
+import { checkName, checkPublicKey } from '../../lib/validate';
+import { Button } from '../../ui/button';
+import { Collection, matches } from '../../ui/collection';
+import { ConfirmDelete } from '../../ui/confirm-delete';
+import { CopyButton } from '../../ui/copy';
+import { DeleteButton } from '../../ui/delete-button';
+import { Dialog, DialogActions } from '../../ui/dialog';
+import { TextArea, TextField } from '../../ui/field';
+import { Page } from '../../ui/page';
+import { ProblemNote } from '../../ui/problem-note';
+import { Cut, Row, Td, Th } from '../../ui/table';
+import { Age } from '../../ui/time';
+import { toast } from '../../ui/toast';
+
+export default function SshKeysPage() {
+  const scope = useScope();
+  const list = useList<SshKey>('ssh-keys', scope.query);
+  const dialog = useNewDialog(scope.readOnly === null);
+  const [filter, setFilter] = useState('');
+  const [doomed, setDoomed] = useState<SshKey | null>(null);
+  const remove = useWrite((key: SshKey) => api.delete(`/ssh-keys/${key.id}`), {
+    touches: ['ssh-keys'],
+    onDone: (_, key) => {
+      toast.ok(`SSH key ${key.name} deleted`);
+      setDoomed(null);
+    },
+  });
+  const add = (
+    <Button look="primary" icon={Plus} reason={scope.readOnly} onClick={dialog.show}>
+      Add SSH key
+    </Button>
+  );
+  return (
+    <Page title="SSH keys" description="Public keys that new instances can be given." actions={add}>
+      <Collection
+        label="SSH keys"
+        list={list}
+        items={list.items.filter((k) => matches(k.name, filter))}
+        filter={filter}
+        onFilter={setFilter}
+        columns={5}
+        empty={{ icon: KeyRound, title: 'No SSH keys yet', text: 'Store your public key once, and choose it whenever you create an instance. It is usually in ~/.ssh/id_ed25519.pub.', action: add }}
+        head={
+          <>
+            <Th>Name</Th>
+            <Th from="sm">Type</Th>
+            <Th>Fingerprint</Th>
+            <Th from="md">Age</Th>
+            <Th className="w-12">
+              <span className="sr-only">Actions</span>
+            </Th>
+          </>
+        }
+        row={(k) => (
+          <Row key={k.id}>
+            <Td className="max-w-32 sm:max-w-64">
+              <Cut text={k.name} className="font-medium" />
+            </Td>
+            <Td from="sm" className="max-w-40 text-dim">
+              <Cut text={k.type} />
+            </Td>
+            <Td className="max-w-32 sm:max-w-80">
+              <span className="flex items-center gap-1">
+                <Cut text={k.fingerprint} className="font-mono text-xs" />
+                <CopyButton text={k.publicKey} label={`Copy the public key ${k.name}`} />
+              </span>
+            </Td>
+            <Td from="md" className="text-dim">
+              <Age at={k.createdAt} />
+            </Td>
+            <Td className="w-12 py-0 text-right">
+              <DeleteButton name={k.name} reason={scope.reasonFor(k.projectId)} onClick={() => setDoomed(k)} />
+            </Td>
+          </Row>
+        )}
+      />
+      <Dialog open={dialog.open} onClose={dialog.hide} title="Add SSH key">
+        <NewKey onClose={dialog.hide} />
+      </Dialog>
+      <ConfirmDelete
+        open={doomed !== null}
+        onClose={() => {
+          setDoomed(null);
+          remove.reset();
+        }}
+        noun="SSH key"
+        phrase={doomed?.name ?? ''}
+        busy={remove.isPending}
+        error={remove.error}
+        onConfirm={() => doomed !== null && remove.mutate(doomed)}
+      >
+        Instances that have it keep it.
+      </ConfirmDelete>
+    </Page>
+  );
+}
+
+function NewKey({ onClose }: { onClose: () => void }) {
+  const target = useTargetProject();
+  const [name, setName] = useState('');
+  const [publicKey, setPublicKey] = useState('');
+  const [tried, setTried] = useState(false);
+  const create = useWrite((body: { name: string; publicKey: string }) => api.post<SshKey>('/ssh-keys', body, target.query), {
+    touches: ['ssh-keys'],
+    onDone: (key) => {
+      toast.ok(`SSH key ${key.name} added`);
+      onClose();
+    },
+  });
+  const problems: Record<string, string | null> = { name: checkName(name), publicKey: checkPublicKey(publicKey) };
+  const refused = fieldErrors(create.error);
+  const show = (field: string): string | null => (tried ? problems[field] : null) ?? refused[field] ?? null;
+  const paste = (value: string): void => {
+    setPublicKey(value);
+    const comment = value.trim().split(/\s+/).slice(2).join(' ');
+    if (name === '' && comment !== '' && checkName(comment) === null) setName(comment);
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (create.isPending || Object.values(problems).some((p) => p !== null)) return;
+    create.mutate({ name, publicKey: publicKey.trim() });
+  };
+  return (
+    <form onSubmit={submit} noValidate className="space-y-4">
+      {target.field}
+      <TextArea label="Public key" mono rows={4} value={publicKey} onChange={(e) => paste(e.target.value)} error={show('publicKey')} placeholder="ssh-ed25519 AAAA… you@laptop" autoFocus />
+      <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={show('name')} placeholder="laptop" />
+      {create.error !== null && <ProblemNote error={create.error} />}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" look="primary" busy={create.isPending}>
+          Add SSH key
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

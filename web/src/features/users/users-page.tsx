@@ -1,0 +1,154 @@
+import { Ban, Check, Plus, ShieldCheck, Users } from 'lucide-react';
+import { useState, type FormEvent } from 'react';
+import { useScope } from '../../app/scope';
+import { useNewDialog } from '../../app/use-new-dialog';
+import { api } from '../../lib/api';
+import { fieldErrors } from '../../lib/problem';
+import { useList, useWrite } from '../../lib/queries';
+import type { User } from '../../lib/types';
+import { Badge } from '../../ui/badge';
+import { Button } from '../../ui/button';
+import { Collection, matches } from '../../ui/collection';
+import { ConfirmDelete } from '../../ui/confirm-delete';
+import { DeleteButton } from '../../ui/delete-button';
+import { Dialog, DialogActions } from '../../ui/dialog';
+import { Checkbox, TextField } from '../../ui/field';
+import { Page } from '../../ui/page';
+import { ProblemNote } from '../../ui/problem-note';
+import { Cut, Row, Td, Th } from '../../ui/table';
+import { Age } from '../../ui/time';
+import { toast } from '../../ui/toast';
+
+export default function UsersPage() {
+  const { me } = useScope();
+  const list = useList<User>('users');
+  const dialog = useNewDialog(true);
+  const [filter, setFilter] = useState('');
+  const [doomed, setDoomed] = useState<User | null>(null);
+  const remove = useWrite((user: User) => api.delete(`/users/${user.id}`), {
+    touches: ['users'],
+    onDone: (_, user) => {
+      toast.ok(`User ${user.name} deleted`);
+      setDoomed(null);
+    },
+  });
+  const update = useWrite(({ user, ...body }: { user: User; enabled: boolean }) => api.patch<User>(`/users/${user.id}`, body), {
+    touches: ['users'],
+    onDone: (user) => toast.ok(`${user.name} is ${user.enabled ? 'enabled' : 'disabled'}`),
+    onError: (error) => toast.bad('Not changed', error),
+  });
+  const mine = (user: User): string | null => (user.id === me.user.id ? 'This is you.' : null);
+  const create = (
+    <Button look="primary" icon={Plus} onClick={dialog.show}>
+      New user
+    </Button>
+  );
+  return (
+    <Page title="Users" description="Who may sign in. What they may do comes from their projects." actions={create}>
+      <Collection
+        label="Users"
+        list={list}
+        items={list.items.filter((u) => matches(u.name, filter))}
+        filter={filter}
+        onFilter={setFilter}
+        columns={4}
+        empty={{ icon: Users, title: 'No users', text: 'Create one and add it to a project.', action: create }}
+        head={
+          <>
+            <Th>Name</Th>
+            <Th>Status</Th>
+            <Th from="sm">Age</Th>
+            <Th className="text-right">
+              <span className="sr-only">Actions</span>
+            </Th>
+          </>
+        }
+        row={(u) => (
+          <Row key={u.id}>
+            <Td className="max-w-36 sm:max-w-72">
+              <Cut text={u.name} className="font-medium" />
+            </Td>
+            <Td>
+              <span className="flex flex-wrap gap-1.5">
+                <Badge tone={u.enabled ? 'ok' : 'idle'} icon={u.enabled ? Check : Ban}>
+                  {u.enabled ? 'enabled' : 'disabled'}
+                </Badge>
+                {u.admin && (
+                  <Badge tone="busy" icon={ShieldCheck}>
+                    administrator
+                  </Badge>
+                )}
+              </span>
+            </Td>
+            <Td from="sm" className="text-dim">
+              <Age at={u.createdAt} />
+            </Td>
+            <Td className="py-0 text-right whitespace-nowrap">
+              <Button look="ghost" size="sm" reason={mine(u)} onClick={() => update.mutate({ user: u, enabled: !u.enabled })}>
+                {u.enabled ? 'Disable' : 'Enable'}
+              </Button>
+              <DeleteButton name={u.name} reason={mine(u)} onClick={() => setDoomed(u)} />
+            </Td>
+          </Row>
+        )}
+      />
+      <Dialog open={dialog.open} onClose={dialog.hide} title="New user">
+        <NewUser onClose={dialog.hide} />
+      </Dialog>
+      <ConfirmDelete
+        open={doomed !== null}
+        onClose={() => {
+          setDoomed(null);
+          remove.reset();
+        }}
+        noun="user"
+        phrase={doomed?.name ?? ''}
+        busy={remove.isPending}
+        error={remove.error}
+        onConfirm={() => doomed !== null && remove.mutate(doomed)}
+      >
+        The sessions and API tokens of the user end at once. What the user created stays with its project.
+      </ConfirmDelete>
+    </Page>
+  );
+}
+
+function NewUser({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState('');
+  const [password, setPassword] = useState('');
+  const [admin, setAdmin] = useState(false);
+  const [tried, setTried] = useState(false);
+  const create = useWrite((body: { name: string; password: string; admin: boolean }) => api.post<User>('/users', body), {
+    touches: ['users'],
+    onDone: (user) => {
+      toast.ok(`User ${user.name} created`);
+      onClose();
+    },
+  });
+  const problems: Record<string, string | null> = {
+    name: /^[a-z0-9][a-z0-9._-]{0,62}$/.test(name) ? null : 'Lower-case letters, digits, dot, dash and underscore; at most 63.',
+    password: password.length < 12 ? 'At least 12 characters.' : password.length > 256 ? 'At most 256 characters.' : null,
+  };
+  const refused = fieldErrors(create.error);
+  const show = (field: string): string | null => (tried ? problems[field] : null) ?? refused[field] ?? null;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (create.isPending || Object.values(problems).some((p) => p !== null)) return;
+    create.mutate({ name, password, admin });
+  };
+  return (
+    <form onSubmit={submit} noValidate className="space-y-4">
+      <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={show('name')} autoCapitalize="none" autoFocus />
+      <TextField label="Password" type="password" autoComplete="new-password" value={password} onChange={(e) => setPassword(e.target.value)} error={show('password')} hint="At least 12 characters." />
+      <Checkbox label="Administrator" hint="Sees and changes everything." checked={admin} onChange={(e) => setAdmin(e.target.checked)} />
+      {create.error !== null && <ProblemNote error={create.error} />}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" look="primary" busy={create.isPending}>
+          Create user
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

@@ -1,0 +1,111 @@
+import type { InfiniteData, QueryClient } from '@tanstack/react-query';
+import type { Socket } from 'socket.io-client';
+import { freshToken } from './session';
+import { Store } from './store';
+import type { LiveEvent, Page } from './types';
+
+/** `live`: changes arrive by themselves. `polling`: the socket is down and lists are asked again every few seconds. */
+export type LiveState = 'connecting' | 'live' | 'polling';
+export const liveState = new Store<LiveState>('connecting');
+
+/** REST collections whose answers contain a noun: they are asked again when one changes. */
+const affects: Record<string, readonly string[]> = {
+  instance: ['instances', 'ports', 'volumes', 'networks', 'hosts'],
+  task: ['tasks'],
+  image: ['images'],
+  network: ['networks', 'ports'],
+  port: ['ports', 'networks'],
+  volume: ['volumes'],
+  host: ['hosts'],
+  flavor: ['flavors'],
+  'ssh-key': ['ssh-keys'],
+  project: ['projects', 'whoami'],
+  member: ['projects', 'whoami'],
+  user: ['users'],
+};
+const collectionOf = (kind: string): string => affects[kind]?.[0] ?? `${kind}s`;
+/** Bursts (a workflow's steps) become one refetch. */
+const settleMs = 250;
+
+type Item = { id: string };
+
+const patch = (client: QueryClient, event: LiveEvent): void => {
+  const collection = collectionOf(event.subject.kind);
+  const { id } = event.subject;
+  if (event.type.endsWith('.deleted')) {
+    client.setQueriesData<InfiniteData<Page<Item>>>({ queryKey: [collection, 'list'] }, (old) =>
+      old === undefined ? old : { ...old, pages: old.pages.map((page) => ({ ...page, items: page.items.filter((item) => item.id !== id) })) },
+    );
+    return;
+  }
+  if (!event.type.endsWith('.updated')) return;
+  const merge = <T extends Item>(old: T): T => ({ ...old, ...event.data, id: old.id });
+  client.setQueriesData<InfiniteData<Page<Item>>>({ queryKey: [collection, 'list'] }, (old) =>
+    old === undefined || !old.pages.some((page) => page.items.some((item) => item.id === id))
+      ? old
+      : { ...old, pages: old.pages.map((page) => ({ ...page, items: page.items.map((item) => (item.id === id ? merge(item) : item)) })) },
+  );
+  client.setQueryData<Item>([collection, 'one', id], (old) => (old === undefined ? old : merge(old)));
+};
+
+/** Applies events to the query cache until stopped. The client library is a chunk of its own, fetched after login. */
+export const startLive = (client: QueryClient): (() => void) => {
+  let socket: Socket | null = null;
+  let stopped = false;
+  let retry: number | undefined;
+  let flush: number | undefined;
+  const dirty = new Set<string>();
+
+  const touch = (collections: readonly string[]): void => {
+    collections.forEach((c) => dirty.add(c));
+    flush ??= window.setTimeout(() => {
+      flush = undefined;
+      const keys = [...dirty];
+      dirty.clear();
+      for (const key of keys) void client.invalidateQueries({ queryKey: [key] });
+    }, settleMs);
+  };
+
+  const connect = async (): Promise<void> => {
+    const { io } = await import('socket.io-client');
+    if (stopped) return;
+    socket = io({
+      path: '/api/v1/live',
+      auth: (give) => {
+        freshToken().then((token) => give({ token }), () => give({}));
+      },
+      transports: ['websocket', 'polling'],
+      reconnectionDelayMax: 10_000,
+    });
+    const reopen = (): void => {
+      window.clearTimeout(retry);
+      retry = window.setTimeout(() => socket?.connect(), 3000);
+    };
+    socket.on('connect', () => {
+      liveState.set('live');
+      // What happened while nobody listened.
+      void client.invalidateQueries();
+    });
+    socket.on('disconnect', () => {
+      liveState.set('polling');
+      if (socket?.active === false) reopen();
+    });
+    socket.on('connect_error', () => {
+      liveState.set('polling');
+      if (socket?.active === false) reopen();
+    });
+    socket.on('event', (event: LiveEvent) => {
+      patch(client, event);
+      touch(affects[event.subject.kind] ?? [collectionOf(event.subject.kind)]);
+    });
+  };
+
+  connect().catch(() => liveState.set('polling'));
+  return () => {
+    stopped = true;
+    window.clearTimeout(retry);
+    window.clearTimeout(flush);
+    socket?.disconnect();
+    liveState.set('connecting');
+  };
+};

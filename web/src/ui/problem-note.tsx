@@ -1,0 +1,49 @@
+import { CircleAlert } from 'lucide-react';
+import type { ApiError } from '../lib/problem';
+import { cx } from './cx';
+
+/** A refusal in full: the sentence, the fields it names, each host's reason, and the request id for the operator. */
+export function ProblemNote({ error, className, hideFields = false }: { error: ApiError; className?: string; hideFields?: boolean }) {
+  const fields = hideFields ? [] : error.errors.filter((e) => e.message !== error.detail);
+  return (
+    <div role="alert" className={cx('rounded-lg border border-bad/25 bg-bad-soft px-3 py-2.5 text-sm', className)}>
+      <p className="flex gap-2 text-bad">
+        <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
+        <span className="min-w-0">{error.detail}</span>
+      </p>
+      {fields.length > 0 && (
+        <ul className="mt-2 space-y-1 pl-6 text-xs">
+          {fields.map((e) => (
+            <li key={`${e.path} ${e.code}`}>
+              <code className="font-mono">{e.path.replace(/^(body|query|params)\./, '')}</code>: {e.message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {error.hosts.length > 0 && (
+        <table className="mt-2 ml-6 text-left text-xs">
+          <caption className="sr-only">Why each host was refused</caption>
+          <thead className="text-dim">
+            <tr>
+              <th className="pr-4 font-medium">Host</th>
+              <th className="font-medium">Why not</th>
+            </tr>
+          </thead>
+          <tbody>
+            {error.hosts.map((h) => (
+              <tr key={h.hostId} className="align-top">
+                <td className="py-0.5 pr-4 font-medium break-all">{h.host}</td>
+                <td className="py-0.5">{h.reason}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {error.requestId !== null && error.status >= 400 && (
+        <p className="mt-1.5 pl-6 text-xs text-dim">
+          <code className="font-mono">{error.code}</code> · request <code className="font-mono break-all select-all">{error.requestId}</code>
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,109 @@
+import { ArrowDown, ArrowUp } from 'lucide-react';
+import type { ReactNode, ThHTMLAttributes, TdHTMLAttributes } from 'react';
+import { Button } from './button';
+import { cx } from './cx';
+
+/** From which width a column shows. */
+export type From = 'sm' | 'md' | 'lg' | 'xl';
+const shown: Record<From, string> = { sm: 'hidden sm:table-cell', md: 'hidden md:table-cell', lg: 'hidden lg:table-cell', xl: 'hidden xl:table-cell' };
+
+export function Table({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div className="overflow-x-auto">
+      <table aria-label={label} className="w-full border-collapse text-left text-sm">
+        {children}
+      </table>
+    </div>
+  );
+}
+
+export function Head({ children }: { children: ReactNode }) {
+  return (
+    <thead>
+      <tr className="border-b border-line text-xs text-dim">{children}</tr>
+    </thead>
+  );
+}
+
+export function Th({ from, className, children, ...rest }: ThHTMLAttributes<HTMLTableCellElement> & { from?: From }) {
+  return (
+    <th scope="col" className={cx('h-9 px-3 font-medium whitespace-nowrap first:pl-4 last:pr-4', from !== undefined && shown[from], className)} {...rest}>
+      {children}
+    </th>
+  );
+}
+
+/** A heading that sorts. `sort` is the server's word: `name`, or `-name` for descending. */
+export function SortTh({ by, sort, onSort, from, children }: { by: string; sort: string; onSort: (sort: string) => void; from?: From; children: ReactNode }) {
+  const active = sort === by || sort === `-${by}`;
+  const down = sort === `-${by}`;
+  const Icon = down ? ArrowDown : ArrowUp;
+  return (
+    <Th {...(from === undefined ? {} : { from })} aria-sort={active ? (down ? 'descending' : 'ascending') : 'none'}>
+      <button type="button" onClick={() => onSort(active && !down ? `-${by}` : by)} className={cx('-mx-1.5 inline-flex items-center gap-1 rounded px-1.5 py-0.5 hover:bg-sunken hover:text-ink', active && 'text-ink')}>
+        {children}
+        <Icon aria-hidden className={cx('size-3', !active && 'opacity-0')} />
+      </button>
+    </Th>
+  );
+}
+
+export function Row({ selected = false, children, onClick }: { selected?: boolean; children: ReactNode; onClick?: () => void }) {
+  return (
+    <tr onClick={onClick} className={cx('group border-b border-line last:border-0', selected ? 'bg-accent-soft' : 'hover:bg-sunken/60', onClick !== undefined && 'cursor-pointer')}>
+      {children}
+    </tr>
+  );
+}
+
+export function Td({ from, className, children, ...rest }: TdHTMLAttributes<HTMLTableCellElement> & { from?: From }) {
+  return (
+    <td className={cx('h-11 px-3 py-1.5 first:pl-4 last:pr-4', from !== undefined && shown[from], className)} {...rest}>
+      {children}
+    </td>
+  );
+}
+
+/** Long names keep the table's shape: cut with an ellipsis, whole as a title. */
+export function Cut({ text, className }: { text: string; className?: string }) {
+  return (
+    <span title={text} className={cx('block truncate', className)}>
+      {text}
+    </span>
+  );
+}
+
+export function SkeletonRows({ columns, rows = 5 }: { columns: number; rows?: number }) {
+  return (
+    <>
+      {Array.from({ length: rows }, (_, row) => (
+        <tr key={row} aria-hidden className="border-b border-line last:border-0">
+          <td colSpan={columns} className="h-11 px-4">
+            <div className="flex items-center gap-6">
+              <Skeleton className="h-3.5 w-1/4" />
+              <Skeleton className="h-3.5 w-1/6" />
+              <Skeleton className="hidden h-3.5 w-1/5 sm:block" />
+              <Skeleton className="ml-auto h-3.5 w-12" />
+            </div>
+          </td>
+        </tr>
+      ))}
+    </>
+  );
+}
+
+export function Skeleton({ className }: { className?: string }) {
+  return <div aria-hidden className={cx('animate-pulse rounded bg-idle-soft', className)} />;
+}
+
+export function LoadMore({ shown: count, more, busy, onMore }: { shown: number; more: boolean; busy: boolean; onMore: () => void }) {
+  if (!more) return null;
+  return (
+    <div className="flex items-center justify-center gap-3 border-t border-line p-3 text-xs text-dim">
+      <span>{count} shown</span>
+      <Button size="sm" busy={busy} onClick={onMore}>
+        Load more
+      </Button>
+    </div>
+  );
+}
