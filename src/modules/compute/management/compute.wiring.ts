@@ -1,4 +1,8 @@
 import type { ManagementWiring } from '../../../core/app/module-manifest';
+import { HostUsage } from '../../host/contract/host.ports';
+import { ProjectUsage } from '../../identity/contract/identity.ports';
+import { ComputeHostUsage } from './compute-host-usage';
+import { ComputeProjectUsage } from './compute-project-usage';
 import { ConsoleTicketRepository } from './console-ticket.repository';
 import { ConsoleService } from './console.service';
 import { ConsoleSocket } from './console.socket';
@@ -43,6 +47,8 @@ const parts = [
 export const computeWiring: ManagementWiring = {
   bind: ({ bind }) => {
     for (const part of [...parts, ...controllers, ...workflows, ConsoleSocket, InstanceObservedSink, InstanceReconciler]) bind<object>(part).toSelf().inSingletonScope();
+    bind(ProjectUsage).to(ComputeProjectUsage).inSingletonScope();
+    bind(HostUsage).to(ComputeHostUsage).inSingletonScope();
   },
   controllers,
   workflows,

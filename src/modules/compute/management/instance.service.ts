@@ -11,6 +11,7 @@ import { pickByRef } from '../../../core/http/pick-by-ref';
 import type { WorkflowDefinition } from '../../../core/workflow/definition';
 import { Workflows } from '../../../core/workflow/workflows';
 import { Hosts } from '../../host/contract/host.ports';
+import { Projects } from '../../identity/contract/identity.ports';
 import { Images } from '../../image/contract/image.ports';
 import { InstancePorts } from '../../network/contract/network.ports';
 import { PlacementRefusal } from '../../scheduler/contract/placement-refusal';
@@ -53,6 +54,7 @@ export class InstanceService {
     private readonly ports: InstancePorts,
     private readonly placement: Placement,
     private readonly hosts: Hosts,
+    private readonly projects: Projects,
     private readonly workflows: Workflows,
     private readonly createWorkflow: CreateInstanceWorkflow,
     private readonly deleteWorkflow: DeleteInstanceWorkflow,
@@ -63,6 +65,7 @@ export class InstanceService {
 
   /** Checks everything that can be known now, then records the instance together with its task. */
   async create(op: Op, caller: Caller, project: ProjectRef, input: z.output<typeof createInstance>): Promise<Accepted> {
+    await this.projects.hold(op, project.id);
     if (await this.instances.nameTaken(op, project.id, input.name)) throw nameTaken('instance', input.name);
     if (Buffer.byteLength(input.userData, 'base64') > maxUserDataBytes) throw unprocessable('body.userData', 'too_long', `User data may have ${maxUserDataBytes} bytes at most.`);
     const flavor = await this.flavors.require(op, input.flavor);

@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import type { Config } from '../config/config';
+import { StatePaths } from '../config/state-paths';
+import { bindNodeTransport } from '../m2m/node.bindings';
+import { NodeAgent } from '../m2m/node/node-agent';
+import { Logging } from '../telemetry/logging';
+import { getAll, load, roleContainer } from './container';
+import { Lifecycle } from './lifecycle';
+import type { ModuleManifest, NodeWiring } from './module-manifest';
+import { sortModules } from './module-registry';
+
+/** The compute role: no database, a journal of its own, and guests that outlive it. */
+export class ComputeApp {
+  private readonly lifecycle: Lifecycle;
+
+  constructor(
+    private readonly config: Config,
+    private readonly logging: Logging,
+    private readonly manifests: readonly ModuleManifest[],
+  ) {
+    this.lifecycle = new Lifecycle(logging.for('app'));
+  }
+
+  /** @param token enrols with this token instead of the configured one; not read once the host has its certificate */
+  async start(token?: string): Promise<void> {
+    const modules = sortModules(this.manifests);
+    const wirings = (await Promise.all(modules.map((m) => m.node?.()))).filter((w): w is NodeWiring => w !== undefined);
+    const paths = new StatePaths(join(this.config.core.stateDir, 'compute'), join(this.config.core.runDir, 'c'));
+    const container = roleContainer(this.config, this.logging, paths);
+    load(container, bindNodeTransport, ...wirings.map((w) => w.bind));
+
+    const all = <T>(pick: (wiring: NodeWiring) => readonly T[] | undefined): T[] => wirings.flatMap((w) => pick(w) ?? []);
+    const agent = container.get(NodeAgent);
+    agent.register({
+      verbs: getAll(container, all((w) => w.verbs)),
+      streams: getAll(container, all((w) => w.streams)),
+      observed: getAll(container, all((w) => w.observed)),
+    });
+    await this.lifecycle.run('agent', () => agent.join(token), () => agent.stop());
+    for (const service of all((w) => w.services)) await this.lifecycle.run(service.name, () => container.get(service).start(), () => container.get(service).stop());
+    await this.lifecycle.run('serve', () => agent.serve());
+  }
+
+  async stop(): Promise<void> {
+    await this.lifecycle.stop();
+  }
+}

@@ -1,0 +1,135 @@
+import { join } from 'node:path';
+import type { Container, Newable } from 'inversify';
+import type { Config } from '../config/config';
+import { StatePaths } from '../config/state-paths';
+import { MasterKey } from '../crypto/master-key';
+import { createDataSource } from '../db/data-source';
+import { Database } from '../db/database';
+import { EmbeddedPostgres } from '../db/embedded-postgres';
+import { loadMigrations, pendingMigrations, runMigrations } from '../db/migrations';
+import { bindEvents } from '../events/events.bindings';
+import { EventDispatcher } from '../events/event-dispatcher';
+import { EventsController } from '../events/events.controller';
+import { LiveGateway } from '../events/live-gateway';
+import { bindHttp } from '../http/http.bindings';
+import { HttpServer } from '../http/http-server';
+import { bindJobs } from '../jobs/jobs.bindings';
+import { Jobs } from '../jobs/jobs';
+import { Pruning } from '../jobs/pruning.service';
+import { RedisClients } from '../jobs/redis-clients';
+import { ServerIdentity } from '../m2m/ca/server-identity';
+import { bindManagementTransport } from '../m2m/management.bindings';
+import { NodeGateway } from '../m2m/node-gateway';
+import { NodeRegistry } from '../m2m/node-registry';
+import { Logging } from '../telemetry/logging';
+import { bindWorkflow } from '../workflow/workflow.bindings';
+import type { WorkflowDefinition } from '../workflow/definition';
+import { WorkflowEngine } from '../workflow/workflow-engine';
+import { getAll, load, roleContainer } from './container';
+import { Lifecycle } from './lifecycle';
+import type { ManagementWiring, ModuleManifest, Service } from './module-manifest';
+import { sortModules } from './module-registry';
+
+export interface ManagementOptions {
+  /** Applies missing migrations instead of refusing to start. Always so on the embedded PostgreSQL. */
+  migrate: boolean;
+}
+
+/** The management role. Phases: manifests, database, migrations, bind, init, listen; `stop` goes back the same way. */
+export class ManagementApp {
+  private readonly lifecycle: Lifecycle;
+  private container: Container | undefined;
+
+  constructor(
+    private readonly config: Config,
+    private readonly logging: Logging,
+    private readonly manifests: readonly ModuleManifest[],
+    private readonly options: ManagementOptions,
+  ) {
+    this.lifecycle = new Lifecycle(logging.for('app'));
+  }
+
+  async start(): Promise<void> {
+    const modules = sortModules(this.manifests);
+    const wirings = (await Promise.all(modules.map((m) => m.management?.()))).filter((w): w is ManagementWiring => w !== undefined);
+    const paths = new StatePaths(join(this.config.core.stateDir, 'management'), join(this.config.core.runDir, 'm'));
+    const database = await this.connect(modules);
+    const masterKey = await MasterKey.load(paths.state);
+
+    const container = roleContainer(this.config, this.logging, paths);
+    this.container = container;
+    container.bind(Database).toConstantValue(database);
+    container.bind(MasterKey).toConstantValue(masterKey);
+    load(container, bindJobs, bindEvents, bindHttp, bindManagementTransport, bindWorkflow, ...wirings.map((w) => w.bind));
+
+    const all = <T>(pick: (wiring: ManagementWiring) => readonly T[] | undefined): T[] => wirings.flatMap((w) => pick(w) ?? []);
+    const engine = container.get(WorkflowEngine);
+    engine.register(getAll(container, all((w) => w.workflows)).map((w) => w.definition as WorkflowDefinition));
+    const http = container.get(HttpServer);
+    http.mount([...getAll(container, all((w) => w.controllers)), container.get(EventsController)], getAll(container, all((w) => w.sockets)));
+    const gateway = container.get(NodeGateway);
+    gateway.register(getAll(container, all((w) => w.nodeRoutes)), getAll(container, all((w) => w.observed)));
+
+    const { lifecycle } = this;
+    await lifecycle.run('redis', async () => container.get(RedisClients), (redis) => redis.close());
+    const ownServices: Newable<Service>[] = [Jobs, Pruning, EventDispatcher];
+    for (const service of ownServices) await lifecycle.run(service.name, () => container.get(service).start(), () => container.get(service).stop());
+    await lifecycle.run('gateway', () => gateway.start(), () => gateway.stop());
+    for (const service of all((w) => w.services)) await lifecycle.run(service.name, () => container.get(service).start(), () => container.get(service).stop());
+    await lifecycle.run('workflows', () => engine.start(), () => engine.stop());
+    const identity = container.get(ServerIdentity);
+    await lifecycle.run('live', () => container.get(LiveGateway).start(), () => container.get(LiveGateway).stop());
+    await lifecycle.run('http', async () => http.start(tlsOf(identity)), () => http.stop());
+    identity.onChange(() => http.setTls(tlsOf(identity)));
+  }
+
+  async stop(): Promise<void> {
+    await this.lifecycle.stop();
+  }
+
+  /** `https://address:port` of REST and console. */
+  get url(): string {
+    return this.parts().get(HttpServer).address;
+  }
+
+  /** An enrolment token for the compute role of this very process (`vc-stack all`). */
+  localToken(): Promise<string> {
+    return this.parts().get(NodeRegistry).localToken();
+  }
+
+  private parts(): Container {
+    if (!this.container) throw new Error('management is not started');
+    return this.container;
+  }
+
+  private async connect(modules: ModuleManifest[]): Promise<Database> {
+    const embedded = this.config.core.database.url === '';
+    const url = embedded ? await this.startEmbedded() : this.config.core.database.url;
+    const entities = (await Promise.all(modules.map((m) => m.entities?.() ?? []))).flat();
+    const dataSource = createDataSource(url, { pool: this.config.core.database.pool, entities, migrations: await loadMigrations() });
+    await this.lifecycle.run('database', () => dataSource.initialize(), () => dataSource.destroy());
+    const pending = await pendingMigrations(dataSource);
+    if (pending.length > 0) {
+      if (!embedded && !this.options.migrate) throw new Error(`the database lacks ${pending.length} migrations (${pending.join(', ')}): run \`vc-stack migrate\``);
+      await runMigrations(dataSource);
+      this.logging.for('app').info({ migrations: pending.length }, 'migrated the database');
+    }
+    return new Database(dataSource);
+  }
+
+  private startEmbedded(): Promise<string> {
+    const server = embeddedPostgres(this.config, this.logging);
+    return this.lifecycle.run('embedded-postgres', () => server.start(), () => server.stop());
+  }
+}
+
+export const embeddedPostgres = (config: Config, logging: Logging): EmbeddedPostgres =>
+  new EmbeddedPostgres(
+    { directory: join(config.core.stateDir, 'postgres'), runDirectory: join(config.core.runDir, 'pg'), user: config.core.database.user },
+    logging.for('embedded-postgres'),
+  );
+
+const tlsOf = (identity: ServerIdentity): { key: string; cert: string } => {
+  const { key, chain } = identity.current();
+  return { key, cert: chain };
+};
