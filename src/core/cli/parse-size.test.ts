@@ -1,0 +1,28 @@
+import { parseInteger, parseSize } from './parse-size';
+
+describe('parseSize', () => {
+  it.each([
+    ['256MiB', 268_435_456],
+    ['10GiB', 10 * 1024 ** 3],
+    ['512M', 512 * 1024 ** 2],
+    ['512m', 512 * 1024 ** 2],
+    ['1.5G', 1_610_612_736],
+    ['2 TiB', 2 * 1024 ** 4],
+    ['1GB', 1_000_000_000],
+    ['4096', 4096],
+    ['64b', 64],
+  ])('%s', (text, bytes) => {
+    expect(parseSize(text)).toBe(bytes);
+  });
+
+  it.each(['', 'x', '-1', '1XiB', 'GiB', '1.0000001K', '9999999999TiB', '0x10', '1e3', 'MiB 5', '1__proto__', 'constructor', '5constructor'])('refuses %j and names the option', (text) => {
+    expect(() => parseSize(text, '--memory')).toThrow(/^--memory: /);
+  });
+});
+
+describe('parseInteger', () => {
+  it('keeps to its limits', () => {
+    expect(parseInteger('30', '--grace', 0, 600)).toBe(30);
+    for (const bad of ['', '-1', '1.5', '601', '1e2', ' 1']) expect(() => parseInteger(bad, '--grace', 0, 600)).toThrow(/--grace/);
+  });
+});
