@@ -40,6 +40,18 @@ export const taskListQuery = pageQuery.extend({
   subject: field.id.optional(),
 });
 
+const longestWaitMs = 60_000;
+/** `?wait=30s`: holds the answer until the task has settled or the time is over. Milliseconds once parsed; at most one minute. */
+export const taskQuery = z.strictObject({
+  wait: z
+    .string()
+    .regex(/^\d{1,5}(ms|s|m)$/, { error: 'write e.g. 500ms or 30s' })
+    .transform((text) => Number.parseInt(text, 10) * (text.endsWith('ms') ? 1 : text.endsWith('m') ? 60_000 : 1_000))
+    .refine((ms) => ms <= longestWaitMs, { error: 'at most 60s', params: { code: 'too_long' } })
+    .default(0),
+});
+
+export type TaskListQuery = z.output<typeof taskListQuery>;
 export type Task = z.infer<typeof task>;
 export type TaskStep = z.infer<typeof taskStep>;
 export type TaskDetail = z.infer<typeof taskDetail>;

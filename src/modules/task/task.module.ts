@@ -1,0 +1,8 @@
+import type { ModuleManifest } from '../../core/app/module-manifest';
+
+export const taskModule: ModuleManifest = {
+  name: 'task',
+  needs: ['host'],
+  management: async () => (await import('./management/task.wiring.js')).taskWiring,
+  cli: async () => new (await import('./cli/task.command.js')).TaskCommands(),
+};
