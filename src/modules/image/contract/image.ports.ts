@@ -15,8 +15,23 @@ export abstract class Images {
   abstract byId(op: Op, id: string): Promise<UsableImage | null>;
 }
 
-/** Port (node half): the verified raw file of an image in the node's cache. */
+export interface ImageUser {
+  /** Noun in the singular, as in REST paths. */
+  kind: string;
+  id: string;
+  name: string;
+}
+
+/** Port (management half): modules whose rows need an image implement it (multi-injected), so that it is not deleted under them. */
+export abstract class ImageUsage {
+  /** At most `limit` users of the image. The image's row is locked meanwhile: `Images.requireReady` in another transaction waits. */
+  abstract users(op: Op, imageId: string, limit: number): Promise<ImageUser[]>;
+}
+
+/** Port (node half): the verified raw files of images in the node's cache. */
 export abstract class ImageCache {
-  /** Absolute path of the raw file; throws when `image.ensure` has not run. */
+  /** Absolute path of the raw file; throws `image_not_cached` when `image.ensure` has not run. */
   abstract path(imageId: string): Promise<string>;
+  /** Runs `work` with the path; the file is not evicted meanwhile. */
+  abstract use<T>(imageId: string, work: (path: string) => Promise<T>): Promise<T>;
 }

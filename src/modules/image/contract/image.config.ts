@@ -1,0 +1,23 @@
+import { z } from 'zod';
+
+const gib = 1024 ** 3;
+
+/** Section `modules.image`. Sizes in bytes. */
+export const imageConfigSchema = z.strictObject({
+  /** Largest upload or download. */
+  maxBytes: z.number().int().min(4096).default(64 * gib),
+  /** Largest disk that an image may unfold to. */
+  maxVirtualBytes: z.number().int().min(4096).default(64 * gib),
+  /** Lets management fetch from loopback, link-local and private addresses. Off: users cannot reach into the operator's network. */
+  allowPrivateUrls: z.boolean().default(false),
+  /** Longest conversion, in seconds. */
+  convertSeconds: z.number().int().min(1).max(86_400).default(1800),
+  /** Address space that qemu-img may use. */
+  convertMemoryBytes: z.number().int().min(268_435_456).default(gib),
+  /** Node half: images kept in the cache of a host; the ones unused for longest go first. */
+  cacheBytes: z.number().int().min(0).default(100 * gib),
+  /** Node half: `real` fetches images; `simulated` fetches nothing (scale tests). */
+  nodeDriver: z.enum(['real', 'simulated']).default('real'),
+});
+
+export type ImageConfig = z.output<typeof imageConfigSchema>;

@@ -1,0 +1,3 @@
+import { VolumeEntity } from './volume.entity';
+
+export const storageEntities = [VolumeEntity];

@@ -1,0 +1,19 @@
+import type { ManagementWiring } from '../../../core/app/module-manifest';
+import { ProjectUsage } from '../../identity/contract/identity.ports';
+import { ImageUsage } from '../../image/contract/image.ports';
+import { Volumes } from '../contract/storage.ports';
+import { VolumeController } from './volume.controller';
+import { VolumeImageUsage } from './volume-image-usage';
+import { VolumeProjectUsage } from './volume-project-usage';
+import { VolumeRepository } from './volume.repository';
+import { VolumesService } from './volumes.service';
+
+export const storageWiring: ManagementWiring = {
+  bind: ({ bind }) => {
+    for (const part of [VolumeRepository, VolumesService, VolumeController]) bind<object>(part).toSelf().inSingletonScope();
+    bind(Volumes).toService(VolumesService);
+    bind(ImageUsage).to(VolumeImageUsage).inSingletonScope();
+    bind(ProjectUsage).to(VolumeProjectUsage).inSingletonScope();
+  },
+  controllers: [VolumeController],
+};

@@ -1,0 +1,15 @@
+import { injectable } from 'inversify';
+import type { Op } from '../../../core/db/op';
+import { ProjectUsage, type ResourceCount } from '../../identity/contract/identity.ports';
+import { VolumeRepository } from './volume.repository';
+
+@injectable()
+export class VolumeProjectUsage extends ProjectUsage {
+  constructor(private readonly volumes: VolumeRepository) {
+    super();
+  }
+
+  override async resources(op: Op, projectId: string): Promise<ResourceCount[]> {
+    return [{ kind: 'volume', count: await this.volumes.countIn(op, projectId) }];
+  }
+}

@@ -1,0 +1,21 @@
+import { injectable } from 'inversify';
+import { pageOf, pageQuery } from '../../../core/http/pagination';
+import { Controller, route, type Route } from '../../../core/http/route';
+import { volume } from '../contract/storage.api';
+import { VolumesService } from './volumes.service';
+
+@injectable()
+export class VolumeController extends Controller {
+  constructor(private readonly volumes: VolumesService) {
+    super();
+  }
+
+  override routes(): Route[] {
+    return [
+      route(
+        { method: 'GET', path: '/volumes', summary: 'List volumes', tag: 'Volumes', scope: 'collection', permission: 'volume:read', query: pageQuery, response: pageOf(volume) },
+        (req) => this.volumes.list(req.op, req.access, req.query.limit, req.query.cursor),
+      ),
+    ];
+  }
+}

@@ -1,0 +1,48 @@
+import { injectable } from 'inversify';
+import { keysetPage } from '../../../core/db/keyset';
+import type { Op } from '../../../core/db/op';
+import { VolumeEntity } from './volume.entity';
+
+@injectable()
+export class VolumeRepository {
+  /** Leaves the root volume that the instance has already. */
+  async insertRoot(op: Op, v: VolumeEntity): Promise<void> {
+    await op.manager.query(
+      `INSERT INTO volume (id, project_id, name, role, state, bytes, pool, host_id, instance_id, image_id, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT ON CONSTRAINT volume_instance_role DO NOTHING`,
+      [v.id, v.projectId, v.name, v.role, v.state, v.bytes, v.pool, v.hostId, v.instanceId, v.imageId, v.createdAt],
+    );
+  }
+
+  rootOf(op: Op, instanceId: string): Promise<VolumeEntity | null> {
+    return op.manager.findOneBy(VolumeEntity, { instanceId, role: 'root' });
+  }
+
+  /** Null when it is gone. */
+  async setState(op: Op, id: string, state: VolumeEntity['state']): Promise<VolumeEntity | null> {
+    await op.manager.update(VolumeEntity, { id }, { state });
+    return op.manager.findOneBy(VolumeEntity, { id });
+  }
+
+  async remove(op: Op, id: string): Promise<void> {
+    await op.manager.delete(VolumeEntity, { id });
+  }
+
+  list(op: Op, projects: 'all' | readonly string[], limit: number, cursor: string | undefined): Promise<{ rows: VolumeEntity[]; next: string | null }> {
+    const select = op.manager.createQueryBuilder(VolumeEntity, 'v').where('true');
+    if (projects !== 'all') {
+      const [only, ...others] = projects;
+      if (only !== undefined && others.length === 0) select.andWhere('v.project_id = :only', { only });
+      else select.andWhere('v.project_id = ANY(:projects)', { projects });
+    }
+    return keysetPage(select, { alias: 'v', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit, cursor });
+  }
+
+  ofImage(op: Op, imageId: string, limit: number): Promise<VolumeEntity[]> {
+    return op.manager.find(VolumeEntity, { where: { imageId }, take: limit });
+  }
+
+  countIn(op: Op, projectId: string): Promise<number> {
+    return op.manager.countBy(VolumeEntity, { projectId });
+  }
+}

@@ -1,0 +1,95 @@
+import { injectable } from 'inversify';
+import { randomUUID } from 'node:crypto';
+import type { Access } from '../../../core/auth/access';
+import { Config } from '../../../core/config/config';
+import type { Op } from '../../../core/db/op';
+import { Outbox } from '../../../core/events/outbox';
+import type { Page } from '../../../core/http/pagination';
+import { Hosts } from '../../host/contract/host.ports';
+import type { Volume } from '../contract/storage.api';
+import type { StorageConfig } from '../contract/storage.config';
+import { Volumes, type RootVolume } from '../contract/storage.ports';
+import type { VolumeEntity } from './volume.entity';
+import { VolumeRepository } from './volume.repository';
+
+/** Disks work in blocks of 4 KiB at most: a size that is no multiple would lose its last sectors on such a disk. */
+const blockBytes = 4096;
+
+/** Volumes as recorded. Their bytes are made and removed by the node, in workflows of the instance. */
+@injectable()
+export class VolumesService extends Volumes {
+  constructor(
+    private readonly volumes: VolumeRepository,
+    private readonly hosts: Hosts,
+    private readonly outbox: Outbox,
+    private readonly config: Config,
+  ) {
+    super();
+  }
+
+  override async createRoot(op: Op, request: { instanceId: string; projectId: string; name: string; hostId: string; imageId: string; bytes: number }): Promise<RootVolume> {
+    const made: VolumeEntity = {
+      ...request,
+      id: randomUUID(),
+      role: 'root',
+      state: 'creating',
+      bytes: Math.ceil(request.bytes / blockBytes) * blockBytes,
+      pool: this.config.section<StorageConfig>('storage').rootPool,
+      createdAt: new Date(),
+    };
+    await this.volumes.insertRoot(op, made);
+    const root = await this.volumes.rootOf(op, request.instanceId);
+    if (!root) throw new Error(`the root volume of instance ${request.instanceId} vanished`);
+    if (root.id === made.id) await this.changed(op, 'created', root);
+    return root;
+  }
+
+  override rootOf(op: Op, instanceId: string): Promise<RootVolume | null> {
+    return this.volumes.rootOf(op, instanceId);
+  }
+
+  override markInUse(op: Op, volumeId: string): Promise<void> {
+    return this.mark(op, volumeId, 'in-use');
+  }
+
+  override markDeleting(op: Op, volumeId: string): Promise<void> {
+    return this.mark(op, volumeId, 'deleting');
+  }
+
+  override async remove(op: Op, instanceId: string): Promise<void> {
+    const root = await this.volumes.rootOf(op, instanceId);
+    if (!root) return;
+    await this.volumes.remove(op, root.id);
+    await this.changed(op, 'deleted', root);
+  }
+
+  async list(op: Op, access: Access, limit: number, cursor: string | undefined): Promise<Page<Volume>> {
+    const page = await this.volumes.list(op, access.projects, limit, cursor);
+    const names = await this.hosts.names(op, [...new Set(page.rows.map((v) => v.hostId))]);
+    return { items: page.rows.map((v) => present(v, names)), next: page.next };
+  }
+
+  private async mark(op: Op, volumeId: string, state: VolumeEntity['state']): Promise<void> {
+    const volume = await this.volumes.setState(op, volumeId, state);
+    if (volume) await this.changed(op, 'updated', volume);
+  }
+
+  private async changed(op: Op, what: 'created' | 'updated' | 'deleted', volume: VolumeEntity): Promise<void> {
+    const data = present(volume, await this.hosts.names(op, [volume.hostId]));
+    await this.outbox.publish(op, { type: `volume.${what}`, projectId: volume.projectId, subject: { kind: 'volume', id: volume.id }, data: { ...data } });
+  }
+}
+
+const present = (v: VolumeEntity, hosts: Map<string, string>): Volume => ({
+  id: v.id,
+  projectId: v.projectId,
+  name: v.name,
+  state: v.state,
+  bytes: v.bytes,
+  role: v.role,
+  pool: v.pool,
+  host: { id: v.hostId, name: hosts.get(v.hostId) ?? '' },
+  instanceId: v.instanceId,
+  imageId: v.imageId,
+  createdAt: v.createdAt.toISOString(),
+});

@@ -1,0 +1,36 @@
+export interface PoolVolume {
+  path: string;
+  format: 'raw';
+  /** Size that the guest sees. */
+  bytes: number;
+}
+
+export interface EnsureVolume {
+  volumeId: string;
+  /** A multiple of 4096. */
+  bytes: number;
+  /** File whose content the volume starts with; null for an empty volume. */
+  source: string | null;
+  signal: AbortSignal;
+}
+
+/** One pool on this host. Every driver passes `test/integration/storage/pool.contract.suite.ts`. Calls for one volume come one at a time. */
+export abstract class PoolDriver {
+  abstract readonly name: string;
+  /** As the inventory shows it. */
+  abstract readonly kind: string;
+  /** False: volumes have no bytes, and so need no source. */
+  abstract readonly copies: boolean;
+  /** Makes what is missing and removes what an interrupted run left. */
+  abstract open(): Promise<void>;
+  /**
+   * The volume stands with at least `bytes`. A finished volume is never written again, only grown.
+   * Throws `VerbFailure` `no_space` or `volume_too_small` with nothing left of it.
+   */
+  abstract ensure(request: EnsureVolume): Promise<PoolVolume>;
+  /** Nothing of the volume is left, whatever there was. */
+  abstract absent(volumeId: string): Promise<void>;
+  /** Null when there is no finished volume. */
+  abstract find(volumeId: string): Promise<PoolVolume | null>;
+  abstract capacity(): Promise<{ totalBytes: number; freeBytes: number }>;
+}

@@ -1,0 +1,38 @@
+import { injectable } from 'inversify';
+import { KeyedMutex } from '../../../core/host/keyed-mutex';
+import { handle, VerbHandlers, type VerbHandler } from '../../../core/m2m/verb-handler';
+import { ImageCache } from '../../image/contract/image.ports';
+import { volumeAbsent, volumeEnsure } from '../contract/volume.verbs';
+import { Pools } from './pools';
+
+/** `volume.ensure` and `volume.absent`, one at a time per volume. */
+@injectable()
+export class VolumeHandlers extends VerbHandlers {
+  private readonly mutex = new KeyedMutex();
+
+  constructor(
+    private readonly pools: Pools,
+    private readonly images: ImageCache,
+  ) {
+    super();
+  }
+
+  override handlers(): VerbHandler[] {
+    return [
+      handle(volumeEnsure, ({ volumeId, pool, bytes, imageId }, ctx) =>
+        this.mutex.run(volumeId, async () => {
+          const driver = this.pools.require(pool);
+          const there = await driver.find(volumeId);
+          const make = async (source: string | null): Promise<{ bytes: number }> => ({ bytes: (await driver.ensure({ volumeId, bytes, source, signal: ctx.signal })).bytes });
+          return imageId === null || there || !driver.copies ? make(null) : this.images.use(imageId, make);
+        }),
+      ),
+      handle(volumeAbsent, ({ volumeId, pool }) =>
+        this.mutex.run(volumeId, async () => {
+          await this.pools.require(pool).absent(volumeId);
+          return {};
+        }),
+      ),
+    ];
+  }
+}
