@@ -107,14 +107,15 @@ export class ManagementApp {
     const url = embedded ? await this.startEmbedded() : this.config.core.database.url;
     const entities = (await Promise.all(modules.map((m) => m.entities?.() ?? []))).flat();
     const dataSource = createDataSource(url, { pool: this.config.core.database.pool, entities, migrations: await loadMigrations() });
-    await this.lifecycle.run('database', () => dataSource.initialize(), () => dataSource.destroy());
+    const database = new Database(dataSource);
+    await this.lifecycle.run('database', () => dataSource.initialize(), () => database.close());
     const pending = await pendingMigrations(dataSource);
     if (pending.length > 0) {
       if (!embedded && !this.options.migrate) throw new Error(`the database lacks ${pending.length} migrations (${pending.join(', ')}): run \`vc-stack migrate\``);
       await runMigrations(dataSource);
       this.logging.for('app').info({ migrations: pending.length }, 'migrated the database');
     }
-    return new Database(dataSource);
+    return database;
   }
 
   private startEmbedded(): Promise<string> {
