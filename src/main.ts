@@ -94,6 +94,25 @@ program
     process.stdout.write(applied.length === 0 ? 'nothing to do\n' : `applied:\n${applied.map((name) => `  ${name}\n`).join('')}`);
   });
 program
+  .command('purge')
+  .description("take this host's guests and networks off the machine for good; the agent must not run")
+  .requiredOption('--yes', 'yes, end every guest')
+  .action(async (_options, command: Command) => {
+    const config = await configure(command);
+    await new ComputeApp(config, new Logging(createLogger(config)), allModules).purge();
+    process.exit(0);
+  });
+program
+  .command('database')
+  .description('the embedded PostgreSQL')
+  .argument('<stop>', 'stop: shut it down; management starts it again by itself')
+  .action(async (verb: string, _options, command: Command) => {
+    if (verb !== 'stop') throw new Error(`unknown verb "${verb}": there is stop`);
+    const config = await configure(command);
+    const { embeddedPostgres } = await import('./core/app/management-app.js');
+    await embeddedPostgres(config, new Logging(createLogger(config))).stop();
+  });
+program
   .command('config')
   .description('print the effective configuration, secrets masked')
   .action(async (_options, command: Command) => {

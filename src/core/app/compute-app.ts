@@ -1,7 +1,9 @@
 import { join } from 'node:path';
+import type { Container } from 'inversify';
 import type { Config } from '../config/config';
 import { StatePaths } from '../config/state-paths';
 import { bindNodeTransport } from '../m2m/node.bindings';
+import { NodeIdentity } from '../m2m/node/node-identity';
 import { NodeAgent } from '../m2m/node/node-agent';
 import { Logging } from '../telemetry/logging';
 import { getAll, load, roleContainer } from './container';
@@ -23,13 +25,7 @@ export class ComputeApp {
 
   /** @param token enrols with this token instead of the configured one; not read once the host has its certificate */
   async start(token?: string): Promise<void> {
-    const modules = sortModules(this.manifests);
-    const wirings = (await Promise.all(modules.map((m) => m.node?.()))).filter((w): w is NodeWiring => w !== undefined);
-    const paths = new StatePaths(join(this.config.core.stateDir, 'compute'), join(this.config.core.runDir, 'c'));
-    const container = roleContainer(this.config, this.logging, paths);
-    load(container, bindNodeTransport, ...wirings.map((w) => w.bind));
-
-    const all = <T>(pick: (wiring: NodeWiring) => readonly T[] | undefined): T[] => wirings.flatMap((w) => pick(w) ?? []);
+    const { container, all } = await this.assemble();
     const agent = container.get(NodeAgent);
     agent.register({
       verbs: getAll(container, all((w) => w.verbs)),
@@ -41,7 +37,24 @@ export class ComputeApp {
     await this.lifecycle.run('serve', () => agent.serve());
   }
 
+  /** Instead of `start`: takes guests, networks and everything else of this host's agent off the machine. Its files are the caller's to remove. */
+  async purge(): Promise<void> {
+    const { container, all } = await this.assemble();
+    const { name, address } = this.config.core.compute;
+    await container.get(NodeIdentity).ensure('', { name, address, port: 0 });
+    for (const removal of getAll(container, all((w) => w.removals)).reverse()) await removal.removeAll();
+  }
+
   async stop(): Promise<void> {
     await this.lifecycle.stop();
+  }
+
+  private async assemble(): Promise<{ container: Container; all: <T>(pick: (wiring: NodeWiring) => readonly T[] | undefined) => T[] }> {
+    const modules = sortModules(this.manifests);
+    const wirings = (await Promise.all(modules.map((m) => m.node?.()))).filter((w): w is NodeWiring => w !== undefined);
+    const paths = new StatePaths(join(this.config.core.stateDir, 'compute'), join(this.config.core.runDir, 'c'));
+    const container = roleContainer(this.config, this.logging, paths);
+    load(container, bindNodeTransport, ...wirings.map((w) => w.bind));
+    return { container, all: (pick) => wirings.flatMap((w) => pick(w) ?? []) };
   }
 }

@@ -14,6 +14,11 @@ export abstract class Service {
   abstract stop(): Promise<void>;
 }
 
+/** Node half: takes everything of this module off the host. Nothing else of the agent runs meanwhile. */
+export abstract class HostRemoval {
+  abstract removeAll(): Promise<void>;
+}
+
 export interface ManagementWiring {
   bind: (options: ContainerModuleLoadOptions) => void;
   controllers?: Newable<Controller>[];
@@ -30,6 +35,7 @@ export interface NodeWiring {
   streams?: Newable<StreamHandlers>[];
   observed?: Newable<ObservedSource>[];
   services?: Newable<Service>[];
+  removals?: Newable<HostRemoval>[];
 }
 
 /**

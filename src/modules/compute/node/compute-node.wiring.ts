@@ -7,13 +7,14 @@ import { VmmDrivers } from './drivers/vmm-drivers';
 import { InstanceObservedSource } from './instance-observed.source';
 import { InstanceStore } from './instance-store';
 import { InstanceHandlers } from './instance.handlers';
+import { InstanceRemoval } from './instance.removal';
 import { InstanceManager } from './instance.manager';
 import { SeedStore } from './seed.store';
 import { VmmInventorySource } from './vmm-inventory.source';
 
 export const computeNodeWiring: NodeWiring = {
   bind: ({ bind }) => {
-    for (const part of [InstanceStore, VmmDrivers, ConsoleHub, InstanceManager, SeedStore, InstanceHandlers, ConsoleStreams, InstanceObservedSource]) bind<object>(part).toSelf().inSingletonScope();
+    for (const part of [InstanceStore, VmmDrivers, ConsoleHub, InstanceManager, SeedStore, InstanceHandlers, InstanceRemoval, ConsoleStreams, InstanceObservedSource]) bind<object>(part).toSelf().inSingletonScope();
     bind(MetadataProvider).toService(SeedStore);
     bind(InventorySource).to(VmmInventorySource).inSingletonScope();
   },
@@ -21,4 +22,5 @@ export const computeNodeWiring: NodeWiring = {
   streams: [ConsoleStreams],
   observed: [InstanceObservedSource],
   services: [InstanceManager],
+  removals: [InstanceRemoval],
 };

@@ -127,6 +127,14 @@ export class InstanceManager extends Service {
     });
   }
 
+  /** For a host that is given up: whatever is on record here goes. */
+  async removeAll(): Promise<void> {
+    for (const record of await this.store.load()) {
+      this.records.set(record.instanceId, record);
+      await this.remove(record.instanceId);
+    }
+  }
+
   list(): ObservedInstance[] {
     return [...this.records.values()].map((record) => this.observe(record));
   }
