@@ -47,7 +47,8 @@ export const keysetPage = async <E extends ObjectLiteral>(
     if (options.type === 'timestamptz' && Number.isNaN(Date.parse(at.value))) throw badCursor();
     query.andWhere(`(${key}, ${idColumn}) ${descending ? '<' : '>'} (CAST(:cursorValue AS ${options.type}), CAST(:cursorId AS uuid))`, { cursorValue: at.value, cursorId: at.id });
   }
-  const keyText = options.type === 'timestamptz' ? `to_char(${key} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')` : key;
+  // An expression, never the bare column: under an alias that would take the column away from the entity.
+  const keyText = options.type === 'timestamptz' ? `to_char(${key} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')` : `(${key} || '')`;
   const { entities, raw } = await query
     .addSelect(keyText, 'keyset_value')
     .orderBy(key, order)

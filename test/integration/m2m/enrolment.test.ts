@@ -16,6 +16,8 @@ import { HostService } from '../../../src/modules/host/management/host.service';
 import { HostTokenService } from '../../../src/modules/host/management/host-token.service';
 import { Agent, eventually, Management } from './harness';
 
+jest.setTimeout(60_000);
+
 let management: Management;
 const agents: Agent[] = [];
 

@@ -65,6 +65,7 @@ export class HostRegistry extends NodeRegistry {
   async heartbeat(hostId: string, beat: Beat): Promise<BeatOutcome> {
     const row = await this.hosts.beat(this.database.op, hostId, beat);
     if (!row) return (await this.hosts.exists(this.database.op, hostId)) ? 'stale' : 'unknown';
+    this.remember(hostId, beat.endpoint);
     const clockOk = Math.abs(row.behindMs) <= this.config.section<HostConfig>('host').clockSkewMs;
     if (!row.heartbeatOk || clockOk !== row.clockOk) await this.transition(hostId, row.heartbeatOk, clockOk, row.behindMs);
     return 'accepted';
@@ -74,13 +75,17 @@ export class HostRegistry extends NodeRegistry {
     const known = this.endpoints.get(hostId);
     if (known && known.until > performance.now()) return known.endpoint;
     const endpoint = await this.hosts.endpoint(this.database.op, hostId);
-    if (endpoint) this.endpoints.set(hostId, { endpoint, until: performance.now() + endpointLifeMs });
+    if (endpoint) this.remember(hostId, endpoint);
     else this.endpoints.delete(hostId);
     return endpoint;
   }
 
   async localToken(): Promise<string> {
     return (await this.tokens.issue(this.database.op, localTokenMinutes, 'system')).token;
+  }
+
+  private remember(hostId: string, endpoint: NodeEndpoint): void {
+    this.endpoints.set(hostId, { endpoint, until: performance.now() + endpointLifeMs });
   }
 
   /** The host is back, or its clock went right or wrong: rare, so here the conditions are written. */
