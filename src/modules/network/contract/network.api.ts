@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/fields';
+import { pageQuery } from '../../../core/http/pagination';
 
 /** IPv4 in CIDR form with host bits zero; /8 to /29 (a /30 has one usable address beside the gateway, so /29 is the smallest). */
 export const createNetwork = z.strictObject({
@@ -37,5 +38,8 @@ export const port = z.object({
   state: z.enum(['down', 'active', 'error']),
   message: z.string(),
 });
+export const networkListQuery = pageQuery.extend({ name: z.string().max(63).optional() });
+/** `network` and `instance` are ids. */
+export const portListQuery = pageQuery.extend({ network: field.id.optional(), instance: field.id.optional() });
 export type Network = z.infer<typeof network>;
 export type Port = z.infer<typeof port>;

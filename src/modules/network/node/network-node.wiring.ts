@@ -8,16 +8,20 @@ import { LinuxStateStore } from './drivers/linux/linux-state.store';
 import { SimulatedNetworkDriver } from './drivers/simulated-network.driver';
 import { MetadataService } from './metadata/metadata.service';
 import { NetworkAgent } from './network.agent';
+import { NetworkObservedSource } from './network-observed.source';
 import { NetworkService } from './network.service';
+import { NetworkRemoval } from './network.removal';
 import { NetworkVerbHandlers } from './network.verb-handlers';
 
 export const networkNodeWiring: NodeWiring = {
   bind: ({ bind }) => {
-    for (const singleton of [DocumentStore, DnsmasqSupervisor, LinuxStateStore, LinuxNetworkDriver, SimulatedNetworkDriver, NetworkAgent, MetadataService, NetworkService, NetworkVerbHandlers]) {
+    for (const singleton of [DocumentStore, DnsmasqSupervisor, LinuxStateStore, LinuxNetworkDriver, SimulatedNetworkDriver, NetworkAgent, MetadataService, NetworkService, NetworkVerbHandlers, NetworkRemoval, NetworkObservedSource]) {
       bind<object>(singleton).toSelf().inSingletonScope();
     }
     bind(PortAttachments).to(AppliedPortAttachments).inSingletonScope();
   },
   verbs: [NetworkVerbHandlers],
+  observed: [NetworkObservedSource],
   services: [NetworkService],
+  removals: [NetworkRemoval],
 };

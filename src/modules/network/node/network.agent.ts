@@ -5,6 +5,7 @@ import { NodeIdentity } from '../../../core/m2m/node/node-identity';
 import { VerbFailure } from '../../../core/m2m/verb-handler';
 import { Logging } from '../../../core/telemetry/logging';
 import type { NetworkConfig } from '../contract/network.config';
+import type { ObservedNetwork } from '../contract/network.observed';
 import type { HostNetworkDocument, NetworkApplyResult } from '../contract/network.verbs';
 import { DocumentStore } from './document.store';
 import { LinuxNetworkDriver } from './drivers/linux/linux-network.driver';
@@ -96,6 +97,12 @@ export class NetworkAgent {
       return { ...this.driver.locate(this.identity.current().hostId, instanceId, portId), mac: port.mac, mtu: network.mtu };
     }
     throw new VerbFailure('port_not_applied', `This host has no port ${portId} of instance ${instanceId}.`, false);
+  }
+
+  /** For the heartbeat. */
+  observed(): ObservedNetwork {
+    const failed = this.outcomes.filter((o) => o.state === 'error').slice(0, 100);
+    return { generation: this.current?.generation ?? -1, failed: failed.map(({ id, message }) => ({ id, message: message.slice(0, 1000) })) };
   }
 
   private work(): Promise<void> {

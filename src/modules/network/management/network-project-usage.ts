@@ -1,0 +1,15 @@
+import { injectable } from 'inversify';
+import type { Op } from '../../../core/db/op';
+import { ProjectUsage, type ResourceCount } from '../../identity/contract/identity.ports';
+import { NetworkRepository } from './network.repository';
+
+@injectable()
+export class NetworkProjectUsage extends ProjectUsage {
+  constructor(private readonly networks: NetworkRepository) {
+    super();
+  }
+
+  override async resources(op: Op, projectId: string): Promise<ResourceCount[]> {
+    return [{ kind: 'network', count: await this.networks.count(op, projectId) }];
+  }
+}

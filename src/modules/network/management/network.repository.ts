@@ -1,0 +1,73 @@
+import { injectable } from 'inversify';
+import { In } from 'typeorm';
+import type { z } from 'zod';
+import type { Op } from '../../../core/db/op';
+import { keysetPage } from '../../../core/db/keyset';
+import { nameTaken } from '../../../core/errors/problem';
+import type { networkListQuery } from '../contract/network.api';
+import { NetworkEntity } from './network.entity';
+
+@injectable()
+export class NetworkRepository {
+  /** False when the project has one of this name. */
+  async insert(op: Op, network: NetworkEntity): Promise<boolean> {
+    const rows: unknown[] = await op.manager.query(
+      `INSERT INTO network (id, project_id, name, description, subnet, gateway, dns, nat, mtu, next_address, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT ON CONSTRAINT network_name_key DO NOTHING RETURNING id`,
+      [network.id, network.projectId, network.name, network.description, network.subnet, network.gateway, network.dns, network.nat, network.mtu, network.nextAddress, network.createdAt],
+    );
+    return rows.length === 1;
+  }
+
+  byId(op: Op, id: string): Promise<NetworkEntity | null> {
+    return op.manager.findOneBy(NetworkEntity, { id });
+  }
+
+  named(op: Op, projects: 'all' | readonly string[], name: string): Promise<NetworkEntity[]> {
+    return op.manager.find(NetworkEntity, { where: { name, ...(projects !== 'all' && { projectId: In([...projects]) }) }, take: 2 });
+  }
+
+  byIds(op: Op, ids: readonly string[]): Promise<NetworkEntity[]> {
+    return ids.length === 0 ? Promise.resolve([]) : op.manager.findBy(NetworkEntity, { id: In([...ids]) });
+  }
+
+  /** Locks networks for handing out addresses, in one order for all. Those that are gone are missing. */
+  lock(op: Op, ids: readonly string[]): Promise<NetworkEntity[]> {
+    return op.manager.find(NetworkEntity, { where: { id: In([...new Set(ids)]) }, order: { id: 'ASC' }, lock: { mode: 'for_no_key_update' } });
+  }
+
+  /** Locks a network against everything else, ports included. */
+  async lockForDelete(op: Op, id: string): Promise<void> {
+    await op.manager.query('SELECT 1 FROM network WHERE id = $1 FOR UPDATE', [id]);
+  }
+
+  list(op: Op, projects: 'all' | readonly string[], query: z.output<typeof networkListQuery>): Promise<{ rows: NetworkEntity[]; next: string | null }> {
+    const select = op.manager.createQueryBuilder(NetworkEntity, 'n').where('true');
+    if (projects !== 'all') {
+      const [only, ...others] = projects;
+      if (only !== undefined && others.length === 0) select.andWhere('n.project_id = :only', { only });
+      else select.andWhere('n.project_id = ANY(:projects)', { projects });
+    }
+    if (query.name !== undefined) select.andWhere('n.name = :name', { name: query.name });
+    return keysetPage(select, { alias: 'n', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit: query.limit, cursor: query.cursor });
+  }
+
+  /** Throws 409 `name_taken`; the transaction is lost then. */
+  async update(op: Op, id: string, changes: Partial<Pick<NetworkEntity, 'name' | 'description' | 'dns'>>): Promise<void> {
+    try {
+      await op.manager.update(NetworkEntity, { id }, changes);
+    } catch (error) {
+      const driver = error as { code?: unknown; constraint?: unknown };
+      if (driver.code === '23505' && driver.constraint === 'network_name_key') throw nameTaken('network', changes.name ?? '');
+      throw error;
+    }
+  }
+
+  async remove(op: Op, id: string): Promise<void> {
+    await op.manager.delete(NetworkEntity, { id });
+  }
+
+  count(op: Op, projectId: string): Promise<number> {
+    return op.manager.countBy(NetworkEntity, { projectId });
+  }
+}

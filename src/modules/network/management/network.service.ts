@@ -1,0 +1,138 @@
+import { injectable } from 'inversify';
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import type { Access } from '../../../core/auth/access';
+import { Config } from '../../../core/config/config';
+import type { Op } from '../../../core/db/op';
+import { conflict, nameTaken } from '../../../core/errors/problem';
+import type { Page } from '../../../core/http/pagination';
+import { pickByRef } from '../../../core/http/pick-by-ref';
+import { Projects } from '../../identity/contract/identity.ports';
+import { formatIpv4, formatSubnet, parseSubnet, usableCount } from '../contract/ipv4';
+import type { createNetwork, Network, networkListQuery, Port, portListQuery, updateNetwork } from '../contract/network.api';
+import type { NetworkConfig } from '../contract/network.config';
+import { HostSync } from './host-sync.service';
+import type { NetworkEntity } from './network.entity';
+import { NetworkEvents } from './network.events';
+import { NetworkRepository } from './network.repository';
+import { PortRepository } from './port.repository';
+import { checkSubnet } from './subnet-rules';
+
+/** How many instances a refused delete names. */
+const namedUsers = 20;
+
+/** Networks and the view of ports, for users. */
+@injectable()
+export class NetworkService {
+  constructor(
+    private readonly networks: NetworkRepository,
+    private readonly ports: PortRepository,
+    private readonly events: NetworkEvents,
+    private readonly projects: Projects,
+    private readonly sync: HostSync,
+    private readonly config: Config,
+  ) {}
+
+  /** 409 `name_taken`; 422 for addresses that cannot be, see `checkSubnet`. Networks of different projects, and of one, may overlap: they are isolated. */
+  async create(op: Op, projectId: string, input: z.output<typeof createNetwork>): Promise<Network> {
+    const { linkPool, mtu } = this.config.section<NetworkConfig>('network');
+    const { subnet, gateway } = checkSubnet(input.subnet, input.gateway, linkPool);
+    await this.projects.hold(op, projectId);
+    const network: NetworkEntity = {
+      id: randomUUID(),
+      projectId,
+      name: input.name,
+      description: input.description,
+      subnet: formatSubnet(subnet),
+      gateway: formatIpv4(gateway),
+      dns: [...new Set(input.dns)],
+      nat: input.nat,
+      mtu,
+      nextAddress: formatIpv4(subnet.first + 1),
+      createdAt: new Date(),
+    };
+    if (!(await this.networks.insert(op, network))) throw nameTaken('network', input.name);
+    const presented = present(network, 0);
+    await this.events.changed(op, 'created', presented);
+    return presented;
+  }
+
+  async get(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<Network> {
+    return this.presented(op, await this.pick(op, access, projectId, ref));
+  }
+
+  async list(op: Op, access: Access, projectId: string | undefined, query: z.output<typeof networkListQuery>): Promise<Page<Network>> {
+    const page = await this.networks.list(op, projectId === undefined ? access.projects : [projectId], query);
+    const usage = await this.ports.usage(op, page.rows.map((n) => n.id));
+    return { items: page.rows.map((n) => present(n, usage.get(n.id) ?? 0)), next: page.next };
+  }
+
+  /** Changes what was given. New DNS servers reach guests when they renew their lease. */
+  async update(op: Op, access: Access, projectId: string | undefined, ref: string, input: z.output<typeof updateNetwork>, by: { principal: string; requestId: string }): Promise<Network> {
+    const network = await this.pick(op, access, projectId, ref);
+    const changes = {
+      ...(input.name !== undefined && { name: input.name }),
+      ...(input.description !== undefined && { description: input.description }),
+      ...(input.dns !== undefined && { dns: [...new Set(input.dns)] }),
+    };
+    if (Object.keys(changes).length === 0) return this.presented(op, network);
+    await this.networks.update(op, network.id, changes);
+    const presented = await this.presented(op, { ...network, ...changes });
+    await this.events.changed(op, 'updated', presented);
+    if (changes.dns) for (const hostId of await this.ports.hostsOf(op, network.id)) await this.sync.start(op, hostId, by);
+    return presented;
+  }
+
+  /** 409 `network_in_use`, naming instances, while it has ports. */
+  async remove(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<void> {
+    const network = await this.pick(op, access, projectId, ref);
+    await this.networks.lockForDelete(op, network.id);
+    const users = await this.ports.users(op, network.id, namedUsers);
+    if (users.length > 0) {
+      throw conflict('network_in_use', `The network "${network.name}" is used by ${users.map((u) => u.hostname).join(', ')}${users.length === namedUsers ? ' and maybe more' : ''}. Delete these instances first.`, { instances: users });
+    }
+    await this.networks.remove(op, network.id);
+    await this.events.changed(op, 'deleted', present(network, 0));
+  }
+
+  async listPorts(op: Op, access: Access, projectId: string | undefined, query: z.output<typeof portListQuery>): Promise<Page<Port>> {
+    const page = await this.ports.list(op, projectId === undefined ? access.projects : [projectId], query);
+    const networks = new Map((await this.networks.byIds(op, [...new Set(page.rows.map((p) => p.networkId))])).map((n) => [n.id, n.name]));
+    return {
+      items: page.rows.map((p) => ({
+        id: p.id,
+        projectId: p.projectId,
+        networkId: p.networkId,
+        network: networks.get(p.networkId) ?? '',
+        instanceId: p.instanceId,
+        mac: p.mac,
+        address: p.address,
+        state: p.state,
+        message: p.message,
+      })),
+      next: page.next,
+    };
+  }
+
+  private pick(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<NetworkEntity> {
+    return pickByRef('network', ref, projectId, access, { byId: (id) => this.networks.byId(op, id), named: (projects, name) => this.networks.named(op, projects, name) });
+  }
+
+  private async presented(op: Op, network: NetworkEntity): Promise<Network> {
+    return present(network, (await this.ports.usage(op, [network.id])).get(network.id) ?? 0);
+  }
+}
+
+const present = (n: NetworkEntity, used: number): Network => ({
+  id: n.id,
+  projectId: n.projectId,
+  name: n.name,
+  description: n.description,
+  subnet: n.subnet,
+  gateway: n.gateway,
+  dns: n.dns,
+  nat: n.nat,
+  mtu: n.mtu,
+  addresses: { total: usableCount(parseSubnet(n.subnet)), used },
+  createdAt: n.createdAt.toISOString(),
+});

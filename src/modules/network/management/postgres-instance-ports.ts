@@ -1,0 +1,160 @@
+import { injectable } from 'inversify';
+import { randomUUID } from 'node:crypto';
+import { Config } from '../../../core/config/config';
+import type { Op } from '../../../core/db/op';
+import { conflict, notFound, Problem, unprocessable } from '../../../core/errors/problem';
+import { looksLikeId } from '../../../core/http/fields';
+import { PermanentError } from '../../../core/workflow/workflow-error';
+import { parseSubnet, usableCount } from '../contract/ipv4';
+import type { NetworkConfig } from '../contract/network.config';
+import { InstancePorts, type InstancePort } from '../contract/network.ports';
+import type { HostNetworkDocument, NetworkApplyResult } from '../contract/network.verbs';
+import { AddressRepository, type NewPort } from './address.repository';
+import { HostGenerationRepository } from './host-generation.repository';
+import { gatewayMacOf, randomMac } from './macs';
+import type { NetworkEntity } from './network.entity';
+import { NetworkRepository } from './network.repository';
+import type { PortEntity } from './port.entity';
+import { PortRepository } from './port.repository';
+import { checkFixedAddress } from './subnet-rules';
+
+/** Attempts at a MAC that no other port has; with 2^24 of them a second one is rare. */
+const macAttempts = 20;
+const domain = 'vcstack.internal';
+
+const full = (network: NetworkEntity): Problem => conflict('no_free_address', `The network "${network.name}" (${network.subnet}) has no free address.`, { network: network.id });
+const inUse = (network: NetworkEntity, address: string, cooling?: number): Problem =>
+  conflict(
+    'address_in_use',
+    cooling === undefined ? `The address ${address} of the network "${network.name}" is in use.` : `The address ${address} of the network "${network.name}" was released a moment ago and is free again in ${cooling} s.`,
+    { network: network.id, address },
+  );
+
+/** Ports of instances in PostgreSQL. Whoever gives out addresses of a network holds the lock on its row until the transaction ends. */
+@injectable()
+export class PostgresInstancePorts extends InstancePorts {
+  constructor(
+    private readonly networks: NetworkRepository,
+    private readonly ports: PortRepository,
+    private readonly addresses: AddressRepository,
+    private readonly generations: HostGenerationRepository,
+    private readonly config: Config,
+  ) {
+    super();
+  }
+
+  override async check(op: Op, projectId: string, nics: { network: string; address?: string }[], path: string): Promise<{ networkId: string; address?: string }[]> {
+    const checked: { networkId: string; address?: string }[] = [];
+    const wanted = new Map<string, { network: NetworkEntity; count: number; fixed: Set<string> }>();
+    for (const [index, nic] of nics.entries()) {
+      const network = await this.find(op, projectId, nic.network);
+      const entry = wanted.get(network.id) ?? { network, count: 0, fixed: new Set<string>() };
+      wanted.set(network.id, entry);
+      entry.count += 1;
+      if (nic.address !== undefined) {
+        const at = `${path}.${index}.address`;
+        checkFixedAddress(nic.address, network, at);
+        if (entry.fixed.has(nic.address)) throw unprocessable(at, 'duplicate_address', `${nic.address} is asked for twice.`);
+        entry.fixed.add(nic.address);
+        await this.requireFree(op, network, nic.address);
+      }
+      checked.push({ networkId: network.id, ...(nic.address !== undefined && { address: nic.address }) });
+    }
+    for (const { network, count } of wanted.values()) {
+      const { used, cooling } = await this.addresses.taken(op, network.id);
+      if (usableCount(parseSubnet(network.subnet)) - used - cooling < count) throw full(network);
+    }
+    return checked;
+  }
+
+  override async allocate(op: Op, request: { instanceId: string; projectId: string; hostname: string; hostId: string; nics: { networkId: string; address?: string }[] }): Promise<InstancePort[]> {
+    const networks = new Map((await this.networks.lock(op, request.nics.map((n) => n.networkId))).map((n) => [n.id, n]));
+    const present = await this.ports.ofInstances(op, [request.instanceId]);
+    if (present.length > 0) return present.map((p) => presentPort(p, networks.get(p.networkId)?.name ?? ''));
+    for (const id of networks.keys()) await this.addresses.sweep(op, id);
+    // Addresses that were asked for come first: no other NIC of the same instance may get them by chance.
+    const order = [...request.nics.entries()].sort(([, a], [, b]) => Number(b.address !== undefined) - Number(a.address !== undefined));
+    const made: InstancePort[] = [];
+    for (const [position, nic] of order) {
+      const network = networks.get(nic.networkId);
+      if (!network || network.projectId !== request.projectId) throw notFound('network', nic.networkId);
+      const { instanceId, projectId, hostId, hostname } = request;
+      made[position] = await this.make(op, network, { id: randomUUID(), projectId, networkId: network.id, instanceId, hostId, hostname, position }, nic.address);
+    }
+    return made;
+  }
+
+  override async release(op: Op, instanceId: string): Promise<void> {
+    await this.addresses.release(op, instanceId, this.config.section<NetworkConfig>('network').cooldownSeconds);
+  }
+
+  override async of(op: Op, instanceIds: string[]): Promise<Map<string, InstancePort[]>> {
+    const ports = await this.ports.ofInstances(op, instanceIds);
+    const names = new Map((await this.networks.byIds(op, [...new Set(ports.map((p) => p.networkId))])).map((n) => [n.id, n.name]));
+    const result = new Map<string, InstancePort[]>();
+    for (const port of ports) result.set(port.instanceId, [...(result.get(port.instanceId) ?? []), presentPort(port, names.get(port.networkId) ?? '')]);
+    return result;
+  }
+
+  override async document(op: Op, hostId: string): Promise<HostNetworkDocument> {
+    if (!op.inTransaction) throw new Error('a host document is made in a transaction');
+    const generation = await this.generations.next(op, hostId);
+    const ports = await this.ports.ofHost(op, hostId);
+    const networks = await this.networks.byIds(op, [...new Set(ports.map((p) => p.networkId))]);
+    return {
+      generation,
+      networks: networks
+        .sort((a, b) => a.id.localeCompare(b.id))
+        .map((n) => ({
+          id: n.id,
+          subnet: n.subnet,
+          gateway: n.gateway,
+          gatewayMac: gatewayMacOf(n.id),
+          dns: n.dns,
+          domain,
+          mtu: n.mtu,
+          nat: n.nat,
+          ports: ports.filter((p) => p.networkId === n.id).map((p) => ({ id: p.id, instanceId: p.instanceId, mac: p.mac, address: p.address, hostname: p.hostname })),
+        })),
+    };
+  }
+
+  override async applied(op: Op, result: NetworkApplyResult, instanceId?: string): Promise<void> {
+    if (instanceId !== undefined) {
+      const own = await this.ports.ofInstances(op, [instanceId]);
+      const reported = new Map(result.ports.map((p) => [p.id, p]));
+      for (const port of own) {
+        const state = reported.get(port.id);
+        if (!state) throw new PermanentError('port_failed', `The host does not have the port ${port.address}.`, { port: port.id });
+        if (state.state === 'error') throw new PermanentError('port_failed', `The host could not make the port ${port.address}: ${state.message}`, { port: port.id });
+      }
+      await this.ports.setStates(op, instanceId, own.flatMap((p) => reported.get(p.id) ?? []));
+    }
+    await this.ports.setOtherStates(op, result.ports);
+  }
+
+  private async make(op: Op, network: NetworkEntity, port: Omit<NewPort, 'mac'>, address: string | undefined): Promise<InstancePort> {
+    if (address !== undefined) await this.requireFree(op, network, address);
+    for (let attempt = 0; attempt < macAttempts; attempt += 1) {
+      const mac = randomMac();
+      const got = address === undefined ? await this.addresses.allocate(op, { ...port, mac }) : (await this.addresses.insert(op, { ...port, mac }, address)) ? address : 'mac_taken';
+      if (got === 'full') throw full(network);
+      if (got !== 'mac_taken') return { id: port.id, networkId: network.id, network: network.name, mac, address: got };
+    }
+    throw new Error('no free MAC was found');
+  }
+
+  private async requireFree(op: Op, network: NetworkEntity, address: string): Promise<void> {
+    const standing = await this.addresses.standing(op, network.id, address);
+    if (standing === 'used') throw inUse(network, address);
+    if (standing !== 'free') throw inUse(network, address, standing.cooling);
+  }
+
+  private async find(op: Op, projectId: string, ref: string): Promise<NetworkEntity> {
+    const found = looksLikeId(ref) ? await this.networks.byId(op, ref.toLowerCase()) : (await this.networks.named(op, [projectId], ref))[0];
+    if (!found || found.projectId !== projectId) throw notFound('network', ref);
+    return found;
+  }
+}
+
+const presentPort = (port: PortEntity, network: string): InstancePort => ({ id: port.id, networkId: port.networkId, network, mac: port.mac, address: port.address });

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { Access } from '../../../src/core/auth/access';
+import type { Permission } from '../../../src/core/auth/permissions';
+import { Config } from '../../../src/core/config/config';
+import { coreConfigSchema } from '../../../src/core/config/core-config';
+import type { Op } from '../../../src/core/db/op';
+import { Outbox, type LiveEvent } from '../../../src/core/events/outbox';
+import type { WorkflowDefinition } from '../../../src/core/workflow/definition';
+import { Workflows, type StartedTask, type TaskState } from '../../../src/core/workflow/workflows';
+import { Projects } from '../../../src/modules/identity/contract/identity.ports';
+import { createNetwork } from '../../../src/modules/network/contract/network.api';
+import { networkConfigSchema } from '../../../src/modules/network/contract/network.config';
+import { AddressRepository } from '../../../src/modules/network/management/address.repository';
+import { HostGenerationRepository } from '../../../src/modules/network/management/host-generation.repository';
+import { HostSync } from '../../../src/modules/network/management/host-sync.service';
+import { networkEntities } from '../../../src/modules/network/management/network.entities';
+import { NetworkEvents } from '../../../src/modules/network/management/network.events';
+import { NetworkObservedSink } from '../../../src/modules/network/management/network-observed.sink';
+import { NetworkRepository } from '../../../src/modules/network/management/network.repository';
+import { NetworkService } from '../../../src/modules/network/management/network.service';
+import { PortRepository } from '../../../src/modules/network/management/port.repository';
+import { PostgresInstancePorts } from '../../../src/modules/network/management/postgres-instance-ports';
+import { SyncHostWorkflow } from '../../../src/modules/network/management/sync-host.workflow';
+import { NetworkNetworks1764300800000 } from '../../../migrations/1764300800000-network-networks';
+import { startTestDatabase, type TestDatabase } from '../../support/postgres';
+
+class RecordedOutbox extends Outbox {
+  readonly events: LiveEvent[] = [];
+
+  override publish(_op: Op, event: LiveEvent): Promise<void> {
+    this.events.push(event);
+    return Promise.resolve();
+  }
+}
+
+class AnyProject extends Projects {
+  override hold(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  override names(): Promise<Map<string, string>> {
+    return Promise.resolve(new Map());
+  }
+}
+
+class RecordedWorkflows extends Workflows {
+  readonly started: { type: string; input: unknown }[] = [];
+
+  override start<I>(_op: Op, definition: WorkflowDefinition<I, never>, input: I): Promise<StartedTask> {
+    this.started.push({ type: definition.type, input });
+    return Promise.resolve({ id: randomUUID(), created: true });
+  }
+
+  override cancel(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
+  override wake(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  override settled(): Promise<TaskState> {
+    return Promise.resolve('succeeded');
+  }
+}
+
+/** The management half of the network module alone, on a database of its own. */
+export class NetworkFixture {
+  readonly outbox = new RecordedOutbox();
+  readonly workflows = new RecordedWorkflows();
+  readonly service: NetworkService;
+  readonly ports: PostgresInstancePorts;
+  readonly sink: NetworkObservedSink;
+
+  private constructor(
+    readonly db: TestDatabase,
+    cooldownSeconds: number,
+  ) {
+    const config = new Config(coreConfigSchema.parse({}), { network: networkConfigSchema.parse({ cooldownSeconds }) });
+    const networks = new NetworkRepository();
+    const ports = new PortRepository();
+    const generations = new HostGenerationRepository();
+    this.ports = new PostgresInstancePorts(networks, ports, new AddressRepository(), generations, config);
+    const sync = new HostSync(this.workflows, new SyncHostWorkflow(this.ports));
+    this.service = new NetworkService(networks, ports, new NetworkEvents(this.outbox), new AnyProject(), sync, config);
+    this.sink = new NetworkObservedSink(generations, ports, sync);
+  }
+
+  static async start(options: { cooldownSeconds?: number } = {}): Promise<NetworkFixture> {
+    const db = await startTestDatabase({ entities: networkEntities, migrations: [NetworkNetworks1764300800000], pool: 60 });
+    return new NetworkFixture(db, options.cooldownSeconds ?? 60);
+  }
+
+  access(projectId: string, permission: Permission = 'network:read'): Access {
+    return new Access(
+      { kind: 'user', id: randomUUID(), name: 'u', systemRoles: [], memberships: [{ projectId, role: 'member' }], sessionId: 's', via: 'session', tokenScopes: null },
+      permission,
+    );
+  }
+
+  create(projectId: string, input: { name: string; subnet: string; gateway?: string; dns?: string[]; nat?: boolean }): ReturnType<NetworkService['create']> {
+    return this.db.database.tx((op) => this.service.create(op, projectId, createNetwork.parse(input)));
+  }
+
+  allocate(projectId: string, nics: { networkId: string; address?: string }[], instanceId: string = randomUUID(), hostId: string = randomUUID()): ReturnType<PostgresInstancePorts['allocate']> {
+    return this.db.database.tx((op) => this.ports.allocate(op, { instanceId, projectId, hostname: `h-${instanceId.slice(0, 8)}`, hostId, nics }));
+  }
+
+  release(instanceId: string): Promise<void> {
+    return this.db.database.tx((op) => this.ports.release(op, instanceId));
+  }
+
+  /** Pretends that all cooldowns are over. */
+  async coolDown(): Promise<void> {
+    await this.db.database.query(`UPDATE address_cooldown SET until = now() - interval '1 second'`);
+  }
+}
