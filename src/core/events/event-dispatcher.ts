@@ -22,7 +22,7 @@ const lastRecheckMs = 250;
  * process dispatches to its own clients.
  *
  * A transaction that commits late may hold a lower number than one that committed early. So a number is passed only when every transaction
- * that could hold a lower one has ended: those are below the snapshot's xmax when the number was first seen, and have ended once xmin got there.
+ * that could hold a lower one has ended: those have ids below one that is drawn after the number was seen, and have ended once xmin got there.
  */
 @injectable()
 export class EventDispatcher extends Service {
@@ -107,17 +107,16 @@ export class EventDispatcher extends Service {
 
   /** True when something was delivered. */
   private async advance(): Promise<boolean> {
-    const head = await this.repository.head();
-    let settled: number | undefined;
-    if (this.waiting && head.xmin >= this.waiting.horizon) {
-      settled = this.waiting.seq;
-      this.waiting = undefined;
+    let head = await this.repository.head();
+    if (!this.waiting && head.seq > this.delivered) {
+      this.waiting = { seq: head.seq, horizon: await this.repository.horizon(), since: Date.now() };
+      head = await this.repository.head();
     }
-    if (head.seq > Math.max(this.delivered, settled ?? 0)) {
-      if (head.xmin === head.xmax) {
-        settled = head.seq;
-        this.waiting = undefined;
-      } else this.waiting ??= { seq: head.seq, horizon: head.xmax, since: Date.now() };
+    const settled = this.waiting && head.xmin >= this.waiting.horizon ? this.waiting.seq : undefined;
+    if (settled !== undefined) {
+      this.waiting = undefined;
+      // What came meanwhile is looked at at once.
+      this.again ||= head.seq > settled;
     }
     if (this.waiting && Date.now() - this.waiting.since > 10_000) {
       this.log.warn({ xmin: String(head.xmin), seconds: Math.round((Date.now() - this.waiting.since) / 1000) }, 'an old transaction holds up live events');

@@ -65,7 +65,7 @@ export class EventStreams {
     // What was pruned cannot be told any more: the client loads its lists again.
     if (oldest === null || oldest > from + 1) stream.control('reset', { reason: 'older events are no longer kept' });
     for (let at = from; stream.open; ) {
-      const batch = await this.repository.between(at, position, 500);
+      const batch = await this.repository.between(at, position, 100);
       const last = batch.at(-1);
       if (!last) return;
       await stream.replay(batch);

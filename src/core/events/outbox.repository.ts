@@ -12,8 +12,6 @@ export interface OutboxHead {
   seq: number;
   /** Every transaction below it has ended. */
   xmin: bigint;
-  /** No transaction at or above it had begun to write. */
-  xmax: bigint;
 }
 
 interface Row {
@@ -31,7 +29,7 @@ export class OutboxRepository {
 
   /**
    * Adds an event and wakes the readers at commit. The transaction takes its id before it draws the sequence number: whoever drew a
-   * lower number is then known to be older than any snapshot that sees this row. The dispatcher's order stands on that.
+   * lower number has a lower id than any that is given out once this row is seen. The dispatcher's order stands on that.
    */
   async add(op: Op, event: LiveEvent): Promise<void> {
     await this.database.query(
@@ -47,18 +45,25 @@ export class OutboxRepository {
   }
 
   async head(): Promise<OutboxHead> {
-    const [row] = await this.database.query<{ seq: string; xmin: string; xmax: string }>(
-      `SELECT coalesce((SELECT max(seq) FROM outbox), 0)::text AS seq, pg_snapshot_xmin(s)::text AS xmin, pg_snapshot_xmax(s)::text AS xmax FROM pg_current_snapshot() s`,
+    const [row] = await this.database.query<{ seq: string; xmin: string }>(
+      `SELECT coalesce((SELECT max(seq) FROM outbox), 0)::text AS seq, pg_snapshot_xmin(pg_current_snapshot())::text AS xmin`,
     );
     if (!row) throw new Error('the database gave no snapshot');
-    return { seq: Number(row.seq), xmin: BigInt(row.xmin), xmax: BigInt(row.xmax) };
+    return { seq: Number(row.seq), xmin: BigInt(row.xmin) };
+  }
+
+  /** A new transaction id: higher than that of every transaction which has written anything up to now. A snapshot's xmax is not, for it only counts those that ended. */
+  async horizon(): Promise<bigint> {
+    const [row] = await this.database.query<{ xid: string }>('SELECT pg_current_xact_id()::text AS xid');
+    if (!row) throw new Error('the database gave no transaction id');
+    return BigInt(row.xid);
   }
 
   /** Events with `after` < seq <= `upTo`, in order, at most `limit`. */
   async between(after: number, upTo: number, limit: number): Promise<LiveEventRecord[]> {
     const rows = await this.database.query<Row>(
       `SELECT seq::text AS seq, type, project_id, subject, data, to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at
-       FROM outbox WHERE seq > $1 AND seq <= $2 ORDER BY seq LIMIT $3`,
+       FROM outbox WHERE seq > $1 AND seq <= $2 ORDER BY outbox.seq LIMIT $3`,
       [after, upTo, limit],
     );
     return rows.map((row) => ({ seq: Number(row.seq), type: row.type, projectId: row.project_id, subject: row.subject, data: row.data, at: row.at }));

@@ -52,8 +52,10 @@ export class SseStream {
 
   /** Sends older events, no faster than they are read. */
   async replay(batch: readonly LiveEventRecord[]): Promise<void> {
-    this.send(batch);
-    if (this.open && this.res.writableNeedDrain) await this.drained();
+    for (const event of batch) {
+      this.send([event], Infinity);
+      if (this.open && this.res.writableNeedDrain) await this.drained();
+    }
   }
 
   /** The replay is done: what waited goes out, and then live events as they come. */
@@ -80,13 +82,13 @@ export class SseStream {
     setTimeout(() => this.res.destroy(), 1_000).unref();
   }
 
-  private send(batch: readonly LiveEventRecord[]): void {
+  private send(batch: readonly LiveEventRecord[], limit = maxUnread): void {
     for (const event of batch) {
       if (!this.open) return;
       if (event.seq <= this.lastSeq) continue;
       this.lastSeq = event.seq;
       if (this.wanted(event)) this.res.write(`id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`);
-      if (this.res.writableLength > maxUnread) this.res.destroy();
+      if (this.res.writableLength > limit) this.res.destroy();
     }
   }
 

@@ -1,0 +1,253 @@
+import { get as httpsGet } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import { io, type Socket } from 'socket.io-client';
+import { EventDispatcher } from '../../../src/core/events/event-dispatcher';
+import { EventsController } from '../../../src/core/events/events.controller';
+import type { LiveEventRecord } from '../../../src/core/events/live-event-record';
+import { LiveGateway } from '../../../src/core/events/live-gateway';
+import { Outbox } from '../../../src/core/events/outbox';
+import { OutboxRepository } from '../../../src/core/events/outbox.repository';
+import { HttpServer } from '../../../src/core/http/http-server';
+import { RedisClients } from '../../../src/core/jobs/redis-clients';
+import { coreContainer, principal, projectA, projectB, testTls, type CoreForTest } from '../../support/http';
+import { startTestDatabase, type TestDatabase } from '../../support/postgres';
+import { startTestRedis, type TestRedis } from '../../support/redis';
+import { waitFor } from '../../support/wait-for';
+
+jest.setTimeout(90_000);
+
+interface Frame {
+  event: string;
+  id: string | undefined;
+  data: LiveEventRecord & { code?: string };
+}
+interface Reader {
+  status: number;
+  frames: Frame[];
+  events: () => number[];
+  ended: Promise<void>;
+  response: IncomingMessage;
+  close: () => void;
+}
+
+describe('live events', () => {
+  const tls = testTls();
+  let db: TestDatabase;
+  let redis: TestRedis;
+  let first: CoreForTest;
+  let second: CoreForTest;
+  const addresses: string[] = [];
+  const readers: Reader[] = [];
+  const clients: Socket[] = [];
+
+  const startCore = async (redisUrl: string): Promise<CoreForTest> => {
+    const core = coreContainer(db.database, { redisUrl });
+    const http = core.container.get(HttpServer);
+    http.mount([core.container.get(EventsController)]);
+    await core.container.get(EventDispatcher).start();
+    await core.container.get(LiveGateway).start();
+    await http.start(tls);
+    addresses.push(http.address);
+    return core;
+  };
+  const stopCore = async (core: CoreForTest): Promise<void> => {
+    await core.container.get(EventDispatcher).stop();
+    await core.container.get(LiveGateway).stop();
+    await core.container.get(HttpServer).stop();
+    await core.container.get(RedisClients).close();
+  };
+
+  beforeAll(async () => {
+    db = await startTestDatabase({ pool: 40 });
+    redis = await startTestRedis();
+    first = await startCore(redis.url);
+    second = await startCore(redis.url);
+  });
+  afterAll(async () => {
+    for (const client of clients) client.disconnect();
+    for (const reader of readers) reader.close();
+    for (const core of [first, second]) if (core) await stopCore(core);
+    await redis?.stop();
+    await db?.close();
+  });
+
+  const publish = (n: number, over: { projectId?: string | null; kind?: string } = {}) =>
+    db.database.tx((op) =>
+      first.container.get(Outbox).publish(op, { type: `${over.kind ?? 'instance'}.updated`, projectId: over.projectId === undefined ? projectA.id : over.projectId, subject: { kind: over.kind ?? 'instance', id: projectA.id }, data: { n } }),
+    );
+
+  const read = (token: string, query = '', headers: Record<string, string> = {}, address = addresses[0] ?? ''): Promise<Reader> =>
+    new Promise((resolve, reject) => {
+      const req = httpsGet(`${address}/api/v1/events${query}`, { ca: tls.cert, agent: false, headers: { authorization: `Bearer ${token}`, ...headers } }, (res) => {
+        let text = '';
+        const frames: Frame[] = [];
+        const ended = new Promise<void>((done) => res.once('close', () => done()));
+        const reader: Reader = { status: res.statusCode ?? 0, frames, events: () => frames.filter((f) => f.event === 'message').map((f) => Number(f.data.data?.['n'])), ended, response: res, close: () => req.destroy() };
+        res.on('error', () => undefined);
+        res.on('data', (chunk: Buffer) => {
+          text += chunk.toString();
+          for (let cut = text.indexOf('\n\n'); cut >= 0; cut = text.indexOf('\n\n')) {
+            const lines = text.slice(0, cut).split('\n');
+            text = text.slice(cut + 2);
+            const of = (name: string) => lines.find((l) => l.startsWith(`${name}: `))?.slice(name.length + 2);
+            const data = of('data');
+            if (data) frames.push({ event: of('event') ?? 'message', id: of('id'), data: JSON.parse(data) as Frame['data'] });
+          }
+        });
+        readers.push(reader);
+        if (reader.status !== 200) return resolve(reader);
+        waitFor('the stream to be ready', () => frames.some((f) => f.event === 'ready')).then(() => resolve(reader), reject);
+      });
+      req.on('error', () => undefined);
+    });
+
+  const connect = (token: string, address: string | undefined): Promise<{ socket: Socket; got: LiveEventRecord[] }> =>
+    new Promise((resolve, reject) => {
+      const got: LiveEventRecord[] = [];
+      const socket = io(address ?? '', { path: '/api/v1/live', auth: { token }, transports: ['websocket'], ca: tls.cert, reconnection: false, forceNew: true } as Parameters<typeof io>[1]);
+      clients.push(socket);
+      socket.on('event', (event: LiveEventRecord) => got.push(event));
+      socket.on('connect', () => resolve({ socket, got }));
+      socket.on('connect_error', reject);
+    });
+
+  it('are in order and complete however transactions overlap', async () => {
+    const seen: number[] = [];
+    const unsubscribe = first.container.get(EventDispatcher).subscribe({ events: (batch) => seen.push(...batch.map((e) => e.seq)), ended: () => undefined });
+    const outbox = first.container.get(Outbox);
+    let left = 300;
+    const worker = async (w: number): Promise<void> => {
+      while (left-- > 0) {
+        await db.database.tx(async (op) => {
+          await outbox.publish(op, { type: 'instance.updated', projectId: projectA.id, subject: { kind: 'instance', id: projectA.id }, data: { w } });
+          // The lower number is held open at random, so that numbers commit in another order than they were drawn.
+          await db.database.query('SELECT pg_sleep(random() * 0.02)', [], op);
+          if (w === 0) throw new Error('rolled back');
+        }).catch((e: unknown) => {
+          if (w !== 0) throw e;
+        });
+      }
+    };
+    await Promise.all(Array.from({ length: 12 }, (_, w) => worker(w)));
+    const rows = await db.database.query<{ seq: string }>('SELECT seq FROM outbox ORDER BY seq');
+    const expected = rows.map((r) => Number(r.seq));
+    await waitFor('all events', () => seen.length >= expected.length);
+    expect(seen).toEqual(expected);
+    unsubscribe();
+  });
+
+  it('wait for an older transaction that holds a lower number', async () => {
+    const seen: number[] = [];
+    const unsubscribe = first.container.get(EventDispatcher).subscribe({ events: (batch) => seen.push(...batch.map((e) => Number(e.data['n']))), ended: () => undefined });
+    let release = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    let published = (): void => undefined;
+    const isPublished = new Promise<void>((resolve) => (published = resolve));
+    const slow = db.database.tx(async (op) => {
+      await first.container.get(Outbox).publish(op, { type: 'instance.updated', projectId: projectA.id, subject: { kind: 'instance', id: projectA.id }, data: { n: 1 } });
+      published();
+      await gate;
+    });
+    await isPublished;
+    await publish(2);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(seen).toEqual([]);
+    release();
+    await slow;
+    await waitFor('both', () => seen.length === 2);
+    expect(seen).toEqual([1, 2]);
+    unsubscribe();
+  });
+
+  it('reach only who may read them, by Server-Sent Events', async () => {
+    const [admin, alice, both, nobody, limited, onlyB, onlyTasks] = await Promise.all([read('admin'), read('alice'), read('both'), read('nobody'), read('limited'), read('both', '?project=beta'), read('alice', '?type=task,network.updated')]);
+    await publish(1);
+    await publish(2, { projectId: projectB.id });
+    await publish(3, { projectId: null, kind: 'host' });
+    await publish(4, { kind: 'network' });
+    await waitFor('the last', () => admin?.events().length === 4 && [alice, limited, onlyTasks, both].every((r) => r?.events().includes(4)));
+    expect([admin, alice, both, nobody, limited, onlyB, onlyTasks].map((r) => r?.events())).toEqual([[1, 2, 3, 4], [1, 4], [1, 2, 4], [], [4], [2], [4]]);
+    expect((await read('wrong')).status).toBe(401);
+    expect((await read('alice', '?project=beta')).status).toBe(404);
+    expect((await read('alice', '?since=x')).status).toBe(400);
+    expect((await read('alice', '', { 'last-event-id': 'x' })).status).toBe(400);
+    expect((await read('alice', '?type=a;b')).status).toBe(422);
+  });
+
+  it('resume where a reader left, from either process, without gap or double', async () => {
+    const reader = await read('alice');
+    await publish(10);
+    await publish(11);
+    const last = await waitFor('both', () => (reader.events().length === 2 ? reader.frames.at(-1)?.id : undefined));
+    reader.close();
+    for (let n = 12; n < 1_200; n += 100) await Promise.all(Array.from({ length: 100 }, (_, i) => publish(n + i)));
+    const again = await read('alice', '', { 'last-event-id': last }, addresses[1]);
+    const bySince = await read('alice', `?since=${last}`);
+    await publish(5_000);
+    await waitFor('the newest', () => again.events().at(-1) === 5_000 && bySince.events().at(-1) === 5_000);
+    const expected = Array.from({ length: 1_200 }, (_, i) => 12 + i);
+    for (const r of [again, bySince]) {
+      expect(r.events().slice(0, -1).sort((a, b) => a - b)).toEqual(expected);
+      const ids = r.frames.filter((f) => f.event === 'message').map((f) => Number(f.id));
+      expect(ids).toEqual([...ids].sort((a, b) => a - b));
+      expect(r.frames.some((f) => f.event === 'reset')).toBe(false);
+    }
+  });
+
+  it('tell a reader that missed pruned events to load anew', async () => {
+    await db.database.query(`UPDATE outbox SET created_at = now() - interval '25 hours' WHERE seq < (SELECT max(seq) FROM outbox)`);
+    await first.container.get(OutboxRepository).prune();
+    expect((await read('alice', '?since=0')).frames.map((f) => f.event).slice(0, 2)).toEqual(['reset', 'message']);
+  });
+
+  it('drop a reader that does not read', async () => {
+    const slow = await read('alice');
+    slow.response.pause();
+    const large = { text: 'x'.repeat(100_000) };
+    const send = () => db.database.tx((op) => first.container.get(Outbox).publish(op, { type: 'instance.updated', projectId: projectA.id, subject: { kind: 'instance', id: projectA.id }, data: large }));
+    const streams = (first.container.get(EventDispatcher) as unknown as { subscribers: Set<unknown> }).subscribers;
+    const before = streams.size;
+    for (let i = 0; i < 200 && streams.size >= before; i++) await send();
+    await waitFor('the slow reader to be dropped', () => streams.size < before);
+    slow.close();
+  });
+
+  it('end within 15 s of a revoked credential, and follow lost memberships', async () => {
+    first.authenticator.tokens.set('soon-gone', principal('soon-gone', { a: 'viewer' }));
+    const stream = await read('soon-gone');
+    const { socket } = await connect('soon-gone', addresses[0]);
+    const disconnected = new Promise<void>((resolve) => socket.on('disconnect', () => resolve()));
+    const alice = await connect('alice', addresses[0]);
+    first.authenticator.tokens.set('alice', principal('alice', {}));
+    first.authenticator.tokens.delete('soon-gone');
+    const started = Date.now();
+    await Promise.all([stream.ended, disconnected]);
+    expect(Date.now() - started).toBeLessThan(15_000);
+    expect(stream.frames.at(-1)).toMatchObject({ event: 'end', data: { code: 'unauthenticated' } });
+    await publish(77);
+    const admin = await read('admin', '?since=0');
+    await waitFor('the event', () => admin.events().includes(77));
+    expect(alice.got.map((e) => e.data['n'])).not.toContain(77);
+    first.authenticator.tokens.set('alice', principal('alice', { a: 'member' }));
+  });
+
+  it('reach browsers by socket.io once, in every process, and only their projects', async () => {
+    const there = await Promise.all([connect('both', addresses[0]), connect('both', addresses[1]), connect('nobody', addresses[1]), connect('limited', addresses[0]), connect('admin', addresses[1])]);
+    await publish(1);
+    await publish(2, { projectId: projectB.id, kind: 'network' });
+    await publish(3, { projectId: null, kind: 'host' });
+    await publish(4, { kind: 'network' });
+    await waitFor('all', () => there[4].got.length === 4 && there[0].got.length === 3 && there[1].got.length === 3);
+    expect(there.map(({ got }) => got.map((e) => e.data['n']))).toEqual([[1, 2, 4], [1, 2, 4], [], [4], [1, 2, 3, 4]]);
+    expect(there[0].got[0]).toMatchObject({ seq: expect.any(Number), type: 'instance.updated', at: expect.stringMatching(/Z$/) });
+    await expect(connect('wrong', addresses[0])).rejects.toThrow('unauthenticated');
+    await expect(connect('', addresses[0])).rejects.toThrow('unauthenticated');
+  });
+
+  it('close a session in every process that shares the Redis', async () => {
+    const { socket } = await connect('viewer', addresses[1]);
+    const gone = new Promise<void>((resolve) => socket.on('disconnect', () => resolve()));
+    first.container.get(LiveGateway).closeSession('session-viewer');
+    await gone;
+  });
+});

@@ -1,0 +1,96 @@
+import { LoginLimiter } from '../../../src/core/http/login-limiter';
+import { Problem } from '../../../src/core/errors/problem';
+import { Jobs } from '../../../src/core/jobs/jobs';
+import { Pruning } from '../../../src/core/jobs/pruning.service';
+import { RedisClients } from '../../../src/core/jobs/redis-clients';
+import { coreContainer, type CoreForTest } from '../../support/http';
+import { startTestDatabase, type TestDatabase } from '../../support/postgres';
+import { startTestRedis, type TestRedis } from '../../support/redis';
+import { waitFor } from '../../support/wait-for';
+
+jest.setTimeout(60_000);
+
+describe.each(['PostgreSQL', 'Redis'])('jobs on %s', (backend) => {
+  let db: TestDatabase;
+  let redis: TestRedis | undefined;
+  const cores: CoreForTest[] = [];
+  const core = (): CoreForTest => {
+    const made = coreContainer(db.database, { redisUrl: redis?.url ?? '' });
+    cores.push(made);
+    return made;
+  };
+
+  beforeAll(async () => {
+    db = await startTestDatabase();
+    redis = backend === 'Redis' ? await startTestRedis() : undefined;
+  });
+  afterAll(async () => {
+    for (const { container } of cores) {
+      await container.get(Jobs).stop();
+      await container.get(RedisClients).close();
+    }
+    await redis?.stop();
+    await db?.close();
+  });
+
+  it('runs queued jobs once among several processes, and retries what fails', async () => {
+    const [a, b] = [core().container.get(Jobs), core().container.get(Jobs)];
+    const done: unknown[] = [];
+    let failures = 1;
+    for (const jobs of [a, b]) {
+      jobs.process('count', async (data) => void done.push(data));
+      jobs.process('shaky', async () => {
+        if (failures-- > 0) throw new Error('not yet');
+        done.push('shaky');
+      });
+    }
+    await expect(a.enqueue('count', {})).rejects.toThrow('not started');
+    await Promise.all([a.start(), b.start()]);
+    await Promise.all(Array.from({ length: 20 }, (_, n) => a.enqueue('count', { n })));
+    await b.enqueue('shaky', {});
+    await waitFor('all jobs', () => done.length === 21);
+    expect(done.filter((d) => d !== 'shaky').map((d) => (d as { n: number }).n).sort((x, y) => x - y)).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    expect(done).toContain('shaky');
+    expect(() => a.process('count', async () => undefined)).toThrow('already');
+  });
+
+  it('repeats on a schedule that all processes share, whether set before or after the start', async () => {
+    const early = core().container.get(Jobs);
+    let runs = 0;
+    await early.repeat('tick', 200, async () => void (runs += 1));
+    await early.start();
+    let late = 0;
+    await early.repeat('tock', 200, async () => void (late += 1));
+    await waitFor('both to run again', () => runs >= 3 && late >= 3);
+  });
+
+  it('keeps pruning as one of them', async () => {
+    const { container } = core();
+    await container.get(Pruning).start();
+    await container.get(Jobs).start();
+  });
+
+  if (backend === 'Redis') {
+    it('counts login attempts over all processes, and per process when Redis is away', async () => {
+      const limiters = [core(), core()].map((c) => c.container.get(LoginLimiter));
+      const refused = async (address: string): Promise<number> => {
+        let n = 0;
+        for (let i = 0; i < 14; i++) {
+          await limiters[i % 2]?.attempt(address, 'root').catch((e: unknown) => {
+            if (!(e instanceof Problem) || e.code !== 'too_many_attempts') throw e;
+            n += 1;
+          });
+        }
+        return n;
+      };
+      await waitFor('Redis to be connected', async () => {
+        await limiters[0]?.attempt('192.0.2.9', 'warm').catch(() => undefined);
+        await limiters[1]?.attempt('192.0.2.9', 'warm').catch(() => undefined);
+        return cores.slice(-2).every((c) => c.container.get(RedisClients).shared().status === 'ready');
+      });
+      expect(await refused('192.0.2.1')).toBe(4);
+      await redis?.stop();
+      expect(await refused('192.0.2.2')).toBe(0);
+    });
+  }
+});
