@@ -1,0 +1,262 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import WebSocket from 'ws';
+import type { Instance } from '../../src/modules/compute/contract/compute.api';
+import type { Host } from '../../src/modules/host/contract/host.api';
+import { hostHash, netnsPrefix } from '../../src/modules/network/node/drivers/linux/names';
+import type { TaskDetail } from '../../src/modules/task/contract/task.api';
+import { ApiClient } from './api-client';
+import { sh, TestNamespaces } from './namespaces';
+import { StackProcess } from './stack-process';
+
+const root = resolve(__dirname, '../..');
+
+/** Polls until `probe` gives something; for what has no event to wait for. Fails with `what` after `timeoutMs`. */
+export const eventually = async <T>(what: string, probe: () => Promise<T | undefined | false> | T | undefined | false, timeoutMs = 30_000): Promise<T> => {
+  const end = Date.now() + timeoutMs;
+  for (;;) {
+    const found = await probe();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > end) throw new Error(`not within ${timeoutMs / 1000} s: ${what}`);
+    await delay(100);
+  }
+};
+
+/**
+ * A whole cloud on one machine: management and each host in a network namespace of their own on one underlay, and an "outside" that hosts
+ * route to. The test reaches management over a link of its own. Everything is removed by `close`.
+ */
+export class TestCloud {
+  readonly directory: string;
+  readonly api: ApiClient;
+  readonly management: StackProcess;
+  readonly hosts = new Map<string, StackProcess>();
+  private readonly namespaces: TestNamespaces;
+  private readonly underlay: string;
+  private nextHost = 11;
+
+  private constructor(
+    readonly name: string,
+    managementEnv: Record<string, string>,
+  ) {
+    this.directory = mkdtempSync(`/tmp/vcs-${name}-`);
+    chmodSync(this.directory, 0o755);
+    this.namespaces = new TestNamespaces(`t-${name}`);
+    this.underlay = this.namespaces.add('net');
+    sh('ip', '-n', this.underlay, 'link', 'add', 'name', 'under0', 'type', 'bridge');
+    sh('ip', '-n', this.underlay, 'link', 'set', 'under0', 'up');
+    const outside = this.namespaces.add('out');
+    this.namespaces.join(outside, this.underlay, 'under0', '10.250.0.254/24');
+    sh('ip', '-n', outside, 'addr', 'add', '198.51.100.1/32', 'dev', 'lo');
+    const managementNs = this.namespaces.add('mgm');
+    this.namespaces.join(managementNs, this.underlay, 'under0', '10.250.0.1/24');
+    this.management = new StackProcess({ role: 'management', netns: managementNs, directory: this.directory, name: 'management', env: this.environment('management', { VC_STACK_MANAGEMENT__ADDRESS: '10.250.0.1', ...managementEnv }) });
+    const link = `t-${name}`.slice(0, 15);
+    sh('ip', 'link', 'add', link, 'type', 'veth', 'peer', 'name', 'p-test', 'netns', this.underlay);
+    sh('ip', '-n', this.underlay, 'link', 'set', 'p-test', 'master', 'under0', 'up');
+    sh('ip', 'addr', 'add', '10.250.0.100/24', 'dev', link);
+    sh('ip', 'link', 'set', link, 'up');
+    this.api = new ApiClient('https://10.250.0.1:8443');
+  }
+
+  static async start(name: string, options: { hosts?: string[]; managementEnv?: Record<string, string>; computeEnv?: Record<string, string> } = {}): Promise<TestCloud> {
+    const cloud = new TestCloud(name, options.managementEnv ?? {});
+    try {
+      await cloud.management.start();
+      await cloud.login();
+      for (const host of options.hosts ?? ['h1']) await cloud.addHost(host, options.computeEnv);
+      for (const host of options.hosts ?? ['h1']) await cloud.hostState(host, 'ready');
+      return cloud;
+    } catch (error) {
+      await cloud.close();
+      throw error;
+    }
+  }
+
+  get adminPassword(): string {
+    return readFileSync(join(this.directory, 'management', 'state', 'management', 'admin-password'), 'utf8').trim();
+  }
+
+  login(): Promise<void> {
+    return this.api.login('admin', this.adminPassword);
+  }
+
+  /** A further host joins with a one-time token. */
+  async addHost(name: string, env: Record<string, string> = {}): Promise<StackProcess> {
+    const netns = this.namespaces.add(name);
+    this.namespaces.join(netns, this.underlay, 'under0', `10.250.0.${this.nextHost++}/24`);
+    sh('ip', '-n', netns, 'route', 'add', 'default', 'via', '10.250.0.254');
+    const { token } = await this.api.ok<{ token: string }>('POST', '/host-tokens', {});
+    const host = new StackProcess({ role: 'compute', netns, directory: this.directory, name, env: this.environment(name, { VC_STACK_COMPUTE__NAME: name, VC_STACK_COMPUTE__TOKEN: token, ...env }) });
+    this.hosts.set(name, host);
+    await host.start();
+    return host;
+  }
+
+  host(name: string): StackProcess {
+    const host = this.hosts.get(name);
+    if (!host) throw new Error(`no host ${name}`);
+    return host;
+  }
+
+  hostState(name: string, state: string, timeoutMs = 60_000): Promise<Host> {
+    let seen = '';
+    return eventually(`host ${name} ${state}`, async () => {
+      const { items } = await this.api.ok<{ items: Host[] }>('GET', '/hosts');
+      const host = items.find((h) => h.name === name);
+      seen = JSON.stringify(host);
+      return host?.state === state && host;
+    }, timeoutMs).catch((error: Error) => {
+      throw new Error(`${error.message}; last seen: ${seen}\n${this.hosts.get(name)?.tail()}`);
+    });
+  }
+
+  /** Where a host keeps its persistent files. */
+  stateOf(name: string): string {
+    return join(this.directory, name, 'state', 'compute');
+  }
+
+  /** The standard image, flavor, network and key that most tests need. */
+  async furnish(): Promise<void> {
+    const image = execFileSync('bash', [join(root, 'test/guest/build-guest'), join(root, '.cache')], { encoding: 'utf8' }).trim().split('\n').pop() ?? '';
+    const created = await this.api.ok<{ id: string }>('POST', '/images?project=default', { name: 'linux' });
+    await this.api.ok('PUT', `/images/${created.id}/content`, readFileSync(image));
+    await this.api.ok('POST', '/flavors', { name: 'tiny', vcpus: 1, memoryBytes: 192 * 2 ** 20 });
+    await this.api.ok('POST', '/networks?project=default', { name: 'n1', subnet: '10.10.0.0/24' });
+  }
+
+  async create(name: string, more: Record<string, unknown> = {}): Promise<{ instance: Instance; taskId: string }> {
+    return this.api.ok('POST', '/instances?project=default', { name, flavor: 'tiny', image: 'linux', networks: [{ network: 'n1' }], ...more });
+  }
+
+  /** The task's end; throws with its error when it is another than wanted. */
+  async settled(taskId: string, wanted = 'succeeded', timeoutMs = 90_000): Promise<TaskDetail> {
+    const end = Date.now() + timeoutMs;
+    for (;;) {
+      const task = await this.api.ok<TaskDetail>('GET', `/tasks/${taskId}?wait=20s`);
+      if (['succeeded', 'failed', 'cancelled', 'stuck'].includes(task.state)) {
+        if (task.state !== wanted) throw new Error(`task ${task.type} is ${task.state}: ${JSON.stringify(task.error)} ${JSON.stringify(task.steps.filter((s) => s.error))}`);
+        return task;
+      }
+      if (Date.now() > end) throw new Error(`task ${task.type} is still ${task.state} at ${task.step}: ${JSON.stringify(task.steps.at(-1))}`);
+    }
+  }
+
+  instance(ref: string): Promise<Instance> {
+    return this.api.ok<Instance>('GET', `/instances/${ref}?project=default`);
+  }
+
+  /** Opens the serial console; `text` grows with the guest's output. */
+  async console(ref: string): Promise<TestConsole> {
+    const { path } = await this.api.ok<{ path: string }>('POST', `/instances/${ref}/actions/console?project=default`);
+    const socket = new WebSocket(`${this.api.url.replace('https', 'wss')}${path}`, { rejectUnauthorized: false });
+    await new Promise<void>((done, fail) => {
+      socket.once('open', done);
+      socket.once('error', fail);
+    });
+    return new TestConsole(socket);
+  }
+
+  /** An HTTP server in the outside, at 198.51.100.1:8000, that answers with `text`. */
+  async serveOutside(text: string): Promise<() => Promise<void>> {
+    const child = this.namespaces.spawn(`t-${this.name}-out`, process.execPath, ['-e', `require('node:http').createServer((q, r) => r.end(${JSON.stringify(text)})).listen(8000, '198.51.100.1')`]);
+    await eventually('the outside server', () => {
+      try {
+        return this.namespaces.run(`t-${this.name}-out`, 'ss', '-Hltn', 'sport = :8000') !== '';
+      } catch {
+        return false;
+      }
+    });
+    return async () => {
+      child.kill('SIGKILL');
+    };
+  }
+
+  /** Processes, namespaces and files that instances left on this machine's test hosts. Empty when all is well. */
+  leftovers(): string[] {
+    const found: string[] = [];
+    for (const name of this.hosts.keys()) {
+      for (const sub of ['instances', 'pools/local/volumes']) {
+        let entries: string[] = [];
+        try {
+          entries = readdirSync(join(this.stateOf(name), sub));
+        } catch {
+          entries = [];
+        }
+        for (const entry of entries) found.push(`${name}: ${sub}/${entry}`);
+      }
+    }
+    for (const line of sh('ip', 'netns', 'list').split('\n')) {
+      if (line.startsWith('vcs-') && this.ownsNamespace(line.split(' ')[0] ?? '')) found.push(`namespace ${line}`);
+    }
+    for (const pid of readdirSync('/proc').filter((n) => /^\d+$/.test(n))) {
+      let cmdline = '';
+      try {
+        cmdline = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      } catch {
+        continue;
+      }
+      if (cmdline.includes(this.directory) && !cmdline.includes('dist/src/main.js') && !cmdline.includes('postgres')) found.push(`process ${pid}: ${cmdline.slice(0, 120)}`);
+    }
+    return found;
+  }
+
+  /** Ends everything and removes every trace, guests included. */
+  async close(): Promise<void> {
+    await this.api.close().catch(() => undefined);
+    for (const [name, host] of this.hosts) {
+      host.signal('SIGCONT');
+      await host.end();
+      const purge = new StackProcess({ role: 'purge' as never, netns: `t-${this.name}-${name}`, directory: this.directory, name: `${name}-purge`, env: this.environment(name, {}), args: ['--yes'] });
+      await purge.start().catch(() => undefined);
+    }
+    await this.management.end();
+    this.namespaces.close();
+    if (process.env['VC_STACK_TEST_KEEP'] === undefined) rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  private ownsNamespace(name: string): boolean {
+    return [...this.hosts.keys()].some((host) => {
+      try {
+        const { hostId } = JSON.parse(readFileSync(join(this.stateOf(host), 'identity', 'identity.json'), 'utf8')) as { hostId: string };
+        return name.startsWith(netnsPrefix(hostHash(hostId)));
+      } catch {
+        return false;
+      }
+    });
+  }
+
+  private environment(name: string, more: Record<string, string>): Record<string, string> {
+    const base = join(this.directory, name);
+    mkdirSync(base, { recursive: true, mode: 0o755 });
+    return { VC_STACK_STATE_DIR: join(base, 'state'), VC_STACK_RUN_DIR: join(base, 'run'), ...more };
+  }
+}
+
+/** A viewer of a serial console. */
+export class TestConsole {
+  text = '';
+
+  constructor(private readonly socket: WebSocket) {
+    socket.on('message', (data: Buffer) => {
+      this.text += data.toString('utf8');
+    });
+  }
+
+  type(keys: string): void {
+    this.socket.send(Buffer.from(keys), { binary: true });
+  }
+
+  /** Resolves with the match once the guest has printed it. */
+  async until(pattern: RegExp, timeoutMs = 60_000): Promise<RegExpExecArray> {
+    return eventually(`${pattern} on the console; it shows:\n${this.text.slice(-2000)}`, () => pattern.exec(this.text) ?? false, timeoutMs).catch(() => {
+      throw new Error(`not on the console within ${timeoutMs / 1000} s: ${pattern}\n${this.text.slice(-3000)}`);
+    });
+  }
+
+  close(): void {
+    this.socket.close();
+  }
+}

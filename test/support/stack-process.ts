@@ -1,0 +1,78 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { openSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const main = resolve(__dirname, '../../dist/src/main.js');
+
+export interface StackProcessOptions {
+  role: 'management' | 'compute' | 'all';
+  /** Namespace to run in; null for the test's own. */
+  netns: string | null;
+  /** Log and config of this process. */
+  directory: string;
+  name: string;
+  env: Record<string, string>;
+  args?: string[];
+}
+
+/** One `vc-stack` process from the build, as a user would start it. */
+export class StackProcess {
+  private child: ChildProcess | undefined;
+  readonly log: string;
+
+  constructor(private readonly options: StackProcessOptions) {
+    this.log = join(options.directory, `${options.name}.log`);
+  }
+
+  /** Resolves when the process says that it has started; rejects with the end of its log when it ends before or takes over 90 s. */
+  async start(): Promise<void> {
+    const { role, netns, env, args = [] } = this.options;
+    const out = openSync(this.log, 'a');
+    const node = [process.execPath, main, role, ...args];
+    const [program, argv] = netns === null ? [node[0] ?? '', node.slice(1)] : ['ip', ['netns', 'exec', netns, ...node]];
+    const child = spawn(program, argv, { stdio: ['ignore', out, out, 'ipc'], env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } });
+    this.child = child;
+    await new Promise<void>((done, fail) => {
+      const timer = setTimeout(() => fail(new Error(`${this.options.name} did not start within 90 s:\n${this.tail()}`)), 90_000);
+      child.once('message', () => {
+        clearTimeout(timer);
+        done();
+      });
+      child.once('exit', (code, signal) => {
+        clearTimeout(timer);
+        fail(new Error(`${this.options.name} ended with ${signal ?? code ?? '?'}:\n${this.tail()}`));
+      });
+    });
+    // The start channel has served; an open one would end with the test's process.
+    child.disconnect();
+  }
+
+  get pid(): number {
+    if (this.child?.pid === undefined) throw new Error(`${this.options.name} does not run`);
+    return this.child.pid;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child?.kill(signal);
+  }
+
+  /** Ends it with the signal and waits until it is gone. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const child = this.child;
+    this.child = undefined;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = new Promise<void>((done) => child.once('exit', () => done()));
+    child.kill(signal);
+    const force = setTimeout(() => child.kill('SIGKILL'), 40_000);
+    await gone;
+    clearTimeout(force);
+  }
+
+  tail(lines = 25): string {
+    try {
+      return readFileSync(this.log, 'utf8').split('\n').slice(-lines).join('\n');
+    } catch {
+      return '';
+    }
+  }
+}
