@@ -1,6 +1,8 @@
 import { IdentityFixture, refusal } from './identity-fixture';
 import type { Principal } from '../../../src/core/auth/principal';
 
+jest.setTimeout(60_000);
+
 describe('users and projects', () => {
   let f: IdentityFixture;
   let root: Principal;

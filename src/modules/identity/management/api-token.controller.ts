@@ -33,6 +33,7 @@ export class ApiTokenController extends Controller {
           reason,
           body: createApiToken,
           status: 201,
+          secretResponse: true,
           response: createdApiToken,
         },
         (req) => this.tokens.create(req.op, req.principal, req.body),

@@ -6,7 +6,7 @@ import { Problem } from '../../../core/errors/problem';
 const parameters = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 /** Hashes at once and waiting: they take a thread, memory and tens of milliseconds each, and anybody may ask for a login. */
 const maxRunning = 2;
-const maxWaiting = 64;
+const maxWaiting = 32;
 
 @injectable()
 export class PasswordHasher {

@@ -31,7 +31,7 @@ export class SessionController extends Controller {
         (req) => this.sessions.logout(req.op, req.principal),
       ),
       route(
-        { method: 'GET', path: '/whoami', summary: 'The caller and its projects', tag, scope: 'self', permission: 'session:read', reason: "the caller's own name", response: whoami },
+        { method: 'GET', path: '/whoami', summary: 'The caller and its projects', tag, scope: 'self', reason: "the caller's own name", response: whoami },
         (req) => this.users.whoami(req.op, req.principal),
       ),
       route(

@@ -1,0 +1,305 @@
+import { execFile, spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { spawn as spawnPty } from 'node-pty';
+import type { WebSocket } from 'ws';
+import { FakeControlPlane } from './fake-control-plane';
+
+const root = resolve(__dirname, '../../..');
+const command = ['-r', join(root, 'test/support/ts-register.js'), join(root, 'src/vcctl.ts')];
+
+interface Result {
+  code: number;
+  out: string;
+  err: string;
+}
+
+jest.setTimeout(60_000);
+
+describe('vcctl against a server', () => {
+  let dir: string;
+  let config: string;
+  let plane: FakeControlPlane;
+  let env: NodeJS.ProcessEnv;
+
+  const vcctl = (args: string[], input = ''): Promise<Result> =>
+    new Promise((done) => {
+      const child = execFile(process.execPath, [...command, ...args], { env, timeout: 30_000 }, (error, out, err) => done({ code: error ? Number(error.code ?? -1) : 0, out, err }));
+      child.stdin?.on('error', () => undefined);
+      child.stdin?.end(input);
+    });
+  const login = (...more: string[]): Promise<Result> => vcctl(['login', plane.url, '--user', 'admin', '--password-stdin', '--profile', 'local', ...more], 'right password\n');
+  /** As a login leaves it, without the time that one takes. */
+  const loggedIn = (): Promise<void> => {
+    const profile = { name: 'local', url: plane.url, ca: plane.pki.ca, project: 'default', accessToken: plane.accessToken, accessExpiresAt: new Date(Date.now() + 900_000).toISOString(), refreshToken: plane.refreshToken };
+    return writeFile(config, JSON.stringify({ current: 'local', profiles: [profile] }));
+  };
+  const fingerprint = (pem: string): string => new X509Certificate(pem).fingerprint256;
+
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'vcctl-'));
+    config = join(dir, 'config.yaml');
+    env = { PATH: process.env['PATH'], VCCTL_CONFIG: config, HOME: dir };
+    plane = await FakeControlPlane.start();
+    await writeFile(join(dir, 'ca.pem'), plane.pki.ca);
+  });
+  afterEach(async () => {
+    await plane.stop();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  it('logs in with the CA from a file, and keeps the session in a private profile', async () => {
+    const { code, err } = await login('--ca-file', join(dir, 'ca.pem'));
+    expect(err).toContain('Logged in to');
+    expect(code).toBe(0);
+    expect((await stat(config)).mode & 0o777).toBe(0o600);
+    const text = await readFile(config, 'utf8');
+    expect(text).toContain('project: default');
+    expect(text).not.toContain('right password');
+    expect(JSON.parse((await vcctl(['whoami', '-o', 'json'])).out)).toMatchObject({ name: 'admin', project: 'default' });
+  });
+
+  it('trusts a fingerprint of the authority or of the server itself, and no other', async () => {
+    expect((await login('--fingerprint', fingerprint(plane.pki.ca))).code).toBe(0);
+    expect(await readFile(config, 'utf8')).not.toContain('pinned');
+    expect((await vcctl(['whoami'])).code).toBe(0);
+    expect((await login('--fingerprint', fingerprint(plane.pki.leaf))).code).toBe(0);
+    expect(await readFile(config, 'utf8')).toContain('pinned: true');
+    expect((await vcctl(['whoami'])).code).toBe(0);
+    plane.requests.length = 0;
+    const wrong = await login('--fingerprint', 'ab'.repeat(32));
+    expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('wrong_fingerprint') });
+    expect(plane.requests).toEqual([]);
+  });
+
+  it('sends no password to a server that nobody vouched for', async () => {
+    const { code, err } = await login();
+    expect(code).toBe(2);
+    expect(err).toContain('--fingerprint');
+    expect(plane.requests).toEqual([]);
+  });
+
+  it('refuses a server that shows another certificate than at login', async () => {
+    await login('--fingerprint', fingerprint(plane.pki.leaf));
+    const other = await FakeControlPlane.start();
+    await writeFile(config, (await readFile(config, 'utf8')).replace(plane.url, other.url));
+    const { code, err } = await vcctl(['whoami']);
+    expect(code).toBe(1);
+    expect(err).toMatch(/another certificate/);
+    expect(other.requests).toEqual([]);
+    await other.stop();
+  });
+
+  it('tells a wrong password and a logged-out profile apart from other failures', async () => {
+    const wrong = await vcctl(['login', plane.url, '--user', 'admin', '--password-stdin', '--ca-file', join(dir, 'ca.pem')], 'wrong\n');
+    expect(wrong).toMatchObject({ code: 3, err: 'error: The name or the password is wrong. (invalid_credentials)\n  request id: r-1\n' });
+    await login('--ca-file', join(dir, 'ca.pem'));
+    expect((await vcctl(['logout'])).code).toBe(0);
+    expect(await vcctl(['instance', 'list'])).toMatchObject({ code: 3, err: expect.stringContaining('not_logged_in') });
+  });
+
+  it('renews an expired access token once, however many commands run at once', async () => {
+    await loggedIn();
+    plane.routes.set('GET /flavors', () => ({ body: { items: [], next: null } }));
+    plane.accessToken = 'changed by the server';
+    const results = await Promise.all(Array.from({ length: 4 }, () => vcctl(['flavor', 'list', '-o', 'json'])));
+    expect(results.map((r) => [r.code, r.out])).toEqual(Array.from({ length: 4 }, () => [0, '[]\n']));
+    expect(plane.refreshes).toBe(1);
+    plane.accessToken = 'x';
+    plane.refreshToken = 'x';
+    expect(await vcctl(['flavor', 'list'])).toMatchObject({ code: 3, err: expect.stringContaining('refresh_token_reused') });
+    expect(await readFile(config, 'utf8')).not.toContain('refreshToken');
+  });
+
+  it('works with an API token', async () => {
+    const made = await vcctl(['login', plane.url, '--token-stdin', '--ca-file', join(dir, 'ca.pem')], 'vcs_token\n');
+    expect(made.code).toBe(0);
+    expect((await vcctl(['whoami', '-o', 'name'])).out).toBe('admin\n');
+  });
+
+  it('walks every page of a list, in the project of the profile or of the option', async () => {
+    await loggedIn();
+    const item = (name: string) => ({ id: name, name, subnet: '10.0.0.0/24', gateway: '10.0.0.1', dns: [], nat: true, mtu: 1500, addresses: { total: 253, used: 1 }, createdAt: '2026-01-01T00:00:00Z' });
+    plane.routes.set('GET /networks', ({ query }) => (query['cursor'] === 'c1' ? { body: { items: [item('n2')], next: null } } : { body: { items: [item('n1')], next: 'c1' } }));
+    expect((await vcctl(['network', 'list', '-o', 'name'])).out).toBe('n1\nn2\n');
+    expect((await vcctl(['network', 'list', '--project', 'web'])).out).toMatch(/^NAME +SUBNET.*\nn1 +10\.0\.0\.0\/24/);
+    const projects = plane.requests.filter((r) => r.path === '/networks').map((r) => r.query['project']);
+    expect(projects).toEqual(['default', 'default', 'web', 'web']);
+  });
+
+  it('creates an instance, follows its task and shows the result', async () => {
+    await loggedIn();
+    await writeFile(join(dir, 'me.pub'), 'ssh-ed25519 AAAA me\n');
+    await writeFile(join(dir, 'data'), '#!/bin/sh\n');
+    const instance = { id: '0b7e9c5e-0000-4000-8000-000000000001', name: 'web', state: 'building' };
+    plane.routes.set('POST /instances', () => ({ status: 202, body: { instance, taskId: 't1' } }));
+    plane.routes.set(`GET /instances/${instance.id}`, () => ({ body: { ...instance, state: 'running' } }));
+    let polls = 0;
+    const step = { name: 'start-vmm', title: 'Start the VMM', phase: 'run', attempt: 1, host: { name: 'h1' }, progress: null, startedAt: '2026-01-01T00:00:00Z', endedAt: '2026-01-01T00:00:01Z', error: null };
+    plane.routes.set('GET /tasks/t1', () => {
+      polls += 1;
+      return { body: { id: 't1', type: 'x', state: polls < 3 ? 'running' : 'succeeded', step: null, error: null, requestId: null, steps: [{ ...step, state: polls < 2 ? 'running' : 'succeeded' }] } };
+    });
+    const args = ['instance', 'create', 'web', '--flavor', 'tiny', '--image', 'linux', '--network', 'n1,address=10.0.0.5', '--network', 'n2', '--key', join(dir, 'me.pub'), '--key', 'laptop', '--user-data', join(dir, 'data'), '--wait', '-o', 'json'];
+    const { code, out, err } = await vcctl(args);
+    expect(err).toMatch(/✓ Start the VMM +1\.0s {2}on h1/);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual({ ...instance, state: 'running' });
+    const sent = plane.requests.find((r) => r.method === 'POST' && r.path === '/instances');
+    expect(sent?.query).toEqual({ project: 'default' });
+    expect(JSON.parse(sent?.body ?? '')).toEqual({
+      name: 'web',
+      flavor: 'tiny',
+      image: 'linux',
+      networks: [{ network: 'n1', address: '10.0.0.5' }, { network: 'n2' }],
+      sshKeys: ['ssh-ed25519 AAAA me', 'laptop'],
+      userData: Buffer.from('#!/bin/sh\n').toString('base64'),
+    });
+  });
+
+  it('prints why no host fits, and goes on after a failure among several', async () => {
+    await loggedIn();
+    plane.routes.set('POST /instances', () => ({ status: 409, body: { code: 'no_host', detail: 'No host fits.', hosts: [{ host: 'h1', fits: false, code: 'memory', reason: 'needs 4 GiB' }] } }));
+    const create = await vcctl(['instance', 'create', 'web', '--flavor', 't', '--image', 'i', '--network', 'n']);
+    expect(create).toMatchObject({ code: 5, err: 'error: No host fits. (no_host)\n  host h1: needs 4 GiB (memory)\n  request id: r-1\n' });
+    plane.routes.set('POST /instances/b/actions/stop', () => ({ status: 202, body: { instance: {}, taskId: 't' } }));
+    const stop = await vcctl(['instance', 'stop', 'a', 'b', '--force']);
+    expect(stop.code).toBe(4);
+    expect(stop.err).toContain('error: a: There is no');
+    expect(stop.err).toContain('instance b: stop accepted');
+    expect(JSON.parse(plane.requests.at(-1)?.body ?? '')).toEqual({ force: true });
+  });
+
+  it('uploads an image byte for byte, and removes the record when the upload is refused', async () => {
+    await loggedIn();
+    const content = Buffer.from(Array.from({ length: 300_000 }, (_, i) => (i * 7) % 256));
+    await writeFile(join(dir, 'disk'), content);
+    const image = { id: '0b7e9c5e-0000-4000-8000-000000000002', name: 'linux', state: 'queued', taskId: null, message: '' };
+    plane.routes.set('POST /images', () => ({ status: 201, body: image }));
+    plane.routes.set(`PUT /images/${image.id}/content`, () => ({ body: image }));
+    plane.routes.set(`GET /images/${image.id}`, () => ({ body: { ...image, state: 'ready' } }));
+    const good = await vcctl(['image', 'import', '--file', join(dir, 'disk'), '--name', 'linux', '-o', 'json']);
+    expect(JSON.parse(good.out)).toMatchObject({ state: 'ready' });
+    expect(Buffer.from(plane.requests.find((r) => r.method === 'PUT')?.body ?? '', 'latin1').equals(content)).toBe(true);
+    plane.routes.set(`PUT /images/${image.id}/content`, () => ({ status: 422, body: { code: 'backing_file', detail: 'It has a backing file.' } }));
+    plane.routes.set(`DELETE /images/${image.id}`, () => ({ status: 204 }));
+    expect(await vcctl(['image', 'import', '--file', join(dir, 'disk'), '--name', 'linux'])).toMatchObject({ code: 1, err: expect.stringContaining('backing_file') });
+    expect(plane.requests.at(-1)).toMatchObject({ method: 'DELETE', path: `/images/${image.id}` });
+    expect((await vcctl(['image', 'import', '--name', 'x'])).code).toBe(2);
+  });
+
+  describe('console', () => {
+    const typed: Buffer[] = [];
+    const control: string[] = [];
+    beforeEach(async () => {
+      typed.length = 0;
+      control.length = 0;
+      await loggedIn();
+      plane.routes.set('POST /instances/web/actions/console', () => ({ status: 201, body: { ticket: 'good', expiresIn: 60, path: '/api/v1/console?ticket=good' } }));
+      plane.onConsole = (socket: WebSocket) => {
+        socket.on('message', (data: Buffer, binary: boolean) => {
+          if (!binary) return void control.push(data.toString());
+          typed.push(data);
+          socket.send(Buffer.concat([Buffer.from('echo:'), data]), { binary: true });
+        });
+      };
+    });
+
+    const until = async (text: () => string, wanted: string): Promise<void> => {
+      const end = Date.now() + 20_000;
+      while (!text().includes(wanted)) {
+        if (Date.now() > end) throw new Error(`"${wanted}" did not come; there was: ${text()}`);
+        await new Promise((done) => setTimeout(done, 20));
+      }
+    };
+
+    it('joins a terminal raw, tells its size and changes of it, and leaves by Ctrl+] with the terminal as before', async () => {
+      const line = ['stty -g; ', '"$@"; ', 'echo "code $?"; stty -g'].join('');
+      const pty = spawnPty('/bin/sh', ['-c', line, 'sh', process.execPath, ...command, 'instance', 'console', 'web'], { cols: 90, rows: 30, env: env as Record<string, string> });
+      let screen = '';
+      pty.onData((data) => (screen += data));
+      const exited = new Promise<void>((done) => pty.onExit(() => done()));
+      try {
+        await until(() => screen, 'Ctrl+] leaves the console');
+        pty.write('\u0003ls\r');
+        await until(() => screen, 'ls');
+        pty.resize(120, 40);
+        await until(() => control.join(), '"cols":120');
+        pty.write('\u001d');
+        await until(() => screen, 'code 0');
+        await exited;
+      } finally {
+        pty.kill();
+      }
+      expect(Buffer.concat(typed).toString()).toBe('\u0003ls\r');
+      expect(control[0]).toBe('{"resize":{"cols":90,"rows":30}}');
+      expect(control.at(-1)).toBe('{"resize":{"cols":120,"rows":40}}');
+      const settings = screen.split(/\r?\n/).filter((l) => /^[0-9a-f]+(:[0-9a-f]+){5,}$/.test(l));
+      expect(settings).toHaveLength(2);
+      expect(settings[0]).toBe(settings[1]);
+    });
+
+    it('restores the terminal and fails when the server ends the console', async () => {
+      plane.onConsole = (socket) => socket.close(1011, 'the host is silent');
+      const pty = spawnPty('/bin/sh', ['-c', '"$@"; echo "code $?"; stty -a', 'sh', process.execPath, ...command, 'instance', 'console', 'web'], { cols: 90, rows: 30, env: env as Record<string, string> });
+      let screen = '';
+      pty.onData((data) => (screen += data));
+      const exited = new Promise<void>((done) => pty.onExit(() => done()));
+      await exited;
+      expect(screen).toContain('the host is silent');
+      expect(screen).toContain('code 1');
+      expect(screen).toMatch(/ icanon/);
+      expect(screen).toMatch(/ echo /);
+    });
+
+    it('pipes when there is no terminal', async () => {
+      const child = spawn(process.execPath, [...command, 'instance', 'console', 'web'], { env, stdio: ['pipe', 'pipe', 'pipe'] });
+      let out = '';
+      const echoed = new Promise<void>((done) => child.stdout.on('data', (data: Buffer) => ((out += data.toString()), out.includes('echo:uptime\n') && done())));
+      const code = new Promise<number | null>((done) => child.on('exit', done));
+      child.stdin.write('uptime\n');
+      await echoed;
+      child.stdin.end();
+      expect(await code).toBe(0);
+      expect(out).toBe('echo:uptime\n');
+    });
+
+    it('says why a ticket is refused', async () => {
+      plane.routes.set('POST /instances/web/actions/console', () => ({ status: 201, body: { ticket: 'bad', expiresIn: 60, path: '/api/v1/console?ticket=bad' } }));
+      expect(await vcctl(['instance', 'console', 'web'])).toMatchObject({ code: 3, err: expect.stringContaining('invalid_ticket') });
+    });
+  });
+
+  it('asks on a terminal: for an unknown certificate with its fingerprint, for the password without echo, before a delete', async () => {
+    plane.routes.set('DELETE /flavors/tiny', () => ({ status: 204 }));
+    const run = async (args: string[], dialogue: [string, string][]): Promise<string> => {
+      const pty = spawnPty(process.execPath, [...command, ...args], { cols: 200, rows: 30, env: env as Record<string, string> });
+      let screen = '';
+      pty.onData((data) => {
+        screen += data;
+        const [next] = dialogue;
+        if (next && screen.includes(next[0])) {
+          dialogue.shift();
+          pty.write(next[1]);
+        }
+      });
+      const code = await new Promise<number>((done) => pty.onExit((e) => done(e.exitCode)));
+      return `${screen}\ncode ${code}`;
+    };
+    const refused = await run(['login', plane.url, '--user', 'admin'], [['Trust it', 'n\r']]);
+    expect(refused).toContain(fingerprint(plane.pki.ca));
+    expect(refused).toContain('code 1');
+    expect(plane.requests).toEqual([]);
+    const accepted = await run(['login', plane.url, '--user', 'admin'], [
+      ['Trust it', 'y\r'],
+      ['Password: ', 'right passwort\u007fd\r'],
+    ]);
+    expect(accepted).toContain('Logged in to');
+    expect(accepted).not.toContain('right passwor');
+    expect(await run(['flavor', 'delete', 'tiny'], [['Delete tiny?', '\r']])).toContain('code 0');
+    expect(plane.requests.some((r) => r.method === 'DELETE')).toBe(false);
+    expect(await run(['flavor', 'delete', 'tiny'], [['Delete tiny?', 'y\r']])).toContain('flavor tiny deleted');
+  });
+});
