@@ -27,7 +27,20 @@ const worldOf = (name: string): World => {
   return found;
 };
 
-const lists: Record<string, keyof World> = { instances: 'instances', images: 'images', networks: 'networks', ports: 'ports', volumes: 'volumes', hosts: 'hosts', tasks: 'tasks', flavors: 'flavors', 'ssh-keys': 'sshKeys', projects: 'projects', users: 'users', 'api-tokens': 'apiTokens' };
+const lists: Record<string, keyof World> = {
+  instances: 'instances',
+  images: 'images',
+  networks: 'networks',
+  ports: 'ports',
+  volumes: 'volumes',
+  hosts: 'hosts',
+  tasks: 'tasks',
+  flavors: 'flavors',
+  'ssh-keys': 'sshKeys',
+  projects: 'projects',
+  users: 'users',
+  'api-tokens': 'apiTokens',
+};
 const listOf = (w: World, collection: string): Item[] => {
   const key = lists[collection];
   if (key === undefined) throw new Refusal(404, 'not_found', `There is nothing at /api/v1/${collection}.`);
@@ -87,14 +100,21 @@ const run = (w: World, type: string, i: Instance, steps: TaskDetail['steps'], to
 };
 
 const createInstance = (w: World, body: CreateInstance, projectId: string): unknown => {
-  if (w.instances.some((i) => i.name === body.name && i.projectId === projectId)) throw new Refusal(409, 'name_taken', `There is an instance "${body.name}" in this project already.`, { errors: [{ path: 'body.name', code: 'name_taken', message: 'taken by another instance' }] });
+  if (w.instances.some((i) => i.name === body.name && i.projectId === projectId))
+    throw new Refusal(409, 'name_taken', `There is an instance "${body.name}" in this project already.`, { errors: [{ path: 'body.name', code: 'name_taken', message: 'taken by another instance' }] });
   const flavor = w.flavors.find((f) => f.id === body.flavor);
   const image = w.images.find((i) => i.id === body.image);
   const host = w.hosts[0];
   if (flavor === undefined || image === undefined || host === undefined) throw new Refusal(404, 'not_found', 'There is no such flavor or image.');
   if (flavor.vcpus > 16)
     throw new Refusal(409, 'no_host', 'No host can hold this flavor now.', {
-      hosts: w.hosts.map((h) => ({ hostId: h.id, host: h.name, fits: false, code: h.schedulable ? 'memory' : 'not_ready', reason: h.schedulable ? 'Needs 1536 GiB of memory; 98 GiB are free.' : `It is ${h.state}.` })),
+      hosts: w.hosts.map((h) => ({
+        hostId: h.id,
+        host: h.name,
+        fits: false,
+        code: h.schedulable ? 'memory' : 'not_ready',
+        reason: h.schedulable ? 'Needs 1536 GiB of memory; 98 GiB are free.' : `It is ${h.state}.`,
+      })),
     });
   const i: Instance = {
     id: randomUUID(),
@@ -106,7 +126,13 @@ const createInstance = (w: World, body: CreateInstance, projectId: string): unkn
     flavor: { id: flavor.id, name: flavor.name, vcpus: flavor.vcpus, memoryBytes: flavor.memoryBytes, diskBytes: flavor.diskBytes ?? 0 },
     image: { id: image.id, name: image.name },
     host: { id: host.id, name: host.name },
-    ports: body.networks.map((n, k) => ({ id: randomUUID(), networkId: n.network, network: w.networks.find((x) => x.id === n.network)?.name ?? '', mac: '52:54:00:aa:bb:01', address: n.address ?? `10.10.0.${100 + k}` })),
+    ports: body.networks.map((n, k) => ({
+      id: randomUUID(),
+      networkId: n.network,
+      network: w.networks.find((x) => x.id === n.network)?.name ?? '',
+      mac: '52:54:00:aa:bb:01',
+      address: n.address ?? `10.10.0.${100 + k}`,
+    })),
     sshKeys: [],
     vmm: null,
     taskId: null,
@@ -122,9 +148,17 @@ const createInstance = (w: World, body: CreateInstance, projectId: string): unkn
 const act = (w: World, i: Instance, verb: string): unknown => {
   const on = { host: i.host };
   if (verb === 'console') return { ticket: randomUUID(), expiresIn: 30, path: '/console' };
-  if (verb === 'start') return Object.assign(i, { state: 'starting' }), run(w, 'compute.start-instance', i, [step('start-vmm', 'Start the machine', on), step('mark', 'Record that it runs')], { state: 'running', startedAt: ago(0) });
-  if (verb === 'stop') return Object.assign(i, { state: 'stopping' }), run(w, 'compute.stop-instance', i, [step('power-button', 'Ask the guest to stop', on), step('mark', 'Record that it is stopped')], { state: 'stopped', startedAt: null });
-  return Object.assign(i, { state: 'rebooting' }), run(w, 'compute.reboot-instance', i, [step('reboot', 'Reboot the machine', on), step('mark', 'Record that it runs')], { state: 'running' });
+  if (verb === 'start')
+    return (
+      Object.assign(i, { state: 'starting' }),
+      run(w, 'compute.start-instance', i, [step('start-vmm', 'Start the machine', on), step('mark', 'Record that it runs')], { state: 'running', startedAt: ago(0) })
+    );
+  if (verb === 'stop')
+    return (
+      Object.assign(i, { state: 'stopping' }),
+      run(w, 'compute.stop-instance', i, [step('power-button', 'Ask the guest to stop', on), step('mark', 'Record that it is stopped')], { state: 'stopped', startedAt: null })
+    );
+  return (Object.assign(i, { state: 'rebooting' }), run(w, 'compute.reboot-instance', i, [step('reboot', 'Reboot the machine', on), step('mark', 'Record that it runs')], { state: 'running' }));
 };
 
 const page = (items: Item[], query: URLSearchParams): unknown => {
@@ -165,16 +199,25 @@ const answer = (method: string, parts: string[], query: URLSearchParams, body: B
   if (collection === 'logout') return { status: 204 };
   if (collection === 'whoami') return { status: 200, body: { user: w.me, via: 'session', projects: w.projects.map((p) => ({ id: p.id, name: p.name, role: w.role })) } };
   if (collection === 'host-tokens')
-    return { status: 201, body: { id: randomUUID(), token: 'vch_9c1…', expiresAt: ago(-1800), command: 'curl --pinnedpubkey sha256//1Zq0hT9b2m5yQe -k https://10.0.4.10:8443/join.sh | sudo sh -s -- vch_9c1f0a4b7d2e48cfa1b3e5d7092c4f6a8b0d2e4f6a8c0b2d4f6e8a0c2d4e6f80' } };
+    return {
+      status: 201,
+      body: {
+        id: randomUUID(),
+        token: 'vch_9c1…',
+        expiresAt: ago(-1800),
+        command: 'curl --pinnedpubkey sha256//1Zq0hT9b2m5yQe -k https://10.0.4.10:8443/join.sh | sudo sh -s -- vch_9c1f0a4b7d2e48cfa1b3e5d7092c4f6a8b0d2e4f6a8c0b2d4f6e8a0c2d4e6f80',
+      },
+    };
   if (collection === 'projects' && sub === 'members') {
     if (method === 'GET') return { status: 200, body: { items: w.members, next: null } };
-    if (method === 'DELETE') return (w.members = w.members.filter((m) => m.userId !== verb)), { status: 204 };
+    if (method === 'DELETE') return ((w.members = w.members.filter((m) => m.userId !== verb)), { status: 204 });
     const member = w.members.find((m) => m.userId === verb || m.userName === verb) ?? { userId: randomUUID(), userName: String(verb), role: 'member' as const };
     member.role = body.role as typeof member.role;
     if (!w.members.includes(member)) w.members.push(member);
     return { status: 200, body: member };
   }
-  if (collection === 'users' && id === 'me') throw new Refusal(422, 'wrong_password', 'The current password is wrong.', { errors: [{ path: 'body.current', code: 'wrong_password', message: 'is wrong' }] });
+  if (collection === 'users' && id === 'me')
+    throw new Refusal(422, 'wrong_password', 'The current password is wrong.', { errors: [{ path: 'body.current', code: 'wrong_password', message: 'is wrong' }] });
   const items = listOf(w, collection);
   if (id === undefined) {
     if (method === 'GET') return { status: 200, body: page(filtered(items, collection, query), query) };
@@ -192,14 +235,18 @@ const answer = (method: string, parts: string[], query: URLSearchParams, body: B
     if (collection === 'tasks') return { status: 202, body: item };
     return { status: verb === 'console' ? 201 : 202, body: act(w, item as Instance, verb ?? '') };
   }
-  if (sub === 'content') return Object.assign(item as Image, { state: 'ready', virtualBytes: 64 * 1024 ** 2, sourceBytes: 64 * 1024 ** 2, sha256: 'ab'.repeat(32) }), { status: 200, body: item };
+  if (sub === 'content') return (Object.assign(item as Image, { state: 'ready', virtualBytes: 64 * 1024 ** 2, sourceBytes: 64 * 1024 ** 2, sha256: 'ab'.repeat(32) }), { status: 200, body: item });
   if (method === 'PATCH') {
     if (collection === 'hosts') Object.assign(item, body.maintenance === true ? { state: 'maintenance', schedulable: false } : { state: 'ready', schedulable: true });
     else Object.assign(item, body);
     publish(noun(collection), 'updated', item);
   }
   if (method === 'DELETE') {
-    if (collection === 'instances') return Object.assign(item, { state: 'deleting' }), { status: 202, body: run(w, 'compute.delete-instance', item as Instance, [step('absent', 'Remove the machine'), step('release', 'Release disk and addresses')], null) };
+    if (collection === 'instances')
+      return (
+        Object.assign(item, { state: 'deleting' }),
+        { status: 202, body: run(w, 'compute.delete-instance', item as Instance, [step('absent', 'Remove the machine'), step('release', 'Release disk and addresses')], null) }
+      );
     if (collection === 'networks') throw new Refusal(409, 'in_use', 'Instances still use this network: web-1, web-2 and 7 more.');
     items.splice(items.indexOf(item), 1);
     publish(noun(collection), 'deleted', item);
@@ -209,7 +256,18 @@ const answer = (method: string, parts: string[], query: URLSearchParams, body: B
 };
 
 const defaults = (collection: string, body: Body): Body => {
-  if (collection === 'images') return { state: body.url === undefined ? 'queued' : 'importing', message: '', public: body.public ?? false, sourceFormat: null, sourceBytes: null, virtualBytes: null, sha256: null, architecture: 'x86_64', taskId: null };
+  if (collection === 'images')
+    return {
+      state: body.url === undefined ? 'queued' : 'importing',
+      message: '',
+      public: body.public ?? false,
+      sourceFormat: null,
+      sourceBytes: null,
+      virtualBytes: null,
+      sha256: null,
+      architecture: 'x86_64',
+      taskId: null,
+    };
   if (collection === 'networks') return { gateway: String(body.subnet).replace(/\.0\/\d+$/, '.1'), dns: [], mtu: 1500, addresses: { total: 253, used: 0 } };
   if (collection === 'ssh-keys') return { type: 'ssh-ed25519', fingerprint: 'SHA256:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg' };
   if (collection === 'users') return { enabled: true };
@@ -242,7 +300,8 @@ const handle = async (req: IncomingMessage, res: ServerResponse): Promise<void> 
   }
 };
 
-const greeting = '\x1b[2J\x1b[H[    0.000000] Linux version 6.1.0-28-cloud-amd64\r\n[    0.214711] virtio_net virtio1 eth0: link becomes ready\r\n[    1.902114] cloud-init: \x1b[32mfinished\x1b[0m at 1.90 s\r\n\r\nweb-1 login: \x1b[1mroot\x1b[0m\r\nroot@web-1:~# ip -brief address\r\nlo      \x1b[36mUNKNOWN\x1b[0m  127.0.0.1/8\r\neth0    \x1b[32mUP\x1b[0m       10.10.0.11/24\r\nroot@web-1:~# ';
+const greeting =
+  '\x1b[2J\x1b[H[    0.000000] Linux version 6.1.0-28-cloud-amd64\r\n[    0.214711] virtio_net virtio1 eth0: link becomes ready\r\n[    1.902114] cloud-init: \x1b[32mfinished\x1b[0m at 1.90 s\r\n\r\nweb-1 login: \x1b[1mroot\x1b[0m\r\nroot@web-1:~# ip -brief address\r\nlo      \x1b[36mUNKNOWN\x1b[0m  127.0.0.1/8\r\neth0    \x1b[32mUP\x1b[0m       10.10.0.11/24\r\nroot@web-1:~# ';
 
 const attachSockets = (server: Server): void => {
   live = new LiveServer(server, { path: '/api/v1/live', destroyUpgrade: false });

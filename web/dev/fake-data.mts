@@ -40,7 +40,15 @@ const host = (name: string, address: string, over: Partial<Host> = {}, used = 0.
   ],
   breaker: 'closed',
   lastSeenAt: ago(3),
-  capacity: { vcpus: 64, vcpusUsed: Math.round(64 * used), memoryBytes: 256 * gib, memoryBytesUsed: Math.round(256 * used) * gib, diskBytes: 3726 * gib, diskBytesUsed: Math.round(3726 * used * 0.6) * gib, instances: Math.round(20 * used) },
+  capacity: {
+    vcpus: 64,
+    vcpusUsed: Math.round(64 * used),
+    memoryBytes: 256 * gib,
+    memoryBytesUsed: Math.round(256 * used) * gib,
+    diskBytes: 3726 * gib,
+    diskBytesUsed: Math.round(3726 * used * 0.6) * gib,
+    instances: Math.round(20 * used),
+  },
   createdAt: ago(86_400 * 20),
   inventory: {
     hostname: name,
@@ -66,7 +74,19 @@ const host = (name: string, address: string, over: Partial<Host> = {}, used = 0.
   ...over,
 });
 
-export const step = (name: string, title: string, over: Partial<TaskStep> = {}): TaskStep => ({ name, title, phase: 'run', state: 'pending', attempt: 1, host: null, progress: null, startedAt: null, endedAt: null, error: null, ...over });
+export const step = (name: string, title: string, over: Partial<TaskStep> = {}): TaskStep => ({
+  name,
+  title,
+  phase: 'run',
+  state: 'pending',
+  attempt: 1,
+  host: null,
+  progress: null,
+  startedAt: null,
+  endedAt: null,
+  error: null,
+  ...over,
+});
 
 export const createSteps = (h: Host): TaskStep[] => {
   const on = { id: h.id, name: h.name };
@@ -100,7 +120,8 @@ export const task = (type: string, subject: Task['subject'], projectId: string |
   ...over,
 });
 
-const finished = (steps: TaskStep[], from: number): TaskStep[] => steps.map((s, i) => ({ ...s, state: 'succeeded', startedAt: new Date(from + i * 310).toISOString(), endedAt: new Date(from + i * 310 + 120 + i * 40).toISOString() }));
+const finished = (steps: TaskStep[], from: number): TaskStep[] =>
+  steps.map((s, i) => ({ ...s, state: 'succeeded', startedAt: new Date(from + i * 310).toISOString(), endedAt: new Date(from + i * 310 + 120 + i * 40).toISOString() }));
 
 /** A cloud in use, with the awkward cases: longest names, failures, a silent host. */
 export const busyWorld = (me: User, role: World['role']): World => {
@@ -114,8 +135,29 @@ export const busyWorld = (me: User, role: World['role']): World => {
     ['large', 8, 32 * gib, 100 * gib, 'Databases'],
     ['memory-optimised-extra-large-with-local-scratch-space-2026-edition', 32, 1536 * gib, 2048 * gib, ''],
   ].map(([name, vcpus, memoryBytes, diskBytes, description]) => ({ id: randomUUID(), name, vcpus, memoryBytes, diskBytes, description, createdAt: ago(86_400 * 12) }) as Flavor);
-  const hosts = [host('hv-01', '10.0.4.11', {}, 0.62), host('hv-02', '10.0.4.12', {}, 0.9), host('hv-03-rack-b.datacentre-frankfurt.example.internal', '10.0.4.13', { state: 'unknown', schedulable: false, breaker: 'open', lastSeenAt: ago(340) }, 0.2), host('hv-04', '10.0.4.14', { state: 'maintenance', schedulable: false }, 0)];
-  const image = (name: string, over: Partial<Image> = {}): Image => ({ id: randomUUID(), projectId: p, name, description: '', state: 'ready', message: '', public: false, sourceFormat: 'qcow2', sourceBytes: 412 * mib, virtualBytes: 3 * gib, sha256: '9f2b'.repeat(16), architecture: 'x86_64', taskId: null, createdAt: ago(86_400 * 5), ...over });
+  const hosts = [
+    host('hv-01', '10.0.4.11', {}, 0.62),
+    host('hv-02', '10.0.4.12', {}, 0.9),
+    host('hv-03-rack-b.datacentre-frankfurt.example.internal', '10.0.4.13', { state: 'unknown', schedulable: false, breaker: 'open', lastSeenAt: ago(340) }, 0.2),
+    host('hv-04', '10.0.4.14', { state: 'maintenance', schedulable: false }, 0),
+  ];
+  const image = (name: string, over: Partial<Image> = {}): Image => ({
+    id: randomUUID(),
+    projectId: p,
+    name,
+    description: '',
+    state: 'ready',
+    message: '',
+    public: false,
+    sourceFormat: 'qcow2',
+    sourceBytes: 412 * mib,
+    virtualBytes: 3 * gib,
+    sha256: '9f2b'.repeat(16),
+    architecture: 'x86_64',
+    taskId: null,
+    createdAt: ago(86_400 * 5),
+    ...over,
+  });
   const images = [
     image('debian-12', { public: true, description: 'Generic cloud image' }),
     image('linux', { sourceFormat: 'raw', sourceBytes: 48 * mib, virtualBytes: 64 * mib }),
@@ -123,9 +165,34 @@ export const busyWorld = (me: User, role: World['role']): World => {
     image(long, { state: 'error', message: 'The image has a backing file (/var/lib/images/base.qcow2). Flatten it with qemu-img convert and upload it again.', sha256: null, virtualBytes: null }),
     image('alpine-3.22', { state: 'importing', sha256: null, virtualBytes: null, sourceBytes: null, sourceFormat: null }),
   ];
-  const network = (name: string, subnet: string, used: number, over: Partial<Network> = {}): Network => ({ id: randomUUID(), projectId: p, name, description: '', subnet, gateway: subnet.replace(/\.0\/\d+$/, '.1'), dns: [], nat: true, mtu: 1500, addresses: { total: 253, used }, createdAt: ago(86_400 * 9), ...over });
-  const networks = [network('backend', '10.10.0.0/24', 9), network('isolated-replication', '10.20.0.0/24', 2, { nat: false, description: 'Between the databases only' }), network('full', '10.30.0.0/29', 5, { addresses: { total: 5, used: 5 } })];
-  const sshKeys: SshKey[] = ['anna@laptop', 'deploy', 'a-rather-long-comment-of-a-key-that-somebody-generated@workstation'].map((name, i) => ({ id: randomUUID(), projectId: p, name, type: i === 1 ? 'ssh-rsa' : 'ssh-ed25519', fingerprint: 'SHA256:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg', publicKey: `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ ${name}`, createdAt: ago(86_400 * 3) }));
+  const network = (name: string, subnet: string, used: number, over: Partial<Network> = {}): Network => ({
+    id: randomUUID(),
+    projectId: p,
+    name,
+    description: '',
+    subnet,
+    gateway: subnet.replace(/\.0\/\d+$/, '.1'),
+    dns: [],
+    nat: true,
+    mtu: 1500,
+    addresses: { total: 253, used },
+    createdAt: ago(86_400 * 9),
+    ...over,
+  });
+  const networks = [
+    network('backend', '10.10.0.0/24', 9),
+    network('isolated-replication', '10.20.0.0/24', 2, { nat: false, description: 'Between the databases only' }),
+    network('full', '10.30.0.0/29', 5, { addresses: { total: 5, used: 5 } }),
+  ];
+  const sshKeys: SshKey[] = ['anna@laptop', 'deploy', 'a-rather-long-comment-of-a-key-that-somebody-generated@workstation'].map((name, i) => ({
+    id: randomUUID(),
+    projectId: p,
+    name,
+    type: i === 1 ? 'ssh-rsa' : 'ssh-ed25519',
+    fingerprint: 'SHA256:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg',
+    publicKey: `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ ${name}`,
+    createdAt: ago(86_400 * 3),
+  }));
   const instance = (name: string, n: number, over: Partial<Instance> = {}): Instance => {
     const f = flavors[n % 4];
     const h = hosts[n % 2];
@@ -154,38 +221,113 @@ export const busyWorld = (me: User, role: World['role']): World => {
   const instances = [
     instance('web-1', 1),
     instance('web-2', 2),
-    instance('postgres-primary', 3, { description: 'Orders and customers', ports: [{ id: randomUUID(), networkId: networks[0]?.id ?? '', network: 'backend', mac: '52:54:00:12:34:90', address: '10.10.0.40' }, { id: randomUUID(), networkId: networks[1]?.id ?? '', network: 'isolated-replication', mac: '52:54:00:12:34:91', address: '10.20.0.2' }] }),
+    instance('postgres-primary', 3, {
+      description: 'Orders and customers',
+      ports: [
+        { id: randomUUID(), networkId: networks[0]?.id ?? '', network: 'backend', mac: '52:54:00:12:34:90', address: '10.10.0.40' },
+        { id: randomUUID(), networkId: networks[1]?.id ?? '', network: 'isolated-replication', mac: '52:54:00:12:34:91', address: '10.20.0.2' },
+      ],
+    }),
     instance('postgres-replica', 7, { state: 'stopped', startedAt: null }),
     instance(long, 5),
     instance('queue', 6, { state: 'rebooting' }),
     instance('build-runner-17', 8, { state: 'error', stateReason: 'The machine ended by itself with exit code 1: the firmware found no bootable disk.', startedAt: null }),
-    instance('mail', 9, { state: 'unknown', stateReason: 'Its host has been silent for 5 minutes. The machine may well be running.', host: silent === undefined ? null : { id: silent.id, name: silent.name } }),
+    instance('mail', 9, {
+      state: 'unknown',
+      stateReason: 'Its host has been silent for 5 minutes. The machine may well be running.',
+      host: silent === undefined ? null : { id: silent.id, name: silent.name },
+    }),
     ...Array.from({ length: 68 }, (_, i) => instance(`worker-${String(i + 1).padStart(2, '0')}`, 12 + i, i % 9 === 3 ? { state: 'stopped', startedAt: null } : {})),
   ];
   const h1 = hosts[0] as Host;
   const subject = (i: Instance | undefined): Task['subject'] => ({ kind: 'instance', id: i?.id ?? '', name: i?.name ?? '' });
   const start = Date.now() - 3_600_000;
-  const failed = createSteps(h1).map((s, i): TaskStep => (i < 6 ? { ...s, state: 'succeeded', startedAt: new Date(start + i * 400).toISOString(), endedAt: new Date(start + i * 400 + 250).toISOString() } : i === 6 ? { ...s, state: 'failed', attempt: 3, startedAt: new Date(start + 2400).toISOString(), endedAt: new Date(start + 9100).toISOString(), error: { code: 'vmm_boot_failed', message: 'cloud-hypervisor could not open the kernel: no such file' } } : { ...s, state: 'pending' }));
-  const undo = ['create-root-volume', 'allocate-ports', 'claim-host'].map((name, i) => step(name, `Undo: ${name.replaceAll('-', ' ')}`, { phase: 'undo', state: 'succeeded', startedAt: new Date(start + 9200 + i * 90).toISOString(), endedAt: new Date(start + 9270 + i * 90).toISOString() }));
+  const failed = createSteps(h1).map((s, i): TaskStep =>
+    i < 6
+      ? { ...s, state: 'succeeded', startedAt: new Date(start + i * 400).toISOString(), endedAt: new Date(start + i * 400 + 250).toISOString() }
+      : i === 6
+        ? {
+            ...s,
+            state: 'failed',
+            attempt: 3,
+            startedAt: new Date(start + 2400).toISOString(),
+            endedAt: new Date(start + 9100).toISOString(),
+            error: { code: 'vmm_boot_failed', message: 'cloud-hypervisor could not open the kernel: no such file' },
+          }
+        : { ...s, state: 'pending' },
+  );
+  const undo = ['create-root-volume', 'allocate-ports', 'claim-host'].map((name, i) =>
+    step(name, `Undo: ${name.replaceAll('-', ' ')}`, {
+      phase: 'undo',
+      state: 'succeeded',
+      startedAt: new Date(start + 9200 + i * 90).toISOString(),
+      endedAt: new Date(start + 9270 + i * 90).toISOString(),
+    }),
+  );
   const tasks = [
-    ...instances.slice(0, 5).map((i, n) => task('compute.create-instance', subject(i), p, finished(createSteps(h1), Date.now() - 7_200_000 * (n + 1)), { state: 'succeeded', progress: 100, createdAt: ago(7200 * (n + 1)), startedAt: ago(7200 * (n + 1)), endedAt: ago(7200 * (n + 1) - 3.4) })),
+    ...instances
+      .slice(0, 5)
+      .map((i, n) =>
+        task('compute.create-instance', subject(i), p, finished(createSteps(h1), Date.now() - 7_200_000 * (n + 1)), {
+          state: 'succeeded',
+          progress: 100,
+          createdAt: ago(7200 * (n + 1)),
+          startedAt: ago(7200 * (n + 1)),
+          endedAt: ago(7200 * (n + 1) - 3.4),
+        }),
+      ),
     task('compute.create-instance', { kind: 'instance', id: randomUUID(), name: 'cache-3' }, p, [...failed, ...undo], {
       state: 'failed',
       progress: 75,
       createdAt: ago(3600),
       startedAt: ago(3600),
       endedAt: ago(3590),
-      error: { code: 'vmm_boot_failed', message: 'The machine did not start: cloud-hypervisor could not open the kernel.', step: 'start-vmm', host: 'hv-01', undone: true, hint: 'Check that the image boots, or try another one.' },
+      error: {
+        code: 'vmm_boot_failed',
+        message: 'The machine did not start: cloud-hypervisor could not open the kernel.',
+        step: 'start-vmm',
+        host: 'hv-01',
+        undone: true,
+        hint: 'Check that the image boots, or try another one.',
+      },
     }),
-    task('image.import', { kind: 'image', id: images[4]?.id ?? '', name: 'alpine-3.22' }, p, [step('fetch', 'Fetch from the address', { state: 'running', progress: 42, startedAt: ago(20) }), step('inspect', 'Inspect'), step('convert', 'Convert to raw')], { state: 'running', progress: 20, createdAt: ago(21), startedAt: ago(20), createdBy: me.name }),
+    task(
+      'image.import',
+      { kind: 'image', id: images[4]?.id ?? '', name: 'alpine-3.22' },
+      p,
+      [step('fetch', 'Fetch from the address', { state: 'running', progress: 42, startedAt: ago(20) }), step('inspect', 'Inspect'), step('convert', 'Convert to raw')],
+      { state: 'running', progress: 20, createdAt: ago(21), startedAt: ago(20), createdBy: me.name },
+    ),
   ];
-  const volumes: Volume[] = instances.slice(0, 12).map((i) => ({ id: randomUUID(), projectId: i.projectId, name: `${i.name}-root`.slice(0, 63), state: 'in-use', bytes: i.flavor.diskBytes || 3 * gib, role: 'root', pool: 'local', host: i.host, instanceId: i.id, imageId: i.image.id, createdAt: i.createdAt }));
-  const ports: Port[] = instances.slice(0, 9).flatMap((i) => i.ports.map((x): Port => ({ id: x.id, projectId: i.projectId, networkId: x.networkId, network: x.network, instanceId: i.id, mac: x.mac, address: x.address, state: 'active', message: '' })));
+  const volumes: Volume[] = instances
+    .slice(0, 12)
+    .map((i) => ({
+      id: randomUUID(),
+      projectId: i.projectId,
+      name: `${i.name}-root`.slice(0, 63),
+      state: 'in-use',
+      bytes: i.flavor.diskBytes || 3 * gib,
+      role: 'root',
+      pool: 'local',
+      host: i.host,
+      instanceId: i.id,
+      imageId: i.image.id,
+      createdAt: i.createdAt,
+    }));
+  const ports: Port[] = instances
+    .slice(0, 9)
+    .flatMap((i) =>
+      i.ports.map((x): Port => ({ id: x.id, projectId: i.projectId, networkId: x.networkId, network: x.network, instanceId: i.id, mac: x.mac, address: x.address, state: 'active', message: '' })),
+    );
   return {
     me,
     role,
     projects,
-    members: [{ userId: me.id, userName: me.name, role: 'project-admin' }, { userId: randomUUID(), userName: 'anna', role: 'member' }, { userId: randomUUID(), userName: 'auditor', role: 'viewer' }],
+    members: [
+      { userId: me.id, userName: me.name, role: 'project-admin' },
+      { userId: randomUUID(), userName: 'anna', role: 'member' },
+      { userId: randomUUID(), userName: 'auditor', role: 'viewer' },
+    ],
     users: [me, user('anna', false), user('auditor', false), { ...user('former', false), enabled: false }],
     flavors,
     sshKeys,
@@ -201,7 +343,20 @@ export const busyWorld = (me: User, role: World['role']): World => {
 };
 
 /** What a first login sees. */
-export const emptyWorld = (me: User): World => ({ ...busyWorld(me, 'admin'), projects: [project('default')], flavors: [], sshKeys: [], images: [], networks: [], ports: [], volumes: [], instances: [], tasks: [], apiTokens: [], hosts: [host('hv-01', '10.0.4.11', {}, 0)] });
+export const emptyWorld = (me: User): World => ({
+  ...busyWorld(me, 'admin'),
+  projects: [project('default')],
+  flavors: [],
+  sshKeys: [],
+  images: [],
+  networks: [],
+  ports: [],
+  volumes: [],
+  instances: [],
+  tasks: [],
+  apiTokens: [],
+  hosts: [host('hv-01', '10.0.4.11', {}, 0)],
+});
 
 export const worldFor = (name: string): World => {
   const me = user(name, name !== 'viewer');

@@ -37,7 +37,15 @@ export default function Palette() {
     close();
     void navigate(to);
   };
-  const creates: [string, string][] = readOnly !== null ? [] : [['New instance', '/instances/new'], ['Add image', '/images?new=1'], ['New network', '/networks?new=1'], ['Add SSH key', '/ssh-keys?new=1']];
+  const creates: [string, string][] =
+    readOnly !== null
+      ? []
+      : [
+          ['New instance', '/instances/new'],
+          ['Add image', '/images?new=1'],
+          ['New network', '/networks?new=1'],
+          ['Add SSH key', '/ssh-keys?new=1'],
+        ];
   if (admin) creates.push(['New flavor', '/flavors?new=1'], ['Add host', '/hosts?new=1'], ['New project', '/projects?new=1']);
 
   return (
@@ -47,11 +55,16 @@ export default function Palette() {
         <D.Content aria-describedby={undefined} className="fixed inset-x-3 top-[10vh] z-50 mx-auto max-w-xl animate-appear overflow-hidden rounded-xl bg-raised shadow-float">
           <D.Title className="sr-only">Search and commands</D.Title>
           <Command label="Search and commands" loop>
-            <Command.Input value={text} onValueChange={setText} placeholder="Go to, create, or find an instance…" className="h-12 w-full border-b border-line bg-transparent px-4 text-base outline-none" />
+            <Command.Input
+              value={text}
+              onValueChange={setText}
+              placeholder="Go to, create, or find an instance…"
+              className="h-12 w-full border-b border-line bg-transparent px-4 text-base outline-none"
+            />
             <Command.List className="max-h-[min(26rem,60vh)] overflow-y-auto p-1.5">
-              <Command.Empty className="px-3 py-8 text-center text-sm text-dim">Nothing of that name.</Command.Empty>
+              <Command.Empty className="px-3 py-8 text-center text-sm text-dim">{name !== text.trim() || instances.isFetching ? 'Searching…' : 'Nothing of that name.'}</Command.Empty>
               {name !== '' && instances.items.length > 0 && (
-                <Command.Group heading="Instances" className={groupClass} forceMount>
+                <Command.Group heading="Instances" className={groupClass}>
                   {instances.items.map((i) => (
                     <Item key={i.id} icon={Box} value={`${i.name} ${i.id}`} onSelect={go(`/instances/${i.id}`)} aside={<StateBadge state={i.state} />}>
                       {i.name}

@@ -12,7 +12,11 @@ export function ProjectSwitcher() {
     <Menu
       align="start"
       trigger={
-        <button type="button" aria-label={`Project: ${name}`} className="flex h-9 w-full items-center gap-2 rounded-md border border-line bg-raised px-2 text-left text-sm shadow-lift hover:border-line-strong">
+        <button
+          type="button"
+          aria-label={`Project: ${name}`}
+          className="flex h-9 w-full items-center gap-2 rounded-md border border-line bg-raised px-2 text-left text-sm shadow-lift hover:border-line-strong"
+        >
           {project === null ? <Layers aria-hidden className="size-4 shrink-0 text-dim" /> : <FolderKanban aria-hidden className="size-4 shrink-0 text-dim" />}
           <span title={name} className="min-w-0 flex-1 truncate font-medium">
             {name}

@@ -112,7 +112,11 @@ function UserMenu() {
   return (
     <Menu
       trigger={
-        <button type="button" aria-label={`Account of ${me.user.name}`} className="grid size-8 place-items-center rounded-full bg-accent-soft text-xs font-semibold text-accent-text uppercase hover:ring-2 hover:ring-accent/30">
+        <button
+          type="button"
+          aria-label={`Account of ${me.user.name}`}
+          className="grid size-8 place-items-center rounded-full bg-accent-soft text-xs font-semibold text-accent-text uppercase hover:ring-2 hover:ring-accent/30"
+        >
           {me.user.name.slice(0, 2)}
         </button>
       }
@@ -168,7 +172,11 @@ export function Shell() {
           <button type="button" aria-label="Open navigation" onClick={() => setNavOpen(true)} className={cx(iconButton, 'lg:hidden')}>
             <MenuIcon aria-hidden className="size-4.5" />
           </button>
-          <button type="button" onClick={() => paletteOpen.set(true)} className="flex h-8 min-w-0 flex-1 items-center gap-2 rounded-md border border-line bg-sunken/60 px-2.5 text-sm text-dim hover:border-line-strong sm:max-w-72">
+          <button
+            type="button"
+            onClick={() => paletteOpen.set(true)}
+            className="flex h-8 min-w-0 flex-1 items-center gap-2 rounded-md border border-line bg-sunken/60 px-2.5 text-sm text-dim hover:border-line-strong sm:max-w-72"
+          >
             <Search aria-hidden className="size-3.5 shrink-0" />
             <span className="flex-1 truncate text-left">Search or run a command</span>
             <kbd className="hidden rounded border border-line bg-raised px-1 font-sans text-xs sm:block">Ctrl K</kbd>

@@ -4,7 +4,9 @@ import { navItems } from './nav';
 import { useScope } from './scope';
 import { helpOpen } from './shortcuts';
 
-const Key = ({ children }: { children: string }) => <kbd className="inline-grid h-5.5 min-w-5.5 place-items-center rounded border border-line-strong bg-sunken px-1.5 font-sans text-xs">{children}</kbd>;
+const Key = ({ children }: { children: string }) => (
+  <kbd className="inline-grid h-5.5 min-w-5.5 place-items-center rounded border border-line-strong bg-sunken px-1.5 font-sans text-xs">{children}</kbd>
+);
 
 function Line({ keys, text }: { keys: string[]; text: string }) {
   return (

@@ -54,8 +54,12 @@ export const base64 = (value: string): string => {
   return btoa(binary);
 };
 
-/** `delete-instance` → `Delete instance`. */
+/** `delete-instance` → `Delete instance`; `DiskPressure` → `Disk pressure`. */
 export const words = (slug: string): string => {
-  const spaced = slug.replace(/[-_.]+/g, ' ').trim();
+  const spaced = slug
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/[-_.]+/g, ' ')
+    .trim()
+    .toLowerCase();
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 };

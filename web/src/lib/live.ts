@@ -26,6 +26,8 @@ const affects: Record<string, readonly string[]> = {
 const collectionOf = (kind: string): string => affects[kind]?.[0] ?? `${kind}s`;
 /** Bursts (a workflow's steps) become one refetch. */
 const settleMs = 250;
+/** A loss shorter than this is not worth a word. */
+const lossMs = 1500;
 
 type Item = { id: string };
 
@@ -54,6 +56,7 @@ export const startLive = (client: QueryClient): (() => void) => {
   let stopped = false;
   let retry: number | undefined;
   let flush: number | undefined;
+  let down: number | undefined;
   const dirty = new Set<string>();
 
   const touch = (collections: readonly string[]): void => {
@@ -72,28 +75,30 @@ export const startLive = (client: QueryClient): (() => void) => {
     socket = io({
       path: '/api/v1/live',
       auth: (give) => {
-        freshToken().then((token) => give({ token }), () => give({}));
+        freshToken().then(
+          (token) => give({ token }),
+          () => give({}),
+        );
       },
       transports: ['websocket', 'polling'],
       reconnectionDelayMax: 10_000,
     });
-    const reopen = (): void => {
+    // The server ends a connection whose token has run out: a new one follows at once, and only a lasting loss shows.
+    const lost = (afterMs: number): void => {
+      down ??= window.setTimeout(() => liveState.set('polling'), lossMs);
+      if (socket?.active !== false) return;
       window.clearTimeout(retry);
-      retry = window.setTimeout(() => socket?.connect(), 3000);
+      retry = window.setTimeout(() => socket?.connect(), afterMs);
     };
     socket.on('connect', () => {
+      window.clearTimeout(down);
+      down = undefined;
       liveState.set('live');
       // What happened while nobody listened.
       void client.invalidateQueries();
     });
-    socket.on('disconnect', () => {
-      liveState.set('polling');
-      if (socket?.active === false) reopen();
-    });
-    socket.on('connect_error', () => {
-      liveState.set('polling');
-      if (socket?.active === false) reopen();
-    });
+    socket.on('disconnect', () => lost(200));
+    socket.on('connect_error', () => lost(3000));
     socket.on('event', (event: LiveEvent) => {
       patch(client, event);
       touch(affects[event.subject.kind] ?? [collectionOf(event.subject.kind)]);
@@ -105,6 +110,7 @@ export const startLive = (client: QueryClient): (() => void) => {
     stopped = true;
     window.clearTimeout(retry);
     window.clearTimeout(flush);
+    window.clearTimeout(down);
     socket?.disconnect();
     liveState.set('connecting');
   };

@@ -1,4 +1,4 @@
-import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient, type UseMutationResult } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient, type InfiniteData, type UseMutationResult } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { api, type Query } from './api';
 import { liveState } from './live';
@@ -28,16 +28,21 @@ export const useList = <T>(collection: string, query: Query = {}, enabled = true
   return { ...result, items: result.data?.pages.flatMap((page) => page.items) ?? [] };
 };
 
-/** One object, kept live. `enabled` false waits; `everyMs` asks more often than the default. */
-export const useOne = <T>(collection: string, id: string, { enabled = true, everyMs }: { enabled?: boolean; everyMs?: number } = {}) => {
+/** One object, kept live. `enabled` false waits; `everyMs` asks more often than the default; `listed`: lists have it whole. */
+export const useOne = <T>(collection: string, id: string, { enabled = true, everyMs, listed = false }: { enabled?: boolean; everyMs?: number; listed?: boolean } = {}) => {
   const interval = useInterval();
   const refetchInterval = everyMs ?? interval;
-  return useQuery({
+  const client = useQueryClient();
+  const result = useQuery({
     queryKey: [collection, 'one', id],
     queryFn: ({ signal }) => api.get<T>(`/${collection}/${encodeURIComponent(id)}`, undefined, signal),
     refetchInterval,
     enabled: enabled && id !== '',
   });
+  if (result.data !== undefined || !listed || result.error !== null) return { ...result, data: result.data };
+  // What a list already knows shows at once.
+  const pages = client.getQueriesData<InfiniteData<Page<T & { id: string }>>>({ queryKey: [collection, 'list'] }).flatMap(([, data]) => data?.pages ?? []);
+  return { ...result, data: pages.flatMap((page) => page.items).find((item) => item.id === id) };
 };
 
 /** A write. `touches` are the collections to ask again afterwards. */
@@ -60,8 +65,7 @@ export const useWrite = <T, V = void>(
 };
 
 /** The task that an answer of 202 names, if it names one. */
-export const taskIdOf = (answer: unknown): string | null =>
-  typeof answer === 'object' && answer !== null && 'taskId' in answer && typeof answer.taskId === 'string' ? answer.taskId : null;
+export const taskIdOf = (answer: unknown): string | null => (typeof answer === 'object' && answer !== null && 'taskId' in answer && typeof answer.taskId === 'string' ? answer.taskId : null);
 
 /** Milliseconds since 1970, renewed every `everyMs`, so that ages grow. */
 export const useNow = (everyMs = 10_000): number => {

@@ -100,8 +100,7 @@ const end = (reason: string): void => {
 
 let running: Promise<void> | null = null;
 
-const exclusively = (work: () => Promise<void>): Promise<void> =>
-  typeof navigator.locks === 'undefined' ? work() : navigator.locks.request('vcs.refresh', work).then(() => undefined);
+const exclusively = (work: () => Promise<void>): Promise<void> => (typeof navigator.locks === 'undefined' ? work() : navigator.locks.request('vcs.refresh', work).then(() => undefined));
 
 const rotate = (stale: Session): Promise<void> =>
   exclusively(async () => {
@@ -137,12 +136,15 @@ const schedule = (): void => {
   const lead = Math.min(60_000, lifetime / 4);
   // A spread keeps the tabs of one browser from waking in the same moment. After a failed refresh, try again in a few seconds.
   const wait = Math.max(3000, current.accessUntil - lead - Date.now() - Math.random() * 5000);
-  timer = window.setTimeout(() => {
-    const now = session.get();
-    if (now === null) return;
-    if (now.accessUntil - Date.now() > lead + 6000) return schedule();
-    refresh(now).then(undefined, () => schedule());
-  }, Math.min(wait, 2_000_000_000));
+  timer = window.setTimeout(
+    () => {
+      const now = session.get();
+      if (now === null) return;
+      if (now.accessUntil - Date.now() > lead + 6000) return schedule();
+      refresh(now).then(undefined, () => schedule());
+    },
+    Math.min(wait, 2_000_000_000),
+  );
 };
 
 /** A token that is good for a few more seconds. Throws 401 when nobody is signed in. */

@@ -8,14 +8,20 @@ import { Tooltip } from './tooltip';
 export type ButtonLook = 'primary' | 'secondary' | 'ghost' | 'danger';
 
 const looks: Record<ButtonLook, string> = {
-  primary: 'bg-accent text-accent-ink hover:bg-accent-hover',
-  secondary: 'border border-line-strong bg-raised text-ink shadow-lift hover:bg-sunken',
-  ghost: 'text-dim hover:bg-sunken hover:text-ink',
-  danger: 'bg-danger text-white hover:bg-danger-hover',
+  primary: 'bg-accent text-accent-ink',
+  secondary: 'border border-line-strong bg-raised text-ink shadow-lift',
+  ghost: 'text-dim',
+  danger: 'bg-danger text-white',
+};
+const hovers: Record<ButtonLook, string> = {
+  primary: 'hover:bg-accent-hover',
+  secondary: 'hover:bg-sunken',
+  ghost: 'hover:bg-sunken hover:text-ink',
+  danger: 'hover:bg-danger-hover',
 };
 const base = 'inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md text-sm font-medium whitespace-nowrap transition-colors select-none';
 const sizes = { md: 'h-8 px-3', sm: 'h-7 px-2', icon: 'size-8', 'icon-sm': 'size-7' } as const;
-const off = 'cursor-not-allowed opacity-50 hover:bg-inherit';
+const off = 'cursor-not-allowed opacity-50';
 
 interface Props extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'> {
   look?: ButtonLook;
@@ -39,7 +45,14 @@ export function Button({ look = 'secondary', size = 'md', icon: Icon, busy = fal
   };
   return (
     <Tooltip text={reason ?? hint}>
-      <button type={type} aria-disabled={blocked || undefined} aria-busy={busy || undefined} onClick={press} className={cx(base, sizes[size], looks[look], blocked && off, className)} {...rest}>
+      <button
+        type={type}
+        aria-disabled={blocked || undefined}
+        aria-busy={busy || undefined}
+        onClick={press}
+        className={cx(base, sizes[size], looks[look], blocked ? off : hovers[look], className)}
+        {...rest}
+      >
         {busy ? <LoaderCircle aria-hidden className="size-3.5 animate-spin" /> : Icon !== undefined && <Icon aria-hidden className={size.startsWith('icon') ? 'size-4' : 'size-3.5'} />}
         {children}
       </button>
@@ -50,7 +63,7 @@ export function Button({ look = 'secondary', size = 'md', icon: Icon, busy = fal
 /** A link that looks like a button. */
 export function ButtonLink({ to, look = 'secondary', icon: Icon, children, className }: { to: string; look?: ButtonLook; icon?: LucideIcon; children: ReactNode; className?: string }) {
   return (
-    <Link to={to} className={cx(base, sizes.md, looks[look], className)}>
+    <Link to={to} className={cx(base, sizes.md, looks[look], hovers[look], className)}>
       {Icon !== undefined && <Icon aria-hidden className="size-3.5" />}
       {children}
     </Link>

@@ -1,6 +1,6 @@
 import { X } from 'lucide-react';
 import { Dialog as D } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { useRef, type ReactNode } from 'react';
 import { cx } from './cx';
 
 interface Props {
@@ -14,14 +14,21 @@ interface Props {
 
 /** A modal dialog: focus is kept inside and returns where it was; Escape closes. */
 export function Dialog({ open, onClose, title, description, children, wide = false }: Props) {
+  const content = useRef<HTMLDivElement>(null);
   return (
     <D.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <D.Portal>
         <D.Overlay className="fixed inset-0 z-40 bg-shade" />
         <D.Content
+          ref={content}
+          onOpenAutoFocus={(event) => {
+            // A form focuses its first field itself; else the dialog is read from its start.
+            event.preventDefault();
+            if (content.current?.contains(document.activeElement) !== true) content.current?.focus();
+          }}
           {...(description === undefined ? { 'aria-describedby': undefined } : {})}
           className={cx(
-            'fixed z-50 flex max-h-[calc(100dvh-2rem)] animate-appear flex-col overflow-hidden rounded-xl bg-raised shadow-float',
+            'fixed z-50 flex outline-none max-h-[calc(100dvh-2rem)] animate-appear flex-col overflow-hidden rounded-xl bg-raised shadow-float',
             'inset-x-3 bottom-3 sm:inset-x-auto sm:bottom-auto sm:top-[12vh] sm:left-1/2 sm:w-[calc(100%-2rem)] sm:max-h-[80vh] sm:-translate-x-1/2',
             wide ? 'sm:max-w-2xl' : 'sm:max-w-md',
           )}

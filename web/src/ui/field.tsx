@@ -1,8 +1,10 @@
 import { useId, type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes } from 'react';
 import { cx } from './cx';
 
-export const inputClass =
-  'h-8.5 w-full min-w-0 rounded-md border border-line-strong bg-raised px-2.5 text-base text-ink outline-none sm:text-sm focus-visible:border-accent-text focus-visible:ring-3 focus-visible:ring-accent/20 aria-invalid:border-bad';
+/** A control without its width. */
+export const controlClass =
+  'h-8.5 min-w-0 rounded-md border border-line-strong bg-raised px-2.5 text-base text-ink outline-none sm:text-sm focus-visible:border-accent-text focus-visible:ring-3 focus-visible:ring-accent/20 aria-invalid:border-bad';
+export const inputClass = `${controlClass} w-full`;
 
 interface Shape {
   label: string;

@@ -1,7 +1,7 @@
 import { Search } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { cx } from './cx';
-import { inputClass } from './field';
+import { controlClass, inputClass } from './field';
 
 /** The row above a list: a filter box that `/` focuses, and whatever narrows further. */
 export function FilterBar({ value, onChange, label, children }: { value: string; onChange: (value: string) => void; label: string; children?: ReactNode }) {
@@ -24,7 +24,11 @@ export function FilterBar({ value, onChange, label, children }: { value: string;
           }}
           className={cx(inputClass, 'h-8 pl-8')}
         />
-        {value === '' && <kbd aria-hidden className="pointer-events-none absolute top-1/2 right-2 hidden -translate-y-1/2 rounded border border-line px-1 font-sans text-xs text-faint sm:block">/</kbd>}
+        {value === '' && (
+          <kbd aria-hidden className="pointer-events-none absolute top-1/2 right-2 hidden -translate-y-1/2 rounded border border-line px-1 font-sans text-xs text-faint sm:block">
+            /
+          </kbd>
+        )}
       </div>
       {children}
     </div>
@@ -33,7 +37,7 @@ export function FilterBar({ value, onChange, label, children }: { value: string;
 
 export function FilterSelect({ label, value, onChange, options }: { label: string; value: string; onChange: (value: string) => void; options: readonly (readonly [string, string])[] }) {
   return (
-    <select aria-label={label} value={value} onChange={(event) => onChange(event.target.value)} className={cx(inputClass, 'h-8 w-auto pr-7')}>
+    <select aria-label={label} value={value} onChange={(event) => onChange(event.target.value)} className={cx(controlClass, 'h-8 max-w-full pr-7')}>
       {options.map(([key, text]) => (
         <option key={key} value={key}>
           {text}

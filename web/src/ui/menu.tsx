@@ -8,7 +8,12 @@ export function Menu({ trigger, children, align = 'end' }: { trigger: ReactNode;
     <M.Root>
       <M.Trigger asChild>{trigger}</M.Trigger>
       <M.Portal>
-        <M.Content align={align} sideOffset={6} collisionPadding={8} className="z-50 max-h-(--radix-dropdown-menu-content-available-height) min-w-48 max-w-80 animate-appear overflow-y-auto rounded-lg bg-raised p-1 shadow-float">
+        <M.Content
+          align={align}
+          sideOffset={6}
+          collisionPadding={8}
+          className="z-50 max-h-(--radix-dropdown-menu-content-available-height) min-w-48 max-w-80 animate-appear overflow-y-auto rounded-lg bg-raised p-1 shadow-float"
+        >
           {children}
         </M.Content>
       </M.Portal>
@@ -17,7 +22,21 @@ export function Menu({ trigger, children, align = 'end' }: { trigger: ReactNode;
 }
 
 /** An entry. With a `reason` it cannot be chosen and tells why below its label. */
-export function MenuItem({ icon: Icon, children, onSelect, danger = false, reason = null, checked }: { icon?: LucideIcon; children: ReactNode; onSelect: () => void; danger?: boolean; reason?: string | null; checked?: boolean }) {
+export function MenuItem({
+  icon: Icon,
+  children,
+  onSelect,
+  danger = false,
+  reason = null,
+  checked,
+}: {
+  icon?: LucideIcon;
+  children: ReactNode;
+  onSelect: () => void;
+  danger?: boolean;
+  reason?: string | null;
+  checked?: boolean;
+}) {
   return (
     <M.Item
       disabled={reason !== null}

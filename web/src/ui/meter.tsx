@@ -14,8 +14,16 @@ export function Meter({ label, used, total, show, compact = false }: { label: st
           {!compact && ` · ${share} %`}
         </span>
       </div>
-      <div role="meter" aria-label={label} aria-valuenow={share} aria-valuemin={0} aria-valuemax={100} aria-valuetext={`${text}, ${share} percent`} className="mt-1.5 h-1.5 overflow-hidden rounded-full bg-idle-soft">
-        <div className={cx('h-full rounded-full', share > 95 ? 'bg-bad' : share > 85 ? 'bg-warn' : 'bg-accent')} style={{ width: `${share}%` }} />
+      <div
+        role="meter"
+        aria-label={label}
+        aria-valuenow={share}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuetext={`${text}, ${share} percent`}
+        className="mt-1.5 h-1.5 overflow-hidden rounded-full bg-idle-soft"
+      >
+        <div className={cx('h-full rounded-full', share > 95 ? 'bg-bad' : share > 85 ? 'bg-warn-bar' : 'bg-accent')} style={{ width: `${share}%` }} />
       </div>
     </div>
   );
@@ -24,7 +32,14 @@ export function Meter({ label, used, total, show, compact = false }: { label: st
 /** Progress in percent; null is unknown. */
 export function Progress({ value, label }: { value: number | null; label: string }) {
   return (
-    <div role="progressbar" aria-label={label} aria-valuemin={0} aria-valuemax={100} {...(value === null ? {} : { 'aria-valuenow': Math.round(value) })} className="h-1.5 overflow-hidden rounded-full bg-idle-soft">
+    <div
+      role="progressbar"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      {...(value === null ? {} : { 'aria-valuenow': Math.round(value) })}
+      className="h-1.5 overflow-hidden rounded-full bg-idle-soft"
+    >
       <div className={cx('h-full rounded-full bg-accent transition-[width] duration-300', value === null && 'w-1/3 animate-pulse')} style={value === null ? {} : { width: `${value}%` }} />
     </div>
   );

@@ -12,16 +12,15 @@ interface Props {
   description?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
-  narrow?: boolean;
 }
 
 /** A page: heading, actions, content; it also names the browser tab. */
-export function Page({ title, parent, aside, description, actions, children, narrow = false }: Props) {
+export function Page({ title, parent, aside, description, actions, children }: Props) {
   useEffect(() => {
     document.title = `${title} · VC Stack`;
   }, [title]);
   return (
-    <div className={cx('mx-auto w-full px-4 py-5 sm:px-7 sm:py-7', narrow ? 'max-w-5xl' : 'max-w-7xl')}>
+    <div className="mx-auto w-full max-w-7xl px-4 py-5 sm:px-7 sm:py-7">
       {parent !== undefined && (
         <nav aria-label="Breadcrumb" className="mb-1.5 flex items-center gap-1 text-xs text-dim">
           <Link to={parent.to} className="rounded hover:text-ink hover:underline">

@@ -21,23 +21,16 @@ export function ProblemNote({ error, className, hideFields = false }: { error: A
         </ul>
       )}
       {error.hosts.length > 0 && (
-        <table className="mt-2 ml-6 text-left text-xs">
-          <caption className="sr-only">Why each host was refused</caption>
-          <thead className="text-dim">
-            <tr>
-              <th className="pr-4 font-medium">Host</th>
-              <th className="font-medium">Why not</th>
-            </tr>
-          </thead>
-          <tbody>
-            {error.hosts.map((h) => (
-              <tr key={h.hostId} className="align-top">
-                <td className="py-0.5 pr-4 font-medium break-all">{h.host}</td>
-                <td className="py-0.5">{h.reason}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <ul aria-label="Why each host was refused" className="mt-2 space-y-1.5 pl-6 text-xs">
+          {error.hosts.map((h) => (
+            <li key={h.hostId}>
+              <span title={h.host} className="block truncate font-medium">
+                {h.host}
+              </span>
+              {h.reason}
+            </li>
+          ))}
+        </ul>
       )}
       {error.requestId !== null && error.status >= 400 && (
         <p className="mt-1.5 pl-6 text-xs text-dim">

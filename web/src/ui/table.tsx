@@ -3,13 +3,13 @@ import type { ReactNode, ThHTMLAttributes, TdHTMLAttributes } from 'react';
 import { Button } from './button';
 import { cx } from './cx';
 
-/** From which width a column shows. */
+/** From which width of the table's own surface a column shows. */
 export type From = 'sm' | 'md' | 'lg' | 'xl';
-const shown: Record<From, string> = { sm: 'hidden sm:table-cell', md: 'hidden md:table-cell', lg: 'hidden lg:table-cell', xl: 'hidden xl:table-cell' };
+const shown: Record<From, string> = { sm: 'hidden @md:table-cell', md: 'hidden @2xl:table-cell', lg: 'hidden @4xl:table-cell', xl: 'hidden @6xl:table-cell' };
 
 export function Table({ label, children }: { label: string; children: ReactNode }) {
   return (
-    <div className="overflow-x-auto">
+    <div className="@container overflow-x-auto">
       <table aria-label={label} className="w-full border-collapse text-left text-sm">
         {children}
       </table>
@@ -27,7 +27,7 @@ export function Head({ children }: { children: ReactNode }) {
 
 export function Th({ from, className, children, ...rest }: ThHTMLAttributes<HTMLTableCellElement> & { from?: From }) {
   return (
-    <th scope="col" className={cx('h-9 px-3 font-medium whitespace-nowrap first:pl-4 last:pr-4', from !== undefined && shown[from], className)} {...rest}>
+    <th scope="col" className={cx('h-9 px-2.5 font-medium whitespace-nowrap first:pl-4 last:pr-4', from !== undefined && shown[from], className)} {...rest}>
       {children}
     </th>
   );
@@ -40,7 +40,11 @@ export function SortTh({ by, sort, onSort, from, children }: { by: string; sort:
   const Icon = down ? ArrowDown : ArrowUp;
   return (
     <Th {...(from === undefined ? {} : { from })} aria-sort={active ? (down ? 'descending' : 'ascending') : 'none'}>
-      <button type="button" onClick={() => onSort(active && !down ? `-${by}` : by)} className={cx('-mx-1.5 inline-flex items-center gap-1 rounded px-1.5 py-0.5 hover:bg-sunken hover:text-ink', active && 'text-ink')}>
+      <button
+        type="button"
+        onClick={() => onSort(active && !down ? `-${by}` : by)}
+        className={cx('-mx-1.5 inline-flex items-center gap-1 rounded px-1.5 py-0.5 hover:bg-sunken hover:text-ink', active && 'text-ink')}
+      >
         {children}
         <Icon aria-hidden className={cx('size-3', !active && 'opacity-0')} />
       </button>
@@ -58,10 +62,15 @@ export function Row({ selected = false, children, onClick }: { selected?: boolea
 
 export function Td({ from, className, children, ...rest }: TdHTMLAttributes<HTMLTableCellElement> & { from?: From }) {
   return (
-    <td className={cx('h-11 px-3 py-1.5 first:pl-4 last:pr-4', from !== undefined && shown[from], className)} {...rest}>
+    <td className={cx('h-11 px-2.5 py-1.5 whitespace-nowrap first:pl-4 last:pr-4', from !== undefined && shown[from], className)} {...rest}>
       {children}
     </td>
   );
+}
+
+/** The column that takes what width the others leave; its content is cut, not the table widened. */
+export function NameTd({ children }: { children: ReactNode }) {
+  return <td className="h-11 w-full max-w-0 min-w-36 px-2.5 py-1.5 first:pl-4 last:pr-4 @md:min-w-48">{children}</td>;
 }
 
 /** Long names keep the table's shape: cut with an ellipsis, whole as a title. */

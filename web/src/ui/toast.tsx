@@ -26,7 +26,8 @@ export const toast = {
   ok: (title: string, action?: Toast['action']) => push({ kind: 'ok', title, ...(action === undefined ? {} : { action }) }),
   info: (title: string, detail?: string) => push({ kind: 'info', title, ...(detail === undefined ? {} : { detail }) }),
   /** `title` says what did not work; the error says why. */
-  bad: (title: string, error?: unknown, action?: Toast['action']) => push({ kind: 'bad', title, ...(error === undefined ? {} : { detail: asApiError(error).detail }), ...(action === undefined ? {} : { action }) }),
+  bad: (title: string, error?: unknown, action?: Toast['action']) =>
+    push({ kind: 'bad', title, ...(error === undefined ? {} : { detail: asApiError(error).detail }), ...(action === undefined ? {} : { action }) }),
 };
 
 const icons = { ok: CircleCheck, bad: CircleX, info: Info };
@@ -36,7 +37,12 @@ const colours = { ok: 'text-ok', bad: 'text-bad', info: 'text-busy' };
 export function Toasts() {
   const toasts = useStore(shown);
   return (
-    <section aria-label="Messages" aria-live="polite" aria-relevant="additions" className="pointer-events-none fixed inset-x-3 bottom-3 z-70 flex flex-col items-end gap-2 sm:inset-x-auto sm:right-4 sm:bottom-4 sm:w-96">
+    <section
+      aria-label="Messages"
+      aria-live="polite"
+      aria-relevant="additions"
+      className="pointer-events-none fixed inset-x-3 bottom-3 z-70 flex flex-col items-end gap-2 sm:inset-x-auto sm:right-4 sm:bottom-4 sm:w-96"
+    >
       {toasts.map((t) => (
         <One key={t.id} toast={t} />
       ))}

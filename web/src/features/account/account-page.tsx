@@ -13,8 +13,8 @@ import { ApiTokens } from './api-tokens';
 export default function AccountPage() {
   const { me } = useScope();
   return (
-    <Page title="Account" description={`Signed in as ${me.user.name}.`} narrow>
-      <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
+    <Page title="Account" description={`Signed in as ${me.user.name}.`}>
+      <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <ApiTokens />
         <div className="space-y-5">
           <Card title="You">
@@ -60,7 +60,14 @@ function ChangePassword() {
   return (
     <form onSubmit={submit} noValidate className="space-y-4 p-4">
       <input type="text" name="username" autoComplete="username" value={me.user.name} readOnly hidden />
-      <TextField label="Current password" type="password" autoComplete="current-password" value={current} onChange={(e) => setCurrent(e.target.value)} error={(tried && current === '' ? 'Enter your password.' : null) ?? refused.current} />
+      <TextField
+        label="Current password"
+        type="password"
+        autoComplete="current-password"
+        value={current}
+        onChange={(e) => setCurrent(e.target.value)}
+        error={(tried && current === '' ? 'Enter your password.' : null) ?? refused.current}
+      />
       <TextField label="New password" type="password" autoComplete="new-password" value={password} onChange={(e) => setPassword(e.target.value)} error={(tried ? weak : null) ?? refused.password} />
       {change.error !== null && <ProblemNote error={change.error} />}
       <Button type="submit" busy={change.isPending}>

@@ -15,7 +15,7 @@ import { SelectField, TextField } from '../../ui/field';
 import { LoadError } from '../../ui/list-states';
 import { Card } from '../../ui/page';
 import { ProblemNote } from '../../ui/problem-note';
-import { Cut, Head, LoadMore, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
+import { NameTd, Cut, Head, LoadMore, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
 
@@ -59,9 +59,9 @@ export function ApiTokens() {
             {list.isPending && <SkeletonRows columns={5} rows={2} />}
             {list.items.map((t) => (
               <Row key={t.id}>
-                <Td className="max-w-36">
+                <NameTd>
                   <Cut text={t.name} className="font-medium" />
-                </Td>
+                </NameTd>
                 <Td from="sm" className="max-w-36 text-dim">
                   <Cut text={t.scopes === null ? 'all you may' : t.scopes.join(', ')} />
                 </Td>

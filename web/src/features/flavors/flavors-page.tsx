@@ -16,7 +16,7 @@ import { Dialog, DialogActions } from '../../ui/dialog';
 import { TextField } from '../../ui/field';
 import { Page } from '../../ui/page';
 import { ProblemNote } from '../../ui/problem-note';
-import { Cut, Row, Td, Th } from '../../ui/table';
+import { NameTd, Cut, Row, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
 
@@ -65,10 +65,10 @@ export default function FlavorsPage() {
         }
         row={(f) => (
           <Row key={f.id}>
-            <Td className="max-w-36 sm:max-w-72">
+            <NameTd>
               <Cut text={f.name} className="font-medium" />
               {f.description !== '' && <Cut text={f.description} className="text-xs text-dim" />}
-            </Td>
+            </NameTd>
             <Td className="text-right">{f.vcpus}</Td>
             <Td className="text-right whitespace-nowrap">{bytes(f.memoryBytes)}</Td>
             <Td className="text-right whitespace-nowrap">{f.diskBytes === 0 ? <span className="text-dim">as image</span> : bytes(f.diskBytes)}</Td>

@@ -18,9 +18,7 @@ export function ConditionList({ conditions }: { conditions: Condition[] }) {
             <Icon aria-hidden className="mt-0.5 size-4 shrink-0 text-dim" />
             <div className="min-w-0 flex-1">
               <span className="font-medium">{words(c.type)}</span>: {labels[c.status]}
-              <p className="text-xs break-words text-dim">
-                {c.message === '' ? c.reason : c.message}
-              </p>
+              <p className="text-xs break-words text-dim">{c.message === '' ? c.reason : c.message}</p>
             </div>
             <span className="text-xs text-dim">
               <Age at={c.since} />

@@ -17,7 +17,7 @@ import { Meter } from '../../ui/meter';
 import { Card, Page } from '../../ui/page';
 import { ProblemNote } from '../../ui/problem-note';
 import { StateBadge } from '../../ui/state';
-import { Cut, Head, LoadMore, Row, Skeleton, Table, Td, Th } from '../../ui/table';
+import { NameTd, Cut, Head, LoadMore, Row, Skeleton, Table, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
 import { ConditionList } from './condition-list';
@@ -56,30 +56,35 @@ export default function HostPage() {
       }
       description={
         <>
-          <span className="font-mono text-xs">{host.address}</span> · {host.schedulable ? 'gets new instances' : 'gets no new instances'} · {host.lastSeenAt === null ? 'never seen' : <Age at={host.lastSeenAt} suffix=" ago" />}
+          <span className="font-mono text-xs">{host.address}</span> · {host.schedulable ? 'gets new instances' : 'gets no new instances'} ·{' '}
+          {host.lastSeenAt === null ? 'never seen' : <Age at={host.lastSeenAt} suffix=" ago" />}
         </>
       }
       actions={<Maintenance host={host} />}
     >
-      <div className="grid items-start gap-5 lg:grid-cols-2">
-        <Card title="Capacity">
-          <div className="space-y-4 p-4">
-            <Meter label="vCPUs" used={c.vcpusUsed} total={c.vcpus} show={String} />
-            <Meter label="Memory" used={c.memoryBytesUsed} total={c.memoryBytes} show={bytes} />
-            <Meter label="Disk" used={c.diskBytesUsed} total={c.diskBytes} show={bytes} />
-          </div>
-        </Card>
-        <Card title="Conditions">
-          <ConditionList conditions={host.conditions} />
-        </Card>
-        <HostInstances host={host} />
-        {host.inventory === null ? (
-          <Card title="Inventory">
-            <p className="px-4 py-4 text-sm text-dim">The host has not reported what it has yet.</p>
+      <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-2">
+        <div className="min-w-0 space-y-5">
+          <Card title="Capacity">
+            <div className="space-y-4 p-4">
+              <Meter label="vCPUs" used={c.vcpusUsed} total={c.vcpus} show={String} />
+              <Meter label="Memory" used={c.memoryBytesUsed} total={c.memoryBytes} show={bytes} />
+              <Meter label="Disk" used={c.diskBytesUsed} total={c.diskBytes} show={bytes} />
+            </div>
           </Card>
-        ) : (
-          <InventoryCards inventory={host.inventory} />
-        )}
+          <HostInstances host={host} />
+        </div>
+        <div className="min-w-0 space-y-5">
+          <Card title="Conditions">
+            <ConditionList conditions={host.conditions} />
+          </Card>
+          {host.inventory === null ? (
+            <Card title="Inventory">
+              <p className="px-4 py-4 text-sm text-dim">The host has not reported what it has yet.</p>
+            </Card>
+          ) : (
+            <InventoryCards inventory={host.inventory} />
+          )}
+        </div>
       </div>
     </Page>
   );
@@ -101,11 +106,11 @@ function HostInstances({ host }: { host: Host }) {
           <tbody>
             {list.items.map((i) => (
               <Row key={i.id}>
-                <Td className="max-w-44">
+                <NameTd>
                   <Link to={`/instances/${i.id}`} title={i.name} className="block truncate rounded font-medium hover:underline">
                     {i.name}
                   </Link>
-                </Td>
+                </NameTd>
                 <Td>
                   <StateBadge state={i.state} />
                 </Td>
@@ -155,7 +160,12 @@ function Maintenance({ host }: { host: Host }) {
           <Switch.Thumb className="block size-4 rounded-full bg-white shadow transition-transform data-[state=checked]:translate-x-4" />
         </Switch.Root>
       </label>
-      <Dialog open={asking} onClose={() => setAsking(false)} title={`Maintenance on ${host.name}`} description={`No new instance is placed here. ${host.capacity.instances === 0 ? 'Nothing runs on it.' : `${plural(host.capacity.instances, 'instance')} on it ${host.capacity.instances === 1 ? 'goes' : 'go'} on running.`}`}>
+      <Dialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        title={`Maintenance on ${host.name}`}
+        description={`No new instance is placed here. ${host.capacity.instances === 0 ? 'Nothing runs on it.' : `${plural(host.capacity.instances, 'instance')} on it ${host.capacity.instances === 1 ? 'goes' : 'go'} on running.`}`}
+      >
         <form
           onSubmit={(event) => {
             event.preventDefault();

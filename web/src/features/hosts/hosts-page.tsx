@@ -12,7 +12,7 @@ import { Dialog } from '../../ui/dialog';
 import { Meter } from '../../ui/meter';
 import { Page } from '../../ui/page';
 import { StateBadge } from '../../ui/state';
-import { Cut, Row, Td, Th } from '../../ui/table';
+import { NameTd, Cut, Row, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { AddHost } from './add-host';
 
@@ -50,12 +50,12 @@ export default function HostsPage() {
         }
         row={(h) => (
           <Row key={h.id}>
-            <Td className="max-w-40 sm:max-w-60">
+            <NameTd>
               <Link to={`/hosts/${h.id}`} title={h.name} className="block truncate rounded font-medium hover:underline">
                 {h.name}
               </Link>
               <Cut text={h.address} className="font-mono text-xs text-dim" />
-            </Td>
+            </NameTd>
             <Td>
               <span className="flex flex-wrap gap-1.5">
                 <StateBadge state={h.state} />

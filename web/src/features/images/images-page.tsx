@@ -16,7 +16,7 @@ import { Dialog } from '../../ui/dialog';
 import { Progress } from '../../ui/meter';
 import { Page } from '../../ui/page';
 import { StateBadge } from '../../ui/state';
-import { Cut, Row, Td, Th } from '../../ui/table';
+import { NameTd, Cut, Row, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
 import { followTask, openTask } from '../tasks/open-task';
@@ -75,13 +75,13 @@ export default function ImagesPage() {
           const upload = running.find((u) => u.imageId === i.id);
           return (
             <Row key={i.id}>
-              <Td className="max-w-36 sm:max-w-72">
+              <NameTd>
                 <span className="flex min-w-0 items-center gap-2">
                   <Cut text={i.name} className="font-medium" />
                   {i.public && <Badge tone="idle">public</Badge>}
                 </span>
                 {i.state === 'error' ? <Cut text={i.message} className="text-xs text-bad" /> : i.description !== '' && <Cut text={i.description} className="text-xs text-dim" />}
-              </Td>
+              </NameTd>
               <Td>
                 {i.taskId !== null ? (
                   <button type="button" onClick={() => i.taskId !== null && openTask(i.taskId)} aria-label={`Task of ${i.name}`} className="rounded-full">

@@ -88,7 +88,14 @@ export function NewImage({ onClose }: { onClose: () => void }) {
   const show = (field: string): string | null => (tried ? problems[field] : null) ?? refused[field] ?? null;
   const busy = create.isPending || imageId !== null;
   const suggest = (path: string): void => {
-    const stem = (path.split(/[/?#]/).filter((p) => p !== '').at(-1) ?? '').replace(/\.(img|raw|qcow2|bin)$/i, '').slice(0, 63);
+    const stem = (
+      path
+        .split(/[/?#]/)
+        .filter((p) => p !== '')
+        .at(-1) ?? ''
+    )
+      .replace(/\.(img|raw|qcow2|bin)$/i, '')
+      .slice(0, 63);
     if (name === '' && checkName(stem) === null) setName(stem);
   };
   const submit = (event: FormEvent): void => {
@@ -105,7 +112,12 @@ export function NewImage({ onClose }: { onClose: () => void }) {
       <Tabs.Root value={source} onValueChange={(next) => setSource(next === 'url' ? 'url' : 'file')}>
         <Tabs.List aria-label="Source" className="mb-3 grid grid-cols-2 gap-1 rounded-lg bg-idle-soft p-1">
           {(['file', 'url'] as const).map((s) => (
-            <Tabs.Trigger key={s} value={s} disabled={busy} className="h-7 rounded-md text-sm text-dim data-[state=active]:bg-raised data-[state=active]:font-medium data-[state=active]:text-ink data-[state=active]:shadow-lift">
+            <Tabs.Trigger
+              key={s}
+              value={s}
+              disabled={busy}
+              className="h-7 rounded-md text-sm text-dim data-[state=active]:bg-raised data-[state=active]:font-medium data-[state=active]:text-ink data-[state=active]:shadow-lift"
+            >
               {s === 'file' ? 'From this computer' : 'From an address'}
             </Tabs.Trigger>
           ))}

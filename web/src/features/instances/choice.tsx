@@ -2,13 +2,29 @@ import type { ReactNode } from 'react';
 import { cx } from '../../ui/cx';
 
 /** One card of a group: a radio button or checkbox whose whole surface can be pressed. */
-export function Choice({ type, name, checked, onChange, disabled = false, children, className }: { type: 'radio' | 'checkbox'; name: string; checked: boolean; onChange: (checked: boolean) => void; disabled?: boolean; children: ReactNode; className?: string }) {
+export function Choice({
+  type,
+  name,
+  checked,
+  onChange,
+  disabled = false,
+  children,
+  className,
+}: {
+  type: 'radio' | 'checkbox';
+  name: string;
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  disabled?: boolean;
+  children: ReactNode;
+  className?: string;
+}) {
   return (
     <label
       className={cx(
         'flex items-start gap-3 rounded-lg border px-3 py-2.5 text-sm transition-colors has-focus-visible:outline-2 has-focus-visible:outline-offset-1 has-focus-visible:outline-accent-text',
         checked ? 'border-accent bg-accent-soft/50' : 'border-line hover:border-line-strong',
-        disabled ? 'cursor-not-allowed opacity-60' : 'cursor-pointer',
+        disabled ? 'cursor-not-allowed opacity-75' : 'cursor-pointer',
         className,
       )}
     >

@@ -49,7 +49,10 @@ export default function CreateInstancePage() {
   const image = usable.find((i) => i.id === imageId) ?? (usable.length === 1 ? usable[0] : undefined);
   const onlyNetwork = networks.items.length === 1 ? networks.items[0] : undefined;
   const attached = (chosenNetworks ?? (onlyNetwork === undefined ? [] : [{ id: onlyNetwork.id, address: '' }])).filter((c) => networks.items.some((n) => n.id === c.id));
-  const pastedKeys = pasted.split('\n').map((k) => k.trim()).filter((k) => k !== '');
+  const pastedKeys = pasted
+    .split('\n')
+    .map((k) => k.trim())
+    .filter((k) => k !== '');
 
   const create = useWrite((body: CreateInstance) => api.post<{ instance: Instance; taskId: string }>('/instances', body, inProject), {
     touches: ['instances', 'tasks', 'networks', 'volumes'],
@@ -64,7 +67,10 @@ export default function CreateInstancePage() {
     name: checkName(name),
     flavor: flavor === undefined ? 'Choose a flavor.' : null,
     image: image === undefined ? 'Choose an image.' : null,
-    networks: attached.length === 0 ? 'Choose at least one network.' : attached.map((a) => (a.address === '' ? null : checkAddress(a.address, networks.items.find((n) => n.id === a.id)?.subnet))).find((m) => m !== null) ?? null,
+    networks:
+      attached.length === 0
+        ? 'Choose at least one network.'
+        : (attached.map((a) => (a.address === '' ? null : checkAddress(a.address, networks.items.find((n) => n.id === a.id)?.subnet))).find((m) => m !== null) ?? null),
     sshKeys: pastedKeys.map(checkPublicKey).find((m) => m !== null) ?? null,
     userData: utf8Length(userData) > userDataLimit ? `Too large: ${bytes(utf8Length(userData))} of at most 64 KiB.` : null,
     stopGraceSeconds: /^\d{1,3}$/.test(grace) && Number(grace) <= 600 ? null : 'A whole number from 0 to 600.',
@@ -98,8 +104,8 @@ export default function CreateInstancePage() {
   };
 
   return (
-    <Page title="New instance" parent={{ to: '/instances', label: 'Instances' }} narrow>
-      <form ref={form} onSubmit={submit} noValidate className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_17rem]">
+    <Page title="New instance" parent={{ to: '/instances', label: 'Instances' }}>
+      <form ref={form} onSubmit={submit} noValidate className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_17rem]">
         <Card className="space-y-6 p-5">
           <FormSection title="Name">
             {scope.project === null && scope.projects.length > 1 && (
@@ -111,14 +117,30 @@ export default function CreateInstancePage() {
                 ))}
               </SelectField>
             )}
-            <TextField label="Instance name" name="name" value={name} onChange={(event) => setName(event.target.value)} error={show('name')} hint="The guest gets it as its hostname." placeholder="web-1" autoFocus className="max-w-sm" />
+            <TextField
+              label="Instance name"
+              name="name"
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+              error={show('name')}
+              hint="The guest gets it as its hostname."
+              placeholder="web-1"
+              autoFocus
+              className="max-w-sm"
+            />
           </FormSection>
 
           <FormSection title="Flavor" hint="How many processors and how much memory." error={show('flavor')}>
             {flavors.isPending ? (
               <PickerSkeleton />
             ) : sizes.length === 0 ? (
-              scope.admin ? <Missing to="/flavors?new=1" label="Create a flavor">There is no flavor yet.</Missing> : <Missing>There is no flavor yet. Ask an administrator to create one.</Missing>
+              scope.admin ? (
+                <Missing to="/flavors?new=1" label="Create a flavor">
+                  There is no flavor yet.
+                </Missing>
+              ) : (
+                <Missing>There is no flavor yet. Ask an administrator to create one.</Missing>
+              )
             ) : (
               <FlavorPicker flavors={sizes} value={flavor?.id ?? ''} onChange={setFlavorId} />
             )}
@@ -128,7 +150,9 @@ export default function CreateInstancePage() {
             {images.isPending ? (
               <PickerSkeleton />
             ) : images.items.length === 0 ? (
-              <Missing to="/images?new=1" label="Upload or import one">There is no image yet.</Missing>
+              <Missing to="/images?new=1" label="Upload or import one">
+                There is no image yet.
+              </Missing>
             ) : (
               <ImagePicker images={images.items} flavor={flavor} value={image?.id ?? ''} onChange={setImageId} />
             )}
@@ -138,7 +162,9 @@ export default function CreateInstancePage() {
             {networks.isPending ? (
               <PickerSkeleton />
             ) : networks.items.length === 0 ? (
-              <Missing to="/networks?new=1" label="Create a network">There is no network in this project yet.</Missing>
+              <Missing to="/networks?new=1" label="Create a network">
+                There is no network in this project yet.
+              </Missing>
             ) : (
               <NetworkPicker networks={networks.items} value={attached} onChange={setNetworks} />
             )}
@@ -146,7 +172,17 @@ export default function CreateInstancePage() {
 
           <FormSection title="SSH keys" hint="Who may log in. Without a key there is only the serial console." error={show('sshKeys')}>
             {keys.isPending ? <PickerSkeleton /> : keys.items.length > 0 && <KeyPicker keys={keys.items} value={keyIds} onChange={setKeyIds} />}
-            <TextArea label={keys.items.length > 0 ? 'Or paste public keys' : 'Paste public keys'} optional mono rows={2} className="mt-3" placeholder="ssh-ed25519 AAAA… you@laptop" hint="One per line." value={pasted} onChange={(event) => setPasted(event.target.value)} />
+            <TextArea
+              label={keys.items.length > 0 ? 'Or paste public keys' : 'Paste public keys'}
+              optional
+              mono
+              rows={2}
+              className="mt-3"
+              placeholder="ssh-ed25519 AAAA… you@laptop"
+              hint="One per line."
+              value={pasted}
+              onChange={(event) => setPasted(event.target.value)}
+            />
           </FormSection>
 
           <details className="group border-t border-line pt-5" open={advancedOpen} onToggle={(event) => setAdvancedOpen(event.currentTarget.open)}>
@@ -155,9 +191,26 @@ export default function CreateInstancePage() {
               More: user data, description, stopping{scope.admin && ', host'}
             </summary>
             <div className="mt-4 space-y-4">
-              <TextArea label="User data" optional mono rows={6} placeholder="#cloud-config" value={userData} onChange={(event) => setUserData(event.target.value)} error={show('userData')} hint={`Handed to the guest as it is. ${bytes(utf8Length(userData))} of 64 KiB.`} />
+              <TextArea
+                label="User data"
+                optional
+                mono
+                rows={6}
+                placeholder="#cloud-config"
+                value={userData}
+                onChange={(event) => setUserData(event.target.value)}
+                error={show('userData')}
+                hint={`Handed to the guest as it is. ${bytes(utf8Length(userData))} of 64 KiB.`}
+              />
               <TextField label="Description" optional value={description} onChange={(event) => setDescription(event.target.value)} error={show('description')} />
-              <TextField label="Seconds to wait for the guest when stopping" inputMode="numeric" value={grace} onChange={(event) => setGrace(event.target.value)} error={show('stopGraceSeconds')} className="max-w-sm" />
+              <TextField
+                label="Seconds to wait for the guest when stopping"
+                inputMode="numeric"
+                value={grace}
+                onChange={(event) => setGrace(event.target.value)}
+                error={show('stopGraceSeconds')}
+                className="max-w-sm"
+              />
               {scope.admin && (
                 <SelectField label="Host" optional value={host} onChange={(event) => setHost(event.target.value)} error={show('host')} className="max-w-sm">
                   <option value="">Let the scheduler choose</option>

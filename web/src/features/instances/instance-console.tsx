@@ -43,7 +43,12 @@ export default function InstanceConsole({ instance, full = false }: { instance: 
           </Button>
         )}
         {!full && (
-          <a href={`/console/instances/${instance.id}/console`} target="_blank" rel="noopener noreferrer" className="inline-flex h-7 shrink-0 items-center gap-1.5 rounded-md px-2 text-dim hover:bg-sunken hover:text-ink">
+          <a
+            href={`/console/instances/${instance.id}/console`}
+            target="_blank"
+            rel="noopener noreferrer"
+            className="inline-flex h-7 shrink-0 items-center gap-1.5 rounded-md px-2 text-dim hover:bg-sunken hover:text-ink"
+          >
             <ExternalLink aria-hidden className="size-3.5" />
             Open in own tab
           </a>

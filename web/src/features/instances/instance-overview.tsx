@@ -15,12 +15,15 @@ import { taskVerb } from '../tasks/task-words';
 export function InstanceOverview({ instance: i }: { instance: Instance }) {
   const { admin, projectName } = useScope();
   return (
-    <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
+    <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="space-y-5">
         <Card title="Facts">
           <Facts
             items={[
-              ['Flavor', `${i.flavor.name} · ${plural(i.flavor.vcpus, 'vCPU')}, ${bytes(i.flavor.memoryBytes)} memory, ${i.flavor.diskBytes === 0 ? 'disk as large as the image' : `${bytes(i.flavor.diskBytes)} disk`}`],
+              [
+                'Flavor',
+                `${i.flavor.name} · ${plural(i.flavor.vcpus, 'vCPU')}, ${bytes(i.flavor.memoryBytes)} memory, ${i.flavor.diskBytes === 0 ? 'disk as large as the image' : `${bytes(i.flavor.diskBytes)} disk`}`,
+              ],
               ['Image', i.image.name],
               [
                 'Host',
@@ -34,7 +37,16 @@ export function InstanceOverview({ instance: i }: { instance: Instance }) {
                   i.host.name
                 ),
               ],
-              ['Runs since', i.startedAt === null ? '–' : <><Age at={i.startedAt} suffix=" ago" />, {dateTime(i.startedAt)}</>],
+              [
+                'Runs since',
+                i.startedAt === null ? (
+                  '–'
+                ) : (
+                  <>
+                    <Age at={i.startedAt} suffix=" ago" />, {dateTime(i.startedAt)}
+                  </>
+                ),
+              ],
               ['VMM', i.vmm ?? '–'],
               ['SSH keys', i.sshKeys.length === 0 ? 'none' : i.sshKeys.join(', ')],
               ['Project', projectName(i.projectId)],

@@ -22,7 +22,7 @@ const parent = { to: '/instances', label: 'Instances' };
 
 export default function InstancePage() {
   const { id = '' } = useParams();
-  const result = useOne<Instance>('instances', id);
+  const result = useOne<Instance>('instances', id, { listed: true });
   const gone = result.error instanceof ApiError && result.error.status === 404;
   if (gone)
     return (
@@ -86,7 +86,11 @@ function Shown({ instance }: { instance: Instance }) {
       <Tabs.Root value={tab} onValueChange={(next) => setParams(next === 'overview' ? {} : { tab: next }, { replace: true })}>
         <Tabs.List aria-label="Instance" className="mb-5 flex gap-1 border-b border-line">
           {tabs.map(([key, label]) => (
-            <Tabs.Trigger key={key} value={key} className="-mb-px h-9 rounded-t-md border-b-2 border-transparent px-3 text-sm text-dim hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink">
+            <Tabs.Trigger
+              key={key}
+              value={key}
+              className="-mb-px h-9 rounded-t-md border-b-2 border-transparent px-3 text-sm text-dim hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
+            >
               {label}
             </Tabs.Trigger>
           ))}
@@ -112,7 +116,11 @@ function InstanceTasks({ id }: { id: string }) {
   const tasks = useList<Task>('tasks', { subject: id });
   return (
     <Card>
-      {tasks.error !== null && tasks.items.length === 0 ? <LoadError error={tasks.error} onRetry={() => void tasks.refetch()} /> : <TaskTable tasks={tasks.items} loading={tasks.isPending} hideSubject />}
+      {tasks.error !== null && tasks.items.length === 0 ? (
+        <LoadError error={tasks.error} onRetry={() => void tasks.refetch()} />
+      ) : (
+        <TaskTable tasks={tasks.items} loading={tasks.isPending} hideSubject />
+      )}
       <LoadMore shown={tasks.items.length} more={tasks.hasNextPage} busy={tasks.isFetchingNextPage} onMore={() => void tasks.fetchNextPage()} />
     </Card>
   );

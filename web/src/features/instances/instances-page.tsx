@@ -10,7 +10,7 @@ import { FilterBar, FilterSelect } from '../../ui/filter-bar';
 import { LoadError } from '../../ui/list-states';
 import { Card, Page } from '../../ui/page';
 import { StateBadge } from '../../ui/state';
-import { Cut, Head, LoadMore, Row, SkeletonRows, SortTh, Table, Td, Th } from '../../ui/table';
+import { Cut, Head, LoadMore, NameTd, Row, SkeletonRows, SortTh, Table, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { DeleteInstances } from './delete-instances';
 import { InstanceMenu } from './instance-menu';
@@ -139,27 +139,33 @@ export function InstancesPage() {
               {list.items.map((i) => (
                 <Row key={i.id} selected={selected.has(i.id)}>
                   <Td className="w-10 pr-0">
-                    <input type="checkbox" aria-label={`Select ${i.name}`} className="block size-4 accent-accent" checked={selected.has(i.id)} onChange={(event) => toggle(i.id, event.target.checked)} />
+                    <input
+                      type="checkbox"
+                      aria-label={`Select ${i.name}`}
+                      className="block size-4 accent-accent"
+                      checked={selected.has(i.id)}
+                      onChange={(event) => toggle(i.id, event.target.checked)}
+                    />
                   </Td>
-                  <Td className="max-w-36 sm:max-w-60">
+                  <NameTd>
                     <Link to={`/instances/${i.id}`} title={i.name} className="block truncate rounded font-medium hover:underline">
                       {i.name}
                     </Link>
-                    <span className="block truncate text-xs text-dim sm:hidden">{addressesOf(i)}</span>
-                  </Td>
+                    <span className="block truncate text-xs text-dim @md:hidden">{addressesOf(i)}</span>
+                  </NameTd>
                   <Td>
                     <StateBadge state={i.state} title={i.stateReason} />
                   </Td>
-                  <Td from="sm" className="max-w-44 font-mono text-xs">
+                  <Td from="sm" className="max-w-40 font-mono text-xs">
                     <Cut text={addressesOf(i)} />
                   </Td>
-                  <Td from="md" className="max-w-36">
+                  <Td from="md" className="max-w-32">
                     <Cut text={i.flavor.name} />
                   </Td>
-                  <Td from="lg" className="max-w-44 text-dim">
+                  <Td from="lg" className="max-w-32 text-dim">
                     <Cut text={i.image.name} />
                   </Td>
-                  <Td from="lg" className="max-w-36 text-dim">
+                  <Td from="lg" className="max-w-32 text-dim">
                     <Cut text={i.host?.name ?? '–'} />
                   </Td>
                   {project === null && (

@@ -13,10 +13,11 @@ import { Dialog } from '../../ui/dialog';
 import { Meter } from '../../ui/meter';
 import { Page } from '../../ui/page';
 import { StateBadge } from '../../ui/state';
-import { Cut, Head, LoadMore, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
+import { NameTd, Cut, Head, LoadMore, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
 import { Link } from 'react-router';
+import { useInstanceNames } from '../instances/use-instance-names';
 import { NewNetwork } from './new-network';
 
 export default function NetworksPage() {
@@ -63,12 +64,12 @@ export default function NetworksPage() {
         }
         row={(n) => (
           <Row key={n.id}>
-            <Td className="max-w-36 sm:max-w-64">
+            <NameTd>
               <button type="button" title={n.name} onClick={() => setShown(n)} className="block max-w-full truncate rounded text-left font-medium hover:underline">
                 {n.name}
               </button>
               {n.description !== '' && <Cut text={n.description} className="text-xs text-dim" />}
-            </Td>
+            </NameTd>
             <Td className="font-mono text-xs">{n.subnet}</Td>
             <Td from="md" className="font-mono text-xs text-dim">
               {n.gateway}
@@ -91,7 +92,13 @@ export default function NetworksPage() {
       <Dialog open={dialog.open} onClose={dialog.hide} title="New network">
         <NewNetwork onClose={dialog.hide} />
       </Dialog>
-      <Dialog open={shown !== null} onClose={() => setShown(null)} title={shown?.name ?? ''} description={shown === null ? '' : `${shown.subnet} · gateway ${shown.gateway} · MTU ${shown.mtu} · DNS ${shown.dns.length === 0 ? 'of the network' : shown.dns.join(', ')}`} wide>
+      <Dialog
+        open={shown !== null}
+        onClose={() => setShown(null)}
+        title={shown?.name ?? ''}
+        description={shown === null ? '' : `${shown.subnet} · gateway ${shown.gateway} · MTU ${shown.mtu} · DNS ${shown.dns.length === 0 ? 'of the network' : shown.dns.join(', ')}`}
+        wide
+      >
         {shown !== null && <Ports network={shown} />}
       </Dialog>
       <ConfirmDelete
@@ -115,6 +122,7 @@ export default function NetworksPage() {
 function Ports({ network }: { network: Network }) {
   const list = useList<Port>('ports', { project: network.projectId, network: network.id });
   const ports = list.items;
+  const nameOf = useInstanceNames({ project: network.projectId });
   return (
     <>
       <h3 className="mb-1 text-xs font-medium text-dim">Ports</h3>
@@ -143,8 +151,8 @@ function Ports({ network }: { network: Network }) {
                   {p.instanceId === null ? (
                     <span className="text-dim">none</span>
                   ) : (
-                    <Link to={`/instances/${p.instanceId}`} className="font-mono text-xs text-accent-text hover:underline">
-                      {p.instanceId.slice(0, 8)}
+                    <Link to={`/instances/${p.instanceId}`} title={nameOf(p.instanceId)} className="block max-w-52 truncate text-accent-text hover:underline">
+                      {nameOf(p.instanceId)}
                     </Link>
                   )}
                 </Td>

@@ -28,7 +28,12 @@ export function OverviewPage() {
   const known = [instances, images, networks, keys, flavors, ...(scope.admin ? [hosts] : [])].every((l) => l.isSuccess);
   const steps: NextStep[] = [
     ...(scope.admin ? [{ done: hosts.items.some((h) => h.schedulable), title: 'Add a host', text: 'A Linux machine that runs the instances.', to: '/hosts?new=1' }] : []),
-    { done: flavors.items.length > 0, title: 'Create a flavor', text: scope.admin ? 'A size: processors, memory, disk.' : 'An administrator does this.', ...(scope.admin ? { to: '/flavors?new=1' } : {}) },
+    {
+      done: flavors.items.length > 0,
+      title: 'Create a flavor',
+      text: scope.admin ? 'A size: processors, memory, disk.' : 'An administrator does this.',
+      ...(scope.admin ? { to: '/flavors?new=1' } : {}),
+    },
     { done: images.items.some((i) => i.state === 'ready'), title: 'Add an image', text: 'Upload a disk image, or import it from an address.', to: '/images?new=1' },
     { done: networks.items.length > 0, title: 'Create a network', text: 'Where instances get their addresses.', to: '/networks?new=1' },
     { done: keys.items.length > 0, title: 'Add your SSH key', text: 'So that you can log in.', to: '/ssh-keys?new=1' },
@@ -56,12 +61,19 @@ export function OverviewPage() {
     >
       {fresh && scope.readOnly === null && <NextSteps steps={steps} />}
       <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
-        <Count icon={Box} label="Instances" to="/instances" list={instances} note={instances.items.length === 0 ? 'none yet' : `${running} running${trouble > 0 ? `, ${trouble} need attention` : ''}`} alert={trouble > 0} />
+        <Count
+          icon={Box}
+          label="Instances"
+          to="/instances"
+          list={instances}
+          note={instances.items.length === 0 ? 'none yet' : `${running} running${trouble > 0 ? `, ${trouble} need attention` : ''}`}
+          alert={trouble > 0}
+        />
         <Count icon={Disc3} label="Images" to="/images" list={images} note={`${images.items.filter((i) => i.state === 'ready').length} ready`} />
         <Count icon={NetworkIcon} label="Networks" to="/networks" list={networks} note={`${networks.items.reduce((n, x) => n + x.addresses.used, 0)} addresses used`} />
         <Count icon={HardDrive} label="Volumes" to="/volumes" list={volumes} note={bytes(volumes.items.reduce((n, v) => n + v.bytes, 0))} />
       </div>
-      <div className={`mt-5 grid items-start gap-5 ${scope.admin ? 'lg:grid-cols-[minmax(0,1fr)_20rem]' : ''}`}>
+      <div className={`mt-5 grid grid-cols-1 items-start gap-5 ${scope.admin ? 'lg:grid-cols-[minmax(0,1fr)_20rem]' : ''}`}>
         <Card title="Recent tasks" action={<MoreLink to="/tasks" />}>
           {tasks.isSuccess && tasks.items.length === 0 ? <p className="px-4 py-6 text-sm text-dim">Nothing has been asked for yet.</p> : <TaskTable tasks={tasks.items} loading={tasks.isPending} />}
         </Card>
@@ -77,7 +89,21 @@ const MoreLink = ({ to }: { to: string }) => (
   </Link>
 );
 
-function Count({ icon: Icon, label, to, list, note, alert = false }: { icon: LucideIcon; label: string; to: string; list: { items: unknown[]; isPending: boolean; hasNextPage: boolean }; note: string; alert?: boolean }) {
+function Count({
+  icon: Icon,
+  label,
+  to,
+  list,
+  note,
+  alert = false,
+}: {
+  icon: LucideIcon;
+  label: string;
+  to: string;
+  list: { items: unknown[]; isPending: boolean; hasNextPage: boolean };
+  note: string;
+  alert?: boolean;
+}) {
   return (
     <Link to={to} className="rounded-xl border border-line bg-raised p-4 transition-colors hover:border-line-strong">
       <span className="flex items-center gap-2 text-sm text-dim">
@@ -98,8 +124,8 @@ function Count({ icon: Icon, label, to, list, note, alert = false }: { icon: Luc
 }
 
 function Capacity({ hosts, loading }: { hosts: Host[]; loading: boolean }) {
-  const sum = (pick: (c: Host['capacity']) => number): number => hosts.reduce((n, h) => n + pick(h.capacity), 0);
-  const ready = hosts.filter((h) => h.schedulable).length;
+  const ready = hosts.filter((h) => h.schedulable);
+  const sum = (pick: (c: Host['capacity']) => number): number => ready.reduce((n, h) => n + pick(h.capacity), 0);
   return (
     <Card title="Capacity" action={<MoreLink to="/hosts" />}>
       {loading ? (
@@ -120,7 +146,7 @@ function Capacity({ hosts, loading }: { hosts: Host[]; loading: boolean }) {
           <Meter label="Memory" used={sum((c) => c.memoryBytesUsed)} total={sum((c) => c.memoryBytes)} show={bytes} />
           <Meter label="Disk" used={sum((c) => c.diskBytesUsed)} total={sum((c) => c.diskBytes)} show={bytes} />
           <p className="nums text-xs text-dim">
-            {ready} of {hosts.length} {hosts.length === 1 ? 'host' : 'hosts'} ready for new instances
+            {ready.length} of {hosts.length} {hosts.length === 1 ? 'host' : 'hosts'} ready for new instances
           </p>
         </div>
       )}

@@ -7,12 +7,12 @@ import { asApiError, fieldErrors } from '../../lib/problem';
 import { useList, useOne, useWrite } from '../../lib/queries';
 import type { Member, Project, ProjectRole, User } from '../../lib/types';
 import { Button } from '../../ui/button';
-import { SelectField, TextField, inputClass } from '../../ui/field';
+import { SelectField, TextField, controlClass } from '../../ui/field';
 import { LoadError } from '../../ui/list-states';
 import { Card, Facts, Page } from '../../ui/page';
 import { ProblemNote } from '../../ui/problem-note';
 import { Copyable } from '../../ui/copy';
-import { Cut, Head, LoadMore, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
+import { NameTd, Cut, Head, LoadMore, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
 import { toast } from '../../ui/toast';
 import { dateTime } from '../../lib/format';
 
@@ -26,16 +26,16 @@ const isRole = (value: string): value is ProjectRole => roles.some(([role]) => r
 export default function ProjectPage() {
   const { id = '' } = useParams();
   const { admin, projects } = useScope();
-  const result = useOne<Project>('projects', id);
+  const result = useOne<Project>('projects', id, { listed: true });
   const project = result.data;
   const role = projects.find((p) => p.id === id)?.role;
   const reason = admin || role === 'project-admin' || role === 'admin' ? null : 'Only a project admin may manage members.';
   return (
-    <Page title={project?.name ?? 'Project'} parent={{ to: '/projects', label: 'Projects' }} {...(project === undefined || project.description === '' ? {} : { description: project.description })} narrow>
+    <Page title={project?.name ?? 'Project'} parent={{ to: '/projects', label: 'Projects' }} {...(project === undefined || project.description === '' ? {} : { description: project.description })}>
       {result.error !== null && project === undefined ? (
         <ProblemNote error={asApiError(result.error)} />
       ) : (
-        <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
+        <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
           <Members projectId={id} reason={reason} />
           <Card title="Facts">
             {project !== undefined && (
@@ -86,12 +86,17 @@ function Members({ projectId, reason }: { projectId: string; reason: string | nu
             {list.isPending && <SkeletonRows columns={3} rows={3} />}
             {list.items.map((m) => (
               <Row key={m.userId}>
-                <Td className="max-w-40">
+                <NameTd>
                   <Cut text={m.userName} className="font-medium" />
-                </Td>
+                </NameTd>
                 <Td>
                   {reason === null ? (
-                    <select aria-label={`Role of ${m.userName}`} value={m.role} onChange={(e) => isRole(e.target.value) && set.mutate({ user: m.userId, role: e.target.value })} className={`${inputClass} h-8 w-auto max-w-full pr-7`}>
+                    <select
+                      aria-label={`Role of ${m.userName}`}
+                      value={m.role}
+                      onChange={(e) => isRole(e.target.value) && set.mutate({ user: m.userId, role: e.target.value })}
+                      className={`${controlClass} h-8 max-w-full pr-7`}
+                    >
                       {roles.map(([value, label]) => (
                         <option key={value} value={value}>
                           {label}

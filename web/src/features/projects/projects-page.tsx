@@ -16,7 +16,7 @@ import { Dialog, DialogActions } from '../../ui/dialog';
 import { TextField } from '../../ui/field';
 import { Page } from '../../ui/page';
 import { ProblemNote } from '../../ui/problem-note';
-import { Cut, Row, Td, Th } from '../../ui/table';
+import { NameTd, Cut, Row, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
 
@@ -60,12 +60,12 @@ export default function ProjectsPage() {
         }
         row={(p) => (
           <Row key={p.id}>
-            <Td className="max-w-52 sm:max-w-80">
+            <NameTd>
               <Link to={`/projects/${p.id}`} title={p.name} className="block truncate rounded font-medium hover:underline">
                 {p.name}
               </Link>
               {p.description !== '' && <Cut text={p.description} className="text-xs text-dim" />}
-            </Td>
+            </NameTd>
             <Td className="text-dim">{projects.find((mine) => mine.id === p.id)?.role ?? '–'}</Td>
             <Td from="sm" className="text-dim">
               <Age at={p.createdAt} />

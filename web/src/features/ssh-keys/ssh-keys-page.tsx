@@ -17,7 +17,7 @@ import { Dialog, DialogActions } from '../../ui/dialog';
 import { TextArea, TextField } from '../../ui/field';
 import { Page } from '../../ui/page';
 import { ProblemNote } from '../../ui/problem-note';
-import { Cut, Row, Td, Th } from '../../ui/table';
+import { NameTd, Cut, Row, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
 
@@ -62,9 +62,9 @@ export default function SshKeysPage() {
         }
         row={(k) => (
           <Row key={k.id}>
-            <Td className="max-w-32 sm:max-w-64">
+            <NameTd>
               <Cut text={k.name} className="font-medium" />
-            </Td>
+            </NameTd>
             <Td from="sm" className="max-w-40 text-dim">
               <Cut text={k.type} />
             </Td>

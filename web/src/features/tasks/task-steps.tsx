@@ -13,7 +13,7 @@ const looks: Record<TaskStep['state'], { icon: LucideIcon; className: string; la
   skipped: { icon: Ban, className: 'text-dim', label: 'Skipped' },
 };
 
-function Step({ step, now }: { step: TaskStep; now: number }) {
+function Step({ step, now, live }: { step: TaskStep; now: number; live: boolean }) {
   const look = looks[step.state];
   const elapsed = step.startedAt === null ? null : (step.endedAt === null ? now : Date.parse(step.endedAt)) - Date.parse(step.startedAt);
   const title = step.title === '' ? words(step.name) : step.title;
@@ -23,7 +23,7 @@ function Step({ step, now }: { step: TaskStep; now: number }) {
       <div className="min-w-0">
         <span className={cx(step.state === 'pending' && 'text-dim')}>
           {title}
-          <span className="sr-only">: {look.label}</span>
+          <span className="sr-only">: {step.state === 'pending' && !live ? 'Not reached' : look.label}</span>
         </span>
         {(step.host !== null || step.attempt > 1) && (
           <span className="block truncate text-xs text-dim" title={step.host?.name}>
@@ -54,7 +54,7 @@ export function TaskSteps({ steps, live }: { steps: TaskStep[]; live: boolean })
       <h3 className="text-xs font-medium text-dim">Steps</h3>
       <ol className="divide-y divide-line">
         {run.map((step) => (
-          <Step key={step.name} step={step} now={now} />
+          <Step key={step.name} step={step} now={now} live={live} />
         ))}
       </ol>
       {run.length === 0 && <p className="py-2 text-sm text-dim">No step has started yet.</p>}
@@ -63,7 +63,7 @@ export function TaskSteps({ steps, live }: { steps: TaskStep[]; live: boolean })
           <h3 className="mt-4 text-xs font-medium text-dim">Undone, in this order</h3>
           <ol className="divide-y divide-line">
             {undo.map((step) => (
-              <Step key={step.name} step={step} now={now} />
+              <Step key={step.name} step={step} now={now} live={live} />
             ))}
           </ol>
         </>

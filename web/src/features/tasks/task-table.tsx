@@ -3,7 +3,7 @@ import { useNow } from '../../lib/queries';
 import type { Task } from '../../lib/types';
 import { Progress } from '../../ui/meter';
 import { StateBadge } from '../../ui/state';
-import { Cut, Head, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
+import { NameTd, Cut, Head, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { openTask } from './open-task';
 import { isLive, taskVerb } from './task-words';
@@ -17,7 +17,7 @@ export function TaskTable({ tasks, loading, hideSubject = false }: { tasks: Task
     <Table label="Tasks">
       <Head>
         <Th>Task</Th>
-        {!hideSubject && <Th>Subject</Th>}
+        {!hideSubject && <Th from="sm">Subject</Th>}
         <Th>State</Th>
         <Th from="md">Took</Th>
         <Th from="lg">By</Th>
@@ -27,14 +27,15 @@ export function TaskTable({ tasks, loading, hideSubject = false }: { tasks: Task
         {loading && <SkeletonRows columns={6} />}
         {tasks.map((task) => (
           <Row key={task.id} onClick={() => openTask(task.id)}>
-            <Td className="max-w-80">
+            <NameTd>
               <button type="button" className="block max-w-full truncate rounded text-left font-medium hover:underline" onClick={(event) => (event.stopPropagation(), openTask(task.id))}>
                 {taskVerb(task)}
               </button>
+              {!hideSubject && <span className="block truncate text-xs text-dim @md:hidden">{task.subject.name}</span>}
               {task.error !== null && <Cut text={task.error.message} className="max-w-72 text-xs text-bad" />}
-            </Td>
+            </NameTd>
             {!hideSubject && (
-              <Td className="max-w-32 sm:max-w-60">
+              <Td from="sm" className="max-w-60">
                 <Cut text={task.subject.name} />
               </Td>
             )}

@@ -15,7 +15,7 @@ import { Dialog, DialogActions } from '../../ui/dialog';
 import { Checkbox, TextField } from '../../ui/field';
 import { Page } from '../../ui/page';
 import { ProblemNote } from '../../ui/problem-note';
-import { Cut, Row, Td, Th } from '../../ui/table';
+import { NameTd, Cut, Row, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
 
@@ -65,9 +65,9 @@ export default function UsersPage() {
         }
         row={(u) => (
           <Row key={u.id}>
-            <Td className="max-w-36 sm:max-w-72">
+            <NameTd>
               <Cut text={u.name} className="font-medium" />
-            </Td>
+            </NameTd>
             <Td>
               <span className="flex flex-wrap gap-1.5">
                 <Badge tone={u.enabled ? 'ok' : 'idle'} icon={u.enabled ? Check : Ban}>

@@ -7,14 +7,16 @@ import { useList } from '../../lib/queries';
 import type { Volume } from '../../lib/types';
 import { ButtonLink } from '../../ui/button';
 import { Collection, matches } from '../../ui/collection';
+import { useInstanceNames } from '../instances/use-instance-names';
 import { Page } from '../../ui/page';
 import { StateBadge } from '../../ui/state';
-import { Cut, Row, Td, Th } from '../../ui/table';
+import { NameTd, Cut, Row, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 
 export default function VolumesPage() {
   const { query } = useScope();
   const list = useList<Volume>('volumes', query);
+  const nameOf = useInstanceNames(query);
   const [filter, setFilter] = useState('');
   return (
     <Page title="Volumes" description="Disks of instances. A root volume is made with its instance and goes with it.">
@@ -24,12 +26,13 @@ export default function VolumesPage() {
         items={list.items.filter((v) => matches(v.name, filter))}
         filter={filter}
         onFilter={setFilter}
-        columns={7}
+        columns={8}
         empty={{ icon: HardDrive, title: 'No volumes yet', text: 'Every instance gets a root volume, made from its image.', action: <ButtonLink to="/instances/new">New instance</ButtonLink> }}
         head={
           <>
             <Th>Name</Th>
             <Th>State</Th>
+            <Th from="md">Role</Th>
             <Th className="text-right">Size</Th>
             <Th from="sm">Instance</Th>
             <Th from="md">Pool</Th>
@@ -39,20 +42,22 @@ export default function VolumesPage() {
         }
         row={(v) => (
           <Row key={v.id}>
-            <Td className="max-w-36 sm:max-w-64">
+            <NameTd>
               <Cut text={v.name} className="font-medium" />
-              <span className="text-xs text-dim">{v.role}</span>
-            </Td>
+            </NameTd>
             <Td>
               <StateBadge state={v.state} />
             </Td>
+            <Td from="md" className="text-dim">
+              {v.role}
+            </Td>
             <Td className="text-right whitespace-nowrap">{bytes(v.bytes)}</Td>
-            <Td from="sm">
+            <Td from="sm" className="max-w-48">
               {v.instanceId === null ? (
                 <span className="text-dim">none</span>
               ) : (
-                <Link to={`/instances/${v.instanceId}`} className="text-accent-text hover:underline">
-                  open
+                <Link to={`/instances/${v.instanceId}`} title={nameOf(v.instanceId)} className="block truncate text-accent-text hover:underline">
+                  {nameOf(v.instanceId)}
                 </Link>
               )}
             </Td>
