@@ -71,12 +71,17 @@ export class NodeAgent {
     void this.renew();
   }
 
-  /** Stops in reverse. Running VMs go on. */
-  async stop(): Promise<void> {
+  /** Undoes `serve`: no heartbeat and no verb from here on, running verbs end. Services of modules stop after it. */
+  async pause(): Promise<void> {
     this.stopping.abort();
     clearInterval(this.timer);
     await this.heartbeat.stop();
     await this.server.stop();
+  }
+
+  /** Undoes `join`, and `serve` if that was not done yet. Running VMs go on. */
+  async stop(): Promise<void> {
+    await this.pause();
     await this.events.stop();
     await this.client.close();
   }

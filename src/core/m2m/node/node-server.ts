@@ -85,14 +85,15 @@ export class NodeServer {
     this.server?.setSecureContext({ key, cert: certificate, ca: root, minVersion });
   }
 
-  /** Refuses new calls, lets running ones end for a while, closes. VMs are not touched. */
+  /** Refuses new calls, lets running ones end for a while, closes. VMs are not touched. May be called again. */
   async stop(): Promise<void> {
     const server = this.server;
+    if (!server) return;
     this.server = undefined;
-    const closed = new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve()));
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     await this.runner.stop(stopTimeoutMs);
     for (const stream of this.upgraded) stream.destroy();
-    server?.closeAllConnections();
+    server.closeAllConnections();
     await closed;
     await this.journal.close();
   }

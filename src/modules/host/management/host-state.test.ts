@@ -1,0 +1,44 @@
+import * as fc from 'fast-check';
+import { type ConditionFact, conditionTypes, judge, type ConditionStatus } from './host-state';
+
+const fact = (type: string, status: ConditionStatus, message = `${type} says`): ConditionFact => ({ type, status, reason: 'R', message });
+const well = [fact('Enrolled', 'true'), fact('Heartbeat', 'true'), fact('Vmm', 'true'), fact('Storage', 'true'), fact('Maintenance', 'false'), fact('Clock', 'true'), fact('Cgroup', 'true')];
+const but = (...changes: ConditionFact[]): ConditionFact[] => [...well.filter((w) => !changes.some((c) => c.type === w.type)), ...changes];
+
+describe('judge', () => {
+  it.each([
+    ['nothing known', [], 'enrolling'],
+    ['joined, never heard', [fact('Enrolled', 'true')], 'enrolling'],
+    ['heard, not probed', [fact('Enrolled', 'true'), fact('Heartbeat', 'true')], 'testing'],
+    ['all well', well, 'ready'],
+    ['silent', but(fact('Heartbeat', 'unknown')), 'unknown'],
+    ['silent in maintenance', but(fact('Heartbeat', 'unknown'), fact('Maintenance', 'true')), 'unknown'],
+    ['in maintenance', but(fact('Maintenance', 'true')), 'maintenance'],
+    ['broken in maintenance', but(fact('Maintenance', 'true'), fact('Vmm', 'false')), 'maintenance'],
+    ['no VMM', but(fact('Vmm', 'false')), 'degraded'],
+    ['no pool while VMMs are probed', but(fact('Vmm', 'unknown'), fact('Storage', 'false')), 'degraded'],
+    ['VMMs being probed', but(fact('Vmm', 'unknown')), 'testing'],
+    ['clock off', but(fact('Clock', 'false')), 'ready'],
+    ['no limits', but(fact('Cgroup', 'false')), 'ready'],
+  ])('%s', (_what, conditions, state) => {
+    expect(judge(conditions).state).toBe(state);
+  });
+
+  it('says why', () => {
+    expect(judge(but(fact('Storage', 'false', 'it has no pool'))).reason).toBe('it has no pool');
+    expect(judge(well).reason).toBe('');
+  });
+
+  it('places only on ready hosts and gives a reason for every other, in whatever order the conditions come', () => {
+    const anyFacts = fc.uniqueArray(fc.record({ type: fc.constantFrom(...conditionTypes), status: fc.constantFrom<ConditionStatus>('true', 'false', 'unknown') }), { selector: (f) => f.type });
+    fc.assert(
+      fc.property(anyFacts, (some) => {
+        const facts = some.map(({ type, status }) => fact(type, status));
+        const judged = judge(facts);
+        expect(judged.schedulable).toBe(judged.state === 'ready');
+        expect(judged.reason === '').toBe(judged.schedulable);
+        expect(judge([...facts].reverse())).toEqual(judged);
+      }),
+    );
+  });
+});
