@@ -3,6 +3,7 @@ import { injectable } from 'inversify';
 import { Authenticator } from '../auth/authenticator';
 import type { Principal } from '../auth/principal';
 import { Problem } from '../errors/problem';
+import { HttpServer } from '../http/http-server';
 import { EventDispatcher } from './event-dispatcher';
 import { roomsOfPrincipal } from './event-visibility';
 import { OutboxRepository } from './outbox.repository';
@@ -31,7 +32,10 @@ export class EventStreams {
     private readonly dispatcher: EventDispatcher,
     private readonly repository: OutboxRepository,
     private readonly authenticator: Authenticator,
-  ) {}
+    http: HttpServer,
+  ) {
+    http.beforeStop(() => this.endAll());
+  }
 
   /** Answers with a stream and returns once it is live. Throws 429 or 503 when there are too many. */
   async serve({ principal, bearer, filter, since, res }: StreamRequest): Promise<void> {
@@ -57,6 +61,10 @@ export class EventStreams {
       res.destroy();
       throw error;
     }
+  }
+
+  private endAll(): void {
+    for (const stream of [...this.open.keys()]) stream.end('server_stops');
   }
 
   private async catchUp(stream: SseStream, from: number, position: number): Promise<void> {

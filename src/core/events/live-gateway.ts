@@ -86,6 +86,7 @@ export class LiveGateway extends Service {
       },
       ended: () => undefined,
     });
+    this.http.beforeStop(() => this.disconnectAll());
     this.timer = setInterval(() => void this.recheckAll(), recheckMs);
     await Promise.resolve();
   }
@@ -95,11 +96,14 @@ export class LiveGateway extends Service {
     this.unsubscribe?.();
     const { io } = this;
     this.io = undefined;
-    if (!io) return;
-    io.local.emit('end', { code: 'server_stops' });
-    io.local.disconnectSockets(true);
-    io.engine.close();
+    if (io) this.disconnectAll(io);
     await Promise.resolve();
+  }
+
+  private disconnectAll(io = this.io): void {
+    io?.local.emit('end', { code: 'server_stops' });
+    io?.local.disconnectSockets(true);
+    io?.engine.close();
   }
 
   /** Ends all live connections of a session or API token, in every process that shares the Redis; without Redis, here. Others end at their next check. */

@@ -44,6 +44,8 @@ export class HttpServer {
   private routes: Route[] = [];
   private document: { openapi: OpenApiDocument; json: string; html: string } | undefined;
   private mounted = false;
+  private readonly connections = new Set<Socket>();
+  private readonly stopHooks: (() => void)[] = [];
 
   constructor(
     private readonly config: Config,
@@ -62,6 +64,10 @@ export class HttpServer {
     this.server.requestTimeout = 0;
     this.server.headersTimeout = 30_000;
     this.server.timeout = 180_000;
+    this.server.on('connection', (socket: Socket) => {
+      this.connections.add(socket);
+      socket.once('close', () => this.connections.delete(socket));
+    });
     this.server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.refuseUnparsed(error, socket));
   }
 
@@ -115,18 +121,22 @@ export class HttpServer {
     this.server.setSecureContext({ key: tls.key, cert: tls.cert, minVersion: 'TLSv1.2' });
   }
 
-  /** Lets running requests end, for at most 5 s. */
+  /** Runs when the server is about to stop: whoever holds long answers (event streams, sockets) ends them here. */
+  beforeStop(hook: () => void): void {
+    this.stopHooks.push(hook);
+  }
+
+  /** Ends streams and sockets, and lets running requests end, for at most 5 s. */
   async stop(): Promise<void> {
-    this.sockets.close();
     if (!this.server.listening) return;
-    await new Promise<void>((resolve) => {
-      const force = setTimeout(() => this.server.closeAllConnections(), 5_000);
-      this.server.close(() => {
-        clearTimeout(force);
-        resolve();
-      });
-      this.server.closeIdleConnections();
-    });
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    for (const hook of this.stopHooks) hook();
+    this.sockets.close();
+    this.server.closeIdleConnections();
+    // Upgraded connections are no longer Node's HTTP connections, so the force is applied to every socket.
+    const force = setTimeout(() => this.connections.forEach((socket) => socket.destroy()), 5_000);
+    await closed;
+    clearTimeout(force);
   }
 
   /** `https://<listen address>:<port>`, with loopback for the wildcard address. */

@@ -9,7 +9,8 @@ const root = resolve(__dirname, '../../..');
 /** Sections of all module manifests, found by file name, so that a new module cannot be forgotten in default.yaml. */
 const moduleSchemas = async (): Promise<Record<string, z.ZodType>> => {
   const schemas: Record<string, z.ZodType> = {};
-  for (const name of readdirSync(join(root, 'src/modules'))) {
+  const folders = readdirSync(join(root, 'src/modules'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  for (const { name } of folders) {
     const file = readdirSync(join(root, 'src/modules', name)).find((f) => f.endsWith('.module.ts'));
     if (!file) continue;
     const loaded = (await import(join(root, 'src/modules', name, file))) as Record<string, { name?: string; config?: z.ZodType } | undefined>;

@@ -244,6 +244,20 @@ describe('live events', () => {
     await expect(connect('', addresses[0])).rejects.toThrow('unauthenticated');
   });
 
+  it('end at once when the server stops, so that it need not wait for them', async () => {
+    const core = await startCore('');
+    const address = addresses.at(-1);
+    const stream = await read('alice', '', {}, address);
+    const { socket } = await connect('alice', address);
+    const gone = new Promise<void>((resolve) => socket.on('disconnect', () => resolve()));
+    const started = Date.now();
+    await core.container.get(HttpServer).stop();
+    await Promise.all([stream.ended, gone]);
+    expect(Date.now() - started).toBeLessThan(4_500);
+    expect(stream.frames.at(-1)).toMatchObject({ event: 'end', data: { code: 'server_stops' } });
+    await stopCore(core);
+  });
+
   it('close a session in every process that shares the Redis', async () => {
     const { socket } = await connect('viewer', addresses[1]);
     const gone = new Promise<void>((resolve) => socket.on('disconnect', () => resolve()));
