@@ -1,0 +1,80 @@
+import { createReadStream, type ReadStream } from 'node:fs';
+import { chmod, mkdir, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { injectable } from 'inversify';
+import { StatePaths } from '../../../core/config/state-paths';
+import { syncDirectory } from '../../../core/host/sync-directory';
+
+const readBytes = 1024 * 1024;
+
+/**
+ * Management's image files: `<sha256>.raw`, complete and on the disk once the name stands, and `incoming/<imageId>.<run>.<what>`
+ * while the bytes arrive. Several management processes share the folder when they share the database.
+ */
+@injectable()
+export class ImageFiles {
+  private readonly directory: string;
+  private readonly incoming: string;
+
+  constructor(paths: StatePaths) {
+    this.directory = paths.stateDir('images');
+    this.incoming = join(this.directory, 'incoming');
+  }
+
+  async prepare(): Promise<void> {
+    await mkdir(this.incoming, { recursive: true, mode: 0o700 });
+  }
+
+  /** Names for the files of one run of work on an image. */
+  temporary(imageId: string): { source: string; raw: string } {
+    const run = join(this.incoming, `${imageId}.${randomUUID()}`);
+    return { source: `${run}.source`, raw: `${run}.raw` };
+  }
+
+  async discard(paths: readonly string[]): Promise<void> {
+    for (const path of paths) await rm(path, { force: true });
+  }
+
+  async freeBytes(): Promise<number> {
+    const fs = await statfs(this.incoming);
+    return fs.bavail * fs.bsize;
+  }
+
+  /** Puts a synced raw file under its digest's name, which outlives a loss of power from here on. Under the digest's lock. */
+  async publish(raw: string, sha256: string): Promise<void> {
+    await chmod(raw, 0o444);
+    await rename(raw, this.path(sha256));
+    await syncDirectory(this.directory);
+  }
+
+  /** Under the digest's lock. */
+  async remove(sha256: string): Promise<void> {
+    await rm(this.path(sha256), { force: true });
+  }
+
+  async size(sha256: string): Promise<number | null> {
+    return stat(this.path(sha256)).then(
+      (s) => s.size,
+      () => null,
+    );
+  }
+
+  read(sha256: string, from: number): ReadStream {
+    return createReadStream(this.path(sha256), { start: from, highWaterMark: readBytes });
+  }
+
+  /** Digests of all stored files. */
+  async stored(): Promise<string[]> {
+    return (await readdir(this.directory)).filter((f) => /^[0-9a-f]{64}\.raw$/.test(f)).map((f) => f.slice(0, 64));
+  }
+
+  /** Files of unfinished work. */
+  async leftovers(): Promise<{ path: string; imageId: string }[]> {
+    return (await readdir(this.incoming)).map((f) => ({ path: join(this.incoming, f), imageId: f.slice(0, 36) }));
+  }
+
+  private path(sha256: string): string {
+    return join(this.directory, `${sha256}.raw`);
+  }
+}

@@ -1,0 +1,15 @@
+import { injectable } from 'inversify';
+import type { Op } from '../../../core/db/op';
+import { ProjectUsage, type ResourceCount } from '../../identity/contract/identity.ports';
+import { ImageRepository } from './image.repository';
+
+@injectable()
+export class ImageProjectUsage extends ProjectUsage {
+  constructor(private readonly images: ImageRepository) {
+    super();
+  }
+
+  override async resources(op: Op, projectId: string): Promise<ResourceCount[]> {
+    return [{ kind: 'image', count: await this.images.countIn(op, projectId) }];
+  }
+}

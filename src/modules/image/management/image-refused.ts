@@ -1,0 +1,24 @@
+/** The bytes are not an image that we take. `code` is stable; the message is for the user. */
+export class ImageRefused extends Error {
+  constructor(
+    readonly code:
+      | 'image_empty'
+      | 'image_truncated'
+      | 'image_too_large'
+      | 'image_corrupt'
+      | 'image_encrypted'
+      | 'invalid_header'
+      | 'backing_file'
+      | 'external_data_file'
+      | 'unknown_features'
+      | 'unsupported_format'
+      | 'format_mismatch'
+      | 'checksum_mismatch'
+      | 'conversion_failed',
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+    this.name = 'ImageRefused';
+  }
+}

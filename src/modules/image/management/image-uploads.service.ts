@@ -1,0 +1,133 @@
+import type { IncomingMessage } from 'node:http';
+import { injectable } from 'inversify';
+import type { Access } from '../../../core/auth/access';
+import { Database } from '../../../core/db/database';
+import { conflict, notFound, Problem } from '../../../core/errors/problem';
+import type { Image } from '../contract/image.api';
+import { ImageEvents } from './image.events';
+import type { ImageEntity } from './image.entity';
+import { ImageFiles } from './image-files';
+import { ImageIngest } from './image-ingest';
+import { presentImage } from './image.presenter';
+import { ImagePublisher } from './image-publisher';
+import { ImageRefused } from './image-refused';
+import { ImageRepository } from './image.repository';
+import { ImageService } from './image.service';
+import { ImageWithdrawn } from './image-withdrawn';
+import { ImageWorker } from './image-worker';
+
+/** A sender that is silent for so long is gone. */
+const silenceMs = 60_000;
+
+/** Takes the bytes of an image from a request. The bytes of a failed upload leave no file, and the image says why. */
+@injectable()
+export class ImageUploads {
+  constructor(
+    private readonly database: Database,
+    private readonly service: ImageService,
+    private readonly images: ImageRepository,
+    private readonly events: ImageEvents,
+    private readonly worker: ImageWorker,
+    private readonly ingest: ImageIngest,
+    private readonly files: ImageFiles,
+    private readonly publisher: ImagePublisher,
+  ) {}
+
+  /** 409 unless the image waits for its bytes; 422 with a code for bytes that are refused; 507 `no_space`, and the image waits again. */
+  async upload(access: Access, ref: string, body: IncomingMessage): Promise<Image> {
+    refuseEncoded(body);
+    const image = await this.begin(access, ref);
+    const { source, raw } = this.files.temporary(image.id);
+    try {
+      return await this.worker.during(image.id, 'uploading', async (signal) => {
+        const received = await this.ingest.receive(chunksOf(body), source, announcedLength(body), image.checksum, signal);
+        const facts = await this.ingest.convert(received, raw, image.claimedFormat, signal);
+        return this.database.tx(async (op) => {
+          const now = await this.images.lock(op, image.id, 'update');
+          if (now?.state !== 'uploading' || now.worker !== this.worker.name) throw new ImageWithdrawn();
+          const changes = { ...(await this.publisher.publish(op, facts)), state: 'ready' as const, message: '' };
+          await this.images.update(op, image.id, changes);
+          await this.events.changed(op, 'updated', { ...now, ...changes });
+          return presentImage({ ...now, ...changes });
+        });
+      });
+    } catch (error) {
+      throw await this.failed(image.id, error);
+    } finally {
+      await this.files.discard([source, raw]);
+    }
+  }
+
+  private begin(access: Access, ref: string): Promise<ImageEntity> {
+    return this.database.tx(async (op) => {
+      const found = await this.service.find(op, access, undefined, ref);
+      this.service.assertOwn(found, access, ref);
+      const image = await this.images.lock(op, found.id, 'update');
+      if (!image) throw notFound('image', ref);
+      if (image.state === 'uploading') throw conflict('upload_running', 'The bytes of this image are being uploaded already.');
+      if (image.state !== 'queued') throw conflict('image_not_queued', `The image is ${image.state} and takes no bytes. Create a new one.`, { state: image.state });
+      const changes = { state: 'uploading' as const, message: '' };
+      await this.images.update(op, image.id, changes);
+      await this.images.setWorker(op, image.id, this.worker.name);
+      await this.events.changed(op, 'updated', { ...image, ...changes });
+      return { ...image, ...changes };
+    });
+  }
+
+  /** Records the end of an upload that failed, and says what the sender is told. */
+  private async failed(imageId: string, error: unknown): Promise<unknown> {
+    const { problem, state } = judge(error);
+    await this.database.tx(async (op) => {
+      const image = await this.images.lock(op, imageId, 'update');
+      if (!image) return;
+      if (image.state === 'deleting') {
+        await this.images.remove(op, imageId);
+        await this.events.changed(op, 'deleted', image);
+        return;
+      }
+      if (image.state !== 'uploading' || image.worker !== this.worker.name) return;
+      const changes = { state, message: problem instanceof Problem ? problem.detail : 'The upload failed on the server.' };
+      await this.images.update(op, imageId, changes);
+      await this.events.changed(op, 'updated', { ...image, ...changes });
+    });
+    return problem;
+  }
+}
+
+const judge = (error: unknown): { problem: unknown; state: 'error' | 'queued' } => {
+  if (error instanceof ImageRefused) {
+    const { code, message } = error;
+    return { problem: new Problem({ status: code === 'image_too_large' ? 413 : 422, code, detail: message, errors: [{ path: 'body', code, message }], cause: error }), state: 'error' };
+  }
+  const system = String((error as NodeJS.ErrnoException).code);
+  if (system === 'ENOSPC' || system === 'EDQUOT') {
+    return { problem: new Problem({ status: 507, code: 'no_space', detail: 'The server has no room for the image. Upload it again when there is.', cause: error }), state: 'queued' };
+  }
+  if (error instanceof ImageWithdrawn) return { problem: conflict('image_deleted', 'The image was deleted while its bytes were uploaded.'), state: 'error' };
+  return { problem: error, state: 'error' };
+};
+
+/** The body's chunks. A sender that goes away midway has sent a truncated image; a body left unread stays readable, so that the answer gets through. */
+async function* chunksOf(body: IncomingMessage): AsyncGenerator<Buffer> {
+  body.socket.setTimeout(silenceMs, () => body.destroy(new Error('the sender is silent')));
+  try {
+    yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw new ImageRefused('image_truncated', 'The upload broke off before all bytes had arrived.', { cause: error });
+  } finally {
+    body.socket.setTimeout(0);
+  }
+}
+
+const announcedLength = (body: IncomingMessage): number | null => {
+  const text = body.headers['content-length'];
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
+};
+
+const refuseEncoded = (body: IncomingMessage): void => {
+  const encoding = body.headers['content-encoding'] ?? 'identity';
+  const multipart = (body.headers['content-type'] ?? '').toLowerCase().startsWith('multipart/');
+  if (encoding !== 'identity' || multipart) {
+    throw new Problem({ status: 415, code: 'unsupported_media_type', detail: 'Send the bytes of the image as they are: no form and no content encoding.' });
+  }
+};

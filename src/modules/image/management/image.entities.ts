@@ -1,0 +1,3 @@
+import { ImageEntity } from './image.entity';
+
+export const imageEntities = [ImageEntity];

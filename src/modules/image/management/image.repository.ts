@@ -1,0 +1,110 @@
+import { injectable } from 'inversify';
+import { In } from 'typeorm';
+import { keysetPage } from '../../../core/db/keyset';
+import type { Op } from '../../../core/db/op';
+import { ImageEntity } from './image.entity';
+
+/** Seconds of silence after which a worker counts as dead. It shows itself every few seconds. */
+const silentSeconds = 60;
+
+@injectable()
+export class ImageRepository {
+  /** False when the project has one of this name. */
+  async insert(op: Op, i: ImageEntity): Promise<boolean> {
+    const rows: unknown[] = await op.manager.query(
+      `INSERT INTO image (id, project_id, name, description, state, message, public, url, checksum, claimed_format, architecture, phase, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT ON CONSTRAINT image_name DO NOTHING RETURNING id`,
+      [i.id, i.projectId, i.name, i.description, i.state, i.message, i.public, i.url, i.checksum, i.claimedFormat, i.architecture, i.phase, i.createdAt],
+    );
+    return rows.length === 1;
+  }
+
+  byId(op: Op, id: string): Promise<ImageEntity | null> {
+    return op.manager.findOneBy(ImageEntity, { id });
+  }
+
+  /** With the row locked until the transaction ends. `share`: against delete only. */
+  lock(op: Op, id: string, mode: 'share' | 'update'): Promise<ImageEntity | null> {
+    return op.manager.findOne(ImageEntity, { where: { id }, lock: { mode: mode === 'share' ? 'for_key_share' : 'pessimistic_write' } });
+  }
+
+  /** Own images of this name, at most two. */
+  named(op: Op, projects: 'all' | readonly string[], name: string): Promise<ImageEntity[]> {
+    return op.manager.find(ImageEntity, { where: { name, ...(projects !== 'all' && { projectId: In([...projects]) }) }, take: 2 });
+  }
+
+  publicNamed(op: Op, name: string): Promise<ImageEntity[]> {
+    return op.manager.find(ImageEntity, { where: { name, public: true }, take: 2 });
+  }
+
+  list(op: Op, projects: 'all' | readonly string[], limit: number, cursor: string | undefined): Promise<{ rows: ImageEntity[]; next: string | null }> {
+    const select = op.manager.createQueryBuilder(ImageEntity, 'i').where('true');
+    if (projects !== 'all') select.andWhere('(i.project_id = ANY(:projects) OR i.public)', { projects });
+    return keysetPage(select, { alias: 'i', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit, cursor });
+  }
+
+  async update(op: Op, id: string, changes: Partial<Omit<ImageEntity, 'id' | 'workerSeenAt'>>): Promise<void> {
+    await op.manager.update(ImageEntity, { id }, changes);
+  }
+
+  /** The worker's sign of life. False when it is no longer its image: deleted, or taken over. */
+  async alive(op: Op, id: string, worker: string, states: ImageEntity['state'][]): Promise<boolean> {
+    const [, count] = await op.manager.query<[unknown, number]>('UPDATE image SET worker_seen_at = now() WHERE id = $1 AND worker = $2 AND state = ANY($3)', [id, worker, states]);
+    return count > 0;
+  }
+
+  /** As the import's worker: false when the image is no longer its own. */
+  async updateImport(op: Op, id: string, worker: string, changes: Partial<Omit<ImageEntity, 'id' | 'workerSeenAt'>>): Promise<boolean> {
+    return ((await op.manager.update(ImageEntity, { id, worker, state: 'importing' }, changes)).affected ?? 0) > 0;
+  }
+
+  async setWorker(op: Op, id: string, worker: string): Promise<void> {
+    await op.manager.query('UPDATE image SET worker = $2, worker_seen_at = now() WHERE id = $1', [id, worker]);
+  }
+
+  /** Takes an import that nobody works on, or that this process's forerunner worked on. Null when there is none. */
+  async claimImport(op: Op, worker: string, busy: readonly string[]): Promise<ImageEntity | null> {
+    const [rows] = await op.manager.query<[{ id: string }[], number]>(
+      `UPDATE image SET worker = $1, worker_seen_at = now() WHERE id = (
+         SELECT id FROM image WHERE state = 'importing' AND phase IN ('fetching', 'fetched') AND id <> ALL($2::uuid[])
+           AND (worker IS NULL OR worker = $1 OR worker_seen_at < now() - make_interval(secs => $3))
+         ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING id`,
+      [worker, busy, silentSeconds],
+    );
+    const id = rows[0]?.id;
+    return id === undefined ? null : this.byId(op, id);
+  }
+
+  /** Uploads and deletes whose worker is this process's forerunner or silent for long; locked. */
+  async abandoned(op: Op, worker: string, busy: readonly string[]): Promise<ImageEntity[]> {
+    const rows = await op.manager.query<{ id: string }[]>(
+      `SELECT id FROM image WHERE (state = 'uploading' OR (state = 'deleting' AND task_id IS NULL)) AND id <> ALL($2::uuid[])
+         AND (worker IS NULL OR worker = $1 OR worker_seen_at < now() - make_interval(secs => $3))
+       ORDER BY id FOR UPDATE SKIP LOCKED`,
+      [worker, busy, silentSeconds],
+    );
+    return rows.length === 0 ? [] : op.manager.findBy(ImageEntity, { id: In(rows.map((r) => r.id)) });
+  }
+
+  async remove(op: Op, id: string): Promise<void> {
+    await op.manager.delete(ImageEntity, { id });
+  }
+
+  /** One at a time over all processes for the file of this digest, until the transaction ends. */
+  async lockDigest(op: Op, sha256: string): Promise<void> {
+    await op.manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('image/' || $1, 0))`, [sha256]);
+  }
+
+  usesDigest(op: Op, sha256: string): Promise<boolean> {
+    return op.manager.existsBy(ImageEntity, { sha256 });
+  }
+
+  /** True while some process may write temporary files of the image. */
+  async inWork(op: Op, id: string): Promise<boolean> {
+    return op.manager.existsBy(ImageEntity, { id, state: In(['uploading', 'importing', 'deleting']) });
+  }
+
+  countIn(op: Op, projectId: string): Promise<number> {
+    return op.manager.countBy(ImageEntity, { projectId });
+  }
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { injectable, multiInject, optional } from 'inversify';
+import type { z } from 'zod';
+import type { Access } from '../../../core/auth/access';
+import { Config } from '../../../core/config/config';
+import type { Op } from '../../../core/db/op';
+import { ambiguousName, conflict, forbidden, nameTaken, notFound, unprocessable } from '../../../core/errors/problem';
+import { looksLikeId } from '../../../core/http/fields';
+import type { Page } from '../../../core/http/pagination';
+import { Logging } from '../../../core/telemetry/logging';
+import { Workflows } from '../../../core/workflow/workflows';
+import { Projects } from '../../identity/contract/identity.ports';
+import type { createImage, Image } from '../contract/image.api';
+import type { ImageConfig } from '../contract/image.config';
+import { ImageUsage } from '../contract/image.ports';
+import { refuseUrl } from './address-rules';
+import { ImageEvents } from './image.events';
+import type { ImageEntity } from './image.entity';
+import { ImageImports } from './image-imports.service';
+import { presentImage } from './image.presenter';
+import { ImagePublisher } from './image-publisher';
+import { ImageRepository } from './image.repository';
+import { ImportImageWorkflow } from './workflows/import-image.workflow';
+
+const digestLength = { sha256: 64, sha512: 128 };
+/** How many users a refused delete names. */
+const namedUsers = 20;
+
+export interface Caller {
+  access: Access;
+  requestId: string;
+}
+
+/** Images for users: made, seen and deleted. Their bytes come by upload or import. */
+@injectable()
+export class ImageService {
+  constructor(
+    private readonly images: ImageRepository,
+    private readonly events: ImageEvents,
+    private readonly projects: Projects,
+    private readonly workflows: Workflows,
+    private readonly importing: ImportImageWorkflow,
+    private readonly imports: ImageImports,
+    private readonly publisher: ImagePublisher,
+    private readonly config: Config,
+    private readonly logging: Logging,
+    @multiInject(ImageUsage) @optional() private readonly usages: ImageUsage[] = [],
+  ) {}
+
+  /** 409 `name_taken`; 403 for a public image of somebody else than an admin; 422 for a digest or address that cannot be. */
+  async create(op: Op, caller: Caller, projectId: string, input: z.output<typeof createImage>): Promise<Image> {
+    const { principal } = caller.access;
+    if (input.public && !principal.systemRoles.includes('admin')) throw forbidden('image:publish');
+    if (input.url !== undefined) refuseUrl(input.url, this.config.section<ImageConfig>('image').allowPrivateUrls);
+    const checksum = input.checksum === undefined ? null : normalizeChecksum(input.checksum);
+    await this.projects.hold(op, projectId);
+    const image: ImageEntity = {
+      id: randomUUID(),
+      projectId,
+      name: input.name,
+      description: input.description,
+      state: input.url === undefined ? 'queued' : 'importing',
+      message: '',
+      public: input.public,
+      url: input.url ?? null,
+      checksum,
+      claimedFormat: input.format ?? null,
+      sourceFormat: null,
+      sourceBytes: null,
+      virtualBytes: null,
+      sha256: null,
+      architecture: 'x86_64',
+      phase: input.url === undefined ? null : 'fetching',
+      failureCode: null,
+      taskId: null,
+      worker: null,
+      workerSeenAt: null,
+      createdAt: new Date(),
+    };
+    if (!(await this.images.insert(op, image))) throw nameTaken('image', input.name);
+    if (input.url !== undefined) {
+      const { id } = await this.workflows.start(op, this.importing.definition, { imageId: image.id }, { projectId, subject: { kind: 'image', id: image.id, name: image.name }, createdBy: principal.id, requestId: caller.requestId });
+      image.taskId = id;
+      await this.images.update(op, image.id, { taskId: id });
+      op.afterCommit(() => this.imports.kick());
+    }
+    await this.events.changed(op, 'created', image);
+    return presentImage(image);
+  }
+
+  async list(op: Op, access: Access, limit: number, cursor: string | undefined): Promise<Page<Image>> {
+    const page = await this.images.list(op, access.projects, limit, cursor);
+    return { items: page.rows.map(presentImage), next: page.next };
+  }
+
+  async get(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<Image> {
+    return presentImage(await this.find(op, access, projectId, ref));
+  }
+
+  /**
+   * Deletes the image, or stops the work on it first: the task that ends is returned then. 409 `image_in_use` names its users.
+   * Copies in the caches of hosts go when room is needed there.
+   */
+  async remove(op: Op, caller: Caller, projectId: string | undefined, ref: string): Promise<{ taskId: string } | null> {
+    const found = await this.find(op, caller.access, projectId, ref);
+    this.assertOwn(found, caller.access, ref);
+    const image = await this.images.lock(op, found.id, 'update');
+    if (!image) throw notFound('image', ref);
+    const users = (await Promise.all(this.usages.map((u) => u.users(op, image.id, namedUsers)))).flat();
+    if (users.length > 0) {
+      throw conflict('image_in_use', `The image "${image.name}" is used by ${users.map((u) => `${u.kind} ${u.name}`).join(', ')}. Delete these first.`, { users });
+    }
+    if (image.state === 'uploading' || image.state === 'importing' || image.state === 'deleting') return this.stopWork(op, image, caller.access.principal.id);
+    await this.images.remove(op, image.id);
+    await this.events.changed(op, 'deleted', image);
+    const { sha256 } = image;
+    if (sha256 !== null) {
+      // What a crash leaves here, the sweeper finds.
+      op.afterCommit(() => void this.publisher.release(sha256).catch((error: unknown) => this.logging.for('images').warn({ err: error, sha256 }, 'the file of a deleted image could not be removed yet')));
+    }
+    return null;
+  }
+
+  /** By id or name; own images before public ones. 404 for what the caller does not see. */
+  async find(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<ImageEntity> {
+    if (looksLikeId(ref)) {
+      const image = await this.images.byId(op, ref.toLowerCase());
+      if (!image) throw notFound('image', ref);
+      if (!image.public) access.assert(image.projectId, 'image', ref);
+      return image;
+    }
+    const own = await this.images.named(op, projectId === undefined ? access.projects : [projectId], ref);
+    const [first, second] = own.length > 0 ? own : await this.images.publicNamed(op, ref);
+    if (!first) throw notFound('image', ref);
+    if (second) throw ambiguousName('image', ref);
+    return first;
+  }
+
+  /** Seen because it is public is not enough to change it. */
+  assertOwn(image: ImageEntity, access: Access, ref: string): void {
+    if (image.public && !access.sees(image.projectId)) throw forbidden(access.permission);
+    access.assert(image.projectId, 'image', ref);
+  }
+
+  private async stopWork(op: Op, image: ImageEntity, by: string): Promise<{ taskId: string } | null> {
+    if (image.state !== 'deleting') {
+      await this.images.update(op, image.id, { state: 'deleting' });
+      await this.events.changed(op, 'updated', { ...image, state: 'deleting' });
+    }
+    if (image.taskId === null) return null;
+    await this.workflows.cancel(op, image.taskId, by);
+    return { taskId: image.taskId };
+  }
+}
+
+const normalizeChecksum = (text: string): string => {
+  const [algorithm, hex] = text.includes(':') ? text.split(':') : ['sha256', text];
+  const length = digestLength[algorithm as keyof typeof digestLength];
+  if (hex?.length !== length) throw unprocessable('body.checksum', 'invalid_checksum', `A ${algorithm} digest has ${length} hexadecimal digits.`);
+  return `${algorithm}:${hex.toLowerCase()}`;
+};

@@ -1,0 +1,67 @@
+import { injectable } from 'inversify';
+import { z } from 'zod';
+import { Config } from '../../../core/config/config';
+import { exec, ExecError } from '../../../core/host/exec';
+import { KeyedMutex } from '../../../core/host/keyed-mutex';
+import type { ImageConfig } from '../contract/image.config';
+import type { ImageFacts } from './image-header';
+import { ImageRefused } from './image-refused';
+
+const infoSchema = z.object({
+  format: z.string(),
+  'virtual-size': z.number(),
+  'backing-filename': z.string().optional(),
+  encrypted: z.boolean().optional(),
+  'format-specific': z.object({ data: z.object({ 'data-file': z.string().optional() }).optional() }).optional(),
+});
+const infoSeconds = 15;
+/** Beyond the disk's size: file systems round. */
+const slackBytes = 1024 * 1024;
+
+/** `qemu-img` in a child with limits on memory, processor time, file size and duration, and never left to guess a format. */
+@injectable()
+export class QemuImg {
+  private readonly config: ImageConfig;
+  /** One conversion at a time: they saturate a disk. */
+  private readonly mutex = new KeyedMutex();
+
+  constructor(config: Config) {
+    this.config = config.section<ImageConfig>('image');
+  }
+
+  /** A second opinion on what our own parser said. Throws `ImageRefused`. */
+  async confirm(path: string, facts: ImageFacts): Promise<void> {
+    const { stdout } = await this.run(['info', '--output=json', '-f', facts.format, '--', path], infoSeconds, slackBytes);
+    const info = infoSchema.parse(JSON.parse(stdout));
+    if (info['backing-filename'] !== undefined) throw new ImageRefused('backing_file', 'The image has a backing file and is not whole without it.');
+    if (info['format-specific']?.data?.['data-file'] !== undefined) throw new ImageRefused('external_data_file', 'The image keeps its data in another file and is not whole without it.');
+    if (info.encrypted) throw new ImageRefused('image_encrypted', 'The image is encrypted.');
+    if (info['virtual-size'] !== facts.virtualBytes) throw new ImageRefused('invalid_header', `The image's size is not clear: ${facts.virtualBytes} or ${info['virtual-size']} bytes.`);
+  }
+
+  /** Unfolds an image into a sparse raw file. Throws `ImageRefused`; `ENOSPC` as an error with that code. */
+  async convert(from: string, to: string, facts: ImageFacts, signal: AbortSignal): Promise<void> {
+    await this.mutex.run('convert', () =>
+      this.run(['convert', '-f', facts.format, '-O', 'raw', '-S', '4k', '--', from, to], this.config.convertSeconds, facts.virtualBytes + slackBytes, signal),
+    );
+  }
+
+  private async run(args: string[], seconds: number, fileBytes: number, signal?: AbortSignal): Promise<{ stdout: string }> {
+    const limits = [`--as=${this.config.convertMemoryBytes}`, `--cpu=${seconds}`, `--fsize=${fileBytes}`, '--core=0'];
+    try {
+      return await exec('prlimit', [...limits, '--', 'nice', '-n', '10', 'qemu-img', ...args], {
+        timeoutMs: seconds * 1000,
+        maxBuffer: 1024 * 1024,
+        env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+        ...(signal && { signal }),
+      });
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      if (!(error instanceof ExecError)) throw error;
+      if (/No space left|Disk quota exceeded/.test(error.stderr)) throw Object.assign(new Error('the disk is full', { cause: error }), { code: 'ENOSPC' });
+      if (error.stderr === 'ENOENT') throw error;
+      const text = error.stderr.trim().split('\n').at(-1)?.replace(/^qemu-img: /, '').replace(/'?\/[^\s:']*'?:? ?/g, '').slice(0, 200);
+      throw new ImageRefused('conversion_failed', `The image could not be read: ${text || `it took more than ${seconds} s or too much memory`}.`, { cause: error });
+    }
+  }
+}
