@@ -10,6 +10,8 @@ export interface DataSourceInit {
   applicationName?: string;
   /** Longest statement in milliseconds, so that a lost lock or a bad plan never holds a connection for good. 0: none. Default 30,000. */
   statementTimeoutMs?: number;
+  /** Longest pause inside a transaction in milliseconds: a process that hangs there (or is frozen) loses its locks after it. Default 15,000. */
+  idleInTransactionMs?: number;
 }
 
 /** The data source of one process, not connected yet (`initialize()`). `url` is `postgres://user:password@host:port/database`. */
@@ -26,7 +28,7 @@ export const createDataSource = (url: string, init: DataSourceInit = {}): DataSo
     poolSize: init.pool ?? 20,
     extra: {
       statement_timeout: init.statementTimeoutMs ?? 30_000,
-      idle_in_transaction_session_timeout: 60_000,
+      idle_in_transaction_session_timeout: init.idleInTransactionMs ?? 15_000,
       connectionTimeoutMillis: 10_000,
       keepAlive: true,
     },

@@ -8,6 +8,8 @@ import type { WorkflowEngine } from '../../../src/core/workflow/workflow-engine'
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { createLedger, dropThing, FakeNodes, hostA, ledger, makeThing, MemoryOutbox, newEngine, startOptions, stepRows, subject, taskRow } from '../../support/workflow-harness';
 
+jest.setTimeout(60_000);
+
 describe('the workflow engine', () => {
   let db: TestDatabase;
   let nodes: FakeNodes;
