@@ -6,7 +6,9 @@ import { VerbFailure } from '../../../../core/m2m/verb-handler';
 import { Logging } from '../../../../core/telemetry/logging';
 import type { VmmInventory } from '../../../host/contract/host.api';
 import type { ComputeConfig } from '../../contract/compute.config';
+import { CloudHypervisorDriver } from './cloud-hypervisor/cloud-hypervisor.driver';
 import { QemuDriver } from './qemu/qemu.driver';
+import { SimulatedDriver } from './simulated/simulated.driver';
 import { VmmDriver } from './vmm-driver';
 
 type Kind = VmmInventory['kind'];
@@ -23,8 +25,7 @@ export class VmmDrivers {
   constructor(config: Config, paths: StatePaths, logging: Logging) {
     const section = config.section<ComputeConfig>('compute');
     for (const kind of section.drivers) {
-      const driver = makeDriver(kind, section, paths, logging.for(`vmm.${kind}`));
-      if (driver) this.drivers.set(kind, driver);
+      this.drivers.set(kind, makeDriver(kind, section, paths.stateDir('vmm'), logging.for(`vmm.${kind}`)));
     }
   }
 
@@ -61,11 +62,15 @@ export class VmmDrivers {
   }
 }
 
-const makeDriver = (kind: Kind, section: ComputeConfig, paths: StatePaths, log: Logger): VmmDriver | null => {
+const makeDriver = (kind: Kind, { cloudHypervisor, qemu, simulated, accel }: ComputeConfig, cacheDir: string, log: Logger): VmmDriver => {
   switch (kind) {
+    case 'cloud-hypervisor': {
+      const { binary, firmware, kernel, cmdline } = cloudHypervisor;
+      return new CloudHypervisorDriver({ binary, payload: { firmware, kernel, cmdline }, cacheDir }, log);
+    }
     case 'qemu':
-      return new QemuDriver({ binary: section.qemu.binary, accel: section.accel, cacheDir: paths.stateDir('vmm') }, log);
-    default:
-      return null;
+      return new QemuDriver({ binary: qemu.binary, accel, cacheDir }, log);
+    case 'simulated':
+      return new SimulatedDriver(simulated);
   }
 };

@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
-import { constants } from 'node:fs';
-import { access, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { release, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
-import { z } from 'zod';
 import { exec } from '../../../../../core/host/exec';
+import { findKernel, kernelBanner, kvmObstacle, trialCommandLine, trialDeadlines } from '../common/host-kernel';
 import { findProgram } from '../common/spawn-vmm';
+import { cachedTrial, type Trial } from '../common/trial-cache';
 import { probeDisk, probeSectorBanner } from './probe-guest';
 import type { QemuAccel } from './qemu-arguments';
 
@@ -22,32 +21,9 @@ export interface QemuFacts {
 export interface QemuProbeOptions {
   binary: string;
   accel: 'auto' | 'kvm' | 'tcg';
-  /** Where the answer is kept: booting a guest at each start of the agent would take seconds. */
+  /** Where the outcome of the trial boot is kept. */
   cacheDir: string;
 }
-
-/** No sign of life for so long ends the trial, in milliseconds: a kernel that hangs prints nothing more. */
-const silenceMs = 6000;
-/** Hosts whose KVM is itself emulated are slow, but not slower than this. */
-const longestMs = 20_000;
-
-const cacheSchema = z.object({ key: z.string(), works: z.boolean(), reason: z.string() });
-
-interface Trial {
-  works: boolean;
-  reason: string;
-}
-
-const readable = (path: string): Promise<boolean> => access(path, constants.R_OK).then(() => true, () => false);
-
-/** The running kernel's image, or else the newest one under /boot; null when none can be read. */
-const findKernel = async (): Promise<string | null> => {
-  const own = `/boot/vmlinuz-${release()}`;
-  if (await readable(own)) return own;
-  const names = (await readdir('/boot').catch(() => [])).filter((name) => name.startsWith('vmlinuz-')).sort();
-  const newest = names.at(-1);
-  return newest !== undefined && (await readable(join('/boot', newest))) ? join('/boot', newest) : null;
-};
 
 /** Runs a trial guest until its serial port has said `banner`, or it ended, or fell silent. */
 const boot = (binary: string, args: readonly string[], banner: string): Promise<Trial> =>
@@ -65,12 +41,12 @@ const boot = (binary: string, args: readonly string[], banner: string): Promise<
       const last = output.trim().split('\n').at(-1)?.trim().slice(0, 120) ?? '';
       settle({ works: false, reason: last === '' ? 'a trial guest hung before it printed anything' : `a trial guest hung after "${last}"` });
     };
-    let silence = setTimeout(hung, silenceMs);
-    const longest = setTimeout(hung, longestMs);
+    let silence = setTimeout(hung, trialDeadlines.silence);
+    const longest = setTimeout(hung, trialDeadlines.longest);
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output = (output + text).slice(-65_536);
       clearTimeout(silence);
-      silence = setTimeout(hung, silenceMs);
+      silence = setTimeout(hung, trialDeadlines.silence);
       if (output.includes(banner)) settle({ works: true, reason: '' });
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(-4096)));
@@ -83,8 +59,7 @@ const boot = (binary: string, args: readonly string[], banner: string): Promise<
 
 const tryKvm = async (binary: string, kernel: string | null): Promise<Trial> => {
   const common = ['-M', 'q35', '-accel', 'kvm', '-cpu', 'host', '-m', '256', '-display', 'none', '-nodefaults', '-no-user-config', '-no-reboot', '-serial', 'stdio'];
-  // The banner comes from 64-bit code with paging on; a kernel that stops in its real-mode set-up, as on hosts with half a KVM, never prints it.
-  if (kernel !== null) return boot(binary, [...common, '-kernel', kernel, '-append', 'console=ttyS0 earlyprintk=ttyS0 panic=-1'], 'Linux version');
+  if (kernel !== null) return boot(binary, [...common, '-kernel', kernel, '-append', trialCommandLine], kernelBanner);
   const directory = await mkdtemp(join(tmpdir(), 'vc-stack-probe-'));
   try {
     const image = join(directory, 'probe.raw');
@@ -95,23 +70,11 @@ const tryKvm = async (binary: string, kernel: string | null): Promise<Trial> => 
   }
 };
 
-const cachedTrial = async (options: QemuProbeOptions, binary: string, version: string): Promise<Trial> => {
-  const kernel = await findKernel();
-  const key = [release(), version, binary, kernel ?? 'sector'].join('|');
-  const file = join(options.cacheDir, 'kvm-probe.json');
-  const known = await readFile(file, 'utf8').then((text) => cacheSchema.safeParse(JSON.parse(text)), () => null).catch(() => null);
-  if (known?.success && known.data.key === key) return known.data;
-  const trial = await tryKvm(binary, kernel);
-  await mkdir(options.cacheDir, { recursive: true });
-  await writeFileAtomic(file, JSON.stringify({ key, ...trial }));
-  return trial;
-};
-
 const kvmTrial = async (options: QemuProbeOptions, binary: string, version: string): Promise<Trial> => {
-  const open = await access('/dev/kvm', constants.R_OK | constants.W_OK).then(() => null, (error: NodeJS.ErrnoException) => error.code ?? 'error');
-  if (open === 'ENOENT') return { works: false, reason: 'there is no /dev/kvm' };
-  if (open !== null) return { works: false, reason: `/dev/kvm cannot be opened (${open})` };
-  return cachedTrial(options, binary, version);
+  const obstacle = await kvmObstacle();
+  if (obstacle !== null) return { works: false, reason: obstacle };
+  const kernel = await findKernel();
+  return cachedTrial(join(options.cacheDir, 'qemu-kvm.json'), [release(), version, binary, kernel ?? 'sector'].join('|'), () => tryKvm(binary, kernel));
 };
 
 /** Version of an installed QEMU (`QEMU emulator version 7.2.22 (...)`), or null. */

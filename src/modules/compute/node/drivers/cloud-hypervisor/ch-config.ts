@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { VerbFailure } from '../../../../../core/m2m/verb-handler';
+import type { VmSpec } from '../vmm-driver';
+
+/** Files of one VM under its run folder. The lock beside the API socket is the VMM's own, and stays. */
+export const chFiles = { api: 'api.sock', serial: 'serial.sock', events: 'events.json' } as const;
+export const chLogs = { output: 'vmm.log', log: 'cloud-hypervisor.log' } as const;
+
+/** What boots the guest. */
+export interface ChPayload {
+  firmware: string;
+  kernel: string;
+  cmdline: string;
+}
+
+/** Body of vm.create, as far as it is used here. Unknown members would be ignored silently, so this is typed. */
+export interface ChVmConfig {
+  cpus: { boot_vcpus: number; max_vcpus: number };
+  memory: { size: number };
+  payload: { firmware: string } | { kernel: string; cmdline: string };
+  disks: { id: string; path: string; readonly: boolean; image_type: 'Raw'; backing_files: false; serial: string; num_queues: 1 }[];
+  net: { id: string; tap: string; mac: string; mtu: number; num_queues: 2 }[];
+  rng: { src: string };
+  serial: { mode: 'Socket'; socket: string } | { mode: 'File'; file: string };
+  console: { mode: 'Off' };
+  platform?: { serial_number: string; uuid?: string };
+  landlock_enable?: true;
+  landlock_rules?: { path: string; access: 'r' | 'w' | 'rw' }[];
+}
+
+/** VIRTIO's lowest, which the VMM insists on. */
+const lowestMtu = 1280;
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** What only this VMM cannot run. Throws a permanent `VerbFailure`. */
+export const checkForCh = (spec: VmSpec, payload: ChPayload): void => {
+  if (payload.firmware === '' && payload.kernel === '') {
+    throw new VerbFailure('no_firmware', 'Cloud Hypervisor needs a firmware or a kernel on this host (modules.compute.cloudHypervisor.firmware).', true);
+  }
+  const small = spec.nics.find((nic) => nic.mtu < lowestMtu);
+  if (small) throw new VerbFailure('invalid_spec', `NIC ${small.id}: an MTU of ${small.mtu} is below ${lowestMtu}, the lowest that Cloud Hypervisor takes.`, true);
+};
+
+/**
+ * The instance in Cloud Hypervisor's terms. Ids are ours, for its own shift between boots; the image type is always said, for a guest could write
+ * another format's signature; the console is off, for its default is a terminal that a detached process has not.
+ */
+export const chConfig = (spec: VmSpec, payload: ChPayload, landlock: boolean): ChVmConfig => ({
+  cpus: { boot_vcpus: spec.vcpus, max_vcpus: spec.vcpus },
+  memory: { size: spec.memoryBytes },
+  payload: payload.firmware !== '' ? { firmware: payload.firmware } : { kernel: payload.kernel, cmdline: payload.cmdline },
+  disks: spec.disks.map((disk) => ({
+    id: `d-${disk.id}`,
+    path: disk.path,
+    readonly: disk.readonly,
+    image_type: 'Raw',
+    backing_files: false,
+    serial: disk.id.replaceAll('-', '').slice(0, 20),
+    num_queues: 1,
+  })),
+  net: spec.nics.map((nic) => ({ id: `n-${nic.id}`, tap: nic.tap, mac: nic.mac, mtu: nic.mtu, num_queues: 2 })),
+  rng: { src: '/dev/urandom' },
+  serial: { mode: 'Socket', socket: join(spec.runDir, chFiles.serial) },
+  console: { mode: 'Off' },
+  platform: { serial_number: spec.smbiosSerial, ...(uuidPattern.test(spec.instanceId) && { uuid: spec.instanceId }) },
+  // A reboot binds the serial socket anew, so the run folder must stay writable.
+  ...(landlock && { landlock_enable: true as const, landlock_rules: [{ path: spec.runDir, access: 'rw' as const }] }),
+});

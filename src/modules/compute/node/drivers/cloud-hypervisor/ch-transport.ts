@@ -1,0 +1,53 @@
+import { Agent, request } from 'node:http';
+import { ChError } from './ch-error';
+
+export interface ChReply {
+  status: number;
+  body: string;
+}
+
+/** One request and its answer. Rejects with `ChError` of status 0 when there is none within `timeoutMs`. */
+export type ChTransport = (method: 'GET' | 'PUT', endpoint: string, body: string | null, timeoutMs: number) => Promise<ChReply>;
+
+const largestReply = 8 * 1024 * 1024;
+
+/**
+ * HTTP over the VMM's Unix socket. A connection of its own per request: the server keeps idle ones open and counts them (ten at most). Always a length and
+ * never chunks, which it does not read; no body where none is meant, for it refuses even `{}` there.
+ */
+export const unixTransport = (socketPath: string): ChTransport => {
+  const agent = new Agent({ keepAlive: false });
+  return (method, endpoint, body, timeoutMs) =>
+    new Promise((resolve, reject) => {
+      const lost = (reason: string): void => reject(new ChError(endpoint, 0, [reason]));
+      const outgoing = request(
+        {
+          socketPath,
+          agent,
+          method,
+          path: `/api/v1/${endpoint}`,
+          headers: body === null ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) },
+        },
+        (incoming) => {
+          const chunks: Buffer[] = [];
+          let size = 0;
+          incoming.on('data', (chunk: Buffer) => {
+            size += chunk.length;
+            if (size > largestReply) outgoing.destroy(new Error('the answer is too long'));
+            else chunks.push(chunk);
+          });
+          incoming.once('error', (error) => lost(error.message));
+          incoming.once('end', () => {
+            clearTimeout(timer);
+            resolve({ status: incoming.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') });
+          });
+        },
+      );
+      const timer = setTimeout(() => outgoing.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+      outgoing.once('error', (error) => {
+        clearTimeout(timer);
+        lost(error.message);
+      });
+      outgoing.end(body ?? undefined);
+    });
+};

@@ -1,0 +1,7 @@
+/** A request body that does not fit its type, in serde's words. */
+export class DecodeFailure extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'DecodeFailure';
+  }
+}

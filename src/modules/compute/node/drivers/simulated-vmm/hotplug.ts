@@ -1,0 +1,70 @@
+import { ApiFailure } from './api-failure';
+import { openDisk } from './disk-image';
+import type { DeviceList } from './owned-vm';
+import type { SimulatedVmm } from './simulated-vmm';
+import { validateConfig } from './validation';
+import { deviceItems, deviceLists, type DeviceItem, type VmConfig } from './vm-config';
+
+const nouns: Record<DeviceList, string> = {
+  disks: 'disk',
+  net: 'network device',
+  fs: 'fs',
+  generic_vhost_user: 'generic vhost-user device',
+  pmem: 'pmem device',
+  devices: 'device',
+  user_devices: 'user device',
+  vdpa: 'vDPA device',
+  vsock: 'vsock device',
+};
+
+const withItem = (config: VmConfig, list: DeviceList, item: DeviceItem): VmConfig =>
+  list === 'vsock' ? { ...config, vsock: item as VmConfig['vsock'] } : { ...config, [list]: [...(config[list] ?? []), item] };
+
+/** add-*: into the stored configuration, and into the VM if there is one (then the answer says where; else null). */
+export const addDevice = (vmm: SimulatedVmm, list: DeviceList, item: DeviceItem): { id: string; bdf: string } | null => {
+  const heading = `The ${nouns[list]} could not be added to the VM`;
+  const { config, vm } = vmm;
+  if (!config) throw new ApiFailure('missing', heading, 'VM is not created');
+  if (list === 'vsock' && config.vsock && vm) throw new ApiFailure('internal', heading, 'Too many virtio-vsock devices');
+  const changed = withItem(config, list, item);
+  validateConfig(changed, heading);
+  if (!vm) {
+    vmm.config = changed;
+    return null;
+  }
+  if (item.iommu && !(config.platform?.iommu_segments ?? []).includes(item.pci_segment)) throw new ApiFailure('internal', heading, 'Error from device manager', 'Cannot hotplug device behind vIOMMU');
+  const disk = list === 'disks' ? changed.disks?.at(-1) : undefined;
+  if (disk) openDisk(disk, heading, vmm.knobs);
+  const place = vm.plug(list, item, heading);
+  if (disk) vm.lockDisks([disk], heading);
+  vmm.config = changed;
+  vmm.events.emit('virtio-device', 'activated', { id: place.id });
+  return place;
+};
+
+/** remove-device: gone from the configuration at once, from the VM when the guest lets it go. */
+export const removeDevice = (vmm: SimulatedVmm, id: string): void => {
+  const heading = 'The device could not be removed from the VM';
+  const { config, vm } = vmm;
+  if (!config) throw new ApiFailure('missing', heading, 'VM is not created');
+  const known = deviceItems(config).some((item) => item.id === id);
+  if (!vm) {
+    if (!known) throw new ApiFailure('missing', heading, `No device with id "${id}" to remove`);
+    strip(config, id);
+    return;
+  }
+  const again = vm.ejecting.has(id);
+  if (!vm.has(id) || (again && !vmm.profile.retriesRemoval)) throw new ApiFailure('unknown-device', heading, 'Error from device manager', `Failed to find device corresponding to the given identifier: ${id}`);
+  if (!known && !again) throw new ApiFailure('internal', heading, 'Error from device manager', `Not allowed to remove this type of device from the VM: ${id}`);
+  strip(config, id);
+  vm.eject(id, (bdf) => vmm.events.emit('vm', 'device-removed', { id, bdf }));
+};
+
+const strip = (config: VmConfig, id: string): void => {
+  const target: Record<string, unknown> = config;
+  for (const list of deviceLists) {
+    const items: readonly DeviceItem[] | null = config[list];
+    if (items) target[list] = items.filter((item) => item.id !== id);
+  }
+  if (config.vsock?.id === id) config.vsock = null;
+};

@@ -1,0 +1,36 @@
+import type { VersionProfile } from './profile';
+
+/** How a simulated VMM and its guest behave. Times in milliseconds. */
+export interface SimulationKnobs {
+  version: VersionProfile['name'];
+  /** Files, locks and sockets of the host are used; `none` keeps everything in memory, for thousands of VMs. */
+  resources: 'real' | 'none';
+  /** The guest powers off `powerOffMs` after its power button was pressed, or ignores it. */
+  obeyPowerButton: boolean;
+  powerOffMs: number;
+  /** How long the guest takes to let a removed device go; null: never. */
+  ejectMs: number | null;
+  /** How long the guest takes to give vCPUs back. */
+  onlineMs: number;
+  /** Extra time of an endpoint, by its name (`vm.boot`). Every other call waits meanwhile. */
+  latencyMs: Record<string, number>;
+  /** The process ends at this call instead of answering. */
+  crashAt: { endpoint: string; exit: number | NodeJS.Signals } | null;
+  /** Share of the events that get lost, 0 to 1. */
+  eventLoss: number;
+  /** Connections are accepted and nothing is answered. */
+  stalled: boolean;
+}
+
+export const defaultKnobs: SimulationKnobs = {
+  version: 'head',
+  resources: 'real',
+  obeyPowerButton: true,
+  powerOffMs: 0,
+  ejectMs: 0,
+  onlineMs: 50,
+  latencyMs: {},
+  crashAt: null,
+  eventLoss: 0,
+  stalled: false,
+};

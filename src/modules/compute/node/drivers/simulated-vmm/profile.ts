@@ -1,0 +1,53 @@
+/** Behaviour that differs between releases of Cloud Hypervisor. */
+export interface VersionProfile {
+  name: 'v50' | 'v53' | 'head';
+  /** As `vmm.ping` says it. */
+  buildVersion: string;
+  /** Largest request body, in bytes. */
+  bodyLimit: number;
+  /** Absent options are left out of answers (else they are `null`). */
+  omitsNull: boolean;
+  /** An advisory lock beside the API socket, and stale sockets are removed. */
+  locksSocket: boolean;
+  /** Serial output is kept for a client that comes late. */
+  buffersSerial: boolean;
+  /** A second removal before the guest ejects is accepted. */
+  retriesRemoval: boolean;
+  /** HTTP status of each kind of failure; 500 where not named. */
+  statuses: Partial<Record<FailureKind, number>>;
+}
+
+export type FailureKind = 'missing' | 'unknown-device' | 'validation' | 'duplicate' | 'pending' | 'malformed' | 'internal';
+
+export const profiles: Record<VersionProfile['name'], VersionProfile> = {
+  v50: {
+    name: 'v50',
+    buildVersion: 'v50.0.0',
+    bodyLimit: 51_200,
+    omitsNull: false,
+    locksSocket: false,
+    buffersSerial: false,
+    retriesRemoval: false,
+    statuses: { pending: 429, malformed: 400 },
+  },
+  v53: {
+    name: 'v53',
+    buildVersion: 'v53.0.0',
+    bodyLimit: 51_200,
+    omitsNull: true,
+    locksSocket: true,
+    buffersSerial: true,
+    retriesRemoval: false,
+    statuses: { missing: 404, pending: 429, malformed: 400 },
+  },
+  head: {
+    name: 'head',
+    buildVersion: 'v54.0.0-dev',
+    bodyLimit: 4 * 1024 * 1024,
+    omitsNull: true,
+    locksSocket: true,
+    buffersSerial: true,
+    retriesRemoval: true,
+    statuses: { missing: 404, 'unknown-device': 404, validation: 400, duplicate: 409, pending: 429, malformed: 400 },
+  },
+};

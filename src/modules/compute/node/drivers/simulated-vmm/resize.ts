@@ -1,0 +1,97 @@
+import { statSync, truncateSync } from 'node:fs';
+import { ApiFailure } from './api-failure';
+import type { SimulatedVmm } from './simulated-vmm';
+
+const hotplugUnit = 128 * 1024 * 1024;
+const hotplugSlots = 8;
+
+export interface Resize {
+  desired_vcpus: number | null;
+  desired_ram: number | null;
+  desired_balloon: number | null;
+}
+
+const heading = 'The VM could not be resized';
+const cpuFault = (kind: 'internal' | 'pending', text: string): ApiFailure => new ApiFailure(kind, heading, 'Error from CPU manager', text);
+const memoryFault = (text: string): ApiFailure => new ApiFailure('internal', heading, 'Memory manager error', text);
+
+const resizeVcpus = (vmm: SimulatedVmm, desired: number): void => {
+  const { config, vm } = vmm;
+  if (!config || !vm || desired === config.cpus.boot_vcpus) return;
+  if (desired === 0) throw cpuFault('internal', 'Requested zero vCPUs');
+  if (vm.shrinking) throw cpuFault('pending', 'vCPUs are being removed');
+  if (desired > config.cpus.max_vcpus) throw cpuFault('internal', 'Requested vCPUs exceed maximum');
+  if (desired < config.cpus.boot_vcpus) {
+    vm.shrinking = true;
+    vm.after(vmm.knobs.onlineMs, () => (vm.shrinking = false));
+  }
+  config.cpus.boot_vcpus = desired;
+};
+
+const resizeRam = (vmm: SimulatedVmm, desired: number): void => {
+  const { config, vm } = vmm;
+  if (!config || !vm) return;
+  const { memory } = config;
+  if (memory.zones !== null && memory.zones.length > 0) throw memoryFault('Impossible to resize guest memory if it is backed by user defined memory regions');
+  const present = memory.size + (memory.hotplugged_size ?? 0);
+  if (memory.hotplug_method === 'VirtioMem') {
+    if (desired < memory.size) throw memoryFault(`Invalid resize request: desired_size = ${desired} below boot size = ${memory.size}`);
+    if (desired - memory.size > (memory.hotplug_size ?? 0)) throw memoryFault('Not enough space in the hotplug RAM region');
+  } else if (desired > present) {
+    if ((desired - present) % hotplugUnit !== 0) throw memoryFault('The requested hotplug memory addition is not a valid size');
+    if (desired - memory.size > (memory.hotplug_size ?? 0)) throw memoryFault('Not enough space in the hotplug RAM region');
+    if (vm.growths >= hotplugSlots) throw memoryFault('No ACPI slot available');
+    vm.growths++;
+  }
+  memory.hotplugged_size = desired > memory.size ? desired - memory.size : null;
+};
+
+/** vm.resize: vCPUs, then RAM, then balloon; what was done stays done when a later part fails. */
+export const resize = (vmm: SimulatedVmm, wanted: Resize): void => {
+  const { config, vm } = vmm;
+  vmm.events.emit('vm', 'resizing');
+  if (!config) throw new ApiFailure('missing', heading, 'VM is not created');
+  if (!vm) {
+    if (wanted.desired_vcpus !== null) config.cpus.boot_vcpus = wanted.desired_vcpus;
+    if (wanted.desired_ram !== null) config.memory.size = wanted.desired_ram;
+    if (wanted.desired_balloon !== null && config.balloon) config.balloon.size = wanted.desired_balloon;
+    return;
+  }
+  if (wanted.desired_vcpus !== null) resizeVcpus(vmm, wanted.desired_vcpus);
+  if (wanted.desired_ram !== null) resizeRam(vmm, wanted.desired_ram);
+  if (wanted.desired_balloon !== null) {
+    if (!config.balloon) throw new ApiFailure('internal', heading, 'Error from device manager', "Missing virtio-balloon, can't proceed as expected");
+    config.balloon.size = wanted.desired_balloon;
+  }
+  vmm.events.emit('vm', 'resized');
+};
+
+/** vm.resize-disk: raw files both ways, qcow2 only upwards. */
+export const resizeDisk = (vmm: SimulatedVmm, id: string, size: number): void => {
+  const title = 'The disk could not be resized';
+  const { config, vm } = vmm;
+  if (!config) throw new ApiFailure('missing', title, 'VM is not created');
+  if (!vm) throw new ApiFailure('internal', title, 'Failed resizing a disk image');
+  const disk = config.disks?.find((item) => item.id === id);
+  if (!disk) throw new ApiFailure('unknown-device', title, 'Error from device manager', `Failed to find device corresponding to the given identifier: ${id}`);
+  if (size % 512 !== 0) throw new ApiFailure('internal', title, 'Error from device manager', 'Disk resize error', 'The new size is not a multiple of the sector size');
+  if (disk.path === null || vmm.knobs.resources === 'none') return;
+  if (disk.image_type === 'Qcow2' && size < statSync(disk.path).size) throw new ApiFailure('internal', title, 'Error from device manager', 'Disk resize error', 'Shrinking QCOW images is not supported');
+  truncateSync(disk.path, size);
+};
+
+/** vm.resize-zone. */
+export const resizeZone = (vmm: SimulatedVmm, id: string, ram: number): void => {
+  const title = 'The memory zone could not be resized';
+  const { config, vm } = vmm;
+  if (!config) throw new ApiFailure('missing', title, 'VM is not created');
+  const zone = config.memory.zones?.find((item) => item.id === id);
+  if (!zone) throw new ApiFailure('internal', title, 'Failed resizing a memory zone');
+  if (!vm) {
+    zone.size = ram;
+    return;
+  }
+  if (ram < zone.size) throw new ApiFailure('internal', title, 'Memory manager error', `Invalid resize request: desired_size = ${ram} below boot size = ${zone.size}`);
+  if (zone.hotplug_size === null) throw new ApiFailure('internal', title, 'Memory manager error', 'Unknown memory zone');
+  zone.hotplugged_size = ram - zone.size;
+};

@@ -1,0 +1,96 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { ApiFailure } from './api-failure';
+import type { VersionProfile } from './profile';
+import type { ConsoleConfig } from './vm-config';
+
+/** Output kept for a client that comes late, in characters. */
+const backlogLimit = 65_536;
+let nextPty = 100;
+
+/** The guest's first serial port: nothing, a pretended pty, a file, or a Unix socket that serves its newest client. */
+export class SerialPort {
+  private server: Server | null = null;
+  private client: Socket | null = null;
+  private file: number | null = null;
+  private backlog = '';
+  private input: (text: string) => void = () => undefined;
+
+  constructor(private readonly profile: VersionProfile) {}
+
+  onInput(listener: (text: string) => void): void {
+    this.input = listener;
+  }
+
+  /** Opens what the configuration says; a pty's path is written into it. Throws `ApiFailure` under `heading`. */
+  async open(config: ConsoleConfig, heading: string): Promise<void> {
+    await this.close();
+    if (config.mode === 'Pty') config.file = `/dev/pts/${nextPty++}`;
+    if (config.mode === 'File' && config.file !== null) {
+      this.file = this.attempt(heading, () => openSync(config.file ?? '', 'w', 0o600));
+    }
+    if (config.mode === 'Socket' && config.socket !== null) await this.listen(config.socket, heading);
+  }
+
+  write(text: string): void {
+    if (this.file !== null) writeSync(this.file, text);
+    if (this.client) this.client.write(text);
+    else if (this.server && this.profile.buffersSerial) this.backlog = (this.backlog + text).slice(-backlogLimit);
+  }
+
+  async close(): Promise<void> {
+    if (this.file !== null) closeSync(this.file);
+    this.file = null;
+    this.backlog = '';
+    this.client?.destroy();
+    this.client = null;
+    const { server } = this;
+    this.server = null;
+    if (server) await new Promise<void>((resolve) => server.close(() => resolve()));
+  }
+
+  private async listen(path: string, heading: string): Promise<void> {
+    const server = createServer((socket) => this.accept(socket));
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (error: NodeJS.ErrnoException) => reject(this.failure(heading, error)));
+      server.listen(path, resolve);
+    });
+    this.server = server;
+  }
+
+  private accept(socket: Socket): void {
+    this.client?.destroy();
+    this.client = socket;
+    socket.setEncoding('utf8');
+    socket.on('error', () => undefined);
+    socket.on('data', (text: string) => this.input(text));
+    socket.once('close', () => {
+      if (this.client === socket) this.client = null;
+    });
+    if (this.backlog !== '') socket.write(this.backlog);
+    this.backlog = '';
+  }
+
+  private attempt<T>(heading: string, run: () => T): T {
+    try {
+      return run();
+    } catch (error) {
+      throw this.failure(heading, error as NodeJS.ErrnoException);
+    }
+  }
+
+  private failure(heading: string, error: NodeJS.ErrnoException): ApiFailure {
+    return new ApiFailure('internal', heading, 'Error creating console devices', 'Error creating console device', osError(error));
+  }
+}
+
+const osErrors: Record<string, string> = {
+  ENOENT: 'No such file or directory (os error 2)',
+  EACCES: 'Permission denied (os error 13)',
+  EEXIST: 'File exists (os error 17)',
+  ENOTDIR: 'Not a directory (os error 20)',
+  EADDRINUSE: 'Address already in use (os error 98)',
+};
+
+/** An operating system error in Rust's words. */
+export const osError = (error: NodeJS.ErrnoException): string => osErrors[error.code ?? ''] ?? `${error.message}`;

@@ -1,0 +1,58 @@
+import type { SimulationKnobs } from './knobs';
+import type { SerialPort } from './serial-port';
+
+/** What the guest does to its machine. */
+export interface GuestHooks {
+  powerOff: () => void;
+  reset: () => void;
+}
+
+/**
+ * A guest that obeys keys on its serial console: `p` powers off, `r` resets, `i` makes it ignore the power button from then on; the rest is echoed.
+ * At the power button it says `button` and, unless it ignores it, powers off after a while.
+ */
+export class SimulatedGuest {
+  private ignores: boolean;
+  private running = true;
+  private timer: NodeJS.Timeout | null = null;
+
+  constructor(
+    private readonly knobs: SimulationKnobs,
+    private readonly serial: SerialPort,
+    private readonly hooks: GuestHooks,
+  ) {
+    this.ignores = !knobs.obeyPowerButton;
+    serial.onInput((text) => this.typed(text));
+    serial.write('Linux version 0.0.0 (simulated guest)\nready\n');
+  }
+
+  powerButton(): void {
+    if (!this.running) return;
+    this.serial.write('button\n');
+    if (!this.ignores) this.timer ??= setTimeout(() => this.running && this.hooks.powerOff(), this.knobs.powerOffMs);
+  }
+
+  pause(): void {
+    this.running = false;
+  }
+
+  resume(): void {
+    this.running = true;
+  }
+
+  stop(): void {
+    this.running = false;
+    if (this.timer) clearTimeout(this.timer);
+    this.serial.onInput(() => undefined);
+  }
+
+  private typed(text: string): void {
+    for (const key of text) {
+      if (!this.running) return;
+      if (key === 'p') return this.hooks.powerOff();
+      if (key === 'r') return this.hooks.reset();
+      if (key === 'i') this.ignores = true;
+      this.serial.write(key);
+    }
+  }
+}

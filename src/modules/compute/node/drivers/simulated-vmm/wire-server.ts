@@ -1,0 +1,80 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { RequestParser, type WireRequest } from './request-parser';
+
+/** What goes back. No `body`: 204 has no length at all, other statuses say 0. `foreign`: from the HTTP library itself, not the API. */
+export interface WireReply {
+  status: number;
+  body?: string;
+  foreign?: boolean;
+}
+
+const mostConnections = 10;
+
+const render = ({ status, body, foreign }: WireReply): string => {
+  const head = `HTTP/1.1 ${status} \r\nServer: ${foreign ? 'Firecracker API' : 'Cloud Hypervisor API'}\r\nConnection: keep-alive\r\n`;
+  if (status === 204) return `${head}\r\n`;
+  const content = body ?? '';
+  return `${head}Content-Type: ${foreign ? 'text/plain' : 'application/json'}\r\nContent-Length: ${Buffer.byteLength(content)}\r\n\r\n${content}`;
+};
+
+const crowded = '{ "error": "Too many open connections" }';
+
+/**
+ * HTTP/1.1 as Cloud Hypervisor's server speaks it, byte for byte where clients notice: empty reason phrases, at most ten connections, one request at
+ * a time over all of them, no chunked bodies, parse errors with a raw line feed in what looks like JSON. Node's own server is too polite for that.
+ */
+export class WireServer {
+  private readonly server: Server;
+  private readonly connections = new Set<Socket>();
+  private turn: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly handle: (request: WireRequest) => Promise<WireReply>,
+    private readonly options: { bodyLimit: number; stalled: () => boolean },
+  ) {
+    this.server = createServer((socket) => this.accept(socket));
+  }
+
+  listen(path: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen(path, () => {
+        this.server.off('error', reject);
+        resolve();
+      });
+    });
+  }
+
+  /** Stops listening (which removes the socket file), sends what is still to be sent, and ends every connection. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    for (const socket of this.connections) socket.destroySoon();
+    await closed;
+  }
+
+  private accept(socket: Socket): void {
+    socket.on('error', () => undefined);
+    if (this.connections.size >= mostConnections) {
+      socket.end(`HTTP/1.1 503 \r\nServer: Firecracker API\r\nConnection: close\r\nContent-Length: ${crowded.length}\r\n\r\n${crowded}`);
+      return;
+    }
+    this.connections.add(socket);
+    socket.once('close', () => this.connections.delete(socket));
+    const parser = new RequestParser(this.options.bodyLimit);
+    socket.on('data', (chunk: Buffer) => {
+      if (this.options.stalled()) return;
+      for (const item of parser.push(chunk)) {
+        if (item.kind === 'continue') socket.write('HTTP/1.1 100 \r\nServer: Firecracker API\r\nConnection: keep-alive\r\n\r\n');
+        else if (item.kind === 'request') this.enqueue(socket, () => this.handle(item.request));
+        else this.enqueue(socket, async () => ({ status: 400, foreign: true, body: `{ "error": "${item.text}\nAll previous unanswered requests will be dropped." }` }));
+      }
+    });
+  }
+
+  private enqueue(socket: Socket, answer: () => Promise<WireReply>): void {
+    this.turn = this.turn.then(async () => {
+      const reply = await answer();
+      if (!socket.destroyed) socket.write(render(reply));
+    });
+  }
+}

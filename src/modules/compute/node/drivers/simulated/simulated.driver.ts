@@ -1,0 +1,182 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { VerbFailure } from '../../../../../core/m2m/verb-handler';
+import type { VmmInventory } from '../../../../host/contract/host.api';
+import { ChClient } from '../cloud-hypervisor/ch-client';
+import { chConfig, chFiles, type ChPayload } from '../cloud-hypervisor/ch-config';
+import { chSession } from '../cloud-hypervisor/ch-session';
+import type { ChTransport } from '../cloud-hypervisor/ch-transport';
+import { ExitRecord } from '../common/exit-record';
+import { RunFiles, unlinkAll } from '../common/run-files';
+import { checkSpec } from '../common/spec-checks';
+import { answer } from '../simulated-vmm/api';
+import { EventMonitor } from '../simulated-vmm/event-monitor';
+import { defaultKnobs, type SimulationKnobs } from '../simulated-vmm/knobs';
+import { SimulatedVmm } from '../simulated-vmm/simulated-vmm';
+import { VmmDriver, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
+
+/** What stands for a VMM process: it is alive as long as it is in the table below. */
+interface Running {
+  token: string;
+  client: ChClient;
+  kill: () => Promise<void>;
+  /** Resolves with whether the guest (or the API) ended it in order. */
+  ended: Promise<void>;
+}
+
+const stateFile = 'simulated.json';
+const specSchema = z.object({
+  token: z.string(),
+  spec: z.object({
+    instanceId: z.string(),
+    name: z.string(),
+    vcpus: z.number(),
+    memoryBytes: z.number(),
+    disks: z.array(z.object({ id: z.string(), path: z.string(), format: z.literal('raw'), readonly: z.boolean() })),
+    nics: z.array(z.object({ id: z.string(), tap: z.string(), mac: z.string(), mtu: z.number() })),
+    netns: z.string().nullable(),
+    smbiosSerial: z.string(),
+    runDir: z.string(),
+    logDir: z.string(),
+  }),
+});
+
+const payload: ChPayload = { firmware: '/simulated', kernel: '', cmdline: '' };
+
+/** Simulated VMs of this process by run folder: like real ones they belong to the host, not to a driver object. */
+const table = new Map<string, Running>();
+
+const inProcess =
+  (vmm: SimulatedVmm): ChTransport =>
+  async (method, endpoint, body) => {
+    const reply = await answer(vmm, { method, target: `/api/v1/${endpoint}`, body });
+    return { status: reply.status, body: reply.body ?? '' };
+  };
+
+/**
+ * The Cloud Hypervisor driver's logic over simulated VMMs inside this process: no processes, disks, taps or namespaces, so thousands fit. A file says which
+ * run; after a restart of the agent they are made again from it, which to everyone outside looks like re-adoption.
+ */
+export class SimulatedDriver extends VmmDriver {
+  readonly kind = 'simulated' as const;
+  private readonly knobs: SimulationKnobs;
+
+  constructor(options: { bootMs: number; obeyPowerButton: boolean; powerOffMs: number }) {
+    super();
+    this.knobs = { ...defaultKnobs, resources: 'none', obeyPowerButton: options.obeyPowerButton, powerOffMs: options.powerOffMs, latencyMs: { 'vm.boot': options.bootMs } };
+  }
+
+  async probe(): Promise<VmmInventory> {
+    return { kind: this.kind, version: '1', accel: 'none', usable: true, reason: 'simulated: no guest really runs', capabilities: ['serial', 'power-button', 'reset'] };
+  }
+
+  validate(spec: VmSpec): void {
+    checkSpec(spec, [chFiles.serial]);
+  }
+
+  async start(spec: VmSpec): Promise<VmHandle> {
+    this.validate(spec);
+    if (table.has(spec.runDir)) throw new VerbFailure('already_running', 'A VM runs in this folder already.', true);
+    const files = await RunFiles.prepare(spec.runDir, spec.logDir);
+    const token = randomUUID();
+    try {
+      await unlinkAll(spec.runDir, [chFiles.serial]);
+      await new ExitRecord(spec.runDir).clear();
+      await this.launch(spec, token);
+      await writeFile(join(spec.runDir, stateFile), JSON.stringify({ token, spec }), { mode: 0o600 });
+    } catch (error) {
+      await table.get(spec.runDir)?.kill();
+      await files.rollback();
+      throw error;
+    }
+    return { driver: this.kind, instanceId: spec.instanceId, process: { pid: 0, startTime: token }, runDir: spec.runDir, logDir: spec.logDir, startedAt: new Date().toISOString() };
+  }
+
+  async state(handle: VmHandle): Promise<VmState> {
+    const running = await this.find(handle);
+    return running ? chSession.state(running.client) : 'stopped';
+  }
+
+  async powerButton(handle: VmHandle): Promise<void> {
+    const { client } = await this.need(handle);
+    await new ExitRecord(handle.runDir).buttonPressed();
+    await chSession.powerButton(client);
+  }
+
+  async kill(handle: VmHandle): Promise<void> {
+    const running = await this.find(handle);
+    if (running) {
+      await new ExitRecord(handle.runDir).settle({ cause: 'forced', detail: 'the VM was ended by its host' });
+      await running.kill();
+    }
+    await unlinkAll(handle.runDir, [chFiles.serial, stateFile]);
+  }
+
+  async reset(handle: VmHandle): Promise<void> {
+    await chSession.reset((await this.need(handle)).client);
+  }
+
+  async waitExit(handle: VmHandle, signal: AbortSignal): Promise<VmExit> {
+    const running = await this.find(handle);
+    signal.throwIfAborted();
+    if (running) {
+      const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      await Promise.race([running.ended, aborted]);
+      signal.throwIfAborted();
+    }
+    return new ExitRecord(handle.runDir).settle({ cause: 'crashed', detail: 'the simulated VMM is gone' });
+  }
+
+  serialSocket(handle: VmHandle): string {
+    return join(handle.runDir, chFiles.serial);
+  }
+
+  private async need(handle: VmHandle): Promise<Running> {
+    const running = await this.find(handle);
+    if (!running) throw new VerbFailure('not_running', 'The VM is not running.', true);
+    return running;
+  }
+
+  /** The VM of a handle, made again from its file if this process does not know it. Null when it has ended or is another. */
+  private async find(handle: VmHandle): Promise<Running | null> {
+    const known = table.get(handle.runDir);
+    if (known) return known.token === handle.process.startTime ? known : null;
+    const text = await readFile(join(handle.runDir, stateFile), 'utf8').catch(() => null);
+    if (text === null) return null;
+    const { token, spec } = specSchema.parse(JSON.parse(text));
+    if (token !== handle.process.startTime) return null;
+    // Another call may have made it while the file was read.
+    const meanwhile = table.get(handle.runDir);
+    if (meanwhile) return meanwhile;
+    await unlinkAll(spec.runDir, [chFiles.serial]);
+    return this.launch(spec, token);
+  }
+
+  private async launch(spec: VmSpec, token: string): Promise<Running> {
+    const { runDir } = spec;
+    await mkdir(runDir, { recursive: true, mode: 0o700 });
+    let finish: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => (finish = resolve));
+    const record = new ExitRecord(runDir);
+    const vmm = new SimulatedVmm(this.knobs, new EventMonitor(null, () => 0), {
+      end: () => {
+        table.delete(runDir);
+        void record
+          .settleGuestPowerOff()
+          .then(() => rm(join(runDir, stateFile), { force: true }))
+          .finally(finish);
+      },
+    });
+    const client = new ChClient(inProcess(vmm));
+    const kill = async (): Promise<void> => {
+      await vmm.shutdownVmm();
+      await ended;
+    };
+    const running: Running = { token, client, kill, ended };
+    table.set(runDir, running);
+    await chSession.launch(client, chConfig(spec, payload, false));
+    return running;
+  }
+}

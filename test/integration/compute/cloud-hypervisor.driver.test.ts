@@ -1,0 +1,129 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { CloudHypervisorDriver } from '../../../src/modules/compute/node/drivers/cloud-hypervisor/cloud-hypervisor.driver';
+import type { SimulationKnobs } from '../../../src/modules/compute/node/drivers/simulated-vmm/knobs';
+import type { VmSpec } from '../../../src/modules/compute/node/drivers/vmm-driver';
+import { driverContract } from './driver.contract.suite';
+import { SimulatedBinary } from './simulated-binary';
+
+jest.setTimeout(30_000);
+
+const quiet = pino({ enabled: false });
+let binary: SimulatedBinary;
+let cacheDir: string;
+beforeAll(async () => {
+  binary = new SimulatedBinary();
+  cacheDir = await mkdtemp('/tmp/t-vmm-ch-');
+});
+afterAll(async () => {
+  binary.remove();
+  await rm(cacheDir, { recursive: true, force: true });
+});
+
+const driverOf = (knobs: Partial<SimulationKnobs> = {}, name = 'cloud-hypervisor'): CloudHypervisorDriver =>
+  new CloudHypervisorDriver({ binary: binary.program(name, knobs), payload: { firmware: binary.file('firmware'), kernel: '', cmdline: '' }, cacheDir, simulated: true }, quiet);
+
+for (const version of ['v50', 'v53', 'head'] as const) {
+  driverContract(`cloud-hypervisor (simulated ${version})`, () => ({ make: () => driverOf({ version }), usesResources: true, hasProcesses: true }));
+}
+
+describe('cloud-hypervisor: what only it does', () => {
+  let directory: string;
+  let spec: VmSpec;
+  beforeEach(async () => {
+    directory = await mkdtemp('/tmp/t-vmm-ch-');
+    await writeFile(join(directory, 'disk.raw'), Buffer.alloc(4096));
+    spec = {
+      instanceId: randomUUID(),
+      name: 'x',
+      vcpus: 2,
+      memoryBytes: 64 * 1024 * 1024,
+      disks: [{ id: 'd', path: join(directory, 'disk.raw'), format: 'raw', readonly: false }],
+      nics: [],
+      netns: null,
+      smbiosSerial: 's',
+      runDir: join(directory, 'run'),
+      logDir: join(directory, 'log'),
+    };
+  });
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+
+  const leavesNothing = async (driver: CloudHypervisorDriver, code: string): Promise<void> => {
+    await expect(driver.start(spec)).rejects.toMatchObject({ name: 'VerbFailure', code });
+    expect(await readdir(directory)).toEqual(['disk.raw']);
+  };
+
+  it('ends the process when the VMM crashes at create or boot', async () => {
+    for (const endpoint of ['vm.create', 'vm.boot']) {
+      for (const exit of [1, 'SIGKILL'] as const) {
+        // The trial boot of the probe must succeed: its outcome is cached by the program's name.
+        const name = `crash-${endpoint}-${exit}`;
+        await driverOf({}, name).probe();
+        await leavesNothing(driverOf({ crashAt: { endpoint, exit } }, name), 'vmm_unresponsive');
+      }
+    }
+  });
+
+  it('says so when a disk carries another format than raw', async () => {
+    await writeFile(join(directory, 'disk.raw'), Buffer.concat([Buffer.from([0x51, 0x46, 0x49, 0xfb]), Buffer.alloc(4092)]));
+    await leavesNothing(driverOf(), 'disk_format');
+  });
+
+  it('refuses without firmware and kernel, and a small MTU', async () => {
+    const bare = new CloudHypervisorDriver({ binary: binary.program('cloud-hypervisor'), payload: { firmware: '', kernel: '', cmdline: '' }, cacheDir, simulated: true }, quiet);
+    expect(() => bare.validate(spec)).toThrow(expect.objectContaining({ code: 'no_firmware' }));
+    expect(await bare.probe()).toMatchObject({ usable: false });
+    expect(() => driverOf().validate({ ...spec, nics: [{ id: 'n', tap: 't', mac: '52:54:00:00:00:01', mtu: 1000 }] })).toThrow(expect.objectContaining({ code: 'invalid_spec' }));
+  });
+
+  it('is not usable when the program is missing, or its firmware', async () => {
+    const missing = new CloudHypervisorDriver({ binary: '/nonexistent/ch', payload: { firmware: '/f', kernel: '', cmdline: '' }, cacheDir }, quiet);
+    expect(await missing.probe()).toMatchObject({ usable: false, reason: '/nonexistent/ch is not installed' });
+    const lost = new CloudHypervisorDriver({ binary: binary.program('cloud-hypervisor'), payload: { firmware: '/nonexistent/fw', kernel: '', cmdline: '' }, cacheDir, simulated: true }, quiet);
+    await leavesNothing(lost, 'firmware_missing');
+  });
+
+  it('knows a power-off by the guest even when every event was lost', async () => {
+    const driver = driverOf({ eventLoss: 0.999, powerOffMs: 20 }, 'lossy');
+    const handle = await driver.start(spec);
+    await driver.powerButton(handle);
+    const exit = await driver.waitExit(handle, new AbortController().signal);
+    expect(['operator', 'crashed']).toContain(exit.cause);
+    await driver.kill(handle);
+  });
+
+  it('kills a VMM whose API is stalled', async () => {
+    const driver = driverOf({}, 'stalled');
+    const handle = await driver.start(spec);
+    process.kill(handle.process.pid, 'SIGSTOP');
+    try {
+      await driver.kill(handle);
+    } finally {
+      expect(await driver.state(handle)).toBe('stopped');
+    }
+  });
+
+  it('never takes another process that answers on the socket for its own', async () => {
+    const driver = driverOf();
+    const handle = await driver.start(spec);
+    try {
+      const impostor = { ...handle, process: { pid: process.pid, startTime: handle.process.startTime } };
+      expect(await driverOf().state(impostor)).toBe('stopped');
+    } finally {
+      await driver.kill(handle);
+    }
+  });
+
+  it('starts again in the same folder after a kill from outside', async () => {
+    await mkdir(spec.runDir, { recursive: true });
+    const driver = driverOf({ version: 'v50' });
+    const first = await driver.start(spec);
+    process.kill(first.process.pid, 'SIGKILL');
+    await driver.waitExit(first, new AbortController().signal);
+    const second = await driver.start(spec);
+    expect(await driver.state(second)).toBe('running');
+    await driver.kill(second);
+  });
+});
