@@ -43,7 +43,7 @@ describe('vcctl', () => {
   it('completes every command with its options', () => {
     const script = completionScript(buildProgram(new TerminalContext({}), [{ register: (p: Command) => void p.command('thing').command('do').option('--fast') }]), 'bash');
     expect(script).toMatch(/"vcctl thing do"\) words="--profile --project --output --fast"/);
-    expect(script).toMatch(/"vcctl profile"\) words="list use /);
+    expect(script).toMatch(/"vcctl profile"\) words="list use remove /);
   });
 });
 

@@ -86,6 +86,18 @@ Examples:
         if (project !== undefined) found.project = project;
       });
     });
+  profile
+    .command('remove')
+    .description('forget profiles and their tokens; the server is not told')
+    .argument('<name...>')
+    .action(async (names: string[]) => {
+      await context.store.update((file) => {
+        const unknown = names.find((name) => !file.profiles.some((p) => p.name === name));
+        if (unknown !== undefined) throw new CliFailure(`There is no profile "${unknown}".`, { exitCode: exitCodes.notFound, code: 'not_found' });
+        file.profiles = file.profiles.filter((p) => !names.includes(p.name));
+        if (file.current !== undefined && names.includes(file.current)) delete file.current;
+      });
+    });
 };
 
 const isLoggedIn = (profile: Profile): boolean => profile.apiToken !== undefined || profile.refreshToken !== undefined;

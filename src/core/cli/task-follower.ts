@@ -42,7 +42,7 @@ export interface FollowerOutput {
  * Shows a task's steps as they happen until it is over. Returns when it succeeded; throws `CliFailure` (exit code 1) with its cause when it
  * failed, was cancelled or is stuck.
  */
-export const followTask = async (context: CliContext, taskId: string, output: FollowerOutput = standardError()): Promise<void> => {
+export const followTask = async (context: CliContext, taskId: string, output: FollowerOutput): Promise<void> => {
   const shown = new Set<string>();
   for (;;) {
     const asked = performance.now();
@@ -94,5 +94,3 @@ const settle = (task: FollowedTask): void => {
     ...(task.requestId !== null && { requestId: task.requestId }),
   });
 };
-
-const standardError = (): FollowerOutput => ({ live: process.stderr.isTTY === true, write: (text) => void process.stderr.write(text) });

@@ -97,7 +97,9 @@ export class TerminalContext implements CliContext {
 
   async follow(taskId: string): Promise<void> {
     const { followTask } = await import('./task-follower.js');
-    await followTask(this, taskId);
+    // Where standard output is for programs, the steps go beside it.
+    const stream = this.options.output === 'table' || this.options.output === 'wide' ? process.stdout : process.stderr;
+    await followTask(this, taskId, { live: stream.isTTY === true, write: (text) => void stream.write(text) });
   }
 
   async socket(path: string): Promise<WebSocket> {

@@ -59,6 +59,10 @@ describe('vcctl against a server', () => {
     expect(text).toContain('project: default');
     expect(text).not.toContain('right password');
     expect(JSON.parse((await vcctl(['whoami', '-o', 'json'])).out)).toMatchObject({ name: 'admin', project: 'default' });
+    expect((await vcctl(['profile', 'remove', 'local'])).code).toBe(0);
+    expect((await vcctl(['profile', 'remove', 'local'])).code).toBe(4);
+    expect(await readFile(config, 'utf8')).not.toContain('access-0');
+    expect((await vcctl(['whoami'])).code).toBe(3);
   });
 
   it('trusts a fingerprint of the authority or of the server itself, and no other', async () => {
