@@ -165,12 +165,13 @@ export class Agent {
     const options = { bind: container.bind.bind(container) };
     bindNodeTransport(options);
     hostNodeWiring.bind(options as Parameters<typeof hostNodeWiring.bind>[0]);
-    agent.agent.register({ verbs: parts.verbs ?? [], streams: parts.streams ?? [], observed: [container.get(HostInventorySource), ...(parts.observed ?? [])] });
     try {
+      agent.agent.register({ verbs: parts.verbs ?? [], streams: parts.streams ?? [], observed: [container.get(HostInventorySource), ...(parts.observed ?? [])] });
       agent.hostId = await agent.agent.join();
       await agent.agent.serve();
     } catch (error) {
       await agent.agent.stop();
+      if (parts.state === undefined) rmSync(agent.dir, { recursive: true, force: true });
       throw error;
     }
     return agent;
