@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, chown, cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, open, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { Client } from 'pg';
 import type { Logger } from 'pino';
@@ -53,6 +53,8 @@ export class EmbeddedPostgres {
   async start(): Promise<string> {
     const owner = await this.owner();
     await mkdir(this.options.directory, { recursive: true, mode: 0o755 });
+    // Parents stay passable: the server's user has to come through.
+    await mkdir(dirname(this.options.runDirectory), { recursive: true, mode: 0o755 });
     await mkdir(this.options.runDirectory, { recursive: true, mode: 0o700 });
     await chown(this.options.runDirectory, owner.uid, owner.gid);
     const native = await this.installBinaries();
@@ -175,11 +177,13 @@ export class EmbeddedPostgres {
     return `postgres://vcstack:${encodeURIComponent(password)}@/${database}?host=${encodeURIComponent(this.options.runDirectory)}&port=${port}`;
   }
 
-  /** pg_ctl leaves a daemon behind that keeps inherited descriptors open: its output must not be a pipe of ours. */
-  private run(native: string, program: string, args: string[], owner: Owner): Promise<void> {
-    return new Promise((done, fail) => {
+  /** pg_ctl leaves a daemon behind that keeps inherited descriptors open: its output goes to a file, never to a pipe of ours. */
+  private async run(native: string, program: string, args: string[], owner: Owner): Promise<void> {
+    const logFile = join(this.options.directory, 'setup.log');
+    const log = await open(logFile, 'a', 0o600);
+    const ended = new Promise<void>((done, fail) => {
       const child = spawn(join(native, 'bin', program), args, {
-        stdio: 'ignore',
+        stdio: ['ignore', log.fd, log.fd],
         detached: true,
         cwd: '/',
         env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', LD_LIBRARY_PATH: join(native, 'lib') },
@@ -190,8 +194,9 @@ export class EmbeddedPostgres {
       child.on('exit', (code, signal) => {
         clearTimeout(timer);
         if (code === 0) done();
-        else fail(new Error(`${program} ended with ${signal ?? code ?? '?'}; see ${join(this.data, 'server.log')}`));
+        else fail(new Error(`${program} ended with ${signal ?? code ?? '?'}; see ${logFile} and ${join(this.data, 'server.log')}`));
       });
     });
+    await ended.finally(() => log.close());
   }
 }
