@@ -109,7 +109,7 @@ const judge = (error: unknown): { problem: unknown; state: 'error' | 'queued' } 
 
 /** The body's chunks. A sender that goes away midway has sent a truncated image; a body left unread stays readable, so that the answer gets through. */
 async function* chunksOf(body: IncomingMessage): AsyncGenerator<Buffer> {
-  body.socket.setTimeout(silenceMs, () => body.destroy(new Error('the sender is silent')));
+  body.socket.setTimeout(silenceMs);
   try {
     yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   } catch (error) {
