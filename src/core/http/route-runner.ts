@@ -26,6 +26,8 @@ interface Granted {
 }
 
 const noKeys = z.strictObject({});
+/** Scopes of routes that take `?project=`. */
+const projectScopes: ReadonlySet<string> = new Set(['project', 'collection', 'resource']);
 const methodsThatChange = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /** True when the handler runs in the server's transaction. */
@@ -100,7 +102,7 @@ export class RouteRunner {
   private splitQuery(spec: Spec, req: Request): { query: Record<string, unknown>; projectRef: string | undefined } {
     const query: Record<string, unknown> = Object.fromEntries(Object.entries(req.query as Record<string, unknown>));
     if (Object.hasOwn(req.query, '__proto__')) Object.defineProperty(query, '__proto__', { value: '', enumerable: true });
-    if ((spec.scope !== 'project' && spec.scope !== 'collection') || query['project'] === undefined) return { query, projectRef: undefined };
+    if (!projectScopes.has(spec.scope) || query['project'] === undefined) return { query, projectRef: undefined };
     const projectRef = String((parsePart('query', z.object({ project: ref }), { project: query['project'] }) as { project: string }).project);
     const declared = spec.query instanceof z.ZodObject && Object.hasOwn(spec.query.shape, 'project');
     if (!declared) delete query['project'];
@@ -125,7 +127,9 @@ export class RouteRunner {
       access.assert(project.id, 'project', projectRef ?? project.name);
       return { access, project };
     }
-    return { access: new Access(principal, permission) };
+    const access = new Access(principal, permission);
+    // The object's own project decides; a named one only says where a name is looked up.
+    return projectRef === undefined ? { access } : { access, project: await this.authenticator.resolveProject(principal, projectRef) };
   }
 
   private parseBody(spec: Spec, raw: unknown): unknown {
