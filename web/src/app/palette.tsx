@@ -1,7 +1,7 @@
 import { Command } from 'cmdk';
 import { BookOpen, Box, Keyboard, KeyRound, LogOut, Moon, Plus, Sun, type LucideIcon } from 'lucide-react';
 import { Dialog as D } from 'radix-ui';
-import { useState, type ReactNode } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import { useNavigate } from 'react-router';
 import { useDebounced, useList } from '../lib/queries';
 import { logout } from '../lib/session';
@@ -25,6 +25,8 @@ function Item({ icon: Icon, value, onSelect, children, aside }: { icon: LucideIc
   );
 }
 
+const valueOf = (instance: Instance): string => `${instance.name} ${instance.id}`;
+
 /** Ctrl+K: go anywhere, create anything, open an instance by name. A chunk of its own, loaded when first opened. */
 export default function Palette() {
   const { admin, query, readOnly } = useScope();
@@ -33,6 +35,13 @@ export default function Palette() {
   const name = useDebounced(text.trim(), 120);
   const instances = useList<Instance>('instances', { ...query, limit: 8, name }, name !== '');
   const close = (): void => paletteOpen.set(false);
+  // An instance that was found is the first choice.
+  const [chosen, choose] = useState('');
+  const first = instances.items[0];
+  const best = name !== '' && first !== undefined ? valueOf(first) : '';
+  useEffect(() => {
+    if (best !== '') choose(best);
+  }, [best]);
   const go = (to: string) => () => {
     close();
     void navigate(to);
@@ -54,7 +63,7 @@ export default function Palette() {
         <D.Overlay className="fixed inset-0 z-40 bg-shade" />
         <D.Content aria-describedby={undefined} className="fixed inset-x-3 top-[10vh] z-50 mx-auto max-w-xl animate-appear overflow-hidden rounded-xl bg-raised shadow-float">
           <D.Title className="sr-only">Search and commands</D.Title>
-          <Command label="Search and commands" loop>
+          <Command label="Search and commands" loop value={chosen} onValueChange={choose}>
             <Command.Input
               value={text}
               onValueChange={setText}
@@ -66,7 +75,7 @@ export default function Palette() {
               {name !== '' && instances.items.length > 0 && (
                 <Command.Group heading="Instances" className={groupClass}>
                   {instances.items.map((i) => (
-                    <Item key={i.id} icon={Box} value={`${i.name} ${i.id}`} onSelect={go(`/instances/${i.id}`)} aside={<StateBadge state={i.state} />}>
+                    <Item key={i.id} icon={Box} value={valueOf(i)} onSelect={go(`/instances/${i.id}`)} aside={<StateBadge state={i.state} />}>
                       {i.name}
                     </Item>
                   ))}

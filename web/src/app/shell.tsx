@@ -15,6 +15,7 @@ import { RunningTasks } from './running-tasks';
 import { useScope } from './scope';
 import { helpOpen, paletteOpen, useShortcuts } from './shortcuts';
 import { ShortcutsDialog } from './shortcuts-dialog';
+import { openedTask } from '../features/tasks/open-task';
 import { TaskDrawer } from '../features/tasks/task-drawer';
 
 const Palette = lazy(() => import('./palette'));
@@ -115,10 +116,9 @@ function UserMenu() {
         <button
           type="button"
           aria-label={`Account of ${me.user.name}`}
-          className="grid size-8 place-items-center rounded-full bg-accent-soft text-xs font-semibold text-accent-text uppercase hover:ring-2 hover:ring-accent/30"
-        >
-          {me.user.name.slice(0, 2)}
-        </button>
+          data-initials={me.user.name.slice(0, 2)}
+          className="grid size-8 place-items-center rounded-full bg-accent-soft text-xs font-semibold text-accent-text uppercase hover:ring-2 hover:ring-accent/30 before:content-[attr(data-initials)]"
+        />
       }
     >
       <MenuLabel>
@@ -145,6 +145,7 @@ export function Shell() {
   const { pathname } = useLocation();
   const [navOpen, setNavOpen] = useState(false);
   const palette = useStore(paletteOpen);
+  const drawer = useStore(openedTask) !== null;
   useShortcuts(admin);
   useEffect(() => setNavOpen(false), [pathname]);
   return (
@@ -188,7 +189,7 @@ export function Shell() {
             <UserMenu />
           </div>
         </header>
-        <main id="content" tabIndex={-1} className="min-w-0 flex-1 outline-none">
+        <main id="content" tabIndex={-1} className={cx('min-w-0 flex-1 outline-none', drawer && 'min-[1440px]:pr-105')}>
           <ErrorBoundary key={pathname}>
             <Suspense fallback={<div className="min-h-60" />}>
               <Outlet />

@@ -28,20 +28,24 @@ export function ShortcutsDialog() {
   return (
     <Dialog open={open} onClose={() => helpOpen.set(false)} title="Keyboard shortcuts" wide>
       <div className="grid gap-x-10 text-sm sm:grid-cols-2">
-        <dl>
+        <div>
           <h3 className="mb-1 text-xs text-dim">Anywhere</h3>
-          <Line keys={['Ctrl', 'K']} text="Search and commands" />
-          <Line keys={['c']} text="Create (what the page lists, or an instance)" />
-          <Line keys={['/']} text="Filter the list" />
-          <Line keys={['Esc']} text="Close, or clear the filter" />
-          <Line keys={['?']} text="This help" />
+          <dl>
+            <Line keys={['Ctrl', 'K']} text="Search and commands" />
+            <Line keys={['c']} text="Create (what the page lists, or an instance)" />
+            <Line keys={['/']} text="Filter the list" />
+            <Line keys={['Esc']} text="Close, or clear the filter" />
+            <Line keys={['?']} text="This help" />
+          </dl>
           <h3 className="mt-4 mb-1 text-xs text-dim">In a serial console</h3>
-          <Line keys={['Ctrl', 'Shift', 'F6']} text="Leave the terminal" />
-        </dl>
-        <dl>
+          <dl>
+            <Line keys={['Ctrl', 'Shift', 'F6']} text="Leave the terminal" />
+          </dl>
+        </div>
+        <div>
           <h3 className="mt-4 mb-1 text-xs text-dim sm:mt-0">Go to</h3>
-          {navItems(admin).map((item) => item.key !== undefined && <Line key={item.to} keys={['g', item.key]} text={item.label} />)}
-        </dl>
+          <dl>{navItems(admin).map((item) => item.key !== undefined && <Line key={item.to} keys={['g', item.key]} text={item.label} />)}</dl>
+        </div>
       </div>
     </Dialog>
   );

@@ -28,6 +28,8 @@ const collectionOf = (kind: string): string => affects[kind]?.[0] ?? `${kind}s`;
 const settleMs = 250;
 /** A loss shorter than this is not worth a word. */
 const lossMs = 1500;
+/** How long the first connection may take before it is called missing. */
+const firstMs = 4000;
 
 type Item = { id: string };
 
@@ -82,6 +84,7 @@ export const startLive = (client: QueryClient): (() => void) => {
       },
       transports: ['websocket', 'polling'],
       reconnectionDelayMax: 10_000,
+      timeout: 8000,
     });
     // The server ends a connection whose token has run out: a new one follows at once, and only a lasting loss shows.
     const lost = (afterMs: number): void => {
@@ -90,6 +93,7 @@ export const startLive = (client: QueryClient): (() => void) => {
       window.clearTimeout(retry);
       retry = window.setTimeout(() => socket?.connect(), afterMs);
     };
+    down = window.setTimeout(() => liveState.set('polling'), firstMs);
     socket.on('connect', () => {
       window.clearTimeout(down);
       down = undefined;

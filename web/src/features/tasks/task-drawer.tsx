@@ -57,7 +57,7 @@ function Panel({ id, auto }: { id: string; auto: boolean }) {
   return (
     <aside
       aria-label="Task"
-      className="fixed inset-x-0 bottom-0 z-30 flex max-h-[75dvh] animate-slide flex-col rounded-t-xl bg-raised shadow-float sm:inset-x-auto sm:top-0 sm:right-0 sm:max-h-none sm:w-105 sm:rounded-none"
+      className="fixed inset-x-0 bottom-0 z-30 flex max-h-[75dvh] animate-slide flex-col rounded-t-xl bg-raised shadow-float sm:inset-x-auto sm:top-13 sm:right-0 sm:border-l sm:border-line sm:max-h-none sm:w-105 sm:rounded-none"
     >
       <div className="flex items-start gap-3 border-b border-line px-5 py-3.5">
         <div className="min-w-0 flex-1">
