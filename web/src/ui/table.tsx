@@ -70,7 +70,7 @@ export function Td({ from, className, children, ...rest }: TdHTMLAttributes<HTML
 
 /** The column that takes what width the others leave; its content is cut, not the table widened. */
 export function NameTd({ children }: { children: ReactNode }) {
-  return <td className="h-11 w-full max-w-0 min-w-36 px-2.5 py-1.5 first:pl-4 last:pr-4 @md:min-w-48">{children}</td>;
+  return <td className="h-11 w-full max-w-0 min-w-26 px-2.5 py-1.5 first:pl-4 last:pr-4 @md:min-w-48">{children}</td>;
 }
 
 /** Long names keep the table's shape: cut with an ellipsis, whole as a title. */

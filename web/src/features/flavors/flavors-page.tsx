@@ -56,7 +56,9 @@ export default function FlavorsPage() {
             <Th>Name</Th>
             <Th className="text-right">vCPUs</Th>
             <Th className="text-right">Memory</Th>
-            <Th className="text-right">Disk</Th>
+            <Th from="sm" className="text-right">
+              Disk
+            </Th>
             <Th from="md">Age</Th>
             <Th className="w-12">
               <span className="sr-only">Actions</span>
@@ -71,7 +73,9 @@ export default function FlavorsPage() {
             </NameTd>
             <Td className="text-right">{f.vcpus}</Td>
             <Td className="text-right whitespace-nowrap">{bytes(f.memoryBytes)}</Td>
-            <Td className="text-right whitespace-nowrap">{f.diskBytes === 0 ? <span className="text-dim">as image</span> : bytes(f.diskBytes)}</Td>
+            <Td from="sm" className="text-right whitespace-nowrap">
+              {f.diskBytes === 0 ? <span className="text-dim">as image</span> : bytes(f.diskBytes)}
+            </Td>
             <Td from="md" className="text-dim">
               <Age at={f.createdAt} />
             </Td>

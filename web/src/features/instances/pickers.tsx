@@ -24,7 +24,7 @@ export function Missing({ children, to, label }: { children: ReactNode; to?: str
 }
 
 export const PickerSkeleton = () => (
-  <div className="grid gap-2 sm:grid-cols-2">
+  <div className="grid grid-cols-1 gap-2 sm:grid-cols-2">
     <Skeleton className="h-14" />
     <Skeleton className="h-14" />
   </div>
@@ -32,7 +32,7 @@ export const PickerSkeleton = () => (
 
 export function FlavorPicker({ flavors, value, onChange }: { flavors: Flavor[]; value: string; onChange: (id: string) => void }) {
   return (
-    <div className="grid gap-2 sm:grid-cols-2 xl:grid-cols-3">
+    <div className="grid grid-cols-1 gap-2 sm:grid-cols-2 xl:grid-cols-3">
       {flavors.map((f) => (
         <Choice key={f.id} type="radio" name="flavor" checked={value === f.id} onChange={() => onChange(f.id)}>
           <span title={f.name} className="block truncate font-medium">
@@ -56,7 +56,7 @@ export const imageReason = (image: Image, flavor: Flavor | undefined): string | 
 
 export function ImagePicker({ images, flavor, value, onChange }: { images: Image[]; flavor: Flavor | undefined; value: string; onChange: (id: string) => void }) {
   return (
-    <div className="grid gap-2 sm:grid-cols-2">
+    <div className="grid grid-cols-1 gap-2 sm:grid-cols-2">
       {images.map((i) => {
         const reason = imageReason(i, flavor);
         return (
@@ -128,7 +128,7 @@ export function NetworkPicker({ networks, value, onChange }: { networks: Network
 
 export function KeyPicker({ keys, value, onChange }: { keys: SshKey[]; value: string[]; onChange: (ids: string[]) => void }) {
   return (
-    <div className="grid gap-2 sm:grid-cols-2">
+    <div className="grid grid-cols-1 gap-2 sm:grid-cols-2">
       {keys.map((k) => (
         <Choice key={k.id} type="checkbox" name="ssh-key" checked={value.includes(k.id)} onChange={(on) => onChange(on ? [...value, k.id] : value.filter((v) => v !== k.id))}>
           <span title={k.name} className="block truncate font-medium">

@@ -16,6 +16,7 @@ import { Skeleton } from '../../ui/table';
 import { toast } from '../../ui/toast';
 import { useScope } from '../../app/scope';
 import { closeTask, openedTask } from './open-task';
+import { useActorName } from './use-actor-name';
 import { TaskSteps } from './task-steps';
 import { isLive, subjectPath, taskTitle, taskVerb } from './task-words';
 
@@ -97,6 +98,7 @@ function Detail({ task }: { task: TaskDetail }) {
   const live = isLive(task.state);
   const now = useNow(live ? 500 : 60_000);
   const { admin, reasonFor } = useScope();
+  const nameOf = useActorName();
   const cancel = useWrite(() => api.post(`/tasks/${task.id}/actions/cancel`), {
     touches: ['tasks'],
     onDone: () => toast.info('Cancel requested', 'The task stops at its next step and undoes what it did.'),
@@ -120,8 +122,8 @@ function Detail({ task }: { task: TaskDetail }) {
         <dt className="text-dim">Started</dt>
         <dd className="nums">{dateTime(started)}</dd>
         <dt className="text-dim">By</dt>
-        <dd className="truncate" title={task.createdBy}>
-          {task.createdBy}
+        <dd className="truncate" title={nameOf(task.createdBy)}>
+          {nameOf(task.createdBy)}
         </dd>
         <dt className="text-dim">Task</dt>
         <dd className="min-w-0">
@@ -155,7 +157,7 @@ function Cause({ task }: { task: TaskDetail }) {
       <p className="font-medium break-words text-bad">{error.message}</p>
       {step !== null && (
         <p className="mt-1 text-xs">
-          At the step “{step}”{error.host !== null && ` on ${error.host}`}.
+          At the step “{step}”{(error.host ?? '') !== '' && ` on ${error.host}`}.
         </p>
       )}
       <p className="mt-1 text-xs">{error.undone ? 'Everything done before was undone: nothing is left behind.' : 'Not everything is undone yet.'}</p>

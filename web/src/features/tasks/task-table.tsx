@@ -6,12 +6,14 @@ import { StateBadge } from '../../ui/state';
 import { NameTd, Cut, Head, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { openTask } from './open-task';
+import { useActorName } from './use-actor-name';
 import { isLive, taskVerb } from './task-words';
 
 const elapsed = (task: Task, now: number): string => (task.startedAt === null ? '' : duration((task.endedAt === null ? now : Date.parse(task.endedAt)) - Date.parse(task.startedAt)));
 
 /** Rows of tasks; each opens its drawer. */
 export function TaskTable({ tasks, loading, hideSubject = false }: { tasks: Task[]; loading: boolean; hideSubject?: boolean }) {
+  const nameOf = useActorName();
   const now = useNow(tasks.some((t) => isLive(t.state)) ? 1000 : 60_000);
   return (
     <Table label="Tasks">
@@ -51,7 +53,7 @@ export function TaskTable({ tasks, loading, hideSubject = false }: { tasks: Task
               {elapsed(task, now)}
             </Td>
             <Td from="lg" className="max-w-40 text-dim">
-              <Cut text={task.createdBy} />
+              <Cut text={nameOf(task.createdBy)} />
             </Td>
             <Td from="sm" className="text-dim">
               <Age at={task.createdAt} suffix=" ago" />
