@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { finished } from 'node:stream/promises';
 import { injectable } from 'inversify';
 import type { Access } from '../../../core/auth/access';
 import { Database } from '../../../core/db/database';
@@ -18,6 +19,7 @@ import { ImageWorker } from './image-worker';
 
 /** A sender that is silent for so long is gone. */
 const silenceMs = 60_000;
+const drainMs = 5_000;
 
 /** Takes the bytes of an image from a request. The bytes of a failed upload leave no file, and the image says why. */
 @injectable()
@@ -52,7 +54,9 @@ export class ImageUploads {
         });
       });
     } catch (error) {
-      throw await this.failed(image.id, error);
+      const told = await this.failed(image.id, error);
+      await drain(body);
+      throw told;
     } finally {
       await this.files.discard([source, raw]);
     }
@@ -118,6 +122,16 @@ async function* chunksOf(body: IncomingMessage): AsyncGenerator<Buffer> {
     body.socket.setTimeout(0);
   }
 }
+
+/**
+ * Lets a sender finish that is still sending, for a while: one that only writes would see a broken connection instead of the refusal.
+ * What arrives is thrown away.
+ */
+const drain = async (body: IncomingMessage): Promise<void> => {
+  if (body.readableEnded || body.destroyed) return;
+  body.resume();
+  await finished(body, { signal: AbortSignal.timeout(drainMs) }).catch(() => undefined);
+};
 
 const announcedLength = (body: IncomingMessage): number | null => {
   const text = body.headers['content-length'];

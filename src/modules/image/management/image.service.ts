@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
 import { Config } from '../../../core/config/config';
 import type { Op } from '../../../core/db/op';
-import { ambiguousName, conflict, forbidden, nameTaken, notFound, unprocessable } from '../../../core/errors/problem';
+import { ambiguousName, conflict, forbidden, nameTaken, notFound, Problem, unprocessable } from '../../../core/errors/problem';
 import { looksLikeId } from '../../../core/http/fields';
 import type { Page } from '../../../core/http/pagination';
 import { Logging } from '../../../core/telemetry/logging';
@@ -154,8 +154,12 @@ export class ImageService {
 }
 
 const normalizeChecksum = (text: string): string => {
-  const [algorithm, hex] = text.includes(':') ? text.split(':') : ['sha256', text];
-  const length = digestLength[algorithm as keyof typeof digestLength];
-  if (hex?.length !== length) throw unprocessable('body.checksum', 'invalid_checksum', `A ${algorithm} digest has ${length} hexadecimal digits.`);
+  const [algorithm = '', hex = ''] = text.includes(':') ? text.split(':') : ['sha256', text];
+  if (algorithm !== 'sha256' && algorithm !== 'sha512') {
+    const message = `The algorithm "${algorithm}" is not known: use sha256 or sha512.`;
+    throw new Problem({ status: 400, code: 'unknown_algorithm', detail: message, errors: [{ path: 'body.checksum', code: 'unknown_algorithm', message }] });
+  }
+  const length = digestLength[algorithm];
+  if (hex.length !== length) throw unprocessable('body.checksum', 'invalid_checksum', `A ${algorithm} digest has ${length} hexadecimal digits.`);
   return `${algorithm}:${hex.toLowerCase()}`;
 };

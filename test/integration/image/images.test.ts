@@ -1,0 +1,400 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { closeSync, existsSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { connect } from 'node:tls';
+import { HttpServer } from '../../../src/core/http/http-server';
+import { imageEntities } from '../../../src/modules/image/management/image.entities';
+import { storageEntities } from '../../../src/modules/storage/management/storage.entities';
+import { Volumes } from '../../../src/modules/storage/contract/storage.ports';
+import { Images } from '../../../src/modules/image/contract/image.ports';
+import { projectA, projectB } from '../../support/http';
+import { startTestDatabase, type TestDatabase } from '../../support/postgres';
+import { waitFor } from '../../support/wait-for';
+import { ImageFixture } from './image-fixture';
+
+const root = resolve(__dirname, '../../..');
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+jest.setTimeout(30_000);
+let db: TestDatabase;
+let f: ImageFixture;
+let work: string;
+let names = 0;
+const name = (): string => `image ${++names}`;
+
+const qemuImg = (...args: string[]): void => void execFileSync('qemu-img', args, { stdio: 'pipe' });
+/** A qcow2 file of a disk with some bytes in it, and these bytes as raw. */
+const makeQcow2 = (options: string[] = [], fill = 0): { qcow2: Buffer; raw: Buffer } => {
+  const raw = Buffer.alloc(4 * 1024 * 1024, fill);
+  for (let i = 0; i < 40; i++) raw.write(`block ${i}`, i * 65_536 + 17);
+  writeFileSync(join(work, 'in.raw'), raw);
+  rmSync(join(work, 'out.qcow2'), { force: true });
+  qemuImg('convert', '-f', 'raw', '-O', 'qcow2', ...options, join(work, 'in.raw'), join(work, 'out.qcow2'));
+  return { qcow2: readFileSync(join(work, 'out.qcow2')), raw };
+};
+
+beforeAll(async () => {
+  work = mkdtempSync(join(tmpdir(), 'vc-image-work-'));
+  db = await startTestDatabase({ entities: [...imageEntities, ...storageEntities] });
+  f = await ImageFixture.start(db.database, { image: { allowPrivateUrls: true } });
+}, 60_000);
+
+afterAll(async () => {
+  await f?.stop();
+  await db?.close();
+  rmSync(work, { recursive: true, force: true });
+});
+
+/** After every test: the store holds exactly what ready images name, and nothing is at work. */
+afterEach(async () => {
+  const rows = await db.database.query<{ sha256: string }>(`SELECT DISTINCT sha256 FROM image WHERE state = 'ready'`);
+  await waitFor('the store to hold what images name', () => JSON.stringify(f.files().sort()) === JSON.stringify(rows.map((r) => `${r.sha256}.raw`).sort()));
+});
+
+describe('upload', () => {
+  it('takes raw bytes, whose size is rounded up to whole blocks', async () => {
+    const bytes = Buffer.alloc(1_000_001, 7);
+    const made = await f.create({ name: name() });
+    expect(made).toMatchObject({ state: 'queued', taskId: null, sha256: null });
+    const { status, body } = await f.upload(made.id, bytes);
+    expect(status).toBe(200);
+    const padded = Buffer.concat([bytes, Buffer.alloc(1_003_520 - 1_000_001)]);
+    expect(body).toMatchObject({ state: 'ready', sourceFormat: 'raw', sourceBytes: 1_000_001, virtualBytes: 1_003_520, sha256: sha256(padded) });
+    expect(readFileSync(f.stored(body.sha256)).equals(padded)).toBe(true);
+    expect(statSync(f.stored(body.sha256)).mode & 0o777).toBe(0o444);
+  });
+
+  it.each([
+    ['version 3', []],
+    ['version 2', ['-o', 'compat=0.10']],
+    ['compressed', ['-c']],
+    ['zstd', ['-c', '-o', 'compression_type=zstd']],
+    ['extended L2 entries', ['-o', 'extended_l2=on,cluster_size=128k']],
+    ['small clusters', ['-o', 'cluster_size=512']],
+  ])('unfolds qcow2: %s', async (_what, options) => {
+    const { qcow2, raw } = makeQcow2(options);
+    const made = await f.create({ name: name(), checksum: `sha256:${sha256(qcow2).toUpperCase()}` });
+    const { status, body } = await f.upload(made.id, qcow2);
+    expect(body.detail).toBeUndefined();
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ state: 'ready', sourceFormat: 'qcow2', sourceBytes: qcow2.length, virtualBytes: raw.length, sha256: sha256(raw) });
+    expect(readFileSync(f.stored(body.sha256)).equals(raw)).toBe(true);
+  });
+
+  it('keeps a sparse gigabyte sparse', async () => {
+    const file = openSync(join(work, 'sparse.raw'), 'w');
+    ftruncateSync(file, 1024 ** 3);
+    writeSync(file, 'data', 500 * 1024 * 1024);
+    closeSync(file);
+    qemuImg('convert', '-f', 'raw', '-O', 'qcow2', join(work, 'sparse.raw'), join(work, 'sparse.qcow2'));
+    const asQcow2 = await f.upload((await f.create({ name: name() })).id, readFileSync(join(work, 'sparse.qcow2')));
+    expect(asQcow2.body).toMatchObject({ state: 'ready', virtualBytes: 1024 ** 3 });
+    expect(statSync(f.stored(asQcow2.body.sha256)).blocks * 512).toBeLessThan(1024 ** 2);
+    const zeros = Buffer.alloc(1024 * 1024);
+    const stream = Readable.from((function* () { for (let i = 0; i < 256; i++) yield i === 3 ? Buffer.alloc(1024 * 1024, 1) : zeros; })());
+    const asRaw = await f.upload((await f.create({ name: name() })).id, stream);
+    expect(asRaw.body).toMatchObject({ state: 'ready', virtualBytes: 256 * 1024 ** 2 });
+    expect(statSync(f.stored(asRaw.body.sha256)).blocks * 512).toBeLessThan(2 * 1024 ** 2);
+  }, 60_000);
+
+  it('stores equal bytes once, and keeps them until the last image of them is deleted', async () => {
+    const bytes = Buffer.alloc(8192, 42);
+    const ids: string[] = [];
+    for (let i = 0; i < 2; i++) {
+      const made = await f.create({ name: name() });
+      expect((await f.upload(made.id, bytes)).status).toBe(200);
+      ids.push(made.id);
+    }
+    expect((await f.api('DELETE', `/images/${ids[0]}`)).status).toBe(204);
+    expect(existsSync(f.stored(sha256(bytes)))).toBe(true);
+    expect((await f.api('DELETE', `/images/${ids[1]}`)).status).toBe(204);
+    await waitFor('the file to go', () => !existsSync(f.stored(sha256(bytes))));
+  });
+
+  it.each<[string, string, () => Buffer, Record<string, unknown>]>([
+    ['a backing file', 'backing_file', () => file('qemu-img create -q -f qcow2 -b /etc/passwd -F raw'), {}],
+    ['an external data file', 'external_data_file', () => file('qemu-img create -q -f qcow2 -o data_file=DATA,data_file_raw=on', '1G'), {}],
+    ['unknown features', 'unknown_features', () => patched((b) => b.writeBigUInt64BE(1n << 20n, 72)), {}],
+    ['an L1 table of 2^31 entries', 'invalid_header', () => patched((b) => b.writeUInt32BE(2 ** 31, 36)), {}],
+    ['refcount_order 63', 'invalid_header', () => patched((b) => b.writeUInt32BE(63, 96)), {}],
+    ['half an image', 'image_truncated', () => makeQcow2().qcow2.subarray(0, 1_500_000), {}],
+    ['no bytes', 'image_empty', () => Buffer.alloc(0), {}],
+    ['a VMDK', 'unsupported_format', () => file('qemu-img create -q -f vmdk', '1M'), {}],
+    ['qcow2 that is called raw', 'format_mismatch', () => makeQcow2().qcow2, { format: 'raw' }],
+    ['raw that is called qcow2', 'format_mismatch', () => Buffer.alloc(4096), { format: 'qcow2' }],
+    ['another checksum', 'checksum_mismatch', () => Buffer.alloc(4096), { checksum: 'a'.repeat(64) }],
+    ['another SHA-512', 'checksum_mismatch', () => Buffer.alloc(4096), { checksum: `sha512:${'A'.repeat(128)}` }],
+  ])('refuses %s and keeps no file', async (_what, code, bytes, input) => {
+    const made = await f.create({ name: name(), ...input });
+    const { status, body } = await f.upload(made.id, bytes());
+    expect({ status, code: body.code }).toEqual({ status: 422, code });
+    const image = await f.image(made.id);
+    expect(image).toMatchObject({ state: 'error', sha256: null, message: body.detail });
+    if (code === 'checksum_mismatch') {
+      const algorithm = input['checksum']?.toString().startsWith('sha512') ? 'sha512' : 'sha256';
+      expect(image.message).toContain(createHash(algorithm).update(bytes()).digest('hex'));
+      expect(image.message).toContain('aaaaaaaa');
+    }
+    const ready = f.container.get(Images).requireReady(db.database.op, projectA.id, made.id);
+    await expect(ready).rejects.toMatchObject({ status: 409, code: 'image_not_ready' });
+    expect((await f.upload(made.id, Buffer.alloc(4096))).body.code).toBe('image_not_queued');
+    expect((await f.api('DELETE', `/images/${made.id}`)).status).toBe(204);
+  });
+
+  it('refuses a digest that cannot be one', async () => {
+    const post = async (checksum: string): Promise<[number, string]> => {
+      const { status, body } = await f.api('POST', '/images?project=alpha', { name: name(), checksum });
+      return [status, body.code];
+    };
+    expect(await post('md5:d41d8cd98f00b204e9800998ecf8427e')).toEqual([400, 'unknown_algorithm']);
+    expect(await post('sha256:abcdef')).toEqual([422, 'invalid_checksum']);
+    expect(await post('a'.repeat(128))).toEqual([422, 'invalid_checksum']);
+  });
+
+  it('holds uploads to the size limit', async () => {
+    const small = await ImageFixture.start(db.database, { image: { maxBytes: 65_536, maxVirtualBytes: 1_048_576 } });
+    try {
+      const announced = await small.create({ name: name() });
+      expect(await small.upload(announced.id, Buffer.alloc(65_537, 1))).toMatchObject({ status: 413, body: { code: 'image_too_large' } });
+      const streamed = await small.create({ name: name() });
+      expect(await small.upload(streamed.id, Readable.from([Buffer.alloc(40_000, 1), Buffer.alloc(40_000, 1)]))).toMatchObject({ status: 413, body: { code: 'image_too_large' } });
+      expect(small.files()).toEqual([]);
+      for (const { id } of [announced, streamed]) await small.api('DELETE', `/images/${id}`);
+    } finally {
+      await small.stop();
+    }
+  });
+
+  it('says that the disk is full, keeps nothing, and takes the bytes once there is room', async () => {
+    const dir = join(work, 'full');
+    mkdirSync(dir);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'vc-image-test', dir]);
+    const full = await ImageFixture.start(db.database, { stateDir: dir });
+    try {
+      const made = await full.create({ name: name() });
+      const chunks = (): Readable => Readable.from((function* () { for (let i = 0; i < 100; i++) yield Buffer.alloc(65_536, i + 1); })());
+      expect(await full.upload(made.id, chunks())).toMatchObject({ status: 507, body: { code: 'no_space' } });
+      expect(await full.upload(made.id, Buffer.alloc(4 * 1024 * 1024, 1))).toMatchObject({ status: 507, body: { code: 'no_space' } });
+      // Fits as qcow2, but not once it is unfolded beside it.
+      expect(await full.upload(made.id, makeQcow2(['-c'], 7).qcow2)).toMatchObject({ status: 507, body: { code: 'no_space' } });
+      expect(full.files()).toEqual([]);
+      expect(await full.image(made.id)).toMatchObject({ state: 'queued' });
+      expect(await full.upload(made.id, Buffer.alloc(8192, 1))).toMatchObject({ status: 200, body: { state: 'ready' } });
+      expect((await full.api('DELETE', `/images/${made.id}`)).status).toBe(204);
+    } finally {
+      await full.stop();
+      execFileSync('umount', [dir]);
+    }
+  });
+
+  it('takes one upload at a time, and none that broke off', async () => {
+    const made = await f.create({ name: name() });
+    const url = new URL(f.container.get(HttpServer).address);
+    const socket = connect({ host: url.hostname, port: Number(url.port), rejectUnauthorized: false });
+    socket.on('error', () => undefined);
+    socket.write(`PUT /api/v1/images/${made.id}/content HTTP/1.1\r\nhost: x\r\nauthorization: Bearer alice\r\ncontent-length: 100000\r\n\r\n${'x'.repeat(5000)}`);
+    await waitFor('the upload to run', async () => (await f.image(made.id)).state === 'uploading');
+    expect(await f.upload(made.id, Buffer.alloc(4096))).toMatchObject({ status: 409, body: { code: 'upload_running' } });
+    socket.destroy();
+    const ended = await waitFor('the upload to end', async () => {
+      const image = await f.image(made.id);
+      return image.state === 'error' ? image : null;
+    });
+    expect(ended.message).toMatch(/broke off/);
+    await f.api('DELETE', `/images/${made.id}`);
+  });
+
+  it('is stopped by a delete', async () => {
+    const made = await f.create({ name: name() });
+    let more = true;
+    const slow = Readable.from((async function* () {
+      while (more) {
+        yield Buffer.alloc(1000, 1);
+        await new Promise((r) => setTimeout(r, 50));
+      }
+    })());
+    const upload = f.upload(made.id, slow).catch(() => null);
+    await waitFor('the upload to run', async () => (await f.image(made.id)).state === 'uploading');
+    await f.api('DELETE', `/images/${made.id}`);
+    await waitFor('the image to go', async () => (await f.api('GET', `/images/${made.id}`)).status === 404);
+    more = false;
+    await upload;
+  });
+});
+
+describe('names and visibility', () => {
+  it('keeps a display name as it is, and refuses what is too long or taken', async () => {
+    const display = 'Ubuntu (24.04) – тест 🙂';
+    const made = await f.create({ name: display });
+    expect((await f.image(made.id)).name).toBe(display);
+    expect((await f.api('GET', `/images/${encodeURIComponent(display)}?project=alpha`)).body.id).toBe(made.id);
+    expect(await f.api('POST', '/images?project=alpha', { name: display })).toMatchObject({ status: 409, body: { code: 'name_taken' } });
+    const long = await f.api('POST', '/images?project=alpha', { name: 'x'.repeat(300) });
+    expect([400, 422]).toContain(long.status);
+    expect((await f.api('DELETE', `/images/${made.id}`)).status).toBe(204);
+  });
+
+  it('shows own and public images only', async () => {
+    const own = await f.create({ name: 'mine' });
+    expect((await f.api('POST', '/images?project=alpha', { name: 'p', public: true })).status).toBe(403);
+    const shared = (await f.api('POST', '/images?project=beta', { name: 'shared', public: true }, 'admin')).body;
+    const foreign = (await f.api('POST', '/images?project=beta', { name: 'foreign' }, 'admin')).body;
+    const { body } = await f.api<{ items: { name: string }[] }>('GET', '/images');
+    expect(body.items.map((i) => i.name)).toEqual(expect.arrayContaining(['mine', 'shared']));
+    expect(body.items.map((i) => i.name)).not.toContain('foreign');
+    expect((await f.api('GET', `/images/${foreign.id}`)).status).toBe(404);
+    expect((await f.api('GET', '/images/shared')).body.id).toBe(shared.id);
+    expect((await f.api('DELETE', `/images/${shared.id}`)).status).toBe(403);
+    expect((await f.api('DELETE', `/images/${own.id}`, undefined, 'viewer')).status).toBe(403);
+    expect((await f.upload(own.id, Buffer.alloc(4096), {}, 'viewer')).status).toBe(403);
+    expect((await f.upload(foreign.id, Buffer.alloc(4096))).status).toBe(404);
+    await expect(f.container.get(Images).requireReady(db.database.op, projectB.id, own.id)).rejects.toMatchObject({ status: 404 });
+    for (const { id } of [own, shared, foreign]) expect((await f.api('DELETE', `/images/${id}`, undefined, 'admin')).status).toBe(204);
+  });
+
+  it('is not deleted while a volume needs it', async () => {
+    const made = await f.create({ name: name() });
+    await f.upload(made.id, Buffer.alloc(4096, 3));
+    const volumes = f.container.get(Volumes);
+    const request = { instanceId: crypto.randomUUID(), projectId: projectA.id, name: 'web', hostId: crypto.randomUUID(), imageId: made.id, bytes: 1_000_001 };
+    const volume = await volumes.createRoot(db.database.op, request);
+    expect(await volumes.createRoot(db.database.op, request)).toMatchObject({ id: volume.id, bytes: 1_003_520, pool: 'default' });
+    expect(await f.api('DELETE', `/images/${made.id}`)).toMatchObject({ status: 409, body: { code: 'image_in_use' } });
+    await volumes.markInUse(db.database.op, volume.id);
+    const { body } = await f.api<{ items: object[] }>('GET', '/volumes');
+    expect(body.items).toEqual([expect.objectContaining({ id: volume.id, state: 'in-use', role: 'root', host: { id: request.hostId, name: expect.stringMatching(/^host-/) } })]);
+    await volumes.remove(db.database.op, request.instanceId);
+    expect((await f.api('DELETE', `/images/${made.id}`)).status).toBe(204);
+  });
+});
+
+describe('import from a URL', () => {
+  let server: Server;
+  let origin: string;
+  let answer: (req: IncomingMessage, res: ServerResponse) => void;
+  beforeAll(async () => {
+    server = createServer((req, res) => answer(req, res));
+    await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const settled = async (id: string): Promise<Awaited<ReturnType<ImageFixture['image']>>> =>
+    waitFor('the import to end', async () => {
+      const image = await f.image(id);
+      return image.state === 'ready' || image.state === 'error' ? image : null;
+    }, 30_000);
+
+  it('fetches, follows redirects, and shows its steps as a task', async () => {
+    const { qcow2, raw } = makeQcow2();
+    answer = (req, res) => {
+      if (req.url !== '/real') return void res.writeHead(302, { location: '/real' }).end();
+      res.writeHead(200, { 'content-length': qcow2.length }).end(qcow2);
+    };
+    const made = await f.create({ name: name(), url: `${origin}/start`, checksum: sha256(qcow2) });
+    expect(made).toMatchObject({ state: 'importing', taskId: expect.any(String) });
+    expect(await settled(made.id)).toMatchObject({ state: 'ready', sha256: sha256(raw), sourceBytes: qcow2.length });
+    const steps = await db.database.query<{ name: string; state: string }>('SELECT name, state FROM task_step WHERE task_id = $1 ORDER BY seq', [made.taskId]);
+    expect(steps.map((s) => s.name)).toEqual(['fetch', 'convert', 'publish']);
+  });
+
+  it('takes up a download that broke, and ends for good where that cannot help', async () => {
+    let calls = 0;
+    const bytes = Buffer.alloc(200_000, 9);
+    answer = (_req, res) => {
+      res.writeHead(200, { 'content-length': bytes.length });
+      if (++calls === 1) res.write(bytes.subarray(0, 50_000), () => res.destroy());
+      else res.end(bytes);
+    };
+    expect(await settled((await f.create({ name: name(), url: origin })).id)).toMatchObject({ state: 'ready', sourceBytes: 200_000 });
+    answer = (_req, res) => void res.writeHead(404).end();
+    expect(await settled((await f.create({ name: name(), url: origin })).id)).toMatchObject({ state: 'error', message: expect.stringContaining('404') });
+    answer = (_req, res) => void res.writeHead(302, { location: '/again' }).end();
+    expect(await settled((await f.create({ name: name(), url: origin })).id)).toMatchObject({ state: 'error', message: expect.stringContaining('redirects') });
+    answer = (_req, res) => void res.writeHead(200).end(bytes);
+    expect(await settled((await f.create({ name: name(), url: origin, checksum: 'b'.repeat(64) })).id)).toMatchObject({ state: 'error', message: expect.stringContaining(sha256(bytes)) });
+  }, 60_000);
+
+  it('is deleted while it runs', async () => {
+    answer = (_req, res) => void res.writeHead(200).write('x'.repeat(1000));
+    const made = await f.create({ name: name(), url: origin });
+    await waitFor('the download to run', () => f.files().some((file) => file.startsWith(made.id)));
+    const { status, body } = await f.api<{ taskId: string }>('DELETE', `/images/${made.id}`);
+    expect({ status, taskId: body.taskId }).toEqual({ status: 202, taskId: made.taskId });
+    await waitFor('the image to go', async () => (await f.api('GET', `/images/${made.id}`)).status === 404);
+    expect(await db.database.query('SELECT state FROM task WHERE id = $1', [made.taskId])).toEqual([{ state: 'cancelled' }]);
+  });
+
+  it('goes on after a restart', async () => {
+    const bytes = Buffer.alloc(100_000, 5);
+    let hang = true;
+    answer = (_req, res) => (hang ? void res.writeHead(200).write('x') : void res.writeHead(200).end(bytes));
+    const made = await f.create({ name: name(), url: origin });
+    await waitFor('the download to run', () => f.files().some((file) => file.startsWith(made.id)));
+    const { stateDir } = f;
+    const second = await (async () => {
+      hang = false;
+      return ImageFixture.start(db.database, { stateDir, image: { allowPrivateUrls: true } });
+    })();
+    try {
+      expect(await settled(made.id)).toMatchObject({ state: 'ready', sourceBytes: 100_000 });
+    } finally {
+      await second.stop();
+      server.closeAllConnections();
+    }
+  }, 40_000);
+
+  it('does not reach into private networks', async () => {
+    const guarded = await ImageFixture.start(db.database);
+    try {
+      expect(await guarded.api('POST', '/images?project=alpha', { name: name(), url: `${origin}/x` })).toMatchObject({ status: 422, body: { code: 'url_not_allowed' } });
+      expect(await guarded.api('POST', '/images?project=alpha', { name: name(), url: 'http://169.254.169.254/latest' })).toMatchObject({ status: 422 });
+    } finally {
+      await guarded.stop();
+    }
+  });
+});
+
+it('settles what a killed server left between writing and renaming', async () => {
+  const stateDir = mkdtempSync(join(work, 'killed-'));
+  const child = spawn(process.execPath, ['-r', join(root, 'test/support/ts-register.js'), join(__dirname, 'dying-server.ts'), db.url, stateDir], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  const line = await new Promise<string>((done, fail) => {
+    let text = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.includes('\n')) done(text.trim());
+    });
+    child.once('exit', (code) => fail(new Error(`the server ended with ${code}`)));
+  });
+  child.kill('SIGKILL');
+  await new Promise((done) => child.once('close', done));
+  const left = await db.database.query<{ state: string }>('SELECT state FROM image WHERE id = $1', [line]);
+  expect(left).toEqual([{ state: 'uploading' }]);
+  const next = await ImageFixture.start(db.database, { stateDir });
+  try {
+    expect(await next.image(line)).toMatchObject({ state: 'error', sha256: null, message: expect.stringContaining('interrupted') });
+    expect(next.files()).toEqual([]);
+    expect((await next.api('DELETE', `/images/${line}`)).status).toBe(204);
+  } finally {
+    await next.stop();
+  }
+}, 60_000);
+
+const file = (command: string, size = '1M'): Buffer => {
+  const path = join(work, 'made.img');
+  rmSync(path, { force: true });
+  const [program = '', ...args] = command.replace('DATA', join(work, 'made.data')).split(' ');
+  execFileSync(program, [...args, path, size], { stdio: 'pipe' });
+  return readFileSync(path);
+};
+const patched = (change: (b: Buffer) => void): Buffer => {
+  const { qcow2 } = makeQcow2();
+  change(qcow2);
+  return qcow2;
+};
