@@ -1,8 +1,11 @@
 import { networkInterfaces } from 'node:os';
 
-/** Addresses of this machine outside loopback and link scope, IPv4 first. */
+/** Interfaces of virtual networks: they come and go, and nobody reaches this machine by them. */
+const virtual = /^(veth|tap|tun|vc|docker|br-|virbr|vxlan|dummy)/;
+
+/** Addresses of this machine outside loopback, link scope and virtual networks, IPv4 first. */
 export const ownAddresses = (): string[] => {
-  const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const all = Object.entries(networkInterfaces()).flatMap(([name, list]) => (virtual.test(name) ? [] : (list ?? [])));
   const usable = all.filter((a) => !a.internal && !a.address.startsWith('fe80:') && !a.address.startsWith('169.254.'));
   return [...usable.filter((a) => a.family === 'IPv4'), ...usable.filter((a) => a.family === 'IPv6')].map((a) => a.address);
 };

@@ -19,7 +19,7 @@ const checkEveryMs = 3_600_000;
 
 /**
  * The certificate of this management process, for 8443, 8445 and its calls to nodes. Kept in `<state>/tls/server.json` (0600), so that a
- * browser that trusted it once goes on doing so; renewed by itself, and made anew when the machine's addresses outgrow it.
+ * browser that trusted it once goes on doing so; renewed by itself, and made anew when the machine's name or address changes.
  */
 @injectable()
 export class ServerIdentity {
@@ -59,27 +59,26 @@ export class ServerIdentity {
 
   private async ensure(): Promise<TlsMaterial> {
     const root = await this.authority.rootPem();
-    const hosts = this.names();
     const present = this.material ?? (await this.read());
-    const keep = present && this.fits(present, root, hosts);
-    const keyed = keep ? present : await this.make(hosts, root);
+    const keep = present && this.fits(present, root);
+    const keyed = keep ? present : await this.make(root);
     const changed = keyed.certificate !== this.material?.certificate;
     this.material = { ...keyed, root, chain: `${keyed.certificate.trim()}\n${root}` };
     if (changed) for (const listener of this.listeners) listener(this.material);
     return this.material;
   }
 
-  private names(): string[] {
-    const { address } = this.config.core.management;
-    return [...new Set(['localhost', '127.0.0.1', '::1', hostname(), reachableAddress(address), ...ownAddresses()])].filter((name) => name.length > 0);
+  /** Names that must be in the certificate. Further addresses of the machine go in when it is made, but their coming and going is no reason for a new one. */
+  private required(): string[] {
+    return ['localhost', '127.0.0.1', hostname(), reachableAddress(this.config.core.management.address)].filter((name) => name.length > 0);
   }
 
-  private fits(present: KeyedCertificate & { rootFingerprint?: string }, root: string, hosts: string[]): boolean {
+  private fits(present: KeyedCertificate & { rootFingerprint?: string }, root: string): boolean {
     if (present.rootFingerprint !== undefined && present.rootFingerprint !== fingerprint(root)) return false;
     if (dueForRenewal(present.certificate)) return false;
     const names = describe(present.certificate).subjectAltName.toLowerCase();
-    // Node prints IPv6 addresses in full, so only the configured and IPv4 names are compared.
-    return hosts.filter((h) => !h.includes(':')).every((h) => names.includes(`:${h.toLowerCase()}`));
+    // Node prints IPv6 addresses in full, so those are not compared.
+    return this.required().filter((h) => !h.includes(':')).every((h) => names.includes(`:${h.toLowerCase()}`));
   }
 
   private async read(): Promise<(KeyedCertificate & { rootFingerprint: string }) | undefined> {
@@ -90,8 +89,8 @@ export class ServerIdentity {
     }
   }
 
-  private async make(hosts: string[], root: string): Promise<KeyedCertificate> {
-    const made = await this.authority.issueManagement(hosts);
+  private async make(root: string): Promise<KeyedCertificate> {
+    const made = await this.authority.issueManagement([...new Set([...this.required(), '::1', ...ownAddresses()])]);
     await mkdir(this.paths.stateDir('tls'), { recursive: true, mode: 0o700 });
     await writeFileAtomic(this.file(), JSON.stringify({ ...made, rootFingerprint: fingerprint(root) }), { mode: 0o600 });
     return made;
