@@ -12,11 +12,20 @@ import { publishState, publishTask } from './task-event';
 import type { StepWrite } from './task-row';
 import { PermanentError } from './workflow-error';
 
+type TxStepOf = AnyStep & { kind: 'tx' };
+
+/** Steps that share one commit at most, and how long they may hold its locks together before it. */
+const stepsPerCommit = 8;
+const longestCommitMs = 100;
+
 /** A removal on a node that cannot be reached counts as done after so many attempts, so that a short break is not taken for a loss. */
 const lostNodeAttempts = 3;
 
 /** Runs the steps in order until the last one, a failure or a cancel. */
 export class ForwardPhase {
+  /** Set after a shared commit failed. */
+  private singly = false;
+
   constructor(
     private readonly services: RunServices,
     private readonly run: RunState,
@@ -49,17 +58,46 @@ export class ForwardPhase {
     return this.remote(step, seq);
   }
 
-  private async tx(step: AnyStep & { kind: 'tx' }, seq: number): Promise<StepEnd> {
+  /**
+   * Steps inside the database that follow each other share one commit, so that several cost little more than one. When a later one fails, all
+   * are rolled back, and this run takes them one by one: those before the failed one then commit, and its failure is its own.
+   */
+  private async tx(first: TxStepOf, seq: number): Promise<StepEnd> {
     const { run, runner } = this;
+    const restore = run.snapshot();
     const since = performance.now();
+    const passed: string[] = [];
+    try {
+      await inTransaction(this.services, async (op) => {
+        for (let step: AnyStep | undefined = first; step?.kind === 'tx'; step = run.steps[run.cursor]) {
+          await this.effect(op, step, run.cursor);
+          passed.push(step.name);
+          const enough = this.singly || run.cancelled || passed.length >= stepsPerCommit || performance.now() - since > longestCommitMs;
+          if (enough || run.state !== 'running') break;
+        }
+      });
+    } catch (error) {
+      restore();
+      if (passed.length === 0 || error instanceof LeaseLost || run.cursor !== seq) throw error;
+      run.assertHeld();
+      this.singly = true;
+      return 'next';
+    }
+    for (const name of passed) {
+      runner.observe(run.task.type, name, 'run', since);
+      await runner.probe(name, 'run', 'after-checkpoint');
+    }
+    return 'next';
+  }
+
+  /** One step inside the database, with its checkpoint. What is remembered of it holds once the transaction has committed. */
+  private async effect(op: Op, step: TxStepOf, seq: number): Promise<void> {
+    const { run, runner } = this;
     const attempt = runner.attemptOf(seq, 'run');
     await runner.probe(step.name, 'run', 'before-effect');
-    const done = await inTransaction(this.services, async (op) => {
-      const output = jsonOutput(await step.spec.run(run.txContext(op, attempt)));
-      await runner.probe(step.name, 'run', 'after-effect');
-      return this.checkpoint(op, { seq, name: step.name, phase: 'run', state: 'succeeded', attempt, output });
-    });
-    return this.passed(step, done, since);
+    const output = jsonOutput(await step.spec.run(run.txContext(op, attempt)));
+    await runner.probe(step.name, 'run', 'after-effect');
+    (await this.checkpoint(op, { seq, name: step.name, phase: 'run', state: 'succeeded', attempt, output }))();
   }
 
   private async remote(step: AnyStep & { kind: 'remote' }, seq: number): Promise<StepEnd> {
@@ -119,10 +157,10 @@ export class ForwardPhase {
     const seen = await services.store.end(op, run.hold, write, { state: 'succeeded', cursor, progress, undone: false });
     if (seen.hasWaiter && run.task.lockKey !== null) await services.requests.handOver(op, run.task.lockKey);
     await publishState(services, run, op, { step: write.name, state: 'succeeded', progress });
+    if (seen.hasWaiter) op.afterCommit(() => services.dueIn(0));
     return () => {
       this.runner.remember(write);
       Object.assign(run, { cursor, progress, state: 'succeeded' });
-      if (seen.hasWaiter) services.dueIn(0);
     };
   }
 

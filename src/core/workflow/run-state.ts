@@ -76,6 +76,19 @@ export class RunState {
     if (row.phase === 'run' && row.state === 'succeeded') this.outputs[row.name] = row.hasOutput ? row.output : undefined;
   }
 
+  /** Returns the way back to what is known now, for a transaction that may be rolled back. */
+  snapshot(): () => void {
+    const { state, cursor, progress, wakeSeq, cancelled, cancelReason, lastEventAt } = this;
+    const rows = new Map(this.rows);
+    const outputs = { ...this.outputs };
+    return () => {
+      Object.assign(this, { state, cursor, progress, wakeSeq, cancelled, cancelReason, lastEventAt });
+      this.rows.clear();
+      for (const [key, row] of rows) this.rows.set(key, row);
+      for (const name of Object.keys(this.outputs)) if (!(name in outputs)) delete this.outputs[name];
+    };
+  }
+
   row(seq: number, phase: 'run' | 'undo'): StepRow | undefined {
     return this.rows.get(`${seq}/${phase}`);
   }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { NodeUnreachableError, NodeVerbError } from '../m2m/node-caller';
 import { Problem } from '../errors/problem';
 import { PermanentError } from './workflow-error';
@@ -52,7 +53,7 @@ const judge = (error: unknown): Omit<StepFailure, 'step'> => {
     ...base,
     code: 'internal',
     message: 'An unexpected error; the log of management has the details under this task.',
-    permanent: permanentSql(sqlState(error)) || (error instanceof Error && error.name === 'ZodError'),
+    permanent: permanentSql(sqlState(error)) || error instanceof z.ZodError,
     cause,
   };
 };
