@@ -23,23 +23,27 @@ export const listenInNamespace = (netns: string, host: string, port: number, dea
       env: { PATH },
     });
     let stderr = '';
-    let server: Server | undefined;
-    let failure: string | undefined;
+    let settled = false;
+    const settle = (server: Server | undefined, failure = ''): void => {
+      if (settled) {
+        server?.close();
+        return;
+      }
+      settled = true;
+      clearTimeout(timer);
+      // The child ends when it is let go of; one that hangs is killed.
+      if (child.connected) child.disconnect();
+      else child.kill('SIGKILL');
+      if (server) resolve(server);
+      else reject(new Error(`listening on ${host}:${port} in ${netns}: ${failure}`));
+    };
     const timer = setTimeout(() => {
-      failure = `no socket after ${deadlineMs} ms`;
       child.kill('SIGKILL');
+      settle(undefined, `no socket after ${deadlineMs} ms`);
     }, deadlineMs);
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr = (stderr + chunk).slice(-2000)));
-    child.on('error', (error) => (failure = error.message));
-    child.on('message', (message, handle) => {
-      if (handle instanceof Server) server = handle;
-      else failure = String((message as { error?: unknown }).error);
-      if (child.connected) child.disconnect();
-    });
-    child.on('close', (code) => {
-      clearTimeout(timer);
-      if (server && failure === undefined) return resolve(server);
-      server?.close();
-      reject(new Error(`listening on ${host}:${port} in ${netns}: ${failure ?? (stderr.trim() || `exit ${code ?? '?'}`)}`));
-    });
+    child.on('error', (error) => settle(undefined, error.message));
+    child.on('message', (message, handle) => (handle instanceof Server ? settle(handle) : settle(undefined, String((message as { error?: unknown }).error))));
+    // Not 'close': that event may not come for a child that passed a handle. What it sent or printed is read first.
+    child.on('exit', (code) => setTimeout(() => settle(undefined, stderr.trim() || `exit ${code ?? '?'}`), 100));
   });

@@ -1,0 +1,51 @@
+import { parse } from 'yaml';
+import { ec2 } from './ec2';
+import type { GuestView } from './guest-view';
+import { nocloud } from './nocloud';
+import { openstack } from './openstack';
+import { SessionTokens } from './session-tokens';
+
+const port = { id: 'p', instanceId: 'i', mac: '12:40:37:27:57:41', address: '10.0.0.5', hostname: 'web' };
+const network = { id: 'n', subnet: '10.0.0.0/24', gateway: '10.0.0.1', gatewayMac: '56:43:47:00:00:01', dns: ['9.9.9.9'], domain: 'd', mtu: 1450, nat: true, ports: [port] };
+const view = (over: Partial<GuestView['instance']> = {}): GuestView => ({
+  port,
+  nics: [{ port, network }],
+  instance: { instanceId: 'i', name: 'Web "1"', hostname: 'web', sshKeys: ['ssh-ed25519 AAAA "quoted"'], userData: Buffer.alloc(0), flavor: 'tiny', project: 'p', ...over },
+});
+const body = (answer: ReturnType<typeof ec2>): string => String(answer?.body);
+
+describe('metadata formats', () => {
+  it('keep an all-digit MAC a string in YAML', () => {
+    const config = parse(body(nocloud(view(), ['network-config'])), { version: '1.1' }) as { ethernets: { nic0: { match: { macaddress: unknown } } } };
+    expect(config.ethernets.nic0.match.macaddress).toBe('12:40:37:27:57:41');
+    expect(parse(body(nocloud(view(), ['meta-data'])))).toEqual({ 'instance-id': 'i', 'local-hostname': 'web', 'public-keys': ['ssh-ed25519 AAAA "quoted"'] });
+  });
+  it('list what is there and nothing else', () => {
+    expect(body(ec2(view(), ['latest']))).toBe('meta-data');
+    expect(body(ec2(view({ userData: Buffer.from('x') }), ['latest']))).toBe('meta-data\nuser-data');
+    expect(body(ec2(view(), ['latest', 'meta-data', 'public-keys', '0']))).toBe('openssh-key');
+    expect(body(ec2(view(), ['latest', 'meta-data', 'network', 'interfaces', 'macs', port.mac, 'local-ipv4s']))).toBe('10.0.0.5');
+    expect(body(ec2(view({ sshKeys: [] }), ['latest', 'meta-data']))).not.toContain('public-keys');
+    for (const path of [['2000-01-01'], ['latest', 'meta-data', 'toString'], ['latest', 'meta-data', 'hostname', 'x'], ['latest', 'user-data']]) expect(ec2(view(), path)).toBeNull();
+    for (const path of [['latest', 'user_data'], ['latest', 'meta_data.json', 'x'], ['old']]) expect(openstack(view(), path)).toBeNull();
+    for (const path of [['x'], ['meta-data', 'x']]) expect(nocloud(view(), path)).toBeNull();
+  });
+  it('give user-data unparsed', () => {
+    const userData = Buffer.from([0x1f, 0x8b, 0, 255, 10]);
+    expect(ec2(view({ userData }), ['latest', 'user-data'])?.body).toBe(userData);
+    expect(openstack(view({ userData }), ['latest', 'user_data'])?.body).toBe(userData);
+    expect(nocloud(view({ userData }), ['user-data'])?.body).toBe(userData);
+  });
+});
+
+describe('session tokens', () => {
+  const tokens = new SessionTokens();
+  it('hold for their port and their time', () => {
+    const token = tokens.issue('p', 60, 1_000_000);
+    expect(tokens.valid('p', token, 1_059_000)).toBe(true);
+    expect(tokens.valid('p', token, 1_060_000)).toBe(false);
+    expect(tokens.valid('q', token, 1_000_000)).toBe(false);
+    expect(new SessionTokens().valid('p', token, 1_000_000)).toBe(false);
+  });
+  it.each(['', 'x', '.', '99999999999.', 'NaN.aaaa', '1e9.aaaa', `9${'9'.repeat(40)}.a`])('refuse %j', (token) => expect(tokens.valid('p', token)).toBe(false));
+});

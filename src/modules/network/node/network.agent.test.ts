@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { Config } from '../../../core/config/config';
+import { coreConfigSchema } from '../../../core/config/core-config';
+import { StatePaths } from '../../../core/config/state-paths';
+import type { NodeIdentity } from '../../../core/m2m/node/node-identity';
+import { Logging } from '../../../core/telemetry/logging';
+import { networkConfigSchema } from '../contract/network.config';
+import type { HostNetworkDocument } from '../contract/network.verbs';
+import { DocumentStore } from './document.store';
+import { DnsmasqSupervisor } from './drivers/linux/dnsmasq.supervisor';
+import { LinuxNetworkDriver } from './drivers/linux/linux-network.driver';
+import { LinuxStateStore } from './drivers/linux/linux-state.store';
+import { SimulatedNetworkDriver } from './drivers/simulated-network.driver';
+import { NetworkAgent } from './network.agent';
+
+const portId = '22222222-2222-4222-8222-222222222201';
+const instanceId = '33333333-3333-4333-8333-333333333301';
+const document = (generation: number): HostNetworkDocument => ({
+  generation,
+  networks: [
+    {
+      id: '11111111-1111-4111-8111-111111111101',
+      subnet: '10.0.0.0/24',
+      gateway: '10.0.0.1',
+      gatewayMac: '56:43:47:00:00:01',
+      dns: [],
+      domain: 'd',
+      mtu: 1450,
+      nat: true,
+      ports: [{ id: portId, instanceId, mac: '56:43:53:00:00:01', address: '10.0.0.5', hostname: 'h' }],
+    },
+  ],
+});
+
+describe('the agent with the simulated driver', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'network-agent-'));
+  const paths = new StatePaths(join(dir, 'state'), join(dir, 'run'));
+  const logging = new Logging(pino({ level: 'silent' }));
+  const config = new Config(coreConfigSchema.parse({}), { network: networkConfigSchema.parse({ driver: 'simulated' }) });
+  const identity = { current: () => ({ hostId: 'h' }) } as unknown as NodeIdentity;
+  const passes: number[] = [];
+  const agentOf = (): NetworkAgent => {
+    const simulated = new SimulatedNetworkDriver();
+    const converge = simulated.converge.bind(simulated);
+    simulated.converge = (request) => {
+      passes.push(request.document.generation);
+      return converge(request);
+    };
+    return new NetworkAgent(identity, config, new DocumentStore(paths), new LinuxNetworkDriver(config, new LinuxStateStore(paths), new DnsmasqSupervisor(paths), logging), simulated, logging);
+  };
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+  it('runs the newest of many, remembers it over a restart and refuses older ones', async () => {
+    const first = agentOf();
+    await first.start();
+    expect(first.observed()).toEqual({ generation: -1, failed: [] });
+    const results = await Promise.all([3, 1, 7, 5].map((g) => first.apply(document(g))));
+    expect(passes).toEqual([7]);
+    expect(results.map((r) => [r.generation, r.superseded])).toEqual([
+      [7, true],
+      [7, true],
+      [7, false],
+      [7, true],
+    ]);
+    expect(await first.locate(instanceId, portId)).toEqual({ netns: null, tap: `sim${portId.slice(-12)}`, mac: '56:43:53:00:00:01', mtu: 1450 });
+    await first.stop();
+    await expect(first.apply(document(8))).rejects.toMatchObject({ code: 'stopping', permanent: false });
+
+    const second = agentOf();
+    await second.start();
+    expect(await second.locate(instanceId, portId)).toMatchObject({ netns: null });
+    expect(passes).toEqual([7, 7]);
+    expect(await second.apply({ generation: 6, networks: [] })).toMatchObject({ generation: 7, superseded: true, ports: [{ id: portId, state: 'active' }] });
+    expect(passes).toEqual([7, 7]);
+    await expect(second.locate(instanceId, '22222222-2222-4222-8222-2222222222ff')).rejects.toMatchObject({ code: 'port_not_applied' });
+    expect(await second.apply({ generation: 7, networks: [] })).toMatchObject({ superseded: false, ports: [] });
+    expect(second.observed()).toEqual({ generation: 7, failed: [] });
+    await second.stop();
+  });
+});
