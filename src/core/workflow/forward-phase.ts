@@ -9,10 +9,18 @@ import type { RunState } from './run-state';
 import { describeFailure, storedError, type StepError, type StepFailure } from './step-failure';
 import { CancelSeen, jsonOutput, type StepEnd, type StepRunner } from './step-runner';
 import { publishState, publishTask } from './task-event';
-import type { StepWrite } from './task-row';
+import type { Seen, StepWrite } from './task-row';
+import type { TaskState } from './workflows';
 import { PermanentError } from './workflow-error';
 
 type TxStepOf = AnyStep & { kind: 'tx' };
+
+/** Times on the clock of `performance.now()`. */
+interface TimedWrite {
+  write: StepWrite;
+  started: number;
+  ended: number;
+}
 
 /** Steps that share one commit at most, and how long they may hold its locks together before it. */
 const stepsPerCommit = 8;
@@ -59,45 +67,49 @@ export class ForwardPhase {
   }
 
   /**
-   * Steps inside the database that follow each other share one commit, so that several cost little more than one. When a later one fails, all
-   * are rolled back, and this run takes them one by one: those before the failed one then commit, and its failure is its own.
+   * Steps inside the database that follow each other share one checkpoint and commit, so that several cost little more than one. When a later
+   * one fails, all are rolled back, and this run takes them one by one: those before the failed one then commit, and its failure is its own.
    */
   private async tx(first: TxStepOf, seq: number): Promise<StepEnd> {
     const { run, runner } = this;
     const restore = run.snapshot();
     const since = performance.now();
-    const passed: string[] = [];
+    const writes: TimedWrite[] = [];
     try {
-      await inTransaction(this.services, async (op) => {
-        for (let step: AnyStep | undefined = first; step?.kind === 'tx'; step = run.steps[run.cursor]) {
-          await this.effect(op, step, run.cursor);
-          passed.push(step.name);
-          const enough = this.singly || run.cancelled || passed.length >= stepsPerCommit || performance.now() - since > longestCommitMs;
-          if (enough || run.state !== 'running') break;
+      const remember = await inTransaction(this.services, async (op) => {
+        for (let step: AnyStep | undefined = first; step?.kind === 'tx'; step = run.steps[seq + writes.length]) {
+          writes.push(await this.effect(op, step, seq + writes.length));
+          if (this.singly || writes.length >= stepsPerCommit || performance.now() - since > longestCommitMs) break;
         }
+        const now = performance.now();
+        return this.checkpoint(op, writes.map(({ write, started, ended }) => ({ ...write, startedMsAgo: now - started, endedMsAgo: now - ended })));
       });
+      remember();
     } catch (error) {
       restore();
-      if (passed.length === 0 || error instanceof LeaseLost || run.cursor !== seq) throw error;
+      if (writes.length === 0 || this.singly || error instanceof LeaseLost) throw error;
       run.assertHeld();
       this.singly = true;
       return 'next';
     }
-    for (const name of passed) {
-      runner.observe(run.task.type, name, 'run', since);
-      await runner.probe(name, 'run', 'after-checkpoint');
+    for (const { write, started } of writes) {
+      runner.observe(run.task.type, write.name, 'run', started);
+      await runner.probe(write.name, 'run', 'after-checkpoint');
     }
     return 'next';
   }
 
-  /** One step inside the database, with its checkpoint. What is remembered of it holds once the transaction has committed. */
-  private async effect(op: Op, step: TxStepOf, seq: number): Promise<void> {
+  /** One step inside the database; its output is there for the steps after it, in this transaction and, once it has committed, for good. */
+  private async effect(op: Op, step: TxStepOf, seq: number): Promise<TimedWrite> {
     const { run, runner } = this;
+    const started = performance.now();
     const attempt = runner.attemptOf(seq, 'run');
     await runner.probe(step.name, 'run', 'before-effect');
     const output = jsonOutput(await step.spec.run(run.txContext(op, attempt)));
     await runner.probe(step.name, 'run', 'after-effect');
-    (await this.checkpoint(op, { seq, name: step.name, phase: 'run', state: 'succeeded', attempt, output }))();
+    const write: StepWrite = { seq, name: step.name, phase: 'run', state: 'succeeded', attempt, output };
+    runner.remember(write);
+    return { write, started, ended: performance.now() };
   }
 
   private async remote(step: AnyStep & { kind: 'remote' }, seq: number): Promise<StepEnd> {
@@ -126,7 +138,7 @@ export class ForwardPhase {
     const done = await inTransaction(services, async (op) => {
       const output = jsonOutput(await step.spec.until(run.txContext(op, attempt)));
       await runner.probe(step.name, 'run', 'after-effect');
-      if (output !== undefined) return this.checkpoint(op, { seq, name: step.name, phase: 'run', state: 'succeeded', attempt, output });
+      if (output !== undefined) return this.checkpoint(op, [{ seq, name: step.name, phase: 'run', state: 'succeeded', attempt, output }]);
       const left = deadline - run.now();
       if (left <= 0) throw this.timedOut(step.spec.timeout);
       if (!before) await publishTask(services, run, op, step.name);
@@ -140,35 +152,35 @@ export class ForwardPhase {
     return new PermanentError('step_timeout', timeout ? `The step did not end within ${timeout}.` : 'The step did not end within the time of its task.');
   }
 
-  /** The step's checkpoint, and with the last step the task's end, in the caller's transaction. Returns what to remember once it has committed. */
-  private async checkpoint(op: Op, write: StepWrite): Promise<() => void> {
+  /** The checkpoint of steps that follow each other, and with the last one the task's end, in the caller's transaction. Returns what to remember once it has committed. */
+  private async checkpoint(op: Op, writes: readonly StepWrite[]): Promise<() => void> {
     const { run, services } = this;
-    const cursor = write.seq + 1;
+    const last = writes[writes.length - 1];
+    if (!last) throw new Error('a checkpoint needs a step');
+    const cursor = last.seq + 1;
     const next = run.steps[cursor]?.name ?? null;
     const progress = Math.floor((100 * cursor) / run.steps.length);
-    if (next !== null) {
-      const seen = await services.store.advance(op, run.hold, write, { cursor, step: next, progress });
-      return () => {
-        this.runner.remember(write);
-        run.saw(seen);
-        Object.assign(run, { cursor, progress });
-      };
-    }
-    const seen = await services.store.end(op, run.hold, write, { state: 'succeeded', cursor, progress, undone: false });
-    if (seen.hasWaiter && run.task.lockKey !== null) await services.requests.handOver(op, run.task.lockKey);
-    await publishState(services, run, op, { step: write.name, state: 'succeeded', progress });
-    if (seen.hasWaiter) op.afterCommit(() => services.dueIn(0));
-    return () => {
-      this.runner.remember(write);
-      Object.assign(run, { cursor, progress, state: 'succeeded' });
+    const remember = (seen: Seen, state: TaskState): void => {
+      for (const write of writes) this.runner.remember(write);
+      run.saw(seen);
+      Object.assign(run, { cursor, progress, state });
     };
+    if (next !== null) {
+      const seen = await services.store.advance(op, run.hold, writes, { cursor, step: next, progress });
+      return () => remember(seen, run.state);
+    }
+    const seen = await services.store.end(op, run.hold, writes, { state: 'succeeded', cursor, progress, undone: false });
+    if (seen.hasWaiter && run.task.lockKey !== null) await services.requests.handOver(op, run.task.lockKey);
+    await publishState(services, run, op, { step: last.name, state: 'succeeded', progress });
+    op.afterCommit(() => seen.hasWaiter && services.dueIn(0));
+    return () => remember(seen, 'succeeded');
   }
 
   /** A checkpoint without an effect in the database: one statement, unless the task ends with it. */
   private checkpointAlone(write: StepWrite): Promise<() => void> {
     const { services } = this;
     const last = write.seq + 1 >= this.run.steps.length;
-    return last ? inTransaction(services, (op) => this.checkpoint(op, write)) : services.gate.run(() => this.checkpoint(services.database.op, write));
+    return last ? inTransaction(services, (op) => this.checkpoint(op, [write])) : services.gate.run(() => this.checkpoint(services.database.op, [write]));
   }
 
   private async passed(step: AnyStep, remember: () => void, since: number): Promise<StepEnd> {
@@ -223,7 +235,7 @@ export class ForwardPhase {
     const error = storedError(failure);
     const cursor = write || run.row(run.cursor, 'run') ? run.cursor : run.cursor - 1;
     const seen = await inTransaction(services, async (op) => {
-      const to = await services.store.compensate(op, run.hold, write, { outcome, error, cursor });
+      const to = await services.store.compensate(op, run.hold, write ? [write] : [], { outcome, error, cursor });
       run.error = error;
       await publishState(services, run, op, { step: failure.step, state: 'compensating' });
       return to;

@@ -62,7 +62,7 @@ export class StepRunner {
 
   /** Gives the task back until `ms` have passed or somebody wakes it. Within `op` when the caller has a transaction. */
   async nap(write: StepWrite | null, ms: number, op: Op = this.services.database.op): Promise<StepEnd> {
-    const due = await this.services.store.nap(op, this.run.hold, write, this.run.wakeSeq, ms);
+    const due = await this.services.store.nap(op, this.run.hold, write ? [write] : [], this.run.wakeSeq, ms);
     op.afterCommit(() => this.services.dueIn(due ? 0 : ms));
     return 'asleep';
   }

@@ -72,5 +72,8 @@ export interface StepWrite {
   accepted?: boolean;
   /** Undefined: no output. */
   output?: unknown;
+  /** For steps that are written after the fact. Milliseconds. */
+  startedMsAgo?: number;
+  endedMsAgo?: number;
   error?: StepError | null;
 }

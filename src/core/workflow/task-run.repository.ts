@@ -30,11 +30,14 @@ const claimSql = `
 const held = `id = $1 AND owner = $2 AND fence = $3 AND state = $4 AND cursor = $5 AND lease_until > clock_timestamp()`;
 const seen = `wake_seq AS "wakeSeq", cancel_requested_at IS NOT NULL AS cancelled, cancel_reason AS "cancelReason", has_waiter AS "hasWaiter"`;
 
-/** Parameters $6 to $14 of the step's row; nothing is written when $6 is null. */
+/** $6: the rows of steps to write, none or several. Times come as ages, so that only the database's clock counts. */
 const stepUpsert = `
   INSERT INTO task_step (task_id, seq, name, phase, state, attempt, host_id, accepted, output, error, started_at, ended_at)
-  SELECT t.id, $6::int, $7, $8, $9, $10::int, $11::uuid, $12::boolean, $13::jsonb, $14::jsonb, now(), CASE WHEN $9::text = 'running' THEN NULL ELSE clock_timestamp() END
-    FROM t WHERE $6::int IS NOT NULL
+  SELECT t.id, (w->>'seq')::int, w->>'name', w->>'phase', w->>'state', (w->>'attempt')::int, (w->>'hostId')::uuid, COALESCE((w->>'accepted')::boolean, false),
+         w->'output', NULLIF(w->'error', 'null'::jsonb),
+         clock_timestamp() - COALESCE((w->>'startedMsAgo')::float8, 0) * interval '1 millisecond',
+         CASE WHEN w->>'state' <> 'running' THEN clock_timestamp() - COALESCE((w->>'endedMsAgo')::float8, 0) * interval '1 millisecond' END
+    FROM t, jsonb_array_elements($6::jsonb) w
   ON CONFLICT (task_id, seq, phase) DO UPDATE
      SET state = excluded.state, attempt = excluded.attempt, host_id = COALESCE(excluded.host_id, task_step.host_id), accepted = excluded.accepted,
          output = excluded.output, error = excluded.error, ended_at = excluded.ended_at,
@@ -45,39 +48,26 @@ const statement = (name: string, set: string, returning = seen): { name: string;
   sql: `WITH t AS (UPDATE task SET ${set} WHERE ${held} RETURNING id, ${returning}), s AS (${stepUpsert}) SELECT * FROM t`,
 });
 
-const intentStatement = statement('intent', 'step = $15');
-const advanceStatement = statement('advance', 'cursor = $15::int, step = $16, progress = $17::int');
+const intentStatement = statement('intent', 'step = $7');
+const advanceStatement = statement('advance', 'cursor = $7::int, step = $8, progress = $9::int');
 const over = `owner = NULL, lease_until = NULL, wake_at = NULL, lock_state = NULL, ended_at = clock_timestamp()`;
-const endStatement = statement('end', `state = $15, cursor = $16::int, progress = $17::int, undone = $18::boolean, error = COALESCE($19::jsonb, error), ${over}`);
+const endStatement = statement('end', `state = $7, cursor = $8::int, progress = $9::int, undone = $10::boolean, error = COALESCE($11::jsonb, error), ${over}`);
 const napStatement = statement(
   'nap',
-  `step = COALESCE($15, step), owner = NULL, lease_until = NULL,
-   wake_at = CASE WHEN wake_seq = $16::bigint THEN clock_timestamp() + $17::float8 * interval '1 millisecond' ELSE clock_timestamp() END`,
+  `step = COALESCE($7, step), owner = NULL, lease_until = NULL,
+   wake_at = CASE WHEN wake_seq = $8::bigint THEN clock_timestamp() + $9::float8 * interval '1 millisecond' ELSE clock_timestamp() END`,
   'wake_at <= clock_timestamp() AS due',
 );
 const compensateStatement = statement(
   'compensate',
-  `state = 'compensating', outcome = $15, error = $16::jsonb, cursor = $17::int, undo_deadline = clock_timestamp() + deadline_ms * interval '1 millisecond'`,
+  `state = 'compensating', outcome = $7, error = $8::jsonb, cursor = $9::int, undo_deadline = clock_timestamp() + deadline_ms * interval '1 millisecond'`,
   `${seen}, ${ms('undo_deadline')} AS "undoDeadline"`,
 );
-const stuckStatement = statement('stuck', `state = 'stuck', error = $15::jsonb, owner = NULL, lease_until = NULL, wake_at = NULL`);
+const stuckStatement = statement('stuck', `state = 'stuck', error = $7::jsonb, owner = NULL, lease_until = NULL, wake_at = NULL`);
 
 const holdParams = (hold: Hold): unknown[] => [hold.taskId, hold.owner, hold.fence, hold.state, hold.cursor];
 const json = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value));
-const stepParams = (step: StepWrite | null): unknown[] =>
-  step === null
-    ? [null, null, null, null, null, null, null, null, null]
-    : [
-        step.seq,
-        step.name,
-        step.phase,
-        step.state,
-        step.attempt,
-        step.hostId ?? null,
-        step.accepted ?? false,
-        step.output === undefined ? null : (JSON.stringify(step.output) ?? null),
-        json(step.error),
-      ];
+const stepsParam = (steps: readonly StepWrite[]): string => JSON.stringify(steps);
 
 /** The worker's statements. Each is one round trip, fenced, and throws `LeaseLost` when the task is not the worker's any more. */
 export class TaskRunRepository {
@@ -121,36 +111,36 @@ export class TaskRunRepository {
 
   /** Written before the effect: from here on the step counts as started and will be undone. */
   intent(op: Op, hold: Hold, step: StepWrite): Promise<Seen> {
-    return this.run(op, intentStatement, hold, step, [step.name]);
+    return this.run(op, intentStatement, hold, [step], [step.name]);
   }
 
-  /** The checkpoint: the step is over, the cursor moves on. */
-  advance(op: Op, hold: Hold, step: StepWrite, next: { cursor: number; step: string | null; progress: number }): Promise<Seen> {
-    return this.run(op, advanceStatement, hold, step, [next.cursor, next.step, next.progress]);
+  /** The checkpoint: the steps are over, the cursor moves on. */
+  advance(op: Op, hold: Hold, steps: readonly StepWrite[], next: { cursor: number; step: string | null; progress: number }): Promise<Seen> {
+    return this.run(op, advanceStatement, hold, steps, [next.cursor, next.step, next.progress]);
   }
 
   /** A final state; the caller hands the lock over in the same transaction when `hasWaiter`. */
-  end(op: Op, hold: Hold, step: StepWrite | null, final: { state: TaskState; cursor: number; progress: number; undone: boolean; error?: StepError }): Promise<Seen> {
-    return this.run(op, endStatement, hold, step, [final.state, final.cursor, final.progress, final.undone, json(final.error)]);
+  end(op: Op, hold: Hold, steps: readonly StepWrite[], final: { state: TaskState; cursor: number; progress: number; undone: boolean; error?: StepError }): Promise<Seen> {
+    return this.run(op, endStatement, hold, steps, [final.state, final.cursor, final.progress, final.undone, json(final.error)]);
   }
 
   /** Gives the task back until `afterMs` have passed or a wake-up comes; true when one came since `wakeSeq` was read, so that it is due at once. */
-  async nap(op: Op, hold: Hold, step: StepWrite | null, wakeSeq: string, afterMs: number): Promise<boolean> {
-    return (await this.run<{ due: boolean }>(op, napStatement, hold, step, [step?.name ?? null, wakeSeq, afterMs])).due;
+  async nap(op: Op, hold: Hold, steps: readonly StepWrite[], wakeSeq: string, afterMs: number): Promise<boolean> {
+    return (await this.run<{ due: boolean }>(op, napStatement, hold, steps, [steps[0]?.name ?? null, wakeSeq, afterMs])).due;
   }
 
   /** Turns round: `cursor` is the first step to undo, -1 when none is. */
-  compensate(op: Op, hold: Hold, step: StepWrite | null, to: { outcome: 'failed' | 'cancelled'; error: StepError; cursor: number }): Promise<Seen & { undoDeadline: number }> {
-    return this.run(op, compensateStatement, hold, step, [to.outcome, json(to.error), to.cursor]);
+  compensate(op: Op, hold: Hold, steps: readonly StepWrite[], to: { outcome: 'failed' | 'cancelled'; error: StepError; cursor: number }): Promise<Seen & { undoDeadline: number }> {
+    return this.run(op, compensateStatement, hold, steps, [to.outcome, json(to.error), to.cursor]);
   }
 
   /** Keeps its lock until an operator decides, or a task that removes the same object takes over. */
-  stuck(op: Op, hold: Hold, step: StepWrite | null, error: StepError): Promise<Seen> {
-    return this.run(op, stuckStatement, hold, step, [json(error)]);
+  stuck(op: Op, hold: Hold, steps: readonly StepWrite[], error: StepError): Promise<Seen> {
+    return this.run(op, stuckStatement, hold, steps, [json(error)]);
   }
 
-  private async run<R extends object = Seen>(op: Op, what: { name: string; sql: string }, hold: Hold, step: StepWrite | null, more: unknown[]): Promise<R> {
-    const rows = await this.database.prepared<R>(what.name, what.sql, [...holdParams(hold), ...stepParams(step), ...more], op);
+  private async run<R extends object = Seen>(op: Op, what: { name: string; sql: string }, hold: Hold, steps: readonly StepWrite[], more: unknown[]): Promise<R> {
+    const rows = await this.database.prepared<R>(what.name, what.sql, [...holdParams(hold), stepsParam(steps), ...more], op);
     const row = rows[0];
     if (!row) throw new LeaseLost(hold.taskId);
     return row;

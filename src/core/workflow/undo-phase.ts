@@ -84,7 +84,7 @@ export class UndoPhase {
   private async checkpoint(op: Op, write: StepWrite): Promise<() => void> {
     const { run } = this;
     const cursor = write.seq - 1;
-    const seen = await this.services.store.advance(op, run.hold, write, { cursor, step: write.name, progress: run.progress });
+    const seen = await this.services.store.advance(op, run.hold, [write], { cursor, step: write.name, progress: run.progress });
     return () => {
       this.runner.remember(write);
       run.saw(seen);
@@ -99,7 +99,7 @@ export class UndoPhase {
     const error = run.error ?? unknownError;
     const seen = await inTransaction(services, async (op) => {
       await run.definition.options.whenUndone?.(run.txContext(op, 1), { code: error.code, message: error.message });
-      const ended = await services.store.end(op, run.hold, null, { state, cursor: -1, progress: run.progress, undone: true });
+      const ended = await services.store.end(op, run.hold, [], { state, cursor: -1, progress: run.progress, undone: true });
       if (ended.hasWaiter && run.task.lockKey !== null) await services.requests.handOver(op, run.task.lockKey);
       await publishState(services, run, op, { step: error.step, state, undone: true });
       return ended;
@@ -149,7 +149,7 @@ export class UndoPhase {
     const { run, services } = this;
     return inTransaction(services, async (op) => {
       if (withCallback) await run.definition.options.whenStuck?.(run.txContext(op, 1), { code: error.code, message: error.message });
-      const seen = await services.store.stuck(op, run.hold, write, error);
+      const seen = await services.store.stuck(op, run.hold, write ? [write] : [], error);
       const successor = seen.hasWaiter && run.task.lockKey !== null;
       if (successor) {
         await services.requests.endStuck(op, run.task.id, { hint: 'It could not be undone; the task that waited for it goes on from there.' });
