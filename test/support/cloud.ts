@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import WebSocket from 'ws';
 import type { Instance } from '../../src/modules/compute/contract/compute.api';
@@ -9,9 +9,12 @@ import { hostHash, netnsPrefix } from '../../src/modules/network/node/drivers/li
 import type { TaskDetail } from '../../src/modules/task/contract/task.api';
 import { ApiClient } from './api-client';
 import { sh, TestNamespaces } from './namespaces';
+import { repositoryRoot } from './repository';
 import { StackProcess } from './stack-process';
 
-const root = resolve(__dirname, '../..');
+/** Path of the test guest's image, built when it is not in the cache. */
+export const guestImage = (): string =>
+  execFileSync('bash', [join(repositoryRoot, 'test/guest/build-guest'), join(repositoryRoot, '.cache')], { encoding: 'utf8' }).trim().split('\n').pop() ?? '';
 
 /** Polls until `probe` gives something; for what has no event to wait for. Fails with `what` after `timeoutMs`. */
 export const eventually = async <T>(what: string, probe: () => Promise<T | undefined | false> | T | undefined | false, timeoutMs = 30_000): Promise<T> => {
@@ -120,9 +123,8 @@ export class TestCloud {
 
   /** The standard image, flavor, network and key that most tests need. */
   async furnish(): Promise<void> {
-    const image = execFileSync('bash', [join(root, 'test/guest/build-guest'), join(root, '.cache')], { encoding: 'utf8' }).trim().split('\n').pop() ?? '';
     const created = await this.api.ok<{ id: string }>('POST', '/images?project=default', { name: 'linux' });
-    await this.api.ok('PUT', `/images/${created.id}/content`, readFileSync(image));
+    await this.api.ok('PUT', `/images/${created.id}/content`, readFileSync(guestImage()));
     await this.api.ok('POST', '/flavors', { name: 'tiny', vcpus: 1, memoryBytes: 192 * 2 ** 20 });
     await this.api.ok('POST', '/networks?project=default', { name: 'n1', subnet: '10.10.0.0/24' });
   }

@@ -1,8 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { repositoryRoot } from './repository';
 
-const main = resolve(__dirname, '../../dist/src/main.js');
+const main = join(repositoryRoot, 'dist/src/main.js');
 
 export interface StackProcessOptions {
   role: 'management' | 'compute' | 'all';

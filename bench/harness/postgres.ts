@@ -1,0 +1,80 @@
+import { mkdtempSync, chmodSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, Pool } from 'pg';
+import pino from 'pino';
+import { EmbeddedPostgres } from '../../src/core/db/embedded-postgres';
+
+/** The embedded PostgreSQL with its own settings (fsync on), in a throwaway folder. Started by the first figure that needs it. */
+export class BenchPostgres {
+  private started: { url: string; server: EmbeddedPostgres; directory: string } | undefined;
+
+  /** A new database on the server; its URL. */
+  async database(name: string): Promise<string> {
+    this.started ??= await this.start();
+    const { url } = this.started;
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    try {
+      await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`);
+    } finally {
+      await client.end();
+    }
+    return url.replace('/vcstack?', `/${name}?`);
+  }
+
+  async stop(): Promise<void> {
+    const started = this.started;
+    this.started = undefined;
+    if (!started) return;
+    await started.server.stop();
+    rmSync(started.directory, { recursive: true, force: true });
+  }
+
+  private async start(): Promise<{ url: string; server: EmbeddedPostgres; directory: string }> {
+    const directory = mkdtempSync('/tmp/vcb-pg-');
+    chmodSync(directory, 0o755);
+    const server = new EmbeddedPostgres({ directory: join(directory, 'state'), runDirectory: join(directory, 'run'), user: 'vc-stack-pg' }, pino({ level: 'silent' }));
+    return { url: await server.start(), server, directory };
+  }
+}
+
+const scratch = 'CREATE TABLE IF NOT EXISTS bench_bare (id bigserial PRIMARY KEY, state text NOT NULL, data jsonb NOT NULL)';
+
+/**
+ * Bare transactions for comparison: each inserts one row and updates it, over `pg`, with statements prepared once per connection. Nothing
+ * of ours is in between.
+ */
+export class BareTransactions {
+  private readonly pool: Pool;
+
+  private constructor(url: string, connections: number) {
+    this.pool = new Pool({ connectionString: url, max: connections });
+  }
+
+  static async open(url: string, connections: number): Promise<BareTransactions> {
+    const bare = new BareTransactions(url, connections);
+    await bare.pool.query(scratch);
+    return bare;
+  }
+
+  async one(): Promise<void> {
+    const client = await this.pool.connect();
+    try {
+      await client.query('BEGIN');
+      const { rows } = await client.query<{ id: string }>({ name: 'bare_insert', text: 'INSERT INTO bench_bare (state, data) VALUES ($1, $2) RETURNING id', values: ['queued', '{"step":"one","progress":0}'] });
+      await client.query({ name: 'bare_update', text: 'UPDATE bench_bare SET state = $2 WHERE id = $1', values: [rows[0]?.id, 'running'] });
+      await client.query('COMMIT');
+    } finally {
+      client.release();
+    }
+  }
+
+  /** So many of them, one after the other. */
+  async several(count: number): Promise<void> {
+    for (let i = 0; i < count; i += 1) await this.one();
+  }
+
+  close(): Promise<void> {
+    return this.pool.end();
+  }
+}
