@@ -16,7 +16,7 @@ interface JobQueue {
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 interface JobWorker {
-  close(force?: boolean): Promise<void>;
+  close(): Promise<void>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   waitUntilReady(): Promise<unknown>;
 }
@@ -76,21 +76,25 @@ export class Jobs extends Service {
     await worker.waitUntilReady();
   }
 
-  /** Waits at most 5 s for jobs that run; the rest is taken up by the next process. */
+  /**
+   * Waits at most 5 s for jobs that run; what is left is taken up by the next process. A backend that is away is not waited for any longer
+   * either: its connections end with the process, those to Redis with `RedisClients.close`.
+   */
   override async stop(): Promise<void> {
     const { queue, worker } = this;
     this.queue = undefined;
     this.worker = undefined;
-    if (worker) {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<'late'>((resolve) => {
-        timer = setTimeout(() => resolve('late'), 5_000);
-      });
-      const outcome = await Promise.race([worker.close(), late]);
-      clearTimeout(timer);
-      if (outcome === 'late') await worker.close(true).catch(() => undefined);
-    }
-    await queue?.close();
+    if (!queue || !worker) return;
+    const closed = worker
+      .close()
+      .then(() => queue.close())
+      .catch((error: unknown) => this.log.warn({ err: error }, 'the job queue did not close'));
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, 5_000);
+    });
+    await Promise.race([closed, late]);
+    clearTimeout(timer);
   }
 
   private async run(name: string, data: unknown): Promise<void> {

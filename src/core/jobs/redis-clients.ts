@@ -28,9 +28,10 @@ export class RedisClients {
   /** A connection of its own (blocking commands, subscriptions), closed by `close`. */
   create(options: RedisOptions): Redis {
     if (!this.enabled) throw new Error('Redis is not configured');
-    const client = new Redis(this.url, { retryStrategy: (times) => Math.min(times * 100, 5_000), ...options });
-    client.on('error', (error: Error) => this.log.warn({ err: error }, 'Redis connection'));
-    this.open.push(client);
+    const client = this.keep(new Redis(this.url, { retryStrategy: (times) => Math.min(times * 100, 5_000), disconnectTimeout: 200, ...options }));
+    // Libraries copy what they are given; a copy would go on to reconnect after everything is closed.
+    const duplicate = client.duplicate.bind(client);
+    client.duplicate = (override) => this.keep(duplicate(override));
     return client;
   }
 
@@ -38,5 +39,11 @@ export class RedisClients {
     for (const client of this.open.splice(0)) client.disconnect();
     this.one = undefined;
     await Promise.resolve();
+  }
+
+  private keep(client: Redis): Redis {
+    client.on('error', (error: Error) => this.log.warn({ err: error }, 'Redis connection'));
+    this.open.push(client);
+    return client;
   }
 }
