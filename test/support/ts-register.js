@@ -1,15 +1,24 @@
-/** Lets a child process of a test run TypeScript sources directly: `node -r <this file> <file>.ts`. Compiles as the tests do. */
+/** Lets a child process of a test run TypeScript sources directly: `node -r <this file> <file>.ts`. Compiles as the tests do, each text once. */
 require('reflect-metadata');
-const { readFileSync, existsSync } = require('node:fs');
+const { createHash } = require('node:crypto');
+const { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const Module = require('node:module');
 const { dirname, join, resolve } = require('node:path');
-const { transformSync } = require('@swc/core');
+const { transformSync, version } = require('@swc/core');
 
 const root = resolve(__dirname, '../..');
 const options = JSON.parse(readFileSync(join(root, '.swcrc'), 'utf8'));
+const cache = join(root, 'node_modules/.cache/ts-register');
+mkdirSync(cache, { recursive: true });
 require.extensions['.ts'] = (module, filename) => {
-  const { code } = transformSync(readFileSync(filename, 'utf8'), { ...options, swcrc: false, filename });
-  module._compile(code, filename);
+  const source = readFileSync(filename, 'utf8');
+  const kept = join(cache, `${createHash('sha256').update(`${version}\n${JSON.stringify(options)}\n${filename}\n${source}`).digest('hex')}.js`);
+  if (!existsSync(kept)) {
+    const { code } = transformSync(source, { ...options, swcrc: false, filename });
+    writeFileSync(`${kept}.${process.pid}`, code);
+    renameSync(`${kept}.${process.pid}`, kept);
+  }
+  module._compile(readFileSync(kept, 'utf8'), filename);
 };
 const resolveFilename = Module._resolveFilename;
 // Sources name compiled files in dynamic imports (`./x.js`).

@@ -15,7 +15,7 @@ interface Worker {
 }
 
 const startWorker = (url: string, signal: string, boundary: string): Worker => {
-  const child = spawn(process.execPath, ['-r', resolve(root, 'test/support/ts-register.cjs'), resolve(root, 'test/support/chaos-worker.ts'), url, signal, boundary, String(leaseMs)], {
+  const child = spawn(process.execPath, ['-r', resolve(root, 'test/support/ts-register.js'), resolve(root, 'test/support/chaos-worker.ts'), url, signal, boundary, String(leaseMs)], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
