@@ -9,6 +9,8 @@ export interface WireReply {
 }
 
 const mostConnections = 10;
+/** A client that does not read its last answer is given up after so many milliseconds. */
+const flushMs = 500;
 
 const render = ({ status, body, foreign }: WireReply): string => {
   const head = `HTTP/1.1 ${status} \r\nServer: ${foreign ? 'Firecracker API' : 'Cloud Hypervisor API'}\r\nConnection: keep-alive\r\n`;
@@ -48,13 +50,19 @@ export class WireServer {
   /** Stops listening (which removes the socket file), sends what is still to be sent, and ends every connection. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    const reluctant = setTimeout(() => {
+      for (const socket of this.connections) socket.destroy();
+    }, flushMs);
     for (const socket of this.connections) socket.destroySoon();
     await closed;
+    clearTimeout(reluctant);
   }
 
   private accept(socket: Socket): void {
     socket.on('error', () => undefined);
     if (this.connections.size >= mostConnections) {
+      // Read on, or the other side's end would never be seen.
+      socket.resume();
       socket.end(`HTTP/1.1 503 \r\nServer: Firecracker API\r\nConnection: close\r\nContent-Length: ${crowded.length}\r\n\r\n${crowded}`);
       return;
     }
