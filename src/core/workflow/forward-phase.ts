@@ -202,10 +202,11 @@ export class ForwardPhase {
       services.log.warn({ task: run.task.id, step: step.name, host: failure.host }, 'the node is lost: its part counts as done');
       return this.passed(step, await this.checkpointAlone({ seq, name: step.name, phase: 'run', state: 'succeeded', attempt, error: storedError(failure) }), performance.now());
     }
-    // An accepted call goes on at the node while it cannot be asked; that is no failed attempt.
+    // An accepted call goes on at the node while it cannot be asked, and is repeated when the node forgot it; neither is a failed attempt.
     const accepted = Boolean(row?.accepted && failure.unreachable);
+    const forgotten = Boolean(row?.accepted && failure.code === 'unknown_key');
     const pause = backoffMs(spec.retry, attempt);
-    const exhausted = !accepted && attempt >= (spec.retry?.attempts ?? Number.POSITIVE_INFINITY);
+    const exhausted = !accepted && !forgotten && attempt >= (spec.retry?.attempts ?? Number.POSITIVE_INFINITY);
     const permanent = failure.permanent || exhausted || run.now() + pause >= deadline;
     this.count(step, failure, permanent);
     if (permanent) return this.turn(failure, { seq, name: step.name, phase: 'run', state: 'failed', attempt, error: storedError(failure) });

@@ -49,6 +49,7 @@ export class StepRunner {
       attempt: write.attempt,
       hostId: write.hostId ?? before?.hostId ?? null,
       accepted: write.accepted ?? false,
+      call: write.call ?? 0,
       hasOutput: write.output !== undefined,
       output: write.output,
       startedAt: before?.startedAt ?? this.run.now(),
@@ -73,8 +74,9 @@ export class StepRunner {
    */
   async remote(seq: number, name: string, phase: 'run' | 'undo', call: Call, deadline: number): Promise<{ end: 'done'; output: unknown } | { end: 'skip' } | { end: 'asleep' }> {
     const { run, services } = this;
-    const key = `${run.task.id}/${name}/${phase}`;
     const before = run.row(seq, phase);
+    const number = before?.call ?? 0;
+    const key = `${run.task.id}/${name}/${phase}${number > 0 ? `/${number}` : ''}`;
     if (before?.accepted && before.hostId) {
       run.assertHeld();
       const outcome = await services.nodes.outcome(before.hostId, call.verb, key);
@@ -84,7 +86,7 @@ export class StepRunner {
     const attempt = this.attemptOf(seq, phase);
     const hostId = call.node(run.stepContext(attempt));
     if (hostId === undefined) return { end: 'skip' };
-    const write: StepWrite = { seq, name, phase, state: 'running', attempt, hostId };
+    const write: StepWrite = { seq, name, phase, state: 'running', attempt, hostId, call: number };
     const args = await inTransaction(services, async (op) => {
       const computed = await call.args(run.txContext(op, attempt));
       const seen = await services.store.intent(op, run.hold, write);
@@ -115,7 +117,7 @@ export class StepRunner {
     const { settings } = this.services;
     const now = this.run.now();
     const pause = Math.min(settings.outcomePollMaxMs, Math.max(settings.outcomePollMs, (now - row.startedAt) / 2), Math.max(1, deadline - now));
-    const write: StepWrite = { seq: row.seq, name: row.name, phase: row.phase, state: 'running', attempt: row.attempt, hostId: row.hostId, accepted: true };
+    const write: StepWrite = { seq: row.seq, name: row.name, phase: row.phase, state: 'running', attempt: row.attempt, hostId: row.hostId, accepted: true, call: row.call };
     await this.services.gate.run(() => this.nap(write, pause));
     return { end: 'asleep' };
   }

@@ -39,6 +39,8 @@ export interface StepRow {
   attempt: number;
   hostId: string | null;
   accepted: boolean;
+  /** Number of the call: part of its key. Raised when an undo goes on after a final failure, which the host keeps under the old key. */
+  call: number;
   hasOutput: boolean;
   output: unknown;
   startedAt: number;
@@ -70,6 +72,7 @@ export interface StepWrite {
   attempt: number;
   hostId?: string | null;
   accepted?: boolean;
+  call?: number;
   /** Undefined: no output. */
   output?: unknown;
   /** For steps that are written after the fact. Milliseconds. */

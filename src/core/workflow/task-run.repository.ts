@@ -32,14 +32,14 @@ const seen = `wake_seq AS "wakeSeq", cancel_requested_at IS NOT NULL AS cancelle
 
 /** $6: the rows of steps to write, none or several. Times come as ages, so that only the database's clock counts. */
 const stepUpsert = `
-  INSERT INTO task_step (task_id, seq, name, phase, state, attempt, host_id, accepted, output, error, started_at, ended_at)
+  INSERT INTO task_step (task_id, seq, name, phase, state, attempt, host_id, accepted, call, output, error, started_at, ended_at)
   SELECT t.id, (w->>'seq')::int, w->>'name', w->>'phase', w->>'state', (w->>'attempt')::int, (w->>'hostId')::uuid, COALESCE((w->>'accepted')::boolean, false),
-         w->'output', NULLIF(w->'error', 'null'::jsonb),
+         COALESCE((w->>'call')::int, 0), w->'output', NULLIF(w->'error', 'null'::jsonb),
          clock_timestamp() - COALESCE((w->>'startedMsAgo')::float8, 0) * interval '1 millisecond',
          CASE WHEN w->>'state' <> 'running' THEN clock_timestamp() - COALESCE((w->>'endedMsAgo')::float8, 0) * interval '1 millisecond' END
     FROM t, jsonb_array_elements($6::jsonb) w
   ON CONFLICT (task_id, seq, phase) DO UPDATE
-     SET state = excluded.state, attempt = excluded.attempt, host_id = COALESCE(excluded.host_id, task_step.host_id), accepted = excluded.accepted,
+     SET state = excluded.state, attempt = excluded.attempt, host_id = COALESCE(excluded.host_id, task_step.host_id), accepted = excluded.accepted, call = excluded.call,
          output = excluded.output, error = excluded.error, ended_at = excluded.ended_at,
          progress = CASE WHEN excluded.state = 'running' THEN task_step.progress END`;
 
@@ -103,7 +103,7 @@ export class TaskRunRepository {
   async steps(taskId: string): Promise<StepRow[]> {
     return this.database.prepared<StepRow>(
       'workflow_steps',
-      `SELECT seq, name, phase, state, attempt, host_id AS "hostId", accepted, output IS NOT NULL AS "hasOutput", output, ${ms('started_at')} AS "startedAt"
+      `SELECT seq, name, phase, state, attempt, host_id AS "hostId", accepted, call, output IS NOT NULL AS "hasOutput", output, ${ms('started_at')} AS "startedAt"
          FROM task_step WHERE task_id = $1 ORDER BY seq`,
       [taskId],
     );

@@ -120,7 +120,9 @@ export class UndoPhase {
     const pause = backoffMs({ maxBackoff: `${services.settings.undoMaxBackoffMs}ms` }, step ? attempt : 4);
     services.metrics.stepFailures.inc({ type: run.task.type, step: step?.name ?? 'end', phase: 'undo', kind: 'transient' });
     services.log.warn({ task: run.task.id, requestId: run.task.requestId, type: run.task.type, step: step?.name, code: failure.code, host: failure.host, cause: failure.cause }, `undo failed: ${failure.message}`);
-    const write: StepWrite | null = step ? { seq, name: step.name, phase: 'undo', state: 'running', attempt, accepted, hostId: row?.hostId ?? null, error: storedError(failure) } : null;
+    // A final answer stays in the host's journal: the next call needs another key.
+    const call = (row?.call ?? 0) + (failure.permanent ? 1 : 0);
+    const write: StepWrite | null = step ? { seq, name: step.name, phase: 'undo', state: 'running', attempt, accepted, call, hostId: row?.hostId ?? null, error: storedError(failure) } : null;
     if (run.now() + pause < (run.undoDeadline ?? Number.POSITIVE_INFINITY)) return services.gate.run(() => runner.nap(write, pause));
     return this.giveUp(failure, write && { ...write, state: 'failed' });
   }

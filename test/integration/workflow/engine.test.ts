@@ -144,6 +144,46 @@ describe('the workflow engine', () => {
     expect(await taskRow(db.database, id)).toMatchObject({ error: { code: 'disk_full', step: 'make', host: hostA, message: 'no space left' } });
   });
 
+  it('goes on undoing under another key after a final failure, which the host keeps', async () => {
+    const journal = new Map<string, NodeVerbError>();
+    let broken = true;
+    nodes.on('thing.drop', (call) => {
+      const kept = journal.get(call.key);
+      if (kept) throw kept;
+      if (!broken) return { done: true, result: {} };
+      const error = new NodeVerbError(call.hostId, call.verb, 'disk_broken', 'the disk does not answer', true);
+      journal.set(call.key, error);
+      broken = journal.size < 2;
+      throw error;
+    });
+    const definition = chain({ mark: () => Promise.reject(new PermanentError('no_luck', 'no luck')) });
+    const e = await run([definition]);
+    const { id } = await db.database.tx((op) => e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }));
+    expect(await e.settled(id, 10_000)).toBe('failed');
+    expect(nodes.calls.filter((c) => c.verb === 'thing.drop').map((c) => c.key)).toEqual([`${id}/make/undo`, `${id}/make/undo/1`, `${id}/make/undo/2`]);
+  });
+
+  it('calls again when the host has forgotten an accepted call, whatever the attempts', async () => {
+    let calls = 0;
+    nodes.on('thing.make', (call) => {
+      calls += 1;
+      if (calls > 1) return { done: true, result: { made: 'x' } };
+      nodes.outcomes.set(call.key, new NodeVerbError(call.hostId, call.verb, 'unknown_key', 'no such call', false));
+      return { done: false };
+    });
+    const once = defineWorkflow('test.once', { version: 1, input: z.object({}), deadline: '1m' }).remote('make', {
+      verb: makeThing,
+      node: () => hostA,
+      args: () => ({ name: 'x' }),
+      retry: { attempts: 1, backoff: '10ms' },
+      noUndo: 'nothing',
+    });
+    const e = await run([once]);
+    const { id } = await db.database.tx((op) => e.start(op, once, {}, { ...startOptions, subject: subject() }));
+    expect(await e.settled(id, 10_000)).toBe('succeeded');
+    expect(nodes.calls.map((c) => c.key)).toEqual([`${id}/make/run`, `${id}/make/run`]);
+  });
+
   it('repeats transient failures under the same key', async () => {
     let failures = 0;
     nodes.on('thing.make', (call) => {
