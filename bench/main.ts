@@ -42,6 +42,7 @@ const within = async <T>(work: Promise<T>, minutes: number): Promise<T> => {
   }
 };
 
+/** With VC_STACK_BENCH_PROFILES=<folder> every process of ours leaves its CPU profile there; with VC_STACK_BENCH_KEEP=1 their files stay. */
 const main = async (): Promise<void> => {
   const { json, only } = parse(process.argv.slice(2));
   const chosen = figures.filter((figure) => figure.name.toLowerCase().includes(only));

@@ -10,6 +10,8 @@ const inFlight = 32;
 /** Connections of one management process, by default. */
 const pool = 20;
 
+const each = (seconds: number): string => `${((seconds * 1000) / creates).toFixed(1)} ms`;
+
 /** Creates at once on many simulated hosts, and their deletes. A create that fails is counted and fails the figure. */
 export const createRate: Figure = {
   name: 'create, sustained',
@@ -18,7 +20,7 @@ export const createRate: Figure = {
     const plane = await ControlPlane.start(lab, 'create_rate', { VC_STACK_MODULES__HOST__CPU_OVERCOMMIT: '64' });
     await plane.furnish();
     lab.say(`${hosts} simulated hosts join`);
-    await plane.addHosts(hosts);
+    const agents = await plane.addHosts(hosts);
     const ids: string[] = [];
     const took: number[] = [];
     const failures: string[] = [];
@@ -31,6 +33,7 @@ export const createRate: Figure = {
     };
     await inLanes(2 * inFlight, inFlight, (i) => attempt(async () => ids.push(await plane.create(`warm-${i}`))));
     lab.say(`${creates} creates, ${inFlight} in flight`);
+    const before = [plane.management.cpuSeconds, agents.cpuSeconds] as const;
     const createMs = await timed(() =>
       inLanes(creates, inFlight, (i) =>
         attempt(async () => {
@@ -38,7 +41,8 @@ export const createRate: Figure = {
         }),
       ),
     );
-    lab.say(`${((creates * 1000) / createMs).toFixed(1)} creates/s, p50 ${percentile(took, 0.5).toFixed(0)} ms, p99 ${percentile(took, 0.99).toFixed(0)} ms; deleting them`);
+    lab.say(`${((creates * 1000) / createMs).toFixed(1)} creates/s, p50 ${percentile(took, 0.5).toFixed(0)} ms, p99 ${percentile(took, 0.99).toFixed(0)} ms; processor time of each: management ${each(plane.management.cpuSeconds - before[0])}, its agent ${each(agents.cpuSeconds - before[1])}`);
+    lab.say(`deleting ${ids.length}`);
     const removeMs = await timed(() => inLanes(ids.length, inFlight, (i) => attempt(() => plane.remove(ids[i] ?? ''))));
     if (failures.length > 0) throw new Error(`${failures.length} creates or deletes failed, the first: ${failures[0]}`);
     const bare = await BareTransactions.open(plane.databaseUrl, pool);

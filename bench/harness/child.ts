@@ -1,6 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 
+/** Of the kernel's process statistics, on every Linux that Node runs on. */
+const ticksPerSecond = 100;
+
 export interface ChildOptions {
   /** File that its output goes to. */
   log: string;
@@ -20,8 +23,9 @@ export class Child {
   static async start(script: string, args: readonly string[], options: ChildOptions): Promise<Child> {
     const { log, env = {}, message, startTimeoutMs = 120_000 } = options;
     const out = openSync(log, 'a');
-    const inherited = { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_OPTIONS: process.env['VC_STACK_BENCH_NODE_OPTIONS'] };
-    const spawned = spawn(process.execPath, [script, ...args], { stdio: ['ignore', out, out, 'ipc'], env: { ...inherited, ...env } });
+    const profiles = process.env['VC_STACK_BENCH_PROFILES'];
+    const node = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`];
+    const spawned = spawn(process.execPath, [...node, script, ...args], { stdio: ['ignore', out, out, 'ipc'], env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } });
     closeSync(out);
     const child = new Child(spawned, log);
     try {
@@ -46,6 +50,13 @@ export class Child {
 
   get pid(): number {
     return this.process.pid ?? 0;
+  }
+
+  /** Processor time that it has used, in seconds. */
+  get cpuSeconds(): number {
+    const stat = readFileSync(`/proc/${this.pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
   }
 
   /** Waits until it is gone, 40 s at most, then by force. */

@@ -54,8 +54,8 @@ export class ControlPlane {
     return new ControlPlane(lab, api, management, databaseUrl);
   }
 
-  /** Simulated hosts join, each with its own token; resolves when all are `ready`. */
-  async addHosts(count: number): Promise<void> {
+  /** Simulated hosts join, each with its own token; resolves with their process when all are `ready`. */
+  async addHosts(count: number): Promise<Child> {
     const tokens: string[] = [];
     for (let i = 0; i < count; i += 1) tokens.push((await this.api.ok<{ token: string }>('POST', '/host-tokens', {})).token);
     const child = await Child.start(join(repositoryRoot, 'dist/bench/simulated-hosts.js'), [], {
@@ -67,7 +67,7 @@ export class ControlPlane {
     for (;;) {
       const { items } = await this.api.ok<{ items: { name: string; state: string; conditions: unknown[] }[] }>('GET', '/hosts?limit=100');
       const others = items.filter((host) => host.state !== 'ready');
-      if (items.length === count && others.length === 0) return;
+      if (items.length === count && others.length === 0) return child;
       if (Date.now() > end) throw new Error(`hosts did not become ready: ${JSON.stringify(others.slice(0, 3))}\n${child.tail()}`);
       await delay(200);
     }
