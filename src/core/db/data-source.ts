@@ -1,5 +1,6 @@
 import { DataSource, type MigrationInterface } from 'typeorm';
 import type { Newable } from 'inversify';
+import { PreparingClient } from './preparing-client';
 
 export interface DataSourceInit {
   /** Connections of this process at most. Default 20. */
@@ -27,6 +28,7 @@ export const createDataSource = (url: string, init: DataSourceInit = {}): DataSo
     applicationName: init.applicationName ?? 'vc-stack',
     poolSize: init.pool ?? 20,
     extra: {
+      Client: PreparingClient,
       statement_timeout: init.statementTimeoutMs ?? 30_000,
       idle_in_transaction_session_timeout: init.idleInTransactionMs ?? 15_000,
       connectionTimeoutMillis: 10_000,

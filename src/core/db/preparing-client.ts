@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { Client, type ClientConfig } from 'pg';
+
+/** A text is prepared once it has come so often: what runs seldom is not worth a plan kept on every connection. */
+const preparedAfter = 3;
+/** Texts that are prepared at most, per process: lists of any length (`IN ($1, $2, ...)`) each have their own. */
+const maxTexts = 500;
+
+const texts = new Map<string, { seen: number; name: string }>();
+
+/** The name to prepare `text` under, or undefined when it is to be sent as it is. */
+const nameOf = (text: string): string | undefined => {
+  const known = texts.get(text);
+  if (!known) {
+    if (texts.size < maxTexts) texts.set(text, { seen: 1, name: `auto_${createHash('sha256').update(text).digest('base64url').slice(0, 24)}` });
+    return undefined;
+  }
+  known.seen += 1;
+  return known.seen > preparedAfter ? known.name : undefined;
+};
+
+/** Without parameters only what reads: several statements in one text cannot be prepared. */
+const worthIt = (text: string, values: unknown): boolean => (Array.isArray(values) && values.length > 0 ? true : /^\s*SELECT\b[^;]*$/i.test(text));
+
+/**
+ * A connection that prepares the statements it is asked often, by their text. Without that the server parses and plans each
+ * of them anew, which costs several times what running it does.
+ */
+export class PreparingClient extends Client {
+  constructor(config?: string | ClientConfig) {
+    super(config);
+    const plain = this.query.bind(this) as (...args: unknown[]) => unknown;
+    const preparing = (text: unknown, values: unknown, ...more: unknown[]): unknown => {
+      if (typeof text !== 'string' || typeof values === 'function' || !worthIt(text, values)) return plain(text, values, ...more);
+      const name = nameOf(text);
+      return name === undefined ? plain(text, values, ...more) : plain({ name, text, values: values ?? [] }, ...more);
+    };
+    this.query = preparing as typeof this.query;
+  }
+}
