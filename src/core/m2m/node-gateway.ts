@@ -10,8 +10,6 @@ import { Database } from '../db/database';
 import { Problem } from '../errors/problem';
 import { Logging } from '../telemetry/logging';
 import { CertificateAuthority } from './ca/certificate-authority';
-import { serialOf } from './ca/certificates';
-import { identityOf } from './ca/identity-uri';
 import { ServerIdentity } from './ca/server-identity';
 import { heartbeatBody } from './heartbeat';
 import { BodyError, readJson, sendJson } from './json-body';
@@ -21,6 +19,7 @@ import type { NodeRoute, NodeRoutes } from './node-route';
 import { minVersion } from './node/secure-context';
 import type { ObservedSink } from './observed';
 import { PathPattern } from './path-pattern';
+import { peerOf } from './peer-identity';
 import { VerbEvents } from './verb-events';
 
 const enrolBody = z.strictObject({
@@ -156,10 +155,9 @@ export class NodeGateway {
   /** The host of the client certificate. The database is asked once per connection, the list in memory at each further request. */
   private async authenticate(req: IncomingMessage): Promise<string> {
     const socket = req.socket as TLSSocket;
-    const certificate = socket.authorized ? socket.getPeerCertificate() : undefined;
-    const identity = identityOf(certificate?.subjectaltname);
-    if (!certificate || identity?.kind !== 'host') throw new Problem({ status: 401, code: 'certificate_required', detail: 'This needs the certificate of an enrolled host of this installation.' });
-    const serial = serialOf(certificate.serialNumber);
+    const peer = peerOf(socket);
+    if (peer?.identity?.kind !== 'host') throw new Problem({ status: 401, code: 'certificate_required', detail: 'This needs the certificate of an enrolled host of this installation.' });
+    const { identity, serial } = peer;
     const revoked = this.checked.has(socket) ? this.authority.isListedRevoked(serial) : await this.authority.isRevoked(serial);
     if (revoked) throw new Problem({ status: 403, code: 'certificate_revoked', detail: 'The certificate of this host was revoked: the host was removed. Enrol it anew.' });
     this.checked.add(socket);

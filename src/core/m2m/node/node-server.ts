@@ -8,10 +8,10 @@ import type { Logger } from 'pino';
 import { Config } from '../../config/config';
 import { StatePaths } from '../../config/state-paths';
 import { Logging } from '../../telemetry/logging';
-import { identityOf } from '../ca/identity-uri';
 import { readJson, sendJson } from '../json-body';
 import type { StreamHandler, StreamHandlers } from '../node-route';
 import { PathPattern } from '../path-pattern';
+import { peerOf } from '../peer-identity';
 import type { Verb } from '../verb';
 import type { VerbHandlers } from '../verb-handler';
 import { EventSender } from './event-sender';
@@ -141,10 +141,7 @@ export class NodeServer {
 }
 
 /** The chain was verified by the handshake; here it is the role: another node's certificate is of the same root. */
-const isManagement = (req: IncomingMessage): boolean => {
-  const socket = req.socket as TLSSocket;
-  return socket.authorized && identityOf(socket.getPeerCertificate().subjectaltname)?.kind === 'management';
-};
+const isManagement = (req: IncomingMessage): boolean => peerOf(req.socket as TLSSocket)?.identity?.kind === 'management';
 
 const sendError = (res: ServerResponse, status: number, code: string, message: string): void => sendJson(res, status, { error: { code, message, permanent: true, extra: {} } });
 
