@@ -16,6 +16,8 @@ const batchSize = 500;
 const pollMs = 1_000;
 const firstRecheckMs = 10;
 const lastRecheckMs = 250;
+/** Under load events go out together: rounds begin at least so far apart. Milliseconds. */
+const gatherMs = 20;
 
 /**
  * Reads the outbox and hands every event once, in the order of its sequence number, to this process's subscribers. Each management
@@ -34,6 +36,7 @@ export class EventDispatcher extends Service {
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
   private again = false;
+  private lastRound = Number.NEGATIVE_INFINITY;
   private started = false;
   private unlisten: (() => Promise<void>) | undefined;
 
@@ -82,6 +85,12 @@ export class EventDispatcher extends Service {
       return;
     }
     clearTimeout(this.timer);
+    const early = this.lastRound + gatherMs - performance.now();
+    if (early > 0) {
+      this.timer = setTimeout(() => this.wake(), early);
+      return;
+    }
+    this.lastRound = performance.now();
     this.running = this.round().finally(() => {
       this.running = undefined;
       if (this.again) {
