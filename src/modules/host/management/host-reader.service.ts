@@ -23,7 +23,7 @@ export class HostReader extends Hosts {
       name: host.name,
       state: host.state,
       schedulable: host.schedulable,
-      reason: host.stateReason,
+      reason: host.reason,
       architecture: host.architecture,
       vmms: host.vmms,
       ...capacityOf(host, config),
