@@ -119,7 +119,8 @@ export class InstanceManager extends Service {
         this.watches.delete(instanceId);
         await this.driverOf(record.handle).kill(record.handle);
       }
-      await endStrayVmms(this.store.runDirectory(instanceId));
+      // A VMM that nobody has on record can only be there if a start was interrupted, or if the record itself is gone.
+      if (!record || record.starting) await endStrayVmms(this.store.runDirectory(instanceId));
       this.consoles.close(instanceId);
       await this.store.remove(instanceId);
       this.records.delete(instanceId);
