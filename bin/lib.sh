@@ -72,5 +72,5 @@ need_build() {
 }
 
 # What a host needs to run guests, and what makes the test guest.
-host_packages=(qemu-system-x86 qemu-utils iproute2 nftables dnsmasq-base util-linux)
+host_packages=(qemu-system-x86 qemu-utils iproute2 nftables dnsmasq-base util-linux procps)
 guest_packages=(busybox-static cpio kmod linux-image-cloud-amd64 dropbear-bin syslinux syslinux-common mtools dosfstools fdisk)

@@ -18,6 +18,8 @@ export class ApiClient {
     const response = await request(`${this.url}/api/v1${path}`, {
       method,
       dispatcher: this.dispatcher,
+      // Management is killed and restarted under the test: no connection is used twice.
+      reset: true,
       headers: {
         ...(this.token !== '' && { authorization: `Bearer ${this.token}` }),
         ...(body !== undefined && { 'content-type': Buffer.isBuffer(body) ? 'application/octet-stream' : 'application/json' }),

@@ -30,7 +30,8 @@ export class StackProcess {
     const { role, netns, env, args = [] } = this.options;
     const out = openSync(this.log, 'a');
     const node = [process.execPath, main, role, ...args];
-    const [program, argv] = netns === null ? [node[0] ?? '', node.slice(1)] : ['ip', ['netns', 'exec', netns, ...node]];
+    // Not `ip netns exec`: it would hide the namespaces that the agent makes from the next agent and from the test.
+    const [program, argv] = netns === null ? [node[0] ?? '', node.slice(1)] : ['nsenter', [`--net=/run/netns/${netns}`, ...node]];
     const child = spawn(program, argv, { stdio: ['ignore', out, out, 'ipc'], env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } });
     this.child = child;
     await new Promise<void>((done, fail) => {

@@ -34,7 +34,7 @@ export class ComputeApp {
     });
     await this.lifecycle.run('agent', () => agent.join(token), () => agent.stop());
     for (const service of all((w) => w.services)) await this.lifecycle.run(service.name, () => container.get(service).start(), () => container.get(service).stop());
-    await this.lifecycle.run('serve', () => agent.serve());
+    await this.lifecycle.run('serve', () => agent.serve(), () => agent.pause());
   }
 
   /** Instead of `start`: takes guests, networks and everything else of this host's agent off the machine. Its files are the caller's to remove. */

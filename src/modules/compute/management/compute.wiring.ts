@@ -1,7 +1,9 @@
 import type { ManagementWiring } from '../../../core/app/module-manifest';
 import { HostUsage } from '../../host/contract/host.ports';
 import { ProjectUsage } from '../../identity/contract/identity.ports';
+import { ImageUsage } from '../../image/contract/image.ports';
 import { ComputeHostUsage } from './compute-host-usage';
+import { ComputeImageUsage } from './compute-image-usage';
 import { ComputeProjectUsage } from './compute-project-usage';
 import { ConsoleTicketRepository } from './console-ticket.repository';
 import { ConsoleService } from './console.service';
@@ -48,6 +50,7 @@ export const computeWiring: ManagementWiring = {
   bind: ({ bind }) => {
     for (const part of [...parts, ...controllers, ...workflows, ConsoleSocket, InstanceObservedSink, InstanceReconciler]) bind<object>(part).toSelf().inSingletonScope();
     bind(ProjectUsage).to(ComputeProjectUsage).inSingletonScope();
+    bind(ImageUsage).to(ComputeImageUsage).inSingletonScope();
     bind(HostUsage).to(ComputeHostUsage).inSingletonScope();
   },
   controllers,

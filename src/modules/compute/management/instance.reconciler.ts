@@ -2,6 +2,7 @@ import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Service } from '../../../core/app/module-manifest';
 import { Database } from '../../../core/db/database';
+import type { Op } from '../../../core/db/op';
 import { NodeCaller } from '../../../core/m2m/node-caller';
 import { Logging } from '../../../core/telemetry/logging';
 import { Hosts } from '../../host/contract/host.ports';
@@ -9,7 +10,7 @@ import { volumeAbsent } from '../../storage/contract/volume.verbs';
 import { instanceAbsent } from '../contract/instance.verbs';
 import { InstanceEvents } from './instance.events';
 import { InstanceRemainderRepository } from './instance-remainder.repository';
-import { InstanceRepository } from './instance.repository';
+import { InstanceRepository, type ObservedChange } from './instance.repository';
 
 const everyMs = 2_000;
 const batch = 50;
@@ -57,14 +58,10 @@ export class InstanceReconciler extends Service {
   private async round(): Promise<void> {
     const hosts = await this.hosts.all(this.database.op);
     const silent = hosts.filter((h) => h.state === 'unknown').map((h) => h.id);
-    if (silent.length > 0) {
-      await this.database.tx(async (op) => {
-        for (const change of await this.instances.markUnknown(op, silent)) {
-          await this.events.changed(op, 'updated', { id: change.id, projectId: change.project_id, name: change.name, state: change.state, stateReason: change.state_reason, taskId: null });
-        }
-      });
-    }
-    const reachable = new Set(hosts.filter((h) => h.state !== 'unknown').map((h) => h.id));
+    const heard = hosts.filter((h) => h.state !== 'unknown').map((h) => h.id);
+    if (silent.length > 0) await this.publish((op) => this.instances.markUnknown(op, silent));
+    if (heard.length > 0) await this.publish((op) => this.instances.markKnown(op, heard));
+    const reachable = new Set(heard);
     for (const remainder of await this.remainders.orphaned(this.database.op, batch)) {
       if (!reachable.has(remainder.hostId)) continue;
       const key = `remainder-${remainder.instanceId}`;
@@ -81,5 +78,13 @@ export class InstanceReconciler extends Service {
         this.log.warn({ err: error, instanceId: remainder.instanceId, hostId: remainder.hostId }, 'the host still has remains of a deleted instance');
       }
     }
+  }
+
+  private async publish(change: (op: Op) => Promise<ObservedChange[]>): Promise<void> {
+    await this.database.tx(async (op) => {
+      for (const { id, project_id: projectId, name, state, state_reason: stateReason } of await change(op)) {
+        await this.events.changed(op, 'updated', { id, projectId, name, state, stateReason, taskId: null });
+      }
+    });
   }
 }

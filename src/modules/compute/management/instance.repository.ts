@@ -103,10 +103,15 @@ export class InstanceRepository {
     return rows[0] ?? [];
   }
 
-  /** Which of these ids exist, whatever their host. */
-  async existing(op: Op, ids: string[]): Promise<Map<string, string | null>> {
-    const rows: { id: string; host_id: string | null }[] = await op.manager.query('SELECT id, host_id FROM instance WHERE id = ANY($1)', [ids]);
-    return new Map(rows.map((r) => [r.id, r.host_id]));
+  /** Hosts that are heard again: their instances are what they were last seen to be; a change since then comes with the host's own report. */
+  async markKnown(op: Op, hostIds: string[]): Promise<ObservedChange[]> {
+    const rows: ObservedChange[][] = await op.manager.query(
+      `UPDATE instance SET state = CASE observed_state WHEN 'crashed' THEN 'error' WHEN 'absent' THEN 'error' ELSE observed_state END, state_reason = ''
+       WHERE host_id = ANY($1) AND task_id IS NULL AND state = 'unknown' AND observed_state IS NOT NULL
+       RETURNING id, project_id, name, state, state_reason`,
+      [hostIds],
+    );
+    return rows[0] ?? [];
   }
 
   countIn(op: Op, projectId: string): Promise<number> {
@@ -117,7 +122,8 @@ export class InstanceRepository {
     return op.manager.countBy(InstanceEntity, { hostId });
   }
 
-  countOf(op: Op, imageId: string): Promise<number> {
-    return op.manager.countBy(InstanceEntity, { imageId });
+  /** Instances made from the image, at most `limit`. */
+  ofImage(op: Op, imageId: string, limit: number): Promise<Pick<InstanceEntity, 'id' | 'name'>[]> {
+    return op.manager.find(InstanceEntity, { select: { id: true, name: true }, where: { imageId }, take: limit });
   }
 }

@@ -57,15 +57,6 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
           await instances.update(c.op, c.input.instanceId, { hostId: null });
         },
       })
-      .tx('allocate-ports', {
-        title: 'Allocate addresses',
-        run: async (c) => {
-          const i = await steps.require(c.op, c.input.instanceId);
-          await ports.allocate(c.op, { instanceId: i.id, projectId: i.projectId, hostname: i.hostname, hostId: c.out['claim-host'].hostId, nics: i.nics });
-          return {};
-        },
-        undo: (c) => ports.release(c.op, c.input.instanceId),
-      })
       .tx('record-root-volume', {
         title: 'Reserve the root volume',
         run: async (c) => {
@@ -74,6 +65,16 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
           return { volumeId: root.id, pool: root.pool, bytes: root.bytes, imageId: i.imageId };
         },
         undo: (c) => volumes.remove(c.op, c.input.instanceId),
+      })
+      // Last before the commit: from here on other creates on the same network wait.
+      .tx('allocate-ports', {
+        title: 'Allocate addresses',
+        run: async (c) => {
+          const i = await steps.require(c.op, c.input.instanceId);
+          await ports.allocate(c.op, { instanceId: i.id, projectId: i.projectId, hostname: i.hostname, hostId: c.out['claim-host'].hostId, nics: i.nics });
+          return {};
+        },
+        undo: (c) => ports.release(c.op, c.input.instanceId),
       })
       .remote('fetch-image', {
         title: 'Fetch the image to the host',

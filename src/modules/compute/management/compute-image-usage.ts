@@ -1,0 +1,16 @@
+import { injectable } from 'inversify';
+import type { Op } from '../../../core/db/op';
+import { ImageUsage, type ImageUser } from '../../image/contract/image.ports';
+import { InstanceRepository } from './instance.repository';
+
+/** Keeps images from being deleted while an instance is still made from them. */
+@injectable()
+export class ComputeImageUsage extends ImageUsage {
+  constructor(private readonly instances: InstanceRepository) {
+    super();
+  }
+
+  override async users(op: Op, imageId: string, limit: number): Promise<ImageUser[]> {
+    return (await this.instances.ofImage(op, imageId, limit)).map(({ id, name }) => ({ kind: 'instance', id, name }));
+  }
+}
