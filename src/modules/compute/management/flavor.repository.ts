@@ -1,5 +1,6 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
+import { findRow } from '../../../core/db/find-rows';
 import { keysetPage } from '../../../core/db/keyset';
 import { looksLikeId } from '../../../core/http/fields';
 import { FlavorEntity } from './flavor.entity';
@@ -11,7 +12,7 @@ export class FlavorRepository {
   }
 
   find(op: Op, ref: string): Promise<FlavorEntity | null> {
-    return op.manager.findOneBy(FlavorEntity, looksLikeId(ref) ? { id: ref.toLowerCase() } : { name: ref });
+    return findRow(op, FlavorEntity, looksLikeId(ref) ? { id: ref.toLowerCase() } : { name: ref });
   }
 
   async nameTaken(op: Op, name: string): Promise<boolean> {

@@ -2,6 +2,7 @@ import { injectable } from 'inversify';
 import { In } from 'typeorm';
 import type { z } from 'zod';
 import type { Op } from '../../../core/db/op';
+import { findRow } from '../../../core/db/find-rows';
 import { keysetPage } from '../../../core/db/keyset';
 import type { instanceListQuery } from '../contract/compute.api';
 import type { ObservedInstance } from '../contract/instance.verbs';
@@ -30,7 +31,7 @@ export class InstanceRepository {
   }
 
   byId(op: Op, id: string): Promise<InstanceEntity | null> {
-    return op.manager.findOneBy(InstanceEntity, { id });
+    return findRow(op, InstanceEntity, { id });
   }
 
   /** Row locked until the transaction ends: verbs on one instance come one after the other. */

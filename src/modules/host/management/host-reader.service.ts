@@ -6,9 +6,13 @@ import { Hosts, type SchedulableHost } from '../contract/host.ports';
 import { capacityOf } from './host-capacity';
 import { HostRepository } from './host.repository';
 
+const maxKnown = 10_000;
+
 /** Hosts as other modules see them. */
 @injectable()
 export class HostReader extends Hosts {
+  private readonly known = new Map<string, string>();
+
   constructor(
     private readonly hosts: HostRepository,
     private readonly config: Config,
@@ -30,7 +34,13 @@ export class HostReader extends Hosts {
     }));
   }
 
-  names(op: Op, ids: string[]): Promise<Map<string, string>> {
-    return this.hosts.names(op, ids);
+  /** A host never changes its name, so each is read once. */
+  async names(op: Op, ids: string[]): Promise<Map<string, string>> {
+    const unknown = ids.filter((id) => !this.known.has(id));
+    if (unknown.length > 0) {
+      if (this.known.size > maxKnown) this.known.clear();
+      for (const [id, name] of await this.hosts.names(op, unknown)) this.known.set(id, name);
+    }
+    return new Map(ids.flatMap((id) => [[id, this.known.get(id)] as const]).filter((entry): entry is [string, string] => entry[1] !== undefined));
   }
 }

@@ -1,5 +1,6 @@
 import { injectable } from 'inversify';
 import { In } from 'typeorm';
+import { findRow } from '../../../core/db/find-rows';
 import type { Op } from '../../../core/db/op';
 import { looksLikeId } from '../../../core/http/fields';
 import { nameTaken, violates } from './name-taken';
@@ -17,7 +18,7 @@ export class ProjectRepository {
   }
 
   byRef(op: Op, ref: string): Promise<ProjectEntity | null> {
-    return looksLikeId(ref) ? op.manager.findOneBy(ProjectEntity, { id: ref.toLowerCase() }) : op.manager.findOneBy(ProjectEntity, { name: ref });
+    return findRow(op, ProjectEntity, looksLikeId(ref) ? { id: ref.toLowerCase() } : { name: ref });
   }
 
   byIds(op: Op, ids: readonly string[]): Promise<ProjectEntity[]> {

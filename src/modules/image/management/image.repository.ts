@@ -1,6 +1,7 @@
 import { injectable } from 'inversify';
 import { In } from 'typeorm';
 import { keysetPage } from '../../../core/db/keyset';
+import { findRow, findRows } from '../../../core/db/find-rows';
 import type { Op } from '../../../core/db/op';
 import { ImageEntity } from './image.entity';
 
@@ -20,17 +21,17 @@ export class ImageRepository {
   }
 
   byId(op: Op, id: string): Promise<ImageEntity | null> {
-    return op.manager.findOneBy(ImageEntity, { id });
+    return findRow(op, ImageEntity, { id });
   }
 
   /** With the row locked until the transaction ends. `share`: against delete only. */
   lock(op: Op, id: string, mode: 'share' | 'update'): Promise<ImageEntity | null> {
-    return op.manager.findOne(ImageEntity, { where: { id }, lock: { mode: mode === 'share' ? 'for_key_share' : 'pessimistic_write' } });
+    return findRow(op, ImageEntity, { id }, { lock: mode === 'share' ? 'FOR KEY SHARE' : 'FOR UPDATE' });
   }
 
   /** Own images of this name, at most two. */
   named(op: Op, projects: 'all' | readonly string[], name: string): Promise<ImageEntity[]> {
-    return op.manager.find(ImageEntity, { where: { name, ...(projects !== 'all' && { projectId: In([...projects]) }) }, take: 2 });
+    return findRows(op, ImageEntity, { name, ...(projects !== 'all' && { projectId: projects }) }, { limit: 2 });
   }
 
   publicNamed(op: Op, name: string): Promise<ImageEntity[]> {

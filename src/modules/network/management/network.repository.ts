@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
-import { In } from 'typeorm';
 import type { z } from 'zod';
+import { findRow, findRows } from '../../../core/db/find-rows';
 import type { Op } from '../../../core/db/op';
 import { keysetPage } from '../../../core/db/keyset';
 import { nameTaken } from '../../../core/errors/problem';
@@ -20,20 +20,20 @@ export class NetworkRepository {
   }
 
   byId(op: Op, id: string): Promise<NetworkEntity | null> {
-    return op.manager.findOneBy(NetworkEntity, { id });
+    return findRow(op, NetworkEntity, { id });
   }
 
   named(op: Op, projects: 'all' | readonly string[], name: string): Promise<NetworkEntity[]> {
-    return op.manager.find(NetworkEntity, { where: { name, ...(projects !== 'all' && { projectId: In([...projects]) }) }, take: 2 });
+    return findRows(op, NetworkEntity, { name, ...(projects !== 'all' && { projectId: projects }) }, { limit: 2 });
   }
 
   byIds(op: Op, ids: readonly string[]): Promise<NetworkEntity[]> {
-    return ids.length === 0 ? Promise.resolve([]) : op.manager.findBy(NetworkEntity, { id: In([...ids]) });
+    return ids.length === 0 ? Promise.resolve([]) : findRows(op, NetworkEntity, { id: ids });
   }
 
   /** Locks networks for handing out addresses, in one order for all. Those that are gone are missing. */
   lock(op: Op, ids: readonly string[]): Promise<NetworkEntity[]> {
-    return op.manager.find(NetworkEntity, { where: { id: In([...new Set(ids)]) }, order: { id: 'ASC' }, lock: { mode: 'for_no_key_update' } });
+    return findRows(op, NetworkEntity, { id: [...new Set(ids)] }, { order: 'id', lock: 'FOR NO KEY UPDATE' });
   }
 
   /** Locks a network against everything else, ports included. */

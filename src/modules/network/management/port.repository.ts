@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
-import { In } from 'typeorm';
 import type { z } from 'zod';
+import { findRows } from '../../../core/db/find-rows';
 import type { Op } from '../../../core/db/op';
 import { keysetPage } from '../../../core/db/keyset';
 import type { portListQuery } from '../contract/network.api';
@@ -15,11 +15,11 @@ export interface PortState {
 @injectable()
 export class PortRepository {
   ofInstances(op: Op, instanceIds: readonly string[]): Promise<PortEntity[]> {
-    return instanceIds.length === 0 ? Promise.resolve([]) : op.manager.find(PortEntity, { where: { instanceId: In([...instanceIds]) }, order: { position: 'ASC' } });
+    return instanceIds.length === 0 ? Promise.resolve([]) : findRows(op, PortEntity, { instanceId: instanceIds }, { order: 'position' });
   }
 
   ofHost(op: Op, hostId: string): Promise<PortEntity[]> {
-    return op.manager.find(PortEntity, { where: { hostId }, order: { id: 'ASC' } });
+    return findRows(op, PortEntity, { hostId }, { order: 'id' });
   }
 
   /** Used addresses per network, in one grouped query. */

@@ -1,27 +1,29 @@
 import { injectable } from 'inversify';
 import { keysetPage } from '../../../core/db/keyset';
+import { findRow } from '../../../core/db/find-rows';
 import type { Op } from '../../../core/db/op';
 import { VolumeEntity } from './volume.entity';
 
 @injectable()
 export class VolumeRepository {
-  /** Leaves the root volume that the instance has already. */
-  async insertRoot(op: Op, v: VolumeEntity): Promise<void> {
-    await op.manager.query(
+  /** False when the instance has a root volume already, which is left as it is. */
+  async insertRoot(op: Op, v: VolumeEntity): Promise<boolean> {
+    const rows: unknown[] = await op.manager.query(
       `INSERT INTO volume (id, project_id, name, role, state, bytes, pool, host_id, instance_id, image_id, created_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT ON CONSTRAINT volume_instance_role DO NOTHING`,
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT ON CONSTRAINT volume_instance_role DO NOTHING RETURNING id`,
       [v.id, v.projectId, v.name, v.role, v.state, v.bytes, v.pool, v.hostId, v.instanceId, v.imageId, v.createdAt],
     );
+    return rows.length === 1;
   }
 
   rootOf(op: Op, instanceId: string): Promise<VolumeEntity | null> {
-    return op.manager.findOneBy(VolumeEntity, { instanceId, role: 'root' });
+    return findRow(op, VolumeEntity, { instanceId, role: 'root' });
   }
 
   /** Null when it is gone. */
   async setState(op: Op, id: string, state: VolumeEntity['state']): Promise<VolumeEntity | null> {
     await op.manager.update(VolumeEntity, { id }, { state });
-    return op.manager.findOneBy(VolumeEntity, { id });
+    return findRow(op, VolumeEntity, { id });
   }
 
   async remove(op: Op, id: string): Promise<void> {

@@ -37,10 +37,12 @@ export class VolumesService extends Volumes {
       pool: this.config.section<StorageConfig>('storage').rootPool,
       createdAt: new Date(),
     };
-    await this.volumes.insertRoot(op, made);
+    if (await this.volumes.insertRoot(op, made)) {
+      await this.changed(op, 'created', made);
+      return made;
+    }
     const root = await this.volumes.rootOf(op, request.instanceId);
     if (!root) throw new Error(`the root volume of instance ${request.instanceId} vanished`);
-    if (root.id === made.id) await this.changed(op, 'created', root);
     return root;
   }
 
