@@ -21,15 +21,16 @@ const firstFree = (from: string): string => `
 @injectable()
 export class AddressRepository {
   /**
-   * Makes a port with the next free address, in one statement. The caller holds the network's lock.
-   * @returns the address; `full` when there is none; `mac_taken` when another port has the MAC
+   * Makes a port with the next free address, in one statement, which takes the network's lock until the transaction ends.
+   * @returns the address; `full` when there is none; `gone` when there is no such network; `again` when another port has the MAC, or got the
+   * address while this waited for the lock: under the lock the next attempt sees that port
    */
-  async allocate(op: Op, port: NewPort): Promise<string | 'full' | 'mac_taken'> {
+  async allocate(op: Op, port: NewPort): Promise<string | 'full' | 'gone' | 'again'> {
     const rows: { picked: string | null; address: string | null }[] = await op.manager.query(
-      `WITH n AS (
+      `WITH n AS MATERIALIZED (
          SELECT id, host(gateway)::inet AS gateway, host(next_address)::inet AS start,
            (host(network(subnet))::inet + 1) AS first, host(broadcast(subnet))::inet AS last
-         FROM network WHERE id = $3
+         FROM network WHERE id = $3 FOR NO KEY UPDATE
        ), pick AS (
          SELECT coalesce((${firstFree('n.start')}), (${firstFree('n.first')})) AS address, n.id, n.first, n.last FROM n
        ), made AS (
@@ -44,8 +45,8 @@ export class AddressRepository {
       [port.id, port.projectId, port.networkId, port.instanceId, port.hostId, port.hostname, port.position, port.mac],
     );
     const [row] = rows;
-    if (!row || row.picked === null) return 'full';
-    return row.address ?? 'mac_taken';
+    if (!row) return 'gone';
+    return row.picked === null ? 'full' : (row.address ?? 'again');
   }
 
   /** Makes a port with this address. The caller holds the network's lock and has looked whether it is free. False when the MAC is taken. */
@@ -94,8 +95,12 @@ export class AddressRepository {
     return rows[0]?.gone ?? 0;
   }
 
-  /** Forgets cooldowns that are over. */
+  /** Forgets cooldowns that are over, but for those that somebody else forgets at the moment. */
   async sweep(op: Op, networkId: string): Promise<void> {
-    await op.manager.query('DELETE FROM address_cooldown WHERE network_id = $1 AND until <= now()', [networkId]);
+    await op.manager.query(
+      `DELETE FROM address_cooldown WHERE (network_id, address) IN (
+         SELECT network_id, address FROM address_cooldown WHERE network_id = $1 AND until <= now() FOR UPDATE SKIP LOCKED)`,
+      [networkId],
+    );
   }
 }

@@ -18,7 +18,7 @@ import type { PortEntity } from './port.entity';
 import { PortRepository } from './port.repository';
 import { checkFixedAddress } from './subnet-rules';
 
-/** Attempts at a MAC that no other port has; with 2^24 of them a second one is rare. */
+/** Attempts at a MAC that no other port has; with 2^24 of them a second one is rare. So is an address that was lost to another create. */
 const macAttempts = 20;
 const domain = 'vcstack.internal';
 
@@ -30,7 +30,7 @@ const inUse = (network: NetworkEntity, address: string, cooling?: number): Probl
     { network: network.id, address },
   );
 
-/** Ports of instances in PostgreSQL. Whoever gives out addresses of a network holds the lock on its row until the transaction ends. */
+/** Ports of instances in PostgreSQL. Whoever gives out addresses of a network holds the lock on its row from then on until the transaction ends. */
 @injectable()
 export class PostgresInstancePorts extends InstancePorts {
   constructor(
@@ -68,7 +68,11 @@ export class PostgresInstancePorts extends InstancePorts {
   }
 
   override async allocate(op: Op, request: { instanceId: string; projectId: string; hostname: string; hostId: string; nics: { networkId: string; address?: string }[] }): Promise<InstancePort[]> {
-    const networks = new Map((await this.networks.lock(op, request.nics.map((n) => n.networkId))).map((n) => [n.id, n]));
+    const ids = request.nics.map((n) => n.networkId);
+    // An address that was asked for is looked at before it is taken; the next free one is found and taken in one statement that locks by itself.
+    // Several networks are locked in one order for all.
+    const first = new Set(ids).size > 1 || request.nics.some((n) => n.address !== undefined);
+    const networks = new Map((await (first ? this.networks.lock(op, ids) : this.networks.byIds(op, ids))).map((n) => [n.id, n]));
     const present = await this.ports.ofInstances(op, [request.instanceId]);
     if (present.length > 0) return present.map((p) => presentPort(p, networks.get(p.networkId)?.name ?? ''));
     for (const id of networks.keys()) await this.addresses.sweep(op, id);
@@ -137,9 +141,10 @@ export class PostgresInstancePorts extends InstancePorts {
     if (address !== undefined) await this.requireFree(op, network, address);
     for (let attempt = 0; attempt < macAttempts; attempt += 1) {
       const mac = randomMac();
-      const got = address === undefined ? await this.addresses.allocate(op, { ...port, mac }) : (await this.addresses.insert(op, { ...port, mac }, address)) ? address : 'mac_taken';
+      const got = address === undefined ? await this.addresses.allocate(op, { ...port, mac }) : (await this.addresses.insert(op, { ...port, mac }, address)) ? address : 'again';
       if (got === 'full') throw full(network);
-      if (got !== 'mac_taken') return { id: port.id, networkId: network.id, network: network.name, mac, address: got };
+      if (got === 'gone') throw notFound('network', network.id);
+      if (got !== 'again') return { id: port.id, networkId: network.id, network: network.name, mac, address: got };
     }
     throw new Error('no free MAC was found');
   }

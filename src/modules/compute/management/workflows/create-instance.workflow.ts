@@ -50,7 +50,8 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             ...(i.wantedHostId !== null && { hostId: i.wantedHostId }),
           });
           await instances.update(c.op, i.id, { hostId });
-          return { hostId };
+          const { projectId, name, hostname, imageId, diskBytes, nics } = i;
+          return { hostId, projectId, name, hostname, imageId, diskBytes, nics };
         },
         undo: async (c) => {
           await placement.release(c.op, c.input.instanceId);
@@ -60,9 +61,9 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
       .tx('record-root-volume', {
         title: 'Reserve the root volume',
         run: async (c) => {
-          const i = await steps.require(c.op, c.input.instanceId);
-          const root = await volumes.createRoot(c.op, { instanceId: i.id, projectId: i.projectId, name: i.name, hostId: c.out['claim-host'].hostId, imageId: i.imageId, bytes: i.diskBytes });
-          return { volumeId: root.id, pool: root.pool, bytes: root.bytes, imageId: i.imageId };
+          const { hostId, projectId, name, imageId, diskBytes } = c.out['claim-host'];
+          const root = await volumes.createRoot(c.op, { instanceId: c.input.instanceId, projectId, name, hostId, imageId, bytes: diskBytes });
+          return { volumeId: root.id, pool: root.pool, bytes: root.bytes, imageId };
         },
         undo: (c) => volumes.remove(c.op, c.input.instanceId),
       })
@@ -70,8 +71,8 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
       .tx('allocate-ports', {
         title: 'Allocate addresses',
         run: async (c) => {
-          const i = await steps.require(c.op, c.input.instanceId);
-          await ports.allocate(c.op, { instanceId: i.id, projectId: i.projectId, hostname: i.hostname, hostId: c.out['claim-host'].hostId, nics: i.nics });
+          const { hostId, projectId, hostname, nics } = c.out['claim-host'];
+          await ports.allocate(c.op, { instanceId: c.input.instanceId, projectId, hostname, hostId, nics });
           return {};
         },
         undo: (c) => ports.release(c.op, c.input.instanceId),
