@@ -1,8 +1,8 @@
 import { injectable } from 'inversify';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
 import { StatePaths } from '../../../core/config/state-paths';
+import { replaceFile } from '../../../core/host/replace-file';
 import { instanceRecord, type InstanceRecord } from './instance-record';
 
 const isId = (name: string): boolean => /^[0-9a-f-]{36}$/.test(name);
@@ -23,7 +23,7 @@ export class InstanceStore {
   async save(record: InstanceRecord): Promise<void> {
     const directory = this.directory(record.instanceId);
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    await writeFileAtomic(join(directory, 'instance.json'), JSON.stringify(record), { mode: 0o600 });
+    await replaceFile(join(directory, 'instance.json'), JSON.stringify(record));
   }
 
   /** All records; a folder without a readable record (the agent died while making it) has none. */

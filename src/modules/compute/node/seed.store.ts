@@ -1,8 +1,8 @@
 import { injectable } from 'inversify';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
 import { z } from 'zod';
+import { replaceFile } from '../../../core/host/replace-file';
 import { MetadataProvider, type InstanceMetadata } from '../../network/contract/network.ports';
 import { instanceSeed } from '../contract/instance.verbs';
 import { InstanceStore } from './instance-store';
@@ -19,7 +19,7 @@ export class SeedStore extends MetadataProvider {
   async save(seed: Seed): Promise<void> {
     const directory = this.store.directory(seed.instanceId);
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    await writeFileAtomic(join(directory, 'seed.json'), JSON.stringify(seed), { mode: 0o600 });
+    await replaceFile(join(directory, 'seed.json'), JSON.stringify(seed));
   }
 
   override async of(instanceId: string): Promise<InstanceMetadata | null> {

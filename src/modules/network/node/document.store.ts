@@ -1,8 +1,8 @@
 import { injectable } from 'inversify';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
 import { StatePaths } from '../../../core/config/state-paths';
+import { replaceFile } from '../../../core/host/replace-file';
 import { hostNetworkDocument, type HostNetworkDocument } from '../contract/network.verbs';
 
 /** The document that this host was last given, on disk: the host converges to it again after every start, without management. */
@@ -24,7 +24,7 @@ export class DocumentStore {
 
   async save(document: HostNetworkDocument): Promise<void> {
     await mkdir(dirname(this.file()), { recursive: true, mode: 0o700 });
-    await writeFileAtomic(this.file(), JSON.stringify(document), { mode: 0o600 });
+    await replaceFile(this.file(), JSON.stringify(document));
   }
 
   private file(): string {

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
+import { replaceFile } from '../../../../core/host/replace-file';
 import { PoolDriver, type EnsureVolume, type PoolVolume } from './pool.driver';
 
 /** Keeps the names and sizes of volumes, not their bytes: for scale tests with simulated guests. */
@@ -24,7 +24,7 @@ export class SimulatedPoolDriver extends PoolDriver {
   override async ensure({ volumeId, bytes }: EnsureVolume): Promise<PoolVolume> {
     const there = await this.find(volumeId);
     if (there && there.bytes >= bytes) return there;
-    await writeFileAtomic(this.path(volumeId), String(bytes), { fsync: false });
+    await replaceFile(this.path(volumeId), String(bytes), { durable: false });
     return { path: this.path(volumeId), format: 'raw', bytes };
   }
 
