@@ -24,6 +24,8 @@ export interface RunServices {
   metrics: WorkflowMetrics;
   probe: WorkflowProbe;
   settings: WorkflowSettings;
+  /** Tasks at work in this process. */
+  running: () => number;
   /** True while the engine stops: runs give their task back at the next boundary. */
   stopping: () => boolean;
   /** A task reached a final state or is stuck (after the commit). */

@@ -3,8 +3,9 @@ import type { RunServices } from './run-services';
 import type { RunState } from './run-state';
 import type { TaskState } from './workflows';
 
-/** Steps inside the database take milliseconds: viewers are told of them at most this often. */
+/** Steps inside the database take milliseconds: viewers are told of them at most this often, and less often the more tasks are at work. */
 const quietMs = 250;
+const fewTasks = 4;
 
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
@@ -43,6 +44,6 @@ export const publishState = async (services: RunServices, run: RunState, op: Op,
 
 /** Tells viewers which step the task is at, unless they were told something a moment ago. */
 export const publishTask = async (services: RunServices, run: RunState, op: Op, step: string): Promise<void> => {
-  if (run.now() - run.lastEventAt < quietMs) return;
+  if (run.now() - run.lastEventAt < quietMs * Math.max(1, services.running() / fewTasks)) return;
   await publishState(services, run, op, { step });
 };

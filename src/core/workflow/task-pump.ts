@@ -30,6 +30,11 @@ export class TaskPump {
     return this.open && this.running.size < this.services.settings.concurrency;
   }
 
+  /** Tasks at work here. */
+  get size(): number {
+    return this.running.size;
+  }
+
   start(): void {
     this.open = true;
     this.poll = setInterval(() => this.kick(), Math.max(1_000, this.services.settings.pollMs)).unref();

@@ -76,6 +76,7 @@ export class WorkflowEngine extends Workflows implements VerbEvents {
       metrics: this.metrics,
       probe: probe ?? new WorkflowProbe(),
       settings: this.settings,
+      running: () => this.pump.size,
       stopping: () => this.stopping,
       ended: (taskId, _type, state) => this.settlements.settled(taskId, state),
       dueIn: (ms) => this.pump.dueIn(ms),
