@@ -1,8 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-
-/** Of the kernel's process statistics, on every Linux that Node runs on. */
-const ticksPerSecond = 100;
+import { cpuSecondsOf } from './processor-time';
 
 export interface ChildOptions {
   /** File that its output goes to. */
@@ -54,9 +52,7 @@ export class Child {
 
   /** Processor time that it has used, in seconds. */
   get cpuSeconds(): number {
-    const stat = readFileSync(`/proc/${this.pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+    return cpuSecondsOf(this.pid);
   }
 
   /** Waits until it is gone, 40 s at most, then by force. */

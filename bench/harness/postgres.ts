@@ -1,8 +1,9 @@
-import { mkdtempSync, chmodSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, Pool } from 'pg';
 import pino from 'pino';
 import { EmbeddedPostgres } from '../../src/core/db/embedded-postgres';
+import { cpuSecondsOf, statOf } from './processor-time';
 
 /** The embedded PostgreSQL with its own settings (fsync on), in a throwaway folder. Started by the first figure that needs it. */
 export class BenchPostgres {
@@ -22,6 +23,13 @@ export class BenchPostgres {
     return url.replace('/vcstack?', `/${name}?`);
   }
 
+  /** Processor time of the server and all its connections so far, in seconds. */
+  get cpuSeconds(): number {
+    if (!this.started) return 0;
+    const server = Number(readFileSync(join(this.started.directory, 'state', 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
+    return [server, ...childrenOf(server)].reduce((sum, pid) => sum + cpuSecondsOf(pid, pid === server), 0);
+  }
+
   async stop(): Promise<void> {
     const started = this.started;
     this.started = undefined;
@@ -37,6 +45,12 @@ export class BenchPostgres {
     return { url: await server.start(), server, directory };
   }
 }
+
+const childrenOf = (parent: number): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => statOf(pid)[1] === String(parent));
 
 const scratch = 'CREATE TABLE IF NOT EXISTS bench_bare (id bigserial PRIMARY KEY, state text NOT NULL, data jsonb NOT NULL)';
 
