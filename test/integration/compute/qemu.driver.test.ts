@@ -1,8 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { QemuDriver } from '../../../src/modules/compute/node/drivers/qemu/qemu.driver';
+import { exec } from '../../../src/core/host/exec';
 import { driverContract } from './driver.contract.suite';
+import { serialGuestDisk } from './serial-guest';
 
 jest.setTimeout(60_000);
 
@@ -19,6 +23,54 @@ if (spawnSync(binary, ['--version']).status !== 0) {
     usesResources: true,
     hasProcesses: true,
   }));
+
+  describe('qemu: network', () => {
+    const netns = 't-vmm-qemu';
+    const tap = 't-vmm-tap';
+    let directory: string;
+    beforeEach(async () => {
+      directory = await mkdtemp('/tmp/t-vmm-net-');
+      await exec('ip', ['netns', 'del', netns]).catch(() => undefined);
+      await exec('ip', ['netns', 'add', netns]);
+      await exec('ip', ['-n', netns, 'tuntap', 'add', 'dev', tap, 'mode', 'tap']);
+    });
+    afterEach(async () => {
+      await exec('ip', ['netns', 'del', netns]);
+      await rm(directory, { recursive: true, force: true });
+    });
+
+    it('runs inside its namespace, on its tap, in a session of its own', async () => {
+      const driver = new QemuDriver({ binary, accel: 'tcg', cacheDir }, pino({ enabled: false }));
+      await writeFile(join(directory, 'disk.raw'), serialGuestDisk());
+      const handle = await driver.start({
+        instanceId: randomUUID(),
+        name: 'net',
+        vcpus: 2,
+        memoryBytes: 64 * 1024 * 1024,
+        disks: [{ id: 'd0', path: join(directory, 'disk.raw'), format: 'raw', readonly: true }],
+        nics: [{ id: 'n0', tap, mac: '52:54:00:00:00:01', mtu: 1450 }],
+        netns,
+        smbiosSerial: 's',
+        runDir: join(directory, 'run'),
+        logDir: join(directory, 'log'),
+      });
+      try {
+        const { pid } = handle.process;
+        expect(await readlink(`/proc/${pid}/exe`)).toContain('qemu');
+        expect(await readlink(`/proc/${pid}/ns/net`)).not.toBe(await readlink('/proc/self/ns/net'));
+        const { stdout } = await exec('ip', ['netns', 'pids', netns]);
+        expect(stdout.trim()).toBe(String(pid));
+        // Field 6 of stat is the session: its own.
+        const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ');
+        expect(fields?.[3]).toBe(String(pid));
+        expect((await exec('ip', ['-n', netns, '-o', 'link', 'show', 'dev', tap])).stdout).toContain(tap);
+      } finally {
+        await driver.kill(handle);
+      }
+      // The tap is the network's, not the VMM's: it stays.
+      await exec('ip', ['-n', netns, 'link', 'show', 'dev', tap]);
+    });
+  });
 
   describe('qemu: probe', () => {
     it('says which accelerator and why, and remembers the trial', async () => {

@@ -22,7 +22,7 @@ interface Running {
   token: string;
   client: ChClient;
   kill: () => Promise<void>;
-  /** Resolves with whether the guest (or the API) ended it in order. */
+  /** Resolves when it has ended and its cause is recorded. */
   ended: Promise<void>;
 }
 
@@ -166,7 +166,7 @@ export class SimulatedDriver extends VmmDriver {
         void record
           .settleGuestPowerOff()
           .then(() => rm(join(runDir, stateFile), { force: true }))
-          .finally(finish);
+          .then(finish, finish);
       },
     });
     const client = new ChClient(inProcess(vmm));

@@ -1,0 +1,36 @@
+import type { VmSpec } from '../vmm-driver';
+import { qemuArguments } from './qemu-arguments';
+
+const spec: VmSpec = {
+  instanceId: 'i-1',
+  name: 'a,b',
+  vcpus: 3,
+  memoryBytes: 256 * 1024 * 1024,
+  disks: [{ id: '11111111-2222-3333-4444-555555555555', path: '/pool/a,b.raw', format: 'raw', readonly: true }],
+  nics: [{ id: 'n1', tap: 'tap1', mac: '52:54:00:00:00:01', mtu: 1450 }],
+  netns: 'ns',
+  smbiosSerial: 'ds=nocloud;s=http://x/,y',
+  runDir: '/run/a,b',
+  logDir: '/log',
+};
+const valuesOf = (args: string[], option: string): string[] => args.flatMap((arg, n) => (args[n - 1] === option ? [arg] : []));
+
+describe('qemuArguments', () => {
+  it('doubles commas where QEMU splits at them, so that no path or serial becomes an option', () => {
+    const args = qemuArguments(spec, 'tcg');
+    expect(valuesOf(args, '-smbios')).toEqual(['type=1,manufacturer=VC Stack,product=Instance,serial=ds=nocloud;s=http://x/,,y']);
+    expect(valuesOf(args, '-chardev').every((value) => value.includes('path=/run/a,,b/'))).toBe(true);
+  });
+  it('states the format, the lock and the read-only flag of every disk', () => {
+    const [file, node] = valuesOf(qemuArguments(spec, 'tcg'), '-blockdev').map((value) => JSON.parse(value) as Record<string, unknown>);
+    expect(file).toMatchObject({ driver: 'file', filename: '/pool/a,b.raw', locking: 'on', 'read-only': true, 'auto-read-only': false });
+    expect(node).toMatchObject({ driver: 'raw', 'read-only': true });
+  });
+  it('never uses a helper script, a default device or the name that a tenant gave', () => {
+    const args = qemuArguments(spec, 'kvm');
+    expect(valuesOf(args, '-netdev')).toEqual(['tap,id=net0,ifname=tap1,script=no,downscript=no,vhost=off']);
+    expect(args).toEqual(expect.arrayContaining(['-nodefaults', '-no-user-config', '-sandbox']));
+    expect(args.join(' ')).not.toContain('guest=a');
+    expect(valuesOf(args, '-cpu')).toEqual(['host']);
+  });
+});
