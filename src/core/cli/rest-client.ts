@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { failureOf } from './cli-failure';
 import type { Profile } from './profile-store';
 import { tlsOptions } from './server-trust';
@@ -75,12 +74,17 @@ export class RestClient {
       outgoing.on('close', connected);
       outgoing.setTimeout(call.idleMs ?? 120_000, () => outgoing.destroy(timedOut(url)));
       outgoing.once('response', (response) => {
-        // The server may refuse before it has read an upload to its end.
+        // The server may refuse before it has read an upload to its end: stop sending, but keep the request until the answer has been read.
+        call.stream?.content.unpipe(outgoing);
         call.stream?.content.destroy();
+        response.once('close', () => (outgoing.writableEnded ? undefined : outgoing.destroy()));
         resolve(response);
       });
       outgoing.once('error', reject);
-      if (call.stream) pipeline(call.stream.content, outgoing).catch(reject);
+      if (call.stream) {
+        call.stream.content.once('error', (error) => outgoing.destroy(error));
+        call.stream.content.pipe(outgoing);
+      }
       else outgoing.end(json);
     });
   }

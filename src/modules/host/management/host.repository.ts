@@ -121,11 +121,16 @@ export class HostRepository {
     return (await op.manager.findOneBy(HostInventoryEntity, { hostId }))?.data ?? null;
   }
 
-  /** False when it is what is stored already. */
+  /**
+   * False when it is what is stored already, or when a restarted agent still examines the host: what it found before stands until it is done,
+   * so that a restart does not take a ready host out of service.
+   */
   async putInventory(op: Op, hostId: string, inventory: Inventory): Promise<boolean> {
     const rows = await op.manager.query<unknown[]>(
       `INSERT INTO host_inventory (host_id, data) VALUES ($1, $2)
-       ON CONFLICT (host_id) DO UPDATE SET data = EXCLUDED.data, updated_at = now() WHERE host_inventory.data IS DISTINCT FROM EXCLUDED.data RETURNING host_id`,
+       ON CONFLICT (host_id) DO UPDATE SET data = EXCLUDED.data, updated_at = now() WHERE host_inventory.data IS DISTINCT FROM EXCLUDED.data
+         AND NOT (EXCLUDED.data->>'complete' = 'false' AND host_inventory.data->>'complete' IS DISTINCT FROM 'false')
+       RETURNING host_id`,
       [hostId, JSON.stringify(inventory)],
     );
     if (rows.length === 0) return false;
