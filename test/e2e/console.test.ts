@@ -1,0 +1,108 @@
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Instance } from '../../src/modules/compute/contract/compute.api';
+import { eventually, TestCloud } from '../support/cloud';
+
+const minutes = 60_000;
+/** Where pictures go; the one in the README is taken by hand from here. */
+const pictures = resolve(__dirname, '../../.cache/pictures');
+
+describe('the console in a browser', () => {
+  let cloud: TestCloud;
+  let browser: Browser;
+  let page: Page;
+  const errors: string[] = [];
+  const address = (path: string): string => `${cloud.api.url}/console/${path}`;
+
+  beforeAll(async () => {
+    cloud = await TestCloud.start('web', { hosts: ['h1'] });
+    await cloud.furnish();
+    mkdirSync(pictures, { recursive: true });
+    browser = await chromium.launch({
+      executablePath: '/usr/bin/chromium',
+      args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    });
+    const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 } });
+    page = await context.newPage();
+    page.on('pageerror', (error) => errors.push(error.message));
+  }, 4 * minutes);
+
+  afterAll(async () => {
+    await browser?.close();
+    await cloud?.close();
+  }, 2 * minutes);
+
+  it('logs in, and says so when the password is wrong', async () => {
+    await page.goto(address(''));
+    await page.getByLabel('Name').fill('admin');
+    await page.getByLabel('Password').fill('not the password');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').first().waitFor();
+    await page.getByLabel('Password').fill(cloud.adminPassword);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.screenshot({ path: join(pictures, 'overview.png') });
+  }, minutes);
+
+  it('creates an instance in a form and shows it running by itself', async () => {
+    await page.goto(address('instances'));
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.keyboard.press('c');
+    await page.getByLabel('Instance name').fill('from-the-browser');
+    for (const [role, name] of [['radio', /^tiny/], ['radio', /^linux/], ['checkbox', /^n1/]] as const) {
+      const choice = page.getByRole(role, { name }).first();
+      await choice.waitFor();
+      if ((await choice.getAttribute('aria-checked')) !== 'true' && !(await choice.isChecked())) await choice.click();
+    }
+    await page.screenshot({ path: join(pictures, 'create.png') });
+    await page.getByRole('button', { name: 'Create instance' }).click();
+    await eventually('the instance running', async () => (await cloud.api.ok<{ items: Instance[] }>('GET', '/instances')).items.some((i) => i.name === 'from-the-browser' && i.state === 'running'), 60_000);
+    await page.goto(address('instances'));
+    await page.getByRole('row', { name: /from-the-browser.*running/i }).waitFor();
+    const { taskId } = await cloud.create('second-by-rest');
+    await page.getByRole('row', { name: /second-by-rest/ }).waitFor();
+    await cloud.settled(taskId);
+    await page.getByRole('row', { name: /second-by-rest.*running/i }).waitFor();
+    await page.screenshot({ path: join(pictures, 'instances.png') });
+  }, 3 * minutes);
+
+  it('opens the serial console in a tab of its own and types into the guest', async () => {
+    const { id } = await cloud.instance('from-the-browser');
+    await page.goto(address(`instances/${id}/console`));
+    const terminal = page.locator('.xterm');
+    await terminal.waitFor();
+    const screen = await cloud.console(id);
+    await screen.until(/@@ ready/);
+    await terminal.click();
+    await page.keyboard.type('echo typed-$((6 * 7))\n');
+    await screen.until(/typed-42/);
+    screen.close();
+    await page.locator('.xterm-rows', { hasText: 'typed-42' }).waitFor();
+    await page.screenshot({ path: join(pictures, 'serial.png') });
+  }, 2 * minutes);
+
+  it("shows the task's steps", async () => {
+    await page.goto(address('tasks'));
+    await page.getByText('from-the-browser').locator('visible=true').first().click();
+    await page.getByText('Start the virtual machine').first().waitFor();
+    await page.screenshot({ path: join(pictures, 'task.png') });
+  }, minutes);
+
+  it('deletes it once its name has been typed', async () => {
+    await page.goto(address('instances'));
+    await page.getByRole('button', { name: 'Actions for from-the-browser' }).click();
+    await page.getByRole('menuitem', { name: /Delete/ }).click();
+    const dialog = page.getByRole('alertdialog').or(page.getByRole('dialog')).first();
+    await dialog.getByRole('textbox').fill('from-the-browser');
+    await dialog.getByRole('button', { name: /Delete/ }).click();
+    await eventually('the instance gone', async () => (await cloud.api.call('GET', '/instances/from-the-browser?project=default')).status === 404, 60_000);
+    await page.goto(address('instances'));
+    await page.getByRole('row', { name: /second-by-rest/ }).waitFor();
+    expect(await page.getByRole('row', { name: /from-the-browser/ }).count()).toBe(0);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.screenshot({ path: join(pictures, 'instances-dark.png') });
+  }, 2 * minutes);
+
+  it('threw nothing in the browser', () => expect(errors).toEqual([]));
+});
