@@ -33,6 +33,8 @@ const lostNodeAttempts = 3;
 export class ForwardPhase {
   /** Set after a shared commit failed. */
   private singly = false;
+  /** A call to a node that is over; its checkpoint is written together with the next step's. Lost with the process, it is asked again by its key. */
+  private carried: { write: StepWrite; ended: number } | undefined;
 
   constructor(
     private readonly services: RunServices,
@@ -44,16 +46,20 @@ export class ForwardPhase {
   async step(): Promise<StepEnd> {
     const { run } = this;
     run.assertHeld();
+    const late = run.now() >= run.task.deadline;
+    if (run.cancelled || late) await this.flush();
     if (run.cancelled) return this.cancel();
-    const step = run.steps[run.cursor];
+    const seq = run.cursor + (this.carried ? 1 : 0);
+    const step = run.steps[seq];
     if (!step) throw new LeaseLost(run.task.id);
-    if (run.now() >= run.task.deadline) {
+    if (late) {
       return this.turn({ ...describeFailure(new PermanentError('deadline_exceeded', 'The task did not end within its time.'), step.name) });
     }
     try {
-      return await this.attempt(step, run.cursor);
+      return await this.attempt(step, seq);
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
+      await this.flush();
       if (error instanceof CancelSeen) return this.cancel();
       run.assertHeld();
       return this.failed(step, run.cursor, error);
@@ -82,7 +88,7 @@ export class ForwardPhase {
           if (this.singly || writes.length >= stepsPerCommit || performance.now() - since > longestCommitMs) break;
         }
         const now = performance.now();
-        return this.checkpoint(op, writes.map(({ write, started, ended }) => ({ ...write, startedMsAgo: now - started, endedMsAgo: now - ended })));
+        return this.checkpoint(op, [...this.carriedWrites(), ...writes.map(({ write, started, ended }) => ({ ...write, startedMsAgo: now - started, endedMsAgo: now - ended }))]);
       });
       remember();
     } catch (error) {
@@ -92,6 +98,7 @@ export class ForwardPhase {
       this.singly = true;
       return 'next';
     }
+    await this.carriedIsStored();
     for (const { write, started } of writes) {
       runner.observe(run.task.type, write.name, 'run', started);
       await runner.probe(write.name, 'run', 'after-checkpoint');
@@ -121,11 +128,49 @@ export class ForwardPhase {
     }
     const deadline = runner.deadlineOf(seq, 'run', spec.timeout);
     if (run.now() >= deadline) throw this.timedOut(spec.timeout);
-    const got = await runner.remote(seq, step.name, 'run', spec, deadline);
+    const before = { writes: this.carriedWrites(), progress: this.progressAt(seq), stored: () => this.carriedIsStored() };
+    const got = await runner.remote(seq, step.name, 'run', spec, deadline, before);
     if (got.end === 'asleep') return 'asleep';
     if (got.end === 'skip') throw new PermanentError('no_host', `No host is known for the step "${step.name}".`);
     const attempt = run.row(seq, 'run')?.attempt ?? 1;
-    return this.passed(step, await this.checkpointAlone({ seq, name: step.name, phase: 'run', state: 'succeeded', attempt, output: got.output }), since);
+    const write: StepWrite = { seq, name: step.name, phase: 'run', state: 'succeeded', attempt, output: got.output };
+    if (!this.sharesCheckpoint(write)) return this.passed(step, await this.checkpointAlone(write), since);
+    this.carried = { write, ended: performance.now() };
+    runner.observe(run.task.type, step.name, 'run', since);
+    return 'next';
+  }
+
+  /** Whether the next step writes to the database before anything else happens, so that this checkpoint can go with it. */
+  private sharesCheckpoint(write: StepWrite): boolean {
+    const { run, runner } = this;
+    const next = run.steps[write.seq + 1];
+    if (!next || next.kind === 'wait' || run.cancelled || this.services.stopping()) return false;
+    runner.remember(write);
+    return next.kind === 'tx' || !next.spec.when || next.spec.when(run.stepContext(1));
+  }
+
+  private carriedWrites(): StepWrite[] {
+    return this.carried ? [{ ...this.carried.write, endedMsAgo: performance.now() - this.carried.ended }] : [];
+  }
+
+  /** What was carried has committed with something else. */
+  private async carriedIsStored(): Promise<void> {
+    const name = this.carried?.write.name;
+    this.carried = undefined;
+    if (name !== undefined) await this.runner.probe(name, 'run', 'after-checkpoint');
+  }
+
+  /** Stores what is carried by itself: the next step did not come to it. */
+  private async flush(): Promise<void> {
+    const [write] = this.carriedWrites();
+    if (!write) return;
+    this.run.assertHeld();
+    (await this.checkpointAlone(write))();
+    await this.carriedIsStored();
+  }
+
+  private progressAt(cursor: number): number {
+    return Math.floor((100 * cursor) / this.run.steps.length);
   }
 
   private async wait(step: AnyStep & { kind: 'wait' }, seq: number): Promise<StepEnd> {
@@ -159,7 +204,7 @@ export class ForwardPhase {
     if (!last) throw new Error('a checkpoint needs a step');
     const cursor = last.seq + 1;
     const next = run.steps[cursor]?.name ?? null;
-    const progress = Math.floor((100 * cursor) / run.steps.length);
+    const progress = this.progressAt(cursor);
     const remember = (seen: Seen, state: TaskState): void => {
       for (const write of writes) this.runner.remember(write);
       run.saw(seen);

@@ -24,6 +24,16 @@ export const jsonOutput = (value: unknown): unknown => {
   return JSON.parse(JSON.stringify(value)) as unknown;
 };
 
+/** Checkpoints of earlier steps, and whom to tell once they are stored. */
+interface Unstored {
+  writes: readonly StepWrite[];
+  /** Of the task with them. */
+  progress: number;
+  stored: () => Promise<void>;
+}
+
+const nothingUnstored: Unstored = { writes: [], progress: 0, stored: () => Promise.resolve() };
+
 /** What both directions share: attempts, remote calls, naps. */
 export class StepRunner {
   constructor(
@@ -70,18 +80,18 @@ export class StepRunner {
 
   /**
    * One attempt of a call to a node, or one look after an accepted one. Returns the output once there is one; `asleep` while the node works on.
-   * Throws what the call threw. `skip`: the undo says that no node can have been reached.
+   * Throws what the call threw. What is `before` it and not stored yet is stored with its intent. `skip`: the undo says that no node can have been reached.
    */
-  async remote(seq: number, name: string, phase: 'run' | 'undo', call: Call, deadline: number): Promise<{ end: 'done'; output: unknown } | { end: 'skip' } | { end: 'asleep' }> {
+  async remote(seq: number, name: string, phase: 'run' | 'undo', call: Call, deadline: number, before: Unstored = nothingUnstored): Promise<{ end: 'done'; output: unknown } | { end: 'skip' } | { end: 'asleep' }> {
     const { run, services } = this;
-    const before = run.row(seq, phase);
-    const number = before?.call ?? 0;
+    const row = run.row(seq, phase);
+    const number = row?.call ?? 0;
     const key = `${run.task.id}/${name}/${phase}${number > 0 ? `/${number}` : ''}`;
-    if (before?.accepted && before.hostId) {
+    if (row?.accepted && row.hostId) {
       run.assertHeld();
-      const outcome = await services.nodes.outcome(before.hostId, call.verb, key);
+      const outcome = await services.nodes.outcome(row.hostId, call.verb, key);
       if (outcome.done) return { end: 'done', output: jsonOutput(outcome.result) };
-      return this.awaitNode(before, deadline);
+      return this.awaitNode(row, deadline);
     }
     const attempt = this.attemptOf(seq, phase);
     const hostId = call.node(run.stepContext(attempt));
@@ -89,13 +99,20 @@ export class StepRunner {
     const write: StepWrite = { seq, name, phase, state: 'running', attempt, hostId, call: number };
     const args = await inTransaction(services, async (op) => {
       const computed = await call.args(run.txContext(op, attempt));
-      const seen = await services.store.intent(op, run.hold, write);
+      const seen =
+        before.writes.length > 0
+          ? await services.store.advance(op, run.hold, [...before.writes, write], { cursor: seq, step: name, progress: before.progress })
+          : await services.store.intent(op, run.hold, write);
       if (seen.cancelled && phase === 'run') throw new CancelSeen();
       run.saw(seen);
       await publishTask(services, run, op, name);
       return computed;
     });
     this.remember(write);
+    if (before.writes.length > 0) {
+      Object.assign(run, { cursor: seq, progress: before.progress });
+      await before.stored();
+    }
     await this.probe(name, phase, 'before-effect');
     run.assertHeld();
     const outcome = await services.nodes.call(hostId, call.verb, args, {
@@ -107,9 +124,9 @@ export class StepRunner {
     run.assertHeld();
     await this.probe(name, phase, 'after-effect');
     if (outcome.done) return { end: 'done', output: jsonOutput(outcome.result) };
-    const row = run.row(seq, phase);
-    if (!row) throw new LeaseLost(run.task.id);
-    return this.awaitNode(row, deadline);
+    const started = run.row(seq, phase);
+    if (!started) throw new LeaseLost(run.task.id);
+    return this.awaitNode(started, deadline);
   }
 
   /** Sleeps until the node's event or the next question for the outcome; the pauses double with the time that the step has taken. */
