@@ -48,7 +48,7 @@ describe('the console in a browser', () => {
   it('creates an instance in a form and shows it running by itself', async () => {
     await page.goto(address('instances'));
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.keyboard.press('c');
+    await page.getByRole('button', { name: 'New instance' }).or(page.getByRole('link', { name: 'New instance' })).first().click();
     await page.getByLabel('Instance name').fill('from-the-browser');
     for (const [role, name] of [['radio', /^tiny/], ['radio', /^linux/], ['checkbox', /^n1/]] as const) {
       const choice = page.getByRole(role, { name }).first();
