@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -39,6 +40,8 @@ export class TestCloud {
   private readonly namespaces: TestNamespaces;
   private readonly underlay: string;
   private nextHost = 11;
+  /** Of this cloud alone: two of them, of a test and of a benchmark, say, must not answer for each other. */
+  private readonly subnet: string;
 
   private constructor(
     readonly name: string,
@@ -46,22 +49,23 @@ export class TestCloud {
   ) {
     this.directory = mkdtempSync(`/tmp/vcs-${name}-`);
     chmodSync(this.directory, 0o755);
+    this.subnet = `10.250.${createHash('sha256').update(name).digest().readUInt8(0)}`;
     this.namespaces = new TestNamespaces(`t-${name}`);
     this.underlay = this.namespaces.add('net');
     sh('ip', '-n', this.underlay, 'link', 'add', 'name', 'under0', 'type', 'bridge');
     sh('ip', '-n', this.underlay, 'link', 'set', 'under0', 'up');
     const outside = this.namespaces.add('out');
-    this.namespaces.join(outside, this.underlay, 'under0', '10.250.0.254/24');
+    this.namespaces.join(outside, this.underlay, 'under0', `${this.subnet}.254/24`);
     sh('ip', '-n', outside, 'addr', 'add', '198.51.100.1/32', 'dev', 'lo');
     const managementNs = this.namespaces.add('mgm');
-    this.namespaces.join(managementNs, this.underlay, 'under0', '10.250.0.1/24');
-    this.management = new StackProcess({ role: 'management', netns: managementNs, directory: this.directory, name: 'management', env: this.environment('management', { VC_STACK_MANAGEMENT__ADDRESS: '10.250.0.1', ...managementEnv }) });
+    this.namespaces.join(managementNs, this.underlay, 'under0', `${this.subnet}.1/24`);
+    this.management = new StackProcess({ role: 'management', netns: managementNs, directory: this.directory, name: 'management', env: this.environment('management', { VC_STACK_MANAGEMENT__ADDRESS: `${this.subnet}.1`, ...managementEnv }) });
     const link = `t-${name}`.slice(0, 15);
     sh('ip', 'link', 'add', link, 'type', 'veth', 'peer', 'name', 'p-test', 'netns', this.underlay);
     sh('ip', '-n', this.underlay, 'link', 'set', 'p-test', 'master', 'under0', 'up');
-    sh('ip', 'addr', 'add', '10.250.0.100/24', 'dev', link);
+    sh('ip', 'addr', 'add', `${this.subnet}.100/24`, 'dev', link);
     sh('ip', 'link', 'set', link, 'up');
-    this.api = new ApiClient('https://10.250.0.1:8443');
+    this.api = new ApiClient(`https://${this.subnet}.1:8443`);
   }
 
   static async start(name: string, options: { hosts?: string[]; managementEnv?: Record<string, string>; computeEnv?: Record<string, string> } = {}): Promise<TestCloud> {
@@ -89,8 +93,8 @@ export class TestCloud {
   /** A further host joins with a one-time token. */
   async addHost(name: string, env: Record<string, string> = {}): Promise<StackProcess> {
     const netns = this.namespaces.add(name);
-    this.namespaces.join(netns, this.underlay, 'under0', `10.250.0.${this.nextHost++}/24`);
-    sh('ip', '-n', netns, 'route', 'add', 'default', 'via', '10.250.0.254');
+    this.namespaces.join(netns, this.underlay, 'under0', `${this.subnet}.${this.nextHost++}/24`);
+    sh('ip', '-n', netns, 'route', 'add', 'default', 'via', `${this.subnet}.254`);
     const { token } = await this.api.ok<{ token: string }>('POST', '/host-tokens', {});
     const host = new StackProcess({ role: 'compute', netns, directory: this.directory, name, env: this.environment(name, { VC_STACK_COMPUTE__NAME: name, VC_STACK_COMPUTE__TOKEN: token, ...env }) });
     this.hosts.set(name, host);
