@@ -109,6 +109,8 @@ describe('workflows that meet', () => {
     expect(await taskRow(db.database, create1.id)).toMatchObject({ state: 'failed', undone: false, lock_state: null });
 
     const create2 = await db.database.tx((op) => e.start(op, stuckable, { id: 'b' }, { ...startOptions, subject: subject() }));
+    // Preempted before its first step it would have nothing to undo.
+    await until(async () => !['queued', 'running'].includes((await taskRow(db.database, create2.id)).state));
     const remove2 = await db.database.tx((op) => e.start(op, remove, { id: 'b' }, { ...startOptions, subject: subject() }));
     expect(await e.settled(remove2.id, 10_000)).toBe('succeeded');
     expect(await taskRow(db.database, create2.id)).toMatchObject({ state: 'failed', undone: false });
