@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { qemuArguments, qemuLogs } from '../../src/modules/compute/node/drivers/qemu/qemu-arguments';
+import { qemuArguments } from '../../src/modules/compute/node/drivers/qemu/qemu-arguments';
 import { guestImage, TestCloud } from '../../test/support/cloud';
 import type { Figure } from '../harness/figure';
 import type { Lab } from '../harness/lab';
@@ -43,12 +43,12 @@ const plain = async (lab: Lab, image: string, round: number): Promise<number> =>
       logDir: directory,
     },
     'tcg',
-  ).map((arg) => (arg.startsWith('tap,id=net0,') ? 'user,id=net0' : arg));
+  ).map((arg) => (arg.startsWith('tap,id=net0,') ? 'user,id=net0' : arg.startsWith('socket,id=serial,') ? `file,id=serial,path=${join(directory, 'serial.log')}` : arg));
   const from = performance.now();
   const child = spawn('qemu-system-x86_64', args, { stdio: 'ignore' });
   const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
   try {
-    await leaseIn(join(directory, qemuLogs.serial));
+    await leaseIn(join(directory, 'serial.log'));
     return performance.now() - from;
   } finally {
     child.kill('SIGKILL');
@@ -72,7 +72,7 @@ export const realGuest: Figure = {
     for (let round = 0; round <= rounds; round += 1) {
       const from = performance.now();
       const { instance, taskId } = await cloud.create(`guest-${round}`);
-      await leaseIn(join(cloud.stateOf('h1'), 'instances', instance.id, qemuLogs.serial));
+      await leaseIn(join(cloud.stateOf('h1'), 'instances', instance.id, 'console.log'));
       const took = performance.now() - from;
       const task = await cloud.settled(taskId);
       const step = task.steps.find((s) => s.name === 'start-vmm');

@@ -1,3 +1,4 @@
+import { withLogContext } from '../telemetry/log-context';
 import { performance } from 'node:perf_hooks';
 import { ForwardPhase } from './forward-phase';
 import { LeaseLost } from './lease-lost';
@@ -21,7 +22,11 @@ export class WorkflowRun {
   }
 
   /** Never rejects. */
-  async execute(): Promise<void> {
+  execute(): Promise<void> {
+    return withLogContext({ taskId: this.state.task.id }, () => this.toTheEnd());
+  }
+
+  private async toTheEnd(): Promise<void> {
     const { services, state } = this;
     const { task } = state;
     try {

@@ -22,6 +22,8 @@ import { identityWiring } from '../../../src/modules/identity/management/identit
 import { IdentityAuthenticator } from '../../../src/modules/identity/management/identity-authenticator';
 import { IdentityLifecycle } from '../../../src/modules/identity/management/identity-lifecycle.service';
 import { ProjectService } from '../../../src/modules/identity/management/project.service';
+import { LoginLimiter } from '../../../src/core/http/login-limiter';
+import { RedisClients } from '../../../src/core/jobs/redis-clients';
 import { SessionService } from '../../../src/modules/identity/management/session.service';
 import { UserService } from '../../../src/modules/identity/management/user.service';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
@@ -73,6 +75,8 @@ export class IdentityFixture {
     container.bind(Outbox).toConstantValue(this.outbox);
     container.bind(MasterKey).toConstantValue(this.masterKey);
     container.bind(ProjectUsage).toConstantValue(this.usage);
+    container.bind(RedisClients).toSelf().inSingletonScope();
+    container.bind(LoginLimiter).toSelf().inSingletonScope();
     container.load(new ContainerModule(identityWiring.bind));
     return container;
   }

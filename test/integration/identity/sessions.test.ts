@@ -59,6 +59,13 @@ describe('sessions', () => {
     expect(f.logs.join('')).not.toContain('password of');
   });
 
+  it('stops guessing: the eleventh attempt on a name from one address waits, other addresses do not', async () => {
+    await f.user('guessed');
+    for (let attempt = 0; attempt < 10; attempt += 1) expect(await refusal(f.sessions.login('guessed', 'wrong', '192.0.2.1'))).toMatchObject({ status: 401 });
+    expect(await refusal(f.sessions.login('guessed', 'password of guessed', '192.0.2.1'))).toMatchObject({ status: 429, code: 'too_many_attempts' });
+    expect((await f.sessions.login('guessed', 'password of guessed', '192.0.2.2')).accessToken).not.toBe('');
+  });
+
   it('knows its tokens and nothing else', async () => {
     const { accessToken, refreshToken, principal } = await f.user('alice');
     expect(principal).toMatchObject({ name: 'alice', systemRoles: [], memberships: [], via: 'session', tokenScopes: null });

@@ -5,6 +5,7 @@ import { Config } from '../../../core/config/config';
 import { Database } from '../../../core/db/database';
 import type { Op } from '../../../core/db/op';
 import { Problem, unprocessable } from '../../../core/errors/problem';
+import { LoginLimiter } from '../../../core/http/login-limiter';
 import { Logging } from '../../../core/telemetry/logging';
 import { userName, type Tokens } from '../contract/identity.api';
 import type { IdentityConfig } from '../contract/identity.config';
@@ -27,13 +28,15 @@ export class SessionService {
     private readonly accessTokens: AccessTokens,
     private readonly config: Config,
     private readonly logging: Logging,
+    private readonly limiter: LoginLimiter,
   ) {}
 
   /**
-   * Opens a session. 401 `invalid_credentials`, the same for an unknown name, a wrong password and a disabled user.
+   * Opens a session. 401 `invalid_credentials`, the same for an unknown name, a wrong password and a disabled user. 429 `too_many_attempts`.
    * Hashing takes tens of milliseconds, so no transaction is open meanwhile.
    */
   async login(name: string, password: string, remoteAddress: string): Promise<Tokens> {
+    await this.limiter.attempt(remoteAddress, name);
     const user = userName.safeParse(name).success ? await this.users.byName(this.database.op, name) : null;
     const matches = await this.hasher.verify(user?.passwordHash ?? null, password);
     if (!user || !matches || !user.enabled) {
@@ -47,6 +50,7 @@ export class SessionService {
       if (!open) throw invalidCredentials();
       return this.newRefreshToken(op, sessionId);
     });
+    await this.limiter.succeeded(remoteAddress, name);
     this.logging.for('identity').info({ remoteAddress, userId: user.id, sessionId }, 'login');
     return { accessToken: access.token, expiresIn: access.expiresIn, ...refresh };
   }

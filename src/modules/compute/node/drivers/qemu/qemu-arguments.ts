@@ -5,7 +5,7 @@ export type QemuAccel = 'kvm' | 'tcg';
 
 /** Sockets under the run folder. Two monitors, for each serves one client at a time: commands come and go on the first, the second is listened to. */
 export const qemuSockets = { commands: 'qmp.sock', events: 'events.sock', serial: 'serial.sock' } as const;
-export const qemuLogs = { vmm: 'vmm.log', serial: 'serial.log' } as const;
+export const qemuLogs = { vmm: 'vmm.log' } as const;
 
 /** A comma ends a value in QEMU's option lists; doubled it stands for itself. */
 const escape = (value: string): string => value.replaceAll(',', ',,');
@@ -53,7 +53,7 @@ const channels = (spec: VmSpec): string[] => {
     '-mon',
     'chardev=events,mode=control',
     '-chardev',
-    `socket,id=serial,path=${path(qemuSockets.serial)},server=on,wait=off,logfile=${escape(join(spec.logDir, qemuLogs.serial))},logappend=on`,
+    `socket,id=serial,path=${path(qemuSockets.serial)},server=on,wait=off`,
     '-device',
     'isa-serial,chardev=serial',
   ];
