@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { hostHash, netnsPrefix } from '../../src/modules/network/node/drivers/linux/names';
+import { sh } from '../support/namespaces';
+
+const run = promisify(execFile);
+const root = resolve(__dirname, '../..');
+const minutes = 60_000;
+
+describe('quickstart', () => {
+  const directory = mkdtempSync('/tmp/vcs-qs-');
+  const state = join(directory, 'state');
+  const env = {
+    ...process.env,
+    VC_STACK_STATE_DIR: state,
+    VC_STACK_RUN_DIR: join(directory, 'run'),
+    VC_STACK_MANAGEMENT__PORT: '18443',
+    VC_STACK_MANAGEMENT__NODE_PORT: '18445',
+    VC_STACK_COMPUTE__PORT: '18444',
+    VCCTL_CONFIG: join(directory, 'vcctl.yaml'),
+  };
+  const quickstart = async (...args: string[]): Promise<string> => (await run('bash', [join(root, 'bin/quickstart'), ...args], { env, timeout: 8 * minutes, maxBuffer: 2 ** 24 })).stdout;
+  const processes = (text: string): string[] =>
+    readdirSync('/proc').filter((pid) => {
+      if (!/^\d+$/.test(pid)) return false;
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text);
+      } catch {
+        return false;
+      }
+    });
+  const summary = (output: string): string => output.slice(output.indexOf('  Console '));
+
+  let first = '';
+  let guests: string[] = [];
+
+  beforeAll(() => chmodSync(directory, 0o755));
+  afterAll(async () => {
+    if (existsSync(state)) await quickstart('--down').catch(() => undefined);
+    rmSync(directory, { recursive: true, force: true });
+  }, 3 * minutes);
+
+  it('goes from nothing to a running guest and says how to reach it', async () => {
+    first = await quickstart();
+    expect(first).toMatch(/host: .* is ready; qemu .* with (kvm|tcg)/);
+    expect(first).toMatch(/Start the virtual machine/);
+    expect(summary(first)).toMatch(/Console {4}https:\/\/.*:18443\/console\//);
+    expect(summary(first)).toMatch(/Login {6}admin \/ \S{12,}/);
+    expect(summary(first)).toMatch(/quickstart, running, 10\.77\.0\.\d+/);
+    guests = processes('-name\0guest=').filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(directory));
+    expect(guests).toHaveLength(1);
+  }, 10 * minutes);
+
+  it('changes nothing and prints the same when it runs again', async () => {
+    const second = await quickstart();
+    expect(summary(second)).toBe(summary(first));
+    expect(second).toMatch(/instance: quickstart is there/);
+  }, 3 * minutes);
+
+  it("keeps the guest's uptime when vc-stack dies and is started again", async () => {
+    const [pid] = readFileSync(join(directory, 'run', 'vc-stack.pid'), 'utf8').split(' ');
+    process.kill(Number(pid), 'SIGKILL');
+    expect(summary(await quickstart())).toBe(summary(first));
+    expect(processes('-name\0guest=')).toEqual(expect.arrayContaining(guests));
+  }, 3 * minutes);
+
+  it('leaves nothing behind when it is taken down', async () => {
+    const { hostId } = JSON.parse(readFileSync(join(state, 'compute', 'identity', 'identity.json'), 'utf8')) as { hostId: string };
+    await quickstart('--down');
+    expect(existsSync(state)).toBe(false);
+    expect(existsSync(join(directory, 'run'))).toBe(false);
+    expect(sh('ip', 'netns', 'list')).not.toContain(netnsPrefix(hostHash(hostId)));
+    expect(sh('nft', 'list', 'tables')).not.toContain(hostHash(hostId));
+    expect(sh('ip', 'link')).not.toContain(`l${hostHash(hostId)}`);
+    expect(processes(directory).filter((pid) => Number(pid) !== process.pid)).toEqual([]);
+  }, 3 * minutes);
+});
