@@ -80,7 +80,7 @@ export const listPages: Figure = {
     for (let i = 0; i < projects; i += 1) projectIds.push((await api.ok<{ id: string }>('POST', '/projects', { name: `list-${i}` })).id);
     await api.ok('POST', '/users', { name: 'lister', password: memberPassword });
     await api.ok('PUT', `/projects/${projectIds[0]}/members/lister`, { role: 'member' });
-    const member = new ApiClient(api.url);
+    const member = new ApiClient(api.url, true);
     lab.defer(() => member.close());
     await member.login('lister', memberPassword);
 

@@ -48,7 +48,7 @@ export class ControlPlane {
       },
     });
     lab.defer(() => management.end());
-    const api = new ApiClient(`https://127.0.0.1:${port}`);
+    const api = new ApiClient(`https://127.0.0.1:${port}`, true);
     lab.defer(() => api.close());
     await api.login('admin', readFileSync(join(state, 'management', 'admin-password'), 'utf8').trim());
     return new ControlPlane(lab, api, management, databaseUrl);

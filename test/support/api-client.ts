@@ -11,15 +11,18 @@ export class ApiClient {
   private readonly dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
   token = '';
 
-  constructor(readonly url: string) {}
+  /** @param keepAlive uses connections again, as a user's client does; off where management is killed and restarted under the test */
+  constructor(
+    readonly url: string,
+    private readonly keepAlive = false,
+  ) {}
 
   async call<T = Record<string, unknown>>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer<T>> {
     const raw = typeof body === 'string' || Buffer.isBuffer(body);
     const response = await request(`${this.url}/api/v1${path}`, {
       method,
       dispatcher: this.dispatcher,
-      // Management is killed and restarted under the test: no connection is used twice.
-      reset: true,
+      reset: !this.keepAlive,
       headers: {
         ...(this.token !== '' && { authorization: `Bearer ${this.token}` }),
         ...(body !== undefined && { 'content-type': Buffer.isBuffer(body) ? 'application/octet-stream' : 'application/json' }),
