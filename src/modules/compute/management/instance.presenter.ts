@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
 import { Hosts } from '../../host/contract/host.ports';
-import { InstancePorts } from '../../network/contract/network.ports';
+import { InstancePorts, type InstancePort } from '../../network/contract/network.ports';
 import type { Instance } from '../contract/compute.api';
 import type { InstanceEntity } from './instance.entity';
 
@@ -21,7 +21,9 @@ export class InstancePresenter {
 
   async many(op: Op, entities: InstanceEntity[]): Promise<Instance[]> {
     if (entities.length === 0) return [];
-    const ports = await this.ports.of(op, entities.map((i) => i.id));
+    // Ports are made once a host is claimed: an instance without one has none.
+    const placed = entities.filter((i) => i.hostId !== null).map((i) => i.id);
+    const ports = placed.length === 0 ? new Map<string, InstancePort[]>() : await this.ports.of(op, placed);
     const hostIds = [...new Set(entities.flatMap((i) => (i.hostId === null ? [] : [i.hostId])))];
     const hosts = await this.hosts.names(op, hostIds);
     return entities.map((i) => ({

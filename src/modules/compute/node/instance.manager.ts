@@ -83,10 +83,12 @@ export class InstanceManager extends Service {
         spec: args.spec,
         power: args.power,
       };
-      await this.save(record);
+      // The answer tells management at once; the heartbeat follows at its own pace.
       if (args.power === 'on') await this.turnOn(record);
-      else await this.turnOff(record, args.graceSeconds, aborted);
-      this.reporter.changed('instances');
+      else {
+        await this.save(record);
+        await this.turnOff(record, args.graceSeconds, aborted);
+      }
       return this.observe(record);
     });
   }
@@ -103,7 +105,6 @@ export class InstanceManager extends Service {
         await this.save(record);
         await this.turnOn(record);
       }
-      this.reporter.changed('instances');
       return this.observe(record);
     });
   }
@@ -124,7 +125,6 @@ export class InstanceManager extends Service {
       this.consoles.close(instanceId);
       await this.store.remove(instanceId);
       this.records.delete(instanceId);
-      this.reporter.changed('instances');
     });
   }
 
@@ -154,7 +154,7 @@ export class InstanceManager extends Service {
 
   private async turnOn(record: InstanceRecord): Promise<void> {
     if (record.handle) {
-      if ((await this.driverOf(record.handle).state(record.handle)) !== 'stopped') return;
+      if ((await this.driverOf(record.handle).state(record.handle)) !== 'stopped') return this.save(record);
       await this.ended(record, record.handle, { cause: 'crashed', detail: 'the virtual machine monitor is gone' });
     }
     if (record.starting) await endStrayVmms(this.store.runDirectory(record.instanceId));

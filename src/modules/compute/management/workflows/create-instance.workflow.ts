@@ -50,8 +50,8 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             ...(i.wantedHostId !== null && { hostId: i.wantedHostId }),
           });
           await instances.update(c.op, i.id, { hostId });
-          const { projectId, name, hostname, imageId, diskBytes, nics } = i;
-          return { hostId, projectId, name, hostname, imageId, diskBytes, nics };
+          const { projectId, name, hostname, imageId, diskBytes, nics, vcpus, memoryBytes, generation } = i;
+          return { hostId, projectId, name, hostname, imageId, diskBytes, nics, vcpus, memoryBytes, generation };
         },
         undo: async (c) => {
           await placement.release(c.op, c.input.instanceId);
@@ -72,8 +72,8 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         title: 'Allocate addresses',
         run: async (c) => {
           const { hostId, projectId, hostname, nics } = c.out['claim-host'];
-          await ports.allocate(c.op, { instanceId: c.input.instanceId, projectId, hostname, hostId, nics });
-          return {};
+          const made = await ports.allocate(c.op, { instanceId: c.input.instanceId, projectId, hostname, hostId, nics });
+          return { portIds: made.map((port) => port.id) };
         },
         undo: (c) => ports.release(c.op, c.input.instanceId),
       })
@@ -140,9 +140,11 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         title: 'Start the virtual machine',
         verb: instanceEnsure,
         node: (c) => c.out['claim-host'].hostId,
-        args: async (c) => {
-          const i = await steps.require(c.op, c.input.instanceId);
-          return { instanceId: i.id, generation: i.generation, spec: await steps.spec(c.op, i), power: 'on' as const, graceSeconds: 0 };
+        args: (c) => {
+          const { name, vcpus, memoryBytes, generation } = c.out['claim-host'];
+          const { volumeId, pool } = c.out['record-root-volume'];
+          const spec = { name, vcpus, memoryBytes, disks: [{ volumeId, pool, readonly: false }], ports: c.out['allocate-ports'].portIds, vmm: null };
+          return { instanceId: c.input.instanceId, generation, spec, power: 'on' as const, graceSeconds: 0 };
         },
         retry: { attempts: 3 },
         undo: { verb: instanceAbsent, node: (c) => c.out['claim-host']?.hostId, args: (c) => ({ instanceId: c.input.instanceId, generation: 1 }) },
