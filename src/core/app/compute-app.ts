@@ -31,6 +31,7 @@ export class ComputeApp {
       verbs: getAll(container, all((w) => w.verbs)),
       streams: getAll(container, all((w) => w.streams)),
       observed: getAll(container, all((w) => w.observed)),
+      contract: all((w) => w.contract),
     });
     await this.lifecycle.run('agent', () => agent.join(token), () => agent.stop());
     for (const service of all((w) => w.services)) await this.lifecycle.run(service.name, () => container.get(service).start(), () => container.get(service).stop());

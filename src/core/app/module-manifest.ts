@@ -5,6 +5,7 @@ import type { Controller } from '../http/route';
 import type { SocketRoutes } from '../http/socket-route';
 import type { NodeRoutes, StreamHandlers } from '../m2m/node-route';
 import type { ObservedSink, ObservedSource } from '../m2m/observed';
+import type { AnyVerb } from '../m2m/verb';
 import type { VerbHandlers } from '../m2m/verb-handler';
 import type { AnyWorkflow } from '../workflow/definition';
 
@@ -31,6 +32,8 @@ export interface ManagementWiring {
 
 export interface NodeWiring {
   bind: (options: ContainerModuleLoadOptions) => void;
+  /** The verbs of the module's contract: the agent does not start while one has no handler. */
+  contract?: readonly AnyVerb[];
   verbs?: Newable<VerbHandlers>[];
   streams?: Newable<StreamHandlers>[];
   observed?: Newable<ObservedSource>[];

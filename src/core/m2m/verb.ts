@@ -18,3 +18,6 @@ export const defineVerb = <A, R>(
   name: string,
   spec: { args: z.ZodType<A>; result: z.ZodType<R>; timeoutMs?: number; mutating?: boolean; long?: boolean },
 ): Verb<A, R> => ({ name, args: spec.args, result: spec.result, timeoutMs: spec.timeoutMs ?? 30_000, mutating: spec.mutating ?? true, long: spec.long ?? false });
+
+/** A verb of whatever payload, as manifests list them. */
+export type AnyVerb = Pick<Verb<never, never>, 'name' | 'timeoutMs' | 'mutating' | 'long'>;

@@ -4,7 +4,7 @@ import { Config } from '../../config/config';
 import { Logging } from '../../telemetry/logging';
 import type { StreamHandlers } from '../node-route';
 import type { ObservedSource } from '../observed';
-import type { Verb } from '../verb';
+import type { AnyVerb } from '../verb';
 import type { VerbHandlers } from '../verb-handler';
 import { EventSender } from './event-sender';
 import { HeartbeatService } from './heartbeat.service';
@@ -19,7 +19,7 @@ export interface NodeParts {
   streams: StreamHandlers[];
   observed: ObservedSource[];
   /** Verbs that must have a handler. */
-  contract?: readonly Verb[];
+  contract?: readonly AnyVerb[];
 }
 
 /** The node half's frame: joins the installation, serves management, reports itself, renews its certificate. */

@@ -12,7 +12,7 @@ import { readJson, sendJson } from '../json-body';
 import type { StreamHandler, StreamHandlers } from '../node-route';
 import { PathPattern } from '../path-pattern';
 import { peerOf } from '../peer-identity';
-import type { Verb } from '../verb';
+import type { AnyVerb } from '../verb';
 import type { VerbHandlers } from '../verb-handler';
 import { EventSender } from './event-sender';
 import { NodeIdentity } from './node-identity';
@@ -51,7 +51,7 @@ export class NodeServer {
    * Before `start`. Throws when a verb or stream path has two handlers.
    * @param contract the verbs that must have a handler
    */
-  register(handlers: VerbHandlers[], streams: StreamHandlers[], contract: readonly Verb[] = []): void {
+  register(handlers: VerbHandlers[], streams: StreamHandlers[], contract: readonly AnyVerb[] = []): void {
     this.runner.register(handlers, contract);
     for (const handler of streams.flatMap((s) => s.streams())) {
       if (this.streams.some((s) => s.pattern.pattern === handler.path)) throw new Error(`the stream "${handler.path}" has two handlers`);

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { VerbHandler } from '../verb-handler';
 import { VerbFailure, type VerbHandlers } from '../verb-handler';
-import type { Verb } from '../verb';
+import type { AnyVerb } from '../verb';
 import type { VerbError, VerbJournal, VerbResult } from './verb-journal';
 
 export const verbCall = z.strictObject({
@@ -58,7 +58,7 @@ export class VerbRunner {
   ) {}
 
   /** Throws when a verb has two handlers, or when one of `contract` has none. */
-  register(handlers: VerbHandlers[], contract: readonly Verb[]): void {
+  register(handlers: VerbHandlers[], contract: readonly AnyVerb[]): void {
     for (const handler of handlers.flatMap((h) => h.handlers())) {
       if (this.handlers.has(handler.verb.name)) throw new Error(`the verb "${handler.verb.name}" has two handlers`);
       this.handlers.set(handler.verb.name, handler);

@@ -1,4 +1,5 @@
 import type { NodeWiring } from '../../../core/app/module-manifest';
+import { imageAbsent, imageEnsure } from '../contract/image.verbs';
 import { ImageCache } from '../contract/image.ports';
 import { ImageHandlers } from './image.handlers';
 import { ImageStore } from './image-store';
@@ -10,6 +11,7 @@ export const imageNodeWiring: NodeWiring = {
     bind(ImageHandlers).toSelf().inSingletonScope();
     bind(ImageCache).to(NodeImageCache).inSingletonScope();
   },
+  contract: [imageAbsent, imageEnsure],
   verbs: [ImageHandlers],
   services: [ImageStore],
 };

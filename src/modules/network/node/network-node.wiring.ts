@@ -1,4 +1,5 @@
 import type { NodeWiring } from '../../../core/app/module-manifest';
+import { networkApply } from '../contract/network.verbs';
 import { PortAttachments } from '../contract/network.ports';
 import { AppliedPortAttachments } from './applied-port-attachments';
 import { DocumentStore } from './document.store';
@@ -20,6 +21,7 @@ export const networkNodeWiring: NodeWiring = {
     }
     bind(PortAttachments).to(AppliedPortAttachments).inSingletonScope();
   },
+  contract: [networkApply],
   verbs: [NetworkVerbHandlers],
   observed: [NetworkObservedSource],
   services: [NetworkService],
