@@ -47,12 +47,13 @@ export class QemuImg {
   }
 
   private async run(args: string[], seconds: number, fileBytes: number, signal?: AbortSignal): Promise<{ stdout: string }> {
-    const limits = [`--as=${this.config.convertMemoryBytes}`, `--cpu=${seconds}`, `--fsize=${fileBytes}`, '--core=0'];
+    // Its worker threads reserve address space for a stack and an arena each; with the defaults some sixteen of them would use the limit up.
+    const limits = [`--as=${this.config.convertMemoryBytes}`, '--stack=1048576', `--cpu=${seconds}`, `--fsize=${fileBytes}`, '--core=0'];
     try {
       return await exec('prlimit', [...limits, '--', 'nice', '-n', '10', 'qemu-img', ...args], {
         timeoutMs: seconds * 1000,
         maxBuffer: 1024 * 1024,
-        env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+        env: { PATH: process.env['PATH'], LC_ALL: 'C', MALLOC_ARENA_MAX: '2' },
         ...(signal && { signal }),
       });
     } catch (error) {
