@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { encodeCursor } from '../../src/core/db/keyset';
+import { encodeCursor } from '../../src/core/db/cursor';
 import { ApiClient } from '../../test/support/api-client';
 import type { Figure, Row } from '../harness/figure';
 import { ControlPlane } from '../harness/control-plane';
@@ -101,7 +101,7 @@ export const listPages: Figure = {
         ['last', total - limit],
       ] as const) {
         const position = await positionAt(client, projectId, offset);
-        const path = `/instances?limit=${limit}${position ? `&cursor=${encodeURIComponent(encodeCursor(sort, position))}` : ''}`;
+        const path = `/instances?limit=${limit}${position ? `&cursor=${encodeURIComponent(encodeCursor([sort, position.value, position.id]))}` : ''}`;
         const page = await as.ok<{ items: unknown[] }>('GET', path);
         if (page.items.length !== limit) throw new Error(`the ${depth} page has ${page.items.length} instances`);
         const ours = await sample(() => as.ok('GET', path));

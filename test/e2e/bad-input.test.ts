@@ -54,6 +54,13 @@ describe('bad input over the whole stack', () => {
     if (path !== undefined) expect(answer.body.errors?.map((e) => e.path)).toContain(path);
   });
 
+  it.each(['instances', 'images', 'networks', 'flavors', 'hosts', 'tasks', 'users', 'projects', 'volumes', 'ports'])('refuses a cursor that the list of %s did not give', async (noun) => {
+    const elsewhere = Buffer.from(JSON.stringify(['other', 'x', 'y'])).toString('base64url');
+    for (const cursor of ['nonsense', elsewhere]) {
+      expect(await cloud.api.call<ProblemBody>('GET', `/${noun}?cursor=${cursor}`)).toMatchObject({ status: 400, body: { code: 'invalid_cursor', errors: [{ path: 'query.cursor' }] } });
+    }
+  });
+
   it('says per host why a flavor fits nowhere', async () => {
     const answer = await create({ flavor: 'huge' });
     expect(answer).toMatchObject({ status: 409, body: { code: 'no_host', hosts: [{ host: 'h1', code: 'vcpus', reason: expect.stringContaining('512') }] } });

@@ -77,7 +77,7 @@ describe('the main job: a real guest on two real hosts', () => {
     await screen.until(/@@ ready second/);
     const stop = await cloud.api.ok<{ taskId: string }>('POST', '/instances/second/actions/stop?project=default', {});
     await cloud.settled(stop.taskId);
-    expect(await cloud.instance('second')).toMatchObject({ state: 'stopped', stateReason: 'operator' });
+    expect(await cloud.instance('second')).toMatchObject({ state: 'stopped', stateReason: 'stopped on request' });
 
     const again = await cloud.api.call('POST', '/instances/second/actions/stop?project=default', {});
     expect(again).toMatchObject({ status: 409, body: { code: 'instance_stopped', state: 'stopped' } });

@@ -77,7 +77,8 @@ export class TestCloud {
       for (const host of options.hosts ?? ['h1']) await cloud.hostState(host, 'ready');
       return cloud;
     } catch (error) {
-      await cloud.close();
+      // What failed first is what counts.
+      await cloud.close().catch(() => undefined);
       throw error;
     }
   }
@@ -209,18 +210,20 @@ export class TestCloud {
     return found;
   }
 
-  /** Ends everything and removes every trace, guests included. */
+  /** Ends everything and removes every trace, guests included. Throws at the end when a host could not be cleared. */
   async close(): Promise<void> {
+    const failures: unknown[] = [];
     await this.api.close().catch(() => undefined);
     for (const [name, host] of this.hosts) {
       host.signal('SIGCONT');
       await host.end();
-      const purge = new StackProcess({ role: 'purge' as never, netns: `t-${this.name}-${name}`, directory: this.directory, name: `${name}-purge`, env: this.environment(name, {}), args: ['--yes'] });
-      await purge.start().catch(() => undefined);
+      const purge = new StackProcess({ role: 'purge', netns: `t-${this.name}-${name}`, directory: this.directory, name: `${name}-purge`, env: this.environment(name, {}), args: ['--yes'] });
+      await purge.complete().catch((error: unknown) => failures.push(error));
     }
     await this.management.end();
     this.namespaces.close();
     if (process.env['VC_STACK_TEST_KEEP'] === undefined) rmSync(this.directory, { recursive: true, force: true });
+    if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('\n'));
   }
 
   private ownsNamespace(name: string): boolean {

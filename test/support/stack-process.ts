@@ -6,7 +6,7 @@ import { repositoryRoot } from './repository';
 const main = join(repositoryRoot, 'dist/src/main.js');
 
 export interface StackProcessOptions {
-  role: 'management' | 'compute' | 'all';
+  role: 'management' | 'compute' | 'all' | 'purge';
   /** Namespace to run in; null for the test's own. */
   netns: string | null;
   /** Log and config of this process. */
@@ -25,14 +25,18 @@ export class StackProcess {
     this.log = join(options.directory, `${options.name}.log`);
   }
 
+  /** For a command that ends by itself: rejects with the end of its log unless it ends with 0 within 90 s. */
+  async complete(): Promise<void> {
+    const child = this.spawn();
+    const timer = setTimeout(() => child.kill('SIGKILL'), 90_000);
+    const how = await new Promise<string | number>((done) => child.once('exit', (code, signal) => done(signal ?? code ?? '?')));
+    clearTimeout(timer);
+    if (how !== 0) throw new Error(`${this.options.name} ended with ${how}:\n${this.tail()}`);
+  }
+
   /** Resolves when the process says that it has started; rejects with the end of its log when it ends before or takes over 90 s. */
   async start(): Promise<void> {
-    const { role, netns, env, args = [] } = this.options;
-    const out = openSync(this.log, 'a');
-    const node = [process.execPath, main, role, ...args];
-    // Not `ip netns exec`: it would hide the namespaces that the agent makes from the next agent and from the test.
-    const [program, argv] = netns === null ? [node[0] ?? '', node.slice(1)] : ['nsenter', [`--net=/run/netns/${netns}`, ...node]];
-    const child = spawn(program, argv, { stdio: ['ignore', out, out, 'ipc'], env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } });
+    const child = this.spawn();
     this.child = child;
     await new Promise<void>((done, fail) => {
       const timer = setTimeout(() => fail(new Error(`${this.options.name} did not start within 90 s:\n${this.tail()}`)), 90_000);
@@ -76,5 +80,14 @@ export class StackProcess {
     } catch {
       return '';
     }
+  }
+
+  private spawn(): ChildProcess {
+    const { role, netns, env, args = [] } = this.options;
+    const out = openSync(this.log, 'a');
+    const node = [process.execPath, main, role, ...args];
+    // Not `ip netns exec`: it would hide the namespaces that the agent makes from the next agent and from the test.
+    const [program, argv] = netns === null ? [node[0] ?? '', node.slice(1)] : ['nsenter', [`--net=/run/netns/${netns}`, ...node]];
+    return spawn(program, argv, { stdio: ['ignore', out, out, 'ipc'], env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } });
   }
 }

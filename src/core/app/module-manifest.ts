@@ -1,6 +1,5 @@
 import type { ContainerModuleLoadOptions, Newable } from 'inversify';
 import type { z } from 'zod';
-import type { CliRegistrar } from '../cli/cli-context';
 import type { Controller } from '../http/route';
 import type { SocketRoutes } from '../http/socket-route';
 import type { NodeRoutes, StreamHandlers } from '../m2m/node-route';
@@ -54,5 +53,4 @@ export interface ModuleManifest {
   entities?: () => Promise<Newable<object>[]>;
   management?: () => Promise<ManagementWiring>;
   node?: () => Promise<NodeWiring>;
-  cli?: () => Promise<CliRegistrar>;
 }

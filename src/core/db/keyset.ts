@@ -1,38 +1,14 @@
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
-import { Problem } from '../errors/problem';
+import { z } from 'zod';
+import { decodeCursor, encodeCursor } from './cursor';
 
-const badCursor = (): Problem =>
-  new Problem({
-    status: 400,
-    code: 'invalid_request',
-    detail: 'The cursor is not one of this list. Start again without it.',
-    errors: [{ path: 'query.cursor', code: 'invalid_cursor', message: 'not a cursor of this list' }],
-  });
-
-/** The sort key of a list's last row: its column value as text, and its id, which makes equal values distinct. */
-export interface KeysetPosition {
-  value: string;
-  id: string;
-}
-
-export const encodeCursor = (sort: string, position: KeysetPosition): string => Buffer.from(JSON.stringify([sort, position.value, position.id])).toString('base64url');
-
-/** Throws 400 for a cursor of another list or sort order, or one that nobody issued. */
-export const decodeCursor = (sort: string, cursor: string): KeysetPosition => {
-  try {
-    const parsed: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
-    if (Array.isArray(parsed) && parsed.length === 3 && parsed[0] === sort && typeof parsed[1] === 'string' && /^[0-9a-f-]{36}$/.test(String(parsed[2])) && !parsed[1].includes('\u0000')) {
-      return { value: parsed[1], id: String(parsed[2]) };
-    }
-  } catch {
-    throw badCursor();
-  }
-  throw badCursor();
-};
+/** The sort order that it belongs to, the sort column's value of the last row as text, and that row's id, which makes equal values distinct. */
+const position = (sort: string, type: 'timestamptz' | 'text') =>
+  z.tuple([z.literal(sort), type === 'timestamptz' ? z.iso.datetime() : z.string().refine((value) => !value.includes('\u0000')), z.uuid()]);
 
 /**
  * Keyset pagination on one column and the id: each page costs the same at any depth, and a row that stays is seen exactly once.
- * Timestamps travel as microsecond text, for a JS date would cut them to milliseconds and skip rows.
+ * A cursor of another list or sort order, or one that nobody issued, is 400 `invalid_cursor`. Timestamps travel as microsecond text, for a JS date would cut them to milliseconds and skip rows.
  */
 export const keysetPage = async <E extends ObjectLiteral>(
   query: SelectQueryBuilder<E>,
@@ -42,10 +18,10 @@ export const keysetPage = async <E extends ObjectLiteral>(
   const order = descending ? 'DESC' : 'ASC';
   const idColumn = `${alias}.id`;
   const key = `${alias}.${column}`;
-  if (options.cursor !== undefined) {
-    const at = decodeCursor(options.sort, options.cursor);
-    if (options.type === 'timestamptz' && Number.isNaN(Date.parse(at.value))) throw badCursor();
-    query.andWhere(`(${key}, ${idColumn}) ${descending ? '<' : '>'} (CAST(:cursorValue AS ${options.type}), CAST(:cursorId AS uuid))`, { cursorValue: at.value, cursorId: at.id });
+  const after = decodeCursor(options.cursor, position(options.sort, options.type));
+  if (after) {
+    const [, value, id] = after;
+    query.andWhere(`(${key}, ${idColumn}) ${descending ? '<' : '>'} (CAST(:cursorValue AS ${options.type}), CAST(:cursorId AS uuid))`, { cursorValue: value, cursorId: id });
   }
   // An expression, never the bare column: under an alias that would take the column away from the entity.
   const keyText = options.type === 'timestamptz' ? `to_char(${key} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')` : `(${key} || '')`;
@@ -60,5 +36,5 @@ export const keysetPage = async <E extends ObjectLiteral>(
   const more = entities.length > options.limit;
   const lastEntity = rows[last];
   const lastRaw = raw[last];
-  return { rows, next: more && lastEntity && lastRaw ? encodeCursor(options.sort, { value: lastRaw.keyset_value, id: (lastEntity as unknown as { id: string }).id }) : null };
+  return { rows, next: more && lastEntity && lastRaw ? encodeCursor([options.sort, lastRaw.keyset_value, (lastEntity as unknown as { id: string }).id]) : null };
 };

@@ -7,5 +7,4 @@ export const identityModule: ModuleManifest = {
   config: identityConfigSchema,
   entities: async () => (await import('./management/identity.entities.js')).identityEntities,
   management: async () => (await import('./management/identity.wiring.js')).identityWiring,
-  cli: async () => new (await import('./cli/identity.commands.js')).IdentityCommands(),
 };

@@ -4,5 +4,4 @@ export const taskModule: ModuleManifest = {
   name: 'task',
   needs: ['host'],
   management: async () => (await import('./management/task.wiring.js')).taskWiring,
-  cli: async () => new (await import('./cli/task.command.js')).TaskCommands(),
 };

@@ -20,8 +20,6 @@ export class InstanceObservedSink extends ObservedSink<ObservedInstance[]> {
   }
 
   override async accept(op: Op, hostId: string, data: ObservedInstance[]): Promise<void> {
-    for (const change of await this.instances.observe(op, hostId, data)) {
-      await this.events.changed(op, 'updated', { id: change.id, projectId: change.project_id, name: change.name, state: change.state, stateReason: change.state_reason, taskId: null });
-    }
+    await this.events.observed(op, await this.instances.observe(op, hostId, data));
   }
 }

@@ -1,6 +1,8 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
 import { Outbox } from '../../../core/events/outbox';
+import type { ObservedChange } from './instance.repository';
+import { shownReason } from './state-reason';
 
 export interface InstanceChange {
   id: string;
@@ -17,7 +19,15 @@ export class InstanceEvents {
   constructor(private readonly outbox: Outbox) {}
 
   changed(op: Op, verb: 'created' | 'updated' | 'deleted', change: InstanceChange): Promise<void> {
-    const { id, projectId, name, state, stateReason, taskId } = change;
+    const { id, projectId, name, state, taskId } = change;
+    const stateReason = shownReason(state, change.stateReason);
     return this.outbox.publish(op, { type: `instance.${verb}`, projectId, subject: { kind: 'instance', id }, data: { id, name, state, stateReason, taskId } });
+  }
+
+  /** Events for rows that an observation changed. */
+  async observed(op: Op, changes: ObservedChange[]): Promise<void> {
+    for (const { id, project_id: projectId, name, state, state_reason: stateReason, task_id: taskId } of changes) {
+      await this.changed(op, 'updated', { id, projectId, name, state, stateReason, taskId });
+    }
   }
 }

@@ -4,6 +4,7 @@ import { Hosts } from '../../host/contract/host.ports';
 import { InstancePorts, type InstancePort } from '../../network/contract/network.ports';
 import type { Instance } from '../contract/compute.api';
 import type { InstanceEntity } from './instance.entity';
+import { shownReason } from './state-reason';
 
 /** Instances as REST shows them: a page costs two more queries, whatever its length. */
 @injectable()
@@ -32,7 +33,7 @@ export class InstancePresenter {
       name: i.name,
       description: i.description,
       state: i.state,
-      stateReason: i.stateReason,
+      stateReason: shownReason(i.state, i.stateReason),
       flavor: { id: i.flavorId, name: i.flavorName, vcpus: i.vcpus, memoryBytes: i.memoryBytes, diskBytes: i.diskBytes },
       image: { id: i.imageId, name: i.imageName },
       host: i.hostId === null ? null : { id: i.hostId, name: hosts.get(i.hostId) ?? i.hostId },

@@ -81,10 +81,6 @@ export class InstanceReconciler extends Service {
   }
 
   private async publish(change: (op: Op) => Promise<ObservedChange[]>): Promise<void> {
-    await this.database.tx(async (op) => {
-      for (const { id, project_id: projectId, name, state, state_reason: stateReason } of await change(op)) {
-        await this.events.changed(op, 'updated', { id, projectId, name, state, stateReason, taskId: null });
-      }
-    });
+    await this.database.tx(async (op) => this.events.observed(op, await change(op)));
   }
 }

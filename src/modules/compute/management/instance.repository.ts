@@ -7,6 +7,7 @@ import { keysetPage } from '../../../core/db/keyset';
 import type { instanceListQuery } from '../contract/compute.api';
 import type { ObservedInstance } from '../contract/instance.verbs';
 import { InstanceEntity } from './instance.entity';
+import { reasonInWords } from './state-reason';
 
 /** An instance whose state an observation changed. */
 export interface ObservedChange {
@@ -15,6 +16,7 @@ export interface ObservedChange {
   name: string;
   state: string;
   state_reason: string;
+  task_id: string | null;
 }
 
 const sorts = {
@@ -76,29 +78,29 @@ export class InstanceRepository {
     const changed: ObservedChange[][] = await op.manager.query(
       `UPDATE instance i SET observed_state = o.state, observed_at = now(), started_at = o."startedAt", vmm = o.vmm,
          state = CASE WHEN i.task_id IS NOT NULL THEN i.state WHEN o.state = 'crashed' THEN 'error' ELSE o.state END,
-         state_reason = CASE WHEN i.task_id IS NOT NULL THEN i.state_reason WHEN o.state = 'running' THEN '' WHEN o.reason = 'guest' THEN 'powered off by its guest' ELSE o.reason END,
+         state_reason = CASE WHEN i.task_id IS NOT NULL THEN i.state_reason ELSE o.words END,
          power = CASE WHEN i.task_id IS NULL AND o.state = 'stopped' AND o.reason = 'guest' THEN 'off' ELSE i.power END
-       FROM jsonb_to_recordset($2::jsonb) AS o("instanceId" uuid, generation int, state text, reason text, vmm text, "startedAt" timestamptz), instance old
+       FROM jsonb_to_recordset($2::jsonb) AS o("instanceId" uuid, generation int, state text, reason text, words text, vmm text, "startedAt" timestamptz), instance old
        WHERE i.id = o."instanceId" AND old.id = i.id AND i.host_id = $1 AND o.generation >= i.generation AND o.state <> 'absent'
          AND (i.observed_at IS NULL OR i.observed_at < now() - interval '60 seconds' OR i.observed_state IS DISTINCT FROM o.state OR (i.task_id IS NULL AND i.state <> CASE o.state WHEN 'crashed' THEN 'error' ELSE o.state END))
-       RETURNING i.id, i.project_id, i.name, i.state, i.state_reason`,
-      [hostId, JSON.stringify(reported)],
+       RETURNING i.id, i.project_id, i.name, i.state, i.state_reason, i.task_id`,
+      [hostId, JSON.stringify(reported.map((r) => ({ ...r, words: reasonInWords(r) })))],
     );
     const lost: ObservedChange[][] = await op.manager.query(
       `UPDATE instance SET state = 'error', state_reason = 'its host has no trace of it', observed_state = 'absent', observed_at = now()
        WHERE host_id = $1 AND task_id IS NULL AND state IN ('running', 'stopped', 'unknown') AND NOT (id = ANY($2::uuid[]))
          AND coalesce(observed_at, created_at) < now() - interval '15 seconds'
-       RETURNING id, project_id, name, state, state_reason`,
+       RETURNING id, project_id, name, state, state_reason, task_id`,
       [hostId, reported.map((r) => r.instanceId)],
     );
     return [...(changed[0] ?? []), ...(lost[0] ?? [])];
   }
 
-  /** Instances of silent hosts become `unknown`; their last state is shown again with the host's next report. */
+  /** Instances of silent hosts become `unknown`; the reason of their last state is kept for when the host is heard again. */
   async markUnknown(op: Op, hostIds: string[]): Promise<ObservedChange[]> {
     const rows: ObservedChange[][] = await op.manager.query(
-      `UPDATE instance SET state = 'unknown', state_reason = 'its host is silent' WHERE host_id = ANY($1) AND task_id IS NULL AND state IN ('running', 'stopped')
-       RETURNING id, project_id, name, state, state_reason`,
+      `UPDATE instance SET state = 'unknown' WHERE host_id = ANY($1) AND task_id IS NULL AND state IN ('running', 'stopped')
+       RETURNING id, project_id, name, state, state_reason, task_id`,
       [hostIds],
     );
     return rows[0] ?? [];
@@ -107,9 +109,8 @@ export class InstanceRepository {
   /** Hosts that are heard again: their instances are what they were last seen to be; a change since then comes with the host's own report. */
   async markKnown(op: Op, hostIds: string[]): Promise<ObservedChange[]> {
     const rows: ObservedChange[][] = await op.manager.query(
-      `UPDATE instance SET state = CASE observed_state WHEN 'crashed' THEN 'error' WHEN 'absent' THEN 'error' ELSE observed_state END, state_reason = ''
-       WHERE host_id = ANY($1) AND task_id IS NULL AND state = 'unknown' AND observed_state IS NOT NULL
-       RETURNING id, project_id, name, state, state_reason`,
+      `UPDATE instance SET state = observed_state WHERE host_id = ANY($1) AND task_id IS NULL AND state = 'unknown' AND observed_state IN ('running', 'stopped')
+       RETURNING id, project_id, name, state, state_reason, task_id`,
       [hostIds],
     );
     return rows[0] ?? [];

@@ -97,12 +97,12 @@ export class InstanceManager extends Service {
   async reboot(instanceId: string, force: boolean, graceSeconds: number, signal: AbortSignal): Promise<ObservedInstance> {
     return this.exclusive(instanceId, signal, async (aborted) => {
       const record = this.records.get(instanceId);
-      if (!record?.handle) throw new VerbFailure('instance_not_running', 'The instance does not run on this host.', true);
-      if (force) await this.driverOf(record.handle).reset(record.handle);
+      if (!record || (!record.handle && record.power === 'off')) throw new VerbFailure('instance_not_running', 'The instance does not run on this host.', true);
+      // Off although it is wanted on: an earlier call of this reboot was cut between its two halves.
+      if (!record.handle) await this.turnOn(record);
+      else if (force) await this.driverOf(record.handle).reset(record.handle);
       else {
         await this.turnOff(record, graceSeconds, aborted);
-        record.power = 'on';
-        await this.save(record);
         await this.turnOn(record);
       }
       return this.observe(record);
@@ -248,10 +248,11 @@ export class InstanceManager extends Service {
       (ended) => {
         if (abort.signal.aborted) return undefined;
         return this.mutex.run(record.instanceId, async () => {
-          if (this.stopping || record.handle !== handle) return;
-          if (ended.cause === 'guest') record.power = 'off';
+          // The record of now: verbs since the start have replaced the one that was watched first.
+          const current = this.records.get(record.instanceId);
+          if (this.stopping || current?.handle !== handle) return;
           await driver.kill(handle);
-          await this.ended(record, handle, ended);
+          await this.ended(current, handle, ended);
           this.reporter.changed('instances');
         });
       },
@@ -268,6 +269,8 @@ export class InstanceManager extends Service {
     this.consoles.detach(record.instanceId);
     record.handle = null;
     record.exit = exit;
+    // Its guest wanted it off: a restart of the host does not bring it back.
+    if (exit.cause === 'guest') record.power = 'off';
     await this.save(record);
     this.log.info({ instanceId: record.instanceId, cause: exit.cause, detail: exit.detail }, 'the machine ended');
   }

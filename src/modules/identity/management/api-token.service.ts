@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Principal } from '../../../core/auth/principal';
 import type { Op } from '../../../core/db/op';
 import { conflict, notFound } from '../../../core/errors/problem';
-import { decodeCursor, pageFrom } from '../../../core/http/cursor';
+import { decodeCursor, pageFrom } from '../../../core/db/cursor';
 import { looksLikeId } from '../../../core/http/fields';
 import type { Page } from '../../../core/http/pagination';
 import type { ApiToken } from '../contract/identity.api';

@@ -6,7 +6,7 @@ import type { ProjectRole } from '../../../core/auth/principal';
 import type { Op } from '../../../core/db/op';
 import { conflict, notFound } from '../../../core/errors/problem';
 import { Outbox } from '../../../core/events/outbox';
-import { decodeCursor, pageFrom } from '../../../core/http/cursor';
+import { decodeCursor, pageFrom } from '../../../core/db/cursor';
 import type { Page } from '../../../core/http/pagination';
 import type { Member, Project } from '../contract/identity.api';
 import { ProjectUsage, Projects } from '../contract/identity.ports';

@@ -5,7 +5,7 @@ import type { Principal } from '../../../core/auth/principal';
 import type { Op } from '../../../core/db/op';
 import { conflict, notFound } from '../../../core/errors/problem';
 import { Outbox } from '../../../core/events/outbox';
-import { decodeCursor, pageFrom } from '../../../core/http/cursor';
+import { decodeCursor, pageFrom } from '../../../core/db/cursor';
 import type { Page } from '../../../core/http/pagination';
 import type { User, Whoami } from '../contract/identity.api';
 import { nameTaken } from './name-taken';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
 import type { Op } from '../../../core/db/op';
 import { conflict, notFound } from '../../../core/errors/problem';
-import { decodeCursor, pageFrom } from '../../../core/http/cursor';
+import { decodeCursor, pageFrom } from '../../../core/db/cursor';
 import type { Page } from '../../../core/http/pagination';
 import { Logging } from '../../../core/telemetry/logging';
 import { WorkflowEngine } from '../../../core/workflow/workflow-engine';

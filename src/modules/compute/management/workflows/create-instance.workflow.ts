@@ -152,7 +152,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
       .tx('mark-running', {
         title: 'Running',
         run: async (c) => {
-          await steps.settle(c.op, c.input.instanceId, c.out['start-vmm']);
+          await steps.settle(c.op, c.input.instanceId, c.taskId, c.out['start-vmm']);
           return {};
         },
         noUndo: 'it is the last step',

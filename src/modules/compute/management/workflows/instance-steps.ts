@@ -9,6 +9,7 @@ import type { InstanceSpec, ObservedInstance } from '../../contract/instance.ver
 import { InstanceEvents } from '../instance.events';
 import type { InstanceEntity } from '../instance.entity';
 import { InstanceRepository } from '../instance.repository';
+import { reasonInWords } from '../state-reason';
 
 /** What the instance workflows share: loading, the specification for the node, and state changes with their event. */
 @injectable()
@@ -58,22 +59,14 @@ export class InstanceSteps {
     await this.events.changed(op, 'updated', { ...instance, ...next, taskId: next.taskId === undefined ? instance.taskId : next.taskId });
   }
 
-  /** Records what the node answered, as the instance's state, and ends the task's hold on it. */
-  async settle(op: Op, instanceId: string, observed: ObservedInstance, power?: 'on' | 'off'): Promise<void> {
+  /** Records what the node answered as the instance's state, and ends the task's hold on it. A delete that waits for this task keeps its own hold. */
+  async settle(op: Op, instanceId: string, taskId: string, observed: ObservedInstance): Promise<void> {
     const instance = await this.require(op, instanceId);
+    const facts = { vmm: observed.vmm, observedState: observed.state, observedAt: new Date(), startedAt: observed.startedAt === null ? null : new Date(observed.startedAt) };
+    if (instance.taskId !== taskId) return this.instances.update(op, instanceId, facts);
     const state: InstanceState = observed.state === 'running' ? 'running' : observed.state === 'stopped' ? 'stopped' : 'error';
-    const stateReason = observed.state === 'running' ? '' : observed.reason === 'guest' ? 'powered off by its guest' : observed.reason;
-    const changes = {
-      state,
-      stateReason,
-      taskId: null,
-      vmm: observed.vmm,
-      observedState: observed.state,
-      observedAt: new Date(),
-      startedAt: observed.startedAt === null ? null : new Date(observed.startedAt),
-      ...(power !== undefined && { power }),
-    };
-    await this.instances.update(op, instanceId, changes);
+    const stateReason = reasonInWords(observed);
+    await this.instances.update(op, instanceId, { ...facts, state, stateReason, taskId: null });
     await this.events.changed(op, 'updated', { ...instance, state, stateReason, taskId: null });
   }
 
@@ -86,8 +79,10 @@ export class InstanceSteps {
     return { ...instance, ...changes };
   }
 
-  /** Ends a failed verb's hold: the last observed state holds again and the reason says what failed. */
-  async release(op: Op, instance: InstanceEntity, reason: string): Promise<void> {
+  /** Ends a failed verb's hold: the last observed state holds again and the reason says what failed. A delete that preempted the verb keeps its own hold. */
+  async release(op: Op, instanceId: string, taskId: string, reason: string): Promise<void> {
+    const instance = await this.instances.byId(op, instanceId);
+    if (instance?.taskId !== taskId) return;
     const observed = instance.observedState;
     const state: InstanceState = observed === 'running' ? 'running' : observed === 'stopped' ? 'stopped' : 'error';
     await this.set(op, instance, { state, stateReason: reason, taskId: null, power: state === 'running' ? 'on' : 'off' });

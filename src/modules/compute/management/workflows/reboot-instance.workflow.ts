@@ -22,10 +22,7 @@ export class RebootInstanceWorkflow extends Workflow<Input> {
       input,
       lock: instanceLock,
       deadline: '20m',
-      whenUndone: async (c, error) => {
-        const instance = await steps.find(c.op, c.input.instanceId);
-        if (instance) await steps.release(c.op, instance, error.message);
-      },
+      whenUndone: (c, error) => steps.release(c.op, c.input.instanceId, c.taskId, error.message),
     })
       .tx('begin', {
         title: 'Check the instance',
@@ -47,7 +44,7 @@ export class RebootInstanceWorkflow extends Workflow<Input> {
       .tx('settle', {
         title: 'Running',
         run: async (c) => {
-          await steps.settle(c.op, c.input.instanceId, c.out['reboot-vmm']);
+          await steps.settle(c.op, c.input.instanceId, c.taskId, c.out['reboot-vmm']);
           return {};
         },
         noUndo: 'it is the last step',

@@ -24,10 +24,7 @@ export class StartInstanceWorkflow extends Workflow<Input> {
       input,
       lock: instanceLock,
       deadline: '10m',
-      whenUndone: async (c, error) => {
-        const instance = await steps.find(c.op, c.input.instanceId);
-        if (instance) await steps.release(c.op, instance, error.message);
-      },
+      whenUndone: (c, error) => steps.release(c.op, c.input.instanceId, c.taskId, error.message),
     })
       .tx('begin', {
         title: 'Check the instance',
@@ -66,7 +63,7 @@ export class StartInstanceWorkflow extends Workflow<Input> {
       .tx('settle', {
         title: 'Running',
         run: async (c) => {
-          await steps.settle(c.op, c.input.instanceId, c.out['start-vmm']);
+          await steps.settle(c.op, c.input.instanceId, c.taskId, c.out['start-vmm']);
           return {};
         },
         noUndo: 'it is the last step',

@@ -22,10 +22,7 @@ export class StopInstanceWorkflow extends Workflow<Input> {
       input,
       lock: instanceLock,
       deadline: '20m',
-      whenUndone: async (c, error) => {
-        const instance = await steps.find(c.op, c.input.instanceId);
-        if (instance) await steps.release(c.op, instance, error.message);
-      },
+      whenUndone: (c, error) => steps.release(c.op, c.input.instanceId, c.taskId, error.message),
     })
       .tx('begin', {
         title: 'Check the instance',
@@ -49,7 +46,7 @@ export class StopInstanceWorkflow extends Workflow<Input> {
       .tx('settle', {
         title: 'Stopped',
         run: async (c) => {
-          await steps.settle(c.op, c.input.instanceId, c.out['stop-vmm']);
+          await steps.settle(c.op, c.input.instanceId, c.taskId, c.out['stop-vmm']);
           return {};
         },
         noUndo: 'it is the last step',

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { StatePaths } from '../../../core/config/state-paths';
+import { Logging } from '../../../core/telemetry/logging';
+import { ConsoleHub } from './console.hub';
+import type { VmExit, VmHandle, VmmDriver } from './drivers/vmm-driver';
+import type { VmmDrivers } from './drivers/vmm-drivers';
+import { InstanceManager } from './instance.manager';
+import { InstanceStore } from './instance-store';
+
+/** A driver whose machines are entries of a map; `failStarts` starts fail before one succeeds. */
+class MapDriver {
+  readonly kind = 'simulated';
+  readonly alive = new Map<string, (exit: VmExit) => void>();
+  readonly ended = new Map<string, VmExit>();
+  failStarts = 0;
+  private started = 0;
+
+  validate(): void {
+    return undefined;
+  }
+
+  async start(spec: { instanceId: string; runDir: string; logDir: string }): Promise<VmHandle> {
+    if (this.failStarts > 0) {
+      this.failStarts -= 1;
+      throw new Error('the agent was cut here');
+    }
+    this.started += 1;
+    const startTime = String(this.started);
+    this.alive.set(startTime, () => undefined);
+    return { driver: this.kind, instanceId: spec.instanceId, process: { pid: 1, startTime }, runDir: spec.runDir, logDir: spec.logDir, startedAt: new Date().toISOString() };
+  }
+
+  async state(handle: VmHandle): Promise<'running' | 'stopped'> {
+    return this.alive.has(handle.process.startTime) ? 'running' : 'stopped';
+  }
+
+  async powerButton(handle: VmHandle): Promise<void> {
+    this.end(handle.process.startTime, { cause: 'operator', detail: '' });
+  }
+
+  async kill(handle: VmHandle): Promise<void> {
+    this.alive.delete(handle.process.startTime);
+  }
+
+  waitExit(handle: VmHandle): Promise<VmExit> {
+    const known = this.ended.get(handle.process.startTime);
+    if (known) return Promise.resolve(known);
+    if (!this.alive.has(handle.process.startTime)) return Promise.resolve({ cause: 'crashed', detail: 'unknown machine' });
+    return new Promise((resolve) => this.alive.set(handle.process.startTime, resolve));
+  }
+
+  serialSocket(): string {
+    return '';
+  }
+
+  end(startTime: string, exit: VmExit): void {
+    const tell = this.alive.get(startTime);
+    this.alive.delete(startTime);
+    this.ended.set(startTime, exit);
+    tell?.(exit);
+  }
+}
+
+describe('InstanceManager', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'vcs-manager-'));
+  const logging = new Logging(pino({ level: 'silent' }));
+  const store = new InstanceStore(new StatePaths(join(directory, 'state'), join(directory, 'run')));
+  const never = new AbortController().signal;
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+  const agent = (driver: MapDriver): InstanceManager => {
+    const drivers = { best: async () => driver as unknown as VmmDriver, byKind: () => driver as unknown as VmmDriver } as unknown as VmmDrivers;
+    return new InstanceManager(store, drivers, { of: async () => ({ netns: null, nics: [] }) }, { locate: async () => ({ path: '/disk', format: 'raw' as const, bytes: 1 }) }, new ConsoleHub(logging), { changed: () => undefined }, logging);
+  };
+  const args = (instanceId: string, power: 'on' | 'off' = 'on', generation = 1) => ({
+    instanceId,
+    generation,
+    spec: { name: 'i', vcpus: 1, memoryBytes: 2 ** 28, disks: [{ volumeId: randomUUID(), pool: 'local', readonly: false }], ports: [], vmm: null },
+    power,
+    graceSeconds: 1,
+  });
+
+  it('finishes a reboot that was cut between its two halves', async () => {
+    const driver = new MapDriver();
+    const instances = agent(driver);
+    const id = randomUUID();
+    await instances.ensure(args(id), never);
+    driver.failStarts = 1;
+    await expect(instances.reboot(id, false, 1, never)).rejects.toThrow('cut here');
+    expect(driver.alive.size).toBe(0);
+    expect(await instances.reboot(id, false, 1, never)).toMatchObject({ state: 'running' });
+    expect(driver.alive.size).toBe(1);
+  });
+
+  it('keeps what a stop wanted when the machine it stopped reports its end afterwards', async () => {
+    const instances = agent(new MapDriver());
+    const id = randomUUID();
+    await instances.ensure(args(id), never);
+    expect(await instances.ensure(args(id, 'off', 2), never)).toMatchObject({ generation: 2, state: 'stopped', reason: 'operator' });
+    await new Promise((resolve) => setImmediate(resolve));
+    await instances.ensure(args(id, 'off', 2), never);
+    expect((await store.load()).find((r) => r.instanceId === id)).toMatchObject({ generation: 2, power: 'off', handle: null, exit: { cause: 'operator' } });
+  });
+
+  it('refuses to reboot what is wanted off', async () => {
+    const instances = agent(new MapDriver());
+    const id = randomUUID();
+    await instances.ensure(args(id), never);
+    await instances.ensure(args(id, 'off', 2), never);
+    await expect(instances.reboot(id, false, 1, never)).rejects.toMatchObject({ code: 'instance_not_running', permanent: true });
+  });
+
+  it('learns of a guest that powered off while the agent was away, and keeps it off', async () => {
+    const driver = new MapDriver();
+    const id = randomUUID();
+    const first = agent(driver);
+    await first.ensure(args(id), never);
+    await first.stop();
+    driver.end([...driver.alive.keys()][0] ?? '', { cause: 'guest', detail: '' });
+    const next = agent(driver);
+    await next.start();
+    expect(next.list().find((i) => i.instanceId === id)).toMatchObject({ state: 'stopped', reason: 'guest' });
+    expect((await store.load()).find((r) => r.instanceId === id)).toMatchObject({ power: 'off', handle: null });
+  });
+
+  it('refuses an older generation and changes nothing', async () => {
+    const driver = new MapDriver();
+    const instances = agent(driver);
+    const id = randomUUID();
+    await instances.ensure(args(id, 'on', 5), never);
+    await expect(instances.ensure(args(id, 'off', 4), never)).rejects.toMatchObject({ code: 'stale_generation', permanent: true });
+    expect(driver.alive.size).toBe(1);
+  });
+
+  it('leaves no trace of a removed instance', async () => {
+    const instances = agent(new MapDriver());
+    const id = randomUUID();
+    await instances.ensure(args(id), never);
+    await instances.remove(id);
+    expect(instances.has(id)).toBe(false);
+    expect((await store.load()).some((r) => r.instanceId === id)).toBe(false);
+  });
+});
