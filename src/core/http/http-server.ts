@@ -204,8 +204,8 @@ export class HttpServer {
   private fail(error: unknown, req: Request, res: Response): void {
     const requestId = String(res.locals['requestId'] ?? randomUUID());
     const known = problemOf(error);
-    if (!known) this.log.error({ err: error, method: req.method, path: req.path }, 'a request failed unexpectedly');
-    else if (known.status >= 500 || !(error instanceof Problem)) this.log.warn({ err: error, code: known.code }, 'a request was refused');
+    if (!known) this.log.error({ err: error, requestId, method: req.method, path: req.path }, 'a request failed unexpectedly');
+    else if (known.status >= 500 || !(error instanceof Problem)) this.log.warn({ err: error, requestId, code: known.code }, 'a request was refused');
     const problem = known ?? new Problem({ status: 500, code: 'internal_error', detail: `Something failed here. Ask your operator, with the request id ${requestId}.` });
     sendProblem(res, problem, req.originalUrl.split('?')[0] ?? '/', requestId);
   }

@@ -3,7 +3,6 @@ import type { RequestHandler } from 'express';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Histogram } from 'prom-client';
-import { withLogContext } from '../telemetry/log-context';
 import { Logging } from '../telemetry/logging';
 import { Metrics } from '../telemetry/metrics';
 
@@ -42,7 +41,7 @@ export class RequestObserver {
         this.duration.observe({ route: label, method: label === 'other' ? 'ANY' : method, status: String(res.statusCode) }, seconds);
         this.log[label === 'other' ? 'debug' : 'info']({ requestId, method, path, status: res.statusCode, ms: Math.round(seconds * 1000), ...(!res.writableFinished && { aborted: true }) }, 'request');
       });
-      withLogContext({ requestId }, () => next());
+      next();
     };
   }
 }

@@ -63,6 +63,7 @@ export class RouteRunner {
 
   private async run(route: Route, req: Request, res: Response): Promise<void> {
     const { spec } = route;
+    const requestId = String(res.locals['requestId']);
     const principal = spec.scope === 'public' ? undefined : await this.authentication.principal(req, res);
     const { query, projectRef } = this.splitQuery(spec, req);
     const granted = principal && (await this.authorize(spec, principal, projectRef));
@@ -74,7 +75,7 @@ export class RouteRunner {
       params,
       query: parsedQuery,
       body,
-      requestId: String(res.locals['requestId']),
+      requestId,
       op,
       raw: req,
       res,
@@ -85,7 +86,7 @@ export class RouteRunner {
       access: granted?.access as Access,
     });
     const keyed = principal && this.keyOf(spec, req, principal, rawBody);
-    const answer = isTransactional(spec) ? await this.inTransaction(route, requestOf, keyed) : { ...(await this.answer(route, requestOf(this.database.op))), replayed: false };
+    const answer = isTransactional(spec) ? await this.inTransaction(route, requestOf, keyed, requestId) : { ...(await this.answer(route, requestOf(this.database.op))), replayed: false };
     if (res.headersSent || res.destroyed) return;
     for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
     if (answer.replayed) res.setHeader('idempotency-replayed', 'true');
@@ -147,7 +148,7 @@ export class RouteRunner {
   }
 
   /** A transaction that lost against another one is run once more, from its beginning. */
-  private async inTransaction(route: Route, requestOf: (op: Op) => RouteRequest<unknown, unknown, unknown>, keyed: KeyedRequest | undefined): Promise<KeptAnswer & { replayed: boolean }> {
+  private async inTransaction(route: Route, requestOf: (op: Op) => RouteRequest<unknown, unknown, unknown>, keyed: KeyedRequest | undefined, requestId: string): Promise<KeptAnswer & { replayed: boolean }> {
     const attempt = (): Promise<KeptAnswer & { replayed: boolean }> =>
       this.database.tx(async (op) => {
         if (!keyed) return { ...(await this.answer(route, requestOf(op))), replayed: false };
@@ -164,7 +165,7 @@ export class RouteRunner {
       return await attempt();
     } catch (error) {
       if (!isRetryable(error)) throw error;
-      this.log.info({ err: error, route: route.spec.path }, 'a transaction lost against another one and is run again');
+      this.log.info({ err: error, requestId, route: route.spec.path }, 'a transaction lost against another one and is run again');
       return attempt();
     }
   }

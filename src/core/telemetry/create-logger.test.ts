@@ -1,5 +1,4 @@
 import { createLogger } from './create-logger';
-import { withLogContext } from './log-context';
 import { coreConfigSchema } from '../config/core-config';
 
 describe('createLogger', () => {
@@ -17,18 +16,5 @@ describe('createLogger', () => {
     log.error({ err: Object.assign(new Error('failed'), { query: 'SELECT $1', parameters: ['hunter2'], driverError: { detail: 'hunter2' } }) }, 'query');
     expect(lines[0]).toContain('SELECT $1');
     expect(lines[0]).not.toContain('hunter2');
-  });
-
-  it('carries request and task id through awaits', async () => {
-    await withLogContext({ requestId: 'r' }, async () => {
-      await Promise.resolve();
-      await withLogContext({ taskId: 't' }, async () => {
-        await Promise.resolve();
-        log.info('inner');
-      });
-      log.info('outer');
-    });
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ requestId: 'r', taskId: 't', level: 'info' });
-    expect(JSON.parse(lines[1] ?? '')).not.toHaveProperty('taskId');
   });
 });

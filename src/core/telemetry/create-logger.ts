@@ -1,6 +1,5 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
 import type { Config } from '../config/config';
-import { currentLogContext } from './log-context';
 
 /** Member names that never reach a log, at the top or up to three levels down. */
 const secretKeys = [
@@ -30,7 +29,7 @@ const serializeError = (error: unknown): unknown => {
   return Object.fromEntries(Object.entries(plain).filter(([key]) => !unloggable.has(key)));
 };
 
-/** JSON lines on standard error (or `destination`), with request and task id, secrets replaced by `[redacted]`. */
+/** JSON lines on standard error (or `destination`), secrets replaced by `[redacted]`. Who logs for a request or a task names it: `requestId`, `taskId`. */
 export const createLogger = (config: Pick<Config, 'core'>, destination: DestinationStream = pino.destination({ dest: 2, sync: true })): Logger =>
   pino(
     {
@@ -38,7 +37,6 @@ export const createLogger = (config: Pick<Config, 'core'>, destination: Destinat
       base: { pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      mixin: () => ({ ...currentLogContext() }),
       redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`, `*.*.${key}`, `*.*.*.${key}`]), censor: '[redacted]' },
       serializers: { err: serializeError, error: serializeError },
     },

@@ -119,7 +119,7 @@ export class UndoPhase {
     // The last callback has no row that counts its attempts.
     const pause = backoffMs({ maxBackoff: `${services.settings.undoMaxBackoffMs}ms` }, step ? attempt : 4);
     services.metrics.stepFailures.inc({ type: run.task.type, step: step?.name ?? 'end', phase: 'undo', kind: 'transient' });
-    services.log.warn({ task: run.task.id, requestId: run.task.requestId, type: run.task.type, step: step?.name, code: failure.code, host: failure.host, cause: failure.cause }, `undo failed: ${failure.message}`);
+    services.log.warn({ taskId: run.task.id, requestId: run.task.requestId, type: run.task.type, step: step?.name, code: failure.code, host: failure.host, cause: failure.cause }, `undo failed: ${failure.message}`);
     // A final answer stays in the host's journal: the next call needs another key.
     const call = (row?.call ?? 0) + (failure.permanent ? 1 : 0);
     const write: StepWrite | null = step ? { seq, name: step.name, phase: 'undo', state: 'running', attempt, accepted, call, hostId: row?.hostId ?? null, error: storedError(failure) } : null;
@@ -139,10 +139,10 @@ export class UndoPhase {
     run.error = error;
     const state = await this.markStuck(error, write, true).catch(async (reason: unknown) => {
       if (reason instanceof LeaseLost) throw reason;
-      services.log.error({ task: run.task.id, err: reason }, 'whenStuck failed: the task is marked without it');
+      services.log.error({ taskId: run.task.id, err: reason }, 'whenStuck failed: the task is marked without it');
       return this.markStuck(error, write, false);
     });
-    services.log.error({ task: run.task.id, requestId: run.task.requestId, type: run.task.type, step: failure.step, host: failure.host, code: failure.code }, `task is stuck: ${error.hint}`);
+    services.log.error({ taskId: run.task.id, requestId: run.task.requestId, type: run.task.type, step: failure.step, host: failure.host, code: failure.code }, `task is stuck: ${error.hint}`);
     run.state = state;
     return 'next';
   }

@@ -1,4 +1,3 @@
-import { withLogContext } from '../telemetry/log-context';
 import { performance } from 'node:perf_hooks';
 import { ForwardPhase } from './forward-phase';
 import { LeaseLost } from './lease-lost';
@@ -22,11 +21,7 @@ export class WorkflowRun {
   }
 
   /** Never rejects. */
-  execute(): Promise<void> {
-    return withLogContext({ taskId: this.state.task.id }, () => this.toTheEnd());
-  }
-
-  private async toTheEnd(): Promise<void> {
+  async execute(): Promise<void> {
     const { services, state } = this;
     const { task } = state;
     try {
@@ -61,9 +56,9 @@ export class WorkflowRun {
     const { task } = state;
     if (error instanceof LeaseLost) {
       services.metrics.leasesLost.inc();
-      services.log.warn({ task: task.id, type: task.type, fence: task.fence }, 'lease lost: stopped without touching anything');
+      services.log.warn({ taskId: task.id, type: task.type, fence: task.fence }, 'lease lost: stopped without touching anything');
     } else {
-      services.log.error({ task: task.id, type: task.type, err: error }, 'the run of a task stopped; it will be taken up again');
+      services.log.error({ taskId: task.id, type: task.type, err: error }, 'the run of a task stopped; it will be taken up again');
     }
     if (performance.now() < state.leaseEnd) await this.giveBack(500);
   }
@@ -75,7 +70,7 @@ export class WorkflowRun {
       await services.gate.run(() => services.store.release(state.hold, afterMs));
       services.dueIn(afterMs);
     } catch (error) {
-      services.log.warn({ task: state.task.id, err: error }, 'the task could not be given back: it is free when its lease ends');
+      services.log.warn({ taskId: state.task.id, err: error }, 'the task could not be given back: it is free when its lease ends');
     }
   }
 }

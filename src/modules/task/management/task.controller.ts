@@ -26,7 +26,7 @@ export class TaskController extends Controller {
       ),
       route(
         { method: 'POST', path: '/tasks/:id/actions/cancel', summary: 'Stop a task at its next boundary and undo it', tag, scope: 'resource', permission: 'task:cancel', params, status: 202, response: taskDetail },
-        (req) => this.tasks.cancel(req.op, req.access, req.params.id),
+        (req) => this.tasks.cancel(req.op, req.access, req.params.id, req.requestId),
       ),
       this.operator('retry', 'Undo a stuck task once more'),
       this.operator('skip-step', 'Count the undo that a stuck task is at as done, and go on'),
@@ -36,7 +36,7 @@ export class TaskController extends Controller {
 
   private operator(verb: OperatorVerb, summary: string): Route {
     return route({ method: 'POST', path: `/tasks/:id/actions/${verb}`, summary, tag, scope: 'global', permission: 'task:operate', params, status: 202, response: taskDetail }, (req) =>
-      this.tasks.operate(req.op, req.access, req.params.id, verb),
+      this.tasks.operate(req.op, req.access, req.params.id, verb, req.requestId),
     );
   }
 }

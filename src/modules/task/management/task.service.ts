@@ -56,20 +56,20 @@ export class TaskService {
   }
 
   /** Asks it to stop at its next boundary and undo. 409 `task_over` when it has ended. */
-  async cancel(op: Op, access: Access, id: string): Promise<TaskDetail> {
+  async cancel(op: Op, access: Access, id: string, requestId: string): Promise<TaskDetail> {
     const task = await this.visible(op, access, id);
     const asked = await this.engine.cancel(op, id, access.principal.id);
     if (!asked) throw conflict('task_over', `The task has ${task.state === 'succeeded' ? 'succeeded' : 'ended'} already.`, { state: task.state });
-    this.log.info({ task: id, type: task.type, by: access.principal.id }, 'cancel requested');
+    this.log.info({ taskId: id, requestId, type: task.type, by: access.principal.id }, 'cancel requested');
     return this.detail(op, access, await this.visible(op, access, id));
   }
 
   /** Verbs on stuck tasks; 409 `task_not_stuck` on others. */
-  async operate(op: Op, access: Access, id: string, verb: OperatorVerb): Promise<TaskDetail> {
+  async operate(op: Op, access: Access, id: string, verb: OperatorVerb, requestId: string): Promise<TaskDetail> {
     if (verb === 'retry') await this.engine.retry(op, id);
     else if (verb === 'abandon') await this.engine.abandon(op, id);
     else await this.engine.skipStep(op, id);
-    this.log.warn({ task: id, verb, by: access.principal.id }, 'operator acted on a stuck task');
+    this.log.warn({ taskId: id, requestId, verb, by: access.principal.id }, 'operator acted on a stuck task');
     return this.detail(op, access, await this.visible(op, access, id));
   }
 
