@@ -1,20 +1,57 @@
-import type { PoolClient } from 'pg';
-import type { DataSource, EntityManager } from 'typeorm';
+import type { Pool, QueryResultRow } from 'pg';
+import { QueryFailedError, type DataSource, type EntityManager } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { injectable } from 'inversify';
 import { NotificationListener, type NotificationHandler } from './listener';
-import type { Op } from './op';
+import type { GatheredStatement, Op } from './op';
+import { TransactionRunner } from './transaction-runner';
+
+/** What a failed statement throws, also without TypeORM's own query method: those who handle it know one kind. */
+const failed = (sql: string, params: readonly unknown[], error: unknown): QueryFailedError => new QueryFailedError(sql, [...params], error instanceof Error ? error : new Error(String(error)));
 
 class TransactionOp implements Op {
   readonly inTransaction = true;
   private readonly hooks: (() => void)[] = [];
+  private readonly gathered = new Map<GatheredStatement<never>, unknown[]>();
 
-  constructor(readonly manager: EntityManager) {}
+  private orm: EntityManager | undefined;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly runner: TransactionRunner,
+  ) {}
+
+  get manager(): EntityManager {
+    return (this.orm ??= this.dataSource.createEntityManager(this.runner));
+  }
+
+  async query<R extends object>(sql: string, params: readonly unknown[] = []): Promise<R[]> {
+    const client = await this.runner.connect();
+    return client.query<R & QueryResultRow>(sql, [...params]).then(
+      ({ rows }) => rows,
+      (error: unknown) => {
+        throw failed(sql, params, error);
+      },
+    );
+  }
+
+  gather<T>(statement: GatheredStatement<T>, item: T): Promise<void> {
+    const items = this.gathered.get(statement as GatheredStatement<never>) ?? [];
+    items.push(item);
+    this.gathered.set(statement as GatheredStatement<never>, items);
+    return Promise.resolve();
+  }
 
   afterCommit(fn: () => void): void {
     this.hooks.push(fn);
   }
 
-  committed(): void {
+  last(): void {
+    if (this.gathered.size === 0) this.runner.standAlone();
+  }
+
+  async commit(): Promise<void> {
+    await this.runner.commit([...this.gathered].map(([statement, items]) => ({ sql: statement.sql, params: statement.params(items as never[]) })));
     for (const hook of this.hooks) hook();
   }
 }
@@ -27,7 +64,25 @@ export class Database {
   private listener: NotificationListener | undefined;
 
   constructor(readonly dataSource: DataSource) {
-    this.op = { manager: dataSource.manager, inTransaction: false, afterCommit: (fn) => fn() };
+    const query = async <R extends object>(sql: string, params: readonly unknown[] = []): Promise<R[]> => {
+      try {
+        return (await this.pool.query<R & QueryResultRow>(sql, [...params])).rows;
+      } catch (error) {
+        throw failed(sql, params, error);
+      }
+    };
+    this.op = {
+      manager: dataSource.manager,
+      inTransaction: false,
+      query,
+      gather: async (statement, item) => void (await query(statement.sql, statement.params([item]))),
+      afterCommit: (fn) => fn(),
+      last: () => undefined,
+    };
+  }
+
+  private get pool(): Pool {
+    return (this.dataSource.driver as PostgresDriver).master as Pool;
   }
 
   /** Connections of this process at most. */
@@ -42,33 +97,23 @@ export class Database {
    */
   async tx<T>(fn: (op: Op) => Promise<T>, within?: Op): Promise<T> {
     if (within?.inTransaction) return fn(within);
-    let opened: TransactionOp | undefined;
-    const result = await this.dataSource.transaction(async (manager) => {
-      opened = new TransactionOp(manager);
-      return fn(opened);
-    });
-    opened?.committed();
-    return result;
+    const runner = new TransactionRunner(this.dataSource);
+    const op = new TransactionOp(this.dataSource, runner);
+    try {
+      const result = await fn(op);
+      await op.commit();
+      await runner.release();
+      return result;
+    } catch (error) {
+      await runner.rollback();
+      await runner.release();
+      throw error;
+    }
   }
 
   /** One parametrised statement. Rows as plain objects with the column names as selected. */
-  async query<R extends object>(sql: string, params: unknown[] = [], op: Op = this.op): Promise<R[]> {
-    return op.manager.query(sql, params);
-  }
-
-  /**
-   * Like `query`, but prepared under `name` once per connection and then only bound: for the few statements that run all the time.
-   * One name stands for one text.
-   */
-  async prepared<R extends object>(name: string, sql: string, params: unknown[], op: Op = this.op): Promise<R[]> {
-    const joined = op.manager.queryRunner;
-    const runner = joined ?? this.dataSource.createQueryRunner();
-    try {
-      const client = (await runner.connect()) as PoolClient;
-      return (await client.query<R & Record<string, unknown>>({ name, text: sql, values: params })).rows;
-    } finally {
-      if (!joined) await runner.release();
-    }
+  query<R extends object>(sql: string, params: readonly unknown[] = [], op: Op = this.op): Promise<R[]> {
+    return op.query(sql, params);
   }
 
   /**

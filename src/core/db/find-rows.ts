@@ -46,7 +46,7 @@ export const findRows = async <E extends ObjectLiteral>(op: Op, entity: Newable<
     options.limit === undefined ? '' : `LIMIT ${options.limit}`,
     options.lock ?? '',
   ].join(' ');
-  const rows = await op.manager.query<Record<string, unknown>[]>(sql, values);
+  const rows = await op.query<Record<string, unknown>>(sql, values);
   return rows.map((row) => {
     const made = metadata.create() as E;
     for (const column of metadata.columns) column.setEntityValue(made, connection.driver.prepareHydratedValue(row[column.propertyName], column));

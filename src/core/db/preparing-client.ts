@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Duplex } from 'node:stream';
 import { Client, type ClientConfig } from 'pg';
 
 /** A text is prepared once it has come so often: what runs seldom is not worth a plan kept on every connection. */
@@ -24,11 +25,11 @@ const worthIt = (text: string, values: unknown): boolean => (Array.isArray(value
 
 /**
  * A connection that prepares the statements it is asked often, by their text. Without that the server parses and plans each
- * of them anew, which costs several times what running it does.
+ * of them anew, which costs several times what running it does. A statement is sent without waiting for the answers to those before it.
  */
 export class PreparingClient extends Client {
   constructor(config?: string | ClientConfig) {
-    super(config);
+    super({ ...(typeof config === 'string' ? { connectionString: config } : config), pipeline: true } as ClientConfig);
     const plain = this.query.bind(this) as (...args: unknown[]) => unknown;
     const preparing = (text: unknown, values: unknown, ...more: unknown[]): unknown => {
       if (typeof text !== 'string' || typeof values === 'function' || !worthIt(text, values)) return plain(text, values, ...more);
@@ -36,5 +37,12 @@ export class PreparingClient extends Client {
       return name === undefined ? plain(text, values, ...more) : plain({ name, text, values: values ?? [] }, ...more);
     };
     this.query = preparing as typeof this.query;
+  }
+
+  /** What is asked until the end of this turn of the event loop leaves in one write. */
+  together(): void {
+    const { stream } = (this as unknown as { connection: { stream: Duplex } }).connection;
+    stream.cork();
+    process.nextTick(() => stream.uncork());
   }
 }

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { Database } from '../db/database';
-import type { Op } from '../db/op';
+import type { GatheredStatement, Op } from '../db/op';
 import type { LiveEventRecord } from './live-event-record';
 import type { LiveEvent } from './outbox';
 
@@ -13,6 +13,18 @@ export interface OutboxHead {
   /** Every transaction below it has ended. */
   xmin: bigint;
 }
+
+/** Items are events in JSON, as they were when they were published. */
+const addition: GatheredStatement<string> = {
+  sql: `WITH own AS MATERIALIZED (SELECT pg_current_xact_id() AS xid),
+    added AS (
+      INSERT INTO outbox (seq, type, project_id, subject, data)
+      SELECT nextval('outbox_seq_seq'), e."type", e."projectId", e."subject", e."data"
+        FROM own, jsonb_to_recordset($1::jsonb) AS e("type" text, "projectId" uuid, "subject" jsonb, "data" jsonb) WHERE own.xid IS NOT NULL
+      RETURNING seq)
+    SELECT pg_notify('${outboxChannel}', '') FROM added LIMIT 1`,
+  params: (events) => [`[${events.join(',')}]`],
+};
 
 interface Row {
   seq: string;
@@ -31,17 +43,9 @@ export class OutboxRepository {
    * Adds an event and wakes the readers at commit. The transaction takes its id before it draws the sequence number: whoever drew a
    * lower number has a lower id than any that is given out once this row is seen. The dispatcher's order stands on that.
    */
-  async add(op: Op, event: LiveEvent): Promise<void> {
-    await this.database.query(
-      `WITH own AS MATERIALIZED (SELECT pg_current_xact_id() AS xid),
-       added AS (
-         INSERT INTO outbox (seq, type, project_id, subject, data)
-         SELECT nextval(pg_get_serial_sequence('outbox', 'seq')), $1, $2::uuid, $3::jsonb, $4::jsonb FROM own WHERE own.xid IS NOT NULL
-         RETURNING seq)
-       SELECT pg_notify('${outboxChannel}', '') FROM added`,
-      [event.type, event.projectId, JSON.stringify(event.subject), JSON.stringify(event.data)],
-      op,
-    );
+  add(op: Op, event: LiveEvent): Promise<void> {
+    const { type, projectId, subject, data } = event;
+    return op.gather(addition, JSON.stringify({ type, projectId, subject, data }));
   }
 
   async head(): Promise<OutboxHead> {

@@ -1,13 +1,14 @@
 import { performance } from 'node:perf_hooks';
 import type { Op } from '../db/op';
 import { backoffMs } from './backoff';
+import { CancelSeen } from './cancel-seen';
 import type { AnyStep, Duration, RetryPolicy } from './definition';
 import { parseDuration } from './duration';
 import { LeaseLost } from './lease-lost';
 import { inTransaction, type RunServices } from './run-services';
 import type { RunState } from './run-state';
 import { describeFailure, storedError, type StepError, type StepFailure } from './step-failure';
-import { CancelSeen, jsonOutput, type StepEnd, type StepRunner } from './step-runner';
+import { jsonOutput, type StepEnd, type StepRunner } from './step-runner';
 import { publishState, publishTask } from './task-event';
 import type { Seen, StepWrite } from './task-row';
 import type { TaskState } from './workflows';
@@ -60,7 +61,10 @@ export class ForwardPhase {
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
       await this.flush();
-      if (error instanceof CancelSeen) return this.cancel();
+      if (error instanceof CancelSeen) {
+        run.cancelReason = error.reason;
+        return this.cancel();
+      }
       run.assertHeld();
       return this.failed(step, run.cursor, error);
     }
@@ -244,7 +248,7 @@ export class ForwardPhase {
     const spec: { retry?: RetryPolicy; timeout?: Duration } = step.spec;
     const deadline = runner.deadlineOf(seq, 'run', spec.timeout);
     if (step.kind === 'remote' && step.spec.tolerateLostNode && failure.unreachable && attempt >= lostNodeAttempts) {
-      services.log.warn({ task: run.task.id, step: step.name, host: failure.host }, 'the node is lost: its part counts as done');
+      services.log.warn({ taskId: run.task.id, step: step.name, host: failure.host }, 'the node is lost: its part counts as done');
       return this.passed(step, await this.checkpointAlone({ seq, name: step.name, phase: 'run', state: 'succeeded', attempt, error: storedError(failure) }), performance.now());
     }
     // An accepted call goes on at the node while it cannot be asked, and is repeated when the node forgot it; neither is a failed attempt.
@@ -262,7 +266,7 @@ export class ForwardPhase {
   private count(step: AnyStep, failure: StepFailure, permanent: boolean): void {
     const { run, services } = this;
     services.metrics.stepFailures.inc({ type: run.task.type, step: step.name, phase: 'run', kind: permanent ? 'permanent' : 'transient' });
-    services.log.warn({ task: run.task.id, requestId: run.task.requestId, type: run.task.type, step: step.name, code: failure.code, host: failure.host, cause: failure.cause, permanent }, failure.message);
+    services.log.warn({ taskId: run.task.id, requestId: run.task.requestId, type: run.task.type, step: step.name, code: failure.code, host: failure.host, cause: failure.cause, permanent }, failure.message);
   }
 
   private cancel(): Promise<StepEnd> {

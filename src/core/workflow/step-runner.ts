@@ -15,9 +15,6 @@ export type StepEnd = 'next' | 'asleep';
 
 type Call = RemoteCall<unknown, Record<string, unknown>, unknown, unknown> | RemoteUndoCall<unknown, Record<string, unknown>, unknown, unknown>;
 
-/** Thrown inside a step's transaction when the task was cancelled meanwhile: nothing of the step has happened yet. */
-export class CancelSeen extends Error {}
-
 /** Outputs as they will be read after a resume: JSON, so that a run behaves the same with and without one. */
 export const jsonOutput = (value: unknown): unknown => {
   if (value === undefined || value === null || typeof value !== 'object') return value;
@@ -97,25 +94,21 @@ export class StepRunner {
     const hostId = call.node(run.stepContext(attempt));
     if (hostId === undefined) return { end: 'skip' };
     const write: StepWrite = { seq, name, phase, state: 'running', attempt, hostId, call: number };
-    const args = await inTransaction(services, async (op) => {
+    const intent = await inTransaction(services, async (op) => {
       const computed = await call.args(run.txContext(op, attempt));
-      const seen =
-        before.writes.length > 0
-          ? await services.store.advance(op, run.hold, [...before.writes, write], { cursor: seq, step: name, progress: before.progress })
-          : await services.store.intent(op, run.hold, write);
-      if (seen.cancelled && phase === 'run') throw new CancelSeen();
-      run.saw(seen);
       await publishTask(services, run, op, name);
-      return computed;
+      op.last();
+      const at = before.writes.length > 0 ? { cursor: seq, progress: before.progress } : { cursor: run.cursor, progress: run.progress };
+      const seen = await services.store.intent(op, run.hold, [...before.writes, write], { ...at, step: name }, phase === 'run');
+      return { ...at, computed, seen };
     });
+    run.saw(intent.seen);
     this.remember(write);
-    if (before.writes.length > 0) {
-      Object.assign(run, { cursor: seq, progress: before.progress });
-      await before.stored();
-    }
+    Object.assign(run, { cursor: intent.cursor, progress: intent.progress });
+    if (before.writes.length > 0) await before.stored();
     await this.probe(name, phase, 'before-effect');
     run.assertHeld();
-    const outcome = await services.nodes.call(hostId, call.verb, args, {
+    const outcome = await services.nodes.call(hostId, call.verb, intent.computed, {
       key,
       fence: Number(run.task.fence),
       signal: run.abort.signal,

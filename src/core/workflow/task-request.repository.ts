@@ -41,9 +41,7 @@ export class TaskRequestRepository {
 
   /** False when another live task holds the lock key. Waits for an uncommitted rival to commit or roll back. */
   async insert(op: Op, task: NewTask): Promise<boolean> {
-    const rows = await this.database.prepared<{ id: string }>(
-      'workflow_insert',
-      `INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, step, lock_key, lock_state, wake_at, deadline_ms, created_by, request_id)
+    const rows = await this.database.query<{ id: string }>(`INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, step, lock_key, lock_state, wake_at, deadline_ms, created_by, request_id)
        VALUES ($1, $2, $3, $4, $5, $6, $7, 'queued', $8, $9, $10, $11::text, CASE WHEN $11::text = 'waiting' THEN NULL ELSE clock_timestamp() END, $12, $13, $14)
        ON CONFLICT (lock_key) WHERE lock_state = 'held' DO NOTHING RETURNING id`,
       [
@@ -94,8 +92,7 @@ export class TaskRequestRepository {
 
   /** False when the task is over or unknown. */
   async cancel(op: Op, taskId: string, by: string, reason: string): Promise<boolean> {
-    const rows = await this.returning<{ id: string }>(
-      op,
+    const rows = await op.query<{ id: string }>(
       `UPDATE task SET cancel_requested_at = COALESCE(cancel_requested_at, clock_timestamp()), cancel_by = COALESCE(cancel_by, $2), cancel_reason = COALESCE(cancel_reason, $3),
               wake_seq = wake_seq + 1,
               wake_at = CASE WHEN lease_until IS NULL AND (wake_at IS NOT NULL OR lock_state = 'waiting') AND state <> 'stuck' THEN clock_timestamp() ELSE wake_at END
@@ -115,8 +112,7 @@ export class TaskRequestRepository {
 
   /** True when the step is running on that host. */
   async progress(op: Op, taskId: string, step: string, phase: string, hostId: string, percent: number, message: string): Promise<boolean> {
-    const rows = await this.returning<{ task_id: string }>(
-      op,
+    const rows = await op.query<{ task_id: string }>(
       `UPDATE task_step SET progress = $5, message = $6 WHERE task_id = $1 AND name = $2 AND phase = $3 AND host_id = $4 AND state = 'running' RETURNING task_id`,
       [taskId, step, phase, hostId, percent, message],
     );
@@ -174,8 +170,7 @@ export class TaskRequestRepository {
 
   /** Gives a free lock key to the oldest task that waits for it. Call in the transaction that freed it. Returns that task's id. */
   async handOver(op: Op, lockKey: string): Promise<string | undefined> {
-    const rows = await this.returning<{ id: string }>(
-      op,
+    const rows = await op.query<{ id: string }>(
       `UPDATE task t SET lock_state = 'held', wake_seq = wake_seq + 1,
               wake_at = CASE WHEN t.lease_until IS NULL THEN clock_timestamp() ELSE t.wake_at END,
               has_waiter = EXISTS (SELECT 1 FROM task o WHERE o.lock_key = $1 AND o.lock_state = 'waiting' AND o.id <> t.id)
@@ -187,7 +182,7 @@ export class TaskRequestRepository {
   }
 
   async state(taskId: string): Promise<TaskState | undefined> {
-    const rows = await this.database.prepared<{ state: TaskState }>('workflow_state', 'SELECT state FROM task WHERE id = $1', [taskId]);
+    const rows = await this.database.query<{ state: TaskState }>('SELECT state FROM task WHERE id = $1', [taskId]);
     return rows[0]?.state;
   }
 
@@ -204,10 +199,5 @@ export class TaskRequestRepository {
 
   async notify(channel: string, payload: string): Promise<void> {
     await this.database.query('SELECT pg_notify($1, $2)', [channel, payload]);
-  }
-
-  /** TypeORM answers UPDATE ... RETURNING as a pair of rows and count. */
-  private async returning<R extends object>(op: Op, sql: string, params: unknown[]): Promise<R[]> {
-    return this.database.query<R>(`WITH changed AS (${sql}) SELECT * FROM changed`, params, op);
   }
 }

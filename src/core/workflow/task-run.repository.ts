@@ -1,5 +1,6 @@
 import type { Database } from '../db/database';
 import type { Op } from '../db/op';
+import { CancelSeen } from './cancel-seen';
 import { LeaseLost } from './lease-lost';
 import type { StepError } from './step-failure';
 import type { ClaimedTask, Hold, Seen, StepRow, StepWrite } from './task-row';
@@ -43,27 +44,21 @@ const stepUpsert = `
          output = excluded.output, error = excluded.error, ended_at = excluded.ended_at,
          progress = CASE WHEN excluded.state = 'running' THEN task_step.progress END`;
 
-const statement = (name: string, set: string, returning = seen): { name: string; sql: string } => ({
-  name: `workflow_${name}`,
-  sql: `WITH t AS (UPDATE task SET ${set} WHERE ${held} RETURNING id, ${returning}), s AS (${stepUpsert}) SELECT * FROM t`,
-});
+const statement = (set: string, returning = seen, when = ''): string => `WITH t AS (UPDATE task SET ${set} WHERE ${held} ${when} RETURNING id, ${returning}), s AS (${stepUpsert}) SELECT * FROM t`;
 
-const intentStatement = statement('intent', 'step = $7');
-const advanceStatement = statement('advance', 'cursor = $7::int, step = $8, progress = $9::int');
+/** $10: whether a task that was cancelled meanwhile is left as it is. */
+const intentStatement = statement('cursor = $7::int, step = $8, progress = $9::int', seen, 'AND NOT ($10::boolean AND cancel_requested_at IS NOT NULL)');
+const advanceStatement = statement('cursor = $7::int, step = $8, progress = $9::int');
 const over = `owner = NULL, lease_until = NULL, wake_at = NULL, lock_state = NULL, ended_at = clock_timestamp()`;
-const endStatement = statement('end', `state = $7, cursor = $8::int, progress = $9::int, undone = $10::boolean, error = COALESCE($11::jsonb, error), ${over}`);
-const napStatement = statement(
-  'nap',
-  `step = COALESCE($7, step), owner = NULL, lease_until = NULL,
+const endStatement = statement(`state = $7, cursor = $8::int, progress = $9::int, undone = $10::boolean, error = COALESCE($11::jsonb, error), ${over}`);
+const napStatement = statement(`step = COALESCE($7, step), owner = NULL, lease_until = NULL,
    wake_at = CASE WHEN wake_seq = $8::bigint THEN clock_timestamp() + $9::float8 * interval '1 millisecond' ELSE clock_timestamp() END`,
   'wake_at <= clock_timestamp() AS due',
 );
-const compensateStatement = statement(
-  'compensate',
-  `state = 'compensating', outcome = $7, error = $8::jsonb, cursor = $9::int, undo_deadline = clock_timestamp() + deadline_ms * interval '1 millisecond'`,
+const compensateStatement = statement(`state = 'compensating', outcome = $7, error = $8::jsonb, cursor = $9::int, undo_deadline = clock_timestamp() + deadline_ms * interval '1 millisecond'`,
   `${seen}, ${ms('undo_deadline')} AS "undoDeadline"`,
 );
-const stuckStatement = statement('stuck', `state = 'stuck', error = $7::jsonb, owner = NULL, lease_until = NULL, wake_at = NULL`);
+const stuckStatement = statement(`state = 'stuck', error = $7::jsonb, owner = NULL, lease_until = NULL, wake_at = NULL`);
 
 const holdParams = (hold: Hold): unknown[] => [hold.taskId, hold.owner, hold.fence, hold.state, hold.cursor];
 const json = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value));
@@ -75,14 +70,12 @@ export class TaskRunRepository {
 
   /** Takes up to `limit` due tasks of the given `type@version`s for `leaseMs`, with a higher fence. */
   async claim(owner: string, keys: string[], limit: number, leaseMs: number): Promise<ClaimedTask[]> {
-    return this.database.prepared<ClaimedTask>('workflow_claim', claimSql, [owner, keys, limit, leaseMs]);
+    return this.database.query<ClaimedTask>(claimSql, [owner, keys, limit, leaseMs]);
   }
 
   /** Prolongs the leases that still hold; rows locked at the moment are left for the next time. Returns the ids. */
   async renew(owner: string, ids: string[], leaseMs: number): Promise<string[]> {
-    const rows = await this.database.prepared<{ id: string }>(
-      'workflow_renew',
-      `WITH mine AS MATERIALIZED (
+    const rows = await this.database.query<{ id: string }>(`WITH mine AS MATERIALIZED (
          SELECT id FROM task WHERE id = ANY($2::uuid[]) AND owner = $1 AND lease_until > clock_timestamp() FOR UPDATE SKIP LOCKED)
        UPDATE task t SET lease_until = clock_timestamp() + $3::float8 * interval '1 millisecond', wake_at = clock_timestamp() + $3::float8 * interval '1 millisecond'
          FROM mine WHERE t.id = mine.id RETURNING t.id`,
@@ -101,17 +94,21 @@ export class TaskRunRepository {
   }
 
   async steps(taskId: string): Promise<StepRow[]> {
-    return this.database.prepared<StepRow>(
-      'workflow_steps',
-      `SELECT seq, name, phase, state, attempt, host_id AS "hostId", accepted, call, output IS NOT NULL AS "hasOutput", output, ${ms('started_at')} AS "startedAt"
+    return this.database.query<StepRow>(`SELECT seq, name, phase, state, attempt, host_id AS "hostId", accepted, call, output IS NOT NULL AS "hasOutput", output, ${ms('started_at')} AS "startedAt"
          FROM task_step WHERE task_id = $1 ORDER BY seq`,
       [taskId],
     );
   }
 
-  /** Written before the effect: from here on the step counts as started and will be undone. */
-  intent(op: Op, hold: Hold, step: StepWrite): Promise<Seen> {
-    return this.run(op, intentStatement, hold, [step], [step.name]);
+  /**
+   * Written before the effect, together with checkpoints not stored yet: from here on the step counts as started and will be undone.
+   * With `unlessCancelled` nothing is written once the task was asked to stop: throws `CancelSeen`.
+   */
+  async intent(op: Op, hold: Hold, steps: readonly StepWrite[], at: { cursor: number; step: string; progress: number }, unlessCancelled: boolean): Promise<Seen> {
+    const [row] = await op.query<Seen>(intentStatement, [...holdParams(hold), stepsParam(steps), at.cursor, at.step, at.progress, unlessCancelled]);
+    if (row) return row;
+    const [asked] = await op.query<Pick<Seen, 'cancelReason'>>(`SELECT cancel_reason AS "cancelReason" FROM task WHERE ${held} AND cancel_requested_at IS NOT NULL`, holdParams(hold));
+    throw asked ? new CancelSeen(asked.cancelReason) : new LeaseLost(hold.taskId);
   }
 
   /** The checkpoint: the steps are over, the cursor moves on. */
@@ -139,8 +136,8 @@ export class TaskRunRepository {
     return this.run(op, stuckStatement, hold, steps, [json(error)]);
   }
 
-  private async run<R extends object = Seen>(op: Op, what: { name: string; sql: string }, hold: Hold, steps: readonly StepWrite[], more: unknown[]): Promise<R> {
-    const rows = await this.database.prepared<R>(what.name, what.sql, [...holdParams(hold), stepsParam(steps), ...more], op);
+  private async run<R extends object = Seen>(op: Op, what: string, hold: Hold, steps: readonly StepWrite[], more: unknown[]): Promise<R> {
+    const rows = await this.database.query<R>(what, [...holdParams(hold), stepsParam(steps), ...more], op);
     const row = rows[0];
     if (!row) throw new LeaseLost(hold.taskId);
     return row;

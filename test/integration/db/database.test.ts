@@ -23,6 +23,101 @@ describe('the database', () => {
     expect(ran).toEqual(['outer', 'inner']);
   });
 
+  const gathered = { sql: 'INSERT INTO kept SELECT v FROM unnest($1::int[]) AS v', params: (items: readonly number[]) => [[...items]] };
+  const kept = async (): Promise<number[]> => (await db.database.query<{ n: number }>('SELECT n FROM kept ORDER BY n')).map((row) => row.n);
+  const connections = async (): Promise<number> => (await db.database.query<{ n: number }>('SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database()'))[0]?.n ?? 0;
+
+  describe('a transaction', () => {
+    beforeAll(async () => void (await db.database.query('CREATE TABLE kept (n int PRIMARY KEY CHECK (n < 100))')));
+    beforeEach(async () => void (await db.database.query('DELETE FROM kept')));
+
+    it('commits what was gathered, from several places, with the rest', async () => {
+      await db.database.tx(async (op) => {
+        await op.gather(gathered, 1);
+        await op.query('INSERT INTO kept VALUES (2)');
+        await op.gather(gathered, 3);
+        expect(await op.query('SELECT n FROM kept')).toEqual([{ n: 2 }]);
+      });
+      expect(await kept()).toEqual([1, 2, 3]);
+      await db.database.tx((op) => op.gather(gathered, 4));
+      await db.database.op.gather(gathered, 5);
+      expect(await kept()).toEqual([1, 2, 3, 4, 5]);
+    });
+
+    it('is rolled back, without its hooks, when what was gathered fails', async () => {
+      const ran: string[] = [];
+      await expect(
+        db.database.tx(async (op) => {
+          op.afterCommit(() => ran.push('hook'));
+          await op.query('INSERT INTO kept VALUES (1)');
+          await op.gather(gathered, 100);
+        }),
+      ).rejects.toThrow('kept_n_check');
+      expect(await kept()).toEqual([]);
+      expect(ran).toEqual([]);
+    });
+
+    it('is no success when a statement before its end had failed and was caught', async () => {
+      await expect(
+        db.database.tx(async (op) => {
+          await op.query('INSERT INTO kept VALUES (1)');
+          await op.query('SELECT 1/0').catch(() => undefined);
+        }),
+      ).rejects.toThrow('rolled back');
+      expect(await kept()).toEqual([]);
+    });
+
+    it('rolls back what TypeORM wrote in it, and a savepoint of TypeORM by itself', async () => {
+      await db.database.tx(async (op) => {
+        await op.manager.query('INSERT INTO kept VALUES (1)');
+        await expect(
+          op.manager.transaction(async (inner) => {
+            await inner.query('INSERT INTO kept VALUES (2)');
+            throw new Error('inner');
+          }),
+        ).rejects.toThrow('inner');
+      });
+      expect(await kept()).toEqual([1]);
+      await expect(
+        db.database.tx(async (op) => {
+          await op.manager.query('INSERT INTO kept VALUES (3)');
+          throw new Error('outer');
+        }),
+      ).rejects.toThrow('outer');
+      expect(await kept()).toEqual([1]);
+    });
+
+    it('runs its only statement by itself when that was announced, and in a transaction after others', async () => {
+      await db.database.tx(async (op) => {
+        op.last();
+        const rows = await op.query<{ before: boolean }>('INSERT INTO kept VALUES (1) RETURNING now() = statement_timestamp() AS before');
+        expect(rows).toEqual([{ before: true }]);
+        expect(await kept()).toEqual([1]);
+      });
+      await db.database.tx(async (op) => {
+        await op.query('INSERT INTO kept VALUES (2)');
+        op.last();
+        await op.query('INSERT INTO kept VALUES (3)');
+        expect(await kept()).toEqual([1]);
+      });
+      expect(await kept()).toEqual([1, 2, 3]);
+    });
+
+    it('whose connection is cut fails, and costs the pool no connection', async () => {
+      await expect(
+        db.database.tx(async (op) => {
+          const [own] = await op.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+          await db.database.query('SELECT pg_terminate_backend($1)', [own?.pid]);
+          await op.query('INSERT INTO kept VALUES (1)');
+        }),
+      ).rejects.toThrow();
+      const before = await connections();
+      await Promise.all(Array.from({ length: 40 }, (_, i) => db.database.tx((op) => op.query('INSERT INTO kept VALUES ($1)', [i]))));
+      expect(await kept()).toHaveLength(40);
+      expect(await connections()).toBeLessThanOrEqual(before + db.database.poolSize);
+    });
+  });
+
   it('hands notifications of a committed transaction to listeners, and says when the connection was remade', async () => {
     const got: (string | null)[] = [];
     let wake: () => void = () => undefined;

@@ -18,7 +18,7 @@ class ThingSink extends ObservedSink<{ value: number }> {
   broken = false;
 
   async accept(op: Op, hostId: string, data: { value: number }): Promise<void> {
-    if (this.broken) await op.manager.query('SELECT 1/0');
+    if (this.broken) await op.query('SELECT 1/0');
     this.taken.push({ hostId, value: data.value });
   }
 }

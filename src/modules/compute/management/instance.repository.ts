@@ -75,7 +75,7 @@ export class InstanceRepository {
    * observed. An instance that its host does not report although it should is an error after 15 s of grace, for a report may be older than the start.
    */
   async observe(op: Op, hostId: string, reported: ObservedInstance[]): Promise<ObservedChange[]> {
-    const changed: ObservedChange[][] = await op.manager.query(
+    const changed = await op.query<ObservedChange>(
       `UPDATE instance i SET observed_state = o.state, observed_at = now(), started_at = o."startedAt", vmm = o.vmm,
          state = CASE WHEN i.task_id IS NOT NULL THEN i.state WHEN o.state = 'crashed' THEN 'error' ELSE o.state END,
          state_reason = CASE WHEN i.task_id IS NOT NULL THEN i.state_reason ELSE o.words END,
@@ -86,34 +86,32 @@ export class InstanceRepository {
        RETURNING i.id, i.project_id, i.name, i.state, i.state_reason, i.task_id`,
       [hostId, JSON.stringify(reported.map((r) => ({ ...r, words: reasonInWords(r) })))],
     );
-    const lost: ObservedChange[][] = await op.manager.query(
+    const lost = await op.query<ObservedChange>(
       `UPDATE instance SET state = 'error', state_reason = 'its host has no trace of it', observed_state = 'absent', observed_at = now()
        WHERE host_id = $1 AND task_id IS NULL AND state IN ('running', 'stopped', 'unknown') AND NOT (id = ANY($2::uuid[]))
          AND coalesce(observed_at, created_at) < now() - interval '15 seconds'
        RETURNING id, project_id, name, state, state_reason, task_id`,
       [hostId, reported.map((r) => r.instanceId)],
     );
-    return [...(changed[0] ?? []), ...(lost[0] ?? [])];
+    return [...changed, ...lost];
   }
 
   /** Instances of silent hosts become `unknown`; the reason of their last state is kept for when the host is heard again. */
-  async markUnknown(op: Op, hostIds: string[]): Promise<ObservedChange[]> {
-    const rows: ObservedChange[][] = await op.manager.query(
+  markUnknown(op: Op, hostIds: string[]): Promise<ObservedChange[]> {
+    return op.query<ObservedChange>(
       `UPDATE instance SET state = 'unknown' WHERE host_id = ANY($1) AND task_id IS NULL AND state IN ('running', 'stopped')
        RETURNING id, project_id, name, state, state_reason, task_id`,
       [hostIds],
     );
-    return rows[0] ?? [];
   }
 
   /** Hosts that are heard again: their instances are what they were last seen to be; a change since then comes with the host's own report. */
-  async markKnown(op: Op, hostIds: string[]): Promise<ObservedChange[]> {
-    const rows: ObservedChange[][] = await op.manager.query(
+  markKnown(op: Op, hostIds: string[]): Promise<ObservedChange[]> {
+    return op.query<ObservedChange>(
       `UPDATE instance SET state = observed_state WHERE host_id = ANY($1) AND task_id IS NULL AND state = 'unknown' AND observed_state IN ('running', 'stopped')
        RETURNING id, project_id, name, state, state_reason, task_id`,
       [hostIds],
     );
-    return rows[0] ?? [];
   }
 
   countIn(op: Op, projectId: string): Promise<number> {

@@ -9,7 +9,7 @@ export type LockedToken = HostTokenEntity & { expired: boolean };
 export class HostTokenRepository {
   /** Life counts on the database's clock. */
   async insert(op: Op, token: { id: string; secretHash: string; createdBy: string; minutes: number }): Promise<Date> {
-    const rows = await op.manager.query<{ expires_at: Date }[]>(
+    const rows = await op.query<{ expires_at: Date }>(
       'INSERT INTO host_token (id, secret_hash, created_by, expires_at) VALUES ($1, $2, $3, now() + make_interval(mins => $4)) RETURNING expires_at',
       [token.id, token.secretHash, token.createdBy, token.minutes],
     );
@@ -22,12 +22,12 @@ export class HostTokenRepository {
   async lock(op: Op, id: string): Promise<LockedToken | null> {
     const token = await op.manager.createQueryBuilder(HostTokenEntity, 't').setLock('pessimistic_write').where('t.id = :id', { id }).getOne();
     if (!token) return null;
-    const rows = await op.manager.query<{ expired: boolean }[]>('SELECT expires_at <= clock_timestamp() AS expired FROM host_token WHERE id = $1', [id]);
+    const rows = await op.query<{ expired: boolean }>('SELECT expires_at <= clock_timestamp() AS expired FROM host_token WHERE id = $1', [id]);
     return Object.assign(token, { expired: rows[0]?.expired !== false });
   }
 
   async markUsed(op: Op, id: string, keyHash: string, hostId: string): Promise<void> {
-    await op.manager.query('UPDATE host_token SET used_at = clock_timestamp(), key_hash = $2, host_id = $3 WHERE id = $1', [id, keyHash, hostId]);
+    await op.query('UPDATE host_token SET used_at = clock_timestamp(), key_hash = $2, host_id = $3 WHERE id = $1', [id, keyHash, hostId]);
   }
 
   list(op: Op, limit: number, cursor: string | undefined): Promise<{ rows: HostTokenEntity[]; next: string | null }> {
@@ -42,6 +42,6 @@ export class HostTokenRepository {
 
   /** Tokens that nobody can use any more, a week later. */
   async purge(op: Op): Promise<void> {
-    await op.manager.query(`DELETE FROM host_token WHERE expires_at < now() - interval '7 days'`);
+    await op.query(`DELETE FROM host_token WHERE expires_at < now() - interval '7 days'`);
   }
 }

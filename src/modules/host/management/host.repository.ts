@@ -23,7 +23,7 @@ export class HostRepository {
   /** False when the name is taken. */
   async insert(op: Op, host: { id: string; name: string; address: string; port: number; judgement: HostJudgement }): Promise<boolean> {
     const { state, schedulable, reason } = host.judgement;
-    const rows = await op.manager.query<unknown[]>(
+    const rows = await op.query(
       `INSERT INTO host (id, name, address, port, state, schedulable, state_reason) VALUES ($1, $2, $3, $4, $5, $6, $7)
        ON CONFLICT ((lower(name))) DO NOTHING RETURNING id`,
       [host.id, host.name, host.address, host.port, state, schedulable, reason],
@@ -44,7 +44,7 @@ export class HostRepository {
 
   /** What placement looks at, of all hosts: read for every create, so without the detour over entities. */
   async all(op: Op): Promise<HostFacts[]> {
-    return op.manager.query(
+    return op.query(
       `SELECT id, name, state, schedulable, state_reason AS reason, architecture, threads, memory_bytes::float8 AS "memoryBytes", disk_bytes::float8 AS "diskBytes", vmms
        FROM host ORDER BY name`,
     );
@@ -52,12 +52,12 @@ export class HostRepository {
 
   async names(op: Op, ids: string[]): Promise<Map<string, string>> {
     if (ids.length === 0) return new Map();
-    const rows = await op.manager.query<{ id: string; name: string }[]>('SELECT id, name FROM host WHERE id = ANY($1::uuid[])', [ids]);
+    const rows = await op.query<{ id: string; name: string }>('SELECT id, name FROM host WHERE id = ANY($1::uuid[])', [ids]);
     return new Map(rows.map((row) => [row.id, row.name]));
   }
 
   async endpoint(op: Op, id: string): Promise<NodeEndpoint | null> {
-    const rows = await op.manager.query<NodeEndpoint[]>('SELECT address, port FROM host WHERE id = $1', [id]);
+    const rows = await op.query<NodeEndpoint>('SELECT address, port FROM host WHERE id = $1', [id]);
     return rows[0] ?? null;
   }
 
@@ -67,12 +67,12 @@ export class HostRepository {
   }
 
   async setJudgement(op: Op, id: string, judgement: { state: HostState; schedulable: boolean; reason: string }): Promise<void> {
-    await op.manager.query('UPDATE host SET state = $2, schedulable = $3, state_reason = $4 WHERE id = $1', [id, judgement.state, judgement.schedulable, judgement.reason]);
+    await op.query('UPDATE host SET state = $2, schedulable = $3, state_reason = $4 WHERE id = $1', [id, judgement.state, judgement.schedulable, judgement.reason]);
   }
 
   /** Null when the beat was overtaken or the host is not there. */
   async beat(op: Op, id: string, beat: Beat): Promise<BeatRow | null> {
-    const [rows] = await op.manager.query<[BeatRow[], number]>(
+    const rows = await op.query<BeatRow>(
       `UPDATE host SET last_seen_at = clock_timestamp(), agent_boot = $2, agent_seq = $3, address = $4, port = $5, agent_version = $6
        WHERE id = $1 AND (agent_boot IS DISTINCT FROM $2::uuid OR agent_seq < $3)
        RETURNING heartbeat_ok AS "heartbeatOk", clock_ok AS "clockOk", (extract(epoch FROM clock_timestamp()) * 1000 - $7)::float8 AS "behindMs"`,
@@ -86,16 +86,16 @@ export class HostRepository {
   }
 
   async setHeartbeatOk(op: Op, id: string): Promise<void> {
-    await op.manager.query('UPDATE host SET heartbeat_ok = true WHERE id = $1', [id]);
+    await op.query('UPDATE host SET heartbeat_ok = true WHERE id = $1', [id]);
   }
 
   async setClockOk(op: Op, id: string, ok: boolean): Promise<void> {
-    await op.manager.query('UPDATE host SET clock_ok = $2 WHERE id = $1', [id, ok]);
+    await op.query('UPDATE host SET clock_ok = $2 WHERE id = $1', [id, ok]);
   }
 
   /** Marks all hosts that were silent for longer, and returns which were not marked before. */
   async markSilent(op: Op, silentAfterMs: number): Promise<string[]> {
-    const [rows] = await op.manager.query<[{ id: string }[], number]>(
+    const rows = await op.query<{ id: string }>(
       'UPDATE host SET heartbeat_ok = false WHERE heartbeat_ok AND last_seen_at < clock_timestamp() - make_interval(secs => $1) RETURNING id',
       [silentAfterMs / 1000],
     );
@@ -109,7 +109,7 @@ export class HostRepository {
 
   /** `since` moves only when the status does. */
   async putCondition(op: Op, hostId: string, fact: ConditionFact): Promise<void> {
-    await op.manager.query(
+    await op.query(
       `INSERT INTO host_condition (host_id, type, status, reason, message, since) VALUES ($1, $2, $3, $4, $5, clock_timestamp())
        ON CONFLICT (host_id, type) DO UPDATE SET status = EXCLUDED.status, reason = EXCLUDED.reason, message = EXCLUDED.message,
          since = CASE WHEN host_condition.status = EXCLUDED.status THEN host_condition.since ELSE EXCLUDED.since END`,
@@ -126,7 +126,7 @@ export class HostRepository {
    * so that a restart does not take a ready host out of service.
    */
   async putInventory(op: Op, hostId: string, inventory: Inventory): Promise<boolean> {
-    const rows = await op.manager.query<unknown[]>(
+    const rows = await op.query(
       `INSERT INTO host_inventory (host_id, data) VALUES ($1, $2)
        ON CONFLICT (host_id) DO UPDATE SET data = EXCLUDED.data, updated_at = now() WHERE host_inventory.data IS DISTINCT FROM EXCLUDED.data
          AND NOT (EXCLUDED.data->>'complete' = 'false' AND host_inventory.data->>'complete' IS DISTINCT FROM 'false')
@@ -136,7 +136,7 @@ export class HostRepository {
     if (rows.length === 0) return false;
     const vmms = inventory.vmms.map(({ kind, usable, capabilities }) => ({ kind, usable, capabilities }));
     const diskBytes = inventory.pools.reduce((sum, pool) => sum + pool.totalBytes, 0);
-    await op.manager.query('UPDATE host SET architecture = $2, threads = $3, memory_bytes = $4, disk_bytes = $5, vmms = $6 WHERE id = $1', [
+    await op.query('UPDATE host SET architecture = $2, threads = $3, memory_bytes = $4, disk_bytes = $5, vmms = $6 WHERE id = $1', [
       hostId,
       inventory.architecture,
       inventory.cpu.threads,

@@ -15,7 +15,7 @@ export interface NewApiToken {
 export class ApiTokenRepository {
   /** Null when the user has a token of that name. */
   async insert(op: Op, token: NewApiToken): Promise<ApiTokenEntity | null> {
-    const rows: unknown[] = await op.manager.query(
+    const rows: unknown[] = await op.query(
       `INSERT INTO api_token (id, user_id, name, hash, scopes, expires_at) VALUES ($1, $2, $3, $4, $5, now() + make_interval(days => $6))
        ON CONFLICT ON CONSTRAINT api_token_user_name_key DO NOTHING RETURNING id`,
       [token.id, token.userId, token.name, token.hash, token.scopes, token.expiresInDays],
@@ -40,6 +40,6 @@ export class ApiTokenRepository {
   }
 
   async touch(op: Op, id: string): Promise<void> {
-    await op.manager.query(`UPDATE api_token SET last_used_at = now() WHERE id = $1`, [id]);
+    await op.query(`UPDATE api_token SET last_used_at = now() WHERE id = $1`, [id]);
   }
 }

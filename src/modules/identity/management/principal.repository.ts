@@ -23,7 +23,7 @@ const memberships = `COALESCE((SELECT json_agg(json_build_object('projectId', m.
 export class PrincipalRepository {
   /** Null when the session was revoked or expired, or its user is disabled. */
   async ofSession(op: Op, sessionId: string, userId: string): Promise<UserRow | null> {
-    const rows: UserRow[] = await op.manager.query(
+    const rows: UserRow[] = await op.query(
       `SELECT u.id AS "userId", u.name, u.admin, ${memberships}
        FROM session s JOIN app_user u ON u.id = s.user_id
        WHERE s.id = $1 AND s.user_id = $2 AND s.revoked_at IS NULL AND s.expires_at > now() AND u.enabled`,
@@ -34,7 +34,7 @@ export class PrincipalRepository {
 
   /** Null when the token is unknown or expired, or its user is disabled. */
   async ofApiToken(op: Op, tokenId: string): Promise<ApiTokenRow | null> {
-    const rows: ApiTokenRow[] = await op.manager.query(
+    const rows: ApiTokenRow[] = await op.query(
       `SELECT u.id AS "userId", u.name, u.admin, t.hash, t.scopes, ${memberships},
               (t.last_used_at IS NULL OR t.last_used_at < now() - interval '1 minute') AS stale
        FROM api_token t JOIN app_user u ON u.id = t.user_id

@@ -12,7 +12,7 @@ export interface MemberRow {
 @injectable()
 export class ProjectMemberRepository {
   async set(op: Op, projectId: string, userId: string, role: ProjectRole): Promise<void> {
-    await op.manager.query(
+    await op.query(
       `INSERT INTO project_member (project_id, user_id, role) VALUES ($1, $2, $3) ON CONFLICT (project_id, user_id) DO UPDATE SET role = excluded.role`,
       [projectId, userId, role],
     );
@@ -25,7 +25,7 @@ export class ProjectMemberRepository {
 
   /** By user name, `limit` rows after `after`. */
   page(op: Op, projectId: string, limit: number, after?: string): Promise<MemberRow[]> {
-    return op.manager.query(
+    return op.query(
       `SELECT u.id AS "userId", u.name AS "userName", m.role FROM project_member m JOIN app_user u ON u.id = m.user_id
        WHERE m.project_id = $1 AND ($2::text IS NULL OR u.name > $2) ORDER BY u.name LIMIT $3`,
       [projectId, after ?? null, limit],

@@ -10,7 +10,7 @@ import { ProjectEntity } from './project.entity';
 export class ProjectRepository {
   /** Null when the name is taken. */
   async insert(op: Op, project: { id: string; name: string; description: string }): Promise<ProjectEntity | null> {
-    const rows: unknown[] = await op.manager.query(
+    const rows: unknown[] = await op.query(
       `INSERT INTO project (id, name, description) VALUES ($1, $2, $3) ON CONFLICT ON CONSTRAINT project_name_key DO NOTHING RETURNING id`,
       [project.id, project.name, project.description],
     );
@@ -46,7 +46,7 @@ export class ProjectRepository {
 
   /** False when it is gone. `UPDATE` waits for every `KEY SHARE` holder, and the other way round. */
   async lock(op: Op, id: string, strength: 'UPDATE' | 'KEY SHARE'): Promise<boolean> {
-    const rows: unknown[] = await op.manager.query(`SELECT 1 FROM project WHERE id = $1 FOR ${strength}`, [id]);
+    const rows: unknown[] = await op.query(`SELECT 1 FROM project WHERE id = $1 FOR ${strength}`, [id]);
     return rows.length > 0;
   }
 

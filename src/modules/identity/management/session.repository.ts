@@ -15,7 +15,7 @@ export interface RefreshRow {
 export class SessionRepository {
   /** False when the user is gone or disabled meanwhile. Holds the user's row until the transaction ends. */
   async open(op: Op, session: { id: string; userId: string; passwordHash: string; days: number }): Promise<boolean> {
-    const rows: unknown[] = await op.manager.query(
+    const rows: unknown[] = await op.query(
       `WITH holder AS (SELECT id FROM app_user WHERE id = $2 AND enabled AND password_hash = $3 FOR KEY SHARE)
        INSERT INTO session (id, user_id, expires_at) SELECT $1, holder.id, now() + make_interval(days => $4) FROM holder RETURNING id`,
       [session.id, session.userId, session.passwordHash, session.days],
@@ -25,7 +25,7 @@ export class SessionRepository {
 
   /** Ends with the session at the latest. Returns the seconds until it expires. */
   async addRefreshToken(op: Op, token: { id: string; sessionId: string; hash: Buffer; days: number }): Promise<number> {
-    const rows: { seconds: number }[] = await op.manager.query(
+    const rows: { seconds: number }[] = await op.query(
       `INSERT INTO refresh_token (id, session_id, hash, expires_at)
        SELECT $1, s.id, $3, LEAST(s.expires_at, now() + make_interval(days => $4)) FROM session s WHERE s.id = $2
        RETURNING floor(extract(epoch FROM expires_at - now()))::int AS seconds`,
@@ -36,7 +36,7 @@ export class SessionRepository {
 
   /** Locks the token and its session, so that of two uses at once the second sees the first. */
   async lockRefreshToken(op: Op, id: string): Promise<RefreshRow | null> {
-    const rows: RefreshRow[] = await op.manager.query(
+    const rows: RefreshRow[] = await op.query(
       `SELECT s.id AS "sessionId", s.user_id AS "userId", r.hash, r.used_at IS NOT NULL AS used,
               (r.expires_at > now() AND s.expires_at > now() AND s.revoked_at IS NULL AND u.enabled) AS valid
        FROM refresh_token r JOIN session s ON s.id = r.session_id JOIN app_user u ON u.id = s.user_id
@@ -47,16 +47,16 @@ export class SessionRepository {
   }
 
   async markUsed(op: Op, id: string): Promise<void> {
-    await op.manager.query(`UPDATE refresh_token SET used_at = now() WHERE id = $1`, [id]);
+    await op.query(`UPDATE refresh_token SET used_at = now() WHERE id = $1`, [id]);
   }
 
   async revoke(op: Op, id: string, reason: string): Promise<void> {
-    await op.manager.query(`UPDATE session SET revoked_at = now(), revoked_reason = $2 WHERE id = $1 AND revoked_at IS NULL`, [id, reason]);
+    await op.query(`UPDATE session SET revoked_at = now(), revoked_reason = $2 WHERE id = $1 AND revoked_at IS NULL`, [id, reason]);
   }
 
   /** @param but the session that stays, the caller's own for example */
   async revokeAllOf(op: Op, userId: string, reason: string, but?: string): Promise<void> {
-    await op.manager.query(
+    await op.query(
       `UPDATE session SET revoked_at = now(), revoked_reason = $2 WHERE user_id = $1 AND revoked_at IS NULL AND ($3::uuid IS NULL OR id <> $3)`,
       [userId, reason, but ?? null],
     );
@@ -64,7 +64,7 @@ export class SessionRepository {
 
   /** Removes what can no longer be used for anything, a bounded number at a time. */
   async prune(op: Op): Promise<void> {
-    await op.manager.query(`DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at < now() ORDER BY expires_at LIMIT 5000)`);
-    await op.manager.query(`DELETE FROM refresh_token WHERE id IN (SELECT id FROM refresh_token WHERE expires_at < now() ORDER BY expires_at LIMIT 5000)`);
+    await op.query(`DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at < now() ORDER BY expires_at LIMIT 5000)`);
+    await op.query(`DELETE FROM refresh_token WHERE id IN (SELECT id FROM refresh_token WHERE expires_at < now() ORDER BY expires_at LIMIT 5000)`);
   }
 }

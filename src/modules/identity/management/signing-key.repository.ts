@@ -19,21 +19,21 @@ const columns = `id, algorithm, public_jwk AS "publicJwk", private_sealed AS "pr
 export class SigningKeyRepository {
   /** One process at a time decides whether a new key is due. */
   async lock(op: Op): Promise<void> {
-    await op.manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('identity/signing-key', 0))`);
+    await op.query(`SELECT pg_advisory_xact_lock(hashtextextended('identity/signing-key', 0))`);
   }
 
   async current(op: Op): Promise<SigningKeyRow | null> {
-    const rows: SigningKeyRow[] = await op.manager.query(`SELECT ${columns} FROM signing_key WHERE signs_until > now() ORDER BY signs_until DESC LIMIT 1`);
+    const rows: SigningKeyRow[] = await op.query(`SELECT ${columns} FROM signing_key WHERE signs_until > now() ORDER BY signs_until DESC LIMIT 1`);
     return rows[0] ?? null;
   }
 
   async verifying(op: Op, id: string): Promise<SigningKeyRow | null> {
-    const rows: SigningKeyRow[] = await op.manager.query(`SELECT ${columns} FROM signing_key WHERE id = $1 AND verifies_until > now()`, [id]);
+    const rows: SigningKeyRow[] = await op.query(`SELECT ${columns} FROM signing_key WHERE id = $1 AND verifies_until > now()`, [id]);
     return rows[0] ?? null;
   }
 
   async insert(op: Op, key: { id: string; algorithm: string; publicJwk: JWK; privateSealed: string; signsForSeconds: number; verifiesForSeconds: number }): Promise<void> {
-    await op.manager.query(
+    await op.query(
       `INSERT INTO signing_key (id, algorithm, public_jwk, private_sealed, signs_until, verifies_until)
        VALUES ($1, $2, $3, $4, now() + make_interval(secs => $5), now() + make_interval(secs => $6))`,
       [key.id, key.algorithm, JSON.stringify(key.publicJwk), key.privateSealed, key.signsForSeconds, key.verifiesForSeconds],
@@ -41,6 +41,6 @@ export class SigningKeyRepository {
   }
 
   async prune(op: Op): Promise<void> {
-    await op.manager.query(`DELETE FROM signing_key WHERE verifies_until < now()`);
+    await op.query(`DELETE FROM signing_key WHERE verifies_until < now()`);
   }
 }

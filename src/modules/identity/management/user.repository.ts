@@ -14,7 +14,7 @@ export interface NewUser {
 export class UserRepository {
   /** Null when the name is taken. */
   async insert(op: Op, user: NewUser): Promise<UserEntity | null> {
-    const rows: unknown[] = await op.manager.query(
+    const rows: unknown[] = await op.query(
       `INSERT INTO app_user (id, name, password_hash, admin) VALUES ($1, $2, $3, $4) ON CONFLICT ON CONSTRAINT app_user_name_key DO NOTHING RETURNING id`,
       [user.id, user.name, user.passwordHash, user.admin],
     );
@@ -50,17 +50,17 @@ export class UserRepository {
 
   /** Ids of the enabled admins, locked until the transaction ends, so that two of them cannot remove each other at once. */
   async lockAdmins(op: Op): Promise<string[]> {
-    const rows: { id: string }[] = await op.manager.query(`SELECT id FROM app_user WHERE admin AND enabled ORDER BY id FOR UPDATE`);
+    const rows: { id: string }[] = await op.query(`SELECT id FROM app_user WHERE admin AND enabled ORDER BY id FOR UPDATE`);
     return rows.map((row) => row.id);
   }
 
   /** Lets one process at a time look whether this is the first boot. */
   async lockFirstBoot(op: Op): Promise<void> {
-    await op.manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('identity/first-boot', 0))`);
+    await op.query(`SELECT pg_advisory_xact_lock(hashtextextended('identity/first-boot', 0))`);
   }
 
   async any(op: Op): Promise<boolean> {
-    const rows: unknown[] = await op.manager.query(`SELECT 1 FROM app_user LIMIT 1`);
+    const rows: unknown[] = await op.query(`SELECT 1 FROM app_user LIMIT 1`);
     return rows.length > 0;
   }
 }

@@ -12,7 +12,7 @@ const silentSeconds = 60;
 export class ImageRepository {
   /** False when the project has one of this name. */
   async insert(op: Op, i: ImageEntity): Promise<boolean> {
-    const rows: unknown[] = await op.manager.query(
+    const rows: unknown[] = await op.query(
       `INSERT INTO image (id, project_id, name, description, state, message, public, url, checksum, claimed_format, architecture, phase, created_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT ON CONSTRAINT image_name DO NOTHING RETURNING id`,
       [i.id, i.projectId, i.name, i.description, i.state, i.message, i.public, i.url, i.checksum, i.claimedFormat, i.architecture, i.phase, i.createdAt],
@@ -50,8 +50,8 @@ export class ImageRepository {
 
   /** The worker's sign of life. False when it is no longer its image: deleted, or taken over. */
   async alive(op: Op, id: string, worker: string, states: ImageEntity['state'][]): Promise<boolean> {
-    const [, count] = await op.manager.query<[unknown, number]>('UPDATE image SET worker_seen_at = now() WHERE id = $1 AND worker = $2 AND state = ANY($3)', [id, worker, states]);
-    return count > 0;
+    const rows = await op.query('UPDATE image SET worker_seen_at = now() WHERE id = $1 AND worker = $2 AND state = ANY($3) RETURNING id', [id, worker, states]);
+    return rows.length > 0;
   }
 
   /** As the import's worker: false when the image is no longer its own. */
@@ -60,12 +60,12 @@ export class ImageRepository {
   }
 
   async setWorker(op: Op, id: string, worker: string): Promise<void> {
-    await op.manager.query('UPDATE image SET worker = $2, worker_seen_at = now() WHERE id = $1', [id, worker]);
+    await op.query('UPDATE image SET worker = $2, worker_seen_at = now() WHERE id = $1', [id, worker]);
   }
 
   /** Takes an import that nobody works on, or that this process's forerunner worked on. Null when there is none. */
   async claimImport(op: Op, worker: string, busy: readonly string[]): Promise<ImageEntity | null> {
-    const [rows] = await op.manager.query<[{ id: string }[], number]>(
+    const rows = await op.query<{ id: string }>(
       `UPDATE image SET worker = $1, worker_seen_at = now() WHERE id = (
          SELECT id FROM image WHERE state = 'importing' AND phase IN ('fetching', 'fetched') AND id <> ALL($2::uuid[])
            AND (worker IS NULL OR worker = $1 OR worker_seen_at < now() - make_interval(secs => $3))
@@ -78,7 +78,7 @@ export class ImageRepository {
 
   /** Uploads and deletes whose worker is this process's forerunner or silent for long; locked. */
   async abandoned(op: Op, worker: string, busy: readonly string[]): Promise<ImageEntity[]> {
-    const rows = await op.manager.query<{ id: string }[]>(
+    const rows = await op.query<{ id: string }>(
       `SELECT id FROM image WHERE (state = 'uploading' OR (state = 'deleting' AND task_id IS NULL)) AND id <> ALL($2::uuid[])
          AND (worker IS NULL OR worker = $1 OR worker_seen_at < now() - make_interval(secs => $3))
        ORDER BY id FOR UPDATE SKIP LOCKED`,
@@ -93,7 +93,7 @@ export class ImageRepository {
 
   /** One at a time over all processes for the file of this digest, until the transaction ends. */
   async lockDigest(op: Op, sha256: string): Promise<void> {
-    await op.manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('image/' || $1, 0))`, [sha256]);
+    await op.query(`SELECT pg_advisory_xact_lock(hashtextextended('image/' || $1, 0))`, [sha256]);
   }
 
   usesDigest(op: Op, sha256: string): Promise<boolean> {

@@ -26,7 +26,7 @@ export class AddressRepository {
    * address while this waited for the lock: under the lock the next attempt sees that port
    */
   async allocate(op: Op, port: NewPort): Promise<string | 'full' | 'gone' | 'again'> {
-    const rows: { picked: string | null; address: string | null }[] = await op.manager.query(
+    const rows: { picked: string | null; address: string | null }[] = await op.query(
       `WITH n AS MATERIALIZED (
          SELECT id, host(gateway)::inet AS gateway, host(next_address)::inet AS start,
            (host(network(subnet))::inet + 1) AS first, host(broadcast(subnet))::inet AS last
@@ -51,7 +51,7 @@ export class AddressRepository {
 
   /** Makes a port with this address. The caller holds the network's lock and has looked whether it is free. False when the MAC is taken. */
   async insert(op: Op, port: NewPort, address: string): Promise<boolean> {
-    const rows: unknown[] = await op.manager.query(
+    const rows: unknown[] = await op.query(
       `INSERT INTO port (id, project_id, network_id, instance_id, host_id, hostname, position, mac, address)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT ON CONSTRAINT port_mac_key DO NOTHING RETURNING id`,
       [port.id, port.projectId, port.networkId, port.instanceId, port.hostId, port.hostname, port.position, port.mac, address],
@@ -61,7 +61,7 @@ export class AddressRepository {
 
   /** Whether an address is given out, or for how many more seconds it cools down. */
   async standing(op: Op, networkId: string, address: string): Promise<'free' | 'used' | { cooling: number }> {
-    const rows: { used: boolean; cooling: number | null }[] = await op.manager.query(
+    const rows: { used: boolean; cooling: number | null }[] = await op.query(
       `SELECT EXISTS (SELECT 1 FROM port WHERE network_id = $1 AND address = $2) AS used,
          (SELECT ceil(extract(epoch FROM until - now()))::int FROM address_cooldown WHERE network_id = $1 AND address = $2 AND until > now()) AS cooling`,
       [networkId, address],
@@ -73,7 +73,7 @@ export class AddressRepository {
 
   /** Used and cooling addresses of a network. */
   async taken(op: Op, networkId: string): Promise<{ used: number; cooling: number }> {
-    const rows: { used: number; cooling: number }[] = await op.manager.query(
+    const rows: { used: number; cooling: number }[] = await op.query(
       `SELECT (SELECT count(*)::int FROM port WHERE network_id = $1) AS used,
          (SELECT count(*)::int FROM address_cooldown a WHERE a.network_id = $1 AND a.until > now()
             AND NOT EXISTS (SELECT 1 FROM port p WHERE p.network_id = a.network_id AND p.address = a.address)) AS cooling`,
@@ -84,7 +84,7 @@ export class AddressRepository {
 
   /** Deletes the instance's ports; their addresses cool down for so many seconds. Returns how many there were. */
   async release(op: Op, instanceId: string, cooldownSeconds: number): Promise<number> {
-    const rows: { gone: number }[] = await op.manager.query(
+    const rows: { gone: number }[] = await op.query(
       `WITH gone AS (DELETE FROM port WHERE instance_id = $1 RETURNING network_id, address), cooled AS (
          INSERT INTO address_cooldown (network_id, address, until)
          SELECT network_id, address, now() + $2::int * interval '1 second' FROM gone WHERE $2::int > 0
@@ -97,7 +97,7 @@ export class AddressRepository {
 
   /** Forgets cooldowns that are over, but for those that somebody else forgets at the moment. */
   async sweep(op: Op, networkId: string): Promise<void> {
-    await op.manager.query(
+    await op.query(
       `DELETE FROM address_cooldown WHERE (network_id, address) IN (
          SELECT network_id, address FROM address_cooldown WHERE network_id = $1 AND until <= now() FOR UPDATE SKIP LOCKED)`,
       [networkId],

@@ -5,7 +5,7 @@ import type { Op } from '../../../core/db/op';
 export class HostGenerationRepository {
   /** The next generation of a host's document. The row stays locked until the transaction ends, so documents are made one after the other. */
   async next(op: Op, hostId: string): Promise<number> {
-    const rows: { generation: string }[] = await op.manager.query(
+    const rows: { generation: string }[] = await op.query(
       `INSERT INTO host_network_generation AS g (host_id, generation) VALUES ($1, 1)
        ON CONFLICT (host_id) DO UPDATE SET generation = g.generation + 1, changed_at = now() RETURNING generation`,
       [hostId],
@@ -15,7 +15,7 @@ export class HostGenerationRepository {
 
   /** Whether a host with this generation missed a document that was made some time ago, and whether any of its ports is recorded as failed. */
   async standing(op: Op, hostId: string, generation: number, graceSeconds: number): Promise<{ behind: boolean; failures: boolean }> {
-    const rows: { behind: boolean; failures: boolean }[] = await op.manager.query(
+    const rows: { behind: boolean; failures: boolean }[] = await op.query(
       `SELECT EXISTS (SELECT 1 FROM host_network_generation WHERE host_id = $1 AND generation > $2 AND changed_at < now() - $3::int * interval '1 second') AS behind,
          EXISTS (SELECT 1 FROM port WHERE host_id = $1 AND state = 'error') AS failures`,
       [hostId, generation, graceSeconds],

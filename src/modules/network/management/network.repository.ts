@@ -11,7 +11,7 @@ import { NetworkEntity } from './network.entity';
 export class NetworkRepository {
   /** False when the project has one of this name. */
   async insert(op: Op, network: NetworkEntity): Promise<boolean> {
-    const rows: unknown[] = await op.manager.query(
+    const rows: unknown[] = await op.query(
       `INSERT INTO network (id, project_id, name, description, subnet, gateway, dns, nat, mtu, next_address, created_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT ON CONSTRAINT network_name_key DO NOTHING RETURNING id`,
       [network.id, network.projectId, network.name, network.description, network.subnet, network.gateway, network.dns, network.nat, network.mtu, network.nextAddress, network.createdAt],
@@ -38,7 +38,7 @@ export class NetworkRepository {
 
   /** Locks a network against everything else, ports included. */
   async lockForDelete(op: Op, id: string): Promise<void> {
-    await op.manager.query('SELECT 1 FROM network WHERE id = $1 FOR UPDATE', [id]);
+    await op.query('SELECT 1 FROM network WHERE id = $1 FOR UPDATE', [id]);
   }
 
   list(op: Op, projects: 'all' | readonly string[], query: z.output<typeof networkListQuery>): Promise<{ rows: NetworkEntity[]; next: string | null }> {

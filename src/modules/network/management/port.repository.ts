@@ -25,17 +25,17 @@ export class PortRepository {
   /** Used addresses per network, in one grouped query. */
   async usage(op: Op, networkIds: readonly string[]): Promise<Map<string, number>> {
     if (networkIds.length === 0) return new Map();
-    const rows: { network_id: string; used: number }[] = await op.manager.query('SELECT network_id, count(*)::int AS used FROM port WHERE network_id = ANY($1) GROUP BY network_id', [networkIds]);
+    const rows: { network_id: string; used: number }[] = await op.query('SELECT network_id, count(*)::int AS used FROM port WHERE network_id = ANY($1) GROUP BY network_id', [networkIds]);
     return new Map(rows.map((r) => [r.network_id, r.used]));
   }
 
   /** Instances on a network, at most `limit`. */
   async users(op: Op, networkId: string, limit: number): Promise<{ id: string; hostname: string }[]> {
-    return op.manager.query('SELECT instance_id AS id, min(hostname) AS hostname FROM port WHERE network_id = $1 GROUP BY instance_id ORDER BY 2, 1 LIMIT $2', [networkId, limit]);
+    return op.query('SELECT instance_id AS id, min(hostname) AS hostname FROM port WHERE network_id = $1 GROUP BY instance_id ORDER BY 2, 1 LIMIT $2', [networkId, limit]);
   }
 
   async hostsOf(op: Op, networkId: string): Promise<string[]> {
-    const rows: { host_id: string }[] = await op.manager.query('SELECT DISTINCT host_id FROM port WHERE network_id = $1 ORDER BY host_id', [networkId]);
+    const rows: { host_id: string }[] = await op.query('SELECT DISTINCT host_id FROM port WHERE network_id = $1 ORDER BY host_id', [networkId]);
     return rows.map((r) => r.host_id);
   }
 
@@ -57,7 +57,7 @@ export class PortRepository {
 
   /** Waits for nobody but holders of this instance's own ports. */
   async setStates(op: Op, instanceId: string, states: readonly PortState[]): Promise<void> {
-    await op.manager.query(
+    await op.query(
       `UPDATE port p SET state = s.state, message = s.message FROM jsonb_to_recordset($2::jsonb) AS s(id uuid, state text, message text)
        WHERE p.id = s.id AND p.instance_id = $1 AND (p.state, p.message) IS DISTINCT FROM (s.state, s.message)`,
       [instanceId, JSON.stringify(states)],
@@ -66,7 +66,7 @@ export class PortRepository {
 
   /** For ports of others: rows that somebody is at work on are left to them, so that no two reports wait for each other. */
   async setOtherStates(op: Op, states: readonly PortState[]): Promise<void> {
-    await op.manager.query(
+    await op.query(
       `UPDATE port p SET state = s.state, message = s.message FROM (
          SELECT q.id, r.state, r.message FROM port q JOIN jsonb_to_recordset($1::jsonb) AS r(id uuid, state text, message text) ON r.id = q.id
          WHERE (q.state, q.message) IS DISTINCT FROM (r.state, r.message) FOR UPDATE OF q SKIP LOCKED) s
@@ -77,7 +77,7 @@ export class PortRepository {
 
   /** What a host reports of ports that do not work; those that had failed and are not named any more work again. */
   async observeFailed(op: Op, hostId: string, failed: readonly { id: string; message: string }[]): Promise<void> {
-    await op.manager.query(
+    await op.query(
       `UPDATE port p SET state = s.state, message = s.message FROM (
          SELECT q.id, CASE WHEN r.id IS NULL THEN 'active' ELSE 'error' END AS state, coalesce(r.message, '') AS message
          FROM port q LEFT JOIN jsonb_to_recordset($2::jsonb) AS r(id uuid, message text) ON r.id = q.id

@@ -16,18 +16,18 @@ interface UsageRow {
 @injectable()
 export class ClaimRepository {
   async usage(op: Op, hostIds: string[]): Promise<Map<string, HostUsage>> {
-    const rows: UsageRow[] = await op.manager.query('SELECT host_id, vcpus, memory_bytes, disk_bytes, instances FROM host_usage WHERE host_id = ANY($1)', [hostIds]);
+    const rows: UsageRow[] = await op.query('SELECT host_id, vcpus, memory_bytes, disk_bytes, instances FROM host_usage WHERE host_id = ANY($1)', [hostIds]);
     return new Map(rows.map((r) => [r.host_id, { vcpus: Number(r.vcpus), memoryBytes: Number(r.memory_bytes), diskBytes: Number(r.disk_bytes), instances: r.instances }]));
   }
 
   async hostOf(op: Op, instanceId: string): Promise<string | undefined> {
-    const rows: { host_id: string }[] = await op.manager.query('SELECT host_id FROM host_claim WHERE instance_id = $1', [instanceId]);
+    const rows: { host_id: string }[] = await op.query('SELECT host_id FROM host_claim WHERE instance_id = $1', [instanceId]);
     return rows[0]?.host_id;
   }
 
   /** False when the host has no room any more (another claim came first); nothing is written then. */
   async tryClaim(op: Op, host: SchedulableHost, request: PlacementRequest): Promise<boolean> {
-    const rows: unknown[] = await op.manager.query(
+    const rows: unknown[] = await op.query(
       `WITH room AS (
          INSERT INTO host_usage AS u (host_id, vcpus, memory_bytes, disk_bytes, instances)
          VALUES ($1, $3, $4, $5, 1)
@@ -43,7 +43,7 @@ export class ClaimRepository {
   }
 
   async release(op: Op, instanceId: string): Promise<void> {
-    await op.manager.query(
+    await op.query(
       `WITH gone AS (DELETE FROM host_claim WHERE instance_id = $1 RETURNING host_id, vcpus, memory_bytes, disk_bytes)
        UPDATE host_usage u SET vcpus = u.vcpus - gone.vcpus, memory_bytes = u.memory_bytes - gone.memory_bytes,
          disk_bytes = u.disk_bytes - gone.disk_bytes, instances = u.instances - 1

@@ -8,7 +8,7 @@ import { VolumeEntity } from './volume.entity';
 export class VolumeRepository {
   /** False when the instance has a root volume already, which is left as it is. */
   async insertRoot(op: Op, v: VolumeEntity): Promise<boolean> {
-    const rows: unknown[] = await op.manager.query(
+    const rows: unknown[] = await op.query(
       `INSERT INTO volume (id, project_id, name, role, state, bytes, pool, host_id, instance_id, image_id, created_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT ON CONSTRAINT volume_instance_role DO NOTHING RETURNING id`,
       [v.id, v.projectId, v.name, v.role, v.state, v.bytes, v.pool, v.hostId, v.instanceId, v.imageId, v.createdAt],

@@ -71,18 +71,18 @@ export class TaskRepository {
     if (filter.subject !== undefined) add((n) => `subject_id = $${n}`, filter.subject);
     if (filter.after) add((n) => `(created_at, id) < ($${n}::timestamptz, $${n + 1}::uuid)`, filter.after.created, filter.after.id);
     params.push(filter.limit);
-    return op.manager.query<TaskRow[]>(
+    return op.query<TaskRow>(
       `SELECT ${columns} FROM task ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''} ORDER BY created_at DESC, id DESC LIMIT $${params.length}`,
       params,
     );
   }
 
   async byId(op: Op, id: string): Promise<TaskRow | undefined> {
-    return (await op.manager.query<TaskRow[]>(`SELECT ${columns} FROM task WHERE id = $1`, [id]))[0];
+    return (await op.query<TaskRow>(`SELECT ${columns} FROM task WHERE id = $1`, [id]))[0];
   }
 
   async steps(op: Op, taskId: string): Promise<TaskStepRow[]> {
-    return op.manager.query<TaskStepRow[]>(
+    return op.query<TaskStepRow>(
       `SELECT seq, name, phase, state, attempt, host_id AS "hostId", progress, started_at AS "startedAt", ended_at AS "endedAt", error
          FROM task_step WHERE task_id = $1 ORDER BY seq`,
       [taskId],
