@@ -17,7 +17,7 @@ const pollMs = 1_000;
 const firstRecheckMs = 10;
 const lastRecheckMs = 250;
 /** Under load events go out together: rounds begin at least so far apart. Milliseconds. */
-const gatherMs = 20;
+const gatherMs = 50;
 
 /**
  * Reads the outbox and hands every event once, in the order of its sequence number, to this process's subscribers. Each management

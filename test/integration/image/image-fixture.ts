@@ -39,6 +39,9 @@ class AnyProjects extends Projects {
 }
 
 export class NamedHosts extends Hosts {
+  override async byId(): Promise<undefined> {
+    return undefined;
+  }
   override async all(): Promise<SchedulableHost[]> {
     return [];
   }

@@ -20,6 +20,9 @@ class NamedHosts extends Hosts {
   override async all(): Promise<never[]> {
     return [];
   }
+  override async byId(): Promise<undefined> {
+    return undefined;
+  }
   override async names(_op: Op, ids: string[]): Promise<Map<string, string>> {
     return new Map(ids.filter((id) => id === hostA).map((id) => [id, 'alpha-host']));
   }

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
-import { findRow } from '../../../core/db/find-rows';
+import { findRow } from '../../../core/db/rows';
 import { keysetPage } from '../../../core/db/keyset';
 import { looksLikeId } from '../../../core/http/fields';
 import { FlavorEntity } from './flavor.entity';

@@ -2,7 +2,7 @@ import { injectable } from 'inversify';
 import { In } from 'typeorm';
 import type { z } from 'zod';
 import type { Op } from '../../../core/db/op';
-import { findRow } from '../../../core/db/find-rows';
+import { findRow, insertRow, updateRow } from '../../../core/db/rows';
 import { keysetPage } from '../../../core/db/keyset';
 import type { instanceListQuery } from '../contract/compute.api';
 import type { ObservedInstance } from '../contract/instance.verbs';
@@ -29,7 +29,7 @@ const sorts = {
 @injectable()
 export class InstanceRepository {
   async insert(op: Op, instance: InstanceEntity): Promise<void> {
-    await op.manager.insert(InstanceEntity, instance);
+    await insertRow(op, InstanceEntity, instance);
   }
 
   byId(op: Op, id: string): Promise<InstanceEntity | null> {
@@ -63,7 +63,7 @@ export class InstanceRepository {
   }
 
   async update(op: Op, id: string, changes: Partial<Omit<InstanceEntity, 'id' | 'nics' | 'sshKeys'>>): Promise<void> {
-    await op.manager.update(InstanceEntity, { id }, changes);
+    await updateRow(op, InstanceEntity, id, changes);
   }
 
   async remove(op: Op, id: string): Promise<void> {

@@ -19,6 +19,7 @@ export interface SchedulableHost {
 /** Port: read access of other modules to hosts (management half). */
 export abstract class Hosts {
   abstract all(op: Op): Promise<SchedulableHost[]>;
+  abstract byId(op: Op, id: string): Promise<SchedulableHost | undefined>;
   abstract names(op: Op, ids: string[]): Promise<Map<string, string>>;
 }
 

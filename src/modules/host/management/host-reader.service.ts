@@ -4,7 +4,7 @@ import type { Op } from '../../../core/db/op';
 import type { HostConfig } from '../contract/host.config';
 import { Hosts, type SchedulableHost } from '../contract/host.ports';
 import { capacityOf } from './host-capacity';
-import { HostRepository } from './host.repository';
+import { HostRepository, type HostFacts } from './host.repository';
 
 const maxKnown = 10_000;
 
@@ -21,17 +21,17 @@ export class HostReader extends Hosts {
   }
 
   async all(op: Op): Promise<SchedulableHost[]> {
-    const config = this.config.section<HostConfig>('host');
-    return (await this.hosts.all(op)).map((host) => ({
-      id: host.id,
-      name: host.name,
-      state: host.state,
-      schedulable: host.schedulable,
-      reason: host.reason,
-      architecture: host.architecture,
-      vmms: host.vmms,
-      ...capacityOf(host, config),
-    }));
+    return (await this.hosts.all(op)).map((host) => this.schedulable(host));
+  }
+
+  async byId(op: Op, id: string): Promise<SchedulableHost | undefined> {
+    const host = await this.hosts.candidate(op, id);
+    return host && this.schedulable(host);
+  }
+
+  private schedulable(host: HostFacts): SchedulableHost {
+    const { id, name, state, schedulable, reason, architecture, vmms } = host;
+    return { id, name, state, schedulable, reason, architecture, vmms, ...capacityOf(host, this.config.section<HostConfig>('host')) };
   }
 
   /** A host never changes its name, so each is read once. */

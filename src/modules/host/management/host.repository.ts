@@ -18,6 +18,8 @@ export interface BeatRow {
 
 export type HostFacts = Pick<HostEntity, 'id' | 'name' | 'state' | 'schedulable' | 'architecture' | 'threads' | 'memoryBytes' | 'diskBytes' | 'vmms'> & { reason: string };
 
+const facts = `id, name, state, schedulable, state_reason AS reason, architecture, threads, memory_bytes::float8 AS "memoryBytes", disk_bytes::float8 AS "diskBytes", vmms`;
+
 @injectable()
 export class HostRepository {
   /** False when the name is taken. */
@@ -44,10 +46,11 @@ export class HostRepository {
 
   /** What placement looks at, of all hosts: read for every create, so without the detour over entities. */
   async all(op: Op): Promise<HostFacts[]> {
-    return op.query(
-      `SELECT id, name, state, schedulable, state_reason AS reason, architecture, threads, memory_bytes::float8 AS "memoryBytes", disk_bytes::float8 AS "diskBytes", vmms
-       FROM host ORDER BY name`,
-    );
+    return op.query(`SELECT ${facts} FROM host ORDER BY name`);
+  }
+
+  async candidate(op: Op, id: string): Promise<HostFacts | undefined> {
+    return (await op.query<HostFacts>(`SELECT ${facts} FROM host WHERE id = $1`, [id]))[0];
   }
 
   async names(op: Op, ids: string[]): Promise<Map<string, string>> {

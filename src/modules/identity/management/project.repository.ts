@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { In } from 'typeorm';
-import { findRow } from '../../../core/db/find-rows';
+import { findRow } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
 import { looksLikeId } from '../../../core/http/fields';
 import { nameTaken, violates } from './name-taken';

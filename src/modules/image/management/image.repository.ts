@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
 import { In } from 'typeorm';
 import { keysetPage } from '../../../core/db/keyset';
-import { findRow, findRows } from '../../../core/db/find-rows';
+import { findRow, findRows } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
 import { ImageEntity } from './image.entity';
 

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import type { z } from 'zod';
-import { findRows } from '../../../core/db/find-rows';
+import { findRows } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
 import { keysetPage } from '../../../core/db/keyset';
 import type { portListQuery } from '../contract/network.api';

@@ -25,8 +25,17 @@ export class ClaimRepository {
     return rows[0]?.host_id;
   }
 
-  /** False when the host has no room any more (another claim came first); nothing is written then. */
+  /**
+   * False when the host has no room any more (another claim came first). Then nothing is written, and the host's row is not kept locked either:
+   * two claims that each held a full host and waited for the other's would be a deadlock. Call in a transaction.
+   */
   async tryClaim(op: Op, host: SchedulableHost, request: PlacementRequest): Promise<boolean> {
+    const [, claimed] = await Promise.all([op.query('SAVEPOINT claim'), this.take(op, host, request)]);
+    if (!claimed) await op.query('ROLLBACK TO SAVEPOINT claim');
+    return claimed;
+  }
+
+  private async take(op: Op, host: SchedulableHost, request: PlacementRequest): Promise<boolean> {
     const rows: unknown[] = await op.query(
       `WITH room AS (
          INSERT INTO host_usage AS u (host_id, vcpus, memory_bytes, disk_bytes, instances)

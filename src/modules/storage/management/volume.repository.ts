@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { keysetPage } from '../../../core/db/keyset';
-import { findRow } from '../../../core/db/find-rows';
+import { findRow, updateRow } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
 import { VolumeEntity } from './volume.entity';
 
@@ -22,7 +22,7 @@ export class VolumeRepository {
 
   /** Null when it is gone. */
   async setState(op: Op, id: string, state: VolumeEntity['state']): Promise<VolumeEntity | null> {
-    await op.manager.update(VolumeEntity, { id }, { state });
+    await updateRow(op, VolumeEntity, id, { state });
     return findRow(op, VolumeEntity, { id });
   }
 

@@ -57,3 +57,30 @@ export const findRows = async <E extends ObjectLiteral>(op: Op, entity: Newable<
 /** The one row that meets the filter, or null. */
 export const findRow = async <E extends ObjectLiteral>(op: Op, entity: Newable<E>, filter: RowFilter<E>, options: RowOptions<E> = {}): Promise<E | null> =>
   (await findRows(op, entity, filter, { ...options, limit: 1 }))[0] ?? null;
+
+const fieldsOf = <E extends ObjectLiteral>(op: Op, entity: Newable<E>, values: Partial<E>): { table: string; fields: { name: string; value: unknown }[] } => {
+  const { connection } = op.manager;
+  const metadata = connection.getMetadata(entity);
+  const found = (property: string): EntityMetadata['columns'][number] => {
+    const column = metadata.findColumnWithPropertyName(property);
+    if (!column) throw new Error(`${metadata.name} has no column "${property}"`);
+    return column;
+  };
+  const fields = Object.entries(values)
+    .filter(([, value]) => value !== undefined)
+    .map(([property, value]) => ({ name: quoted(found(property).databaseName), value: connection.driver.preparePersistentValue(value, found(property)) as unknown }));
+  return { table: quoted(metadata.tableName), fields };
+};
+
+/** Adds a row; what is left out gets its default. */
+export const insertRow = async <E extends ObjectLiteral>(op: Op, entity: Newable<E>, row: Partial<E>): Promise<void> => {
+  const { table, fields } = fieldsOf(op, entity, row);
+  await op.query(`INSERT INTO ${table} (${fields.map(({ name }) => name).join(', ')}) VALUES (${fields.map((_, i) => `$${i + 1}`).join(', ')})`, fields.map(({ value }) => value));
+};
+
+/** Changes the row with this id, if there is one. */
+export const updateRow = async <E extends ObjectLiteral & { id: string }>(op: Op, entity: Newable<E>, id: string, changes: Partial<E>): Promise<void> => {
+  const { table, fields } = fieldsOf(op, entity, changes);
+  if (fields.length === 0) return;
+  await op.query(`UPDATE ${table} SET ${fields.map(({ name }, i) => `${name} = $${i + 2}`).join(', ')} WHERE id = $1`, [id, ...fields.map(({ value }) => value)]);
+};

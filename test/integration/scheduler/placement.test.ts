@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { Hosts, type SchedulableHost } from '../../../src/modules/host/contract/host.ports';
+import { PlacementRefusal } from '../../../src/modules/scheduler/contract/placement-refusal';
+import type { PlacementRequest } from '../../../src/modules/scheduler/contract/scheduler.ports';
+import { ClaimRepository } from '../../../src/modules/scheduler/management/claim.repository';
+import { PlacementService } from '../../../src/modules/scheduler/management/placement.service';
+import { startTestDatabase, type TestDatabase } from '../../support/postgres';
+
+const mib = 2 ** 20;
+
+/** Room for four of what is asked for, by memory. */
+const hostWith = (name: string, init: Partial<SchedulableHost> = {}): SchedulableHost => ({
+  id: randomUUID(),
+  name,
+  state: 'ready',
+  schedulable: true,
+  reason: '',
+  architecture: 'x86_64',
+  vcpus: 8,
+  memoryBytes: 1024 * mib,
+  diskBytes: 10_240 * mib,
+  vmms: [{ kind: 'qemu', usable: true, capabilities: [] }],
+  ...init,
+});
+
+class ListedHosts extends Hosts {
+  listed: SchedulableHost[] = [];
+  reads = 0;
+
+  override async all(): Promise<SchedulableHost[]> {
+    this.reads += 1;
+    return this.listed.map((host) => ({ ...host }));
+  }
+
+  override async byId(_op: unknown, id: string): Promise<SchedulableHost | undefined> {
+    return this.listed.find((host) => host.id === id);
+  }
+
+  override async names(): Promise<Map<string, string>> {
+    return new Map();
+  }
+}
+
+describe('placement', () => {
+  let db: TestDatabase;
+  let hosts: ListedHosts;
+  let placement: PlacementService;
+
+  beforeAll(async () => {
+    db = await startTestDatabase();
+  }, 60_000);
+  afterAll(() => db.close());
+  beforeEach(async () => {
+    await db.database.query('TRUNCATE host_claim, host_usage');
+    hosts = new ListedHosts();
+    placement = new PlacementService(hosts, new ClaimRepository());
+  });
+
+  const request = (init: Partial<PlacementRequest> = {}): PlacementRequest => ({ instanceId: randomUUID(), projectId: randomUUID(), vcpus: 1, memoryBytes: 256 * mib, diskBytes: mib, architecture: 'x86_64', ...init });
+  const claim = (r = request()): Promise<{ hostId: string }> => db.database.tx((op) => placement.claim(op, r));
+  const refusal = async (work: Promise<unknown>): Promise<PlacementRefusal> => {
+    const error: unknown = await work.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    if (!(error instanceof PlacementRefusal)) throw new Error('it was not refused');
+    return error;
+  };
+
+  it('never gives away more than there is, however many ask at once, and says why the others got nothing', async () => {
+    hosts.listed = [hostWith('one'), hostWith('two')];
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => claim()));
+    expect(outcomes.filter((o) => o.status === 'fulfilled')).toHaveLength(8);
+    const usage = await placement.usage(db.database.op, hosts.listed.map((h) => h.id));
+    for (const host of hosts.listed) expect(usage.get(host.id)).toMatchObject({ memoryBytes: 1024 * mib, instances: 4 });
+    expect(await refusal(claim())).toMatchObject({ extra: { hosts: [expect.objectContaining({ host: 'one', code: 'memory' }), expect.objectContaining({ host: 'two', reason: 'needs 0.3 GiB of memory, has 0 GiB free' })] } });
+  });
+
+  it('is asked twice for one instance and claims once', async () => {
+    hosts.listed = [hostWith('one'), hostWith('two')];
+    const wanted = request();
+    const first = await claim(wanted);
+    expect(await claim(wanted)).toEqual(first);
+    expect((await placement.usage(db.database.op, [first.hostId])).get(first.hostId)?.instances).toBe(1);
+    await db.database.tx((op) => placement.release(op, wanted.instanceId));
+    await db.database.tx((op) => placement.release(op, wanted.instanceId));
+    expect((await placement.usage(db.database.op, [first.hostId])).get(first.hostId)).toMatchObject({ instances: 0, memoryBytes: 0, vcpus: 0, diskBytes: 0 });
+  });
+
+  it('does not place on a host that stopped being ready, or is gone, since the hosts were listed', async () => {
+    const [one, two, three] = [hostWith('one'), hostWith('two'), hostWith('three')];
+    hosts.listed = [one, two, three];
+    await placement.explain(db.database.op, request());
+    hosts.listed = [{ ...one, state: 'unknown', schedulable: false, reason: 'it is silent' }, two];
+    for (let i = 0; i < 4; i += 1) expect(await claim()).toEqual({ hostId: two.id });
+    expect(await refusal(claim())).toMatchObject({ extra: { hosts: [expect.objectContaining({ host: 'one', reason: 'it is silent' }), expect.objectContaining({ host: 'two', code: 'memory' })] } });
+  });
+
+  it('finds a host that joined a moment ago before it refuses', async () => {
+    hosts.listed = [hostWith('small', { memoryBytes: 128 * mib })];
+    expect((await placement.explain(db.database.op, request())).map((v) => v.code)).toEqual(['memory']);
+    const large = hostWith('large');
+    hosts.listed = [...hosts.listed, large];
+    expect((await placement.explain(db.database.op, request())).filter((v) => v.fits).map((v) => v.host)).toEqual(['large']);
+    expect(await claim()).toEqual({ hostId: large.id });
+  });
+
+  it('reads the list of hosts once for many requests', async () => {
+    hosts.listed = Array.from({ length: 30 }, (_, i) => hostWith(`h${i}`));
+    for (let i = 0; i < 20; i += 1) await claim();
+    expect(hosts.reads).toBeLessThanOrEqual(3);
+  });
+});
