@@ -1,0 +1,147 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import type { Lane } from './lane';
+import type { Subject } from './scenarios';
+
+/** What there is of a subject in the database and on the host, without ids, names and times: the same for every run that ended the same way. */
+export type Sight = Record<string, unknown>;
+
+interface HostDocument {
+  generation: number;
+  networks: { ports: { id: string; instanceId: string }[] }[];
+}
+
+const filesIn = (directory: string): string[] => (existsSync(directory) ? readdirSync(directory).sort() : []);
+
+const readJson = (file: string): Record<string, unknown> | null => {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+};
+
+const documentOf = (lane: Lane): HostDocument => (readJson(lane.hostPath('network', 'document.json')) as HostDocument | null) ?? { generation: 0, networks: [] };
+const portsOnHost = (lane: Lane): { id: string; instanceId: string }[] => documentOf(lane).networks.flatMap((network) => network.ports);
+
+/** Files of the serial console come and go with what guests say. */
+const lasting = (name: string): boolean => !name.startsWith('serial') && !name.startsWith('console');
+
+const instanceOnHost = (lane: Lane, id: string): Sight => {
+  const record = readJson(lane.hostPath('instances', id, 'instance.json'));
+  const spec = record?.['spec'] as { disks: unknown[]; ports: unknown[] } | undefined;
+  return {
+    files: filesIn(lane.hostPath('instances', id)).filter(lasting),
+    record: record && { generation: record['generation'], power: record['power'], starting: record['starting'], exit: record['exit'], runs: record['handle'] !== null, disks: spec?.disks.length, ports: spec?.ports.length },
+    vmm: existsSync(lane.hostRunPath('i', id, 'simulated.json')),
+    portsInDocument: portsOnHost(lane).filter((port) => port.instanceId === id).length,
+  };
+};
+
+const instanceSight = async (lane: Lane, { id }: Subject): Promise<Sight> => {
+  const rows = async (sql: string): Promise<unknown[]> => lane.query(sql, [id]);
+  const volumes = await lane.query<{ id: string }>('SELECT id FROM volume WHERE instance_id = $1', [id]);
+  return {
+    instance: await rows('SELECT state, power, generation, task_id IS NOT NULL AS held, host_id IS NOT NULL AS placed, vmm FROM instance WHERE id = $1'),
+    claim: await rows('SELECT vcpus, memory_bytes, disk_bytes FROM host_claim WHERE instance_id = $1'),
+    ports: await rows('SELECT state, position, message FROM port WHERE instance_id = $1 ORDER BY position'),
+    volumes: await rows('SELECT role, state, bytes, pool FROM volume WHERE instance_id = $1 ORDER BY role'),
+    remainder: await rows('SELECT pool FROM instance_remainder WHERE instance_id = $1'),
+    live: await rows(`SELECT type, state FROM task WHERE subject_id = $1 AND state NOT IN ('succeeded', 'failed', 'cancelled')`),
+    host: { ...instanceOnHost(lane, id), volumes: volumes.filter((v) => existsSync(lane.hostPath('pools', 'default', `${v.id}.name`))).length },
+  };
+};
+
+const imageSight = async (lane: Lane, { id }: Subject): Promise<Sight> => {
+  const images = await lane.query<{ sha256: string | null }>('SELECT state, phase, message, sha256, virtual_bytes FROM image WHERE id = $1', [id]);
+  return {
+    image: images.map(({ sha256, ...image }) => ({ ...image, stored: sha256 !== null && existsSync(lane.imagePath(`${sha256}.raw`)) })),
+    incoming: filesIn(lane.imagePath('incoming')).filter((file) => file.startsWith(id)).length,
+    live: await lane.query(`SELECT type, state FROM task WHERE subject_id = $1 AND state NOT IN ('succeeded', 'failed', 'cancelled')`, [id]),
+  };
+};
+
+/** What there is of the subject now. */
+export const sightOf = (lane: Lane, subject: Subject): Promise<Sight> => (subject.kind === 'image' ? imageSight(lane, subject) : instanceSight(lane, subject));
+
+/** Row by row and file by file, for what must not change at all. */
+export const exactly = async (lane: Lane, taskId: string, subject: Subject): Promise<Sight> => ({
+  task: await lane.query('SELECT * FROM task WHERE id = $1', [taskId]),
+  steps: await lane.query('SELECT * FROM task_step WHERE task_id = $1 ORDER BY seq, phase', [taskId]),
+  events: (await lane.query(`SELECT seq FROM outbox WHERE subject->>'id' = $1`, [taskId])).length,
+  sight: await sightOf(lane, subject),
+});
+
+/** A journal's records as they lie on the disk; a damaged line is told. */
+const journal = (lane: Lane): { keys: string[]; damaged: number } => {
+  const file = lane.hostPath('journal', 'journal.log');
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
+  // What comes after the last line's end is a write under way.
+  lines.pop();
+  const good = lines.filter((line) => crc32(line.slice(9)).toString(16).padStart(8, '0') === line.slice(0, 8));
+  return { keys: good.map((line) => (JSON.parse(line.slice(9)) as { k: string }).k), damaged: lines.length - good.length };
+};
+
+/** Keys of the task whose effect was journalled more than once, i.e. that was done twice. */
+export const doneTwice = (lane: Lane, taskId: string): string[] => {
+  const keys = journal(lane).keys.filter((key) => key.startsWith(`r:${taskId}/`));
+  return [...new Set(keys.filter((key, i) => keys.indexOf(key) !== i))];
+};
+
+const finals = ['succeeded', 'failed', 'cancelled'];
+
+/** What viewers of the live events were told, judged: a final state is the last word, and what ran by its create is not gone again. */
+export const takenBack = async (lane: Lane, taskId: string, subject: Subject, type: string): Promise<string[]> => {
+  const told = await lane.query<{ state: string }>(`SELECT data->>'state' AS state FROM outbox WHERE subject->>'kind' = 'task' AND subject->>'id' = $1 ORDER BY seq`, [taskId]);
+  const states = told.map((row) => row.state);
+  const end = states.findIndex((state) => finals.includes(state));
+  const faults = end >= 0 && end < states.length - 1 ? [`the task's events went on after its end: ${states.join(', ')}`] : [];
+  if (end < 0) faults.push(`nobody was told of the task's end: ${states.join(', ')}`);
+  if (type !== 'compute.create-instance') return faults;
+  const instance = await lane.query<{ type: string; state: string }>(`SELECT type, data->>'state' AS state FROM outbox WHERE subject->>'kind' = 'instance' AND subject->>'id' = $1 ORDER BY seq`, [subject.id]);
+  const ran = instance.findIndex((event) => event.state === 'running');
+  const after = ran < 0 ? [] : instance.slice(ran).filter((event) => event.type === 'instance.deleted' || event.state !== 'running');
+  if (after.length > 0) faults.push(`the instance ran and then was ${after.map((event) => event.state).join(', ')}`);
+  return faults;
+};
+
+/** What should not be there once every subject was removed: on the database and on the host, each in a line. */
+export const leftovers = async (lane: Lane): Promise<string[]> => {
+  const found: string[] = [];
+  const none = async (what: string, sql: string): Promise<void> => {
+    for (const row of await lane.query(sql)) found.push(`${what}: ${JSON.stringify(row)}`);
+  };
+  await none('a live task', `SELECT id, type, state, owner, cursor, step FROM task WHERE state NOT IN ('succeeded', 'failed', 'cancelled')`);
+  await none('a lock of a task that is over', `SELECT id, type, state, lock_key, lock_state FROM task WHERE lock_state IS NOT NULL AND state IN ('succeeded', 'failed', 'cancelled')`);
+  await none('a worker on a task that is over', `SELECT id, type, state FROM task WHERE (owner IS NOT NULL OR wake_at IS NOT NULL) AND state IN ('succeeded', 'failed', 'cancelled')`);
+  await none('an instance', 'SELECT id, name, state, state_reason FROM instance');
+  await none('a claim', 'SELECT * FROM host_claim');
+  await none('a usage sum', 'SELECT * FROM host_usage WHERE vcpus <> 0 OR memory_bytes <> 0 OR disk_bytes <> 0 OR instances <> 0');
+  await none('a port', 'SELECT id, instance_id, state FROM port');
+  await none('a volume', 'SELECT id, instance_id, state FROM volume');
+  await none('a remainder', 'SELECT * FROM instance_remainder');
+  await none('an image', `SELECT id, name, state FROM image WHERE name <> 'base'`);
+  await none('a transaction that nobody ends', `SELECT pid, state, query FROM pg_stat_activity WHERE state LIKE 'idle in transaction%' AND now() - state_change > interval '2 s'`);
+  const stored = new Set((await lane.query<{ sha256: string }>('SELECT sha256 FROM image WHERE sha256 IS NOT NULL')).map((row) => `${row.sha256}.raw`));
+  const files: [string, string[]][] = [
+    ['an image file', filesIn(lane.imagePath()).filter((file) => file.endsWith('.raw') && !stored.has(file))],
+    ['an incoming image file', filesIn(lane.imagePath('incoming'))],
+    ['an instance on the host', filesIn(lane.hostPath('instances'))],
+    ['a run folder on the host', filesIn(lane.hostRunPath('i'))],
+    ['a volume on the host', filesIn(lane.hostPath('pools', 'default'))],
+  ];
+  for (const [what, names] of files) for (const name of names) found.push(`${what}: ${name}`);
+  for (const port of portsOnHost(lane)) found.push(`a port in the host's document: ${JSON.stringify(port)}`);
+  const { damaged } = journal(lane);
+  if (damaged > 0) found.push(`the host's journal: ${damaged} damaged lines`);
+  return found;
+};
+
+/** For messages: where two sights differ. */
+export const difference = (expected: unknown, seen: unknown, path = ''): string[] => {
+  if (JSON.stringify(expected) === JSON.stringify(seen)) return [];
+  const isTree = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isTree(expected) || !isTree(seen)) return [`${path}: ${JSON.stringify(seen)} instead of ${JSON.stringify(expected)}`];
+  return [...new Set([...Object.keys(expected), ...Object.keys(seen)])].flatMap((key) => difference(expected[key], seen[key], join(path, key)));
+};
