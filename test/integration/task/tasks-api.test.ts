@@ -3,15 +3,18 @@ import { z } from 'zod';
 import type { Op } from '../../../src/core/db/op';
 import { HttpServer } from '../../../src/core/http/http-server';
 import { defineWorkflow } from '../../../src/core/workflow/definition';
+import { NodeUnreachableError } from '../../../src/core/m2m/node-caller';
 import { PermanentError } from '../../../src/core/workflow/workflow-error';
 import { WorkflowEngine } from '../../../src/core/workflow/workflow-engine';
 import { Hosts } from '../../../src/modules/host/contract/host.ports';
 import type { Task, TaskDetail } from '../../../src/modules/task/contract/task.api';
 import { TaskController } from '../../../src/modules/task/management/task.controller';
+import { TaskListRepository } from '../../../src/modules/task/management/task-list.repository';
 import { TaskRepository } from '../../../src/modules/task/management/task.repository';
 import { TaskService } from '../../../src/modules/task/management/task.service';
 import { coreContainer, projectA, projectB, testTls } from '../../support/http';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
+import { waitFor } from '../../support/wait-for';
 import { dropThing, FakeNodes, hostA, makeThing, newEngine, subject } from '../../support/workflow-harness';
 
 jest.setTimeout(60_000);
@@ -59,7 +62,7 @@ describe('the task routes', () => {
     const { container } = coreContainer(db.database);
     container.bind(WorkflowEngine).toConstantValue(engine);
     container.bind(Hosts).toConstantValue(new NamedHosts());
-    for (const one of [TaskController, TaskRepository, TaskService]) container.bind<object>(one).toSelf().inSingletonScope();
+    for (const one of [TaskController, TaskListRepository, TaskRepository, TaskService]) container.bind<object>(one).toSelf().inSingletonScope();
     http = container.get(HttpServer);
     http.mount([container.get(TaskController)], []);
     const tls = testTls();
@@ -114,7 +117,10 @@ describe('the task routes', () => {
   it('shows why a task failed, and that it was undone', async () => {
     const id = await begin({ fail: true });
     const task = detail(await get(`/tasks/${id}?wait=10s`));
-    expect(task).toMatchObject({ state: 'failed', error: { code: 'no_luck', message: 'It did not work out.', step: 'finish', undone: true } });
+    expect(task).toMatchObject({ state: 'failed', error: { code: 'no_luck', reason: 'It did not work out.', step: 'finish', undone: true } });
+    expect(task.error?.message).toBe('“finish” failed: It did not work out. Undone: “finish”, “Make the thing”. Try again; if it fails again, show an administrator this task.');
+    expect(task.error?.undoneSteps).toMatchObject([{ name: 'finish', host: null }, { name: 'make', title: 'Make the thing', host: 'alpha-host' }]);
+    expect(task.error?.requestId).toBe('req-1');
     expect(task.steps.map((s) => `${s.phase}:${s.name}:${s.state}`)).toEqual(['run:make:succeeded', 'run:finish:failed', 'undo:finish:succeeded', 'undo:make:succeeded']);
   });
 
@@ -169,7 +175,7 @@ describe('the task routes', () => {
     expect((await get('/tasks?state=odd')).status).toBe(422);
   });
 
-  it('gives operators, and nobody else, the verbs for stuck tasks', async () => {
+  it('gives operators, and nobody else, the verbs for stuck tasks, and keeps who used them and why', async () => {
     undoFails = true;
     const stuck = async (): Promise<string> => {
       const id = await begin({ fail: true });
@@ -177,17 +183,64 @@ describe('the task routes', () => {
       return id;
     };
     const [a, b, c] = [await stuck(), await stuck(), await stuck()];
+    const seen = detail(await get(`/tasks/${a}`)).error;
+    expect(seen).toMatchObject({ undone: false, undoneSteps: [], leftSteps: [{ name: 'finish' }, { name: 'make', host: 'alpha-host', reason: null }] });
+    expect(seen?.message).toContain('“finish” failed: It did not work out. Could not be undone: “finish” (');
+    expect(seen?.message).toContain('Not undone yet: “Make the thing”. An administrator must look at it.');
+    expect(detail(await get(`/tasks/${a}`, 'admin')).error?.hint).toContain(`vcctl task retry ${a}`);
     expect((await post(`/tasks/${a}/actions/retry`)).status).toBe(403);
     undoFails = false;
-    expect((await post(`/tasks/${a}/actions/retry`, 'admin')).status).toBe(202);
-    expect(detail(await get(`/tasks/${a}?wait=10s`))).toMatchObject({ state: 'failed', error: { undone: true } });
+    const retried = await post(`/tasks/${a}/actions/retry`, 'admin').send({ reason: 'the disk is back' });
+    expect([retried.status, detail(retried).audit]).toMatchObject([202, [{ verb: 'retry', step: 'finish', reason: 'the disk is back', by: { name: 'admin' } }]]);
+    expect(detail(await get(`/tasks/${a}?wait=10s`))).toMatchObject({ state: 'failed', error: { undone: true }, audit: [{ verb: 'retry', by: null }] });
     undoFails = true;
     expect((await post(`/tasks/${b}/actions/skip-step`, 'admin')).status).toBe(202);
     const skipped = detail(await get(`/tasks/${b}?wait=10s`));
     expect(skipped.steps.map((s) => `${s.phase}:${s.name}:${s.state}`)).toContain('undo:finish:skipped');
-    expect(skipped.state).toBe('failed');
+    expect(skipped).toMatchObject({ state: 'failed', error: { undone: false, leftSteps: [{ name: 'finish', reason: 'passed over by an operator' }], undoneSteps: [{ name: 'make' }] } });
     expect(detail(await post(`/tasks/${c}/actions/abandon`, 'admin'))).toMatchObject({ state: 'failed', error: { undone: false } });
-    const late = await post(`/tasks/${c}/actions/retry`, 'admin');
+    expect(detail(await get(`/tasks/${c}`)).error?.message).toContain('It was abandoned by an operator');
+    const late = await post(`/tasks/${c}/actions/retry`, 'admin').send({ reason: 'never mind' });
     expect([late.status, code(late)]).toEqual([409, 'task_not_stuck']);
+    expect(detail(await get(`/tasks/${c}`, 'admin')).audit).toMatchObject([{ verb: 'abandon', reason: null, step: 'finish' }]);
+    const long = await post(`/tasks/${c}/actions/retry`, 'admin').send({ reason: 'x'.repeat(300) });
+    expect([long.status, (long.body as { errors: { path: string }[] }).errors[0]?.path]).toEqual([422, 'body.reason']);
+  });
+
+  it('says what a task waits for: another try, its host, its lock', async () => {
+    nodes.on('thing.make', () => {
+      throw new NodeUnreachableError(hostA, 'it does not answer');
+    });
+    const id = await db.database.tx(async (op) => (await engine.start(op, slow, {}, { projectId: projectA.id, createdBy: 'someone', requestId: 'req-2', subject: subject() })).id);
+    const waiting = await waitFor('what the task waits for', async () => {
+      const task = detail(await get(`/tasks/${id}`));
+      return task.waiting?.kind === 'retry' && (task.steps[0]?.attempt ?? 0) > 1 ? task : undefined;
+    });
+    expect(waiting.waiting?.text).toMatch(/^waiting for another try: it does not answer \(attempt \d+\)$/);
+    expect(waiting.steps[0]).toMatchObject({ state: 'running', nextTryAt: waiting.waiting?.until, error: { code: 'node_unreachable' }, host: { name: 'alpha-host' } });
+    nodes.on('thing.make', () => ({ done: false }));
+    const atWork = await waitFor('what the task waits for', async () => {
+      const task = detail(await get(`/tasks/${id}`));
+      return task.waiting?.kind === 'host' ? task : undefined;
+    });
+    await engine.onProgress(hostA, `${id}/make/run`, 40, 'half way');
+    expect(detail(await get(`/tasks/${id}`))).toMatchObject({ waiting: { text: 'alpha-host is at work: half way' }, steps: [{ progress: 40, message: 'half way', nextTryAt: null }, {}] });
+    expect(atWork.steps[0]?.durationMs).toBeGreaterThan(0);
+    expect(detail(await post(`/tasks/${id}/actions/cancel`).send({ reason: 'not needed' }))).toMatchObject({ cancel: { reason: 'The task was cancelled.' }, audit: [{ verb: 'cancel', reason: 'not needed', by: { name: 'alice' } }] });
+    await get(`/tasks/${id}?wait=10s`);
+    nodes.on('thing.make', (call) => ((call.args as { name: string }).name === 'slow' ? { done: false } : { done: true, result: { made: 'x' } }));
+  });
+
+  it('shows the parent and the children of a task', async () => {
+    const [parent, child] = [crypto.randomUUID(), crypto.randomUUID()];
+    await db.database.query(
+      `INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, deadline_ms, created_by, parent_id, children, progress)
+       VALUES ($1, 'test.make', 1, $3, 'thing', $1, 'p', 'stuck', '{}', 1, 'x', NULL, 1, 50), ($2, 'test.make', 1, $3, 'thing', $2, 'c', 'stuck', '{}', 1, 'x', $1, 0, 10)`,
+      [parent, child, projectA.id],
+    );
+    expect(detail(await get(`/tasks/${parent}`))).toMatchObject({ parent: null, children: 1, childTasks: [{ id: child, state: 'stuck', progress: 10, subject: { name: 'c' } }] });
+    expect(detail(await get(`/tasks/${child}`))).toMatchObject({ parent: { id: parent, progress: 50 }, parentId: parent, childTasks: [] });
+    expect(((await get(`/tasks?parent=${parent}`)).body as { items: Task[] }).items.map((t) => t.id)).toEqual([child]);
+    await db.database.query('DELETE FROM task WHERE id = ANY($1::uuid[])', [[parent, child]]);
   });
 });

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import * as field from '../../../core/http/fields';
 import { pageOf } from '../../../core/http/pagination';
 import { Controller, route, type Route } from '../../../core/http/route';
-import { task, taskDetail, taskListQuery, taskQuery } from '../contract/task.api';
-import { TaskService, type OperatorVerb } from './task.service';
+import { task, taskAction, taskDetail, taskListQuery, taskQuery, type OperatorVerb } from '../contract/task.api';
+import { TaskService } from './task.service';
 
 const tag = 'Tasks';
 const params = z.strictObject({ id: field.id });
@@ -25,8 +25,8 @@ export class TaskController extends Controller {
         (req) => this.tasks.get(req.op, req.access, req.params.id, req.query.wait),
       ),
       route(
-        { method: 'POST', path: '/tasks/:id/actions/cancel', summary: 'Stop a task at its next boundary and undo it', tag, scope: 'resource', permission: 'task:cancel', params, status: 202, response: taskDetail },
-        (req) => this.tasks.cancel(req.op, req.access, req.params.id, req.requestId),
+        { method: 'POST', path: '/tasks/:id/actions/cancel', summary: 'Stop a task at its next boundary and undo it', tag, scope: 'resource', permission: 'task:cancel', params, body: taskAction, status: 202, response: taskDetail },
+        (req) => this.tasks.cancel(req.op, req.access, req.params.id, { reason: req.body.reason, requestId: req.requestId }),
       ),
       this.operator('retry', 'Undo a stuck task once more'),
       this.operator('skip-step', 'Count the undo that a stuck task is at as done, and go on'),
@@ -35,8 +35,8 @@ export class TaskController extends Controller {
   }
 
   private operator(verb: OperatorVerb, summary: string): Route {
-    return route({ method: 'POST', path: `/tasks/:id/actions/${verb}`, summary, tag, scope: 'global', permission: 'task:operate', params, status: 202, response: taskDetail }, (req) =>
-      this.tasks.operate(req.op, req.access, req.params.id, verb, req.requestId),
+    return route({ method: 'POST', path: `/tasks/:id/actions/${verb}`, summary, tag, scope: 'global', permission: 'task:operate', params, body: taskAction, status: 202, response: taskDetail }, (req) =>
+      this.tasks.operate(req.op, req.access, req.params.id, verb, { reason: req.body.reason, requestId: req.requestId }),
     );
   }
 }

@@ -1,91 +1,85 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
-import type { StepError } from '../../../core/workflow/step-failure';
-import type { TaskState } from '../../../core/workflow/workflows';
+import type { AuditVerb } from '../contract/task.api';
+import { createdKey, listColumns, type TaskAuditRow, type TaskDetailRow, type TaskRow, type TaskStepRow } from './task.row';
 
-export interface TaskRow {
-  id: string;
-  type: string;
-  version: number;
-  state: TaskState;
-  projectId: string | null;
-  subjectKind: string;
-  subjectId: string;
-  subjectName: string;
-  progress: number;
+export interface NewAudit {
+  taskId: string;
+  verb: AuditVerb;
   step: string | null;
-  error: StepError | null;
-  undone: boolean;
-  createdBy: string;
-  requestId: string | null;
-  createdAt: Date;
-  startedAt: Date | null;
-  endedAt: Date | null;
-  /** The sort key with microseconds, which a Date would cut off. */
-  createdKey: string;
+  reason: string | null;
+  by: { id: string; name: string };
+  requestId: string;
 }
 
-export interface TaskStepRow {
-  seq: number;
-  name: string;
-  phase: 'run' | 'undo';
-  state: 'running' | 'succeeded' | 'failed' | 'skipped';
-  attempt: number;
-  hostId: string | null;
-  progress: number | null;
-  startedAt: Date;
-  endedAt: Date | null;
-  error: StepError | null;
-}
+const detailColumns = `${listColumns}, ${createdKey('t.created_at')}, t.lock_key AS "lockKey", t.lock_state AS "lockState", t.waiting_for AS "waitingFor", t.children_left AS "childrenLeft",
+  t.wake_at AS "wakeAt", t.cancel_requested_at AS "cancelRequestedAt", t.cancel_reason AS "cancelReason", clock_timestamp() AS now`;
+const stepColumns = `task_id AS "taskId", seq, name, phase, state, attempt, host_id AS "hostId", accepted, progress, message, started_at AS "startedAt", ended_at AS "endedAt", error`;
+const childrenShown = 100;
 
-export interface TaskFilter {
-  /** Null projects are only seen by `all`. */
-  projects: 'all' | readonly string[];
-  state?: TaskState | 'live' | undefined;
-  type?: string | undefined;
-  subject?: string | undefined;
-  after?: { created: string; id: string } | undefined;
-  limit: number;
-}
-
-const columns = `id, type, version, state, project_id AS "projectId", subject_kind AS "subjectKind", subject_id AS "subjectId", subject_name AS "subjectName",
-  progress, step, error, undone, created_by AS "createdBy", request_id AS "requestId", created_at AS "createdAt", started_at AS "startedAt", ended_at AS "endedAt",
-  to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS "createdKey"`;
-const live = `state IN ('queued', 'running', 'compensating', 'stuck')`;
-
-/** Reads the engine's tables for users; only the engine writes them. */
+/** Reads the engine's tables and their archive for users; only the engine writes them. The record of operators' verbs is this module's own. */
 @injectable()
 export class TaskRepository {
-  /** Newest first, `limit` rows after `after`. */
-  async page(op: Op, filter: TaskFilter): Promise<TaskRow[]> {
-    const where: string[] = [];
-    const params: unknown[] = [];
-    const add = (condition: (n: number) => string, ...values: unknown[]): void => {
-      where.push(condition(params.length + 1));
-      params.push(...values);
-    };
-    if (filter.projects !== 'all') add((n) => `project_id = ANY($${n}::uuid[])`, filter.projects);
-    if (filter.state === 'live') where.push(live);
-    else if (filter.state !== undefined) add((n) => `state = $${n}`, filter.state);
-    if (filter.type !== undefined) add((n) => `type = $${n}`, filter.type);
-    if (filter.subject !== undefined) add((n) => `subject_id = $${n}`, filter.subject);
-    if (filter.after) add((n) => `(created_at, id) < ($${n}::timestamptz, $${n + 1}::uuid)`, filter.after.created, filter.after.id);
-    params.push(filter.limit);
-    return op.query<TaskRow>(
-      `SELECT ${columns} FROM task ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''} ORDER BY created_at DESC, id DESC LIMIT $${params.length}`,
-      params,
+  async byId(op: Op, id: string): Promise<TaskDetailRow | undefined> {
+    const rows = await op.query<TaskDetailRow>(
+      `SELECT ${detailColumns}, t.lease_until IS NULL AS asleep FROM task t WHERE t.id = $1
+       UNION ALL SELECT ${detailColumns}, true AS asleep FROM task_archive t WHERE t.id = $1`,
+      [id],
     );
+    return rows[0];
   }
 
-  async byId(op: Op, id: string): Promise<TaskRow | undefined> {
-    return (await op.query<TaskRow>(`SELECT ${columns} FROM task WHERE id = $1`, [id]))[0];
+  /** Of one or several tasks, in the order of the definition. */
+  async steps(op: Op, taskIds: readonly string[]): Promise<TaskStepRow[]> {
+    if (taskIds.length === 0) return [];
+    return op.query<TaskStepRow>(`SELECT ${stepColumns} FROM task_step_history WHERE task_id = ANY($1::uuid[]) ORDER BY task_id, seq, phase`, [taskIds]);
   }
 
-  async steps(op: Op, taskId: string): Promise<TaskStepRow[]> {
-    return op.query<TaskStepRow>(
-      `SELECT seq, name, phase, state, attempt, host_id AS "hostId", progress, started_at AS "startedAt", ended_at AS "endedAt", error
-         FROM task_step WHERE task_id = $1 ORDER BY seq`,
+  /** The first ones, oldest first. */
+  async children(op: Op, parentId: string): Promise<TaskRow[]> {
+    return op.query<TaskRow>(`SELECT ${listColumns}, '' AS "createdKey" FROM task_history t WHERE t.parent_id = $1 ORDER BY t.created_at, t.id LIMIT $2`, [parentId, childrenShown]);
+  }
+
+  /** The task that holds a lock key. */
+  async holder(op: Op, lockKey: string): Promise<{ id: string; type: string } | undefined> {
+    return (await op.query<{ id: string; type: string }>(`SELECT id, type FROM task WHERE lock_key = $1 AND lock_state = 'held'`, [lockKey]))[0];
+  }
+
+  async audit(op: Op, taskId: string): Promise<TaskAuditRow[]> {
+    return op.query<TaskAuditRow>(
+      `SELECT at, verb, step, reason, by_id AS "byId", by_name AS "byName", request_id AS "requestId" FROM task_audit WHERE task_id = $1 ORDER BY id`,
       [taskId],
     );
+  }
+
+  async record(op: Op, audit: NewAudit): Promise<void> {
+    await op.query(`INSERT INTO task_audit (task_id, verb, step, reason, by_id, by_name, request_id) VALUES ($1, $2, $3, $4, $5, $6, $7)`, [
+      audit.taskId,
+      audit.verb,
+      audit.step,
+      audit.reason,
+      audit.by.id,
+      audit.by.name,
+      audit.requestId,
+    ]);
+  }
+
+  /** Forgets the record of tasks that are nowhere any more, some at a time. */
+  async pruneAudit(op: Op): Promise<void> {
+    await op.query(
+      `DELETE FROM task_audit WHERE id IN (
+         SELECT a.id FROM task_audit a
+          WHERE NOT EXISTS (SELECT 1 FROM task t WHERE t.id = a.task_id) AND NOT EXISTS (SELECT 1 FROM task_archive t WHERE t.id = a.task_id)
+          ORDER BY a.id LIMIT 10000)`,
+    );
+  }
+
+  /** The project of a task that has this step running on this host; undefined when there is no such task. */
+  async projectOfRunning(op: Op, taskId: string, step: string, phase: string, hostId: string): Promise<{ projectId: string | null } | undefined> {
+    const rows = await op.query<{ projectId: string | null }>(
+      `SELECT t.project_id AS "projectId" FROM task_step s JOIN task t ON t.id = s.task_id WHERE s.task_id = $1 AND s.name = $2 AND s.phase = $3 AND s.host_id = $4 AND s.state = 'running'`,
+      [taskId, step, phase, hostId],
+    );
+    return rows[0];
   }
 }

@@ -2,20 +2,33 @@ import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
+import { Database } from '../../../core/db/database';
 import type { Op } from '../../../core/db/op';
-import { conflict, notFound } from '../../../core/errors/problem';
+import { conflict, notFound, unprocessable } from '../../../core/errors/problem';
 import { decodeCursor, pageFrom } from '../../../core/db/cursor';
+import { looksLikeId } from '../../../core/http/fields';
 import type { Page } from '../../../core/http/pagination';
 import { Logging } from '../../../core/telemetry/logging';
 import { WorkflowEngine } from '../../../core/workflow/workflow-engine';
-import { finalStates } from '../../../core/workflow/workflows';
+import { finalStates, taskStates, type TaskState } from '../../../core/workflow/workflows';
 import { Hosts } from '../../host/contract/host.ports';
-import type { Task, TaskDetail, TaskListQuery } from '../contract/task.api';
-import { presentSteps, presentTask } from './task.presenter';
-import { TaskRepository, type TaskRow } from './task.repository';
+import type { OperatorVerb, StateFilter, Task, TaskDetail, TaskListQuery } from '../contract/task.api';
+import type { Viewer } from './task-error.presenter';
+import { TaskListRepository } from './task-list.repository';
+import { presentAudit, presentRelated, presentSteps, presentTask, presentWaiting } from './task.presenter';
+import { TaskRepository } from './task.repository';
+import type { TaskDetailRow, TaskRow, TaskStepRow } from './task.row';
 
 const cursorKey = z.tuple([z.iso.datetime(), z.uuid()]);
-export type OperatorVerb = 'retry' | 'skip-step' | 'abandon';
+
+/** Why, and by which request, a verb is used. */
+export interface ActionContext {
+  reason: string | undefined;
+  requestId: string;
+}
+
+const statesOf = (wanted: readonly StateFilter[] | undefined): TaskState[] | undefined =>
+  wanted && taskStates.filter((state) => wanted.includes(state) || (wanted.includes('live') && !finalStates.includes(state)));
 
 /** Tasks as users and operators see them. A task without project is seen by system admins only. */
 @injectable()
@@ -24,8 +37,10 @@ export class TaskService {
 
   constructor(
     private readonly tasks: TaskRepository,
+    private readonly lists: TaskListRepository,
     private readonly engine: WorkflowEngine,
     private readonly hosts: Hosts,
+    private readonly database: Database,
     logging: Logging,
   ) {
     this.log = logging.for('task');
@@ -34,17 +49,27 @@ export class TaskService {
   /** Newest first. */
   async list(op: Op, access: Access, projectId: string | undefined, query: TaskListQuery): Promise<Page<Task>> {
     const after = decodeCursor(query.cursor, cursorKey);
-    const rows = await this.tasks.page(op, {
+    const hostId = query.host === undefined ? undefined : await this.hostId(op, access, query.host);
+    if (hostId === null) return { items: [], next: null };
+    const rows = await this.lists.page(op, {
       projects: projectId === undefined ? access.projects : [projectId],
-      state: query.state,
-      type: query.type,
-      subject: query.subject,
+      states: statesOf(query.state),
+      types: query.type && (await this.types(op, query.type)),
+      ...(query.subject !== undefined && (looksLikeId(query.subject) ? { subjectId: query.subject.toLowerCase() } : { subjectName: query.subject })),
+      subjectKind: query.subjectKind,
+      hostId,
+      parentId: query.parent,
+      createdAfter: query.createdAfter,
+      createdBefore: query.createdBefore,
+      endedAfter: query.endedAfter,
+      endedBefore: query.endedBefore,
+      errors: query.errors,
+      withoutSystem: query.system === false,
       after: after && { created: after[0], id: after[1] },
       limit: query.limit + 1,
     });
     const { items, next } = pageFrom(rows, query.limit, (row) => [row.createdKey, row.id]);
-    const names = await this.hostNames(op, items.flatMap((row) => row.error?.host ?? []));
-    return { items: items.map((row) => presentTask(row, names, this.operates(access))), next };
+    return { items: await this.presentAll(op, access, items), next };
   }
 
   /** With its steps. Waits up to `waitMs` for it to settle (to end, or to get stuck). */
@@ -56,40 +81,90 @@ export class TaskService {
   }
 
   /** Asks it to stop at its next boundary and undo. 409 `task_over` when it has ended. */
-  async cancel(op: Op, access: Access, id: string, requestId: string): Promise<TaskDetail> {
+  async cancel(op: Op, access: Access, id: string, action: ActionContext): Promise<TaskDetail> {
     const task = await this.visible(op, access, id);
     const asked = await this.engine.cancel(op, id, access.principal.id);
     if (!asked) throw conflict('task_over', `The task has ${task.state === 'succeeded' ? 'succeeded' : 'ended'} already.`, { state: task.state });
-    this.log.info({ taskId: id, requestId, type: task.type, by: access.principal.id }, 'cancel requested');
+    await this.tasks.record(op, { taskId: id, verb: 'cancel', step: task.step, reason: action.reason ?? null, by: access.principal, requestId: action.requestId });
+    this.log.info({ taskId: id, requestId: action.requestId, type: task.type, by: access.principal.id, reason: action.reason }, 'cancel requested');
     return this.detail(op, access, await this.visible(op, access, id));
   }
 
-  /** Verbs on stuck tasks; 409 `task_not_stuck` on others. */
-  async operate(op: Op, access: Access, id: string, verb: OperatorVerb, requestId: string): Promise<TaskDetail> {
+  /** Verbs on stuck tasks; 409 `task_not_stuck` on others. Recorded in the same transaction. */
+  async operate(op: Op, access: Access, id: string, verb: OperatorVerb, action: ActionContext): Promise<TaskDetail> {
+    const before = await this.visible(op, access, id);
+    const step = (await this.tasks.steps(op, [id])).find((row) => row.phase === 'undo' && (row.state === 'failed' || row.state === 'running'))?.name ?? before.step;
     if (verb === 'retry') await this.engine.retry(op, id);
     else if (verb === 'abandon') await this.engine.abandon(op, id);
     else await this.engine.skipStep(op, id);
-    this.log.warn({ taskId: id, requestId, verb, by: access.principal.id }, 'operator acted on a stuck task');
+    await this.tasks.record(op, { taskId: id, verb, step, reason: action.reason ?? null, by: access.principal, requestId: action.requestId });
+    this.log.warn({ taskId: id, requestId: action.requestId, verb, step, by: access.principal.id, reason: action.reason }, 'operator acted on a stuck task');
     return this.detail(op, access, await this.visible(op, access, id));
   }
 
-  private async visible(op: Op, access: Access, id: string): Promise<TaskRow> {
+  /** For the hourly job. */
+  prune(): Promise<void> {
+    return this.tasks.pruneAudit(this.database.op);
+  }
+
+  private sees(access: Access, projectId: string | null): boolean {
+    return access.projects === 'all' || (projectId !== null && access.projects.includes(projectId));
+  }
+
+  private async visible(op: Op, access: Access, id: string): Promise<TaskDetailRow> {
     const task = await this.tasks.byId(op, id);
     if (!task || (task.projectId === null && access.projects !== 'all')) throw notFound('task', id);
     if (task.projectId !== null) access.assert(task.projectId, 'task', id);
     return task;
   }
 
-  private async detail(op: Op, access: Access, task: TaskRow): Promise<TaskDetail> {
-    const rows = await this.tasks.steps(op, task.id);
-    const names = await this.hostNames(op, [...rows.flatMap((row) => row.hostId ?? []), ...(task.error?.host ? [task.error.host] : [])]);
-    const operator = this.operates(access);
-    return { ...presentTask(task, names, operator), steps: presentSteps(this.engine.outline(task.type, task.version), rows, names, operator) };
+  private async presentAll(op: Op, access: Access, rows: readonly TaskRow[]): Promise<Task[]> {
+    const steps = new Map<string, TaskStepRow[]>();
+    for (const step of await this.tasks.steps(op, rows.filter((row) => row.error !== null).map((row) => row.id))) steps.set(step.taskId, [...(steps.get(step.taskId) ?? []), step]);
+    const hosts = await this.hostNames(op, rows, [...steps.values()].flat());
+    const now = new Date();
+    return rows.map((row) => presentTask(row, steps.get(row.id) ?? [], this.viewer(access, row, hosts), now));
   }
 
-  private hostNames(op: Op, ids: string[]): Promise<Map<string, string>> {
-    const distinct = [...new Set(ids)];
+  private async detail(op: Op, access: Access, task: TaskDetailRow): Promise<TaskDetail> {
+    const steps = await this.tasks.steps(op, [task.id]);
+    const viewer = this.viewer(access, task, await this.hostNames(op, [task], steps));
+    const holder = task.lockState === 'waiting' && task.lockKey !== null ? await this.tasks.holder(op, task.lockKey) : undefined;
+    const parent = task.parentId === null ? undefined : await this.tasks.byId(op, task.parentId);
+    const children = task.children > 0 ? await this.tasks.children(op, task.id) : [];
+    return {
+      ...presentTask(task, steps, viewer, task.now),
+      waiting: presentWaiting(task, steps, viewer, holder),
+      cancel: task.cancelRequestedAt && { requestedAt: task.cancelRequestedAt.toISOString(), reason: task.cancelReason },
+      steps: presentSteps(task, steps, viewer),
+      audit: presentAudit(await this.tasks.audit(op, task.id), viewer, access.principal.id),
+      parent: parent && this.sees(access, parent.projectId) ? presentRelated(parent, viewer) : null,
+      childTasks: children.filter((child) => this.sees(access, child.projectId)).map((child) => presentRelated(child, viewer)),
+    };
+  }
+
+  private viewer(access: Access, task: Pick<TaskRow, 'type' | 'version'>, hosts: ReadonlyMap<string, string>): Viewer {
+    return { hosts, operator: this.operates(access), outline: this.engine.outline(task.type, task.version) };
+  }
+
+  private hostNames(op: Op, tasks: readonly TaskRow[], steps: readonly TaskStepRow[]): Promise<Map<string, string>> {
+    const distinct = [...new Set([...tasks.flatMap((row) => row.error?.host ?? []), ...steps.flatMap((row) => row.hostId ?? [])])];
     return distinct.length === 0 ? Promise.resolve(new Map()) : this.hosts.names(op, distinct);
+  }
+
+  /** Null when the caller may not learn that there is no such host: then nothing matches. */
+  private async hostId(op: Op, access: Access, ref: string): Promise<string | null> {
+    if (looksLikeId(ref)) return ref.toLowerCase();
+    const host = (await this.hosts.all(op)).find((one) => one.name === ref);
+    if (host) return host.id;
+    if (this.operates(access)) throw unprocessable('query.host', 'unknown_host', `There is no host "${ref.slice(0, 100)}".`);
+    return null;
+  }
+
+  private async types(op: Op, wanted: readonly string[]): Promise<string[]> {
+    const exact = wanted.filter((type) => !type.endsWith('.'));
+    const prefixes = wanted.filter((type) => type.endsWith('.'));
+    return prefixes.length === 0 ? exact : [...new Set([...exact, ...(await this.lists.typesWith(op, prefixes))])];
   }
 
   private operates(access: Access): boolean {
