@@ -20,6 +20,8 @@ import { minVersion } from './node/secure-context';
 import type { ObservedSink } from './observed';
 import { PathPattern } from './path-pattern';
 import { peerOf } from './peer-identity';
+import { standingBody } from './task-standing';
+import { TaskStandingRepository } from './task-standing.repository';
 import { VerbEvents } from './verb-events';
 
 const enrolBody = z.strictObject({
@@ -65,6 +67,7 @@ export class NodeGateway {
     private readonly authority: CertificateAuthority,
     private readonly identity: ServerIdentity,
     private readonly endpoint: ManagementEndpoint,
+    private readonly standing: TaskStandingRepository,
     private readonly database: Database,
     private readonly config: Config,
     logging: Logging,
@@ -137,6 +140,7 @@ export class NodeGateway {
       const hostId = await this.authenticate(req);
       if (post && path === '/node/renew') return sendJson(res, 200, await this.registry.renew(hostId, parse(renewBody, await readJson(req, smallBody)).csr));
       if (post && path === '/node/heartbeat') return sendJson(res, 200, await this.heartbeat(hostId, await readJson(req, heartbeatLimit)));
+      if (post && path === '/node/tasks') return sendJson(res, 200, { live: await this.standing.live(parse(standingBody, await readJson(req, heartbeatLimit)).tasks) });
       if (post && path === '/node/events') return sendJson(res, 200, await this.takeEvents(hostId, await readJson(req, heartbeatLimit)));
       await this.dispatch(req, res, path, hostId);
     } catch (error) {

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Journal, type JournalOptions } from './journal';
+import { Journal, JournalFullError, type JournalOptions } from './journal';
 
 describe('Journal', () => {
   let dir: string;
@@ -39,7 +39,7 @@ describe('Journal', () => {
       writeFileSync(file, whole);
       truncateSync(file, size);
       const journal = new Journal<unknown>({ dir });
-      expect(await journal.open()).toEqual({ records: 1, tornBytes: size - kept, damaged: 0 });
+      expect(await journal.open()).toEqual({ records: 1, tornBytes: size - kept, damaged: 0, emptied: false });
       expect(statSync(file).size).toBe(kept);
       await journal.put('c', 2, { sync: true });
       await journal.close();
@@ -49,46 +49,130 @@ describe('Journal', () => {
     }
   });
 
-  it('passes over a damaged line in the middle', async () => {
+  it('takes any flipped bit of a record for damage: no wrong value, and none but its own record lost', async () => {
     const first = await open();
-    for (const key of ['a', 'b', 'c']) await first.put(key, key, { sync: true });
+    await first.put('a', 1, { sync: true });
+    const from = statSync(file).size;
+    await first.put('b', 'some value', { sync: true });
+    const to = statSync(file).size;
+    for (const key of ['c', 'd']) await first.put(key, 3, { sync: true });
     await first.close();
-    writeFileSync(file, readFileSync(file, 'utf8').replace('"k":"b"', '"k":"x"'));
-    const journal = new Journal<unknown>({ dir });
-    expect(await journal.open()).toEqual({ records: 2, tornBytes: 0, damaged: 1 });
-    expect(journal.get('x')).toBeUndefined();
-    await journal.close();
+    const whole = readFileSync(file);
+    for (let at = from; at < to; at += 1) {
+      const bytes = Buffer.from(whole);
+      bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << (at % 8)), at);
+      writeFileSync(file, bytes);
+      const journal = new Journal<unknown>({ dir });
+      const opened = await journal.open();
+      expect(opened.tornBytes).toBe(0);
+      expect(opened.damaged).toBeGreaterThanOrEqual(1);
+      expect([journal.get('a'), journal.get('b'), journal.get('d')]).toEqual([1, undefined, 3]);
+      // The line's end is the only byte that two records share.
+      if (at < to - 1) expect(journal.get('c')).toBe(3);
+      await journal.close();
+    }
   });
 
-  it('stays small: overwritten and surplus records leave the file', async () => {
-    const journal = await open({ maxRecords: 10 });
-    for (let i = 0; i < 30; i += 1) await Promise.all(Array.from({ length: 200 }, (_, n) => journal.put(`k${n}`, i, { sync: false })));
-    expect(journal.count).toBeLessThanOrEqual(10);
+  it('tells an emptied file from one that is new', async () => {
+    const look = async () => {
+      const journal = new Journal({ dir });
+      const opened = await journal.open();
+      await journal.close();
+      return opened;
+    };
+    expect(await look()).toMatchObject({ emptied: false });
+    expect(await look()).toEqual({ records: 0, tornBytes: 0, damaged: 0, emptied: false });
+    truncateSync(file, 0);
+    expect(await look()).toEqual({ records: 0, tornBytes: 0, damaged: 0, emptied: true });
+    expect(await look()).toMatchObject({ emptied: false });
+  });
+
+  it('adds to a file whose last line has no end without losing what it adds', async () => {
+    const first = await open();
+    await first.put('a', 1, { sync: true });
+    await first.close();
+    appendFileSync(file, readFileSync(file).subarray(0, -1));
+    const journal = new Journal<unknown>({ dir });
+    expect((await journal.open()).tornBytes).toBeGreaterThan(0);
+    await journal.put('b', 2, { sync: true });
     await journal.close();
-    expect(readFileSync(file, 'utf8').split('\n').length).toBeLessThan(1_300);
-    const again = await open({ maxRecords: 10 });
-    expect(again.get('k199')).toBe(29);
+    const again = await open();
+    expect([again.get('a'), again.get('b')]).toEqual([1, 2]);
     await again.close();
   });
 
-  it('forgets old records', async () => {
-    const journal = await open({ maxAgeMs: 1 });
-    await journal.put('a', 1, { sync: true });
-    const end = Date.now() + 3;
-    while (Date.now() < end) await Promise.resolve();
-    await journal.put('b', 1, { sync: true });
-    expect(journal.get('a')).toBeUndefined();
-    await journal.close();
-  });
-
-  it('survives a file that is not a journal, and a compaction that was cut short', async () => {
+  it('keeps a file aside of which nothing can be read, and passes over a compaction that was cut short', async () => {
     appendFileSync(file, 'no journal\n\n{}\n');
     writeFileSync(`${file}.new`, 'half');
     const journal = new Journal<unknown>({ dir });
     expect(await journal.open()).toMatchObject({ records: 0, tornBytes: 15 });
+    expect(readFileSync(`${file}.damaged`, 'utf8')).toBe('no journal\n\n{}\n');
     await journal.put('a', 1, { sync: true });
     await journal.close();
     await expect(journal.put('b', 1, { sync: true })).rejects.toThrow('closed');
     expect(journal.get('b')).toBeUndefined();
+    const again = await open();
+    expect(again.get('a')).toBe(1);
+    await again.close();
+  });
+
+  it('stays small: overwritten and dropped records leave the file', async () => {
+    const journal = await open();
+    for (let i = 0; i < 30; i += 1) {
+      await Promise.all(Array.from({ length: 200 }, (_, n) => journal.put(`k${n}`, i, { sync: false })));
+      for (let n = 0; n < 190; n += 1) journal.drop(`k${n}`);
+    }
+    expect(journal.count).toBe(10);
+    await journal.close();
+    expect(readFileSync(file, 'utf8').split('\n').length).toBeLessThan(1_300);
+    const again = await open();
+    expect(again.get('k199')).toBe(29);
+    await again.close();
+  });
+
+  it('refuses more records than it may have, and none of those that it has', async () => {
+    const journal = await open({ maxRecords: 2 });
+    await journal.put('a', 1, { sync: false });
+    await journal.put('b', 1, { sync: false });
+    await expect(journal.put('c', 1, { sync: false })).rejects.toBeInstanceOf(JournalFullError);
+    await journal.put('a', 2, { sync: false });
+    journal.drop('b');
+    await journal.put('c', 1, { sync: true });
+    expect([...journal.entries()].map((e) => e.key)).toEqual(['a', 'c']);
+    await journal.close();
+  });
+
+  it('writes the file anew after a sync that failed, and does not take the record for stored', async () => {
+    const journal = await open();
+    await journal.put('a', 1, { sync: true });
+    const handle = (journal as unknown as { handle: { datasync: () => Promise<void> } }).handle;
+    handle.datasync = () => Promise.reject(Object.assign(new Error('i/o error'), { code: 'EIO' }));
+    await expect(journal.put('b', 2, { sync: true })).rejects.toThrow('i/o error');
+    expect(journal.get('b')).toBeUndefined();
+    await journal.put('c', 3, { sync: true });
+    await journal.close();
+    const again = await open();
+    expect([again.get('a'), again.get('c')]).toEqual([1, 3]);
+    await again.close();
+  });
+
+  it('keeps half a line that could not be cut off away from the next record', async () => {
+    const journal = await open();
+    await journal.put('a', 1, { sync: true });
+    const handle = (journal as unknown as { handle: { appendFile: (data: Buffer) => Promise<void>; truncate: () => Promise<void> } }).handle;
+    const { appendFile, truncate } = handle;
+    handle.appendFile = async (data) => {
+      await appendFile.call(handle, data.subarray(0, 20));
+      throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
+    };
+    handle.truncate = () => Promise.reject(new Error('no'));
+    await expect(journal.put('b', 2, { sync: true })).rejects.toThrow('no space');
+    Object.assign(handle, { appendFile, truncate });
+    await journal.put('c', 3, { sync: true });
+    await journal.close();
+    const again = new Journal<unknown>({ dir });
+    expect(await again.open()).toMatchObject({ records: 2, damaged: 1, tornBytes: 0 });
+    expect([again.get('a'), again.get('b'), again.get('c')]).toEqual([1, undefined, 3]);
+    await again.close();
   });
 });

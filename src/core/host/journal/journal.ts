@@ -1,13 +1,12 @@
 import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { crc32 } from 'node:zlib';
+import { join } from 'node:path';
+import { syncDirectory } from '../sync-directory';
+import { decodeJournal, encodeRecord, journalHeader } from './journal-lines';
 
 export interface JournalOptions {
   /** Folder of its own; the file in it is `journal.log`. */
   dir: string;
-  /** Records older than this are forgotten. Milliseconds. Default 24 h. */
-  maxAgeMs?: number;
-  /** Records at most; the oldest go first. Default 50,000. */
+  /** Records at most: one more is refused with `JournalFullError`. Default 300,000. */
   maxRecords?: number;
 }
 
@@ -17,9 +16,20 @@ export interface JournalOpened {
   tornBytes: number;
   /** Damaged lines in the middle, passed over. */
   damaged: number;
+  /** The file was there and had nothing in it, not even the line that every journal begins with: what it held is lost. */
+  emptied: boolean;
+}
+
+/** The journal has as many records as it may have. */
+export class JournalFullError extends Error {
+  constructor(limit: number) {
+    super(`the journal has ${limit} records and takes no more`);
+    this.name = 'JournalFullError';
+  }
 }
 
 interface Stored<T> {
+  /** Milliseconds since the epoch. */
   at: number;
   value: T;
 }
@@ -31,11 +41,7 @@ interface Pending {
   reject: (error: unknown) => void;
 }
 
-const checksum = (text: string): string => crc32(text).toString(16).padStart(8, '0');
-const encode = (key: string, at: number, value: unknown): string => {
-  const json = JSON.stringify({ k: key, t: at, v: value });
-  return `${checksum(json)} ${json}\n`;
-};
+const spareLines = 1000;
 
 /**
  * A small durable map: an append-only file of checksummed JSON lines, read into memory when opened. Writes that wait at the same time share
@@ -43,34 +49,41 @@ const encode = (key: string, at: number, value: unknown): string => {
  */
 export class Journal<T> {
   private readonly records = new Map<string, Stored<T>>();
-  private readonly maxAgeMs: number;
   private readonly maxRecords: number;
   private handle: FileHandle | undefined;
   private size = 0;
   private lines = 0;
+  private compactAt = 0;
+  /** The end of the file may hold half a line that could not be cut off. */
+  private ragged = false;
+  /** What was written may not be what the disk has: the file is written anew before anything is added. */
+  private suspect = false;
+  /** The file's name may not be on the disk yet. */
+  private unnamed = false;
   private queue: Pending[] = [];
   private writing: Promise<void> | undefined;
 
   constructor(private readonly options: JournalOptions) {
-    this.maxAgeMs = options.maxAgeMs ?? 24 * 3_600_000;
-    this.maxRecords = options.maxRecords ?? 50_000;
+    this.maxRecords = options.maxRecords ?? 300_000;
   }
 
   /** Reads the file and makes it ready for writing. */
   async open(): Promise<JournalOpened> {
-    await mkdir(this.options.dir, { recursive: true, mode: 0o700 });
-    await rm(`${this.file()}.new`, { force: true });
-    this.handle = await open(this.file(), 'a+', 0o600);
-    const total = (await this.handle.stat()).size;
-    const { good, damaged } = await this.load();
-    if (good < total) {
-      await this.handle.truncate(good);
-      await this.handle.datasync();
+    const { dir } = this.options;
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    await rm(this.file('.new'), { force: true });
+    const data = await this.read();
+    const decoded = decodeJournal<T>(data ?? Buffer.alloc(0));
+    const { good, lines, damaged } = decoded;
+    for (const { key, at, value } of decoded.records) {
+      this.records.delete(key);
+      this.records.set(key, { at, value });
     }
-    this.size = good;
-    this.prune();
-    if (this.wasteful()) await this.compact();
-    return { records: this.records.size, tornBytes: total - good, damaged };
+    this.lines = lines;
+    const tornBytes = (data?.length ?? 0) - good;
+    if (good === 0) await this.begin(tornBytes > 0);
+    else await this.reuse(good, tornBytes > 0);
+    return { records: this.records.size, tornBytes, damaged, emptied: data?.length === 0 };
   }
 
   get(key: string): T | undefined {
@@ -81,17 +94,24 @@ export class Journal<T> {
     return this.records.size;
   }
 
+  /** All records, those written last at the end. */
+  *entries(): Generator<{ key: string; at: number; value: T }> {
+    for (const [key, { at, value }] of this.records) yield { key, at, value };
+  }
+
   /**
    * Stores a value under a key. Readers see it at once. With `sync` it resolves when it is on the disk, otherwise when the kernel has it
-   * (it outlives the process, not a loss of power). Rejects when the file cannot be written; the value is then forgotten again.
+   * (it outlives the process, not a loss of power). Rejects when the file cannot be written, and with `JournalFullError`; the value is then
+   * forgotten again.
    */
   async put(key: string, value: T, options: { sync: boolean }): Promise<void> {
     const before = this.records.get(key);
+    if (!before && this.records.size >= this.maxRecords) throw new JournalFullError(this.maxRecords);
     const record = { at: Date.now(), value };
     this.records.delete(key);
     this.records.set(key, record);
     try {
-      await this.append(encode(key, record.at, value), options.sync);
+      await this.append(encodeRecord(key, record.at, value), options.sync);
     } catch (error) {
       if (this.records.get(key) === record) {
         this.records.delete(key);
@@ -101,6 +121,11 @@ export class Journal<T> {
     }
   }
 
+  /** Forgets a record. The file loses it when it is next written anew: after a restart it may be there once more. */
+  drop(key: string): void {
+    this.records.delete(key);
+  }
+
   /** Waits for all writes and closes the file. */
   async close(): Promise<void> {
     while (this.writing) await this.writing;
@@ -108,17 +133,41 @@ export class Journal<T> {
     this.handle = undefined;
   }
 
-  private file(): string {
-    return join(this.options.dir, 'journal.log');
+  private file(suffix = ''): string {
+    return join(this.options.dir, `journal.log${suffix}`);
+  }
+
+  /** The file is bounded by compaction, so it is read whole. Undefined when there is none. */
+  private async read(): Promise<Buffer | undefined> {
+    try {
+      return await readFile(this.file());
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  /** A file of which nothing can be read is kept beside the new one, for whoever wants to know what happened. */
+  private async begin(keepOld: boolean): Promise<void> {
+    if (keepOld) await rename(this.file(), this.file('.damaged'));
+    await this.rewrite();
+  }
+
+  private async reuse(good: number, torn: boolean): Promise<void> {
+    this.handle = await open(this.file(), 'a', 0o600);
+    this.size = good;
+    if (torn) {
+      await this.handle.truncate(good);
+      await this.handle.datasync();
+    }
+    await this.compactIfWasteful();
   }
 
   private append(line: string, sync: boolean): Promise<void> {
     if (!this.handle) return Promise.reject(new Error('the journal is closed'));
     return new Promise((resolve, reject) => {
       this.queue.push({ line, sync, resolve, reject });
-      this.writing ??= this.drain().finally(() => {
-        this.writing = undefined;
-      });
+      this.writing ??= this.drain();
     });
   }
 
@@ -132,46 +181,57 @@ export class Journal<T> {
       } catch (error) {
         for (const item of batch) item.reject(error);
       }
+      await this.compactIfWasteful();
     }
+    // At once with the look at the queue: what comes from here on starts anew.
+    this.writing = undefined;
   }
 
   private async write(batch: Pending[]): Promise<void> {
+    if (this.suspect) await this.rewrite();
     const handle = this.handle;
     if (!handle) throw new Error('the journal is closed');
-    const data = Buffer.from(batch.map((item) => item.line).join(''), 'utf8');
+    if (this.unnamed) await this.syncName();
+    const data = Buffer.from((this.ragged ? '\n' : '') + batch.map((item) => item.line).join(''), 'utf8');
     try {
       await handle.appendFile(data);
-      if (batch.some((item) => item.sync)) await handle.datasync();
     } catch (error) {
-      // A half-written line must not swallow the next one.
-      await handle.truncate(this.size).catch(() => undefined);
+      // Half a line must not swallow the next one.
+      await handle.truncate(this.size).then(
+        () => (this.ragged = false),
+        () => (this.ragged = true),
+      );
       throw error;
     }
+    this.ragged = false;
     this.size += data.length;
     this.lines += batch.length;
-    this.prune();
-    if (this.wasteful()) await this.compact();
-  }
-
-  private wasteful(): boolean {
-    return this.lines > 2 * this.records.size + 1000;
-  }
-
-  private prune(): void {
-    const oldest = Date.now() - this.maxAgeMs;
-    for (const [key, record] of this.records) {
-      if (record.at >= oldest && this.records.size <= this.maxRecords) break;
-      this.records.delete(key);
+    if (!batch.some((item) => item.sync)) return;
+    try {
+      await handle.datasync();
+    } catch (error) {
+      // After a failed sync the kernel may take lost pages for written ones, so another sync would prove nothing.
+      this.suspect = true;
+      throw error;
     }
+  }
+
+  /** A file that cannot be made smaller now is made so later: nothing that was stored depends on it. */
+  private async compactIfWasteful(): Promise<void> {
+    if (this.lines <= Math.max(this.compactAt, 2 * this.records.size + spareLines)) return;
+    await this.rewrite().catch(() => {
+      this.compactAt = this.lines + spareLines;
+    });
   }
 
   /** Writes what is alive into a new file and puts it in the old one's place: a crash leaves one or the other, whole. */
-  private async compact(): Promise<void> {
-    const fresh = await open(`${this.file()}.new`, 'w', 0o600);
+  private async rewrite(): Promise<void> {
+    await rm(this.file('.new'), { force: true });
+    const fresh = await open(this.file('.new'), 'ax', 0o600);
     let size = 0;
-    let lines = 0;
+    let lines = 1;
     try {
-      let chunk: string[] = [];
+      let chunk: string[] = [journalHeader];
       const flush = async (): Promise<void> => {
         const data = Buffer.from(chunk.join(''), 'utf8');
         chunk = [];
@@ -180,50 +240,26 @@ export class Journal<T> {
       };
       // Values still on their way to the file are queued and come after this.
       for (const [key, record] of [...this.records]) {
-        chunk.push(encode(key, record.at, record.value));
+        chunk.push(encodeRecord(key, record.at, record.value));
         lines += 1;
         if (chunk.length >= 1000) await flush();
       }
       await flush();
       await fresh.sync();
-    } finally {
-      await fresh.close();
+      await rename(this.file('.new'), this.file());
+    } catch (error) {
+      await fresh.close().catch(() => undefined);
+      await rm(this.file('.new'), { force: true }).catch(() => undefined);
+      throw error;
     }
-    await rename(`${this.file()}.new`, this.file());
-    const folder = await open(dirname(this.file()), 'r');
-    await folder.sync().finally(() => folder.close());
-    await this.handle?.close();
-    this.handle = await open(this.file(), 'a', 0o600);
-    this.size = size;
-    this.lines = lines;
+    const old = this.handle;
+    Object.assign(this, { handle: fresh, size, lines, compactAt: 0, suspect: false, ragged: false, unnamed: true });
+    await old?.close().catch(() => undefined);
+    await this.syncName();
   }
 
-  /** The file is bounded by compaction, so it is read whole. Lines are split by byte: no character of a value can look like a line's end. */
-  private async load(): Promise<{ good: number; damaged: number }> {
-    const data = await readFile(this.file());
-    let good = 0;
-    let damaged = 0;
-    let pendingDamage = 0;
-    for (let start = 0, end = data.indexOf(10); end >= 0; start = end + 1, end = data.indexOf(10, start)) {
-      const record = parse<T>(data.toString('utf8', start, end));
-      if (!record) {
-        pendingDamage += 1;
-        continue;
-      }
-      damaged += pendingDamage;
-      pendingDamage = 0;
-      good = end + 1;
-      this.lines += 1;
-      this.records.delete(record.key);
-      this.records.set(record.key, { at: record.at, value: record.value });
-    }
-    return { good, damaged };
+  private async syncName(): Promise<void> {
+    await syncDirectory(this.options.dir);
+    this.unnamed = false;
   }
 }
-
-const parse = <T>(line: string): { key: string; at: number; value: T } | null => {
-  const json = line.slice(9);
-  if (line[8] !== ' ' || checksum(json) !== line.slice(0, 8)) return null;
-  const { k, t, v } = JSON.parse(json) as { k: string; t: number; v: T };
-  return { key: k, at: t, value: v };
-};

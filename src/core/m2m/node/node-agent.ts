@@ -64,6 +64,7 @@ export class NodeAgent {
   /** Lets management in and starts reporting. */
   async serve(): Promise<void> {
     this.server.useIdentity();
+    this.server.keepJournal();
     await this.events.start();
     const { localAddress } = this.identity.current();
     this.heartbeat.start({ address: this.config.core.compute.address || localAddress, port: this.port });

@@ -15,6 +15,7 @@ import { peerOf } from '../peer-identity';
 import type { AnyVerb } from '../verb';
 import type { VerbHandlers } from '../verb-handler';
 import { EventSender } from './event-sender';
+import { JournalKeeper } from './journal-keeper';
 import { NodeIdentity } from './node-identity';
 import { minVersion } from './secure-context';
 import { VerbJournal } from './verb-journal';
@@ -39,11 +40,12 @@ export class NodeServer {
     private readonly config: Config,
     paths: StatePaths,
     events: EventSender,
+    private readonly keeper: JournalKeeper,
     logging: Logging,
   ) {
     this.log = logging.for('node');
     this.journal = new VerbJournal({ dir: paths.stateDir('journal') });
-    this.runner = new VerbRunner(this.journal, events, this.log, { acceptAfterMs: config.core.m2m.acceptAfterMs });
+    this.runner = new VerbRunner(this.journal, events, this.log, { acceptAfterMs: config.core.m2m.acceptAfterMs, standing: (tasks) => keeper.standing(tasks) });
     identity.onChange(() => this.useIdentity());
   }
 
@@ -62,7 +64,8 @@ export class NodeServer {
   /** Opens the journal and binds the port; connections succeed once there is an identity. Returns the bound port. */
   async listen(): Promise<number> {
     const opened = await this.journal.open();
-    if (opened.tornBytes > 0 || opened.damaged > 0) this.log.warn(opened, 'the journal had unfinished or damaged records');
+    if (opened.tornBytes > 0) this.log.warn(opened, 'the journal ended in an unfinished record, as a crash leaves it; it was cut off');
+    if (opened.damaged > 0 || opened.emptied) this.log.error(opened, 'the journal is damaged: results that it held are lost, and calls that ask for them run again. Check the disk of this host');
     const server = createServer({ requestCert: true, rejectUnauthorized: true, minVersion }, (req, res) => void this.answer(req, res));
     server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => void this.upgrade(req, socket, head));
     server.on('tlsClientError', (error) => this.log.debug({ err: error }, 'a connection was refused'));
@@ -79,6 +82,16 @@ export class NodeServer {
     return (server.address() as AddressInfo).port;
   }
 
+  /** Asks management now and then what of the journal may go. Once there is an identity. */
+  keepJournal(): void {
+    this.keeper.start(this.journal);
+  }
+
+  /** Goes through the journal now, as is otherwise done each minute. */
+  tidyJournal(quietMs?: number): Promise<void> {
+    return this.keeper.round(this.journal, quietMs);
+  }
+
   /** Uses the present certificate for new connections. */
   useIdentity(): void {
     const { key, certificate, root } = this.identity.current();
@@ -90,6 +103,7 @@ export class NodeServer {
     const server = this.server;
     if (!server) return;
     this.server = undefined;
+    await this.keeper.stop();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     await this.runner.stop(stopTimeoutMs);
     for (const stream of this.upgraded) stream.destroy();

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { VerbHandler } from '../verb-handler';
 import { VerbFailure, type VerbHandlers } from '../verb-handler';
 import type { AnyVerb } from '../verb';
-import type { VerbError, VerbJournal, VerbResult } from './verb-journal';
+import { taskOfKey, type VerbError, type VerbJournal, type VerbResult } from './verb-journal';
 
 export const verbCall = z.strictObject({
   key: z.string().min(1).max(300).optional(),
@@ -22,8 +22,12 @@ export interface VerbReports {
   progress(key: string, percent: number, message: string): void;
 }
 
+/** Asks management about tasks: the present fence of each that is not over. Rejects when it cannot be asked. */
+export type AskStanding = (tasks: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+
 export interface VerbRunnerOptions {
   acceptAfterMs: number;
+  standing: AskStanding;
   /** Calls at work at most; more are refused as transient. Default 500. */
   maxRunning?: number;
 }
@@ -41,7 +45,8 @@ const keptFailures = 1_000;
 
 /**
  * Runs verbs for management. A mutating call has a key and a fence: a repeated key is answered with the first result, also after a restart;
- * a call from a task that has lost its lease (lower fence) is refused. Transient failures are not remembered as results: a repeat runs again.
+ * a call from a worker that has lost its task (lower fence), and one whose undo was asked for already, are refused. Transient failures are not
+ * remembered as results: a repeat runs again.
  */
 export class VerbRunner {
   private readonly handlers = new Map<string, VerbHandler>();
@@ -117,27 +122,56 @@ export class VerbRunner {
 
   private async mutate(handler: VerbHandler, args: unknown, call: VerbCall & { key: string; fence: number }): Promise<VerbAnswer> {
     const { key, fence } = call;
-    const task = key.split('/', 1)[0] ?? key;
-    const seen = this.journal.fence(task);
-    if (seen !== undefined && fence < seen) return failed('stale_fence', `The task has moved on: fence ${fence} is below ${seen}.`, true, { fence, seen });
-    if (seen === undefined || fence > seen) {
-      try {
-        await this.journal.recordFence(task, fence);
-      } catch (error) {
-        return failed('journal_failed', `The host cannot write its journal: ${textOf(error)}`, false);
-      }
-    }
-    const stored = this.journal.result(key);
-    if (stored) return stored.verb === handler.verb.name ? answerOf(stored) : failed('key_reused', `The key was used for ${stored.verb}.`, true);
+    const name = handler.verb.name;
+    const refusal = (await this.verify(key, fence)) ?? (await this.admit(key, fence));
+    if (refusal) return refusal;
+    // A result is seen before it is on the disk; until then the call counts as running.
     let running = this.running.get(key);
-    if (running && running.verb !== handler.verb.name) return failed('key_reused', `The key is in use for ${running.verb}.`, true);
+    if (running && running.verb !== name) return failed('key_reused', `The key is in use for ${running.verb}.`, true);
+    const stored = running ? undefined : this.journal.result(key);
+    if (stored) return stored.verb === name ? answerOf(stored) : failed('key_reused', `The key was used for ${stored.verb}.`, true);
     if (!running) {
       if (this.active >= this.limit()) return busy();
+      if (!this.journal.hasRoom) return failed('journal_full', 'The host waits for management to confirm earlier results and takes no new calls.', false);
       running = this.launch(handler, args, call);
     } else if (!handler.verb.long) {
       return this.join(running, Math.min(handler.verb.timeoutMs, this.options.acceptAfterMs));
     }
     return handler.verb.long ? this.join(running, this.options.acceptAfterMs) : running.answer;
+  }
+
+  /** A task that may have been here and is forgotten: only management knows whether the call is late. */
+  private async verify(key: string, fence: number): Promise<VerbAnswer | undefined> {
+    const task = taskOfKey(key);
+    if (!this.journal.mustBeVerified(task)) return undefined;
+    let present: number | undefined;
+    try {
+      present = (await this.options.standing([task])).get(task);
+    } catch (error) {
+      return failed('not_verified', `The host could not ask management about an old task: ${textOf(error)}`, false);
+    }
+    if (present === undefined) return failed('stale_fence', 'The task is over.', true, { fence });
+    return fence < present ? tooLow(fence, present) : undefined;
+  }
+
+  /** Compares fences and remembers what is new, before anything is done. */
+  private async admit(key: string, fence: number): Promise<VerbAnswer | undefined> {
+    const [task = key, step = '', phase = ''] = key.split('/');
+    const late = (): VerbAnswer | undefined => {
+      const seen = this.journal.fence(task);
+      if (seen !== undefined && fence < seen) return tooLow(fence, seen);
+      return phase === 'run' && this.journal.isUndone(task, step) ? failed('undone', 'The undo of this step was asked for already.', true) : undefined;
+    };
+    const before = late();
+    if (before) return before;
+    try {
+      if (phase === 'undo' && !this.journal.isUndone(task, step)) await this.journal.recordUndone(task, fence, step);
+      else if (fence !== this.journal.fence(task)) await this.journal.recordFence(task, fence);
+    } catch (error) {
+      return failed('journal_failed', `The host cannot write its journal: ${textOf(error)}`, false);
+    }
+    // Another call of the task may have come in meanwhile.
+    return late();
   }
 
   private async join(running: Running, waitMs: number): Promise<VerbAnswer> {
@@ -218,6 +252,7 @@ export class VerbRunner {
   }
 }
 
+const tooLow = (fence: number, seen: number): VerbAnswer => failed('stale_fence', `The task has moved on: fence ${fence} is below ${seen}.`, true, { fence, seen });
 const busy = (): VerbAnswer => failed('busy', 'The host has too many calls at work.', false);
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 2000);
 const answerOf = (stored: VerbResult): VerbAnswer => (stored.ok ? { kind: 'done', result: stored.result } : { kind: 'failed', error: stored.error });
