@@ -22,9 +22,10 @@ const auditStep = (step: AnyStep): void => {
   const { undo, noUndo } = step.spec;
   if (!undo && (noUndo === undefined || noUndo.trim() === '')) throw new Error('it has neither an undo nor a reason for none (noUndo)');
   if (undo && noUndo !== undefined) throw new Error('it has both an undo and a reason for none');
+  if (step.kind !== 'tx' && step.spec.timeout) parseDuration(step.spec.timeout);
+  if (step.kind === 'children') return;
   if (step.spec.retry?.backoff) parseDuration(step.spec.retry.backoff);
   if (step.spec.retry?.maxBackoff) parseDuration(step.spec.retry.maxBackoff);
-  if (step.kind === 'remote' && step.spec.timeout) parseDuration(step.spec.timeout);
 };
 
 /** All definitions that this process can run. Older versions stay until no live task has them. */
@@ -45,6 +46,8 @@ export class DefinitionRegistry {
     if (!Number.isInteger(options.version) || options.version < 1) fail('its version is no positive integer');
     if (steps.length === 0) fail('it has no step');
     if (options.preempts?.length && !options.lock) fail('it preempts others but has no lock');
+    if (options.whenLocked === 'wait' && !options.lock) fail('it waits for a lock but has none');
+    if (options.limit !== undefined && (!Number.isInteger(options.limit) || options.limit < 1)) fail('its limit is no positive integer');
     parseDuration(options.deadline);
     for (const step of steps) {
       try {

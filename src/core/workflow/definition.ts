@@ -84,16 +84,63 @@ export interface WorkflowSubject {
   name: string;
 }
 
+/** A task that a step starts and waits for. Made by `childTask`. */
+export interface ChildTask {
+  readonly definition: WorkflowDefinition<unknown, never>;
+  readonly input: unknown;
+  readonly subject: WorkflowSubject;
+}
+
+/** One part of a fan-out. It runs for the same project and principal as the task that starts it. */
+export const childTask = <I>(definition: WorkflowDefinition<I, never>, input: I, subject: WorkflowSubject): ChildTask => ({ definition: definition as unknown as ChildTask['definition'], input, subject });
+
+/** What became of a child. */
+export interface ChildOutcome {
+  id: string;
+  subject: WorkflowSubject;
+  state: 'succeeded' | 'failed' | 'cancelled';
+  error: { code: string; message: string } | null;
+}
+
+export type ChildrenUndo<I, O> = { undo: (c: UndoContext<I, O>) => Promise<ChildTask[]>; noUndo?: never } | { noUndo: string; undo?: never };
+
+/**
+ * Starts tasks in one transaction and waits until all of them are over. When one does not succeed the others are cancelled, and the step fails
+ * once they are over too. Undo first ends those still at work in the same way, then starts the tasks that its callback gives and waits for them.
+ */
+export type ChildrenStep<I, O> = ChildrenUndo<I, O> & {
+  /** At most 1,000. None: the step is over at once. */
+  start: (c: TxContext<I, O>) => Promise<ChildTask[]>;
+  /** A child that fails is only an outcome: the others go on and the step succeeds. */
+  tolerateFailures?: boolean;
+  /** From the first child's start. Default: the task's deadline. */
+  timeout?: Duration;
+  title?: string;
+};
+
 export type AnyStep =
   | { kind: 'tx'; name: string; spec: TxStep<unknown, Record<string, unknown>, unknown> }
   | { kind: 'remote'; name: string; spec: RemoteStep<unknown, Record<string, unknown>, unknown, unknown> }
-  | { kind: 'wait'; name: string; spec: WaitStep<unknown, Record<string, unknown>, unknown> };
+  | { kind: 'wait'; name: string; spec: WaitStep<unknown, Record<string, unknown>, unknown> }
+  | { kind: 'children'; name: string; spec: ChildrenStep<unknown, Record<string, unknown>> };
+
+/** Of several tasks that wait for a worker, urgent ones go first and background ones last. */
+export type Priority = 'urgent' | 'normal' | 'background';
 
 export interface WorkflowOptions<I> {
   version: number;
   input: z.ZodType<I>;
   /** One live task per key; a second start is refused with 409 `task_running` that names the first. */
   lock?: (input: I) => string;
+  /**
+   * What a start meets whose lock key another task holds (unless it preempts that one): `refuse` with 409, or `wait` for its turn behind those
+   * that wait already, 100 at most.
+   */
+  whenLocked?: 'refuse' | 'wait';
+  /** Default `normal`. */
+  priority?: Priority;
+  /** Tasks of this type and version that are under way at the same time, over all processes. Default: no limit. */
+  limit?: number;
   /** Over all steps; undo has its own deadline of the same length, after which the task is `stuck`. */
   deadline: Duration;
   /** Types whose live task on the same lock key is cancelled (at its next boundary) and waited for. */
@@ -129,6 +176,11 @@ export class WorkflowDefinition<I = unknown, O = Record<never, never>> {
   /** A pause until stored data says so. Has no effect and so no undo. */
   wait<N extends string, R>(name: N, spec: WaitStep<I, O, R>): WorkflowDefinition<I, O & Record<N, R>> {
     return this.add({ kind: 'wait', name, spec: spec as never });
+  }
+
+  /** A fan-out: tasks of other workflows (or this one), started together, all awaited. */
+  children<N extends string>(name: N, spec: ChildrenStep<I, O>): WorkflowDefinition<I, O & Record<N, ChildOutcome[]>> {
+    return this.add({ kind: 'children', name, spec: spec as never });
   }
 
   private add<N extends string, R>(step: AnyStep): WorkflowDefinition<I, O & Record<N, R>> {

@@ -2,9 +2,11 @@ import { performance } from 'node:perf_hooks';
 import type { Op } from '../db/op';
 import { backoffMs } from './backoff';
 import { CancelSeen } from './cancel-seen';
+import { ChildrenRunner } from './children-runner';
 import type { AnyStep, Duration, RetryPolicy } from './definition';
 import { parseDuration } from './duration';
 import { LeaseLost } from './lease-lost';
+import { NoPlace } from './no-place';
 import { inTransaction, type RunServices } from './run-services';
 import type { RunState } from './run-state';
 import { describeFailure, storedError, type StepError, type StepFailure } from './step-failure';
@@ -37,11 +39,15 @@ export class ForwardPhase {
   /** A call to a node that is over; its checkpoint is written together with the next step's. Lost with the process, it is asked again by its key. */
   private carried: { write: StepWrite; ended: number } | undefined;
 
+  private readonly children: ChildrenRunner;
+
   constructor(
     private readonly services: RunServices,
     private readonly run: RunState,
     private readonly runner: StepRunner,
-  ) {}
+  ) {
+    this.children = new ChildrenRunner(services, run, runner);
+  }
 
   /** One boundary and one step. After `next` the run's state says what follows. */
   async step(): Promise<StepEnd> {
@@ -61,6 +67,7 @@ export class ForwardPhase {
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
       await this.flush();
+      if (error instanceof NoPlace) return this.runner.park(error.limit);
       if (error instanceof CancelSeen) {
         run.cancelReason = error.reason;
         return this.cancel();
@@ -73,6 +80,7 @@ export class ForwardPhase {
   private attempt(step: AnyStep, seq: number): Promise<StepEnd> {
     if (step.kind === 'tx') return this.tx(step, seq);
     if (step.kind === 'wait') return this.wait(step, seq);
+    if (step.kind === 'children') return this.fanOut(step, seq);
     return this.remote(step, seq);
   }
 
@@ -148,7 +156,7 @@ export class ForwardPhase {
   private sharesCheckpoint(write: StepWrite): boolean {
     const { run, runner } = this;
     const next = run.steps[write.seq + 1];
-    if (!next || next.kind === 'wait' || run.cancelled || this.services.stopping()) return false;
+    if (!next || next.kind === 'wait' || next.kind === 'children' || run.cancelled || this.services.stopping()) return false;
     runner.remember(write);
     return next.kind === 'tx' || !next.spec.when || next.spec.when(run.stepContext(1));
   }
@@ -197,6 +205,12 @@ export class ForwardPhase {
     return done ? this.passed(step, done, since) : 'asleep';
   }
 
+  private async fanOut(step: AnyStep & { kind: 'children' }, seq: number): Promise<StepEnd> {
+    const since = performance.now();
+    const got = await this.children.forward(step, seq, (op, write) => this.checkpoint(op, [write]));
+    return got.end === 'asleep' ? 'asleep' : this.passed(step, got.remember, since);
+  }
+
   private timedOut(timeout: Duration | undefined): PermanentError {
     return new PermanentError('step_timeout', timeout ? `The step did not end within ${timeout}.` : 'The step did not end within the time of its task.');
   }
@@ -214,22 +228,25 @@ export class ForwardPhase {
       run.saw(seen);
       Object.assign(run, { cursor, progress, state });
     };
+    if (op.inTransaction) await (next === null ? this.runner.freePlaces(op) : this.runner.freeHosts(op));
     if (next !== null) {
       const seen = await services.store.advance(op, run.hold, writes, { cursor, step: next, progress });
       return () => remember(seen, run.state);
     }
     const seen = await services.store.end(op, run.hold, writes, { state: 'succeeded', cursor, progress, undone: false });
     if (seen.hasWaiter && run.task.lockKey !== null) await services.requests.handOver(op, run.task.lockKey);
+    await this.runner.tellParent(op, false);
     await publishState(services, run, op, { step: last.name, state: 'succeeded', progress });
     op.afterCommit(() => seen.hasWaiter && services.dueIn(0));
     return () => remember(seen, 'succeeded');
   }
 
-  /** A checkpoint without an effect in the database: one statement, unless the task ends with it. */
+  /** A checkpoint without an effect in the database: one statement, unless the task ends with it or gives up a place. */
   private checkpointAlone(write: StepWrite): Promise<() => void> {
     const { services } = this;
     const last = write.seq + 1 >= this.run.steps.length;
-    return last ? inTransaction(services, (op) => this.checkpoint(op, [write])) : services.gate.run(() => this.checkpoint(services.database.op, [write]));
+    const alone = !last && this.run.places.size === 0;
+    return alone ? services.gate.run(() => this.checkpoint(services.database.op, [write])) : inTransaction(services, (op) => this.checkpoint(op, [write]));
   }
 
   private async passed(step: AnyStep, remember: () => void, since: number): Promise<StepEnd> {
@@ -244,7 +261,7 @@ export class ForwardPhase {
     const failure = describeFailure(error, step.name);
     const row = run.row(seq, 'run');
     // A call's attempt was counted with its intent; one inside the database leaves no trace when it is rolled back.
-    const attempt = step.kind === 'tx' ? runner.attemptOf(seq, 'run') : Math.max(1, row?.attempt ?? 1);
+    const attempt = step.kind === 'tx' || (step.kind === 'children' && !row?.accepted) ? runner.attemptOf(seq, 'run') : Math.max(1, row?.attempt ?? 1);
     const spec: { retry?: RetryPolicy; timeout?: Duration } = step.spec;
     const deadline = runner.deadlineOf(seq, 'run', spec.timeout);
     if (step.kind === 'remote' && step.spec.tolerateLostNode && failure.unreachable && attempt >= lostNodeAttempts) {
@@ -260,7 +277,10 @@ export class ForwardPhase {
     this.count(step, failure, permanent);
     if (permanent) return this.turn(failure, { seq, name: step.name, phase: 'run', state: 'failed', attempt, error: storedError(failure) });
     const write: StepWrite = { seq, name: step.name, phase: 'run', state: 'running', attempt, accepted, hostId: row?.hostId ?? null, error: storedError(failure) };
-    return services.gate.run(() => runner.nap(write, pause));
+    return inTransaction(services, async (op) => {
+      if (!accepted) await runner.freeHosts(op);
+      return runner.nap(write, pause, op);
+    });
   }
 
   private count(step: AnyStep, failure: StepFailure, permanent: boolean): void {
@@ -285,6 +305,7 @@ export class ForwardPhase {
     const error = storedError(failure);
     const cursor = write || run.row(run.cursor, 'run') ? run.cursor : run.cursor - 1;
     const seen = await inTransaction(services, async (op) => {
+      await this.runner.freeHosts(op);
       const to = await services.store.compensate(op, run.hold, write ? [write] : [], { outcome, error, cursor });
       run.error = error;
       await publishState(services, run, op, { step: failure.step, state: 'compensating' });

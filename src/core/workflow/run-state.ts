@@ -25,6 +25,8 @@ export class RunState {
   /** On the clock of `performance.now()`; the watchdog aborts the run before it. */
   leaseEnd: number;
   lastEventAt = 0;
+  /** Scopes of the limits under which this task holds a place. */
+  readonly places = new Set<string>();
   private readonly rows = new Map<string, StepRow>();
   private readonly clockOffset: number;
 
@@ -67,8 +69,9 @@ export class RunState {
     if (this.abort.signal.aborted || performance.now() >= this.leaseEnd) throw new LeaseLost(this.task.id);
   }
 
-  load(rows: StepRow[]): void {
+  load(rows: StepRow[], places: string[]): void {
     for (const row of rows) this.remember(row);
+    for (const scope of places) this.places.add(scope);
   }
 
   remember(row: StepRow): void {

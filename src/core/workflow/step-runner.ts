@@ -6,7 +6,8 @@ import { LeaseLost } from './lease-lost';
 import type { RunServices } from './run-services';
 import { inTransaction } from './run-services';
 import type { RunState } from './run-state';
-import type { StepRow, StepWrite } from './task-row';
+import type { Limit } from './no-place';
+import type { Awaits, StepRow, StepWrite } from './task-row';
 import type { ProbeBoundary } from './workflow-probe';
 import { publishTask } from './task-event';
 
@@ -68,9 +69,49 @@ export class StepRunner {
     this.services.metrics.stepSeconds.observe({ type, step, phase }, (performance.now() - since) / 1000);
   }
 
+  /** In the transaction that ends the task: whoever started it as a part of itself learns of it. */
+  async tellParent(op: Op, failed: boolean): Promise<void> {
+    const { run, services } = this;
+    if (run.task.parentId === null) return;
+    await services.children.over(op, run.task.parentId, failed);
+    services.wakeUps.workers(op, true);
+  }
+
+  /** With the commit: the places that this task holds are free for others, but for those that it `keeps`. */
+  async freePlaces(op: Op, keeps: (scope: string) => boolean = () => false): Promise<void> {
+    const { run, services } = this;
+    const scopes = [...run.places].filter((scope) => !keeps(scope));
+    if (scopes.length === 0) return;
+    await services.store.free(op, run.task.id, scopes);
+    op.afterCommit(() => {
+      for (const scope of scopes) {
+        run.places.delete(scope);
+        services.wakeUps.placeFreed({ scope, places: this.placesOf(scope) });
+      }
+    });
+  }
+
+  /** After a call is over: its host's place is another's. */
+  freeHosts(op: Op): Promise<void> {
+    return this.freePlaces(op, (scope) => !scope.startsWith('host/'));
+  }
+
+  /** Sleeps until a place under the limit is free. */
+  async park(limit: Limit): Promise<StepEnd> {
+    const { services } = this;
+    const pause = services.settings.slotRecheckMs * (0.5 + 0.5 * Math.random());
+    await services.gate.run(() => this.nap(null, pause, services.database.op, { scope: limit.scope }));
+    services.wakeUps.placeFreed(limit);
+    return 'asleep';
+  }
+
+  private placesOf(scope: string): number {
+    return scope.startsWith('host/') ? this.services.settings.hostConcurrency : (this.run.definition.options.limit ?? 1);
+  }
+
   /** Gives the task back until `ms` have passed or somebody wakes it. Within `op` when the caller has a transaction. */
-  async nap(write: StepWrite | null, ms: number, op: Op = this.services.database.op): Promise<StepEnd> {
-    const due = await this.services.store.nap(op, this.run.hold, write ? [write] : [], this.run.wakeSeq, ms);
+  async nap(write: StepWrite | null, ms: number, op: Op = this.services.database.op, awaits: Awaits = {}): Promise<StepEnd> {
+    const due = await this.services.store.nap(op, this.run.hold, write ? [write] : [], this.run.wakeSeq, ms, awaits);
     op.afterCommit(() => this.services.dueIn(due ? 0 : ms));
     return 'asleep';
   }
@@ -94,14 +135,18 @@ export class StepRunner {
     const hostId = call.node(run.stepContext(attempt));
     if (hostId === undefined) return { end: 'skip' };
     const write: StepWrite = { seq, name, phase, state: 'running', attempt, hostId, call: number };
+    const scope = `host/${hostId}`;
+    const limit = run.places.has(scope) ? undefined : { scope, places: services.settings.hostConcurrency };
     const intent = await inTransaction(services, async (op) => {
+      await this.freePlaces(op, (held) => held === scope || !held.startsWith('host/'));
       const computed = await call.args(run.txContext(op, attempt));
       await publishTask(services, run, op, name);
       op.last();
       const at = before.writes.length > 0 ? { cursor: seq, progress: before.progress } : { cursor: run.cursor, progress: run.progress };
-      const seen = await services.store.intent(op, run.hold, [...before.writes, write], { ...at, step: name }, phase === 'run');
+      const seen = await services.store.intent(op, run.hold, [...before.writes, write], { ...at, step: name }, phase === 'run', limit);
       return { ...at, computed, seen };
     });
+    run.places.add(scope);
     run.saw(intent.seen);
     this.remember(write);
     Object.assign(run, { cursor: intent.cursor, progress: intent.progress });

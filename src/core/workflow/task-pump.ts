@@ -8,10 +8,18 @@ import { WorkflowRun } from './workflow-run';
 /** Most tasks that one claim takes, so that several processes share a burst. */
 const claimAtOnce = 16;
 
+/** With a backlog one claim in so many takes those that have waited longest, so that background tasks are late but do not starve. */
+const oldestFirstEvery = 8;
+
+const nilProject = '00000000-0000-0000-0000-000000000000';
+
 /** Claims due tasks while there is room and runs them. */
 export class TaskPump {
   private readonly running = new Set<RunState>();
   private readonly idle: (() => void)[] = [];
+  /** The last claim took as many as it could: more may be due, and then whose turn it is counts. */
+  private backlog = false;
+  private claims = 0;
   private pumping = false;
   private again = false;
   private open = false;
@@ -82,12 +90,15 @@ export class TaskPump {
         this.again = false;
         const room = Math.min(settings.concurrency - this.running.size, claimAtOnce);
         const sent = performance.now();
-        const tasks = await store.claim(owner, this.registry.keys(), room, settings.leaseMs);
+        const inTurn = this.backlog && ++this.claims % oldestFirstEvery !== 0;
+        const tasks = await store.claim(owner, this.registry.keys(), room, settings.leaseMs, inTurn ? this.atWork() : undefined);
         for (const task of tasks) {
           const definition = this.registry.get(task.type, task.version);
           if (definition) this.launch(new RunState(task, definition, owner, sent, settings.leaseMs));
         }
-        if (tasks.length === room) this.again = true;
+        // In turn, others may have locked what this process had picked: only an empty answer says that nothing is left.
+        this.backlog = inTurn ? tasks.length > 0 : tasks.length === room;
+        if (this.backlog) this.again = true;
       }
     } catch (error) {
       log.warn({ err: error }, 'due tasks could not be claimed; the next poll tries again');
@@ -95,6 +106,16 @@ export class TaskPump {
       this.pumping = false;
       this.wakeIdle();
     }
+  }
+
+  /** Tasks at work here, by project; those of the system under the nil id. */
+  private atWork(): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const { task } of this.running) {
+      const project = task.projectId ?? nilProject;
+      counts[project] = (counts[project] ?? 0) + 1;
+    }
+    return counts;
   }
 
   private launch(run: RunState): void {

@@ -16,6 +16,8 @@ export interface NewTask {
   deadlineMs: number;
   createdBy: string;
   requestId: string | null;
+  priority: number;
+  parent: { id: string; step: string } | null;
 }
 
 export interface LockHolder {
@@ -41,8 +43,8 @@ export class TaskRequestRepository {
 
   /** False when another live task holds the lock key. Waits for an uncommitted rival to commit or roll back. */
   async insert(op: Op, task: NewTask): Promise<boolean> {
-    const rows = await this.database.query<{ id: string }>(`INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, step, lock_key, lock_state, wake_at, deadline_ms, created_by, request_id)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, 'queued', $8, $9, $10, $11::text, CASE WHEN $11::text = 'waiting' THEN NULL ELSE clock_timestamp() END, $12, $13, $14)
+    const rows = await this.database.query<{ id: string }>(`INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, step, lock_key, lock_state, wake_at, deadline_ms, created_by, request_id, priority, parent_id, parent_step)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, 'queued', $8, $9, $10, $11::text, CASE WHEN $11::text = 'waiting' THEN NULL ELSE clock_timestamp() END, $12, $13, $14, $15, $16, $17)
        ON CONFLICT (lock_key) WHERE lock_state = 'held' DO NOTHING RETURNING id`,
       [
         task.id,
@@ -59,6 +61,9 @@ export class TaskRequestRepository {
         task.deadlineMs,
         task.createdBy,
         task.requestId,
+        task.priority,
+        task.parent?.id ?? null,
+        task.parent?.step ?? null,
       ],
       op,
     );
@@ -69,6 +74,13 @@ export class TaskRequestRepository {
   async lockHolder(op: Op, lockKey: string): Promise<LockHolder | undefined> {
     const rows = await this.database.query<LockHolder>(`SELECT id, type, state FROM task WHERE lock_key = $1 AND lock_state = 'held' FOR UPDATE`, [lockKey], op);
     return rows[0];
+  }
+
+  /** Marks the holder, so that it hands its lock over when it ends. Returns how many wait already. */
+  async joinQueue(op: Op, holderId: string, lockKey: string): Promise<number> {
+    await op.query('UPDATE task SET has_waiter = true WHERE id = $1', [holderId]);
+    const [row] = await op.query<{ n: number }>(`SELECT count(*)::int AS n FROM task WHERE lock_key = $1 AND lock_state = 'waiting'`, [lockKey]);
+    return row?.n ?? 0;
   }
 
   async waiterOf(op: Op, lockKey: string, type: string): Promise<string | undefined> {
@@ -159,13 +171,13 @@ export class TaskRequestRepository {
   }
 
   /** Ends a stuck task that was not undone, and gives up its lock. */
-  async endStuck(op: Op, taskId: string, error: Pick<StepError, 'hint'>): Promise<void> {
-    await this.database.query(
+  async endStuck(op: Op, taskId: string, error: Pick<StepError, 'hint'>): Promise<{ parentId: string | null } | undefined> {
+    const [row] = await op.query<{ parentId: string | null }>(
       `UPDATE task SET state = 'failed', undone = false, lock_state = NULL, has_waiter = false, wake_at = NULL, ended_at = clock_timestamp(),
-              error = COALESCE(error, '{}'::jsonb) || jsonb_build_object('hint', $2::text) WHERE id = $1 AND state = 'stuck'`,
+              error = COALESCE(error, '{}'::jsonb) || jsonb_build_object('hint', $2::text) WHERE id = $1 AND state = 'stuck' RETURNING parent_id AS "parentId"`,
       [taskId, error.hint],
-      op,
     );
+    return row;
   }
 
   /** Gives a free lock key to the oldest task that waits for it. Call in the transaction that freed it. Returns that task's id. */
@@ -174,15 +186,27 @@ export class TaskRequestRepository {
       `UPDATE task t SET lock_state = 'held', wake_seq = wake_seq + 1,
               wake_at = CASE WHEN t.lease_until IS NULL THEN clock_timestamp() ELSE t.wake_at END,
               has_waiter = EXISTS (SELECT 1 FROM task o WHERE o.lock_key = $1 AND o.lock_state = 'waiting' AND o.id <> t.id)
-         FROM (SELECT id FROM task WHERE lock_key = $1 AND lock_state = 'waiting' ORDER BY created_at, id LIMIT 1 FOR UPDATE) w
+         FROM (SELECT id FROM task WHERE lock_key = $1 AND lock_state = 'waiting' ORDER BY priority, created_at, id LIMIT 1 FOR UPDATE) w
         WHERE t.id = w.id RETURNING t.id`,
       [lockKey],
     );
     return rows[0]?.id;
   }
 
+  /** Wakes those that have waited longest for a place under a limit: at most `count`, and no more than there are free places. True when one was. */
+  async wakeWaiting(scope: string, places: number, count: number): Promise<boolean> {
+    const rows = await this.database.query(
+      `UPDATE task SET wake_at = clock_timestamp(), wake_seq = wake_seq + 1, waiting_for = NULL WHERE id IN (
+         SELECT id FROM task WHERE waiting_for = $1 AND lease_until IS NULL ORDER BY priority, created_at
+          LIMIT GREATEST(0, LEAST($3::int, $2::int - (SELECT count(*)::int FROM task_slot WHERE scope = $1))) FOR UPDATE SKIP LOCKED)
+       RETURNING id`,
+      [scope, places, count],
+    );
+    return rows.length > 0;
+  }
+
   async state(taskId: string): Promise<TaskState | undefined> {
-    const rows = await this.database.query<{ state: TaskState }>('SELECT state FROM task WHERE id = $1', [taskId]);
+    const rows = await this.database.query<{ state: TaskState }>('SELECT state FROM task_history WHERE id = $1', [taskId]);
     return rows[0]?.state;
   }
 

@@ -25,6 +25,9 @@ export interface ClaimedTask {
   error: StepError | null;
   createdBy: string;
   requestId: string | null;
+  priority: number;
+  parentId: string | null;
+  parentStep: string | null;
   createdAt: number;
   startedAt: number;
   /** The database's clock when it was claimed. */
@@ -54,6 +57,15 @@ export interface Hold {
   /** State and cursor that the row has if nothing happened that this worker does not know of. */
   state: TaskState;
   cursor: number;
+}
+
+/** What a task that goes to sleep waits for, beside time: a place under a limit, or children (in all, and not over yet). */
+export interface Awaits {
+  scope?: string;
+  children?: number;
+  left?: number;
+  /** Of the task, in percent. */
+  progress?: number;
 }
 
 /** What the task's row said when a fenced write succeeded. */

@@ -3,6 +3,8 @@ import type { Op } from '../db/op';
 import { backoffMs } from './backoff';
 import type { AnyStep } from './definition';
 import { LeaseLost } from './lease-lost';
+import { ChildrenRunner } from './children-runner';
+import { NoPlace } from './no-place';
 import { inTransaction, type RunServices } from './run-services';
 import type { RunState } from './run-state';
 import { describeFailure, storedError, type StepError, type StepFailure } from './step-failure';
@@ -14,11 +16,15 @@ const unknownError: StepError = { code: 'unknown', message: 'The task failed.', 
 
 /** Undoes every started step, last one first, and repeats until it is done or the undo's own deadline is over. */
 export class UndoPhase {
+  private readonly children: ChildrenRunner;
+
   constructor(
     private readonly services: RunServices,
     private readonly run: RunState,
     private readonly runner: StepRunner,
-  ) {}
+  ) {
+    this.children = new ChildrenRunner(services, run, runner);
+  }
 
   async step(): Promise<StepEnd> {
     const { run } = this;
@@ -29,6 +35,7 @@ export class UndoPhase {
       return step ? await this.undo(step, seq) : await this.finish();
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
+      if (error instanceof NoPlace) return this.runner.park(error.limit);
       run.assertHeld();
       return this.failed(step, seq, error);
     }
@@ -41,7 +48,8 @@ export class UndoPhase {
       const step = run.steps[seq];
       const started = run.row(seq, 'run');
       const undone = run.row(seq, 'undo');
-      if (!step || step.kind === 'wait' || !step.spec.undo) continue;
+      // Children may be at work, whether there is anything to undo after them or not.
+      if (!step || step.kind === 'wait' || (step.kind !== 'children' && !step.spec.undo)) continue;
       if (started && started.state !== 'skipped' && undone?.state !== 'succeeded' && undone?.state !== 'skipped') return seq;
     }
     return -1;
@@ -50,6 +58,7 @@ export class UndoPhase {
   private async undo(step: AnyStep, seq: number): Promise<StepEnd> {
     const since = performance.now();
     if (step.kind === 'tx') await this.undoTx(step, seq);
+    else if (step.kind === 'children' && (await this.undoChildren(step, seq)) === 'asleep') return 'asleep';
     else if (step.kind === 'remote' && (await this.undoRemote(step, seq)) === 'asleep') return 'asleep';
     this.runner.observe(this.run.task.type, step.name, 'undo', since);
     await this.runner.probe(step.name, 'undo', 'after-checkpoint');
@@ -81,6 +90,13 @@ export class UndoPhase {
     return 'next';
   }
 
+  private async undoChildren(step: AnyStep & { kind: 'children' }, seq: number): Promise<StepEnd> {
+    const got = await this.children.undo(step, seq, (op, write) => this.checkpoint(op, write));
+    if (got.end === 'asleep') return 'asleep';
+    got.remember();
+    return 'next';
+  }
+
   private async checkpoint(op: Op, write: StepWrite): Promise<() => void> {
     const { run } = this;
     const cursor = write.seq - 1;
@@ -101,6 +117,8 @@ export class UndoPhase {
       await run.definition.options.whenUndone?.(run.txContext(op, 1), { code: error.code, message: error.message });
       const ended = await services.store.end(op, run.hold, [], { state, cursor: -1, progress: run.progress, undone: true });
       if (ended.hasWaiter && run.task.lockKey !== null) await services.requests.handOver(op, run.task.lockKey);
+      await this.runner.freePlaces(op);
+      await this.runner.tellParent(op, true);
       await publishState(services, run, op, { step: error.step, state, undone: true });
       return ended;
     });
@@ -123,7 +141,12 @@ export class UndoPhase {
     // A final answer stays in the host's journal: the next call needs another key.
     const call = (row?.call ?? 0) + (failure.permanent ? 1 : 0);
     const write: StepWrite | null = step ? { seq, name: step.name, phase: 'undo', state: 'running', attempt, accepted, call, hostId: row?.hostId ?? null, error: storedError(failure) } : null;
-    if (run.now() + pause < (run.undoDeadline ?? Number.POSITIVE_INFINITY)) return services.gate.run(() => runner.nap(write, pause));
+    if (run.now() + pause < (run.undoDeadline ?? Number.POSITIVE_INFINITY)) {
+      return inTransaction(services, async (op) => {
+        if (!accepted) await runner.freeHosts(op);
+        return runner.nap(write, pause, op);
+      });
+    }
     return this.giveUp(failure, write && { ...write, state: 'failed' });
   }
 
@@ -152,10 +175,12 @@ export class UndoPhase {
     return inTransaction(services, async (op) => {
       if (withCallback) await run.definition.options.whenStuck?.(run.txContext(op, 1), { code: error.code, message: error.message });
       const seen = await services.store.stuck(op, run.hold, write ? [write] : [], error);
+      await this.runner.freePlaces(op);
       const successor = seen.hasWaiter && run.task.lockKey !== null;
       if (successor) {
         await services.requests.endStuck(op, run.task.id, { hint: 'It could not be undone; the task that waited for it goes on from there.' });
         await services.requests.handOver(op, run.task.lockKey ?? '');
+        await this.runner.tellParent(op, true);
         op.afterCommit(() => services.dueIn(0));
       }
       const state = successor ? 'failed' : 'stuck';

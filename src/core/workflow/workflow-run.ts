@@ -25,11 +25,30 @@ export class WorkflowRun {
     const { services, state } = this;
     const { task } = state;
     try {
-      if (task.fence !== '1') state.load(await services.gate.run(() => services.store.steps(task.id)));
-      await this.loop();
+      if (task.fence !== '1') {
+        const [steps, places] = await services.gate.run(() => Promise.all([services.store.steps(task.id), services.store.places(task.id)]));
+        state.load(steps, places);
+      }
+      if (await this.admitted()) await this.loop();
     } catch (error) {
       await this.stopped(error);
     }
+  }
+
+  /** True when the type has no limit, or there is a place under it. Otherwise the task waits as if nobody had taken it yet. */
+  private async admitted(): Promise<boolean> {
+    const { services, state } = this;
+    const { type, options } = state.definition;
+    const scope = `type/${type}@${options.version}`;
+    if (options.limit === undefined || state.places.has(scope) || state.cancelled || state.state !== 'running' || state.cursor > 0) return true;
+    const limit = { scope, places: options.limit };
+    if (await services.gate.run(() => services.store.admit(state.hold, limit))) {
+      state.places.add(scope);
+      return true;
+    }
+    const pause = services.settings.slotRecheckMs * (0.5 + 0.5 * Math.random());
+    if (await services.gate.run(() => services.store.postpone(state.hold, scope, pause))) services.wakeUps.placeFreed(limit);
+    return false;
   }
 
   private async loop(): Promise<void> {

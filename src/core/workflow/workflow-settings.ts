@@ -14,6 +14,11 @@ export class WorkflowSettings {
   /** Longest wait between two attempts to undo. Milliseconds. */
   undoMaxBackoffMs = 15_000;
 
+  /** Calls to one host under way at the same time, over all processes. Further tasks wait for their turn without a worker's place. */
+  hostConcurrency = 16;
+  /** Longest time in which the end of a wait for a place under a limit goes unnoticed when its notice was lost. Milliseconds. */
+  slotRecheckMs = 30_000;
+
   constructor(init: Partial<WorkflowSettings> = {}) {
     Object.assign(this, init);
     this.concurrency = Math.min(Math.max(1, this.concurrency), 256);

@@ -28,7 +28,7 @@ describe('the workflow engine', () => {
   afterEach(async () => {
     await engine?.stop();
     engine = undefined;
-    await db.database.query('TRUNCATE task, task_step, effect');
+    await db.database.query('TRUNCATE task, task_step, task_slot, effect');
   });
 
   const run = async (definitions: readonly RegistrableDefinition[], settings = {}): Promise<WorkflowEngine> => {

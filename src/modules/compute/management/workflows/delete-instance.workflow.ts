@@ -29,6 +29,7 @@ export class DeleteInstanceWorkflow extends Workflow<Input> {
       input,
       lock: instanceLock,
       deadline: '30m',
+      priority: 'urgent',
       preempts: ['compute.create-instance', 'compute.start-instance', 'compute.stop-instance', 'compute.reboot-instance'],
       whenUndone: async (c, error) => {
         const instance = await steps.find(c.op, c.input.instanceId);

@@ -1,0 +1,70 @@
+import type { Logger } from 'pino';
+import type { Op } from '../db/op';
+import type { Limit } from './no-place';
+import type { TaskPump } from './task-pump';
+import type { TaskRequestRepository } from './task-request.repository';
+
+export const wakeChannel = 'task_wake';
+
+/** Freed places are told together: at most one round of statements in so many milliseconds. */
+const gatherMs = 50;
+
+/** Tells workers, here and in other processes, that a task may be due. A notice that is lost costs at most one poll. */
+export class WakeUps {
+  private announcing: NodeJS.Immediate | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private readonly freed = new Map<string, { places: number; count: number }>();
+
+  constructor(
+    private readonly requests: TaskRequestRepository,
+    private readonly pump: () => TaskPump,
+    private readonly log: Logger,
+  ) {}
+
+  /** After the commit: looks for due tasks here, and tells the others when the task may be theirs (`everywhere`: it belongs to a worker already) or this one has no room. */
+  workers(op: Op, everywhere: boolean): void {
+    op.afterCommit(() => {
+      const here = this.pump().hasRoom;
+      this.pump().kick();
+      if (!here || everywhere) this.announce();
+    });
+  }
+
+  /**
+   * A place was given back, or a task has gone to sleep for one (then with no freed place of its own). Those who wait are looked for after
+   * that has committed, so that either this or the look of the one that went to sleep finds the other.
+   */
+  placeFreed({ scope, places }: Limit): void {
+    const known = this.freed.get(scope);
+    this.freed.set(scope, { places, count: (known?.count ?? 0) + 1 });
+    this.timer ??= setTimeout(() => void this.wakeWaiting(), gatherMs);
+  }
+
+  async stop(): Promise<void> {
+    clearImmediate(this.announcing);
+    clearTimeout(this.timer);
+    await this.wakeWaiting();
+  }
+
+  private announce(): void {
+    this.announcing ??= setImmediate(() => {
+      this.announcing = undefined;
+      this.requests.notify(wakeChannel, '').catch((error: unknown) => this.log.debug({ err: error }, 'workers were not notified'));
+    });
+  }
+
+  private async wakeWaiting(): Promise<void> {
+    this.timer = undefined;
+    const freed = [...this.freed];
+    this.freed.clear();
+    try {
+      let woken = false;
+      for (const [scope, { places, count }] of freed) woken = (await this.requests.wakeWaiting(scope, places, count)) || woken;
+      if (!woken) return;
+      this.pump().kick();
+      if (!this.pump().hasRoom) this.announce();
+    } catch (error) {
+      this.log.debug({ err: error }, 'those who wait for a place were not woken; they look for themselves later');
+    }
+  }
+}
