@@ -43,7 +43,7 @@ export class VmmSession {
     let finish: (how: VmmEnd) => void = () => undefined;
     const ended = new Promise<VmmEnd>((resolve) => (finish = resolve));
     const vmm = new SimulatedVmm(all, new EventMonitor(fd, () => all.eventLoss), { end: (how) => void server.close().then(() => finish(how)), stay });
-    const server = new WireServer((wire) => answer(vmm, wire), { bodyLimit: profiles[all.version].bodyLimit, stalled: () => all.stalled });
+    const server = new WireServer((wire) => answer(vmm, wire), { bodyLimit: profiles[all.version].bodyLimit, methods: profiles[all.version].methods, stalled: () => all.stalled });
     const session = new VmmSession(directory, process.pid, ended, async () => {
       vmm.end(0);
       await ended;
@@ -89,10 +89,10 @@ export class VmmSession {
     });
   }
 
-  /** Sends bytes and returns what came back until `quietMs` passed without more. */
+  /** Sends bytes, if any, and returns what came back until `quietMs` passed without more. */
   raw(bytes: string, quietMs = 150): Promise<string> {
     return new Promise((resolve, reject) => {
-      const socket = connect(this.socket, () => socket.write(bytes));
+      const socket = connect(this.socket, () => void (bytes !== '' && socket.write(bytes)));
       let text = '';
       const done = (): void => {
         socket.destroy();

@@ -27,7 +27,7 @@ export const addDevice = (vmm: SimulatedVmm, list: DeviceList, item: DeviceItem)
   if (!config) throw new ApiFailure('missing', heading, 'VM is not created');
   if (list === 'vsock' && config.vsock && vm) throw new ApiFailure('internal', heading, 'Too many virtio-vsock devices');
   const changed = withItem(config, list, item);
-  validateConfig(changed, heading);
+  validateConfig(changed, heading, vmm.profile);
   if (!vm) {
     vmm.config = changed;
     return null;
@@ -49,7 +49,7 @@ export const removeDevice = (vmm: SimulatedVmm, id: string): void => {
   if (!config) throw new ApiFailure('missing', heading, 'VM is not created');
   const known = deviceItems(config).some((item) => item.id === id);
   if (!vm) {
-    if (!known) throw new ApiFailure('missing', heading, `No device with id "${id}" to remove`);
+    if (!known) throw new ApiFailure('unknown-device', heading, `No device with id "${id}" to remove`);
     strip(config, id);
     return;
   }

@@ -18,6 +18,8 @@ export interface SimulationKnobs {
   crashAt: { endpoint: string; exit: number | NodeJS.Signals } | null;
   /** Share of the events that get lost, 0 to 1. */
   eventLoss: number;
+  /** The kernel's Landlock has all that the VMM insists on (Linux 6.2); else a vm.create that asks for it fails. */
+  landlock: boolean;
   /** Connections are accepted and nothing is answered. */
   stalled: boolean;
 }
@@ -32,5 +34,6 @@ export const defaultKnobs: SimulationKnobs = {
   latencyMs: {},
   crashAt: null,
   eventLoss: 0,
+  landlock: true,
   stalled: false,
 };

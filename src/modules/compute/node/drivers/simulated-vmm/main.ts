@@ -77,7 +77,7 @@ const main = async (): Promise<void> => {
     else void server.close().finally(() => process.exit(how));
   };
   const vmm = new SimulatedVmm(knobs, new EventMonitor(eventFd, () => knobs.eventLoss), { end: finish, stay: line.stay });
-  const server = new WireServer((request) => answer(vmm, request), { bodyLimit: profile.bodyLimit, stalled: () => knobs.stalled });
+  const server = new WireServer((request) => answer(vmm, request), { bodyLimit: profile.bodyLimit, methods: profile.methods, stalled: () => knobs.stalled });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void vmm.shutdownVmm());
   await server.listen(line.socket);
 };

@@ -31,10 +31,13 @@ export type DeviceList = keyof typeof autoNames;
 export class OwnedVm {
   state: 'Created' | 'Running' | 'Paused' = 'Created';
   guest: SimulatedGuest | null = null;
+  /** RAM at boot, and with what was added to it since. */
+  bootRam = 0;
+  presentRam = 0;
   /** RAM growth operations since boot; there are eight slots. */
   growths = 0;
-  /** vCPUs that the guest has not given back yet. */
-  shrinking = false;
+  /** While the guest has not given vCPUs back yet: how many there still are. */
+  presentVcpus: number | null = null;
   readonly ejecting = new Set<string>();
   private readonly tree = new Map<string, TreeNode>();
   private readonly slots = new Set<string>();
@@ -46,6 +49,7 @@ export class OwnedVm {
 
   /** Makes every device of the configuration, assigning ids where there are none. Throws `ApiFailure` under `heading`. */
   build(config: VmConfig, heading: string): void {
+    this.bootRam = this.presentRam = config.memory.size;
     this.tree.set('__serial', { id: '__serial', resources: [], children: [] });
     if (!['Off', 'Null'].includes(config.console.mode)) this.place({ id: '__console' }, heading);
     for (const disk of config.disks ?? []) openDisk(disk, heading, this.knobs);
@@ -69,7 +73,7 @@ export class OwnedVm {
       const mode = disk.readonly ? 'Read' : 'Write';
       const lock = DiskLock.take(disk.path, mode);
       if (!lock) {
-        throw new ApiFailure('internal', heading, 'Error locking disk images: Another instance likely holds a lock', 'Cannot lock images of all block devices', `Failed to get ${mode} lock for disk image: ${disk.path}`);
+        throw new ApiFailure('internal', heading, 'Error locking disk images: Another instance likely holds a lock', 'Cannot lock images of all block devices', `Failed to get ${mode} lock for disk image: ${disk.path}`, 'The file is already locked');
       }
       this.locks.set(disk.id, lock);
     }
@@ -131,6 +135,6 @@ export class OwnedVm {
       this.tree.set(id, { id, resources: [], parent, children: [] });
       return bdf;
     }
-    throw new ApiFailure('internal', heading, 'Error from device manager', 'Failed to find an available PCI device ID');
+    throw new ApiFailure('internal', heading, 'Error from device manager', 'Failed to find an available PCI device ID', 'Could not find an available device slot on the PCI bus');
   }
 }

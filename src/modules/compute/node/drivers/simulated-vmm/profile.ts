@@ -5,6 +5,10 @@ export interface VersionProfile {
   buildVersion: string;
   /** Largest request body, in bytes. */
   bodyLimit: number;
+  /** HTTP methods that the server knows at all. */
+  methods: readonly string[];
+  /** What is said of a user's id that starts as the VMM's own do. */
+  invalidIdentifier: string;
   /** Absent options are left out of answers (else they are `null`). */
   omitsNull: boolean;
   /** An advisory lock beside the API socket, and stale sockets are removed. */
@@ -24,6 +28,8 @@ export const profiles: Record<VersionProfile['name'], VersionProfile> = {
     name: 'v50',
     buildVersion: 'v50.0.0',
     bodyLimit: 51_200,
+    methods: ['GET', 'PUT', 'PATCH'],
+    invalidIdentifier: 'is not invalid',
     omitsNull: false,
     locksSocket: false,
     buffersSerial: false,
@@ -34,6 +40,8 @@ export const profiles: Record<VersionProfile['name'], VersionProfile> = {
     name: 'v53',
     buildVersion: 'v53.0.0',
     bodyLimit: 51_200,
+    methods: ['GET', 'PUT', 'PATCH'],
+    invalidIdentifier: 'is not invalid',
     omitsNull: true,
     locksSocket: true,
     buffersSerial: true,
@@ -44,6 +52,8 @@ export const profiles: Record<VersionProfile['name'], VersionProfile> = {
     name: 'head',
     buildVersion: 'v54.0.0-dev',
     bodyLimit: 4 * 1024 * 1024,
+    methods: ['GET', 'PUT', 'PATCH', 'DELETE'],
+    invalidIdentifier: 'is not valid',
     omitsNull: true,
     locksSocket: true,
     buffersSerial: true,

@@ -7,14 +7,21 @@ export interface WireRequest {
 
 export type ParsedItem = { kind: 'request'; request: WireRequest } | { kind: 'continue' } | { kind: 'error'; text: string };
 
-const methods = new Set(['GET', 'PUT', 'PATCH', 'DELETE']);
 /** Bytes of a request line or header line. */
 const longestLine = 1024;
+
+export interface ParserOptions {
+  /** Largest body, in bytes. */
+  bodyLimit: number;
+  /** Methods that the HTTP library knows. */
+  methods: readonly string[];
+}
 
 interface Head {
   method: string;
   target: string;
   length: number;
+  expects: boolean;
 }
 
 /** Cuts a byte stream into requests. After an error the bytes at hand are dropped, as there. */
@@ -23,7 +30,7 @@ export class RequestParser {
   private head: Partial<Head> & { lines: number } = { lines: 0 };
   private awaitsBody = false;
 
-  constructor(private readonly bodyLimit: number) {}
+  constructor(private readonly options: ParserOptions) {}
 
   push(chunk: Buffer): ParsedItem[] {
     this.buffer = Buffer.concat([this.buffer, chunk]);
@@ -47,16 +54,14 @@ export class RequestParser {
     const line = this.buffer.subarray(0, end).toString('latin1');
     this.buffer = this.buffer.subarray(end + 2);
     if (this.head.lines++ === 0) return this.requestLine(line);
-    if (line === '') {
-      this.awaitsBody = true;
-      return 'more';
-    }
+    if (line === '') return this.headEnd();
     return this.header(line);
   }
 
   private requestLine(line: string): ParsedItem | 'more' {
-    const [method = '', target = '', version = ''] = line.split(' ');
-    if (!methods.has(method)) return { kind: 'error', text: 'Invalid HTTP Method: Unsupported HTTP method.' };
+    const [method = '', target = '', version] = line.split(' ');
+    if (version === undefined) return { kind: 'error', text: 'Invalid request.' };
+    if (!this.options.methods.includes(method)) return { kind: 'error', text: 'Invalid HTTP Method: Unsupported HTTP method.' };
     if (target === '') return { kind: 'error', text: 'Invalid URI: Empty URI not allowed.' };
     if (version !== 'HTTP/1.1' && version !== 'HTTP/1.0') return { kind: 'error', text: 'Invalid HTTP Version: Unsupported HTTP version.' };
     this.head = { ...this.head, method, target };
@@ -70,12 +75,19 @@ export class RequestParser {
     const value = line.slice(colon + 1).trim();
     if (name === 'content-length') {
       if (!/^\d{1,12}$/.test(value)) return { kind: 'error', text: 'Invalid value. Key: Content-Length.' };
-      const length = Number(value);
-      if (length > this.bodyLimit) return { kind: 'error', text: `Request payload with size ${length} is larger than the limit of ${this.bodyLimit} allowed by server.` };
-      this.head = { ...this.head, length };
+      this.head = { ...this.head, length: Number(value) };
     }
-    if (name === 'expect' && value.toLowerCase() === '100-continue') return { kind: 'continue' };
+    if (name === 'expect' && value === '100-continue') this.head = { ...this.head, expects: true };
     return 'more';
+  }
+
+  /** The empty line: without a length there is no body, and nothing to continue with. */
+  private headEnd(): ParsedItem | 'more' {
+    const { length = 0, expects = false } = this.head;
+    const { bodyLimit } = this.options;
+    if (length > bodyLimit) return { kind: 'error', text: `Request payload with size ${length} is larger than the limit of ${bodyLimit} allowed by server.` };
+    this.awaitsBody = true;
+    return expects && length > 0 ? { kind: 'continue' } : 'more';
   }
 
   private body(): ParsedItem | null {

@@ -17,13 +17,13 @@ const memoryFault = (text: string): ApiFailure => new ApiFailure('internal', hea
 
 const resizeVcpus = (vmm: SimulatedVmm, desired: number): void => {
   const { config, vm } = vmm;
-  if (!config || !vm || desired === config.cpus.boot_vcpus) return;
+  if (!config || !vm || desired === (vm.presentVcpus ?? config.cpus.boot_vcpus)) return;
   if (desired === 0) throw cpuFault('internal', 'Requested zero vCPUs');
-  if (vm.shrinking) throw cpuFault('pending', 'vCPUs are being removed');
+  if (vm.presentVcpus !== null) throw cpuFault('pending', 'vCPUs are being removed');
   if (desired > config.cpus.max_vcpus) throw cpuFault('internal', 'Requested vCPUs exceed maximum');
   if (desired < config.cpus.boot_vcpus) {
-    vm.shrinking = true;
-    vm.after(vmm.knobs.onlineMs, () => (vm.shrinking = false));
+    vm.presentVcpus = config.cpus.boot_vcpus;
+    vm.after(vmm.knobs.onlineMs, () => (vm.presentVcpus = null));
   }
   config.cpus.boot_vcpus = desired;
 };
@@ -33,17 +33,22 @@ const resizeRam = (vmm: SimulatedVmm, desired: number): void => {
   if (!config || !vm) return;
   const { memory } = config;
   if (memory.zones !== null && memory.zones.length > 0) throw memoryFault('Impossible to resize guest memory if it is backed by user defined memory regions');
-  const present = memory.size + (memory.hotplugged_size ?? 0);
+  const room = memory.hotplug_size ?? 0;
   if (memory.hotplug_method === 'VirtioMem') {
-    if (desired < memory.size) throw memoryFault(`Invalid resize request: desired_size = ${desired} below boot size = ${memory.size}`);
-    if (desired - memory.size > (memory.hotplug_size ?? 0)) throw memoryFault('Not enough space in the hotplug RAM region');
-  } else if (desired > present) {
-    if ((desired - present) % hotplugUnit !== 0) throw memoryFault('The requested hotplug memory addition is not a valid size');
-    if (desired - memory.size > (memory.hotplug_size ?? 0)) throw memoryFault('Not enough space in the hotplug RAM region');
-    if (vm.growths >= hotplugSlots) throw memoryFault('No ACPI slot available');
-    vm.growths++;
+    if (desired < vm.bootRam) throw memoryFault(`Invalid resize request: desired_size = ${desired} below boot size = ${vm.bootRam}`);
+    if (desired - vm.bootRam > room) throw memoryFault('Not enough space in the hotplug RAM region');
+    memory.hotplugged_size = desired > vm.bootRam ? desired - vm.bootRam : null;
+    return;
   }
-  memory.hotplugged_size = desired > memory.size ? desired - memory.size : null;
+  if (desired > vm.presentRam) {
+    if (vm.growths >= hotplugSlots) throw memoryFault('No ACPI slot available');
+    if ((desired - vm.presentRam) % hotplugUnit !== 0) throw memoryFault('The requested hotplug memory addition is not a valid size');
+    if (desired - vm.bootRam > room) throw memoryFault('Not enough space in the hotplug RAM region');
+    vm.growths++;
+    vm.presentRam = desired;
+  }
+  // Less takes effect at the next boot.
+  memory.size = desired;
 };
 
 /** vm.resize: vCPUs, then RAM, then balloon; what was done stays done when a later part fails. */
@@ -74,7 +79,7 @@ export const resizeDisk = (vmm: SimulatedVmm, id: string, size: number): void =>
   if (!vm) throw new ApiFailure('internal', title, 'Failed resizing a disk image');
   const disk = config.disks?.find((item) => item.id === id);
   if (!disk) throw new ApiFailure('unknown-device', title, 'Error from device manager', `Failed to find device corresponding to the given identifier: ${id}`);
-  if (size % 512 !== 0) throw new ApiFailure('internal', title, 'Error from device manager', 'Disk resize error', 'The new size is not a multiple of the sector size');
+  if (size % 512 !== 0) throw new ApiFailure('internal', title, 'Error from device manager', 'Disk resize error', 'Disk image size is not a multiple of 512');
   if (disk.path === null || vmm.knobs.resources === 'none') return;
   if (disk.image_type === 'Qcow2' && size < statSync(disk.path).size) throw new ApiFailure('internal', title, 'Error from device manager', 'Disk resize error', 'Shrinking QCOW images is not supported');
   truncateSync(disk.path, size);

@@ -55,6 +55,10 @@ export class SimulatedVmm {
     }
     await this.serial.open(config.serial, heading);
     this.consolesOpen = true;
+    if (config.landlock_enable && !this.knobs.landlock) {
+      const text = 'partially incompatible access-rights: BitFlags<AccessFs>(0b100000000000000, Truncate)';
+      throw new ApiFailure('internal', heading, 'Failed to apply landlock config during vm_create', 'Error creating/adding/restricting ruleset', text);
+    }
   }
 
   async boot(): Promise<void> {
@@ -68,7 +72,7 @@ export class SimulatedVmm {
 
   /** Makes the VM object and starts its guest. Early failures lose `disks` and `net` of the configuration, late ones leave the object. */
   async construct(config: VmConfig, heading: string): Promise<void> {
-    validateConfig(config, heading);
+    validateConfig(config, heading, this.profile);
     if (config.payload?.firmware) config.payload = { ...config.payload, cmdline: null, initramfs: null };
     const vm = new OwnedVm(this.knobs);
     try {

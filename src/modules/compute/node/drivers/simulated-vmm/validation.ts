@@ -1,11 +1,18 @@
 import { existsSync } from 'node:fs';
 import { ApiFailure } from './api-failure';
+import type { VersionProfile } from './profile';
 import { deviceItems, type DeviceItem, type VmConfig } from './vm-config';
 
 /** The first fault of a configuration: what the VMM says of it, and whether it is one of two duplicates. */
 export interface ConfigFault {
   chain: string[];
   duplicate: boolean;
+}
+
+/** The ids so far, and what is said of one that may not be. */
+interface Seen {
+  ids: Set<string>;
+  invalid: string;
 }
 
 const fault = (...chain: string[]): ConfigFault => ({ chain, duplicate: false });
@@ -24,14 +31,14 @@ function* payloadFaults(config: VmConfig): Generator<ConfigFault> {
   if (max > largestVcpus) yield fault(`Too many CPUs: specified ${max} but ${largestVcpus} is the limit`);
 }
 
-function* itemFaults(item: DeviceItem, seen: Set<string>): Generator<ConfigFault> {
+function* itemFaults(item: DeviceItem, seen: Seen): Generator<ConfigFault> {
   if (item.id === null) return;
-  if (item.id.startsWith('__')) yield fault(`Identifier ${item.id} is not valid`);
-  if (seen.has(item.id)) yield { chain: [`Identifier ${item.id} is not unique`], duplicate: true };
-  seen.add(item.id);
+  if (item.id.startsWith('__')) yield fault(`Identifier ${item.id} ${seen.invalid}`);
+  if (seen.ids.has(item.id)) yield { chain: [`Identifier ${item.id} is not unique`], duplicate: true };
+  seen.ids.add(item.id);
 }
 
-function* diskFaults(config: VmConfig, seen: Set<string>, shared: boolean): Generator<ConfigFault> {
+function* diskFaults(config: VmConfig, seen: Seen, shared: boolean): Generator<ConfigFault> {
   const groups = new Set((config.rate_limit_groups ?? []).map((group) => group.id));
   for (const disk of config.disks ?? []) {
     if (disk.path !== null && disk.vhost_socket !== null) yield fault('Disk path and vhost socket both provided');
@@ -46,7 +53,7 @@ function* diskFaults(config: VmConfig, seen: Set<string>, shared: boolean): Gene
   }
 }
 
-function* netFaults(config: VmConfig, seen: Set<string>, shared: boolean): Generator<ConfigFault> {
+function* netFaults(config: VmConfig, seen: Seen, shared: boolean): Generator<ConfigFault> {
   for (const net of config.net ?? []) {
     if (net.num_queues < 2) yield fault(`Number of queues (${net.num_queues}) to virtio_net should be higher than 2`);
     if (net.vhost_user && !shared) yield fault(sharedMemory);
@@ -73,7 +80,7 @@ function* cpuAndMemoryFaults(config: VmConfig): Generator<ConfigFault> {
   if (memory.shared && memory.mergeable) yield fault("Invalid to set both 'mergeable' and 'shared' for memory");
 }
 
-function* lateFaults(config: VmConfig, seen: Set<string>): Generator<ConfigFault> {
+function* lateFaults(config: VmConfig, seen: Seen): Generator<ConfigFault> {
   const { vsock, balloon } = config;
   if (vsock && [0, 1, 2, 0xffffffff].includes(vsock.cid)) yield fault(`${vsock.cid} is a special VSOCK CID`);
   const ram = config.memory.size + (config.memory.zones ?? []).reduce((sum, zone) => sum + zone.size, 0);
@@ -98,8 +105,8 @@ function* segmentFaults(config: VmConfig): Generator<ConfigFault> {
   for (const rule of config.landlock_rules ?? []) if (!existsSync(rule.path)) yield fault(`Path ${rule.path} provided in landlock-rules does not exist`);
 }
 
-function* faults(config: VmConfig): Generator<ConfigFault> {
-  const seen = new Set((config.rate_limit_groups ?? []).map((group) => group.id));
+function* faults(config: VmConfig, invalid: string): Generator<ConfigFault> {
+  const seen: Seen = { ids: new Set((config.rate_limit_groups ?? []).map((group) => group.id)), invalid };
   const shared = config.memory.shared || config.memory.hugepages;
   yield* payloadFaults(config);
   yield* diskFaults(config, seen, shared);
@@ -115,8 +122,8 @@ function* faults(config: VmConfig): Generator<ConfigFault> {
   yield* segmentFaults(config);
 }
 
-/** Throws the first fault, in Cloud Hypervisor's order, under the given heading ("The VM could not boot"). */
-export const validateConfig = (config: VmConfig, heading: string): void => {
-  const [first] = faults(config);
+/** Throws the first fault, in the release's order and words, under the given heading ("The VM could not boot"). */
+export const validateConfig = (config: VmConfig, heading: string, { invalidIdentifier }: VersionProfile): void => {
+  const [first] = faults(config, invalidIdentifier);
   if (first) throw new ApiFailure(first.duplicate ? 'duplicate' : 'validation', heading, 'Failed to validate config', ...first.chain);
 };

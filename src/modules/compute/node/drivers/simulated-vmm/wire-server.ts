@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { RequestParser, type WireRequest } from './request-parser';
+import { RequestParser, type ParserOptions, type WireRequest } from './request-parser';
 
 /** What goes back. No `body`: 204 has no length at all, other statuses say 0. `foreign`: from the HTTP library itself, not the API. */
 export interface WireReply {
@@ -16,7 +16,7 @@ const render = ({ status, body, foreign }: WireReply): string => {
   const head = `HTTP/1.1 ${status} \r\nServer: ${foreign ? 'Firecracker API' : 'Cloud Hypervisor API'}\r\nConnection: keep-alive\r\n`;
   if (status === 204) return `${head}\r\n`;
   const content = body ?? '';
-  return `${head}Content-Type: ${foreign ? 'text/plain' : 'application/json'}\r\nContent-Length: ${Buffer.byteLength(content)}\r\n\r\n${content}`;
+  return `${head}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(content)}\r\n\r\n${content}`;
 };
 
 const crowded = '{ "error": "Too many open connections" }';
@@ -32,7 +32,7 @@ export class WireServer {
 
   constructor(
     private readonly handle: (request: WireRequest) => Promise<WireReply>,
-    private readonly options: { bodyLimit: number; stalled: () => boolean },
+    private readonly options: ParserOptions & { stalled: () => boolean },
   ) {
     this.server = createServer((socket) => this.accept(socket));
   }
@@ -63,15 +63,19 @@ export class WireServer {
     if (this.connections.size >= mostConnections) {
       // Read on, or the other side's end would never be seen.
       socket.resume();
-      socket.end(`HTTP/1.1 503 \r\nServer: Firecracker API\r\nConnection: close\r\nContent-Length: ${crowded.length}\r\n\r\n${crowded}`);
+      socket.end(`HTTP/1.1 503\r\nServer: Firecracker API\r\nConnection: close\r\nContent-Length: ${crowded.length}\r\n\r\n${crowded}`);
       return;
     }
     this.connections.add(socket);
     socket.once('close', () => this.connections.delete(socket));
-    const parser = new RequestParser(this.options.bodyLimit);
+    const parser = new RequestParser(this.options);
     socket.on('data', (chunk: Buffer) => {
       if (this.options.stalled()) return;
-      for (const item of parser.push(chunk)) {
+      const items = parser.push(chunk);
+      // What cannot be parsed takes the requests down with it that came in the same read.
+      const broken = items.some(({ kind }) => kind === 'error');
+      for (const item of items) {
+        if (broken && item.kind === 'request') continue;
         if (item.kind === 'continue') socket.write('HTTP/1.1 100 \r\nServer: Firecracker API\r\nConnection: keep-alive\r\n\r\n');
         else if (item.kind === 'request') this.enqueue(socket, () => this.handle(item.request));
         else this.enqueue(socket, async () => ({ status: 400, foreign: true, body: `{ "error": "${item.text}\nAll previous unanswered requests will be dropped." }` }));
