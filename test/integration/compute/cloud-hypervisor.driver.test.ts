@@ -6,10 +6,13 @@ import { CloudHypervisorDriver } from '../../../src/modules/compute/node/drivers
 import type { SimulationKnobs } from '../../../src/modules/compute/node/drivers/simulated-vmm/knobs';
 import type { VmSpec } from '../../../src/modules/compute/node/drivers/vmm-driver';
 import { driverContract } from './driver.contract.suite';
+import { pvhGuest } from './pvh-guest';
+import { bootsGuests, realVmm } from './real-vmm';
 import { SimulatedBinary } from './simulated-binary';
 
 jest.setTimeout(30_000);
 
+const real = realVmm();
 const quiet = pino({ enabled: false });
 let binary: SimulatedBinary;
 let cacheDir: string;
@@ -27,6 +30,18 @@ const driverOf = (knobs: Partial<SimulationKnobs> = {}, name = 'cloud-hypervisor
 
 for (const version of ['v50', 'v53', 'head'] as const) {
   driverContract(`cloud-hypervisor (simulated ${version})`, () => ({ make: () => driverOf({ version }), usesResources: true, hasProcesses: true }));
+}
+
+if (real && bootsGuests(real)) {
+  // Where KVM itself is emulated everything takes its time.
+  jest.setTimeout(180_000);
+  const realDriver = (): CloudHypervisorDriver => {
+    const firmware = binary.file('pvh-guest', pvhGuest());
+    return new CloudHypervisorDriver({ binary: real.binary, payload: { firmware, kernel: '', cmdline: '' }, cacheDir }, quiet);
+  };
+  driverContract('cloud-hypervisor', () => ({ make: realDriver, usesResources: true, hasProcesses: true }));
+} else {
+  describe('cloud-hypervisor: driver contract', () => it.skip('needs cloud-hypervisor on the PATH and a KVM that runs its guests', () => undefined));
 }
 
 describe('cloud-hypervisor: what only it does', () => {
@@ -63,6 +78,15 @@ describe('cloud-hypervisor: what only it does', () => {
         await driverOf({}, name).probe();
         await leavesNothing(driverOf({ crashAt: { endpoint, exit } }, name), 'vmm_unresponsive');
       }
+    }
+  });
+
+  it('starts without Landlock where the kernel has none that the VMM can use', async () => {
+    const driver = driverOf({ landlock: false }, 'no-landlock');
+    for (const run of ['first', 'second']) {
+      const handle = await driver.start({ ...spec, runDir: join(directory, run), logDir: join(directory, `${run}-log`) });
+      expect(await driver.state(handle)).toBe('running');
+      await driver.kill(handle);
     }
   });
 

@@ -28,9 +28,9 @@ export class SimulatedBinary {
   }
 
   /** A file of the same folder, for firmware and the like. */
-  file(name: string): string {
+  file(name: string, content: string | Buffer = name): string {
     const path = join(this.directory, name);
-    writeFileSync(path, name);
+    writeFileSync(path, content);
     return path;
   }
 

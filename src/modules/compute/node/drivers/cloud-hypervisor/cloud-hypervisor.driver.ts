@@ -1,4 +1,4 @@
-import { access, readFile } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { placeInCgroup, removeCgroup } from '../../../../../core/host/cgroup';
@@ -11,6 +11,7 @@ import { checkResources, checkSpec } from '../common/spec-checks';
 import { findProgram, readTail, spawnVmm, type SpawnedVmm } from '../common/spawn-vmm';
 import { VmmDriver, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
 import { ChClient } from './ch-client';
+import { ChError } from './ch-error';
 import { chConfig, chFiles, checkForCh, chLogs } from './ch-config';
 import { readEvents, shutDownInOrder } from './ch-events';
 import { awaitApi, probeCh, type ChFacts, type ChProbeOptions } from './ch-probe';
@@ -26,6 +27,8 @@ const landlockSince = 41;
 export class CloudHypervisorDriver extends VmmDriver {
   readonly kind = 'cloud-hypervisor' as const;
   private facts: Promise<ChFacts> | null = null;
+  /** This VMM cannot use the kernel's Landlock: absent, or older than what it insists on (Linux 6.2 for v53). Only its answer to a vm.create tells. */
+  private landlockRefused = false;
   private readonly clients = new Map<string, { client: ChClient; verified: Promise<boolean> }>();
 
   constructor(
@@ -52,6 +55,7 @@ export class CloudHypervisorDriver extends VmmDriver {
     const binary = await findProgram(this.options.binary);
     if (!facts.usable || binary === null) throw new VerbFailure('vmm_unusable', `Cloud Hypervisor cannot be used: ${facts.reason}`, true);
     await checkResources(spec);
+    const landlock = !this.landlockRefused && Number.parseInt(facts.version, 10) >= landlockSince;
     const files = await RunFiles.prepare(spec.runDir, spec.logDir);
     let spawned: SpawnedVmm | null = null;
     try {
@@ -63,7 +67,7 @@ export class CloudHypervisorDriver extends VmmDriver {
       if (!placement.enforced) this.log.debug({ instanceId: spec.instanceId, reason: placement.reason }, 'limits are not enforced');
       const client = new ChClient(unixTransport(join(spec.runDir, chFiles.api)));
       await awaitApi(client, spawned, logFile);
-      await chSession.launch(client, chConfig(spec, this.options.payload, await this.landlock(facts)));
+      await chSession.launch(client, chConfig(spec, this.options.payload, landlock));
       return { driver: this.kind, instanceId: spec.instanceId, process: spawned.process, runDir: spec.runDir, logDir: spec.logDir, startedAt: new Date().toISOString() };
     } catch (error) {
       const output = await readTail(join(spec.logDir, chLogs.output));
@@ -75,6 +79,11 @@ export class CloudHypervisorDriver extends VmmDriver {
       await unlinkAll(spec.runDir, Object.values(chFiles));
       await files.rollback();
       if (output.includes('Cannot open network namespace')) throw new VerbFailure('netns_missing', `The network namespace is not there: ${output}`, true, {}, { cause: error });
+      if (landlock && saysLandlock(error)) {
+        this.log.warn({ reason: (error as Error).message }, 'VMs run without Landlock: this kernel has none that Cloud Hypervisor can use');
+        this.landlockRefused = true;
+        return this.start(spec);
+      }
       throw asVerbFailure(error);
     }
   }
@@ -181,11 +190,8 @@ export class CloudHypervisorDriver extends VmmDriver {
     signalProcess(handle.process, 'SIGKILL');
     if (!(await waitGone(handle.process, deadlines.kill))) throw new VerbFailure('vmm_unkillable', `Cloud Hypervisor (pid ${handle.process.pid}) does not end`, false);
   }
-
-  private async landlock(facts: ChFacts): Promise<boolean> {
-    const modules = await readFile('/sys/kernel/security/lsm', 'utf8').catch(() => '');
-    return modules.split(',').includes('landlock') && Number.parseInt(facts.version, 10) >= landlockSince;
-  }
 }
 
 const keyOf = (handle: VmHandle): string => `${handle.process.pid}/${handle.process.startTime}`;
+
+const saysLandlock = (error: unknown): boolean => error instanceof VerbFailure && error.cause instanceof ChError && error.cause.says('landlock');
