@@ -24,6 +24,8 @@ export interface CliContext {
   print<T extends object>(rows: T[], columns: CliColumn<T>[]): void;
   /** Prints one object: key/value table, json or yaml. */
   printOne(object: object): void;
+  /** Prints an object as `text` says in the forms for people, and as itself in JSON and YAML. */
+  printText(object: object, text: () => string): void;
   /** Follows a task to its end with a live line per step; exits with 1 and the cause when it did not succeed. */
   follow(taskId: string): Promise<void>;
   /** `--project` or the profile's. */

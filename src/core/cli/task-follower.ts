@@ -8,8 +8,11 @@ export interface FollowedTask {
   type: string;
   state: string;
   step: string | null;
-  error: { code: string; message: string; step: string | null; host: string | null; undone: boolean; hint: string | null } | null;
+  /** `message` tells the whole story: what failed where and why, what was undone and what was not, what to do next. */
+  error: { code: string; message: string } | null;
   requestId: string | null;
+  /** Why nothing happens at the moment. */
+  waiting?: { kind: string; until: string | null; text: string } | null;
   steps: FollowedStep[];
 }
 
@@ -21,6 +24,7 @@ export interface FollowedStep {
   attempt: number;
   host: { name: string } | null;
   progress: number | null;
+  message?: string | null;
   startedAt: string | null;
   endedAt: string | null;
   error: { code: string; message: string } | null;
@@ -35,6 +39,8 @@ const marks: Record<string, string> = { succeeded: '✓', failed: '✗', skipped
 /** Where lines go; `live` is a terminal, whose last line may be replaced. */
 export interface FollowerOutput {
   live: boolean;
+  /** Width of the terminal. */
+  columns?: number | undefined;
   write: (text: string) => void;
 }
 
@@ -65,17 +71,41 @@ const show = (task: FollowedTask, shown: Set<string>, output: FollowerOutput): v
     shown.add(key);
     output.write(`${clear}${lineOf(step)}\n`);
   }
+  if (over.has(task.state)) return;
   const running = task.steps.find((step) => step.state === 'running');
-  if (output.live) output.write(clear + (running ? lineOf(running) : `  … ${plain(task.type)} is ${plain(task.state)}`));
+  const waiting = task.waiting && task.waiting.kind !== 'host' && task.waiting.kind !== 'condition' ? task.waiting : null;
+  if (output.live) output.write(clear + fit(waiting ? waitLine(waiting) : running ? lineOf(running) : `  … ${plain(task.type)} is ${plain(task.state)}`, output.columns));
+  else if (waiting) once(`wait/${waiting.kind}/${running?.phase ?? ''}/${running?.name ?? ''}/${running?.attempt ?? 0}`, `${waitLine(waiting)}\n`, shown, output);
 };
+
+const once = (key: string, line: string, shown: Set<string>, output: FollowerOutput): void => {
+  if (shown.has(key)) return;
+  shown.add(key);
+  output.write(line);
+};
+
+/** A line that would wrap cannot be replaced. */
+const fit = (line: string, columns: number | undefined): string => (columns !== undefined && columns > 10 && [...line].length >= columns ? `${[...line].slice(0, columns - 2).join('')}…` : line);
+
+/** `waiting for another try: no answer (attempt 4)` with a time → `waiting for another try in 3 s: no answer (attempt 4)`. */
+export const waitText = (waiting: { kind: string; until: string | null; text: string }, now: number = Date.now()): string => {
+  const text = plain(waiting.text);
+  if (waiting.kind !== 'retry' || waiting.until === null) return text;
+  const seconds = Math.max(0, Math.ceil((Date.parse(waiting.until) - now) / 1000));
+  return text.replace('another try:', `another try in ${seconds} s:`);
+};
+
+const waitLine = (waiting: NonNullable<FollowedTask['waiting']>): string => `  ↻ ${waitText(waiting)}`;
 
 const lineOf = (step: FollowedStep): string => {
   const end = step.endedAt ? Date.parse(step.endedAt) : Date.now();
   const seconds = step.startedAt ? Math.max(0, (end - Date.parse(step.startedAt)) / 1000) : 0;
+  const running = step.state === 'running';
   const notes = [
     step.host ? `on ${plain(step.host.name)}` : '',
     step.attempt > 1 ? `attempt ${step.attempt}` : '',
-    step.progress !== null && step.state === 'running' ? `${Math.round(step.progress)} %` : '',
+    step.progress !== null && running ? `${Math.round(step.progress)} %` : '',
+    step.message && running ? plain(step.message).slice(0, 100) : '',
     step.error && step.state !== 'succeeded' ? plain(step.error.message).slice(0, 200) : '',
   ].filter((note) => note !== '');
   const title = `${step.phase === 'undo' ? 'undo: ' : ''}${plain(step.title || step.name)}`;
@@ -85,12 +115,10 @@ const lineOf = (step: FollowedStep): string => {
 const settle = (task: FollowedTask): void => {
   if (task.state === 'succeeded') return;
   const { error } = task;
-  const where = [error?.step ? `in step ${error.step}` : '', error?.host ? `on ${error.host}` : ''].filter((part) => part !== '').join(' ');
-  const outcome = task.state === 'cancelled' ? 'was cancelled and undone' : task.state === 'stuck' ? 'is stuck and needs an operator' : error?.undone === false ? 'failed' : 'failed and was undone';
-  throw new CliFailure(`The task ${outcome}${where ? ` (${where})` : ''}${error ? `: ${error.message}` : '.'}`, {
+  throw new CliFailure(error?.message ?? `The task ended as ${task.state}.`, {
     exitCode: exitCodes.failed,
     code: error?.code ?? task.state,
-    hint: error?.hint ?? `See: vcctl task show ${task.id}`,
+    hint: `See: vcctl task show ${task.id}`,
     ...(task.requestId !== null && { requestId: task.requestId }),
   });
 };

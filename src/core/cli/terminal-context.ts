@@ -95,11 +95,17 @@ export class TerminalContext implements CliContext {
     process.stdout.write(this.loaded().renderOne(object, this.options.output));
   }
 
+  printText(object: object, text: () => string): void {
+    const people = this.options.output === 'table' || this.options.output === 'wide';
+    if (people) process.stdout.write(text());
+    else this.printOne(object);
+  }
+
   async follow(taskId: string): Promise<void> {
     const { followTask } = await import('./task-follower.js');
     // Where standard output is for programs, the steps go beside it.
     const stream = this.options.output === 'table' || this.options.output === 'wide' ? process.stdout : process.stderr;
-    await followTask(this, taskId, { live: stream.isTTY === true, write: (text) => void stream.write(text) });
+    await followTask(this, taskId, { live: stream.isTTY === true, columns: stream.columns, write: (text) => void stream.write(text) });
   }
 
   async socket(path: string): Promise<WebSocket> {

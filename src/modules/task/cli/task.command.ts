@@ -1,83 +1,107 @@
 import type { Command } from 'commander';
 import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
-import { formatDuration, formatTime } from '../../../core/cli/format';
-import type { Task, TaskDetail } from '../contract/task.api';
+import { CliFailure, exitCodes } from '../../../core/cli/cli-failure';
+import { formatTime } from '../../../core/cli/format';
+import { parseInteger } from '../../../core/cli/parse-size';
+import type { OperatorVerb, Task, TaskDetail } from '../contract/task.api';
+import { followTasks } from './follow-tasks';
+import { addFilters, filterQuery, type FilterOptions } from './task-filters';
+import { taskView, took } from './task-view';
 
 const pathOf = (id: string): string => `/tasks/${encodeURIComponent(id)}`;
+const settled = new Set<string>(['succeeded', 'failed', 'cancelled', 'stuck']);
+const longestWaitMs = 30 * 60_000;
 
-const took = (task: Task): string => {
-  if (!task.startedAt) return '-';
-  const end = task.endedAt ? Date.parse(task.endedAt) : Date.now();
-  return formatDuration(Math.max(0, (end - Date.parse(task.startedAt)) / 1000));
-};
+interface ActOptions {
+  wait?: boolean;
+  yes?: boolean;
+  reason?: string;
+}
 
 /** `vcctl task ...`. */
 export class TaskCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
     const task = program.command('task').description('operations under way and past');
+    this.registerReads(task, context);
     task
-      .command('list')
-      .description('list tasks, newest first')
-      .option('--state <state>', 'queued, running, compensating, succeeded, failed, cancelled, stuck, or live')
-      .option('--type <type>', 'e.g. compute.create-instance')
-      .option('--subject <id>', 'of one object')
+      .command('cancel')
+      .description('stop tasks at their next boundary and undo what they did')
+      .argument('<task...>', 'ids')
+      .option('--reason <text>', 'kept with the task')
+      .option('-w, --wait', 'until they have ended')
+      .action((ids: string[], options: ActOptions) => this.act(context, ids, 'cancel', options));
+    this.operator(task, context, 'retry', 'undo stuck tasks once more (admins only)');
+    this.operator(task, context, 'skip-step', 'count the undo that stuck tasks are at as done, and go on (admins only)', 'Skip the step? What it made may stay behind.');
+    this.operator(task, context, 'abandon', 'end stuck tasks as failed without undoing the rest (admins only)', 'Abandon? What the task made may stay behind.');
+  }
+
+  private registerReads(task: Command, context: CliContext): void {
+    addFilters(task.command('list').description('list tasks, newest first'))
       .option('--limit <count>', 'at most so many', '50')
-      .addHelpText('after', '\nExamples:\n  vcctl task list --state live\n  vcctl task list --type compute.create-instance -o wide')
-      .action(async (options: { state?: string; type?: string; subject?: string; limit: string }) => {
-        const query = { state: options.state, type: options.type, subject: options.subject, project: context.project() };
-        context.print(await context.list<Task>('/tasks', query, Number(options.limit) || 50), [
+      .option('-f, --follow', 'go on and print each change, until interrupted')
+      .addHelpText('after', '\nExamples:\n  vcctl task list --state live\n  vcctl task list --type compute. --errors --since 2h -o wide\n  vcctl task list --host h1 --no-system --follow')
+      .action(async (options: FilterOptions & { limit: string; follow?: boolean }) => {
+        const query = filterQuery(options, context.project());
+        const limit = parseInteger(options.limit, '--limit', 1);
+        if (options.follow) return followTasks(context, query, Math.min(limit, 500));
+        context.print(await context.list<Task>('/tasks', query, limit), [
           { header: 'id', value: (t) => t.id },
           { header: 'type', value: (t) => t.type },
           { header: 'subject', value: (t) => `${t.subject.kind} ${t.subject.name}` },
           { header: 'state', value: (t) => t.state },
           { header: 'progress', value: (t) => `${Math.round(t.progress)} %` },
-          { header: 'step', value: (t) => t.step ?? '-', wide: true },
-          { header: 'error', value: (t) => t.error?.message ?? '-', wide: true },
+          { header: 'step', value: (t) => t.stepTitle ?? '-', wide: true },
+          { header: 'host', value: (t) => t.error?.host ?? '-', wide: true },
+          { header: 'error', value: (t) => t.error?.reason ?? '-', wide: true },
           { header: 'created', value: (t) => formatTime(t.createdAt) },
           { header: 'took', value: took },
         ]);
       });
     task
       .command('show')
-      .description('show a task with its steps')
+      .description('show a task with its steps, what failed and why, what was undone, and who interfered')
       .argument('<task>', 'id')
-      .action(async (id: string) => context.printOne(await context.request<TaskDetail>('GET', pathOf(id))));
+      .option('-f, --follow', 'then follow it to its end')
+      .action(async (id: string, options: { follow?: boolean }) => {
+        const shown = await context.request<TaskDetail>('GET', pathOf(id));
+        if (options.follow && !settled.has(shown.state)) await context.follow(id);
+        const last = options.follow ? await context.request<TaskDetail>('GET', pathOf(id)) : shown;
+        context.printText(last, () => taskView(last));
+      });
     task
       .command('watch')
-      .description('follow a task to its end; exits with 1 when it does not succeed')
+      .description('follow a task to its end, each step live; exits with 1 when it does not succeed')
       .argument('<task>', 'id')
       .action((id: string) => context.follow(id));
-    task
-      .command('cancel')
-      .description('stop tasks at their next boundary and undo what they did')
-      .argument('<task...>', 'ids')
-      .option('-w, --wait', 'until they have ended')
-      .action((ids: string[], options: { wait?: boolean }) =>
-        context.each(ids, async (id) => {
-          await context.request('POST', `${pathOf(id)}/actions/cancel`);
-          if (!options.wait) return context.info(`task ${id}: cancel requested`);
-          const end = Date.now() + 10 * 60_000;
-          let state = 'running';
-          while (!['succeeded', 'failed', 'cancelled', 'stuck'].includes(state) && Date.now() < end) {
-            ({ state } = await context.request<TaskDetail>('GET', pathOf(id), { query: { wait: '30s' } }));
-          }
-          context.info(`task ${id}: ${state}`);
-        }),
-      );
-    this.operator(task, context, 'retry', 'undo stuck tasks once more (admins only)');
-    this.operator(task, context, 'skip-step', 'count the undo that stuck tasks are at as done, and go on (admins only)', 'Skip the step? What it made may stay behind.');
-    this.operator(task, context, 'abandon', 'end stuck tasks as failed without undoing the rest (admins only)', 'Abandon? What the task made may stay behind.');
   }
 
-  private operator(task: Command, context: CliContext, verb: string, description: string, question?: string): void {
-    const command = task.command(verb).description(description).argument('<task...>', 'ids');
+  private operator(task: Command, context: CliContext, verb: OperatorVerb, description: string, question?: string): void {
+    const command = task.command(verb).description(description).argument('<task...>', 'ids').option('--reason <text>', 'kept with the task').option('-w, --wait', 'until they have ended');
     if (question !== undefined) command.option('-y, --yes', 'do not ask');
-    command.action(async (ids: string[], options: { yes?: boolean }) => {
+    command.action(async (ids: string[], options: ActOptions) => {
       if (question !== undefined && !options.yes && !(await context.confirm(question))) return;
-      await context.each(ids, async (id) => {
-        const { state } = await context.request<TaskDetail>('POST', `${pathOf(id)}/actions/${verb}`);
-        context.info(`task ${id}: ${state}`);
-      });
+      await this.act(context, ids, verb, options);
     });
+  }
+
+  private act(context: CliContext, ids: string[], verb: OperatorVerb | 'cancel', options: ActOptions): Promise<void> {
+    return context.each(ids, async (id) => {
+      const asked = await context.request<TaskDetail>('POST', `${pathOf(id)}/actions/${verb}`, { body: options.reason === undefined ? {} : { reason: options.reason } });
+      if (!options.wait) return context.info(verb === 'cancel' ? `task ${id}: cancel requested` : `task ${id}: ${asked.state}`);
+      const task = await this.untilSettled(context, id);
+      if (task.state === 'stuck') {
+        throw new CliFailure(task.error?.message ?? 'The task is stuck.', { exitCode: exitCodes.failed, code: task.error?.code ?? 'stuck', ...(task.requestId !== null && { requestId: task.requestId }) });
+      }
+      context.info(`task ${id}: ${task.state}`);
+    });
+  }
+
+  private async untilSettled(context: CliContext, id: string): Promise<TaskDetail> {
+    const end = Date.now() + longestWaitMs;
+    for (;;) {
+      const task = await context.request<TaskDetail>('GET', pathOf(id), { query: { wait: '30s' } });
+      if (settled.has(task.state)) return task;
+      if (Date.now() > end) throw new CliFailure(`The task is ${task.state} still.`, { exitCode: exitCodes.failed, code: 'still_running', hint: `Go on: vcctl task watch ${id}` });
+    }
   }
 }
