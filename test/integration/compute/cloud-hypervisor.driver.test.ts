@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
+import { exec } from '../../../src/core/host/exec';
 import { CloudHypervisorDriver } from '../../../src/modules/compute/node/drivers/cloud-hypervisor/cloud-hypervisor.driver';
 import type { SimulationKnobs } from '../../../src/modules/compute/node/drivers/simulated-vmm/knobs';
 import type { VmSpec } from '../../../src/modules/compute/node/drivers/vmm-driver';
@@ -87,6 +88,21 @@ describe('cloud-hypervisor: what only it does', () => {
       const handle = await driver.start({ ...spec, runDir: join(directory, run), logDir: join(directory, `${run}-log`) });
       expect(await driver.state(handle)).toBe('running');
       await driver.kill(handle);
+    }
+  });
+
+  it('may open its tap in its namespace, confined by Landlock too', async () => {
+    const netns = 't-vmm-ch';
+    await exec('ip', ['netns', 'del', netns]).catch(() => undefined);
+    await exec('ip', ['netns', 'add', netns]);
+    try {
+      await exec('ip', ['-n', netns, 'tuntap', 'add', 'dev', 't-vmm-tap', 'mode', 'tap']);
+      const driver = driverOf();
+      const handle = await driver.start({ ...spec, netns, nics: [{ id: 'n', tap: 't-vmm-tap', mac: '52:54:00:00:00:01', mtu: 1450 }] });
+      expect(await driver.state(handle)).toBe('running');
+      await driver.kill(handle);
+    } finally {
+      await exec('ip', ['netns', 'del', netns]);
     }
   });
 

@@ -63,6 +63,11 @@ export const chConfig = (spec: VmSpec, payload: ChPayload, landlock: boolean): C
   serial: { mode: 'Socket', socket: join(spec.runDir, chFiles.serial) },
   console: { mode: 'Off' },
   platform: { serial_number: spec.smbiosSerial, ...(uuidPattern.test(spec.instanceId) && { uuid: spec.instanceId }) },
-  // A reboot binds the serial socket anew, so the run folder must stay writable.
-  ...(landlock && { landlock_enable: true as const, landlock_rules: [{ path: spec.runDir, access: 'rw' as const }] }),
+  ...(landlock && { landlock_enable: true as const, landlock_rules: landlockRules(spec) }),
 });
+
+/** What the VMM does not think of itself: a reboot binds the serial socket anew, so the run folder must stay writable; and it reads each tap's flags there. */
+const landlockRules = (spec: VmSpec): NonNullable<ChVmConfig['landlock_rules']> => [
+  { path: spec.runDir, access: 'rw' },
+  ...spec.nics.map((nic) => ({ path: `/sys/class/net/${nic.tap}`, access: 'r' as const })),
+];

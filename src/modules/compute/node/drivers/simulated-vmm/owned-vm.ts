@@ -27,6 +27,15 @@ const autoNames: Record<(typeof deviceLists)[number] | 'vsock', string> = {
 };
 export type DeviceList = keyof typeof autoNames;
 
+/** Landlock lets the VMM at `/dev/net/tun` by itself, but at a tap's flags only by a rule. */
+const openTaps = (config: VmConfig, heading: string, knobs: SimulationKnobs): void => {
+  if (!config.landlock_enable || knobs.resources === 'none') return;
+  for (const { tap } of config.net ?? []) {
+    if (tap === null || config.landlock_rules?.some((rule) => `/sys/class/net/${tap}/`.startsWith(`${rule.path}/`))) continue;
+    throw new ApiFailure('internal', heading, 'Error from device manager', 'Cannot create virtio-net device', 'Failed to open taps', 'Failed to read the TAP flags from sysfs', 'Permission denied (os error 13)');
+  }
+};
+
 /** The VM object itself: from boot (or restore) to shutdown. Its devices, their PCI places and the locks on its disks. */
 export class OwnedVm {
   state: 'Created' | 'Running' | 'Paused' = 'Created';
@@ -53,6 +62,7 @@ export class OwnedVm {
     this.tree.set('__serial', { id: '__serial', resources: [], children: [] });
     if (!['Off', 'Null'].includes(config.console.mode)) this.place({ id: '__console' }, heading);
     for (const disk of config.disks ?? []) openDisk(disk, heading, this.knobs);
+    openTaps(config, heading, this.knobs);
     for (const list of deviceLists) for (const item of config[list] ?? []) this.plug(list, item, heading);
     this.place({ id: '__rng' }, heading);
     if (config.balloon) this.place({ id: '__balloon' }, heading);
