@@ -1,6 +1,11 @@
 import { z } from 'zod';
 
 const port = z.number().int().min(0).max(65_535);
+/** `host`, `host:port` or `[address]:port`. */
+const hostAndPort = z
+  .string()
+  .regex(/^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[1-9]\d{0,4})?$/, 'must be a host, host:port or [IPv6 address]:port')
+  .refine((text) => Number(/[^:\]]:(\d+)$|\]:(\d+)$/.exec(text)?.slice(1).find(Boolean) ?? 1) <= 65_535, 'has a port above 65535');
 
 /** The sections that core itself reads. Modules add their own under `modules.<name>`. Unknown keys are refused everywhere. */
 export const coreConfigSchema = z.strictObject({
@@ -40,6 +45,8 @@ export const coreConfigSchema = z.strictObject({
       port: port.default(8444),
       /** Address under which management reaches this host; the one that routes to management when empty. */
       address: z.string().default(''),
+      /** Where this host reaches management: one address per management process, or a load balancer's. Empty: the one that the token names. */
+      management: z.array(hostAndPort).max(16).default([]),
       /** One-time enrolment token (or its file, `tokenFile`). Only read while the host has no certificate. */
       token: z.string().meta({ secret: true }).default(''),
     })
@@ -57,6 +64,18 @@ export const coreConfigSchema = z.strictObject({
       connectionsPerNode: z.number().int().min(1).max(100).default(8),
       /** A long verb that takes longer is answered "accepted". */
       acceptAfterMs: z.number().int().min(1).max(30_000).default(1_000),
+    })
+    .prefault({}),
+  workflow: z
+    .strictObject({
+      /** Tasks that one management process runs at the same time. */
+      concurrency: z.number().int().min(1).max(256).default(32),
+      /** Calls to one host under way at the same time, over all management processes. */
+      hostConcurrency: z.number().int().min(1).max(1_000).default(16),
+      /** A task that is over leaves the engine's table for the archive after so long. */
+      archiveAfterMinutes: z.number().min(0).max(525_600).default(60),
+      /** It leaves the archive after so long. */
+      keepDays: z.number().min(0).max(3_650).default(30),
     })
     .prefault({}),
   limits: z

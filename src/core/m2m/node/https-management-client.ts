@@ -1,6 +1,8 @@
 import { injectable } from 'inversify';
 import { Agent, type Dispatcher, request } from 'undici';
 import { ManagementClient } from '../node-route';
+import type { NodeEndpoint } from '../node-registry';
+import { ManagementAddresses } from './management-addresses';
 import { NodeIdentity } from './node-identity';
 import { minVersion, mustBeManagement } from './secure-context';
 
@@ -18,12 +20,21 @@ export class ManagementRefusal extends Error {
   }
 }
 
-/** The node's way to management: mutual TLS with this host's certificate, connections kept alive. */
+/** Codes of a connection that did not come about: nothing of the request was sent, so it may go elsewhere. */
+const notSent = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/**
+ * The node's way to management: mutual TLS with this host's certificate, connections kept alive. With several addresses it stays with one
+ * while that answers.
+ */
 @injectable()
 export class HttpsManagementClient extends ManagementClient {
   private agent: Agent | undefined;
 
-  constructor(private readonly identity: NodeIdentity) {
+  constructor(
+    private readonly identity: NodeIdentity,
+    private readonly addresses: ManagementAddresses,
+  ) {
     super();
     identity.onChange(() => this.reset());
   }
@@ -52,10 +63,25 @@ export class HttpsManagementClient extends ManagementClient {
     await old?.destroy();
   }
 
+  /** A request that may have been sent is not repeated at another address: the callers do, when their next attempt is due. */
   private async send(method: 'GET' | 'POST', path: string, body: string | undefined, signal?: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const { management } = this.identity.current();
-    const host = management.address.includes(':') ? `[${management.address}]` : management.address;
-    const response = await request(`https://${host}:${management.port}/node${path}`, {
+    const endpoints = this.addresses.all(this.identity.current().management);
+    for (const [index, endpoint] of endpoints.entries()) {
+      try {
+        return await this.ask(endpoint, method, path, body, signal);
+      } catch (error) {
+        if (error instanceof ManagementRefusal) throw error;
+        this.addresses.failed(endpoint);
+        const sent = !notSent.has(String((error as NodeJS.ErrnoException).code));
+        if (sent || signal?.aborted || index === endpoints.length - 1) throw error;
+      }
+    }
+    throw new Error('there is no address of management');
+  }
+
+  private async ask(endpoint: NodeEndpoint, method: 'GET' | 'POST', path: string, body: string | undefined, signal?: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const host = endpoint.address.includes(':') ? `[${endpoint.address}]` : endpoint.address;
+    const response = await request(`https://${host}:${endpoint.port}/node${path}`, {
       method,
       dispatcher: this.dispatcher(),
       headersTimeout: 60_000,

@@ -8,6 +8,8 @@ import { StatePaths } from '../../config/state-paths';
 import { Logging } from '../../telemetry/logging';
 import { createSigningRequest, dueForRenewal, fingerprint } from '../ca/certificates';
 import { decodeToken, type EnrolmentToken } from '../enrolment-token';
+import type { NodeEndpoint } from '../node-registry';
+import { ManagementAddresses } from './management-addresses';
 import { fetchRoot, minVersion, mustBeManagement, RootMismatchError } from './secure-context';
 
 const stored = z.object({
@@ -49,6 +51,7 @@ export class NodeIdentity {
   constructor(
     private readonly paths: StatePaths,
     private readonly logging: Logging,
+    private readonly addresses: ManagementAddresses,
   ) {}
 
   /** Throws before `ensure`. */
@@ -97,28 +100,30 @@ export class NodeIdentity {
     // One key for all attempts: management answers a repeated request of the same key again, so a lost answer costs nothing.
     const { key, csr } = await createSigningRequest(self.name);
     for (let attempt = 1; ; attempt += 1) {
+      const management = this.addresses.all({ address: token.address, port: token.port })[0] ?? token;
       try {
-        const { root, localAddress } = await fetchRoot(token.address, token.port, token.rootFingerprint, requestTimeoutMs);
+        const { root, localAddress } = await fetchRoot(management.address, management.port, token.rootFingerprint, requestTimeoutMs);
         const body = { ticket: token.ticket, csr, name: self.name, address: self.address || localAddress, port: self.port };
-        const answer = await this.askForCertificate(token, root, body, signal);
-        const identity = { hostId: answer.hostId, key, certificate: answer.certificate, root, management: { address: token.address, port: token.port }, localAddress };
+        const answer = await this.askForCertificate(management, root, body, signal);
+        const identity = { hostId: answer.hostId, key, certificate: answer.certificate, root, management: { address: management.address, port: management.port }, localAddress };
         await this.store(identity);
         log.info({ hostId: identity.hostId }, 'this host has joined');
         return identity;
       } catch (error) {
         if (error instanceof RootMismatchError) throw new EnrolmentError('wrong_root', error.message, { cause: error });
         if (error instanceof EnrolmentError || signal?.aborted || attempt >= attempts) throw error;
+        this.addresses.failed(management);
         log.warn({ attempt, err: error }, 'management does not answer; trying again');
         await delay(Math.min(10_000, 250 * 2 ** Math.min(attempt, 6)) * (0.5 + Math.random() / 2), undefined, signal ? { signal } : {});
       }
     }
   }
 
-  private async askForCertificate(token: EnrolmentToken, root: string, body: unknown, signal?: AbortSignal): Promise<z.infer<typeof enrolled>> {
+  private async askForCertificate(management: NodeEndpoint, root: string, body: unknown, signal?: AbortSignal): Promise<z.infer<typeof enrolled>> {
     const dispatcher = new Agent({ connect: { ca: root, minVersion, checkServerIdentity: mustBeManagement }, headersTimeout: requestTimeoutMs, bodyTimeout: requestTimeoutMs });
     try {
-      const host = token.address.includes(':') ? `[${token.address}]` : token.address;
-      const response = await request(`https://${host}:${token.port}/node/enroll`, {
+      const host = management.address.includes(':') ? `[${management.address}]` : management.address;
+      const response = await request(`https://${host}:${management.port}/node/enroll`, {
         method: 'POST',
         dispatcher,
         headers: { 'content-type': 'application/json' },
