@@ -121,9 +121,9 @@ export class VmmSession {
     return readFileSync(this.eventFile, 'utf8');
   }
 
-  /** Waits until an event is there, at most two seconds. */
+  /** Waits until an event is there, at most twenty seconds. */
   async event(name: string): Promise<ChEvent> {
-    const end = Date.now() + 2000;
+    const end = Date.now() + 20_000;
     for (;;) {
       const found = this.events().find((event) => `${event.source}/${event.event}` === name);
       if (found) return found;
