@@ -3,12 +3,13 @@ import type { Logger } from 'pino';
 import { Service } from '../../../core/app/module-manifest';
 import { Database } from '../../../core/db/database';
 import type { Op } from '../../../core/db/op';
-import { NodeCaller } from '../../../core/m2m/node-caller';
+import { NodeCaller, NodeVerbError } from '../../../core/m2m/node-caller';
 import { Logging } from '../../../core/telemetry/logging';
 import { Hosts } from '../../host/contract/host.ports';
 import { volumeAbsent } from '../../storage/contract/volume.verbs';
 import { instanceAbsent } from '../contract/instance.verbs';
 import { InstanceEvents } from './instance.events';
+import type { InstanceRemainderEntity } from './instance-remainder.entity';
 import { InstanceRemainderRepository } from './instance-remainder.repository';
 import { InstanceRepository, type ObservedChange } from './instance.repository';
 
@@ -21,6 +22,8 @@ export class InstanceReconciler extends Service {
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> = Promise.resolve();
   private readonly log: Logger;
+  /** Final refusals of a host, by instance. */
+  private readonly refusals = new Map<string, number>();
 
   constructor(
     private readonly database: Database,
@@ -64,20 +67,29 @@ export class InstanceReconciler extends Service {
     const reachable = new Set(heard);
     for (const remainder of await this.remainders.orphaned(this.database.op, batch)) {
       if (!reachable.has(remainder.hostId)) continue;
-      const key = `remainder-${remainder.instanceId}`;
       try {
-        const gone = await this.nodes.call(remainder.hostId, instanceAbsent, { instanceId: remainder.instanceId, generation: remainder.generation }, { key: `${key}/vmm/run` });
+        const gone = await this.nodes.call(remainder.hostId, instanceAbsent, { instanceId: remainder.instanceId, generation: remainder.generation }, this.callFor(remainder, 'vmm'));
         if (!gone.done) continue;
         if (remainder.volumeId !== null && remainder.pool !== null) {
-          const deleted = await this.nodes.call(remainder.hostId, volumeAbsent, { volumeId: remainder.volumeId, pool: remainder.pool }, { key: `${key}/volume/run` });
+          const deleted = await this.nodes.call(remainder.hostId, volumeAbsent, { volumeId: remainder.volumeId, pool: remainder.pool }, this.callFor(remainder, 'volume'));
           if (!deleted.done) continue;
         }
         await this.remainders.done(this.database.op, remainder.instanceId);
+        this.refusals.delete(remainder.instanceId);
         this.log.info({ instanceId: remainder.instanceId, hostId: remainder.hostId }, 'removed what a deleted instance had left on its host');
       } catch (error) {
+        if (error instanceof NodeVerbError && error.permanent) this.refusals.set(remainder.instanceId, (this.refusals.get(remainder.instanceId) ?? 0) + 1);
         this.log.warn({ err: error, instanceId: remainder.instanceId, hostId: remainder.hostId }, 'the host still has remains of a deleted instance');
       }
     }
+  }
+
+  /**
+   * The host answers a key that it knows from its journal: one that was answered is not done again, and only a final refusal takes a new one.
+   * No task stands behind it, so there is no other worker to be fenced off.
+   */
+  private callFor({ instanceId }: InstanceRemainderEntity, part: 'vmm' | 'volume'): { key: string; fence: number } {
+    return { key: `remainder-${instanceId}/${part}/${this.refusals.get(instanceId) ?? 0}`, fence: 1 };
   }
 
   private async publish(change: (op: Op) => Promise<ObservedChange[]>): Promise<void> {
