@@ -56,6 +56,7 @@ describe('who decides the state of an instance', () => {
       taskId: null,
       observedState: 'running',
       observedAt: new Date(),
+      observedRevision: 5,
       startedAt: new Date(),
       createdBy: 'test',
       createdAt: new Date(),
@@ -65,16 +66,34 @@ describe('who decides the state of an instance', () => {
     return row;
   };
   const read = async (id: string): Promise<InstanceEntity> => steps.require(db.database.op, id);
-  const report = (instance: InstanceEntity, changes: Partial<ObservedInstance>): ObservedInstance => ({ instanceId: instance.id, generation: 1, state: 'running', reason: '', vmm: 'qemu', startedAt: new Date().toISOString(), ...changes });
+  const report = (instance: InstanceEntity, changes: Partial<ObservedInstance>): ObservedInstance => ({ instanceId: instance.id, generation: 1, state: 'running', reason: '', vmm: 'qemu', startedAt: new Date().toISOString(), revision: 6, ...changes });
+  const settle = (instance: InstanceEntity, task: string, observed: ObservedInstance): Promise<void> => db.database.tx((op) => steps.settle(op, instance.id, task, observed));
 
   it('leaves it to a delete that waits for the verb it preempted', async () => {
     const [stop, remove] = [randomUUID(), randomUUID()];
     const instance = await insert({ state: 'deleting', taskId: remove });
-    await steps.settle(db.database.op, instance.id, stop, report(instance, { state: 'stopped', reason: 'operator' }));
+    await settle(instance, stop, report(instance, { state: 'stopped', reason: 'operator' }));
     expect(await read(instance.id)).toMatchObject({ state: 'deleting', taskId: remove, observedState: 'stopped' });
     await steps.release(db.database.op, instance.id, stop, 'cancelled');
     expect(await read(instance.id)).toMatchObject({ state: 'deleting', taskId: remove, stateReason: '' });
     expect(published).toEqual([]);
+  });
+
+  it('leaves it to a delete that commits while the verb settles', async () => {
+    const [stop, remove] = [randomUUID(), randomUUID()];
+    const end = { settle: (i: InstanceEntity) => settle(i, stop, report(i, {})), release: (i: InstanceEntity) => db.database.tx((op) => steps.release(op, i.id, stop, 'cancelled')) };
+    for (const ending of Object.values(end)) {
+      const instance = await insert({ state: 'stopping', taskId: stop });
+      let ended: Promise<void> = Promise.resolve();
+      await db.database.tx(async (op) => {
+        await instances.update(op, instance.id, { state: 'deleting', taskId: remove });
+        ended = ending(instance);
+        const waits = (): Promise<object[]> => db.database.query(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+        for (let i = 0; i < 500 && (await waits()).length === 0; i += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+      });
+      await ended;
+      expect(await read(instance.id)).toMatchObject({ state: 'deleting', taskId: remove });
+    }
   });
 
   it('says in words how a stop ended', async () => {
@@ -85,7 +104,7 @@ describe('who decides the state of an instance', () => {
       ['forced', /^stopped by force/],
     ] as const) {
       const instance = await insert({ state: 'stopping', taskId: task });
-      await steps.settle(db.database.op, instance.id, task, report(instance, { state: 'stopped', reason }));
+      await settle(instance, task, report(instance, { state: 'stopped', reason }));
       expect((await read(instance.id)).stateReason).toMatch(words);
     }
   });
@@ -98,6 +117,37 @@ describe('who decides the state of an instance', () => {
     expect(await read(free.id)).toMatchObject({ state: 'stopped', stateReason: 'powered off by its guest', power: 'off' });
     expect(await read(held.id)).toMatchObject({ state: 'stopping', observedState: 'stopped', power: 'on' });
     expect(published.find((e) => e.subject.id === held.id)?.data).toMatchObject({ state: 'stopping', taskId: held.taskId });
+  });
+
+  it('does not go back to what a late heartbeat says, and keeps what a heartbeat knew before the answer', async () => {
+    const task = randomUUID();
+    const started = await insert({ state: 'building', taskId: task, observedState: null, observedRevision: 0 });
+    await settle(started, task, report(started, { revision: 3 }));
+    expect(await instances.observe(db.database.op, hostId, [report(started, { state: 'stopped', startedAt: null, revision: 1 })])).toEqual([]);
+    expect(await read(started.id)).toMatchObject({ state: 'running', observedState: 'running' });
+
+    const crashed = await insert({ state: 'starting', taskId: task });
+    await instances.observe(db.database.op, hostId, [report(crashed, { state: 'crashed', reason: 'gone', startedAt: null, revision: 8 })]);
+    await settle(crashed, task, report(crashed, { revision: 7 }));
+    expect(await read(crashed.id)).toMatchObject({ state: 'error', stateReason: 'it crashed right after', observedState: 'crashed', taskId: null });
+  });
+
+  it('follows the host after a verb that never came to it', async () => {
+    const task = randomUUID();
+    const instance = await insert({ state: 'stopping', taskId: task, generation: 2 });
+    await steps.release(db.database.op, instance.id, task, 'cancelled');
+    await instances.observe(db.database.op, hostId, [report(instance, { state: 'stopped', reason: 'guest', startedAt: null, generation: 1 })]);
+    expect(await read(instance.id)).toMatchObject({ state: 'stopped', power: 'off' });
+  });
+
+  it('is off after a failed start, and as before after a failed reboot, whatever was reported in between', async () => {
+    const task = randomUUID();
+    const start = await insert({ state: 'starting', taskId: task, power: 'off', observedState: 'running' });
+    await steps.release(db.database.op, start.id, task, 'failed', true);
+    expect(await read(start.id)).toMatchObject({ state: 'stopped', power: 'off', taskId: null, stateReason: 'failed' });
+    const reboot = await insert({ state: 'rebooting', taskId: task, observedState: 'stopped' });
+    await steps.release(db.database.op, reboot.id, task, 'failed');
+    expect(await read(reboot.id)).toMatchObject({ state: 'stopped', power: 'on' });
   });
 
   it('shows a silent host as the reason, and the old state and reason once the host is heard again', async () => {

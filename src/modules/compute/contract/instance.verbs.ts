@@ -12,6 +12,8 @@ export const observedInstance = z.object({
   reason: z.string(),
   vmm: z.string(),
   startedAt: field.timestamp.nullable(),
+  /** Grows with every change on the host: of two reports the higher one is newer, whichever way they came. */
+  revision: z.number().int().nonnegative().default(0),
 });
 export type ObservedInstance = z.infer<typeof observedInstance>;
 

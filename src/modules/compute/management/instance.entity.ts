@@ -34,6 +34,8 @@ export class InstanceEntity {
   @Column('uuid', { name: 'task_id', nullable: true }) taskId!: string | null;
   @Column('text', { name: 'observed_state', nullable: true }) observedState!: string | null;
   @Column('timestamptz', { name: 'observed_at', nullable: true }) observedAt!: Date | null;
+  /** Of the newest report that was taken: what left the host before it changes nothing. */
+  @Column('bigint', { name: 'observed_revision', transformer: bigintAsNumber }) observedRevision!: number;
   @Column('timestamptz', { name: 'started_at', nullable: true }) startedAt!: Date | null;
   @Column('text', { name: 'created_by' }) createdBy!: string;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;

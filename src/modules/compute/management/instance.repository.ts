@@ -71,23 +71,56 @@ export class InstanceRepository {
   }
 
   /**
+   * Records what its host answered a task, unless a report that left the host later is known already: then that one holds. Ends the task's hold on
+   * it, unless another task took it over: a delete that came meanwhile keeps its own. One statement, for what came between a look and a write
+   * would be overwritten. Undefined when the row is gone.
+   */
+  async settle(op: Op, id: string, taskId: string, observed: ObservedInstance): Promise<ObservedChange | undefined> {
+    const newer = (value: string, column: string): string => `${column} = CASE WHEN observed_revision > $7 THEN ${column} ELSE ${value} END`;
+    const state = `CASE WHEN observed_revision > $7 THEN observed_state ELSE $4::text END`;
+    const rows = await op.query<ObservedChange>(
+      `UPDATE instance SET ${newer('$3', 'vmm')}, ${newer('$4::text', 'observed_state')}, ${newer('clock_timestamp()', 'observed_at')}, ${newer('$5::timestamptz', 'started_at')},
+         observed_revision = greatest(observed_revision, $7),
+         state = CASE WHEN task_id IS DISTINCT FROM $2 THEN state WHEN ${state} IN ('running', 'stopped') THEN ${state} ELSE 'error' END,
+         state_reason = CASE WHEN task_id IS DISTINCT FROM $2 THEN state_reason WHEN observed_revision <= $7 OR observed_state = $4 THEN $6 WHEN observed_state = 'crashed' THEN 'it crashed right after' ELSE '' END,
+         task_id = NULLIF(task_id, $2)
+       WHERE id = $1 RETURNING id, project_id, name, state, state_reason, task_id`,
+      [id, taskId, observed.vmm, observed.state, observed.startedAt, reasonInWords(observed), observed.revision],
+    );
+    return rows[0];
+  }
+
+  /**
+   * Ends a task's hold: the last observed state holds again, or `stopped` when it was turned off. Undefined when it was another's, or the row is gone.
+   */
+  async release(op: Op, id: string, taskId: string, reason: string, turnedOff: boolean): Promise<ObservedChange | undefined> {
+    const rows = await op.query<ObservedChange>(
+      `UPDATE instance SET state = CASE WHEN $4::boolean THEN 'stopped' WHEN observed_state IN ('running', 'stopped') THEN observed_state ELSE 'error' END,
+         power = CASE WHEN $4 THEN 'off' WHEN observed_state = 'running' THEN 'on' ELSE power END, state_reason = $3, task_id = NULL
+       WHERE id = $1 AND task_id = $2 RETURNING id, project_id, name, state, state_reason, task_id`,
+      [id, taskId, reason, turnedOff],
+    );
+    return rows[0];
+  }
+
+  /**
    * Takes a host's whole report in two statements. Instances with a live task keep their state (the task owns it); others follow what was
-   * observed. An instance that its host does not report although it should is an error after 15 s of grace, for a report may be older than the start.
+   * observed. A report that left the host before the newest one that was taken (a verb's answer is one too) changes nothing. An instance that its host does not report although it should is an error after 15 s of grace, for a report may be older than the start.
    */
   async observe(op: Op, hostId: string, reported: ObservedInstance[]): Promise<ObservedChange[]> {
     const changed = await op.query<ObservedChange>(
-      `UPDATE instance i SET observed_state = o.state, observed_at = now(), started_at = o."startedAt", vmm = o.vmm,
+      `UPDATE instance i SET observed_state = o.state, observed_revision = o.revision, observed_at = now(), started_at = o."startedAt", vmm = o.vmm,
          state = CASE WHEN i.task_id IS NOT NULL THEN i.state WHEN o.state = 'crashed' THEN 'error' ELSE o.state END,
          state_reason = CASE WHEN i.task_id IS NOT NULL THEN i.state_reason ELSE o.words END,
          power = CASE WHEN i.task_id IS NULL AND o.state = 'stopped' AND o.reason = 'guest' THEN 'off' ELSE i.power END
-       FROM jsonb_to_recordset($2::jsonb) AS o("instanceId" uuid, generation int, state text, reason text, words text, vmm text, "startedAt" timestamptz), instance old
-       WHERE i.id = o."instanceId" AND old.id = i.id AND i.host_id = $1 AND o.generation >= i.generation AND o.state <> 'absent'
+       FROM jsonb_to_recordset($2::jsonb) AS o("instanceId" uuid, generation int, state text, reason text, words text, vmm text, "startedAt" timestamptz, revision bigint), instance old
+       WHERE i.id = o."instanceId" AND old.id = i.id AND i.host_id = $1 AND o.revision >= i.observed_revision AND o.state <> 'absent'
          AND (i.observed_at IS NULL OR i.observed_at < now() - interval '60 seconds' OR i.observed_state IS DISTINCT FROM o.state OR (i.task_id IS NULL AND i.state <> CASE o.state WHEN 'crashed' THEN 'error' ELSE o.state END))
        RETURNING i.id, i.project_id, i.name, i.state, i.state_reason, i.task_id`,
       [hostId, JSON.stringify(reported.map((r) => ({ ...r, words: reasonInWords(r) })))],
     );
     const lost = await op.query<ObservedChange>(
-      `UPDATE instance SET state = 'error', state_reason = 'its host has no trace of it', observed_state = 'absent', observed_at = now()
+      `UPDATE instance SET state = 'error', state_reason = 'its host has no trace of it', observed_state = 'absent', observed_revision = 0, observed_at = now()
        WHERE host_id = $1 AND task_id IS NULL AND state IN ('running', 'stopped', 'unknown') AND NOT (id = ANY($2::uuid[]))
          AND coalesce(observed_at, created_at) < now() - interval '15 seconds'
        RETURNING id, project_id, name, state, state_reason, task_id`,

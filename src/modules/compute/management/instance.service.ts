@@ -104,6 +104,7 @@ export class InstanceService {
       taskId: null,
       observedState: null,
       observedAt: null,
+      observedRevision: 0,
       startedAt: null,
       createdBy: caller.access.principal.id,
       createdAt: new Date(),

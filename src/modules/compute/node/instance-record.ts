@@ -8,6 +8,8 @@ export const instanceRecord = z.object({
   instanceId: z.string(),
   /** Of the last accepted `instance.ensure`. */
   generation: z.number().int(),
+  /** Counts the writes of this record. */
+  revision: z.number().int().nonnegative().default(0),
   spec: instanceSpec,
   /** The power state that was asked for last, by management or by the guest that powered itself off. */
   power: z.enum(['on', 'off']),

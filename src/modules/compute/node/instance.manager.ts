@@ -78,7 +78,7 @@ export class InstanceManager extends Service {
         throw new VerbFailure('stale_generation', `Generation ${args.generation} is older than ${known.generation}, which this host has accepted.`, true);
       }
       const record: InstanceRecord = {
-        ...(known ?? { instanceId: args.instanceId, starting: false, handle: null, exit: null, bootId: this.bootId }),
+        ...(known ?? { instanceId: args.instanceId, revision: 0, starting: false, handle: null, exit: null, bootId: this.bootId }),
         generation: args.generation,
         spec: args.spec,
         power: args.power,
@@ -145,7 +145,7 @@ export class InstanceManager extends Service {
   }
 
   private observe(record: InstanceRecord): ObservedInstance {
-    const base = { instanceId: record.instanceId, generation: record.generation };
+    const base = { instanceId: record.instanceId, generation: record.generation, revision: record.revision };
     if (record.handle) return { ...base, state: 'running', reason: '', vmm: record.handle.driver, startedAt: record.handle.startedAt };
     const vmm = record.spec.vmm ?? '';
     if (record.exit?.cause === 'crashed') return { ...base, state: 'crashed', reason: record.exit.detail, vmm, startedAt: null };
@@ -303,6 +303,7 @@ export class InstanceManager extends Service {
   }
 
   private async save(record: InstanceRecord): Promise<void> {
+    record.revision += 1;
     await this.store.save(record);
     this.records.set(record.instanceId, record);
   }

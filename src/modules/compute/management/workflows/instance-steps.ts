@@ -9,7 +9,6 @@ import type { InstanceSpec, ObservedInstance } from '../../contract/instance.ver
 import { InstanceEvents } from '../instance.events';
 import type { InstanceEntity } from '../instance.entity';
 import { InstanceRepository } from '../instance.repository';
-import { reasonInWords } from '../state-reason';
 
 /** What the instance workflows share: loading, the specification for the node, and state changes with their event. */
 @injectable()
@@ -24,7 +23,7 @@ export class InstanceSteps {
   /** Throws `PermanentError` `instance_gone` when the row is not there any more. */
   async require(op: Op, id: string): Promise<InstanceEntity> {
     const instance = await this.instances.byId(op, id);
-    if (!instance) throw new PermanentError('instance_gone', 'The instance is gone.');
+    if (!instance) throw gone();
     return instance;
   }
 
@@ -61,13 +60,9 @@ export class InstanceSteps {
 
   /** Records what the node answered as the instance's state, and ends the task's hold on it. A delete that waits for this task keeps its own hold. */
   async settle(op: Op, instanceId: string, taskId: string, observed: ObservedInstance): Promise<void> {
-    const instance = await this.require(op, instanceId);
-    const facts = { vmm: observed.vmm, observedState: observed.state, observedAt: new Date(), startedAt: observed.startedAt === null ? null : new Date(observed.startedAt) };
-    if (instance.taskId !== taskId) return this.instances.update(op, instanceId, facts);
-    const state: InstanceState = observed.state === 'running' ? 'running' : observed.state === 'stopped' ? 'stopped' : 'error';
-    const stateReason = reasonInWords(observed);
-    await this.instances.update(op, instanceId, { ...facts, state, stateReason, taskId: null });
-    await this.events.changed(op, 'updated', { ...instance, state, stateReason, taskId: null });
+    const settled = await this.instances.settle(op, instanceId, taskId, observed);
+    if (!settled) throw gone();
+    if (settled.task_id === null) await this.events.observed(op, [settled]);
   }
 
   /** The wanted power back to off, with a new generation so that the node accepts it. Idempotent within a task. */
@@ -79,13 +74,13 @@ export class InstanceSteps {
     return { ...instance, ...changes };
   }
 
-  /** Ends a failed verb's hold: the last observed state holds again and the reason says what failed. A delete that preempted the verb keeps its own hold. */
-  async release(op: Op, instanceId: string, taskId: string, reason: string): Promise<void> {
-    const instance = await this.instances.byId(op, instanceId);
-    if (instance?.taskId !== taskId) return;
-    const observed = instance.observedState;
-    const state: InstanceState = observed === 'running' ? 'running' : observed === 'stopped' ? 'stopped' : 'error';
-    await this.set(op, instance, { state, stateReason: reason, taskId: null, power: state === 'running' ? 'on' : 'off' });
+  /**
+   * Ends a failed verb's hold: the last observed state holds again and the reason says what failed. A delete that preempted the verb keeps its own hold.
+   * @param turnedOff the undo has turned it off, or nothing ever turned it on; a report from in between does not count
+   */
+  async release(op: Op, instanceId: string, taskId: string, reason: string, turnedOff = false): Promise<void> {
+    const released = await this.instances.release(op, instanceId, taskId, reason, turnedOff);
+    if (released) await this.events.observed(op, [released]);
   }
 
   /** Removes the row; the last thing that a create's undo or a delete does. */
@@ -96,3 +91,5 @@ export class InstanceSteps {
     await this.events.changed(op, 'deleted', { ...instance, state: 'deleting', stateReason: reason, taskId: null });
   }
 }
+
+const gone = (): PermanentError => new PermanentError('instance_gone', 'The instance is gone.');

@@ -24,7 +24,7 @@ export class StartInstanceWorkflow extends Workflow<Input> {
       input,
       lock: instanceLock,
       deadline: '10m',
-      whenUndone: (c, error) => steps.release(c.op, c.input.instanceId, c.taskId, error.message),
+      whenUndone: (c, error) => steps.release(c.op, c.input.instanceId, c.taskId, error.message, true),
     })
       .tx('begin', {
         title: 'Check the instance',
