@@ -27,6 +27,7 @@ import { storageConfigSchema } from '../../../src/modules/storage/contract/stora
 import { storageWiring } from '../../../src/modules/storage/management/storage.wiring';
 import { VolumeController } from '../../../src/modules/storage/management/volume.controller';
 import { coreContainer, testTls } from '../../support/http';
+import { WorkflowProbe } from '../../../src/core/workflow/workflow-probe';
 import { FakeNodes } from '../../support/workflow-harness';
 
 class AnyProjects extends Projects {
@@ -58,6 +59,7 @@ export interface Answer<T = Image & { code: string; detail: string }> {
 export interface ImageFixtureOptions {
   stateDir?: string;
   image?: Record<string, unknown>;
+  probe?: WorkflowProbe;
 }
 
 /** The management halves of image and storage behind a real HTTP server, with the real engine; identity, hosts and nodes are stand-ins. */
@@ -79,6 +81,7 @@ export class ImageFixture {
     container.bind(Config).toConstantValue(new Config(core, { image: imageConfigSchema.parse(options.image ?? {}), storage: storageConfigSchema.parse({}) }));
     container.bind(StatePaths).toConstantValue(new StatePaths(stateDir, join(stateDir, 'run')));
     container.bind(NodeCaller).toConstantValue(new FakeNodes());
+    container.bind(WorkflowProbe).toConstantValue(options.probe ?? new WorkflowProbe());
     container.bind(Projects).toConstantValue(new AnyProjects());
     container.bind(Hosts).toConstantValue(new NamedHosts());
     container.load(new ContainerModule(bindWorkflow), new ContainerModule(imageWiring.bind), new ContainerModule(storageWiring.bind));

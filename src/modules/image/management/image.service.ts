@@ -7,7 +7,6 @@ import type { Op } from '../../../core/db/op';
 import { ambiguousName, conflict, forbidden, nameTaken, notFound, Problem, unprocessable } from '../../../core/errors/problem';
 import { looksLikeId } from '../../../core/http/fields';
 import type { Page } from '../../../core/http/pagination';
-import { Logging } from '../../../core/telemetry/logging';
 import { Workflows } from '../../../core/workflow/workflows';
 import { Projects } from '../../identity/contract/identity.ports';
 import type { createImage, Image } from '../contract/image.api';
@@ -43,7 +42,6 @@ export class ImageService {
     private readonly imports: ImageImports,
     private readonly publisher: ImagePublisher,
     private readonly config: Config,
-    private readonly logging: Logging,
     @multiInject(ImageUsage) @optional() private readonly usages: ImageUsage[] = [],
   ) {}
 
@@ -113,11 +111,7 @@ export class ImageService {
     if (image.state === 'uploading' || image.state === 'importing' || image.state === 'deleting') return this.stopWork(op, image, caller.access.principal.id);
     await this.images.remove(op, image.id);
     await this.events.changed(op, 'deleted', image);
-    const { sha256 } = image;
-    if (sha256 !== null) {
-      // What a crash leaves here, the sweeper finds.
-      op.afterCommit(() => void this.publisher.release(sha256).catch((error: unknown) => this.logging.for('images').warn({ err: error, sha256 }, 'the file of a deleted image could not be removed yet')));
-    }
+    this.publisher.releaseAfter(op, image.sha256);
     return null;
   }
 

@@ -5,6 +5,7 @@ import type { Op } from '../../../../core/db/op';
 import { defineWorkflow, Workflow } from '../../../../core/workflow/definition';
 import { PermanentError } from '../../../../core/workflow/workflow-error';
 import { ImageEvents } from '../image.events';
+import { ImagePublisher } from '../image-publisher';
 import type { ImageEntity, ImportPhase } from '../image.entity';
 import { ImageRepository } from '../image.repository';
 import { imageLock } from './image-lock';
@@ -20,7 +21,7 @@ type Input = z.output<typeof input>;
 export class ImportImageWorkflow extends Workflow<Input> {
   readonly definition;
 
-  constructor(images: ImageRepository, events: ImageEvents) {
+  constructor(images: ImageRepository, events: ImageEvents, publisher: ImagePublisher) {
     super();
     const reached = async (op: Op, imageId: string, phases: ImportPhase[]): Promise<Record<string, never> | undefined> => {
       const image = await require(op, imageId);
@@ -35,6 +36,8 @@ export class ImportImageWorkflow extends Workflow<Input> {
     const end = async (op: Op, imageId: string, message: string): Promise<void> => {
       const image = await images.byId(op, imageId);
       if (!image) return;
+      // Its bytes may be stored already: only the last step was missing.
+      publisher.releaseAfter(op, image.sha256);
       if (image.state === 'deleting') {
         await images.remove(op, imageId);
         await events.changed(op, 'deleted', image);
