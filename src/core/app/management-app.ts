@@ -22,6 +22,7 @@ import { bindManagementTransport } from '../m2m/management.bindings';
 import { NodeGateway } from '../m2m/node-gateway';
 import { NodeRegistry } from '../m2m/node-registry';
 import { Logging } from '../telemetry/logging';
+import { TaskRetention } from '../workflow/task-retention.service';
 import { bindWorkflow } from '../workflow/workflow.bindings';
 import type { WorkflowDefinition } from '../workflow/definition';
 import { WorkflowEngine } from '../workflow/workflow-engine';
@@ -60,7 +61,7 @@ export class ManagementApp {
     this.container = container;
     container.bind(Database).toConstantValue(database);
     container.bind(MasterKey).toConstantValue(masterKey);
-    load(container, bindJobs, bindEvents, bindHttp, bindManagementTransport, bindWorkflow, ...wirings.map((w) => w.bind));
+    load(container, bindJobs, bindEvents, bindHttp, bindManagementTransport, ...wirings.map((w) => w.bind), bindWorkflow);
 
     const all = <T>(pick: (wiring: ManagementWiring) => readonly T[] | undefined): T[] => wirings.flatMap((w) => pick(w) ?? []);
     const engine = container.get(WorkflowEngine);
@@ -72,7 +73,7 @@ export class ManagementApp {
 
     const { lifecycle } = this;
     await lifecycle.run('redis', async () => container.get(RedisClients), (redis) => redis.close());
-    const ownServices: Newable<Service>[] = [Jobs, Pruning, EventDispatcher];
+    const ownServices: Newable<Service>[] = [Jobs, Pruning, TaskRetention, EventDispatcher];
     for (const service of ownServices) await lifecycle.run(service.name, () => container.get(service).start(), () => container.get(service).stop());
     await lifecycle.run('gateway', () => gateway.start(), () => gateway.stop());
     for (const service of all((w) => w.services)) await lifecycle.run(service.name, () => container.get(service).start(), () => container.get(service).stop());
