@@ -12,14 +12,24 @@ import { Logging } from '../telemetry/logging';
 import { EventDispatcher } from './event-dispatcher';
 import { roomsOfEvent, roomsOfPrincipal } from './event-visibility';
 import type { LiveEventRecord } from './live-event-record';
+import { OutboxRepository } from './outbox.repository';
 
 interface ServerEvents {
   event: (event: LiveEventRecord) => void;
+  /** All events after this one come from here on. */
+  ready: (at: { seq: number }) => void;
+  /** Some of the events that were asked for are no longer kept: load everything anew. */
+  reset: (reason: { reason: string }) => void;
   /** The server is about to close the connection, and why. */
   end: (reason: { code: string }) => void;
 }
 interface SocketData {
   bearer: string;
+  rooms: string[];
+  /** The last event that the client has seen; undefined for one that wants only what comes. */
+  since: number | undefined;
+  /** Whether it gets events as they come; until then older ones are sent to it. */
+  live: boolean;
 }
 type LiveServer = Server<Record<string, never>, ServerEvents, DefaultEventsMap, SocketData>;
 type LiveSocket = Socket<Record<string, never>, ServerEvents, DefaultEventsMap, SocketData>;
@@ -28,9 +38,15 @@ export const livePath = '/api/v1/live';
 const recheckMs = 10_000;
 /** Packets that a client may leave unread before it is dropped. */
 const maxUnread = 1_000;
+/** Events that are read at a time for a client that resumes; well below what it may leave unread. */
+const replayBatch = 200;
+const replayDrainMs = 30_000;
+/** A client may have seen what another process told it and this one has not read yet: it is waited for, so that nothing comes twice. */
+const behindMs = 5_000;
 
 /**
- * Live events for browsers over socket.io. Each process emits what its own dispatcher reads to its own clients only, so nothing comes
+ * Live events for browsers over socket.io. A client that names the last event it has seen (`auth.since`) gets what came after it first, at
+ * whichever process. Each process emits what its own dispatcher reads to its own clients only, so nothing comes
  * twice; with Redis the adapter joins the processes for what concerns all of them, such as closing a session's sockets.
  */
 @injectable()
@@ -46,6 +62,7 @@ export class LiveGateway extends Service {
     private readonly authenticator: Authenticator,
     private readonly redis: RedisClients,
     private readonly sockets: SocketGateway,
+    private readonly outbox: OutboxRepository,
     logging: Logging,
   ) {
     super();
@@ -77,7 +94,14 @@ export class LiveGateway extends Service {
         },
       );
     });
-    io.on('connection', (socket) => this.bound(socket));
+    io.on('connection', (socket) => {
+      this.bound(socket);
+      this.begin(socket).catch((error: unknown) => {
+        this.log.warn({ err: error }, 'older events could not be sent');
+        socket.emit('end', { code: 'unavailable' });
+        socket.disconnect(true);
+      });
+    });
     this.sockets.leave(livePath);
     io.attach(this.http.server);
     this.unsubscribe = this.dispatcher.subscribe({
@@ -112,18 +136,52 @@ export class LiveGateway extends Service {
   }
 
   private async admit(socket: LiveSocket): Promise<void> {
-    const token: unknown = (socket.handshake.auth as Record<string, unknown> | undefined)?.['token'];
+    const { token, since } = (socket.handshake.auth ?? {}) as Record<string, unknown>;
     if (typeof token !== 'string' || token.length > 8192 || !/^[\x21-\x7e]+$/.test(token)) throw new Error('unauthenticated');
     const principal = await this.authenticator.authenticate(token);
     if (!principal) throw new Error('unauthenticated');
     socket.data.bearer = token;
-    await this.join(socket, principal);
+    socket.data.rooms = roomsOfPrincipal(principal);
+    socket.data.live = false;
+    socket.data.since = typeof since === 'number' && Number.isSafeInteger(since) && since >= 0 ? since : undefined;
+    await socket.join(`session:${principal.sessionId}`);
+  }
+
+  /** Sends older events if asked to, and joins the rooms in the very moment in which none is missing. */
+  private async begin(socket: LiveSocket): Promise<void> {
+    let at = socket.data.since ?? this.dispatcher.position;
+    for (const end = performance.now() + behindMs; at > this.dispatcher.position && socket.connected && performance.now() < end; ) await pause();
+    if (at < this.dispatcher.position) {
+      const oldest = await this.outbox.oldest();
+      if (oldest === null || oldest > at + 1) socket.emit('reset', { reason: 'older events are no longer kept' });
+    }
+    while (socket.connected && at < this.dispatcher.position) {
+      const upTo = this.dispatcher.position;
+      const batch = await this.outbox.between(at, upTo, replayBatch);
+      for (const event of batch) if (roomsOfEvent(event).some((room) => socket.data.rooms.includes(room))) socket.emit('event', event);
+      at = batch.length === replayBatch ? (batch.at(-1)?.seq ?? upTo) : upTo;
+      await this.drained(socket);
+    }
+    if (!socket.connected) return;
+    socket.emit('ready', { seq: Math.max(at, this.dispatcher.position) });
+    socket.data.live = true;
+    await socket.join(socket.data.rooms);
+  }
+
+  /** Resolves once the transport has taken what was sent to it. */
+  private async drained(socket: LiveSocket): Promise<void> {
+    const end = performance.now() + replayDrainMs;
+    while (socket.connected && !socket.conn.transport.writable) {
+      if (performance.now() > end) throw new Error('the client does not read');
+      await pause();
+    }
   }
 
   private async join(socket: LiveSocket, principal: Principal): Promise<void> {
     const wanted = new Set([`session:${principal.sessionId}`, ...roomsOfPrincipal(principal)]);
     for (const room of socket.rooms) if (room !== socket.id && !wanted.has(room)) await socket.leave(room);
-    await socket.join([...wanted]);
+    socket.data.rooms = roomsOfPrincipal(principal);
+    if (socket.data.live) await socket.join([...wanted]);
   }
 
   /** Counts what the transport has not taken yet. */
@@ -155,3 +213,5 @@ export class LiveGateway extends Service {
     }
   }
 }
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));

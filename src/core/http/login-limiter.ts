@@ -3,6 +3,7 @@ import { isIPv6 } from 'node:net';
 import { injectable } from 'inversify';
 import { Problem } from '../errors/problem';
 import { RedisClients } from '../jobs/redis-clients';
+import { LoginAttemptRepository } from './login-attempt.repository';
 import { Logging } from '../telemetry/logging';
 import type { Logger } from 'pino';
 
@@ -12,7 +13,6 @@ interface Rule {
 }
 
 const windowMs = 300_000;
-const maxEntries = 20_000;
 
 /** One home network is one IPv6 /64; a mapped IPv4 address is the IPv4 address. */
 const networkOf = (address: string): string => {
@@ -27,15 +27,16 @@ const networkOf = (address: string): string => {
 
 /**
  * Bounds guessing of passwords, in windows of five minutes: 10 attempts per address and name, 60 per address, 100 per name. The last is wide,
- * so that a stranger cannot easily lock somebody out. Counted in Redis when configured, so that it holds over all processes; else per process.
+ * so that a stranger cannot easily lock somebody out. Counted over all management processes: in Redis when that is configured and answers, else
+ * in the database.
  */
 @injectable()
 export class LoginLimiter {
-  private readonly counts = new Map<string, { until: number; count: number }>();
   private readonly log: Logger;
 
   constructor(
     private readonly redis: RedisClients,
+    private readonly attempts: LoginAttemptRepository,
     logging: Logging,
   ) {
     this.log = logging.for('login-limiter');
@@ -43,8 +44,8 @@ export class LoginLimiter {
 
   /** Counts an attempt before the password is looked at. Throws 429 `too_many_attempts` with the seconds to wait. */
   async attempt(address: string, name: string): Promise<void> {
-    const waits = await Promise.all(this.rules(address, name).map((rule) => this.count(rule)));
-    const wait = Math.max(...waits);
+    const rules = this.rules(address, name);
+    const wait = (await this.countInRedis(rules)) ?? (await this.countInDatabase(rules));
     if (wait <= 0) return;
     const retryAfterSeconds = Math.ceil(wait / 1000);
     throw new Problem({ status: 429, code: 'too_many_attempts', detail: `Too many attempts. Try again in ${retryAfterSeconds} seconds.`, extra: { retryAfterSeconds } });
@@ -54,7 +55,7 @@ export class LoginLimiter {
   async succeeded(address: string, name: string): Promise<void> {
     const rule = this.rules(address, name)[0];
     if (!rule) return;
-    this.counts.delete(rule.name);
+    await this.attempts.forget(rule.name);
     if (this.redis.enabled) await this.redis.shared().del(rule.name).catch(() => undefined);
   }
 
@@ -68,31 +69,25 @@ export class LoginLimiter {
     ];
   }
 
-  /** Milliseconds to wait; 0 when within the limit. */
-  private async count(rule: Rule): Promise<number> {
-    if (this.redis.enabled) {
-      try {
-        const [[, count], , [, ttl]] = (await this.redis.shared().multi().incr(rule.name).pexpire(rule.name, windowMs, 'NX').pttl(rule.name).exec()) as [[unknown, number], unknown, [unknown, number]];
-        return count > rule.limit ? Math.max(ttl, 1000) : 0;
-      } catch (error) {
-        this.log.warn({ err: error }, 'Redis does not answer; login attempts are counted in this process');
-      }
+  /** Milliseconds to wait, 0 when within the limits; undefined when Redis cannot say. */
+  private async countInRedis(rules: readonly Rule[]): Promise<number | undefined> {
+    if (!this.redis.enabled) return undefined;
+    try {
+      return Math.max(...(await Promise.all(rules.map((rule) => this.countOne(rule)))));
+    } catch (error) {
+      this.log.warn({ err: error }, 'Redis does not answer; login attempts are counted in the database');
+      return undefined;
     }
-    return this.countHere(rule);
   }
 
-  private countHere(rule: Rule): number {
-    const now = Date.now();
-    const known = this.counts.get(rule.name);
-    const entry = known && known.until > now ? known : { until: now + windowMs, count: 0 };
-    entry.count += 1;
-    // Set anew, so that the map's order is that of use and the oldest goes first.
-    this.counts.delete(rule.name);
-    this.counts.set(rule.name, entry);
-    if (this.counts.size > maxEntries) {
-      const oldest = this.counts.keys().next().value;
-      if (oldest !== undefined) this.counts.delete(oldest);
-    }
-    return entry.count > rule.limit ? entry.until - now : 0;
+  private async countOne(rule: Rule): Promise<number> {
+    const [[, count], , [, ttl]] = (await this.redis.shared().multi().incr(rule.name).pexpire(rule.name, windowMs, 'NX').pttl(rule.name).exec()) as [[unknown, number], unknown, [unknown, number]];
+    return count > rule.limit ? Math.max(ttl, 1000) : 0;
+  }
+
+  private async countInDatabase(rules: readonly Rule[]): Promise<number> {
+    const limits = new Map(rules.map((rule) => [rule.name, rule.limit]));
+    const counted = await this.attempts.count([...limits.keys()], windowMs);
+    return Math.max(0, ...counted.map(({ name, count, leftMs }) => (count > (limits.get(name) ?? 0) ? leftMs : 0)));
   }
 }

@@ -101,10 +101,10 @@ describe('live events', () => {
       req.on('error', () => undefined);
     });
 
-  const connect = (token: string, address: string | undefined): Promise<{ socket: Socket; got: LiveEventRecord[] }> =>
+  const connect = (token: string, address: string | undefined, since?: number): Promise<{ socket: Socket; got: LiveEventRecord[] }> =>
     new Promise((resolve, reject) => {
       const got: LiveEventRecord[] = [];
-      const socket = io(address ?? '', { path: '/api/v1/live', auth: { token }, transports: ['websocket'], ca: tls.cert, reconnection: false, forceNew: true } as Parameters<typeof io>[1]);
+      const socket = io(address ?? '', { path: '/api/v1/live', auth: { token, ...(since !== undefined && { since }) }, transports: ['websocket'], ca: tls.cert, reconnection: false, forceNew: true } as Parameters<typeof io>[1]);
       clients.push(socket);
       socket.on('event', (event: LiveEventRecord) => got.push(event));
       socket.on('connect', () => resolve({ socket, got }));
@@ -243,6 +243,28 @@ describe('live events', () => {
     expect(there[0].got[0]).toMatchObject({ seq: expect.any(Number), type: 'instance.updated', at: expect.stringMatching(/Z$/) });
     await expect(connect('wrong', addresses[0])).rejects.toThrow('unauthenticated');
     await expect(connect('', addresses[0])).rejects.toThrow('unauthenticated');
+  });
+
+  it('resume by socket.io at either process, in order, without gap or double', async () => {
+    const { socket, got } = await connect('alice', addresses[0]);
+    await publish(1);
+    const last = await waitFor('the first', () => got.at(-1)?.seq);
+    socket.disconnect();
+    for (let n = 0; n < 10; n += 1) await Promise.all(Array.from({ length: 100 }, (_, i) => publish(100 + n * 100 + i)));
+    await publish(2, { projectId: projectB.id });
+    let writing = true;
+    const more = (async () => {
+      for (let n = 5_000; writing; n += 1) await publish(n);
+    })();
+    const again = await Promise.all([connect('alice', addresses[0], last), connect('alice', addresses[1], last)]);
+    await waitFor('the older ones and some new ones', () => again.every((c) => Number(c.got.at(-1)?.data['n']) > 5_020));
+    writing = false;
+    await more;
+    const rows = await db.database.query<{ seq: string }>('SELECT seq FROM outbox WHERE seq > $1 AND project_id = $2 ORDER BY seq', [last, projectA.id]);
+    for (const { got: events } of again) {
+      await waitFor('all', () => events.length === rows.length);
+      expect(events.map((e) => e.seq)).toEqual(rows.map((r) => Number(r.seq)));
+    }
   });
 
   it('end at once when the server stops, so that it need not wait for them', async () => {
