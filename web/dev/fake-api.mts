@@ -74,6 +74,7 @@ const play = (t: TaskDetail, stepMs: number, end: () => void): void => {
       next.state = 'running';
       next.startedAt = ago(0);
       t.step = next.name;
+      t.stepTitle = next.title;
       setTimeout(tick, stepMs);
     }
     publish('task', 'updated', { id: t.id }, structuredClone(t));

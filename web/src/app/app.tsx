@@ -56,7 +56,7 @@ function Pages() {
         <Route path="/ssh-keys" element={<SshKeysPage />} />
         <Route path="/flavors" element={<FlavorsPage />} />
         <Route path="/volumes" element={<VolumesPage />} />
-        <Route path="/tasks" element={<TasksPage />} />
+        <Route path="/tasks/:id?" element={<TasksPage />} />
         <Route path="/projects" element={<ProjectsPage />} />
         <Route path="/projects/:id" element={<ProjectPage />} />
         <Route path="/account" element={<AccountPage />} />

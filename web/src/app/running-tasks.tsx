@@ -11,7 +11,7 @@ import { useScope } from './scope';
 export function RunningTasks() {
   const { query } = useScope();
   const navigate = useNavigate();
-  const live = useList<Task>('tasks', { ...query, state: 'live', limit: 10 });
+  const live = useList<Task>('tasks', { ...query, state: 'live', system: 'false', limit: 10 });
   const count = live.items.length;
   const label = count === 0 ? 'No tasks running' : `${count}${live.hasNextPage ? '+' : ''} running`;
   return (

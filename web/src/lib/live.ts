@@ -43,7 +43,10 @@ const patch = (client: QueryClient, event: LiveEvent): void => {
     return;
   }
   if (!event.type.endsWith('.updated')) return;
-  const merge = <T extends Item>(old: T): T => ({ ...old, ...event.data, id: old.id });
+  // A task's event tells its cause without the story around it: that is asked for a moment later, as for all that changed.
+  const { error: _cause, ...told } = event.data;
+  const data = event.subject.kind === 'task' ? told : event.data;
+  const merge = <T extends Item>(old: T): T => ({ ...old, ...data, id: old.id });
   client.setQueriesData<InfiniteData<Page<Item>>>({ queryKey: [collection, 'list'] }, (old) =>
     old === undefined || !old.pages.some((page) => page.items.some((item) => item.id === id))
       ? old

@@ -18,7 +18,7 @@ export type { ApiToken, Member, Project, Tokens, User, Whoami } from '../../../s
 export type { Image } from '../../../src/modules/image/contract/image.api';
 export type { Network, Port } from '../../../src/modules/network/contract/network.api';
 export type { Volume } from '../../../src/modules/storage/contract/storage.api';
-export type { Task, TaskDetail, TaskStep } from '../../../src/modules/task/contract/task.api';
+export type { RelatedTask, Task, TaskDetail, TaskError, TaskStep } from '../../../src/modules/task/contract/task.api';
 
 export type CreateInstance = z.input<typeof createInstance>;
 export type CreateFlavor = z.input<typeof createFlavor>;

@@ -37,7 +37,7 @@ export function FilterBar({ value, onChange, label, children }: { value: string;
 
 export function FilterSelect({ label, value, onChange, options }: { label: string; value: string; onChange: (value: string) => void; options: readonly (readonly [string, string])[] }) {
   return (
-    <select aria-label={label} value={value} onChange={(event) => onChange(event.target.value)} className={cx(controlClass, 'h-8 max-w-full pr-7')}>
+    <select aria-label={label} value={value} onChange={(event) => onChange(event.target.value)} className={cx(controlClass, 'h-8 max-w-full pr-7 sm:max-w-44')}>
       {options.map(([key, text]) => (
         <option key={key} value={key}>
           {text}

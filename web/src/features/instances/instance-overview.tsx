@@ -99,7 +99,7 @@ function Timeline({ id }: { id: string }) {
               <span className="min-w-0 flex-1">
                 <span className="block truncate">{taskVerb(task)}</span>
                 <span className="block truncate text-xs text-dim" title={task.error?.message}>
-                  {task.error !== null ? task.error.message : <Age at={task.createdAt} suffix=" ago" />}
+                  {task.error !== null ? task.error.reason : <Age at={task.createdAt} suffix=" ago" />}
                 </span>
               </span>
               <StateBadge state={task.state} kind="task" />

@@ -23,7 +23,7 @@ export function OverviewPage() {
   const keys = useList<SshKey>('ssh-keys', page);
   const flavors = useList<Flavor>('flavors', { limit: most });
   const hosts = useList<Host>('hosts', { limit: most }, scope.admin);
-  const tasks = useList<Task>('tasks', { ...scope.query, limit: 8 });
+  const tasks = useList<Task>('tasks', { ...scope.query, system: 'false', limit: 8 });
 
   const known = [instances, images, networks, keys, flavors, ...(scope.admin ? [hosts] : [])].every((l) => l.isSuccess);
   const steps: NextStep[] = [

@@ -2,13 +2,13 @@ import { X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { Link } from 'react-router';
 import { api } from '../../lib/api';
-import { dateTime, duration, words } from '../../lib/format';
+import { dateTime, duration } from '../../lib/format';
 import { asApiError } from '../../lib/problem';
 import { useNow, useOne, useWrite } from '../../lib/queries';
 import { useStore } from '../../lib/store';
 import type { TaskDetail } from '../../lib/types';
 import { Button } from '../../ui/button';
-import { Copyable } from '../../ui/copy';
+import { Copyable, CopyButton } from '../../ui/copy';
 import { Progress } from '../../ui/meter';
 import { ProblemNote } from '../../ui/problem-note';
 import { StateBadge } from '../../ui/state';
@@ -17,6 +17,8 @@ import { toast } from '../../ui/toast';
 import { useScope } from '../../app/scope';
 import { closeTask, openedTask } from './open-task';
 import { useActorName } from './use-actor-name';
+import { OperatorActions } from './operator-actions';
+import { Cause, Interventions, Relatives, Waiting } from './task-story';
 import { TaskSteps } from './task-steps';
 import { isLive, subjectPath, taskTitle, taskVerb } from './task-words';
 
@@ -68,6 +70,7 @@ function Panel({ id, auto }: { id: string; auto: boolean }) {
           {task !== undefined && <Subject task={task} />}
         </div>
         <div aria-live="polite">{task !== undefined && <StateBadge state={task.state} kind="task" />}</div>
+        <CopyButton text={`${window.location.origin}/console/tasks/${id}`} label="Copy link to this task" />
         <button type="button" aria-label="Close task" onClick={closeTask} className="-mr-2 rounded-md p-1 text-dim hover:bg-sunken hover:text-ink">
           <X aria-hidden className="size-4" />
         </button>
@@ -114,8 +117,11 @@ function Detail({ task }: { task: TaskDetail }) {
           <Progress value={task.progress} label="Progress" />
         </div>
       )}
+      {task.waiting !== null && <Waiting waiting={task.waiting} now={now} />}
       {task.error !== null && <Cause task={task} />}
-      <TaskSteps steps={task.steps} live={live} />
+      <Relatives task={{ ...task, childTasks: [] }} />
+      <TaskSteps steps={task.steps} live={live} stuck={task.state === 'stuck'} />
+      <Relatives task={{ ...task, parent: null }} />
       <dl className="mt-5 grid grid-cols-[6rem_minmax(0,1fr)] gap-x-3 gap-y-1.5 border-t border-line pt-4 text-xs">
         <dt className="text-dim">{task.endedAt === null ? 'Running for' : 'Took'}</dt>
         <dd className="nums">{duration(elapsed)}</dd>
@@ -138,32 +144,14 @@ function Detail({ task }: { task: TaskDetail }) {
           </>
         )}
       </dl>
+      <Interventions task={task} />
+      {task.state === 'stuck' && admin && <OperatorActions task={task} />}
       {live && task.state !== 'stuck' && (
         <Button className="mt-5" busy={cancel.isPending} reason={cancelReason} onClick={() => cancel.mutate()}>
           Cancel task
         </Button>
       )}
     </>
-  );
-}
-
-/** Why it failed, in words: what, where, whether anything is left, and what to do. */
-function Cause({ task }: { task: TaskDetail }) {
-  const error = task.error;
-  if (error === null) return null;
-  const step = error.step === null ? null : (task.steps.find((s) => s.name === error.step)?.title ?? words(error.step));
-  return (
-    <div role="alert" className="mb-5 rounded-lg border border-bad/25 bg-bad-soft px-3 py-2.5 text-sm">
-      <p className="font-medium break-words text-bad">{error.message}</p>
-      {step !== null && (
-        <p className="mt-1 text-xs">
-          At the step “{step}”{(error.host ?? '') !== '' && ` on ${error.host}`}.
-        </p>
-      )}
-      <p className="mt-1 text-xs">{error.undone ? 'Everything done before was undone: nothing is left behind.' : 'Not everything is undone yet.'}</p>
-      {error.hint !== null && <p className="mt-1 text-xs">{error.hint}</p>}
-      <p className="mt-1.5 font-mono text-xs text-dim">{error.code}</p>
-    </div>
   );
 }
 

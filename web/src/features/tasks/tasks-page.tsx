@@ -1,47 +1,49 @@
 import { ListChecks } from 'lucide-react';
-import { useSearchParams } from 'react-router';
-import { useScope } from '../../app/scope';
+import { useCallback, useEffect, useRef } from 'react';
+import { useLocation, useNavigate, useParams } from 'react-router';
 import { useList } from '../../lib/queries';
+import { useStore } from '../../lib/store';
 import type { Task } from '../../lib/types';
-import { Empty } from '../../ui/empty';
-import { FilterSelect } from '../../ui/filter-bar';
-import { LoadError } from '../../ui/list-states';
-import { Card, Page } from '../../ui/page';
-import { LoadMore } from '../../ui/table';
-import { TaskTable } from './task-table';
+import { ListPage } from '../../ui/list-page';
+import { closeTask, openedTask, openTask } from './open-task';
+import { useTaskColumns } from './task-columns';
+import { TaskFilters, useTaskFilters } from './task-filters';
 
-const states = [
-  ['', 'Any state'],
-  ['live', 'At work'],
-  ['succeeded', 'Succeeded'],
-  ['failed', 'Failed'],
-  ['cancelled', 'Cancelled'],
-  ['stuck', 'Stuck'],
-] as const;
+/** Keeps `/tasks/:id` and the open drawer the same thing. Returns how to open one. */
+const useAddressedTask = (): ((id: string) => void) => {
+  const { id } = useParams();
+  const { search } = useLocation();
+  const navigate = useNavigate();
+  const opened = useStore(openedTask)?.id ?? null;
+  const shown = useRef<string | null>(null);
+  const addressed = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    if (id !== undefined) openTask(id);
+    else if (addressed.current !== undefined && openedTask.get()?.id === addressed.current) closeTask();
+    addressed.current = id;
+  }, [id]);
+  useEffect(() => {
+    const before = shown.current;
+    shown.current = opened;
+    if (id !== undefined && before === id && opened !== id) void navigate(`/tasks${opened === null ? '' : `/${opened}`}${search}`, { replace: true });
+  }, [opened, id, search, navigate]);
+  return useCallback((task: string) => void navigate(`/tasks/${task}${search}`), [navigate, search]);
+};
 
 export default function TasksPage() {
-  const { query } = useScope();
-  const [params, setParams] = useSearchParams();
-  const state = params.get('state') ?? '';
-  const tasks = useList<Task>('tasks', { ...query, state });
-  const empty = tasks.isSuccess && tasks.items.length === 0;
+  const filters = useTaskFilters();
+  const tasks = useList<Task>('tasks', filters.request);
+  const open = useAddressedTask();
   return (
-    <Page title="Tasks" description="Everything that was asked for and takes time: its steps, where it runs, and why it failed.">
-      <Card>
-        <div className="flex items-center gap-2 border-b border-line p-2.5">
-          <FilterSelect label="State" value={state} onChange={(next) => setParams(next === '' ? {} : { state: next }, { replace: true })} options={states} />
-        </div>
-        {tasks.error !== null && tasks.items.length === 0 ? (
-          <LoadError error={tasks.error} onRetry={() => void tasks.refetch()} />
-        ) : empty ? (
-          <Empty icon={ListChecks} title={state === '' ? 'No tasks yet' : 'No task in this state'}>
-            Creating, starting, stopping and deleting instances, and importing images, run as tasks and appear here.
-          </Empty>
-        ) : (
-          <TaskTable tasks={tasks.items} loading={tasks.isPending} />
-        )}
-        <LoadMore shown={tasks.items.length} more={tasks.hasNextPage} busy={tasks.isFetchingNextPage} onMore={() => void tasks.fetchNextPage()} />
-      </Card>
-    </Page>
+    <ListPage
+      title="Tasks"
+      description="Everything that was asked for and takes time: its steps, where it runs, and why it failed."
+      list={tasks}
+      columns={useTaskColumns(tasks.items, open)}
+      filters={<TaskFilters filters={filters} />}
+      narrowed={filters.narrowed}
+      onRow={(task) => open(task.id)}
+      empty={{ icon: ListChecks, title: 'No tasks yet', text: 'Creating, starting, stopping and deleting instances, and importing images, run as tasks and appear here.' }}
+    />
   );
 }
