@@ -10,9 +10,10 @@ import { createRate } from './figures/create-rate.figure';
 import { idleMemory } from './figures/idle-memory.figure';
 import { listPages } from './figures/list-pages.figure';
 import { realGuest } from './figures/real-guest.figure';
+import { workflowMix } from './figures/workflow-mix.figure';
 import { workflowRate } from './figures/workflow-rate.figure';
 
-const figures: readonly Figure[] = [consoleSize, workflowRate, listPages, createLatency, createRate, idleMemory, realGuest];
+const figures: readonly Figure[] = [consoleSize, workflowRate, workflowMix, listPages, createLatency, createRate, idleMemory, realGuest];
 
 interface Options {
   json: boolean;

@@ -8,12 +8,12 @@ import { Logging } from '../src/core/telemetry/logging';
 import { allModules } from '../src/modules/all-modules';
 import { inLanes } from './harness/statistics';
 
-/** One host per token; its files go below `directory`. */
-const order = z.object({ directory: z.string(), tokens: z.array(z.string()) });
+/** One host per token; its files go below `directory`. `env`: further configuration of all of them. */
+const order = z.object({ directory: z.string(), tokens: z.array(z.string()), env: z.record(z.string(), z.string()).default({}) });
 const schemas = Object.fromEntries(allModules.flatMap((m) => (m.config ? [[m.name, m.config]] : [])));
 const startAtOnce = 4;
 
-const start = async (directory: string, index: number, token: string): Promise<ComputeApp> => {
+const start = async (directory: string, index: number, token: string, env: Record<string, string>): Promise<ComputeApp> => {
   const name = `sim${String(index).padStart(2, '0')}`;
   const config = await loadConfig({
     modules: schemas,
@@ -30,6 +30,7 @@ const start = async (directory: string, index: number, token: string): Promise<C
       VC_STACK_MODULES__IMAGE__NODE_DRIVER: 'simulated',
       VC_STACK_MODULES__STORAGE__DRIVER: 'simulated',
       VC_STACK_MODULES__NETWORK__DRIVER: 'simulated',
+      ...env,
     },
   });
   const app = new ComputeApp(config, new Logging(createLogger(config)), allModules);
@@ -49,9 +50,9 @@ const stop = async (): Promise<void> => {
 for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const) process.once(event, () => void stop());
 
 process.once('message', (message) => {
-  const { directory, tokens } = order.parse(message);
+  const { directory, tokens, env } = order.parse(message);
   inLanes(tokens.length, startAtOnce, async (index) => {
-    apps.push(await start(directory, index, tokens[index] ?? ''));
+    apps.push(await start(directory, index, tokens[index] ?? '', env));
   }).then(
     () => process.send?.('started'),
     (error: unknown) => {

@@ -1,18 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import pino from 'pino';
 import { z } from 'zod';
-import { createDataSource } from '../../src/core/db/data-source';
-import { Database } from '../../src/core/db/database';
-import { loadMigrations, runMigrations } from '../../src/core/db/migrations';
-import { OutboxRepository } from '../../src/core/events/outbox.repository';
-import { PostgresOutbox } from '../../src/core/events/postgres-outbox';
-import { NodeCaller } from '../../src/core/m2m/node-caller';
-import { Logging } from '../../src/core/telemetry/logging';
-import { Metrics } from '../../src/core/telemetry/metrics';
+import type { Database } from '../../src/core/db/database';
 import { defineWorkflow } from '../../src/core/workflow/definition';
-import { WorkflowEngine } from '../../src/core/workflow/workflow-engine';
+import { BenchEngine } from '../harness/bench-engine';
 import type { Figure } from '../harness/figure';
 import type { Lab } from '../harness/lab';
 import { BareTransactions } from '../harness/postgres';
@@ -27,20 +18,6 @@ const stepNames = ['one', 'two', 'three', 'four'] as const;
 const transactionsPerWorkflow = 1 + stepNames.length;
 const latencySeconds = 8;
 
-class NoNodes extends NodeCaller {
-  override call(): Promise<never> {
-    return Promise.reject(new Error('no step calls a node'));
-  }
-
-  override outcome(): Promise<never> {
-    return this.call();
-  }
-
-  override stream(): Promise<Duplex> {
-    return this.call();
-  }
-}
-
 interface Bench {
   run(): Promise<void>;
   /** Queues one; resolves with the time from the request to the begin of its first step. Milliseconds. */
@@ -48,14 +25,8 @@ interface Bench {
 }
 
 const openEngine = async (lab: Lab, url: string): Promise<Bench> => {
-  const source = createDataSource(url, { pool, migrations: await loadMigrations() });
-  await source.initialize();
-  const database = new Database(source);
-  lab.defer(() => database.close());
-  await runMigrations(source);
-  await database.query('CREATE TABLE bench_effect (task_id uuid NOT NULL, step text NOT NULL)');
   const begun = new Map<string, (at: number) => void>();
-  const effect = (step: string) => ({
+  const effect = (database: Database, step: string) => ({
     run: async (c: { taskId: string; op: Parameters<Database['query']>[2]; input: { id: string } }) => {
       if (step === 'one') begun.get(c.input.id)?.(performance.now());
       await database.query('INSERT INTO bench_effect (task_id, step) VALUES ($1, $2)', [c.taskId, step], c.op);
@@ -63,17 +34,19 @@ const openEngine = async (lab: Lab, url: string): Promise<Bench> => {
     },
     noUndo: 'a measurement has nothing to undo',
   });
-  const definition = defineWorkflow('bench.four-steps', { version: 1, input: z.strictObject({ id: z.string() }), deadline: '10m' })
-    .tx('one', effect('one'))
-    .tx('two', effect('two'))
-    .tx('three', effect('three'))
-    .tx('four', effect('four'));
-  const engine = new WorkflowEngine(database, new NoNodes(), new PostgresOutbox(new OutboxRepository(database)), new Logging(pino({ level: 'silent' })), new Metrics());
-  engine.register([definition]);
-  await engine.start();
-  lab.defer(() => engine.stop());
+  const definitionIn = (database: Database) =>
+    defineWorkflow('bench.four-steps', { version: 1, input: z.strictObject({ id: z.string() }), deadline: '10m' })
+      .tx('one', effect(database, 'one'))
+      .tx('two', effect(database, 'two'))
+      .tx('three', effect(database, 'three'))
+      .tx('four', effect(database, 'four'));
+  let definition: ReturnType<typeof definitionIn> | undefined;
+  const { engine, database } = await BenchEngine.open(lab, url, pool, (opened) => [(definition = definitionIn(opened))]);
+  const known = definition;
+  if (!known) throw new Error('the engine was given no definition');
+  await database.query('CREATE TABLE bench_effect (task_id uuid NOT NULL, step text NOT NULL)');
   const start = (id: string) =>
-    database.tx((op) => engine.start(op, definition, { id }, { projectId: null, subject: { kind: 'bench', id, name: 'bench' }, createdBy: 'bench' }));
+    database.tx((op) => engine.start(op, known, { id }, { projectId: null, subject: { kind: 'bench', id, name: 'bench' }, createdBy: 'bench' }));
   return {
     async run() {
       const { id } = await start(randomUUID());

@@ -5,21 +5,26 @@ export const longestWaiting = `due AS MATERIALIZED (SELECT id FROM task WHERE ${
 
 const projectOf = `COALESCE(task.project_id, '00000000-0000-0000-0000-000000000000')`;
 
+const isNew = `state = 'queued' AND waiting_for IS NULL AND wake_at IS NOT NULL`;
+
 /**
  * CTE by priority, and of the same priority from each project in turn, those that have fewer tasks at work here ($5: counts by project) first.
- * Steps from project to project along the index, so that a project's ten thousand tasks cost no more than its first few.
+ * Steps from project to project along the index of new tasks, so that a project's ten thousand cost no more than its first few. Of those that have
+ * begun and are due again the longest waiting ones take part; those asleep are never looked at.
  */
 export const inTurn = `
   project AS (
-    (SELECT ${projectOf} AS key FROM task WHERE wake_at IS NOT NULL ORDER BY 1 LIMIT 1)
+    (SELECT ${projectOf} AS key FROM task WHERE ${isNew} ORDER BY 1 LIMIT 1)
     UNION ALL
-    SELECT (SELECT ${projectOf} FROM task WHERE wake_at IS NOT NULL AND ${projectOf} > project.key ORDER BY 1 LIMIT 1) FROM project WHERE project.key IS NOT NULL),
-  waiting AS (
-    SELECT first.id, level.priority, first.wake_at,
-           row_number() OVER (PARTITION BY project.key, level.priority ORDER BY first.wake_at) + COALESCE(($5::jsonb->>(project.key::text))::int, 0) AS turn
+    SELECT (SELECT ${projectOf} FROM task WHERE ${isNew} AND ${projectOf} > project.key ORDER BY 1 LIMIT 1) FROM project WHERE project.key IS NOT NULL),
+  head AS (
+    SELECT first.id, project.key, level.priority, first.wake_at
       FROM project CROSS JOIN (VALUES (0), (1), (2)) level(priority) CROSS JOIN LATERAL (
-        SELECT id, wake_at FROM task WHERE ${projectOf} = project.key AND task.priority = level.priority AND ${isDue} ORDER BY wake_at LIMIT $3) first
-     WHERE project.key IS NOT NULL),
+        SELECT id, wake_at FROM task WHERE ${isNew} AND ${projectOf} = project.key AND task.priority = level.priority AND ${isDue} ORDER BY wake_at LIMIT $3) first
+     WHERE project.key IS NOT NULL
+    UNION ALL
+    (SELECT id, ${projectOf}, priority, wake_at FROM task WHERE state <> 'queued' AND ${isDue} ORDER BY wake_at LIMIT 2 * $3)),
+  waiting AS (SELECT *, row_number() OVER (PARTITION BY key, priority ORDER BY wake_at) + COALESCE(($5::jsonb->>(key::text))::int, 0) AS turn FROM head),
   picked AS MATERIALIZED (SELECT id, row_number() OVER (ORDER BY priority, turn, wake_at) AS place FROM waiting ORDER BY priority, turn, wake_at LIMIT $3),
   due AS MATERIALIZED (SELECT task.id FROM picked JOIN task ON task.id = picked.id WHERE ${isDue} ORDER BY picked.place FOR UPDATE OF task SKIP LOCKED)`;
 

@@ -19,5 +19,6 @@ export const bindWorkflow = ({ bind, isBound }: ContainerModuleLoadOptions): voi
   bind(TaskRetention).toSelf().inSingletonScope();
   bind(WorkflowEngine).toSelf().inSingletonScope();
   bind(Workflows).toService(WorkflowEngine);
-  bind(VerbEvents).toService(WorkflowEngine);
+  // A module may stand between the hosts and the engine.
+  if (!isBound(VerbEvents)) bind(VerbEvents).toService(WorkflowEngine);
 };
