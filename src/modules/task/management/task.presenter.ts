@@ -80,14 +80,28 @@ export const presentSteps = (task: TaskDetailRow, rows: readonly TaskStepRow[], 
   return [...forward, ...undos.map(present)];
 };
 
-/** What a live task waits for, in words. `holder` is the task that has the lock it waits for. */
-export const presentWaiting = (task: TaskDetailRow, rows: readonly TaskStepRow[], viewer: Viewer, holder: { id: string; type: string } | undefined): TaskDetail['waiting'] => {
+/** What a waiting task is told to wait for, as far as others have it. */
+export interface Obstacle {
+  /** The task that has the lock. */
+  holder: { id: string; type: string } | undefined;
+  /** Places taken under the limit. */
+  places: number;
+}
+
+const limitText = (scope: string, places: number, viewer: Viewer): string => {
+  const [kind, id = ''] = scope.split('/');
+  if (kind === 'host') return `waiting for a place: host ${hostName(viewer, id) ?? id} has ${places} ${places === 1 ? 'call' : 'calls'} under way`;
+  return `waiting for a place: ${places} other ${places === 1 ? 'task' : 'tasks'} of its type ${places === 1 ? 'is' : 'are'} at work`;
+};
+
+/** What a live task waits for, in words. */
+export const presentWaiting = (task: TaskDetailRow, rows: readonly TaskStepRow[], viewer: Viewer, { holder, places }: Obstacle): TaskDetail['waiting'] => {
   if (task.endedAt !== null || task.state === 'stuck') return null;
   if (task.lockState === 'waiting') {
     return { kind: 'lock', until: null, text: holder ? `waiting for task ${holder.id} (${holder.type}) to end its work on this ${task.subjectKind}` : `waiting for another task on this ${task.subjectKind} to end` };
   }
   if (!task.asleep) return null;
-  if (task.waitingFor !== null) return { kind: 'limit', until: null, text: 'waiting for its turn: as many tasks as allowed are at work already' };
+  if (task.waitingFor !== null) return { kind: 'limit', until: null, text: limitText(task.waitingFor, places, viewer) };
   const row = rows.find((step) => step.state === 'running');
   if (task.childrenLeft > 0) return { kind: 'children', until: null, text: `waiting for ${task.childrenLeft} child ${task.childrenLeft === 1 ? 'task' : 'tasks'}` };
   if (row && betweenTries(row) && row.error) {

@@ -45,6 +45,11 @@ export class TaskRepository {
     return (await op.query<{ id: string; type: string }>(`SELECT id, type FROM task WHERE lock_key = $1 AND lock_state = 'held'`, [lockKey]))[0];
   }
 
+  /** How many places are taken under a limit. */
+  async places(op: Op, scope: string): Promise<number> {
+    return (await op.query<{ n: number }>('SELECT count(*)::int AS n FROM task_slot WHERE scope = $1', [scope]))[0]?.n ?? 0;
+  }
+
   async audit(op: Op, taskId: string): Promise<TaskAuditRow[]> {
     return op.query<TaskAuditRow>(
       `SELECT at, verb, step, reason, by_id AS "byId", by_name AS "byName", request_id AS "requestId" FROM task_audit WHERE task_id = $1 ORDER BY id`,

@@ -129,12 +129,13 @@ export class TaskService {
   private async detail(op: Op, access: Access, task: TaskDetailRow): Promise<TaskDetail> {
     const steps = await this.tasks.steps(op, [task.id]);
     const viewer = this.viewer(access, task, await this.hostNames(op, [task], steps));
+    const places = task.waitingFor === null ? 0 : await this.tasks.places(op, task.waitingFor);
     const holder = task.lockState === 'waiting' && task.lockKey !== null ? await this.tasks.holder(op, task.lockKey) : undefined;
     const parent = task.parentId === null ? undefined : await this.tasks.byId(op, task.parentId);
     const children = task.children > 0 ? await this.tasks.children(op, task.id) : [];
     return {
       ...presentTask(task, steps, viewer, task.now),
-      waiting: presentWaiting(task, steps, viewer, holder),
+      waiting: presentWaiting(task, steps, viewer, { holder, places }),
       cancel: task.cancelRequestedAt && { requestedAt: task.cancelRequestedAt.toISOString(), reason: task.cancelReason },
       steps: presentSteps(task, steps, viewer),
       audit: presentAudit(await this.tasks.audit(op, task.id), viewer, access.principal.id),
@@ -148,7 +149,8 @@ export class TaskService {
   }
 
   private hostNames(op: Op, tasks: readonly TaskRow[], steps: readonly TaskStepRow[]): Promise<Map<string, string>> {
-    const distinct = [...new Set([...tasks.flatMap((row) => row.error?.host ?? []), ...steps.flatMap((row) => row.hostId ?? [])])];
+    const limits = tasks.flatMap((row) => ('waitingFor' in row && typeof row.waitingFor === 'string' && row.waitingFor.startsWith('host/') ? [row.waitingFor.slice(5)] : []));
+    const distinct = [...new Set([...limits, ...tasks.flatMap((row) => row.error?.host ?? []), ...steps.flatMap((row) => row.hostId ?? [])])];
     return distinct.length === 0 ? Promise.resolve(new Map()) : this.hosts.names(op, distinct);
   }
 
