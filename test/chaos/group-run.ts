@@ -57,7 +57,7 @@ export class GroupRun {
     } catch (error) {
       for (const run of this.runs) run.faults.push(messageOf(error));
       if (this.runs.length === 0) return this.cases.map(({ name }) => ({ name, faults: [messageOf(error)] }));
-      await this.recover();
+      await this.recover().catch((reason: unknown) => this.runs.forEach((run) => run.faults.push(`recovering: ${messageOf(reason)}`)));
     }
     await this.cleanUp();
     return this.runs.map((run) => ({ name: run.of.name, faults: run.faults }));

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client, type QueryResultRow } from 'pg';
+import { Pool, type QueryResultRow } from 'pg';
 import pino from 'pino';
-import { freePort } from '../../bench/harness/lab';
 import { EmbeddedPostgres } from '../../src/core/db/embedded-postgres';
 import { ApiClient } from '../support/api-client';
 import { StackProcess } from '../support/stack-process';
@@ -21,7 +21,7 @@ export class Lane {
   private victimReady: Promise<WorkerProcess> | undefined;
   private readonly postgres: EmbeddedPostgres;
   private databaseUrl = '';
-  private client: Client | undefined;
+  private pool: Pool | undefined;
   private readonly agent: StackProcess;
   private readonly agentEnv: Record<string, string> = {};
   private readonly stateDir: string;
@@ -44,7 +44,7 @@ export class Lane {
     // The machine does not fail here, only the server's processes do.
     for (const setting of ['fsync', 'full_page_writes']) await this.query(`ALTER SYSTEM SET ${setting} = off`);
     await this.query('SELECT pg_reload_conf()');
-    for (const list of [this.ports.rest, this.ports.node]) for (const i of [0, 1]) list[i] = await freePort();
+    for (const list of [this.ports.rest, this.ports.node]) for (const i of [0, 1]) list[i] = await fixedPort();
     this.survivor = await this.startWorker('survivor', 0);
     this.api = new ApiClient(`https://127.0.0.1:${this.ports.rest[0] ?? 0}`);
     await this.api.login('admin', readFileSync(join(this.stateDir, 'management', 'admin-password'), 'utf8').trim());
@@ -59,7 +59,7 @@ export class Lane {
     await this.survivor?.kill();
     await (await this.victimReady?.catch(() => undefined))?.kill();
     await this.agent.end('SIGKILL');
-    await this.client?.end().catch(() => undefined);
+    await this.pool?.end().catch(() => undefined);
     await this.postgres.stop().catch(() => undefined);
   }
 
@@ -75,12 +75,13 @@ export class Lane {
 
   /** The worker that is to be hurt; booted ahead. */
   async victim(): Promise<WorkerProcess> {
-    let worker = await this.victimReady;
-    while (!worker?.alive) {
+    for (let attempt = 1; ; attempt += 1) {
+      const worker = await this.victimReady?.catch((error: unknown) => {
+        if (attempt >= 3) throw error;
+      });
+      if (worker?.alive) return worker;
       this.prepareVictim();
-      worker = await this.victimReady;
     }
-    return worker;
   }
 
   /** It takes no more tasks, if it is there. */
@@ -97,23 +98,16 @@ export class Lane {
     this.victimReady.catch(() => undefined);
   }
 
-  /** One statement of the test itself; over a connection that is made again when it was lost. */
+  /** One statement of the test itself; over another connection when one was lost. */
   async query<R extends QueryResultRow>(sql: string, params: unknown[] = []): Promise<R[]> {
+    if (!this.pool) {
+      this.pool = new Pool({ connectionString: this.databaseUrl, application_name: 'chaos-test', connectionTimeoutMillis: 5_000, max: 4 });
+      this.pool.on('error', () => undefined);
+    }
     for (let attempt = 1; ; attempt += 1) {
       try {
-        if (!this.client) {
-          const client = new Client({ connectionString: this.databaseUrl, application_name: 'chaos-test', connectionTimeoutMillis: 5_000 });
-          client.on('error', () => {
-            if (this.client === client) this.client = undefined;
-          });
-          await client.connect();
-          this.client = client;
-        }
-        return (await this.client.query<R>(sql, params)).rows;
+        return (await this.pool.query<R>(sql, params)).rows;
       } catch (error) {
-        const lost = this.client;
-        this.client = undefined;
-        await lost?.end().catch(() => undefined);
         const state = (error as { code?: string }).code;
         if (attempt >= 100 || (state !== undefined && /^(22|23|42)/.test(state))) throw error;
         await delay(100);
@@ -216,7 +210,7 @@ export class Lane {
       VC_STACK_COMPUTE__NAME: 'chaos',
       VC_STACK_COMPUTE__LISTEN: '127.0.0.1',
       VC_STACK_COMPUTE__ADDRESS: '127.0.0.1',
-      VC_STACK_COMPUTE__PORT: String(await freePort()),
+      VC_STACK_COMPUTE__PORT: String(await fixedPort()),
       VC_STACK_COMPUTE__TOKEN: token,
       VC_STACK_M2M__HEARTBEAT_MS: '1000',
       VC_STACK_MODULES__COMPUTE__DRIVERS: '[simulated]',
@@ -242,4 +236,19 @@ export const bootable = (salt: number): Buffer => {
   bytes.writeUInt16LE(0xaa55, 510);
   bytes.writeUInt32LE(salt, 1024);
   return bytes;
+};
+
+let nextPort = 12_000 + (process.pid % 800) * 20;
+
+/** A port that stays free between two processes that listen on it: below those that the kernel gives to others. */
+const fixedPort = async (): Promise<number> => {
+  for (;;) {
+    const port = nextPort++;
+    const free = await new Promise<boolean>((resolve) => {
+      const server = createServer();
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    });
+    if (free) return port;
+  }
 };

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { crc32 } from 'node:zlib';
+import { decodeJournal } from '../../src/core/host/journal/journal-lines';
 import type { Lane } from './lane';
 import type { Subject } from './scenarios';
 
@@ -73,14 +73,11 @@ export const exactly = async (lane: Lane, taskId: string, subject: Subject): Pro
   sight: await sightOf(lane, subject),
 });
 
-/** A journal's records as they lie on the disk; a damaged line is told. */
+/** The host's journal as it lies on the disk: every record that was written, in order. */
 const journal = (lane: Lane): { keys: string[]; damaged: number } => {
   const file = lane.hostPath('journal', 'journal.log');
-  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
-  // What comes after the last line's end is a write under way.
-  lines.pop();
-  const good = lines.filter((line) => crc32(line.slice(9)).toString(16).padStart(8, '0') === line.slice(0, 8));
-  return { keys: good.map((line) => (JSON.parse(line.slice(9)) as { k: string }).k), damaged: lines.length - good.length };
+  const { records, damaged } = decodeJournal(existsSync(file) ? readFileSync(file) : Buffer.alloc(0));
+  return { keys: records.map((record) => record.key), damaged };
 };
 
 /** Keys of the task whose effect was journalled more than once, i.e. that was done twice. */
