@@ -12,7 +12,7 @@ export const computeConfigSchema = z.strictObject({
     .strictObject({
       /** Name on the PATH or absolute path. */
       binary: z.string().min(1).default('cloud-hypervisor'),
-      /** Firmware that boots the disk (`hypervisor-fw` or `CLOUDHV.fd`), absolute path; empty for none. */
+      /** Firmware that boots the disk (`hypervisor-fw` or `CLOUDHV.fd`), absolute path. Empty, and without a kernel: looked for in the usual places and beside the binary. */
       firmware: z.string().default(''),
       /** Kernel to boot directly where there is no firmware, absolute path; empty for none. */
       kernel: z.string().default(''),

@@ -6,6 +6,7 @@ import { VerbFailure } from '../../../../core/m2m/verb-handler';
 import { Logging } from '../../../../core/telemetry/logging';
 import type { VmmInventory } from '../../../host/contract/host.api';
 import type { ComputeConfig } from '../../contract/compute.config';
+import { findFirmware } from './cloud-hypervisor/ch-firmware';
 import { CloudHypervisorDriver } from './cloud-hypervisor/cloud-hypervisor.driver';
 import { QemuDriver } from './qemu/qemu.driver';
 import { SimulatedDriver } from './simulated/simulated.driver';
@@ -66,7 +67,8 @@ const makeDriver = (kind: Kind, { cloudHypervisor, qemu, simulated, accel }: Com
   switch (kind) {
     case 'cloud-hypervisor': {
       const { binary, firmware, kernel, cmdline } = cloudHypervisor;
-      return new CloudHypervisorDriver({ binary, payload: { firmware, kernel, cmdline }, cacheDir }, log);
+      const found = firmware === '' && kernel === '' ? findFirmware(binary) : firmware;
+      return new CloudHypervisorDriver({ binary, payload: { firmware: found, kernel, cmdline }, cacheDir }, log);
     }
     case 'qemu':
       return new QemuDriver({ binary: qemu.binary, accel, cacheDir }, log);

@@ -106,7 +106,7 @@ export const probeCh = async (options: ChProbeOptions): Promise<ChFacts> => {
   const { stdout } = await exec(binary, ['--version'], { timeoutMs: 10_000 }).catch(() => ({ stdout: '' }));
   const version = /v(\d[\w.-]*)/.exec(stdout)?.[1] ?? '';
   if (version === '') return { version, usable: false, reason: `${binary} does not say its version` };
-  if (options.payload.firmware === '' && options.payload.kernel === '') return { version, usable: false, reason: 'neither a firmware nor a kernel is configured for it' };
+  if (options.payload.firmware === '' && options.payload.kernel === '') return { version, usable: false, reason: 'there is no firmware for it: put hypervisor-fw or CLOUDHV.fd beside the binary or into /usr/share/cloud-hypervisor, or set modules.compute.cloudHypervisor.firmware' };
   const trial = await kvmTrial(options, binary, version);
   if (!trial.works) return { version, usable: false, reason: `KVM does not work here: ${trial.reason}` };
   return { version, usable: true, reason: trial.reason === '' ? 'KVM boots guests' : trial.reason };
