@@ -77,7 +77,7 @@ const suites = [
   step('boundaries', 'npm', ['run', '--silent', 'boundaries']),
   jest('unit', 8),
   jest('integration', 20, ['--runInBand']),
-  counted('chaos', ['chaos'], 12),
+  counted('chaos', ['chaos'], 15),
   jest('e2e', 25, ['--runInBand']),
 ];
 

@@ -18,7 +18,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     /** Every case with a fault of its own. */
     alone: { type: 'boolean', default: false },
-    lanes: { type: 'string', default: '2' },
+    lanes: { type: 'string', default: '3' },
   },
 });
 
@@ -169,8 +169,10 @@ const main = async (): Promise<number> => {
   } finally {
     server.close();
     await Promise.all(lanes.map((lane) => lane.stop().catch(() => undefined)));
-    if (!failed && process.env['VC_STACK_TEST_KEEP'] === undefined) rmSync(directory, { recursive: true, force: true });
-    else print(`chaos: logs below ${directory} while this runs; VC_STACK_TEST_KEEP=1 keeps them`);
+    if (process.env['VC_STACK_TEST_KEEP'] === undefined) {
+      rmSync(directory, { recursive: true, force: true });
+      if (failed) print('chaos: VC_STACK_TEST_KEEP=1 keeps the logs');
+    } else print(`chaos: logs and files are below ${directory}`);
   }
   print(`chaos: ${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);
   return count.failed > 0 ? 1 : 0;

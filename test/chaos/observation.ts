@@ -97,8 +97,9 @@ export const takenBack = async (lane: Lane, taskId: string, subject: Subject, ty
   if (end < 0) faults.push(`nobody was told of the task's end: ${states.join(', ')}`);
   if (type !== 'compute.create-instance') return faults;
   const instance = await lane.query<{ type: string; state: string }>(`SELECT type, data->>'state' AS state FROM outbox WHERE subject->>'kind' = 'instance' AND subject->>'id' = $1 ORDER BY seq`, [subject.id]);
+  // A host that is silent for long makes it `unknown`: nobody says that it does not run.
   const ran = instance.findIndex((event) => event.state === 'running');
-  const after = ran < 0 ? [] : instance.slice(ran).filter((event) => event.type === 'instance.deleted' || event.state !== 'running');
+  const after = ran < 0 ? [] : instance.slice(ran).filter((event) => event.type === 'instance.deleted' || (event.state !== 'running' && event.state !== 'unknown'));
   if (after.length > 0) faults.push(`the instance ran and then was ${after.map((event) => event.state).join(', ')}`);
   return faults;
 };
