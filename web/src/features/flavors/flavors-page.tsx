@@ -9,14 +9,13 @@ import { useList, useWrite } from '../../lib/queries';
 import type { CreateFlavor, Flavor } from '../../lib/types';
 import { checkName } from '../../lib/validate';
 import { Button } from '../../ui/button';
-import { Collection, matches } from '../../ui/collection';
 import { ConfirmDelete } from '../../ui/confirm-delete';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { TextField } from '../../ui/field';
-import { Page } from '../../ui/page';
+import { actionColumn, ListPage } from '../../ui/list-page';
 import { ProblemNote } from '../../ui/problem-note';
-import { NameTd, Cut, Row, Td, Th } from '../../ui/table';
+import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
 
@@ -26,7 +25,6 @@ export default function FlavorsPage() {
   const { admin } = useScope();
   const list = useList<Flavor>('flavors');
   const dialog = useNewDialog(admin);
-  const [filter, setFilter] = useState('');
   const [doomed, setDoomed] = useState<Flavor | null>(null);
   const remove = useWrite((flavor: Flavor) => api.delete(`/flavors/${flavor.id}`), {
     touches: ['flavors'],
@@ -42,47 +40,37 @@ export default function FlavorsPage() {
     </Button>
   );
   return (
-    <Page title="Flavors" description="Sizes that instances can have: processors, memory, disk." actions={admin && create}>
-      <Collection
-        label="Flavors"
-        list={list}
-        items={list.items.filter((f) => matches(f.name, filter))}
-        filter={filter}
-        onFilter={setFilter}
-        columns={6}
-        empty={{ icon: Gauge, title: 'No flavors yet', text: admin ? 'Nobody can create an instance before there is a flavor.' : 'Ask an administrator to create one.', action: admin && create }}
-        head={
-          <>
-            <Th>Name</Th>
-            <Th className="text-right">vCPUs</Th>
-            <Th className="text-right">Memory</Th>
-            <Th from="sm" className="text-right">
-              Disk
-            </Th>
-            <Th from="md">Age</Th>
-            <Th className="w-12">
-              <span className="sr-only">Actions</span>
-            </Th>
-          </>
-        }
-        row={(f) => (
-          <Row key={f.id}>
-            <NameTd>
+    <ListPage
+      title="Flavors"
+      description="Sizes that instances can have: processors, memory, disk."
+      actions={admin && create}
+      list={list}
+      nameOf={(f) => f.name}
+      empty={{ icon: Gauge, title: 'No flavors yet', text: admin ? 'Nobody can create an instance before there is a flavor.' : 'Ask an administrator to create one.', action: admin && create }}
+      columns={[
+        {
+          head: 'Name',
+          name: true,
+          cell: (f) => (
+            <>
               <Cut text={f.name} className="font-medium" />
               {f.description !== '' && <Cut text={f.description} className="text-xs text-dim" />}
-            </NameTd>
-            <Td className="text-right">{f.vcpus}</Td>
-            <Td className="text-right whitespace-nowrap">{bytes(f.memoryBytes)}</Td>
-            <Td from="sm" className="text-right whitespace-nowrap">
-              {f.diskBytes === 0 ? <span className="text-dim">as image</span> : bytes(f.diskBytes)}
-            </Td>
-            <Td from="md" className="text-dim">
-              <Age at={f.createdAt} />
-            </Td>
-            <Td className="w-12 py-0 text-right">{admin && <DeleteButton name={f.name} reason={reason} onClick={() => setDoomed(f)} />}</Td>
-          </Row>
-        )}
-      />
+            </>
+          ),
+        },
+        { head: 'vCPUs', headClassName: 'text-right', className: 'text-right', cell: (f) => f.vcpus },
+        { head: 'Memory', headClassName: 'text-right', className: 'text-right whitespace-nowrap', cell: (f) => bytes(f.memoryBytes) },
+        {
+          head: 'Disk',
+          from: 'sm',
+          headClassName: 'text-right',
+          className: 'text-right whitespace-nowrap',
+          cell: (f) => (f.diskBytes === 0 ? <span className="text-dim">as image</span> : bytes(f.diskBytes)),
+        },
+        { head: 'Age', from: 'md', className: 'text-dim', cell: (f) => <Age at={f.createdAt} /> },
+        actionColumn<Flavor>((f) => admin && <DeleteButton name={f.name} reason={reason} onClick={() => setDoomed(f)} />),
+      ]}
+    >
       <Dialog open={dialog.open} onClose={dialog.hide} title="New flavor">
         <NewFlavor onClose={dialog.hide} />
       </Dialog>
@@ -100,7 +88,7 @@ export default function FlavorsPage() {
       >
         Instances made with it keep their size.
       </ConfirmDelete>
-    </Page>
+    </ListPage>
   );
 }
 

@@ -9,14 +9,13 @@ import { useList, useWrite } from '../../lib/queries';
 import type { Project } from '../../lib/types';
 import { checkName } from '../../lib/validate';
 import { Button } from '../../ui/button';
-import { Collection, matches } from '../../ui/collection';
 import { ConfirmDelete } from '../../ui/confirm-delete';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { TextField } from '../../ui/field';
-import { Page } from '../../ui/page';
+import { actionColumn, ListPage } from '../../ui/list-page';
 import { ProblemNote } from '../../ui/problem-note';
-import { NameTd, Cut, Row, Td, Th } from '../../ui/table';
+import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
 
@@ -24,7 +23,6 @@ export default function ProjectsPage() {
   const { admin, projects } = useScope();
   const list = useList<Project>('projects');
   const dialog = useNewDialog(admin);
-  const [filter, setFilter] = useState('');
   const [doomed, setDoomed] = useState<Project | null>(null);
   const remove = useWrite((project: Project) => api.delete(`/projects/${project.id}`), {
     touches: ['projects', 'whoami'],
@@ -39,41 +37,31 @@ export default function ProjectsPage() {
     </Button>
   );
   return (
-    <Page title="Projects" description="A project owns instances, networks, images and keys. Members see only their projects." actions={create}>
-      <Collection
-        label="Projects"
-        list={list}
-        items={list.items.filter((p) => matches(p.name, filter))}
-        filter={filter}
-        onFilter={setFilter}
-        columns={4}
-        empty={{ icon: FolderKanban, title: 'No projects', text: admin ? 'Create one, then add members to it.' : 'Ask an administrator to add you to one.', action: create }}
-        head={
-          <>
-            <Th>Name</Th>
-            <Th>Your role</Th>
-            <Th from="sm">Age</Th>
-            <Th className="w-12">
-              <span className="sr-only">Actions</span>
-            </Th>
-          </>
-        }
-        row={(p) => (
-          <Row key={p.id}>
-            <NameTd>
+    <ListPage
+      title="Projects"
+      description="A project owns instances, networks, images and keys. Members see only their projects."
+      actions={create}
+      list={list}
+      nameOf={(p) => p.name}
+      empty={{ icon: FolderKanban, title: 'No projects', text: admin ? 'Create one, then add members to it.' : 'Ask an administrator to add you to one.', action: create }}
+      columns={[
+        {
+          head: 'Name',
+          name: true,
+          cell: (p) => (
+            <>
               <Link to={`/projects/${p.id}`} title={p.name} className="block truncate rounded font-medium hover:underline">
                 {p.name}
               </Link>
               {p.description !== '' && <Cut text={p.description} className="text-xs text-dim" />}
-            </NameTd>
-            <Td className="text-dim">{projects.find((mine) => mine.id === p.id)?.role ?? '–'}</Td>
-            <Td from="sm" className="text-dim">
-              <Age at={p.createdAt} />
-            </Td>
-            <Td className="w-12 py-0 text-right">{admin && <DeleteButton name={p.name} reason={null} onClick={() => setDoomed(p)} />}</Td>
-          </Row>
-        )}
-      />
+            </>
+          ),
+        },
+        { head: 'Your role', className: 'text-dim', cell: (p) => projects.find((mine) => mine.id === p.id)?.role ?? '–' },
+        { head: 'Age', from: 'sm', className: 'text-dim', cell: (p) => <Age at={p.createdAt} /> },
+        actionColumn<Project>((p) => admin && <DeleteButton name={p.name} reason={null} onClick={() => setDoomed(p)} />),
+      ]}
+    >
       <Dialog open={dialog.open} onClose={dialog.hide} title="New project">
         <NewProject onClose={dialog.hide} />
       </Dialog>
@@ -91,7 +79,7 @@ export default function ProjectsPage() {
       >
         Only an empty project can be deleted.
       </ConfirmDelete>
-    </Page>
+    </ListPage>
   );
 }
 

@@ -9,15 +9,14 @@ import { useList, useWrite } from '../../lib/queries';
 import type { SshKey } from '../../lib/types';
 import { checkName, checkPublicKey } from '../../lib/validate';
 import { Button } from '../../ui/button';
-import { Collection, matches } from '../../ui/collection';
 import { ConfirmDelete } from '../../ui/confirm-delete';
 import { CopyButton } from '../../ui/copy';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { TextArea, TextField } from '../../ui/field';
-import { Page } from '../../ui/page';
+import { actionColumn, ListPage } from '../../ui/list-page';
 import { ProblemNote } from '../../ui/problem-note';
-import { NameTd, Cut, Row, Td, Th } from '../../ui/table';
+import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
 
@@ -25,7 +24,6 @@ export default function SshKeysPage() {
   const scope = useScope();
   const list = useList<SshKey>('ssh-keys', scope.query);
   const dialog = useNewDialog(scope.readOnly === null);
-  const [filter, setFilter] = useState('');
   const [doomed, setDoomed] = useState<SshKey | null>(null);
   const remove = useWrite((key: SshKey) => api.delete(`/ssh-keys/${key.id}`), {
     touches: ['ssh-keys'],
@@ -40,49 +38,30 @@ export default function SshKeysPage() {
     </Button>
   );
   return (
-    <Page title="SSH keys" description="Public keys that new instances can be given." actions={add}>
-      <Collection
-        label="SSH keys"
-        list={list}
-        items={list.items.filter((k) => matches(k.name, filter))}
-        filter={filter}
-        onFilter={setFilter}
-        columns={5}
-        empty={{ icon: KeyRound, title: 'No SSH keys yet', text: 'Store your public key once, and choose it whenever you create an instance. It is usually in ~/.ssh/id_ed25519.pub.', action: add }}
-        head={
-          <>
-            <Th>Name</Th>
-            <Th from="sm">Type</Th>
-            <Th>Fingerprint</Th>
-            <Th from="md">Age</Th>
-            <Th className="w-12">
-              <span className="sr-only">Actions</span>
-            </Th>
-          </>
-        }
-        row={(k) => (
-          <Row key={k.id}>
-            <NameTd>
-              <Cut text={k.name} className="font-medium" />
-            </NameTd>
-            <Td from="sm" className="max-w-40 text-dim">
-              <Cut text={k.type} />
-            </Td>
-            <Td className="max-w-32 sm:max-w-80">
-              <span className="flex items-center gap-1">
-                <Cut text={k.fingerprint} className="font-mono text-xs" />
-                <CopyButton text={k.publicKey} label={`Copy the public key ${k.name}`} />
-              </span>
-            </Td>
-            <Td from="md" className="text-dim">
-              <Age at={k.createdAt} />
-            </Td>
-            <Td className="w-12 py-0 text-right">
-              <DeleteButton name={k.name} reason={scope.reasonFor(k.projectId)} onClick={() => setDoomed(k)} />
-            </Td>
-          </Row>
-        )}
-      />
+    <ListPage
+      title="SSH keys"
+      description="Public keys that new instances can be given."
+      actions={add}
+      list={list}
+      nameOf={(k) => k.name}
+      empty={{ icon: KeyRound, title: 'No SSH keys yet', text: 'Store your public key once, and choose it whenever you create an instance. It is usually in ~/.ssh/id_ed25519.pub.', action: add }}
+      columns={[
+        { head: 'Name', name: true, cell: (k) => <Cut text={k.name} className="font-medium" /> },
+        { head: 'Type', from: 'sm', className: 'max-w-40 text-dim', cell: (k) => <Cut text={k.type} /> },
+        {
+          head: 'Fingerprint',
+          className: 'max-w-32 sm:max-w-80',
+          cell: (k) => (
+            <span className="flex items-center gap-1">
+              <Cut text={k.fingerprint} className="font-mono text-xs" />
+              <CopyButton text={k.publicKey} label={`Copy the public key ${k.name}`} />
+            </span>
+          ),
+        },
+        { head: 'Age', from: 'md', className: 'text-dim', cell: (k) => <Age at={k.createdAt} /> },
+        actionColumn<SshKey>((k) => <DeleteButton name={k.name} reason={scope.reasonFor(k.projectId)} onClick={() => setDoomed(k)} />),
+      ]}
+    >
       <Dialog open={dialog.open} onClose={dialog.hide} title="Add SSH key">
         <NewKey onClose={dialog.hide} />
       </Dialog>
@@ -100,7 +79,7 @@ export default function SshKeysPage() {
       >
         Instances that have it keep it.
       </ConfirmDelete>
-    </Page>
+    </ListPage>
   );
 }
 
