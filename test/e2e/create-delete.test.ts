@@ -58,4 +58,17 @@ describe('an instance that is deleted at once', () => {
     const { items: networks } = await cloud.api.ok<{ items: { addresses: { used: number } }[] }>('GET', '/networks');
     expect(networks.map((n) => n.addresses.used)).toEqual([0]);
   }, 20 * minutes);
+
+  it('is deleted although its host is dead, which removes the rest once it is back', async () => {
+    const created = await cloud.api.ok<Accepted>('POST', '/instances?project=default', cloud.body('left-alone'));
+    expect((await cloud.settled(created.taskId)).state).toBe('succeeded');
+    const { host } = await cloud.api.ok<Instance>('GET', `/instances/${created.instance.id}`);
+    const agent = cloud.hosts[Number(host?.name.replace('sim', ''))];
+    await agent?.end('SIGKILL');
+    const deleted = await cloud.api.ok<Accepted>('DELETE', `/instances/${created.instance.id}`);
+    expect((await cloud.settled(deleted.taskId)).state).toBe('succeeded');
+    expect((await cloud.leftovers()).some((line) => line.startsWith('remainder'))).toBe(true);
+    await agent?.start();
+    expect(await cloud.nothingLeft()).toEqual([]);
+  }, 3 * minutes);
 });

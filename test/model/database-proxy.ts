@@ -4,7 +4,7 @@ import { createConnection, createServer, type AddressInfo, type Server, type Soc
 export class DatabaseProxy {
   private readonly pairs = new Set<{ client: Socket; server: Socket }>();
   private refusing = false;
-  private losing: (() => void) | undefined;
+  private losing: { marker: Buffer; done: () => void } | undefined;
 
   private constructor(
     private readonly listener: Server,
@@ -35,15 +35,12 @@ export class DatabaseProxy {
     this.refusing = false;
   }
 
-  /** The next COMMIT that follows a statement with `marker` on its connection reaches the database; its answer does not come back. Resolves when that has happened. */
+  /** The answer to the first commit on a connection that has carried `marker` does not come back: the connection ends instead. Resolves when that has happened. */
   loseCommitAfter(marker: string): Promise<void> {
     return new Promise((done) => {
-      this.losing = done;
-      this.marker = Buffer.from(marker);
+      this.losing = { marker: Buffer.from(marker), done };
     });
   }
-
-  private marker: Buffer = Buffer.alloc(0);
 
   async close(): Promise<void> {
     this.cut();
@@ -58,23 +55,20 @@ export class DatabaseProxy {
     const server = createConnection({ host: this.target.hostname, port: Number(this.target.port) });
     const pair = { client, server };
     this.pairs.add(pair);
-    let marked = false;
     let lost: (() => void) | undefined;
     client.on('data', (data) => {
-      if (this.losing && data.includes(this.marker)) marked = true;
-      if (this.losing && marked && data.includes('COMMIT')) {
-        lost = this.losing;
+      if (this.losing && data.includes(this.losing.marker)) {
+        lost = this.losing.done;
         this.losing = undefined;
       }
       server.write(data);
     });
     server.on('data', (data) => {
-      if (!lost) {
+      // What the server says of a commit that it has made; the command itself may go by another name.
+      if (!lost || !data.includes('COMMIT\0')) {
         client.write(data);
         return;
       }
-      // The answer to what came with the commit; by then it is in the database.
-      if (!data.includes('COMMIT')) return;
       this.end(pair);
       lost();
     });
