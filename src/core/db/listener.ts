@@ -1,4 +1,5 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
+import { PreparingClient } from './preparing-client';
 
 /** Called per notification; with null when the connection was remade, since anything may have been missed meanwhile. */
 export type NotificationHandler = (payload: string | null) => void;
@@ -50,7 +51,7 @@ export class NotificationListener {
   }
 
   private async connect(): Promise<Client> {
-    const client = new Client({ connectionString: this.url, application_name: `${this.applicationName}-listen`, keepAlive: true, connectionTimeoutMillis: 10_000 });
+    const client = new PreparingClient({ connectionString: this.url, application_name: `${this.applicationName}-listen`, keepAlive: true, connectionTimeoutMillis: 10_000 });
     client.on('notification', (n) => this.dispatch(n.channel, n.payload ?? ''));
     client.on('error', () => this.lost(client));
     client.on('end', () => this.lost(client));
