@@ -22,11 +22,13 @@ import { identityWiring } from '../../../src/modules/identity/management/identit
 import { IdentityAuthenticator } from '../../../src/modules/identity/management/identity-authenticator';
 import { IdentityLifecycle } from '../../../src/modules/identity/management/identity-lifecycle.service';
 import { ProjectService } from '../../../src/modules/identity/management/project.service';
+import { LoginAttemptRepository } from '../../../src/core/http/login-attempt.repository';
 import { LoginLimiter } from '../../../src/core/http/login-limiter';
 import { RedisClients } from '../../../src/core/jobs/redis-clients';
 import { SessionService } from '../../../src/modules/identity/management/session.service';
 import { UserService } from '../../../src/modules/identity/management/user.service';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
+import { HttpLoginAttempts1764300200002 } from '../../../migrations/1764300200002-http-login-attempts';
 import { IdentityUsers1764300300000 } from '../../../migrations/1764300300000-identity-users';
 
 class RecordedOutbox extends Outbox {
@@ -59,7 +61,7 @@ export class IdentityFixture {
   ) {}
 
   static async start(config: Record<string, unknown> = {}): Promise<IdentityFixture> {
-    const db = await startTestDatabase({ entities: identityEntities, migrations: [IdentityUsers1764300300000] });
+    const db = await startTestDatabase({ entities: identityEntities, migrations: [HttpLoginAttempts1764300200002, IdentityUsers1764300300000] });
     const stateDir = await mkdtemp(join(tmpdir(), 'identity-'));
     const fixture = new IdentityFixture(db, stateDir, new MasterKey(randomBytes(32)), new Container());
     fixture.container = fixture.process(config);
@@ -76,6 +78,7 @@ export class IdentityFixture {
     container.bind(MasterKey).toConstantValue(this.masterKey);
     container.bind(ProjectUsage).toConstantValue(this.usage);
     container.bind(RedisClients).toSelf().inSingletonScope();
+    container.bind(LoginAttemptRepository).toSelf().inSingletonScope();
     container.bind(LoginLimiter).toSelf().inSingletonScope();
     container.load(new ContainerModule(identityWiring.bind));
     return container;

@@ -164,6 +164,21 @@ describe('sessions', () => {
     await f.sessions.login('heidi', 'a new password', '127.0.0.1');
   });
 
+  it('measures tokens by the clock of the database, whatever that of this process says', async () => {
+    const { accessToken } = await f.sessions.login('root', 'password of root', '127.0.0.1');
+    const step = jest.spyOn(Date, 'now');
+    const real = Date.now();
+    try {
+      for (const minutes of [-20, 20]) {
+        step.mockReturnValue(real + minutes * 60_000);
+        expect((await f.principal(accessToken)).name).toBe('root');
+        expect((await f.principal((await f.sessions.login('root', 'password of root', '127.0.0.1')).accessToken)).name).toBe('root');
+      }
+    } finally {
+      step.mockRestore();
+    }
+  });
+
   it('refuses an expired session and clears it away', async () => {
     const ivan = await f.user('ivan');
     await f.db.database.query(`UPDATE session SET expires_at = now() - interval '1 second' WHERE id = $1`, [ivan.principal.sessionId]);

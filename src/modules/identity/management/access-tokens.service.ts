@@ -10,6 +10,8 @@ import { signingAlgorithm, SigningKeys } from './signing-keys.service';
 const tokenType = 'at+jwt';
 const issuer = 'vc-stack';
 const audience = 'vc-stack/api';
+/** This process's clock has no say in what is expired. */
+const neverExpired = new Date(0);
 
 @injectable()
 export class AccessTokens {
@@ -18,11 +20,13 @@ export class AccessTokens {
     private readonly config: Config,
   ) {}
 
-  /** Opens its own transaction when a signing key is due: call it outside of any. */
-  async issue(userId: string, sessionId: string): Promise<{ token: string; expiresIn: number }> {
+  /**
+   * Opens its own transaction when a signing key is due: call it outside of any.
+   * @param now seconds since 1970 on the database's clock, which all processes share
+   */
+  async issue(userId: string, sessionId: string, now: number): Promise<{ token: string; expiresIn: number }> {
     const { id, key } = await this.keys.current();
     const expiresIn = this.config.section<IdentityConfig>('identity').accessTokenSeconds;
-    const now = Math.floor(Date.now() / 1000);
     const token = await new SignJWT({ sid: sessionId })
       .setProtectedHeader({ alg: signingAlgorithm, kid: id, typ: tokenType })
       .setIssuer(issuer)
@@ -35,15 +39,18 @@ export class AccessTokens {
     return { token, expiresIn };
   }
 
-  /** Whose session a token names; null for anything that is not a valid access token of ours. Does not look at the session. */
-  async verify(token: string): Promise<{ userId: string; sessionId: string } | null> {
+  /**
+   * Whose session a token names; null for anything that is not an access token of ours. Looks neither at the session nor at the clock:
+   * `expiresAt`, in seconds since 1970, is for the database to compare.
+   */
+  async verify(token: string): Promise<{ userId: string; sessionId: string; expiresAt: number } | null> {
     const kid = keyIdOf(token);
     const key = kid === null ? null : await this.keys.verification(kid);
     if (!key) return null;
     try {
-      const { payload } = await jwtVerify(token, key, { algorithms: [signingAlgorithm], typ: tokenType, issuer, audience, requiredClaims: ['exp', 'sub', 'sid'], clockTolerance: 5 });
-      const { sub, sid } = payload;
-      return typeof sub === 'string' && looksLikeId(sub) && typeof sid === 'string' && looksLikeId(sid) ? { userId: sub, sessionId: sid } : null;
+      const { payload } = await jwtVerify(token, key, { algorithms: [signingAlgorithm], typ: tokenType, issuer, audience, requiredClaims: ['exp', 'sub', 'sid'], currentDate: neverExpired });
+      const { sub, sid, exp } = payload;
+      return typeof sub === 'string' && looksLikeId(sub) && typeof sid === 'string' && looksLikeId(sid) && exp !== undefined ? { userId: sub, sessionId: sid, expiresAt: exp } : null;
     } catch (error) {
       if (error instanceof errors.JOSEError) return null;
       throw error;

@@ -37,7 +37,7 @@ export class IdentityAuthenticator extends Authenticator {
   private async byAccessToken(bearer: string): Promise<Principal | null> {
     const claims = await this.accessTokens.verify(bearer);
     if (!claims) return null;
-    const row = await this.principals.ofSession(this.database.op, claims.sessionId, claims.userId);
+    const row = await this.principals.ofSession(this.database.op, claims.sessionId, claims.userId, claims.expiresAt);
     if (!row) return null;
     return {
       kind: 'user',

@@ -21,13 +21,13 @@ const memberships = `COALESCE((SELECT json_agg(json_build_object('projectId', m.
 /** Who is behind a credential, in one indexed statement per request. */
 @injectable()
 export class PrincipalRepository {
-  /** Null when the session was revoked or expired, or its user is disabled. */
-  async ofSession(op: Op, sessionId: string, userId: string): Promise<UserRow | null> {
+  /** Null when the session was revoked or expired, its user is disabled, or the token that names it has expired (seconds since 1970). */
+  async ofSession(op: Op, sessionId: string, userId: string, tokenExpiresAt: number): Promise<UserRow | null> {
     const rows: UserRow[] = await op.query(
       `SELECT u.id AS "userId", u.name, u.admin, ${memberships}
        FROM session s JOIN app_user u ON u.id = s.user_id
-       WHERE s.id = $1 AND s.user_id = $2 AND s.revoked_at IS NULL AND s.expires_at > now() AND u.enabled`,
-      [sessionId, userId],
+       WHERE s.id = $1 AND s.user_id = $2 AND s.revoked_at IS NULL AND s.expires_at > now() AND u.enabled AND to_timestamp($3::float8) > now()`,
+      [sessionId, userId, tokenExpiresAt],
     );
     return rows[0] ?? null;
   }

@@ -13,6 +13,13 @@ export interface RefreshRow {
 /** Sessions and their refresh tokens. All times are the database's. */
 @injectable()
 export class SessionRepository {
+  /** Seconds since 1970. */
+  async now(op: Op): Promise<number> {
+    const rows: { now: number }[] = await op.query('SELECT floor(extract(epoch FROM now()))::float8 AS now');
+    if (!rows[0]) throw new Error('the database does not say what time it is');
+    return rows[0].now;
+  }
+
   /** False when the user is gone or disabled meanwhile. Holds the user's row until the transaction ends. */
   async open(op: Op, session: { id: string; userId: string; passwordHash: string; days: number }): Promise<boolean> {
     const rows: unknown[] = await op.query(

@@ -44,7 +44,7 @@ export class SessionService {
       throw invalidCredentials();
     }
     const sessionId = uuid();
-    const access = await this.accessTokens.issue(user.id, sessionId);
+    const access = await this.accessTokens.issue(user.id, sessionId, await this.sessions.now(this.database.op));
     const refresh = await this.database.tx(async (op) => {
       const open = await this.sessions.open(op, { id: sessionId, userId: user.id, passwordHash: user.passwordHash, days: this.settings().sessionDays });
       if (!open) throw invalidCredentials();
@@ -75,7 +75,7 @@ export class SessionService {
     });
     if (outcome === 'invalid') throw invalidRefreshToken();
     if (outcome === 'reused') throw new Problem({ status: 401, code: 'refresh_token_reused', detail: 'This refresh token was used before. The session has been ended; log in again.' });
-    const access = await this.accessTokens.issue(outcome.row.userId, outcome.row.sessionId);
+    const access = await this.accessTokens.issue(outcome.row.userId, outcome.row.sessionId, await this.sessions.now(this.database.op));
     return { accessToken: access.token, expiresIn: access.expiresIn, ...outcome.refresh };
   }
 
