@@ -82,12 +82,61 @@ describe('the console in a browser', () => {
     await page.screenshot({ path: join(pictures, 'serial.png') });
   }, 2 * minutes);
 
-  it("shows the task's steps", async () => {
+  it("shows the task's steps in a drawer with an address of its own, and leaves out what the system does by itself", async () => {
     await page.goto(address('tasks'));
-    await page.getByText('from-the-browser').locator('visible=true').first().click();
-    await page.getByText('Start the virtual machine').first().waitFor();
+    await page.getByRole('row', { name: /Create instance.*from-the-browser/ }).click();
+    const drawer = page.getByRole('complementary', { name: 'Task' });
+    await drawer.getByText('Start the virtual machine').waitFor();
+    expect(page.url()).toMatch(/\/tasks\/[0-9a-f-]{36}$/);
+    expect(await drawer.getByRole('listitem').count()).toBeGreaterThan(5);
+    expect(await drawer.getByText(/on h1/).count()).toBeGreaterThan(2);
     await page.screenshot({ path: join(pictures, 'task.png') });
-  }, minutes);
+    const deep = page.url();
+    await drawer.getByRole('button', { name: 'Close task' }).click();
+    await page.waitForURL(/\/tasks$/);
+    await page.goto(deep);
+    await drawer.getByText('Start the virtual machine').waitFor();
+    await page.keyboard.press('Escape');
+    await page.waitForURL(/\/tasks$/);
+    expect(await page.getByRole('row', { name: /Sync host/ }).count()).toBe(0);
+    await page.getByRole('switch', { name: 'System tasks' }).click();
+    await page.waitForURL(/system=true/);
+    await page.getByLabel('State').selectOption('failed');
+    await page.waitForURL(/state=failed/);
+    await page.getByText('Nothing matches the filter').waitFor();
+  }, 2 * minutes);
+
+  it('tells why a task failed and what was undone, in both themes', async () => {
+    await cloud.api.ok('POST', '/images?project=default', { name: 'unreachable', url: 'http://nowhere.invalid/disk.raw' });
+    await page.goto(address('tasks?state=errors'));
+    await page.getByRole('row', { name: /Import image.*unreachable.*Failed/ }).click({ timeout: minutes });
+    const drawer = page.getByRole('complementary', { name: 'Task' });
+    const story = drawer.getByRole('alert');
+    await story.getByText(/“Fetch the image” failed/).waitFor();
+    await story.getByText(/Check the address in a browser/).waitFor();
+    await page.screenshot({ path: join(pictures, 'task-failed.png') });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.screenshot({ path: join(pictures, 'task-failed-dark.png') });
+    await page.emulateMedia({ colorScheme: 'light' });
+  }, 2 * minutes);
+
+  it('shows what a task waits for while its host does not answer, and cancels it', async () => {
+    const { id } = await cloud.instance('second-by-rest');
+    await cloud.host('h1').end('SIGKILL');
+    const drawer = page.getByRole('complementary', { name: 'Task' });
+    try {
+      const { taskId } = await cloud.api.ok<{ taskId: string }>('POST', `/instances/${id}/actions/reboot`, { force: true });
+      await page.goto(address(`tasks/${taskId}`));
+      await drawer.getByText(/Waiting for another try/).first().waitFor({ timeout: minutes });
+      await page.screenshot({ path: join(pictures, 'task-waiting.png') });
+      await drawer.getByRole('button', { name: 'Cancel task' }).click();
+    } finally {
+      await cloud.host('h1').start();
+    }
+    await drawer.getByText('Cancelled', { exact: true }).first().waitFor({ timeout: minutes });
+    await cloud.hostState('h1', 'ready');
+    await eventually('the instance running', async () => (await cloud.instance(id)).state === 'running', 60_000);
+  }, 4 * minutes);
 
   it('deletes it once its name has been typed', async () => {
     await page.goto(address('instances'));
