@@ -213,6 +213,8 @@ export class Lane {
       VC_STACK_COMPUTE__PORT: String(await fixedPort()),
       VC_STACK_COMPUTE__TOKEN: token,
       VC_STACK_M2M__HEARTBEAT_MS: '1000',
+      // Long verbs are answered "accepted": their tasks sleep and are woken, as with real guests.
+      VC_STACK_M2M__ACCEPT_AFTER_MS: '1',
       VC_STACK_MODULES__COMPUTE__DRIVERS: '[simulated]',
       VC_STACK_MODULES__IMAGE__NODE_DRIVER: 'simulated',
       VC_STACK_MODULES__STORAGE__DRIVER: 'simulated',
