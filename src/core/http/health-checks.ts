@@ -32,7 +32,7 @@ export class HealthChecks {
 
   /** All checks at once; the worst decides. */
   report(): Promise<HealthReport> {
-    const now = Date.now();
+    const now = performance.now();
     if (!this.last || now - this.last.at >= cacheMs) this.last = { at: now, report: this.run() };
     return this.last.report;
   }
