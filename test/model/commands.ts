@@ -228,6 +228,8 @@ class StepClock extends Step {
     await cloud.stepClock(this.minutes * 60_000);
     const who = await cloud.api.call('GET', '/whoami');
     if (who.status !== 200) refuse(`${this.toString()}: the session is over`, who);
+    // One that begins now is measured by the same clock, also after the next step.
+    await cloud.login();
   }
 
   toString(): string {
