@@ -125,7 +125,7 @@ describe('the console in a browser', () => {
     await cloud.host('h1').end('SIGKILL');
     const drawer = page.getByRole('complementary', { name: 'Task' });
     try {
-      const { taskId } = await cloud.api.ok<{ taskId: string }>('POST', `/instances/${id}/actions/reboot`, { force: true });
+      const { taskId } = await cloud.api.ok<{ taskId: string }>('POST', `/instances/${id}/actions/stop`, { force: true });
       await page.goto(address(`tasks/${taskId}`));
       await drawer.getByText(/Waiting for another try/).first().waitFor({ timeout: minutes });
       await page.screenshot({ path: join(pictures, 'task-waiting.png') });
@@ -135,7 +135,6 @@ describe('the console in a browser', () => {
     }
     await drawer.getByText('Cancelled', { exact: true }).first().waitFor({ timeout: minutes });
     await cloud.hostState('h1', 'ready');
-    await eventually('the instance running', async () => (await cloud.instance(id)).state === 'running', 60_000);
   }, 4 * minutes);
 
   it('deletes it once its name has been typed', async () => {
