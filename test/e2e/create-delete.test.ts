@@ -1,5 +1,6 @@
 import type { Instance } from '../../src/modules/compute/contract/compute.api';
 import type { TaskDetail } from '../../src/modules/task/contract/task.api';
+import { eventually } from '../support/cloud';
 import { SimulatedCloud } from '../model/simulated-cloud';
 
 const minutes = 60_000;
@@ -69,6 +70,8 @@ describe('an instance that is deleted at once', () => {
     expect((await cloud.settled(deleted.taskId)).state).toBe('succeeded');
     expect((await cloud.leftovers()).some((line) => line.startsWith('remainder'))).toBe(true);
     await agent?.start();
-    expect(await cloud.nothingLeft()).toEqual([]);
+    // Its network document follows with the next change on that host; guest, disk and records go by themselves.
+    const guests = async (): Promise<string[]> => (await cloud.leftovers()).filter((line) => !/^sim\d+: port /.test(line));
+    await eventually('the rest removed', async () => (await guests()).length === 0);
   }, 3 * minutes);
 });
