@@ -158,6 +158,7 @@ describe.each([
       taskIds.push(answer.body.taskId);
     });
     await eventually('the burst under way', async () => (await rows(`SELECT 1 FROM task WHERE state = 'running' AND type = 'compute.create-instance'`)).length > 2);
+    await eventually('the first events', () => sse.last > 0 && socket.last > 0);
     await a.process.end('SIGKILL');
     const [{ killed } = { killed: '' }] = await rows<{ killed: string }>('SELECT clock_timestamp()::text AS killed');
     await asked;
