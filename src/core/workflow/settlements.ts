@@ -34,7 +34,7 @@ export class Settlements {
 
   /** The task's state once it is settled, or its present one after `timeoutMs`. Throws when there is no such task. */
   async wait(taskId: string, timeoutMs: number): Promise<TaskState> {
-    const end = Date.now() + timeoutMs;
+    const end = performance.now() + timeoutMs;
     await this.listen();
     for (;;) {
       let known: TaskState | undefined;
@@ -48,7 +48,7 @@ export class Settlements {
       try {
         const state = await this.requests.state(taskId);
         if (state === undefined) throw new Error(`there is no task ${taskId}`);
-        const left = end - Date.now();
+        const left = end - performance.now();
         if (settledStates.includes(state) || left <= 0) return state;
         await this.either(noticed, Math.min(left, recheckMs));
         if (known !== undefined) return known;

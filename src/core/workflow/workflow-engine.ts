@@ -29,6 +29,8 @@ import { Workflows, type StartedTask, type StartOptions, type TaskState } from '
 export interface StepOutline {
   name: string;
   title: string;
+  /** It leaves something that a failure removes again. */
+  undo: boolean;
 }
 
 /** Runs workflows: see docs/workflows.md. One per process; several processes share the work of one database. */
@@ -170,7 +172,7 @@ export class WorkflowEngine extends Workflows implements VerbEvents {
 
   /** The steps of a type and version in order; empty when this process does not know it. */
   outline(type: string, version: number): StepOutline[] {
-    return (this.registry.get(type, version)?.steps ?? []).map((step) => ({ name: step.name, title: step.spec.title ?? step.name }));
+    return (this.registry.get(type, version)?.steps ?? []).map((step) => ({ name: step.name, title: step.spec.title ?? step.name, undo: step.kind !== 'wait' && step.spec.undo !== undefined }));
   }
 
   private async open(): Promise<void> {

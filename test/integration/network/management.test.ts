@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Problem } from '../../../src/core/errors/problem';
 import { usableCount, parseSubnet } from '../../../src/modules/network/contract/ipv4';
+import { Jobs } from '../../../src/core/jobs/jobs';
+import type { RedisClients } from '../../../src/core/jobs/redis-clients';
+import { BehindHostsReconciler } from '../../../src/modules/network/management/behind-hosts.reconciler';
+import { quietLogging } from '../../support/workflow-harness';
 import { NetworkFixture } from './network-fixture';
 
 jest.setTimeout(60_000);
@@ -254,5 +258,20 @@ describe('host documents', () => {
     expect(f.workflows.started).toEqual([]);
     await f.db.database.tx((op) => f.sink.accept(op, host, { generation: 1, failed: [] }));
     expect(f.workflows.started).toEqual([{ type: 'network.sync-host', input: { hostId: host } }]);
+  });
+
+  it('are given to a host that reported an older one once, while the newest was on its way', async () => {
+    const [late, silent, current] = [randomUUID(), randomUUID(), randomUUID()];
+    for (const host of [late, silent, current]) for (let i = 0; i < 2; i += 1) await f.db.database.tx((op) => f.ports.document(op, host));
+    f.workflows.started.length = 0;
+    for (const host of [late, current]) await f.db.database.tx((op) => f.sink.accept(op, host, { generation: 1, failed: [] }));
+    await f.db.database.tx((op) => f.sink.accept(op, current, { generation: 2, failed: [] }));
+    const reconciler = new BehindHostsReconciler(new Jobs(f.db.database, {} as RedisClients, quietLogging()), f.db.database, f.generations, f.sync);
+    await reconciler.round();
+    expect(f.workflows.started).toEqual([]);
+    await f.db.database.query(`UPDATE host_network_generation SET changed_at = changed_at - interval '1 minute'`);
+    await reconciler.round();
+    await reconciler.round();
+    expect(f.workflows.started).toEqual([{ type: 'network.sync-host', input: { hostId: late } }]);
   });
 });

@@ -22,6 +22,7 @@ import { PortRepository } from '../../../src/modules/network/management/port.rep
 import { PostgresInstancePorts } from '../../../src/modules/network/management/postgres-instance-ports';
 import { SyncHostWorkflow } from '../../../src/modules/network/management/sync-host.workflow';
 import { NetworkNetworks1764300800000 } from '../../../migrations/1764300800000-network-networks';
+import { NetworkHostBehind1764300800001 } from '../../../migrations/1764300800001-network-host-behind';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 
 class RecordedOutbox extends Outbox {
@@ -71,6 +72,8 @@ export class NetworkFixture {
   readonly service: NetworkService;
   readonly ports: PostgresInstancePorts;
   readonly sink: NetworkObservedSink;
+  readonly generations = new HostGenerationRepository();
+  readonly sync: HostSync;
 
   private constructor(
     readonly db: TestDatabase,
@@ -79,15 +82,14 @@ export class NetworkFixture {
     const config = new Config(coreConfigSchema.parse({}), { network: networkConfigSchema.parse({ cooldownSeconds }) });
     const networks = new NetworkRepository();
     const ports = new PortRepository();
-    const generations = new HostGenerationRepository();
-    this.ports = new PostgresInstancePorts(networks, ports, new AddressRepository(), generations, config);
-    const sync = new HostSync(this.workflows, new SyncHostWorkflow(this.ports));
-    this.service = new NetworkService(networks, ports, new NetworkEvents(this.outbox), new AnyProject(), sync, config);
-    this.sink = new NetworkObservedSink(generations, ports, sync);
+    this.ports = new PostgresInstancePorts(networks, ports, new AddressRepository(), this.generations, config);
+    this.sync = new HostSync(this.workflows, new SyncHostWorkflow(this.ports));
+    this.service = new NetworkService(networks, ports, new NetworkEvents(this.outbox), new AnyProject(), this.sync, config);
+    this.sink = new NetworkObservedSink(this.generations, ports, this.sync);
   }
 
   static async start(options: { cooldownSeconds?: number } = {}): Promise<NetworkFixture> {
-    const db = await startTestDatabase({ entities: networkEntities, migrations: [NetworkNetworks1764300800000], pool: 60 });
+    const db = await startTestDatabase({ entities: networkEntities, migrations: [NetworkNetworks1764300800000, NetworkHostBehind1764300800001], pool: 60 });
     return new NetworkFixture(db, options.cooldownSeconds ?? 60);
   }
 

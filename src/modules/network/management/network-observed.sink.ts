@@ -2,12 +2,9 @@ import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
 import { ObservedSink } from '../../../core/m2m/observed';
 import { observedNetwork, type ObservedNetwork } from '../contract/network.observed';
-import { HostGenerationRepository } from './host-generation.repository';
+import { graceSeconds, HostGenerationRepository } from './host-generation.repository';
 import { HostSync } from './host-sync.service';
 import { PortRepository } from './port.repository';
-
-/** A document younger than this is on its way. */
-const graceSeconds = 20;
 
 /** Takes what a host says of its networks: failed ports are shown, and a host that missed a document (it was away) gets the newest. */
 @injectable()

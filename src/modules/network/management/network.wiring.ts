@@ -2,6 +2,7 @@ import type { ManagementWiring } from '../../../core/app/module-manifest';
 import { ProjectUsage } from '../../identity/contract/identity.ports';
 import { InstancePorts } from '../contract/network.ports';
 import { AddressRepository } from './address.repository';
+import { BehindHostsReconciler } from './behind-hosts.reconciler';
 import { HostGenerationRepository } from './host-generation.repository';
 import { HostSync } from './host-sync.service';
 import { NetworkController } from './network.controller';
@@ -14,7 +15,7 @@ import { PortRepository } from './port.repository';
 import { PostgresInstancePorts } from './postgres-instance-ports';
 import { SyncHostWorkflow } from './sync-host.workflow';
 
-const parts = [NetworkRepository, PortRepository, AddressRepository, HostGenerationRepository, NetworkEvents, NetworkService, HostSync, SyncHostWorkflow, NetworkController, NetworkObservedSink];
+const parts = [NetworkRepository, PortRepository, AddressRepository, HostGenerationRepository, NetworkEvents, NetworkService, HostSync, SyncHostWorkflow, NetworkController, NetworkObservedSink, BehindHostsReconciler];
 
 export const networkWiring: ManagementWiring = {
   bind: ({ bind }) => {
@@ -24,5 +25,6 @@ export const networkWiring: ManagementWiring = {
   },
   controllers: [NetworkController],
   workflows: [SyncHostWorkflow],
+  services: [BehindHostsReconciler],
   observed: [NetworkObservedSink],
 };
