@@ -82,13 +82,14 @@ export class SseStream {
     setTimeout(() => this.res.destroy(), 1_000).unref();
   }
 
+  /** A reader is given up when it left earlier batches unread: one large batch alone says nothing about how fast it reads. */
   private send(batch: readonly LiveEventRecord[], limit = maxUnread): void {
+    if (this.res.writableLength > limit) this.res.destroy();
     for (const event of batch) {
       if (!this.open) return;
       if (event.seq <= this.lastSeq) continue;
       this.lastSeq = event.seq;
       if (this.wanted(event)) this.res.write(`id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`);
-      if (this.res.writableLength > limit) this.res.destroy();
     }
   }
 

@@ -213,6 +213,16 @@ describe('live events', () => {
     slow.close();
   });
 
+  it('keep a reader that reads, however much comes at once', async () => {
+    const reader = await read('alice');
+    const text = 'x'.repeat(100_000);
+    await db.database.tx(async (op) => {
+      for (let n = 0; n < 60; n += 1) await first.container.get(Outbox).publish(op, { type: 'instance.updated', projectId: projectA.id, subject: { kind: 'instance', id: projectA.id }, data: { n, text } });
+    });
+    await waitFor('all', () => reader.events().filter((n) => n >= 0).length === 60);
+    reader.close();
+  });
+
   it('end within 15 s of a revoked credential, and follow lost memberships', async () => {
     first.authenticator.tokens.set('soon-gone', principal('soon-gone', { a: 'viewer' }));
     const stream = await read('soon-gone');
