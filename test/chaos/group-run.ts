@@ -28,8 +28,8 @@ export interface Verdict {
 
 /** Enough for a lease, the backoff of many attempts and a slow machine. */
 const patienceMs = 45_000;
-/** What hosts report by heartbeat may take so long to be seen. */
-const settleMs = 10_000;
+/** What hosts report may take so long to be seen; a host that came back with older networks is given the newest only after their time. */
+const settleMs = 60_000;
 
 /** While the host or the database is away a verb may come to the end of its attempts: then it must have been undone. */
 const mayFail: readonly Fault[] = ['kill-agent', 'cut-database', 'restart-database'];
