@@ -36,6 +36,7 @@ class TransactionOp implements Op {
   }
 
   gather<T>(statement: GatheredStatement<T>, item: T): Promise<void> {
+    if (this.runner.alone) return Promise.reject(new Error('this transaction has announced its last statement: nothing can be gathered any more'));
     const items = this.gathered.get(statement as GatheredStatement<never>) ?? [];
     items.push(item);
     this.gathered.set(statement as GatheredStatement<never>, items);

@@ -11,7 +11,8 @@ import type { PreparingClient } from './preparing-client';
 export class TransactionRunner extends PostgresQueryRunner {
   private client: PreparingClient | undefined;
   private begun: Promise<unknown> | undefined;
-  private alone = false;
+  /** Its only statement has been announced: there is no COMMIT that anything more could go with. */
+  alone = false;
 
   constructor(dataSource: DataSource) {
     super(dataSource.driver as PostgresDriver, 'master');

@@ -94,6 +94,12 @@ describe('the database', () => {
         expect(rows).toEqual([{ before: true }]);
         expect(await kept()).toEqual([1]);
       });
+      await expect(
+        db.database.tx(async (op) => {
+          op.last();
+          await op.gather(gathered, 9);
+        }),
+      ).rejects.toThrow('announced its last statement');
       await db.database.tx(async (op) => {
         await op.query('INSERT INTO kept VALUES (2)');
         op.last();
