@@ -4,7 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApiClient } from '../../test/support/api-client';
 import { repositoryRoot } from '../../test/support/repository';
 import { Child } from './child';
-import { freePort, type Lab } from './lab';
+import { freePort } from '../../test/support/free-port';
+import type { Lab } from './lab';
 
 interface Accepted {
   instance: { id: string };

@@ -1,5 +1,4 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import type { BenchPostgres } from './postgres';
 
 /** A figure's own folder and what has to be removed after it, whatever happens. */
@@ -40,13 +39,3 @@ export class Lab {
   }
 }
 
-/** A TCP port of loopback that nobody listens on at the moment. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });

@@ -1,5 +1,4 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import type { Host } from '../../src/modules/host/contract/host.api';
 import type { TaskDetail } from '../../src/modules/task/contract/task.api';
@@ -9,6 +8,7 @@ import { startTestDatabase, type TestDatabase } from '../support/postgres';
 import { repositoryRoot } from '../support/repository';
 import { StackProcess } from '../support/stack-process';
 import { DatabaseProxy } from './database-proxy';
+import { freePort } from '../support/free-port';
 
 export interface SimulatedCloudOptions {
   hosts?: number;
@@ -23,17 +23,6 @@ export interface SimulatedCloudOptions {
 /** Files of instances, volumes and sockets carry their id. */
 const namedByAnId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 const settled = ['succeeded', 'failed', 'cancelled', 'stuck'];
-
-/** Free at the moment that it is asked for; kept by a process over its restarts. */
-const freePort = (): Promise<number> =>
-  new Promise((done, fail) => {
-    const server = createServer();
-    server.once('error', fail);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => done(port));
-    });
-  });
 
 /** What is left of instances in the database, by table; the counters of hosts too, which must be the sum of nothing. */
 const remains: Record<string, string> = {

@@ -1,7 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Newable } from 'inversify';
 import { Client } from 'pg';
@@ -9,6 +8,7 @@ import type { DataSource, MigrationInterface } from 'typeorm';
 import { createDataSource } from '../../src/core/db/data-source';
 import { Database } from '../../src/core/db/database';
 import { loadMigrations, runMigrations } from '../../src/core/db/migrations';
+import { freePort } from './free-port';
 
 export interface TestDatabaseOptions {
   entities?: Newable<object>[];
@@ -51,16 +51,6 @@ const binDir = (): string => {
   if (best === undefined) throw new Error('the tests need PostgreSQL 15 or later: apt-get install postgresql');
   return join(base, String(best), 'bin');
 };
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => (address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no free port'))));
-    });
-  });
 
 const urlOf = (cluster: Cluster, database: string): string => `postgres://postgres@127.0.0.1:${cluster.port}/${database}`;
 

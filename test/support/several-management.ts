@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { get as httpsGet } from 'node:https';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { io, type Socket } from 'socket.io-client';
 import { Agent, request } from 'undici';
@@ -13,16 +12,7 @@ import { startTestDatabase, type TestDatabase } from './postgres';
 import { startTestRedis, type TestRedis } from './redis';
 import { repositoryRoot } from './repository';
 import { StackProcess } from './stack-process';
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => (address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no free port'))));
-    });
-  });
+import { freePort } from './free-port';
 
 /** One of the management processes, and a client of it. */
 export class ManagementProcess {
