@@ -122,13 +122,14 @@ export class TaskRequestRepository {
     await this.database.query(`UPDATE task SET ${woken} WHERE id = $1 AND ${live} AND state <> 'stuck'`, [taskId], op);
   }
 
-  /** True when the step is running on that host. */
-  async progress(op: Op, taskId: string, step: string, phase: string, hostId: string, percent: number, message: string): Promise<boolean> {
-    const rows = await op.query<{ task_id: string }>(
-      `UPDATE task_step SET progress = $5, message = $6 WHERE task_id = $1 AND name = $2 AND phase = $3 AND host_id = $4 AND state = 'running' RETURNING task_id`,
+  /** The task's project; undefined when the step does not run on that host. */
+  async progress(op: Op, taskId: string, step: string, phase: string, hostId: string, percent: number, message: string): Promise<{ projectId: string | null } | undefined> {
+    const rows = await op.query<{ projectId: string | null }>(
+      `UPDATE task_step s SET progress = $5, message = $6 FROM task t
+        WHERE t.id = s.task_id AND s.task_id = $1 AND s.name = $2 AND s.phase = $3 AND s.host_id = $4 AND s.state = 'running' RETURNING t.project_id AS "projectId"`,
       [taskId, step, phase, hostId, percent, message],
     );
-    return rows.length > 0;
+    return rows[0];
   }
 
   /** Locks a task for an operator's verb. */

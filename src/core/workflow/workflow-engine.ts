@@ -15,6 +15,7 @@ import { Gate } from './gate';
 import { LeaseKeeper } from './lease-keeper';
 import type { RunServices } from './run-services';
 import { Settlements } from './settlements';
+import { StepProgress } from './step-progress';
 import { TaskPump } from './task-pump';
 import { TaskChildrenRepository } from './task-children.repository';
 import { TaskQueue } from './task-queue';
@@ -44,6 +45,7 @@ export class WorkflowEngine extends Workflows implements VerbEvents {
   private readonly metrics: WorkflowMetrics;
   private readonly wakeUps: WakeUps;
   private readonly queue: TaskQueue;
+  private readonly progress: StepProgress;
   private readonly pump: TaskPump;
   private stopping = false;
   private unlisten: (() => Promise<void>) | undefined;
@@ -65,6 +67,7 @@ export class WorkflowEngine extends Workflows implements VerbEvents {
     this.metrics = new WorkflowMetrics(metrics.registry, () => this.requests.stuckCount());
     const owner = `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
     const store = new TaskRunRepository(database);
+    this.progress = new StepProgress(database, this.requests, outbox);
     const children = new TaskChildrenRepository();
     this.wakeUps = new WakeUps(this.requests, () => this.pump, this.log);
     this.queue = new TaskQueue(this.requests, children, this.registry, outbox, this.metrics, this.settlements, this.wakeUps);
@@ -133,6 +136,7 @@ export class WorkflowEngine extends Workflows implements VerbEvents {
 
   /** A node reports that an accepted call has ended: its task asks for the outcome at once. */
   async onVerbDone(_hostId: string, key: string): Promise<void> {
+    this.progress.forget(key);
     const [taskId] = key.split('/');
     if (taskId === undefined || !/^[0-9a-f-]{36}$/.test(taskId)) return;
     await this.requests.wakeById(this.database.op, taskId);
@@ -141,10 +145,7 @@ export class WorkflowEngine extends Workflows implements VerbEvents {
 
   /** A node reports how far a call is, 0 to 100. Best effort. */
   async onProgress(hostId: string, key: string, percent: number, message: string): Promise<void> {
-    const [taskId, step, phase] = key.split('/');
-    if (taskId === undefined || step === undefined || phase === undefined || !/^[0-9a-f-]{36}$/.test(taskId)) return;
-    const rounded = Math.max(0, Math.min(100, Math.round(percent)));
-    await this.requests.progress(this.database.op, taskId, step, phase, hostId, rounded, message.slice(0, 255));
+    await this.progress.report(hostId, key, percent, message);
   }
 
   /** Operators: a stuck task goes on undoing, with its whole time again. 409 `task_not_stuck` otherwise. */

@@ -20,5 +20,5 @@ export const bindWorkflow = ({ bind, isBound }: ContainerModuleLoadOptions): voi
   bind(WorkflowEngine).toSelf().inSingletonScope();
   bind(Workflows).toService(WorkflowEngine);
   // A module may stand between the hosts and the engine.
-  if (!isBound(VerbEvents)) bind(VerbEvents).toService(WorkflowEngine);
+  bind(VerbEvents).toService(WorkflowEngine);
 };

@@ -78,13 +78,4 @@ export class TaskRepository {
           ORDER BY a.id LIMIT 10000)`,
     );
   }
-
-  /** The project of a task that has this step running on this host; undefined when there is no such task. */
-  async projectOfRunning(op: Op, taskId: string, step: string, phase: string, hostId: string): Promise<{ projectId: string | null } | undefined> {
-    const rows = await op.query<{ projectId: string | null }>(
-      `SELECT t.project_id AS "projectId" FROM task_step s JOIN task t ON t.id = s.task_id WHERE s.task_id = $1 AND s.name = $2 AND s.phase = $3 AND s.host_id = $4 AND s.state = 'running'`,
-      [taskId, step, phase, hostId],
-    );
-    return rows[0];
-  }
 }
