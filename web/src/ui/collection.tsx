@@ -1,11 +1,9 @@
-import { SearchX, type LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { useList } from '../lib/queries';
-import { Empty } from './empty';
 import { FilterBar } from './filter-bar';
-import { LoadError } from './list-states';
+import { ListFaces, type EmptyFace } from './list-faces';
 import { Card } from './page';
-import { Head, LoadMore, SkeletonRows, Table } from './table';
+import { Head, SkeletonRows, Table } from './table';
 
 interface Props<T> {
   label: string;
@@ -17,7 +15,7 @@ interface Props<T> {
   head: ReactNode;
   row: (item: T) => ReactNode;
   columns: number;
-  empty: { icon: LucideIcon; title: string; text: ReactNode; action?: ReactNode };
+  empty: EmptyFace;
   children?: ReactNode;
 }
 
@@ -31,17 +29,7 @@ export function Collection<T>({ label, list, items, filter, onFilter, head, row,
           {children}
         </FilterBar>
       )}
-      {list.error !== null && list.items.length === 0 ? (
-        <LoadError error={list.error} onRetry={() => void list.refetch()} />
-      ) : nothing ? (
-        <Empty icon={empty.icon} title={empty.title} action={empty.action}>
-          {empty.text}
-        </Empty>
-      ) : list.isSuccess && items.length === 0 ? (
-        <Empty icon={SearchX} title="Nothing matches the filter">
-          {list.hasNextPage && 'Only the rows loaded so far are searched.'}
-        </Empty>
-      ) : (
+      <ListFaces list={list} shown={items.length} empty={empty}>
         <Table label={label}>
           <Head>{head}</Head>
           <tbody aria-busy={list.isPending}>
@@ -49,8 +37,7 @@ export function Collection<T>({ label, list, items, filter, onFilter, head, row,
             {items.map(row)}
           </tbody>
         </Table>
-      )}
-      <LoadMore shown={list.items.length} more={list.hasNextPage} busy={list.isFetchingNextPage} onMore={() => void list.fetchNextPage()} />
+      </ListFaces>
     </Card>
   );
 }

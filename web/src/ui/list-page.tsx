@@ -1,12 +1,10 @@
-import { SearchX, type LucideIcon } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import type { useList } from '../lib/queries';
 import { matches } from './collection';
-import { Empty } from './empty';
 import { FilterBar } from './filter-bar';
-import { LoadError } from './list-states';
+import { ListFaces, type EmptyFace } from './list-faces';
 import { Card, Page } from './page';
-import { Head, LoadMore, NameTd, Row, SkeletonRows, Table, Td, Th, type From } from './table';
+import { Head, NameTd, Row, SkeletonRows, Table, Td, Th, type From } from './table';
 
 /** One column of a list: its heading and its cell. */
 export interface Column<T> {
@@ -60,7 +58,7 @@ interface ListCardProps<T extends { id: string }> {
   label: string;
   list: ReturnType<typeof useList<T>>;
   columns: readonly Column<T>[];
-  empty: { icon: LucideIcon; title: string; text: ReactNode; action?: ReactNode };
+  empty: EmptyFace;
   /** The row above the table. Without one, and with `nameOf`, a box that filters by name in the browser. */
   filters?: ReactNode;
   nameOf?: (item: T) => string;
@@ -78,20 +76,9 @@ export function ListCard<T extends { id: string }>({ label, list, columns, empty
   return (
     <Card>
       {bar}
-      {list.error !== null && list.items.length === 0 ? (
-        <LoadError error={list.error} onRetry={() => void list.refetch()} />
-      ) : nothing && !narrowed ? (
-        <Empty icon={empty.icon} title={empty.title} action={empty.action}>
-          {empty.text}
-        </Empty>
-      ) : list.isSuccess && items.length === 0 ? (
-        <Empty icon={SearchX} title="Nothing matches the filter">
-          {list.hasNextPage && 'Only the rows loaded so far are searched.'}
-        </Empty>
-      ) : (
+      <ListFaces list={list} shown={items.length} empty={empty} narrowed={narrowed}>
         <ItemTable label={label} items={items} columns={columns} loading={list.isPending} {...optional('onRow', onRow)} />
-      )}
-      <LoadMore shown={list.items.length} more={list.hasNextPage} busy={list.isFetchingNextPage} onMore={() => void list.fetchNextPage()} />
+      </ListFaces>
     </Card>
   );
 }
