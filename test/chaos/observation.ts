@@ -28,13 +28,12 @@ const portsOnHost = (lane: Lane): { id: string; instanceId: string }[] => docume
 /** Files of the serial console come and go with what guests say. */
 const lasting = (name: string): boolean => !name.startsWith('serial') && !name.startsWith('console');
 
-/** How an earlier run of the machine ended is the scenario's beginning, not the verb's doing: a guest that has only just booted may not take its power button. */
 const instanceOnHost = (lane: Lane, id: string): Sight => {
   const record = readJson(lane.hostPath('instances', id, 'instance.json'));
   const spec = record?.['spec'] as { disks: unknown[]; ports: unknown[] } | undefined;
   return {
     files: filesIn(lane.hostPath('instances', id)).filter(lasting),
-    record: record && { generation: record['generation'], power: record['power'], starting: record['starting'], exited: record['exit'] !== null, runs: record['handle'] !== null, disks: spec?.disks.length, ports: spec?.ports.length },
+    record: record && { generation: record['generation'], power: record['power'], starting: record['starting'], exit: record['exit'], runs: record['handle'] !== null, disks: spec?.disks.length, ports: spec?.ports.length },
     vmm: existsSync(lane.hostRunPath('i', id, 'simulated.json')),
     portsInDocument: portsOnHost(lane).filter((port) => port.instanceId === id).length,
   };

@@ -7,10 +7,9 @@ import { HttpsNodeCaller } from './https-node-caller';
 import { ManagementEndpoint } from './management-endpoint';
 import { NodeCaller } from './node-caller';
 import { NodeGateway } from './node-gateway';
-import { TaskStandingRepository } from './task-standing.repository';
 
-/** The transport's management half. Needs `NodeRegistry` (host module) and `VerbEvents` (workflow engine) bound as well. */
+/** The transport's management half. Needs `NodeRegistry` (host module) and `VerbEvents` and `TaskStanding` (workflow engine) bound as well. */
 export const bindManagementTransport = ({ bind }: Pick<ContainerModuleLoadOptions, 'bind'>): void => {
-  for (const part of [CaRepository, CertificateAuthority, ServerIdentity, Breakers, ManagementEndpoint, HttpsNodeCaller, TaskStandingRepository, NodeGateway]) bind<object>(part).toSelf().inSingletonScope();
+  for (const part of [CaRepository, CertificateAuthority, ServerIdentity, Breakers, ManagementEndpoint, HttpsNodeCaller, NodeGateway]) bind<object>(part).toSelf().inSingletonScope();
   bind(NodeCaller).toService(HttpsNodeCaller);
 };

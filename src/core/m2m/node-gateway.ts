@@ -20,8 +20,7 @@ import { minVersion } from './node/secure-context';
 import type { ObservedSink } from './observed';
 import { PathPattern } from './path-pattern';
 import { peerOf } from './peer-identity';
-import { standingBody } from './task-standing';
-import { TaskStandingRepository } from './task-standing.repository';
+import { standingBody, TaskStanding } from './task-standing';
 import { VerbEvents } from './verb-events';
 
 const enrolBody = z.strictObject({
@@ -67,7 +66,7 @@ export class NodeGateway {
     private readonly authority: CertificateAuthority,
     private readonly identity: ServerIdentity,
     private readonly endpoint: ManagementEndpoint,
-    private readonly standing: TaskStandingRepository,
+    private readonly standing: TaskStanding,
     private readonly database: Database,
     private readonly config: Config,
     logging: Logging,

@@ -2,6 +2,8 @@ import type { ContainerModuleLoadOptions } from 'inversify';
 import { VerbEvents } from '../m2m/verb-events';
 import { Config } from '../config/config';
 import { TaskArchiveRepository } from './task-archive.repository';
+import { TaskStanding } from '../m2m/task-standing';
+import { TaskStandingRepository } from './task-standing.repository';
 import { TaskRetention } from './task-retention.service';
 import { WorkflowEngine } from './workflow-engine';
 import { WorkflowSettings } from './workflow-settings';
@@ -15,6 +17,7 @@ export const bindWorkflow = ({ bind, isBound }: ContainerModuleLoadOptions): voi
       return new WorkflowSettings({ concurrency, hostConcurrency });
     }).inSingletonScope();
   }
+  bind(TaskStanding).to(TaskStandingRepository).inSingletonScope();
   bind(TaskArchiveRepository).toSelf().inSingletonScope();
   bind(TaskRetention).toSelf().inSingletonScope();
   bind(WorkflowEngine).toSelf().inSingletonScope();

@@ -19,7 +19,9 @@ import { NodeRegistry } from '../../../src/core/m2m/node-registry';
 import type { NodeRoutes, StreamHandlers } from '../../../src/core/m2m/node-route';
 import { NodeAgent } from '../../../src/core/m2m/node/node-agent';
 import type { ObservedSink, ObservedSource } from '../../../src/core/m2m/observed';
+import { TaskStanding } from '../../../src/core/m2m/task-standing';
 import { VerbEvents } from '../../../src/core/m2m/verb-events';
+import { TaskStandingRepository } from '../../../src/core/workflow/task-standing.repository';
 import type { VerbHandlers } from '../../../src/core/m2m/verb-handler';
 import { Logging } from '../../../src/core/telemetry/logging';
 import { hostConfigSchema } from '../../../src/modules/host/contract/host.config';
@@ -100,6 +102,7 @@ export class Management {
     container.bind(MasterKey).toConstantValue(new MasterKey(randomBytes(32)));
     container.bind(Outbox).toConstantValue(management.outbox);
     container.bind(VerbEvents).toConstantValue(management.verbEvents);
+    container.bind(TaskStanding).to(TaskStandingRepository).inSingletonScope();
     const options = { bind: container.bind.bind(container) };
     bindManagementTransport(options);
     hostWiring.bind(options as Parameters<typeof hostWiring.bind>[0]);

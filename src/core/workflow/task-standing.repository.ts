@@ -1,13 +1,16 @@
 import { injectable } from 'inversify';
 import { Database } from '../db/database';
+import { TaskStanding } from '../m2m/task-standing';
 
-/** Which tasks may still ask a node for an outcome. Being over is a committed state, so a node that hears of it may forget. */
+/** Which tasks may still ask a node for an outcome. */
 @injectable()
-export class TaskStandingRepository {
-  constructor(private readonly database: Database) {}
+export class TaskStandingRepository extends TaskStanding {
+  constructor(private readonly database: Database) {
+    super();
+  }
 
-  /** Fences of those that are not over (a stuck one is not: an operator may have it go on). Names that are no ids are over. */
-  async live(tasks: readonly string[]): Promise<Record<string, number>> {
+  /** A stuck one is not over: an operator may have it go on. */
+  override async live(tasks: readonly string[]): Promise<Record<string, number>> {
     const ids = tasks.filter((task) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(task));
     if (ids.length === 0) return {};
     const rows = await this.database.query<{ id: string; fence: string }>(
