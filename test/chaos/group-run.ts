@@ -161,6 +161,8 @@ export class GroupRun {
     const { lane } = this;
     const victim = await lane.victim();
     await this.over();
+    // What the host has yet to report by heartbeat is not the thawed worker's doing: it comes first. Whether it is right is judged later.
+    await Promise.all(this.runs.map((r) => this.differences(r, this.expected(r))));
     const sights = await Promise.all(this.runs.map((r) => exactly(lane, r.taskId, r.subject)));
     victim.signal('SIGCONT');
     victim.send({ go: true, claim: false });
@@ -169,6 +171,13 @@ export class GroupRun {
     for (const [i, run] of this.runs.entries()) {
       for (const line of difference(sights[i], await exactly(lane, run.taskId, run.subject))) run.faults.push(`changed by the thawed worker: ${line}`);
     }
+  }
+
+  /** How the undisturbed run ended that went as this one was told to. */
+  private expected({ of }: Run): Sight {
+    const reference = this.references.get(of.boundary.type);
+    if (!reference) throw new Error(`no undisturbed run of ${of.boundary.type}`);
+    return of.boundary.phase === 'undo' ? reference.failed : reference.succeeded;
   }
 
   private async over(): Promise<void> {
