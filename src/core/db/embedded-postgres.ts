@@ -5,7 +5,7 @@ import { chmod, chown, cp, mkdir, open, readFile, rename, rm, symlink, writeFile
 import { dirname, join, relative } from 'node:path';
 import { Client } from 'pg';
 import type { Logger } from 'pino';
-import { exec } from '../host/exec';
+import { ensureSystemUser, type SystemUser } from '../host/system-user';
 
 export interface EmbeddedPostgresOptions {
   /** Data, binaries and password; persistent. */
@@ -14,11 +14,6 @@ export interface EmbeddedPostgresOptions {
   runDirectory: string;
   /** Unprivileged user that the server runs as when we are root; made when missing. */
   user: string;
-}
-
-interface Owner {
-  uid: number;
-  gid: number;
 }
 
 /** The package's folder, by its path: it exports no manifest and no binaries to `require`. */
@@ -72,20 +67,10 @@ export class EmbeddedPostgres {
     await this.run(await this.installBinaries(), 'pg_ctl', ['stop', '-D', this.data, '-m', 'fast', '-w', '-t', '60'], owner);
   }
 
-  private async owner(): Promise<Owner> {
+  private async owner(): Promise<SystemUser> {
     const uid = process.getuid?.() ?? 0;
     if (uid !== 0) return { uid, gid: process.getgid?.() ?? uid };
-    const entry = async (): Promise<Owner | null> => {
-      const line = (await readFile('/etc/passwd', 'utf8')).split('\n').find((l) => l.startsWith(`${this.options.user}:`));
-      const fields = line?.split(':');
-      return fields?.[2] === undefined || fields[3] === undefined ? null : { uid: Number(fields[2]), gid: Number(fields[3]) };
-    };
-    const known = await entry();
-    if (known) return known;
-    await exec('useradd', ['--system', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/usr/sbin/nologin', '--user-group', this.options.user]);
-    const made = await entry();
-    if (!made) throw new Error(`the user ${this.options.user} could not be made`);
-    return made;
+    return ensureSystemUser(this.options.user);
   }
 
   /** A copy that the unprivileged user can read wherever the package lies (a checkout in root's home, say). */
@@ -117,7 +102,7 @@ export class EmbeddedPostgres {
     return password;
   }
 
-  private async initialise(native: string, owner: Owner, password: string): Promise<void> {
+  private async initialise(native: string, owner: SystemUser, password: string): Promise<void> {
     this.log.info({ directory: this.data }, 'making the embedded PostgreSQL');
     // A half-made cluster (we died in initdb) has no PG_VERSION yet and is made anew.
     await rm(this.data, { recursive: true, force: true });
@@ -133,7 +118,7 @@ export class EmbeddedPostgres {
     }
   }
 
-  private async launch(native: string, owner: Owner): Promise<void> {
+  private async launch(native: string, owner: SystemUser): Promise<void> {
     const settings: Record<string, string> = {
       listen_addresses: '',
       unix_socket_directories: this.options.runDirectory,
@@ -178,7 +163,7 @@ export class EmbeddedPostgres {
   }
 
   /** pg_ctl leaves a daemon behind that keeps inherited descriptors open: its output goes to a file, never to a pipe of ours. */
-  private async run(native: string, program: string, args: string[], owner: Owner): Promise<void> {
+  private async run(native: string, program: string, args: string[], owner: SystemUser): Promise<void> {
     const logFile = join(this.options.directory, 'setup.log');
     const log = await open(logFile, 'a', 0o600);
     const ended = new Promise<void>((done, fail) => {
