@@ -16,13 +16,10 @@ export interface OutboxHead {
 
 /** Items are events in JSON, as they were when they were published. */
 const addition: GatheredStatement<string> = {
-  sql: `WITH own AS MATERIALIZED (SELECT pg_current_xact_id() AS xid),
-    added AS (
-      INSERT INTO outbox (seq, type, project_id, subject, data)
-      SELECT nextval('outbox_seq_seq'), e."type", e."projectId", e."subject", e."data"
-        FROM own, jsonb_to_recordset($1::jsonb) AS e("type" text, "projectId" uuid, "subject" jsonb, "data" jsonb) WHERE own.xid IS NOT NULL
-      RETURNING seq)
-    SELECT pg_notify('${outboxChannel}', '') FROM added LIMIT 1`,
+  sql: `WITH own AS MATERIALIZED (SELECT pg_current_xact_id() AS xid)
+    INSERT INTO outbox (seq, type, project_id, subject, data)
+    SELECT nextval('outbox_seq_seq'), e."type", e."projectId", e."subject", e."data"
+      FROM own, jsonb_to_recordset($1::jsonb) AS e("type" text, "projectId" uuid, "subject" jsonb, "data" jsonb) WHERE own.xid IS NOT NULL`,
   params: (events) => [`[${events.join(',')}]`],
 };
 
@@ -40,12 +37,13 @@ export class OutboxRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Adds an event and wakes the readers at commit. The transaction takes its id before it draws the sequence number: whoever drew a
+   * Adds an event and wakes the readers after the commit. The transaction takes its id before it draws the sequence number: whoever drew a
    * lower number has a lower id than any that is given out once this row is seen. The dispatcher's order stands on that.
    */
-  add(op: Op, event: LiveEvent): Promise<void> {
+  async add(op: Op, event: LiveEvent): Promise<void> {
     const { type, projectId, subject, data } = event;
-    return op.gather(addition, JSON.stringify({ type, projectId, subject, data }));
+    await op.gather(addition, JSON.stringify({ type, projectId, subject, data }));
+    op.afterCommit(() => this.database.announce(outboxChannel));
   }
 
   async head(): Promise<OutboxHead> {

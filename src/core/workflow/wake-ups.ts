@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Database } from '../db/database';
 import type { Op } from '../db/op';
 import type { Limit } from './no-place';
 import type { TaskPump } from './task-pump';
@@ -11,11 +12,11 @@ const gatherMs = 50;
 
 /** Tells workers, here and in other processes, that a task may be due. A notice that is lost costs at most one poll. */
 export class WakeUps {
-  private announcing: NodeJS.Immediate | undefined;
   private timer: NodeJS.Timeout | undefined;
   private readonly freed = new Map<string, { places: number; count: number }>();
 
   constructor(
+    private readonly database: Database,
     private readonly requests: TaskRequestRepository,
     private readonly pump: () => TaskPump,
     private readonly log: Logger,
@@ -26,7 +27,7 @@ export class WakeUps {
     op.afterCommit(() => {
       const here = this.pump().hasRoom;
       this.pump().kick();
-      if (!here || everywhere) this.announce();
+      if (!here || everywhere) this.database.announce(wakeChannel);
     });
   }
 
@@ -41,16 +42,8 @@ export class WakeUps {
   }
 
   async stop(): Promise<void> {
-    clearImmediate(this.announcing);
     clearTimeout(this.timer);
     await this.wakeWaiting();
-  }
-
-  private announce(): void {
-    this.announcing ??= setImmediate(() => {
-      this.announcing = undefined;
-      this.requests.notify(wakeChannel, '').catch((error: unknown) => this.log.debug({ err: error }, 'workers were not notified'));
-    });
   }
 
   private async wakeWaiting(): Promise<void> {
@@ -62,7 +55,7 @@ export class WakeUps {
       for (const [scope, { places, count }] of freed) woken = (await this.requests.wakeWaiting(scope, places, count)) || woken;
       if (!woken) return;
       this.pump().kick();
-      if (!this.pump().hasRoom) this.announce();
+      if (!this.pump().hasRoom) this.database.announce(wakeChannel);
     } catch (error) {
       this.log.debug({ err: error }, 'those who wait for a place were not woken; they look for themselves later');
     }

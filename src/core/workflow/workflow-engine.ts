@@ -69,7 +69,7 @@ export class WorkflowEngine extends Workflows implements VerbEvents {
     const store = new TaskRunRepository(database);
     this.progress = new StepProgress(database, this.requests, outbox);
     const children = new TaskChildrenRepository();
-    this.wakeUps = new WakeUps(this.requests, () => this.pump, this.log);
+    this.wakeUps = new WakeUps(database, this.requests, () => this.pump, this.log);
     this.queue = new TaskQueue(this.requests, children, this.registry, outbox, this.metrics, this.settlements, this.wakeUps);
     const services: RunServices = {
       owner,
