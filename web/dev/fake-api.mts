@@ -306,6 +306,7 @@ const greeting =
 
 const attachSockets = (server: Server): void => {
   live = new LiveServer(server, { path: '/api/v1/live', destroyUpgrade: false });
+  live.on('connection', (socket) => socket.emit('ready', { seq: Date.now() }));
   const consoles = new WebSocketServer({ noServer: true });
   consoles.on('connection', (socket) => {
     socket.send(Buffer.from(greeting));

@@ -2,7 +2,7 @@ import type { InfiniteData, QueryClient } from '@tanstack/react-query';
 import type { Socket } from 'socket.io-client';
 import { freshToken } from './session';
 import { Store } from './store';
-import type { LiveEvent, Page } from './types';
+import type { LiveEvent, LiveEventRecord, Page } from './types';
 
 /** `live`: changes arrive by themselves. `polling`: the socket is down and lists are asked again every few seconds. */
 export type LiveState = 'connecting' | 'live' | 'polling';
@@ -62,6 +62,11 @@ export const startLive = (client: QueryClient): (() => void) => {
   let retry: number | undefined;
   let flush: number | undefined;
   let down: number | undefined;
+  /** The last event that was seen: a new connection goes on after it. */
+  let seen: number | undefined;
+  const saw = (seq: number): void => {
+    seen = Math.max(seen ?? 0, seq);
+  };
   const dirty = new Set<string>();
 
   const touch = (collections: readonly string[]): void => {
@@ -81,7 +86,7 @@ export const startLive = (client: QueryClient): (() => void) => {
       path: '/api/v1/live',
       auth: (give) => {
         freshToken().then(
-          (token) => give({ token }),
+          (token) => give({ token, ...(seen !== undefined && { since: seen }) }),
           () => give({}),
         );
       },
@@ -101,12 +106,17 @@ export const startLive = (client: QueryClient): (() => void) => {
       window.clearTimeout(down);
       down = undefined;
       liveState.set('live');
-      // What happened while nobody listened.
-      void client.invalidateQueries();
     });
+    socket.on('ready', ({ seq }: { seq: number }) => {
+      // What was loaded before the first connection may be older than it.
+      if (seen === undefined) void client.invalidateQueries();
+      saw(seq);
+    });
+    socket.on('reset', () => void client.invalidateQueries());
     socket.on('disconnect', () => lost(200));
     socket.on('connect_error', () => lost(3000));
-    socket.on('event', (event: LiveEvent) => {
+    socket.on('event', (event: LiveEventRecord) => {
+      saw(event.seq);
       patch(client, event);
       touch(affects[event.subject.kind] ?? [collectionOf(event.subject.kind)]);
     });

@@ -11,6 +11,7 @@ export type { FieldError } from '../../../src/core/errors/problem';
 export type { ProjectRole } from '../../../src/core/auth/principal';
 export type { TaskState } from '../../../src/core/workflow/workflows';
 export type { LiveEvent } from '../../../src/core/events/outbox';
+export type { LiveEventRecord } from '../../../src/core/events/live-event-record';
 export type { HostVerdict } from '../../../src/modules/scheduler/contract/scheduler.ports';
 export type { Flavor, Instance, InstanceState, SshKey } from '../../../src/modules/compute/contract/compute.api';
 export type { Condition, Host, HostDetail, HostState } from '../../../src/modules/host/contract/host.api';
