@@ -32,8 +32,9 @@ export const ask = (question: string, options: { hidden?: boolean } = {}): Promi
         }
       }
     };
-    stderr.write(question);
+    // First: what is typed as soon as the question is seen must not be shown by the terminal itself.
     stdin.setRawMode(true);
+    stderr.write(question);
     stdin.resume();
     stdin.on('data', onData);
   });
