@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import { randomUUID } from 'node:crypto';
+import { v7 as timeOrderedUuid } from 'uuid';
 import type { z } from 'zod';
 import type { Op } from '../../../core/db/op';
 import { nameTaken, notFound } from '../../../core/errors/problem';
@@ -15,7 +15,7 @@ export class FlavorService {
 
   async create(op: Op, input: z.output<typeof createFlavor>): Promise<Flavor> {
     if (await this.flavors.nameTaken(op, input.name)) throw nameTaken('flavor', input.name);
-    const flavor = { id: randomUUID(), ...input, createdAt: new Date() };
+    const flavor = { id: timeOrderedUuid(), ...input, createdAt: new Date() };
     await this.flavors.insert(op, flavor);
     return present(flavor);
   }

@@ -1,6 +1,6 @@
 import { hostnameFrom } from './hostname';
 
-const id = '0f8b2c1e-0000-4000-8000-000000000000';
+const id = '00000000-0000-7000-8000-00000f8b2c1e';
 
 describe('hostnameFrom', () => {
   it.each([

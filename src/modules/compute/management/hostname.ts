@@ -1,6 +1,6 @@
 /**
  * A valid host name (RFC 1123 label) from a display name: lower case, other characters to dashes, at most 63 characters.
- * A name without any usable character gives `instance-` and the start of the id.
+ * A name without any usable character gives `instance-` and the end of the id, which is random.
  */
 export const hostnameFrom = (name: string, id: string): string => {
   const label = name
@@ -11,5 +11,5 @@ export const hostnameFrom = (name: string, id: string): string => {
     .replace(/^-+/, '')
     .slice(0, 63)
     .replace(/-+$/, '');
-  return label === '' ? `instance-${id.slice(0, 8)}` : label;
+  return label === '' ? `instance-${id.slice(-8)}` : label;
 };

@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import { randomUUID } from 'node:crypto';
+import { v7 as timeOrderedUuid } from 'uuid';
 import type { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
 import type { ProjectRef } from '../../../core/auth/authenticator';
@@ -75,7 +75,7 @@ export class InstanceService {
     if (flavor.diskBytes > 0 && flavor.diskBytes < image.virtualBytes) {
       throw unprocessable('body.flavor', 'disk_too_small', `The flavor's disk is smaller than the image, which needs ${image.virtualBytes} bytes.`);
     }
-    const id = randomUUID();
+    const id = timeOrderedUuid();
     const instance: InstanceEntity = {
       id,
       projectId: project.id,

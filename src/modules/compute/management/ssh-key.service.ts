@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import { randomUUID } from 'node:crypto';
+import { v7 as timeOrderedUuid } from 'uuid';
 import type { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
 import type { Op } from '../../../core/db/op';
@@ -18,7 +18,7 @@ export class SshKeyService {
   async create(op: Op, projectId: string, input: z.output<typeof createSshKey>): Promise<SshKey> {
     const parsed = parsePublicKey(input.publicKey, 'body.publicKey');
     if (await this.keys.nameTaken(op, projectId, input.name)) throw nameTaken('ssh key', input.name);
-    const key = { id: randomUUID(), projectId, name: input.name, type: parsed.type, fingerprint: parsed.fingerprint, publicKey: parsed.text, createdAt: new Date() };
+    const key = { id: timeOrderedUuid(), projectId, name: input.name, type: parsed.type, fingerprint: parsed.fingerprint, publicKey: parsed.text, createdAt: new Date() };
     await this.keys.insert(op, key);
     return present(key);
   }

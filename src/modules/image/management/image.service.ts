@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { injectable, multiInject, optional } from 'inversify';
+import { v7 as timeOrderedUuid } from 'uuid';
 import type { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
 import { Config } from '../../../core/config/config';
@@ -53,7 +53,7 @@ export class ImageService {
     const checksum = input.checksum === undefined ? null : normalizeChecksum(input.checksum);
     await this.projects.hold(op, projectId);
     const image: ImageEntity = {
-      id: randomUUID(),
+      id: timeOrderedUuid(),
       projectId,
       name: input.name,
       description: input.description,

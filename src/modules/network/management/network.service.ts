@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import { randomUUID } from 'node:crypto';
+import { v7 as timeOrderedUuid } from 'uuid';
 import type { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
 import { Config } from '../../../core/config/config';
@@ -39,7 +39,7 @@ export class NetworkService {
     const { subnet, gateway } = checkSubnet(input.subnet, input.gateway, linkPool);
     await this.projects.hold(op, projectId);
     const network: NetworkEntity = {
-      id: randomUUID(),
+      id: timeOrderedUuid(),
       projectId,
       name: input.name,
       description: input.description,

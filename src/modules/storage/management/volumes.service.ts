@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import { randomUUID } from 'node:crypto';
+import { v7 as timeOrderedUuid } from 'uuid';
 import type { Access } from '../../../core/auth/access';
 import { Config } from '../../../core/config/config';
 import type { Op } from '../../../core/db/op';
@@ -30,7 +30,7 @@ export class VolumesService extends Volumes {
   override async createRoot(op: Op, request: { instanceId: string; projectId: string; name: string; hostId: string; imageId: string; bytes: number }): Promise<RootVolume> {
     const made: VolumeEntity = {
       ...request,
-      id: randomUUID(),
+      id: timeOrderedUuid(),
       role: 'root',
       state: 'creating',
       bytes: Math.ceil(request.bytes / blockBytes) * blockBytes,
