@@ -221,7 +221,7 @@ export class GroupRun {
       await lane.ready();
       await Promise.all(this.runs.filter((r) => r.subject.id !== '').map((r) => r.scenario.cleanUp(lane, r.subject).catch((error: unknown) => r.faults.push(`cleaning up: ${messageOf(error)}`))));
       for (const line of await remaining(lane, this.before)) {
-        const owners = this.runs.filter((r) => line.includes(r.subject.id) || line.includes(r.taskId));
+        const owners = this.runs.filter((r) => [...(r.subject.several ?? [r.subject.id]), r.taskId].some((id) => line.includes(id)));
         for (const run of owners.length > 0 ? owners : this.runs) run.faults.push(`left: ${line}`);
       }
       lane.idleVictim();

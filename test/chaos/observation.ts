@@ -39,7 +39,7 @@ const instanceOnHost = (lane: Lane, id: string): Sight => {
   };
 };
 
-const instanceSight = async (lane: Lane, { id }: Subject): Promise<Sight> => {
+const instanceSight = async (lane: Lane, id: string): Promise<Sight> => {
   const rows = async (sql: string): Promise<unknown[]> => lane.query(sql, [id]);
   const volumes = await lane.query<{ id: string }>('SELECT id FROM volume WHERE instance_id = $1', [id]);
   return {
@@ -63,7 +63,11 @@ const imageSight = async (lane: Lane, { id }: Subject): Promise<Sight> => {
 };
 
 /** What there is of the subject now. */
-export const sightOf = (lane: Lane, subject: Subject): Promise<Sight> => (subject.kind === 'image' ? imageSight(lane, subject) : instanceSight(lane, subject));
+export const sightOf = async (lane: Lane, subject: Subject): Promise<Sight> => {
+  if (subject.kind === 'image') return imageSight(lane, subject);
+  if (!subject.several) return instanceSight(lane, subject.id);
+  return Object.fromEntries(await Promise.all(subject.several.map(async (id, i) => [String(i + 1), await instanceSight(lane, id)] as const)));
+};
 
 /** Row by row and file by file, for what must not change at all. */
 export const exactly = async (lane: Lane, taskId: string, subject: Subject): Promise<Sight> => ({

@@ -5,6 +5,8 @@ export interface Subject {
   kind: 'instance' | 'image' | 'host';
   id: string;
   name: string;
+  /** Ids of instances, when it is about several; the first one's is `id`. */
+  several?: readonly string[];
 }
 
 /** How one workflow is brought about: the cloud before it, and the request that starts it. Everything else is generated. */
@@ -66,6 +68,18 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       return { taskId, subject: { ...subject, id: instance.id } };
     },
     cleanUp: removeInstance,
+  },
+  'compute.create-instances': {
+    prepare: async (lane) => ({ kind: 'instance', id: '', name: lane.name('vm') }),
+    start: async (lane, subject) => {
+      const body = { name: subject.name, count: 2, flavor: 'small', image: 'base', networks: [{ network: 'net' }] };
+      const { instances, taskId } = await lane.api.ok<{ instances: { id: string }[]; taskId: string }>('POST', '/instances/batch?project=default', body);
+      const several = instances.map(({ id }) => id);
+      return { taskId, subject: { ...subject, id: several[0] ?? '', several } };
+    },
+    cleanUp: async (lane, subject) => {
+      for (const id of subject.several ?? []) await removeInstance(lane, { ...subject, id });
+    },
   },
   'compute.delete-instance': {
     prepare: running,

@@ -33,6 +33,14 @@ describe('the console in a browser', () => {
     await cloud?.close();
   }, 2 * minutes);
 
+  const choose = async (choices: readonly (readonly ['radio' | 'checkbox', RegExp])[]): Promise<void> => {
+    for (const [role, name] of choices) {
+      const choice = page.getByRole(role, { name }).first();
+      await choice.waitFor();
+      if ((await choice.getAttribute('aria-checked')) !== 'true' && !(await choice.isChecked())) await choice.click();
+    }
+  };
+
   it('logs in, and says so when the password is wrong', async () => {
     await page.goto(address(''));
     await page.getByLabel('Name').fill('admin');
@@ -50,11 +58,7 @@ describe('the console in a browser', () => {
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.getByRole('button', { name: 'New instance' }).or(page.getByRole('link', { name: 'New instance' })).first().click();
     await page.getByLabel('Instance name').fill('from-the-browser');
-    for (const [role, name] of [['radio', /^tiny/], ['radio', /^linux/], ['checkbox', /^n1/]] as const) {
-      const choice = page.getByRole(role, { name }).first();
-      await choice.waitFor();
-      if ((await choice.getAttribute('aria-checked')) !== 'true' && !(await choice.isChecked())) await choice.click();
-    }
+    await choose([['radio', /^tiny/], ['radio', /^linux/], ['checkbox', /^n1/]]);
     await page.screenshot({ path: join(pictures, 'create.png') });
     await page.getByRole('button', { name: 'Create instance' }).click();
     await eventually('the instance running', async () => (await cloud.api.ok<{ items: Instance[] }>('GET', '/instances')).items.some((i) => i.name === 'from-the-browser' && i.state === 'running'), 60_000);
@@ -65,6 +69,22 @@ describe('the console in a browser', () => {
     await cloud.settled(taskId);
     await page.getByRole('row', { name: /second-by-rest.*running/i }).waitFor();
     await page.screenshot({ path: join(pictures, 'instances.png') });
+  }, 3 * minutes);
+
+  it('creates several of a kind with one task, and says what they will be called', async () => {
+    await page.goto(address('instances/new'));
+    await page.getByLabel('Instance name').fill('fleet');
+    await page.getByLabel('How many').fill('0');
+    await page.getByRole('button', { name: 'Create instance' }).click();
+    await page.getByText('A whole number from 1 to 100.').waitFor();
+    await page.getByLabel('How many').fill('2');
+    await page.getByText('fleet-1 to fleet-2: all of them').waitFor();
+    await choose([['radio', /^tiny/], ['radio', /^linux/], ['checkbox', /^n1/]]);
+    await page.screenshot({ path: join(pictures, 'create-several.png') });
+    await page.getByRole('button', { name: 'Create 2 instances' }).click();
+    for (const name of ['fleet-1', 'fleet-2']) await page.getByRole('row', { name: new RegExp(`${name}.*running`, 'i') }).waitFor({ timeout: 60_000 });
+    await page.screenshot({ path: join(pictures, 'several.png') });
+    for (const name of ['fleet-1', 'fleet-2']) await cloud.settled((await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${(await cloud.instance(name)).id}`)).taskId);
   }, 3 * minutes);
 
   it('opens the serial console in a tab of its own and types into the guest', async () => {

@@ -100,7 +100,7 @@ const run = (w: World, type: string, i: Instance, steps: TaskDetail['steps'], to
   return { instance: i, taskId: t.id };
 };
 
-const createInstance = (w: World, body: CreateInstance, projectId: string): unknown => {
+const createInstance = (w: World, body: CreateInstance, projectId: string): { instance: Instance; taskId: string } => {
   if (w.instances.some((i) => i.name === body.name && i.projectId === projectId))
     throw new Refusal(409, 'name_taken', `There is an instance "${body.name}" in this project already.`, { errors: [{ path: 'body.name', code: 'name_taken', message: 'taken by another instance' }] });
   const flavor = w.flavors.find((f) => f.id === body.flavor);
@@ -229,6 +229,11 @@ const answer = (method: string, parts: string[], query: URLSearchParams, body: B
     items.unshift(made);
     publish(noun(collection), 'created', made);
     return { status: 201, body: made };
+  }
+  if (collection === 'instances' && id === 'batch') {
+    const several = body as unknown as CreateInstance & { count: number };
+    const made = Array.from({ length: several.count }, (_, k) => createInstance(w, { ...several, name: `${several.name}-${k + 1}` }, query.get('project') ?? w.projects[0]?.id ?? ''));
+    return { status: 202, body: { instances: made.map((m) => m.instance), taskId: made[0]?.taskId } };
   }
   const item = items.find((x) => x.id === id || x.name === id);
   if (item === undefined) throw new Refusal(404, 'not_found', `There is no ${noun(collection)} "${id}".`);

@@ -163,6 +163,21 @@ describe('vcctl against a server', () => {
     });
   });
 
+  it('creates several instances with one task and shows them all', async () => {
+    await loggedIn();
+    const made = [1, 2].map((n) => ({ id: `0b7e9c5e-0000-4000-8000-00000000000${n}`, name: `web-${n}`, state: 'building', ports: [], flavor: { name: 'tiny' }, image: { name: 'linux' }, host: null, createdAt: '2026-01-01T00:00:00Z' }));
+    plane.routes.set('POST /instances/batch', () => ({ status: 202, body: { instances: made, taskId: 't2' } }));
+    const args = ['instance', 'create', 'web', '--count', '2', '--flavor', 'tiny', '--image', 'linux', '--network', 'n1'];
+    const { code, out, err } = await vcctl(args);
+    expect(code).toBe(0);
+    expect(out).toMatch(/web-1 +building[^]*web-2 +building/);
+    expect(err).toContain('vcctl task watch t2');
+    const sent = plane.requests.find((r) => r.path === '/instances/batch');
+    expect(sent?.query).toEqual({ project: 'default' });
+    expect(JSON.parse(sent?.body ?? '')).toEqual({ name: 'web', count: 2, flavor: 'tiny', image: 'linux', networks: [{ network: 'n1' }], sshKeys: [] });
+    expect((await vcctl(['instance', 'create', 'web', '--count', '0', '--flavor', 't', '--image', 'i', '--network', 'n'])).err).toContain('--count');
+  });
+
   it('prints why no host fits, and goes on after a failure among several', async () => {
     await loggedIn();
     plane.routes.set('POST /instances', () => ({ status: 409, body: { code: 'no_host', detail: 'No host fits.', hosts: [{ host: 'h1', fits: false, code: 'memory', reason: 'needs 4 GiB' }] } }));

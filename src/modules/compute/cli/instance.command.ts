@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
+import type { CliColumn, CliContext, CliRegistrar } from '../../../core/cli/cli-context';
 import { usageFailure } from '../../../core/cli/cli-failure';
 import { formatBytes, formatTime } from '../../../core/cli/format';
 import { parseInteger } from '../../../core/cli/parse-size';
@@ -11,7 +11,13 @@ interface WithTask {
   taskId: string;
 }
 
+interface SeveralWithTask {
+  instances: Instance[];
+  taskId: string;
+}
+
 interface CreateOptions {
+  count?: string;
   flavor: string;
   image: string;
   network: string[];
@@ -26,6 +32,21 @@ interface CreateOptions {
 const maxUserDataBytes = 65_536;
 const pathOf = (ref: string): string => `/instances/${encodeURIComponent(ref)}`;
 const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
+
+const columns: CliColumn<Instance>[] = [
+  { header: 'name', value: (i) => i.name },
+  { header: 'state', value: (i) => i.state },
+  { header: 'address', value: (i) => i.ports.map((p) => p.address).join(', ') },
+  { header: 'flavor', value: (i) => i.flavor.name },
+  { header: 'image', value: (i) => i.image.name },
+  { header: 'host', value: (i) => i.host?.name ?? '' },
+  { header: 'created', value: (i) => formatTime(i.createdAt) },
+  { header: 'vcpus', value: (i) => String(i.flavor.vcpus), wide: true },
+  { header: 'memory', value: (i) => formatBytes(i.flavor.memoryBytes), wide: true },
+  { header: 'vmm', value: (i) => i.vmm ?? '', wide: true },
+  { header: 'reason', value: (i) => i.stateReason, wide: true },
+  { header: 'id', value: (i) => i.id, wide: true },
+];
 
 /** `n1` or `n1,address=10.0.0.5`. */
 export const parseNetwork = (value: string): { network: string; address?: string } => {
@@ -68,20 +89,7 @@ export class InstanceCommands implements CliRegistrar {
       .addHelpText('after', '\nExamples:\n  vcctl instance list\n  vcctl instance list --state running -o wide\n  vcctl instance list -o name')
       .action(async (options: { state?: string; host?: string; allProjects?: boolean; limit: string }) => {
         const query = { project: options.allProjects ? undefined : context.project(), state: options.state, host: options.host };
-        context.print(await context.list<Instance>('/instances', query, parseInteger(options.limit, '--limit', 1)), [
-          { header: 'name', value: (i) => i.name },
-          { header: 'state', value: (i) => i.state },
-          { header: 'address', value: (i) => i.ports.map((p) => p.address).join(', ') },
-          { header: 'flavor', value: (i) => i.flavor.name },
-          { header: 'image', value: (i) => i.image.name },
-          { header: 'host', value: (i) => i.host?.name ?? '' },
-          { header: 'created', value: (i) => formatTime(i.createdAt) },
-          { header: 'vcpus', value: (i) => String(i.flavor.vcpus), wide: true },
-          { header: 'memory', value: (i) => formatBytes(i.flavor.memoryBytes), wide: true },
-          { header: 'vmm', value: (i) => i.vmm ?? '', wide: true },
-          { header: 'reason', value: (i) => i.stateReason, wide: true },
-          { header: 'id', value: (i) => i.id, wide: true },
-        ]);
+        context.print(await context.list<Instance>('/instances', query, parseInteger(options.limit, '--limit', 1)), columns);
       });
     instance
       .command('show')
@@ -103,20 +111,31 @@ export class InstanceCommands implements CliRegistrar {
       .option('--description <text>')
       .option('--stop-grace <seconds>', 'how long a stop waits for the guest')
       .option('--host <host>', 'place it on this host (admins only)')
+      .option('--count <count>', 'make so many of them, called <name>-1 and so on: all or none')
       .option('-w, --wait', 'show each step and return when it runs')
       .addHelpText(
         'after',
         `
 Examples:
   vcctl instance create web --flavor tiny --image linux --network n1 --key me.pub --wait
-  vcctl instance create db --flavor large --image linux --network n1,address=10.10.0.5 --network storage --user-data init.sh`,
+  vcctl instance create db --flavor large --image linux --network n1,address=10.10.0.5 --network storage --user-data init.sh
+  vcctl instance create web --count 3 --flavor tiny --image linux --network n1 --wait`,
       )
       .action(async (name: string, options: CreateOptions) => {
+        if (options.count !== undefined) return this.createSeveral(name, options, parseInteger(options.count, '--count', 1, 100), context);
         const made = await context.request<WithTask>('POST', '/instances', { query: { project: context.project() }, body: await createBody(name, options) });
         if (options.wait) await context.follow(made.taskId);
         context.printOne(options.wait ? await context.request<Instance>('GET', pathOf(made.instance.id)) : made.instance);
         if (!options.wait) context.info(`Follow it: vcctl task watch ${made.taskId}`);
       });
+  }
+
+  private async createSeveral(name: string, options: CreateOptions, count: number, context: CliContext): Promise<void> {
+    const made = await context.request<SeveralWithTask>('POST', '/instances/batch', { query: { project: context.project() }, body: { ...(await createBody(name, options)), count } });
+    if (options.wait) await context.follow(made.taskId);
+    const now = options.wait ? await Promise.all(made.instances.map((i) => context.request<Instance>('GET', pathOf(i.id)))) : made.instances;
+    context.print(now, columns);
+    if (!options.wait) context.info(`Follow them: vcctl task watch ${made.taskId}`);
   }
 
   private registerVerbs(instance: Command, context: CliContext): void {

@@ -38,6 +38,9 @@ export const createInstance = z.strictObject({
   host: field.ref.optional(),
 });
 
+/** Several of a kind: `web` and a count of 3 make `web-1`, `web-2` and `web-3`, all of them or none. */
+export const createInstances = createInstance.extend({ count: z.number().int().min(1).max(100) });
+
 export const instance = z.object({
   id: field.id,
   projectId: field.id,
@@ -61,6 +64,7 @@ export const instance = z.object({
 });
 /** 202 of every slow verb: the object as it is now, and its task. */
 export const instanceWithTask = z.object({ instance, taskId: field.id });
+export const instancesWithTask = z.object({ instances: z.array(instance), taskId: field.id });
 
 export const instanceListQuery = pageQuery.extend({
   state: z.enum(instanceStates).optional(),

@@ -23,13 +23,14 @@ import { SshKeyController } from './ssh-key.controller';
 import { SshKeyRepository } from './ssh-key.repository';
 import { SshKeyService } from './ssh-key.service';
 import { CreateInstanceWorkflow } from './workflows/create-instance.workflow';
+import { CreateInstancesWorkflow } from './workflows/create-instances.workflow';
 import { DeleteInstanceWorkflow } from './workflows/delete-instance.workflow';
 import { InstanceSteps } from './workflows/instance-steps';
 import { RebootInstanceWorkflow } from './workflows/reboot-instance.workflow';
 import { StartInstanceWorkflow } from './workflows/start-instance.workflow';
 import { StopInstanceWorkflow } from './workflows/stop-instance.workflow';
 
-const workflows = [CreateInstanceWorkflow, DeleteInstanceWorkflow, StartInstanceWorkflow, StopInstanceWorkflow, RebootInstanceWorkflow];
+const workflows = [CreateInstanceWorkflow, CreateInstancesWorkflow, DeleteInstanceWorkflow, StartInstanceWorkflow, StopInstanceWorkflow, RebootInstanceWorkflow];
 const controllers = [FlavorController, SshKeyController, InstanceController];
 const parts = [
   FlavorRepository,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Controller, projectOf, route, type Route } from '../../../core/http/route';
 import * as field from '../../../core/http/fields';
 import { pageOf } from '../../../core/http/pagination';
-import { consoleTicket, createInstance, instance, instanceListQuery, instanceWithTask, rebootRequest, stopRequest } from '../contract/compute.api';
+import { consoleTicket, createInstance, createInstances, instance, instanceListQuery, instancesWithTask, instanceWithTask, rebootRequest, stopRequest } from '../contract/compute.api';
 import { ConsoleService } from './console.service';
 import { InstanceService } from './instance.service';
 
@@ -29,6 +29,10 @@ export class InstanceController extends Controller {
       route(
         { method: 'POST', path: '/instances', summary: 'Create an instance', tag, scope: 'project', permission: 'instance:create', query, body: createInstance, status: 202, response: instanceWithTask },
         (req) => this.instances.create(req.op, req, projectOf(req), req.body),
+      ),
+      route(
+        { method: 'POST', path: '/instances/batch', summary: 'Create several instances of a kind, all of them or none', tag, scope: 'project', permission: 'instance:create', query, body: createInstances, status: 202, response: instancesWithTask },
+        (req) => this.instances.createSeveral(req.op, req, projectOf(req), req.body),
       ),
       route({ method: 'GET', path: '/instances/:ref', summary: 'Show an instance', tag, scope: 'resource', permission: 'instance:read', params, query, response: instance }, (req) =>
         this.instances.get(req.op, req.access, req.project?.id, req.params.ref),

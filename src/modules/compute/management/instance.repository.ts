@@ -2,7 +2,7 @@ import { injectable } from 'inversify';
 import { In } from 'typeorm';
 import type { z } from 'zod';
 import type { Op } from '../../../core/db/op';
-import { findRow, insertRow, updateRow } from '../../../core/db/rows';
+import { findRow, findRows, insertRow, updateRow } from '../../../core/db/rows';
 import { keysetPage } from '../../../core/db/keyset';
 import type { instanceListQuery } from '../contract/compute.api';
 import type { ObservedInstance } from '../contract/instance.verbs';
@@ -36,6 +36,15 @@ export class InstanceRepository {
     return findRow(op, InstanceEntity, { id });
   }
 
+  byIds(op: Op, ids: readonly string[]): Promise<InstanceEntity[]> {
+    return findRows(op, InstanceEntity, { id: ids }, { order: 'id' });
+  }
+
+  /** Those of the ids that the task holds. */
+  heldBy(op: Op, ids: readonly string[], taskId: string): Promise<InstanceEntity[]> {
+    return findRows(op, InstanceEntity, { id: ids, taskId }, { order: 'id' });
+  }
+
   /** Row locked until the transaction ends: verbs on one instance come one after the other. */
   lock(op: Op, id: string): Promise<InstanceEntity | null> {
     return op.manager.findOne(InstanceEntity, { where: { id }, lock: { mode: 'pessimistic_write' } });
@@ -45,8 +54,9 @@ export class InstanceRepository {
     return op.manager.find(InstanceEntity, { where: { name, ...(projects !== 'all' && { projectId: In([...projects]) }) }, take: 2 });
   }
 
-  nameTaken(op: Op, projectId: string, name: string): Promise<boolean> {
-    return op.manager.existsBy(InstanceEntity, { projectId, name });
+  /** Those of the names that instances of the project have. */
+  async namesTaken(op: Op, projectId: string, names: readonly string[]): Promise<string[]> {
+    return (await op.query<{ name: string }>('SELECT name FROM instance WHERE project_id = $1 AND name = ANY($2::text[]) ORDER BY name', [projectId, names])).map((row) => row.name);
   }
 
   list(op: Op, projects: 'all' | readonly string[], filter: z.output<typeof instanceListQuery>, hostId: string | undefined): Promise<{ rows: InstanceEntity[]; next: string | null }> {
@@ -64,6 +74,11 @@ export class InstanceRepository {
 
   async update(op: Op, id: string, changes: Partial<Omit<InstanceEntity, 'id' | 'nics' | 'sshKeys'>>): Promise<void> {
     await updateRow(op, InstanceEntity, id, changes);
+  }
+
+  /** Passes the hold on an instance from one task to another, unless a third one has taken it meanwhile. */
+  async handOver(op: Op, id: string, fromTaskId: string, toTaskId: string): Promise<void> {
+    await op.query('UPDATE instance SET task_id = $3 WHERE id = $1 AND task_id = $2', [id, fromTaskId, toTaskId]);
   }
 
   async remove(op: Op, id: string): Promise<void> {

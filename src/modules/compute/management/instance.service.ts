@@ -1,5 +1,4 @@
 import { injectable } from 'inversify';
-import { v7 as timeOrderedUuid } from 'uuid';
 import type { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
 import type { ProjectRef } from '../../../core/auth/authenticator';
@@ -7,6 +6,7 @@ import { allowedGlobally } from '../../../core/auth/permissions';
 import type { Op } from '../../../core/db/op';
 import { conflict, forbidden, nameTaken, unprocessable } from '../../../core/errors/problem';
 import type { Page } from '../../../core/http/pagination';
+import { displayName } from '../../../core/http/fields';
 import { pickByRef } from '../../../core/http/pick-by-ref';
 import type { WorkflowDefinition } from '../../../core/workflow/definition';
 import { Workflows } from '../../../core/workflow/workflows';
@@ -16,15 +16,16 @@ import { Images } from '../../image/contract/image.ports';
 import { InstancePorts } from '../../network/contract/network.ports';
 import { PlacementRefusal } from '../../scheduler/contract/placement-refusal';
 import { Placement } from '../../scheduler/contract/scheduler.ports';
-import type { createInstance, Instance, instanceListQuery, InstanceState } from '../contract/compute.api';
+import type { createInstance, createInstances, Instance, instanceListQuery, InstanceState } from '../contract/compute.api';
 import { FlavorService } from './flavor.service';
-import { hostnameFrom } from './hostname';
 import type { InstanceEntity } from './instance.entity';
+import { instanceOf, type InstancePlan } from './instance-plan';
 import { InstanceEvents } from './instance.events';
 import { InstancePresenter } from './instance.presenter';
 import { InstanceRepository } from './instance.repository';
 import { SshKeyService } from './ssh-key.service';
 import { CreateInstanceWorkflow } from './workflows/create-instance.workflow';
+import { CreateInstancesWorkflow } from './workflows/create-instances.workflow';
 import { DeleteInstanceWorkflow } from './workflows/delete-instance.workflow';
 import { RebootInstanceWorkflow } from './workflows/reboot-instance.workflow';
 import { StartInstanceWorkflow } from './workflows/start-instance.workflow';
@@ -37,6 +38,11 @@ export interface Caller {
 
 export interface Accepted {
   instance: Instance;
+  taskId: string;
+}
+
+export interface AcceptedSeveral {
+  instances: Instance[];
   taskId: string;
 }
 
@@ -57,6 +63,7 @@ export class InstanceService {
     private readonly projects: Projects,
     private readonly workflows: Workflows,
     private readonly createWorkflow: CreateInstanceWorkflow,
+    private readonly createSeveralWorkflow: CreateInstancesWorkflow,
     private readonly deleteWorkflow: DeleteInstanceWorkflow,
     private readonly startWorkflow: StartInstanceWorkflow,
     private readonly stopWorkflow: StopInstanceWorkflow,
@@ -65,56 +72,30 @@ export class InstanceService {
 
   /** Checks everything that can be known now, then records the instance together with its task. */
   async create(op: Op, caller: Caller, project: ProjectRef, input: z.output<typeof createInstance>): Promise<Accepted> {
-    await this.projects.hold(op, project.id);
-    if (await this.instances.nameTaken(op, project.id, input.name)) throw nameTaken('instance', input.name);
-    if (Buffer.byteLength(input.userData, 'base64') > maxUserDataBytes) throw unprocessable('body.userData', 'too_long', `User data may have ${maxUserDataBytes} bytes at most.`);
-    const flavor = await this.flavors.require(op, input.flavor);
-    const image = await this.images.requireReady(op, project.id, input.image);
-    const nics = await this.ports.check(op, project.id, input.networks, 'body.networks');
-    const sshKeys = await this.sshKeys.resolve(op, project.id, input.sshKeys, 'body.sshKeys');
-    if (flavor.diskBytes > 0 && flavor.diskBytes < image.virtualBytes) {
-      throw unprocessable('body.flavor', 'disk_too_small', `The flavor's disk is smaller than the image, which needs ${image.virtualBytes} bytes.`);
-    }
-    const id = timeOrderedUuid();
-    const instance: InstanceEntity = {
-      id,
-      projectId: project.id,
-      name: input.name,
-      hostname: hostnameFrom(input.name, id),
-      description: input.description,
-      flavorId: flavor.id,
-      flavorName: flavor.name,
-      vcpus: flavor.vcpus,
-      memoryBytes: flavor.memoryBytes,
-      diskBytes: Math.max(flavor.diskBytes, image.virtualBytes),
-      imageId: image.id,
-      imageName: image.name,
-      architecture: image.architecture,
-      nics,
-      sshKeys,
-      userData: input.userData,
-      stopGraceSeconds: input.stopGraceSeconds,
-      wantedHostId: await this.wantedHost(op, caller, input.host),
-      hostId: null,
-      vmm: null,
-      state: 'building',
-      stateReason: '',
-      power: 'on',
-      generation: 1,
-      taskId: null,
-      observedState: null,
-      observedAt: null,
-      observedRevision: 0,
-      startedAt: null,
-      createdBy: caller.access.principal.id,
-      createdAt: new Date(),
-    };
+    const instance = instanceOf(input.name, await this.plan(op, caller, project, input, [input.name]));
     await this.refuseWithoutHost(op, instance);
-    const task = await this.start(op, caller, this.createWorkflow.definition, instance, { instanceId: id, project: project.name });
-    instance.taskId = task.id;
-    await this.instances.insert(op, instance);
-    await this.events.changed(op, 'created', instance);
+    const task = await this.start(op, caller, this.createWorkflow.definition, instance, { instanceId: instance.id, project: project.name });
+    await this.record(op, [instance], task.id);
     return { instance: await this.presenter.one(op, instance), taskId: task.id };
+  }
+
+  /** As `create`, for `count` instances with one task: `<name>-1` and so on. */
+  async createSeveral(op: Op, caller: Caller, project: ProjectRef, { count, ...input }: z.output<typeof createInstances>): Promise<AcceptedSeveral> {
+    const names = Array.from({ length: count }, (_, i) => `${input.name}-${i + 1}`);
+    const first = names[0] ?? input.name;
+    const last = names.at(-1) ?? first;
+    if (!displayName.safeParse(last).success) throw unprocessable('body.name', 'too_long', 'With its number it may have 63 characters at most.');
+    const fixed = input.networks.findIndex(({ address }) => address !== undefined);
+    if (fixed >= 0 && count > 1) throw unprocessable(`body.networks.${fixed}.address`, 'address_for_several', 'Several instances cannot have the same address: leave it out.');
+    const plan = await this.plan(op, caller, project, input, names);
+    const made = names.map((name) => instanceOf(name, plan));
+    const [instance] = made;
+    if (!instance) throw new Error('at least one is asked for');
+    await this.refuseWithoutHost(op, instance);
+    const subject = { ...instance, name: count === 1 ? first : `${first} to ${last}` };
+    const task = await this.start(op, caller, this.createSeveralWorkflow.definition, subject, { instanceIds: made.map(({ id }) => id), project: project.name });
+    await this.record(op, made, task.id);
+    return { instances: await this.presenter.many(op, made), taskId: task.id };
   }
 
   async list(op: Op, access: Access, projectId: string | undefined, filter: z.output<typeof instanceListQuery>): Promise<Page<Instance>> {
@@ -190,6 +171,31 @@ export class InstanceService {
       createdBy: caller.access.principal.id,
       requestId: caller.requestId,
     });
+  }
+
+  /** What instances of these names would have in common, once everything is checked that can be known now. */
+  private async plan(op: Op, caller: Caller, project: ProjectRef, input: z.output<typeof createInstance>, names: readonly string[]): Promise<InstancePlan> {
+    await this.projects.hold(op, project.id);
+    const [taken] = await this.instances.namesTaken(op, project.id, names);
+    if (taken !== undefined) throw nameTaken('instance', taken);
+    if (Buffer.byteLength(input.userData, 'base64') > maxUserDataBytes) throw unprocessable('body.userData', 'too_long', `User data may have ${maxUserDataBytes} bytes at most.`);
+    const flavor = await this.flavors.require(op, input.flavor);
+    const image = await this.images.requireReady(op, project.id, input.image);
+    const nics = await this.ports.check(op, project.id, input.networks, 'body.networks');
+    const sshKeys = await this.sshKeys.resolve(op, project.id, input.sshKeys, 'body.sshKeys');
+    if (flavor.diskBytes > 0 && flavor.diskBytes < image.virtualBytes) {
+      throw unprocessable('body.flavor', 'disk_too_small', `The flavor's disk is smaller than the image, which needs ${image.virtualBytes} bytes.`);
+    }
+    const wantedHostId = await this.wantedHost(op, caller, input.host);
+    return { projectId: project.id, createdBy: caller.access.principal.id, description: input.description, userData: input.userData, stopGraceSeconds: input.stopGraceSeconds, flavor, image, nics, sshKeys, wantedHostId };
+  }
+
+  private async record(op: Op, instances: InstanceEntity[], taskId: string): Promise<void> {
+    for (const instance of instances) {
+      instance.taskId = taskId;
+      await this.instances.insert(op, instance);
+      await this.events.changed(op, 'created', instance);
+    }
   }
 
   private async refuseWithoutHost(op: Op, instance: InstanceEntity): Promise<void> {

@@ -30,6 +30,7 @@ export default function CreateInstancePage() {
   const hosts = useList<Host>('hosts', { limit: 500 }, scope.admin);
 
   const [name, setName] = useState('');
+  const [count, setCount] = useState('1');
   const [description, setDescription] = useState('');
   const [flavorId, setFlavorId] = useState<string | null>(null);
   const [imageId, setImageId] = useState<string | null>(null);
@@ -54,29 +55,44 @@ export default function CreateInstancePage() {
     .map((k) => k.trim())
     .filter((k) => k !== '');
 
-  const create = useWrite((body: CreateInstance) => api.post<{ instance: Instance; taskId: string }>('/instances', body, inProject), {
-    touches: ['instances', 'tasks', 'networks', 'volumes'],
-    onDone: ({ instance, taskId }) => {
-      void navigate(`/instances/${instance.id}`);
-      followTask(taskId);
+  const how = /^\d{1,3}$/.test(count) ? Number(count) : 0;
+  const several = how > 1;
+  const names = several ? `${name}-1 to ${name}-${how}` : name;
+
+  const create = useWrite(
+    async (body: CreateInstance): Promise<{ path: string; taskId: string }> => {
+      if (several) return { path: '/instances', ...(await api.post<{ taskId: string }>('/instances/batch', { ...body, count: how }, inProject)) };
+      const { instance, taskId } = await api.post<{ instance: Instance; taskId: string }>('/instances', body, inProject);
+      return { path: `/instances/${instance.id}`, taskId };
     },
-  });
+    {
+      touches: ['instances', 'tasks', 'networks', 'volumes'],
+      onDone: ({ path, taskId }) => {
+        void navigate(path);
+        followTask(taskId);
+      },
+    },
+  );
   const refused = fieldErrors(create.error);
 
   const problems: Record<string, string | null> = {
-    name: checkName(name),
+    name: checkName(name) ?? (several && [...`${name}-${how}`].length > 63 ? 'With its number it may have 63 characters at most.' : null),
+    count: how >= 1 && how <= 100 ? null : 'A whole number from 1 to 100.',
     flavor: flavor === undefined ? 'Choose a flavor.' : null,
     image: image === undefined ? 'Choose an image.' : null,
     networks:
       attached.length === 0
         ? 'Choose at least one network.'
-        : (attached.map((a) => (a.address === '' ? null : checkAddress(a.address, networks.items.find((n) => n.id === a.id)?.subnet))).find((m) => m !== null) ?? null),
+        : several && attached.some((a) => a.address !== '')
+          ? 'Several instances cannot have the same address: leave it out.'
+          : (attached.map((a) => (a.address === '' ? null : checkAddress(a.address, networks.items.find((n) => n.id === a.id)?.subnet))).find((m) => m !== null) ?? null),
     sshKeys: pastedKeys.map(checkPublicKey).find((m) => m !== null) ?? null,
     userData: utf8Length(userData) > userDataLimit ? `Too large: ${bytes(utf8Length(userData))} of at most 64 KiB.` : null,
     stopGraceSeconds: /^\d{1,3}$/.test(grace) && Number(grace) <= 600 ? null : 'A whole number from 0 to 600.',
     description: [...description].length > 255 ? 'At most 255 characters.' : null,
   };
   const show = (field: string): string | null => (tried ? problems[field] : null) ?? refused[field] ?? null;
+  const button = several ? `Create ${how} instances` : 'Create instance';
   const advanced = show('userData') ?? show('stopGraceSeconds') ?? show('description') ?? show('host');
   const [advancedOpen, setAdvancedOpen] = useState(false);
   useEffect(() => {
@@ -117,17 +133,20 @@ export default function CreateInstancePage() {
                 ))}
               </SelectField>
             )}
-            <TextField
-              label="Instance name"
-              name="name"
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-              error={show('name')}
-              hint="The guest gets it as its hostname."
-              placeholder="web-1"
-              autoFocus
-              className="max-w-sm"
-            />
+            <div className="flex max-w-lg flex-wrap items-start gap-4">
+              <TextField
+                label="Instance name"
+                name="name"
+                value={name}
+                onChange={(event) => setName(event.target.value)}
+                error={show('name')}
+                hint={several && name !== '' ? `${names}: all of them are made, or none.` : 'The guest gets it as its hostname.'}
+                placeholder={several ? 'web' : 'web-1'}
+                autoFocus
+                className="min-w-60 flex-1"
+              />
+              <TextField label="How many" name="count" inputMode="numeric" value={count} onChange={(event) => setCount(event.target.value)} error={show('count')} className="w-28" />
+            </div>
           </FormSection>
 
           <FormSection title="Flavor" hint="How many processors and how much memory." error={show('flavor')}>
@@ -228,7 +247,7 @@ export default function CreateInstancePage() {
         <div className="space-y-3 lg:sticky lg:top-18">
           <Card title="Summary">
             <dl className="space-y-2.5 p-4 text-sm">
-              <Line label="Name" value={name} />
+              <Line label={several ? 'Names' : 'Name'} value={name === '' ? '' : names} />
               <Line label="Flavor" value={flavor === undefined ? '' : `${flavor.name}: ${plural(flavor.vcpus, 'vCPU')}, ${bytes(flavor.memoryBytes)}`} />
               <Line label="Image" value={image?.name ?? ''} />
               <Line label="Networks" value={attached.map((a) => networks.items.find((n) => n.id === a.id)?.name).join(', ')} />
@@ -236,7 +255,7 @@ export default function CreateInstancePage() {
             </dl>
             <div className="border-t border-line p-4">
               <Button type="submit" look="primary" className="w-full" busy={create.isPending} reason={scope.readOnly ?? scope.reasonFor(project)}>
-                Create instance
+                {button}
               </Button>
               <ButtonLink to="/instances" look="ghost" className="mt-1.5 w-full">
                 Cancel

@@ -15,7 +15,8 @@ import { InstanceRepository } from '../instance.repository';
 import { instanceLock } from './instance-lock';
 import { InstanceSteps } from './instance-steps';
 
-const input = z.strictObject({ instanceId: field.id, project: z.string() });
+/** `partOf`: the task that holds the instance until this one begins, when several are made together. */
+const input = z.strictObject({ instanceId: field.id, project: z.string(), partOf: field.id.optional() });
 type Input = z.output<typeof input>;
 
 /** A row in state `building` becomes a running guest, or is gone again with everything that was made for it. */
@@ -50,6 +51,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             ...(i.wantedHostId !== null && { hostId: i.wantedHostId }),
           });
           await instances.update(c.op, i.id, { hostId });
+          if (c.input.partOf !== undefined) await instances.handOver(c.op, i.id, c.input.partOf, c.taskId);
           const { projectId, name, hostname, imageId, diskBytes, nics, vcpus, memoryBytes, generation } = i;
           return { hostId, projectId, name, hostname, imageId, diskBytes, nics, vcpus, memoryBytes, generation };
         },

@@ -86,8 +86,16 @@ export class InstanceSteps {
   /** Removes the row; the last thing that a create's undo or a delete does. */
   async remove(op: Op, instanceId: string, reason: string): Promise<void> {
     const instance = await this.instances.byId(op, instanceId);
-    if (!instance) return;
-    await this.instances.remove(op, instanceId);
+    if (instance) await this.drop(op, instance, reason);
+  }
+
+  /** Removes the rows that the task still holds: nothing was made for them yet. */
+  async removeUnbegun(op: Op, instanceIds: readonly string[], taskId: string, reason: string): Promise<void> {
+    for (const instance of await this.instances.heldBy(op, instanceIds, taskId)) await this.drop(op, instance, reason);
+  }
+
+  private async drop(op: Op, instance: InstanceEntity, reason: string): Promise<void> {
+    await this.instances.remove(op, instance.id);
     await this.events.changed(op, 'deleted', { ...instance, state: 'deleting', stateReason: reason, taskId: null });
   }
 }

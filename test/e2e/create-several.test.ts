@@ -1,0 +1,86 @@
+import type { Host } from '../../src/modules/host/contract/host.api';
+import type { Instance } from '../../src/modules/compute/contract/compute.api';
+import type { Task } from '../../src/modules/task/contract/task.api';
+import { SimulatedCloud } from '../model/simulated-cloud';
+
+const minutes = 60_000;
+
+interface Accepted {
+  instances: Instance[];
+  taskId: string;
+}
+
+describe('several instances at once', () => {
+  let cloud: SimulatedCloud;
+  const create = (name: string, count: number, more: Record<string, unknown> = {}): Promise<Accepted> =>
+    cloud.api.ok<Accepted>('POST', '/instances/batch?project=default', { ...cloud.body(name), count, ...more });
+  const refused = async (body: Record<string, unknown>): Promise<unknown> => {
+    const { status, body: problem } = await cloud.api.call<{ code: string; errors?: { path: string; code: string }[] }>('POST', '/instances/batch?project=default', body);
+    const [error] = problem.errors ?? [];
+    return { status, code: error?.code ?? problem.code, ...(error && { path: error.path }) };
+  };
+  const instances = async (): Promise<Instance[]> => (await cloud.api.ok<{ items: Instance[] }>('GET', '/instances?sort=name&limit=500')).items;
+  const removeAll = async (): Promise<void> => {
+    const tasks = await Promise.all((await instances()).map(async ({ id }) => (await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${id}`)).taskId));
+    for (const task of tasks) await cloud.settled(task);
+  };
+
+  beforeAll(async () => {
+    cloud = await SimulatedCloud.start('several', { keepAlive: true });
+  }, 3 * minutes);
+  afterEach(async () => {
+    await removeAll();
+    expect(await cloud.nothingLeft()).toEqual([]);
+  }, minutes);
+  afterAll(() => cloud?.close(), 2 * minutes);
+
+  it('run when their one task has succeeded, each made by a part of it', async () => {
+    const accepted = await create('web', 3);
+    expect(accepted.instances.map(({ name, state, taskId }) => ({ name, state, taskId }))).toEqual(['web-1', 'web-2', 'web-3'].map((name) => ({ name, state: 'building', taskId: accepted.taskId })));
+    expect(await cloud.settled(accepted.taskId)).toMatchObject({ state: 'succeeded', progress: 100, subject: { kind: 'instance', name: 'web-1 to web-3' } });
+    expect((await instances()).map(({ name, state, taskId }) => ({ name, state, taskId }))).toEqual(['web-1', 'web-2', 'web-3'].map((name) => ({ name, state: 'running', taskId: null })));
+    const { items: parts } = await cloud.api.ok<{ items: Task[] }>('GET', `/tasks?parent=${accepted.taskId}`);
+    expect(parts.map(({ type, state, subject }) => ({ type, state, name: subject.name })).sort((a, b) => a.name.localeCompare(b.name))).toEqual(
+      ['web-1', 'web-2', 'web-3'].map((name) => ({ type: 'compute.create-instance', state: 'succeeded', name })),
+    );
+  }, minutes);
+
+  it('are all gone again when there is no room for the last one, and the task says so', async () => {
+    const { items: hosts } = await cloud.api.ok<{ items: Host[] }>('GET', '/hosts');
+    const { memoryBytes, memoryBytesUsed } = hosts[0]?.capacity ?? { memoryBytes: 0, memoryBytesUsed: 0 };
+    const half = 2 ** 20 * Math.floor((memoryBytes - memoryBytesUsed) / 2 ** 20 / 2 + 1);
+    await cloud.api.ok('POST', '/flavors', { name: 'half', vcpus: 1, memoryBytes: half });
+    const { taskId } = await create('big', 2, { flavor: 'half' });
+    const task = await cloud.settled(taskId);
+    expect(task).toMatchObject({ state: 'failed', error: { code: 'instance_failed', undone: true } });
+    expect(task.error?.message).toMatch(/1 of 2 could not be made\. "big-[12]": .*memory/);
+    expect(await instances()).toEqual([]);
+  }, minutes);
+
+  it('are all gone when the task is cancelled, begun or not', async () => {
+    const { taskId } = await create('never', 30);
+    await cloud.api.ok('POST', `/tasks/${taskId}/actions/cancel`);
+    expect(await cloud.settled(taskId)).toMatchObject({ state: 'cancelled', error: { undone: true } });
+    expect(await instances()).toEqual([]);
+  }, minutes);
+
+  it('do not miss the one that was deleted meanwhile', async () => {
+    const { taskId, instances: made } = await create('some', 3);
+    const deleted = await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${made[1]?.id ?? ''}`);
+    expect((await cloud.settled(deleted.taskId)).state).toBe('succeeded');
+    expect((await cloud.settled(taskId)).state).toBe('succeeded');
+    expect((await instances()).map(({ name, state }) => ({ name, state }))).toEqual(['some-1', 'some-3'].map((name) => ({ name, state: 'running' })));
+  }, minutes);
+
+  it('are refused as a whole, with the field', async () => {
+    const { taskId } = await create('one', 1);
+    expect(await refused({ ...cloud.body('one'), count: 2 })).toMatchObject({ status: 409, code: 'name_taken' });
+    expect(await refused({ ...cloud.body('x'), count: 0 })).toMatchObject({ path: 'body.count' });
+    expect(await refused({ ...cloud.body('x'), count: 101 })).toMatchObject({ path: 'body.count' });
+    expect(await refused(cloud.body('x'))).toMatchObject({ path: 'body.count' });
+    expect(await refused({ ...cloud.body('n'.repeat(62)), count: 10 })).toEqual({ status: 422, code: 'too_long', path: 'body.name' });
+    expect(await refused({ ...cloud.body('x', { networks: [{ network: 'n1', address: '10.10.0.9' }] }), count: 2 })).toEqual({ status: 422, code: 'address_for_several', path: 'body.networks.0.address' });
+    expect((await cloud.settled(taskId)).state).toBe('succeeded');
+    expect((await instances()).map(({ name }) => name)).toEqual(['one-1']);
+  }, minutes);
+});
