@@ -140,6 +140,8 @@ export interface AgentParts {
   state?: string;
   port?: number;
   token?: string;
+  /** Addresses of management, when the token's is not the one. */
+  management?: string[];
   verbs?: VerbHandlers[];
   streams?: StreamHandlers[];
   observed?: ObservedSource[];
@@ -161,7 +163,7 @@ export class Agent {
     const name = parts.name ?? `node-${randomBytes(4).toString('hex')}`;
     const agent = new Agent(parts.state ?? tempDir().path, name);
     const { container } = agent;
-    container.bind(Config).toConstantValue(configOf(agent.dir, parts.tuning ?? { m2m: { heartbeatMs: 200, acceptAfterMs: 200 } }, { name, port: parts.port ?? 0, token: parts.token ?? '' }));
+    container.bind(Config).toConstantValue(configOf(agent.dir, parts.tuning ?? { m2m: { heartbeatMs: 200, acceptAfterMs: 200 } }, { name, port: parts.port ?? 0, token: parts.token ?? '', ...(parts.management && { management: parts.management }) }));
     container.bind(StatePaths).toConstantValue(new StatePaths(agent.dir, agent.dir));
     container.bind(Logging).toConstantValue(logging);
     for (const source of parts.inventory ?? goodInventory()) container.bind(InventorySource).toConstantValue(source);

@@ -7,6 +7,7 @@ import { ObservedSink, ObservedSource } from '../../../src/core/m2m/observed';
 import type { HostDetail } from '../../../src/modules/host/contract/host.api';
 import { Hosts, InventorySource } from '../../../src/modules/host/contract/host.ports';
 import { HostService } from '../../../src/modules/host/management/host.service';
+import { HangingProxy } from './hanging-proxy';
 import { Agent, type AgentParts, eventually, FixedInventory, goodInventory, Management } from './harness';
 
 jest.setTimeout(60_000);
@@ -68,6 +69,20 @@ describe('liveness', () => {
     expect(back.schedulable).toBe(true);
     const states = management.outbox.events.filter((e) => e.subject.id === agent.hostId && e.type === 'host.updated').map((e) => e.data['state']);
     expect(states.slice(-2)).toEqual(['unknown', 'ready']);
+  });
+
+  it('goes to another address when management hangs: takes what is sent and does not answer', async () => {
+    const hanging = await HangingProxy.start(management.port);
+    try {
+      await start({ name: 'patient', management: [`127.0.0.1:${hanging.port}`, `127.0.0.1:${management.port}`] });
+      await inState('patient', 'ready');
+      expect(hanging.used).toBe(true);
+      const [{ seq } = { seq: 0 }] = await management.database.query<{ seq: number }>(`SELECT agent_seq AS seq FROM host WHERE name = 'patient'`);
+      hanging.hang();
+      await eventually('heartbeats again', async () => (await management.database.query(`SELECT 1 FROM host WHERE name = 'patient' AND agent_seq > $1::bigint + 3`, [seq])).length > 0);
+    } finally {
+      await hanging.close();
+    }
   });
 
   it('publishes nothing while nothing changes', async () => {

@@ -1,5 +1,6 @@
 import { injectable } from 'inversify';
 import { Agent, type Dispatcher, request } from 'undici';
+import { Config } from '../../config/config';
 import { ManagementClient } from '../node-route';
 import type { NodeEndpoint } from '../node-registry';
 import { ManagementAddresses } from './management-addresses';
@@ -7,6 +8,8 @@ import { NodeIdentity } from './node-identity';
 import { minVersion, mustBeManagement } from './secure-context';
 
 const postTimeoutMs = 15_000;
+/** With another address to go to, one that takes but does not answer is left after a heartbeat's pause, though not before this: a host is called silent after three. */
+const shortestTimeoutMs = 1_000;
 
 /** Management answered with something else than success. */
 export class ManagementRefusal extends Error {
@@ -34,6 +37,7 @@ export class HttpsManagementClient extends ManagementClient {
   constructor(
     private readonly identity: NodeIdentity,
     private readonly addresses: ManagementAddresses,
+    private readonly config: Config,
   ) {
     super();
     identity.onChange(() => this.reset());
@@ -45,7 +49,7 @@ export class HttpsManagementClient extends ManagementClient {
   }
 
   async post(path: string, body: unknown): Promise<unknown> {
-    const response = await this.send('POST', path, JSON.stringify(body), AbortSignal.timeout(postTimeoutMs));
+    const response = await this.send('POST', path, JSON.stringify(body), AbortSignal.timeout(this.postTimeoutMs()));
     const text = await response.body.text();
     return text === '' ? undefined : JSON.parse(text);
   }
@@ -61,6 +65,11 @@ export class HttpsManagementClient extends ManagementClient {
     const old = this.agent;
     this.agent = undefined;
     await old?.destroy();
+  }
+
+  private postTimeoutMs(): number {
+    const elsewhere = this.addresses.all(this.identity.current().management).length > 1;
+    return elsewhere ? Math.min(postTimeoutMs, Math.max(shortestTimeoutMs, this.config.core.m2m.heartbeatMs)) : postTimeoutMs;
   }
 
   /** A request that may have been sent is not repeated at another address: the callers do, when their next attempt is due. */
