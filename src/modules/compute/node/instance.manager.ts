@@ -12,7 +12,7 @@ import { PortAttachments } from '../../network/contract/network.ports';
 import { VolumePaths } from '../../storage/contract/storage.ports';
 import type { instanceEnsure, ObservedInstance } from '../contract/instance.verbs';
 import { ConsoleHub } from './console.hub';
-import type { VmExit, VmHandle, VmmDriver, VmSpec } from './drivers/vmm-driver';
+import { forcedExit, type VmExit, type VmHandle, type VmmDriver, type VmSpec } from './drivers/vmm-driver';
 import { VmmDrivers } from './drivers/vmm-drivers';
 import type { InstanceRecord } from './instance-record';
 import { InstanceStore } from './instance-store';
@@ -194,7 +194,7 @@ export class InstanceManager extends Service {
     this.watches.get(record.instanceId)?.abort.abort();
     this.watches.delete(record.instanceId);
     await driver.kill(handle);
-    await this.ended(record, handle, { cause: 'forced', detail: '' });
+    await this.ended(record, handle, forcedExit);
   }
 
   private async exitWithin(instanceId: string, timeoutMs: number, aborted: AbortSignal): Promise<VmExit | null> {

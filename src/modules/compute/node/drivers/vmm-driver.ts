@@ -43,6 +43,9 @@ export interface VmExit {
   detail: string;
 }
 
+/** Of a VM that was killed because it was to be off; the same words whoever records it, the driver or an agent that was restarted meanwhile. */
+export const forcedExit: VmExit = { cause: 'forced', detail: 'the VM was ended by its host' };
+
 /**
  * One VMM kind. Every method is idempotent in the sense of its name, has a deadline, and leaves nothing behind when it throws.
  * One call in flight per instance (the caller serialises). Processes are detached: they outlive the agent.

@@ -9,7 +9,7 @@ import { ExitRecord } from '../common/exit-record';
 import { RunFiles, unlinkAll } from '../common/run-files';
 import { checkResources, checkSpec } from '../common/spec-checks';
 import { findProgram, readTail, spawnVmm, type SpawnedVmm } from '../common/spawn-vmm';
-import { VmmDriver, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
+import { forcedExit, VmmDriver, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
 import { ChClient } from './ch-client';
 import { ChError } from './ch-error';
 import { chConfig, chFiles, checkForCh, chLogs } from './ch-config';
@@ -107,7 +107,7 @@ export class CloudHypervisorDriver extends VmmDriver {
 
   async kill(handle: VmHandle): Promise<void> {
     if (isRunning(handle.process)) {
-      await new ExitRecord(handle.runDir).settle({ cause: 'forced', detail: 'the VM was ended by its host' });
+      await new ExitRecord(handle.runDir).settle(forcedExit);
       await this.end(handle);
     } else {
       // The sockets are evidence of how it ended; read before they go.

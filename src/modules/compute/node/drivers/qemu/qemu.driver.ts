@@ -9,7 +9,7 @@ import { ExitRecord } from '../common/exit-record';
 import { RunFiles, unlinkAll } from '../common/run-files';
 import { checkResources, checkSpec } from '../common/spec-checks';
 import { findProgram, readTail, spawnVmm, type SpawnedVmm } from '../common/spawn-vmm';
-import { VmmDriver, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
+import { forcedExit, VmmDriver, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
 import { qemuArguments, qemuLogs, qemuSockets } from './qemu-arguments';
 import { qemuStartFailure } from './qemu-failure';
 import { probeQemu, type QemuFacts, type QemuProbeOptions } from './qemu-probe';
@@ -90,7 +90,7 @@ export class QemuDriver extends VmmDriver {
       const status = await this.status(handle).catch(() => 'unknown');
       // A guest that had powered off before is only collected here.
       if (status === 'shutdown') await record.settleGuestPowerOff();
-      else await record.settle({ cause: 'forced', detail: 'the VM was ended by its host' });
+      else await record.settle(forcedExit);
       await this.end(handle);
     }
     await unlinkAll(handle.runDir, Object.values(qemuSockets));

@@ -15,7 +15,7 @@ import { answer } from '../simulated-vmm/api';
 import { EventMonitor } from '../simulated-vmm/event-monitor';
 import { defaultKnobs, type SimulationKnobs } from '../simulated-vmm/knobs';
 import { SimulatedVmm } from '../simulated-vmm/simulated-vmm';
-import { VmmDriver, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
+import { forcedExit, VmmDriver, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
 
 /** What stands for a VMM process: it is alive as long as it is in the table below. */
 interface Running {
@@ -108,7 +108,7 @@ export class SimulatedDriver extends VmmDriver {
   async kill(handle: VmHandle): Promise<void> {
     const running = await this.find(handle);
     if (running) {
-      await new ExitRecord(handle.runDir).settle({ cause: 'forced', detail: 'the VM was ended by its host' });
+      await new ExitRecord(handle.runDir).settle(forcedExit);
       await running.kill();
     }
     await unlinkAll(handle.runDir, [chFiles.serial, stateFile]);
