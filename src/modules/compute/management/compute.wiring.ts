@@ -18,6 +18,7 @@ import { InstanceEvents } from './instance.events';
 import { InstancePresenter } from './instance.presenter';
 import { InstanceReconciler } from './instance.reconciler';
 import { InstanceRepository } from './instance.repository';
+import { InstanceCreation } from './instance-creation.service';
 import { InstanceService } from './instance.service';
 import { SshKeyController } from './ssh-key.controller';
 import { SshKeyRepository } from './ssh-key.repository';
@@ -41,6 +42,7 @@ const parts = [
   InstanceRemainderRepository,
   InstanceEvents,
   InstancePresenter,
+  InstanceCreation,
   InstanceService,
   InstanceSteps,
   ConsoleTicketRepository,

@@ -5,6 +5,7 @@ import * as field from '../../../core/http/fields';
 import { pageOf } from '../../../core/http/pagination';
 import { consoleTicket, createInstance, createInstances, instance, instanceListQuery, instancesWithTask, instanceWithTask, rebootRequest, stopRequest } from '../contract/compute.api';
 import { ConsoleService } from './console.service';
+import { InstanceCreation } from './instance-creation.service';
 import { InstanceService } from './instance.service';
 
 const params = z.strictObject({ ref: field.ref });
@@ -14,6 +15,7 @@ const tag = 'Instances';
 @injectable()
 export class InstanceController extends Controller {
   constructor(
+    private readonly creation: InstanceCreation,
     private readonly instances: InstanceService,
     private readonly consoles: ConsoleService,
   ) {
@@ -28,11 +30,11 @@ export class InstanceController extends Controller {
       ),
       route(
         { method: 'POST', path: '/instances', summary: 'Create an instance', tag, scope: 'project', permission: 'instance:create', query, body: createInstance, status: 202, response: instanceWithTask },
-        (req) => this.instances.create(req.op, req, projectOf(req), req.body),
+        (req) => this.creation.create(req.op, req, projectOf(req), req.body),
       ),
       route(
         { method: 'POST', path: '/instances/batch', summary: 'Create several instances of a kind, all of them or none', tag, scope: 'project', permission: 'instance:create', query, body: createInstances, status: 202, response: instancesWithTask },
-        (req) => this.instances.createSeveral(req.op, req, projectOf(req), req.body),
+        (req) => this.creation.createSeveral(req.op, req, projectOf(req), req.body),
       ),
       route({ method: 'GET', path: '/instances/:ref', summary: 'Show an instance', tag, scope: 'resource', permission: 'instance:read', params, query, response: instance }, (req) =>
         this.instances.get(req.op, req.access, req.project?.id, req.params.ref),

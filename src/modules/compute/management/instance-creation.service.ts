@@ -1,0 +1,120 @@
+import { injectable } from 'inversify';
+import type { z } from 'zod';
+import type { ProjectRef } from '../../../core/auth/authenticator';
+import { allowedGlobally } from '../../../core/auth/permissions';
+import type { Op } from '../../../core/db/op';
+import { forbidden, nameTaken, unprocessable } from '../../../core/errors/problem';
+import { displayName } from '../../../core/http/fields';
+import { Workflows } from '../../../core/workflow/workflows';
+import { Hosts } from '../../host/contract/host.ports';
+import { Projects } from '../../identity/contract/identity.ports';
+import { Images } from '../../image/contract/image.ports';
+import { InstancePorts } from '../../network/contract/network.ports';
+import { PlacementRefusal } from '../../scheduler/contract/placement-refusal';
+import { Placement } from '../../scheduler/contract/scheduler.ports';
+import type { createInstance, createInstances, Instance } from '../contract/compute.api';
+import { FlavorService } from './flavor.service';
+import { hostIdOf } from './host-ref';
+import type { InstanceEntity } from './instance.entity';
+import { InstanceEvents } from './instance.events';
+import { instanceOf, type InstancePlan } from './instance-plan';
+import { InstancePresenter } from './instance.presenter';
+import { InstanceRepository } from './instance.repository';
+import { startOn, type Accepted, type Caller } from './instance-task';
+import { SshKeyService } from './ssh-key.service';
+import { CreateInstanceWorkflow } from './workflows/create-instance.workflow';
+import { CreateInstancesWorkflow } from './workflows/create-instances.workflow';
+
+const maxUserDataBytes = 65_536;
+
+/** How instances come: checked and recorded here, made by their workflow. */
+@injectable()
+export class InstanceCreation {
+  constructor(
+    private readonly instances: InstanceRepository,
+    private readonly presenter: InstancePresenter,
+    private readonly events: InstanceEvents,
+    private readonly flavors: FlavorService,
+    private readonly sshKeys: SshKeyService,
+    private readonly images: Images,
+    private readonly ports: InstancePorts,
+    private readonly placement: Placement,
+    private readonly hosts: Hosts,
+    private readonly projects: Projects,
+    private readonly workflows: Workflows,
+    private readonly createWorkflow: CreateInstanceWorkflow,
+    private readonly createSeveralWorkflow: CreateInstancesWorkflow,
+  ) {}
+
+  /** Checks everything that can be known now, then records the instance together with its task. */
+  async create(op: Op, caller: Caller, project: ProjectRef, input: z.output<typeof createInstance>): Promise<Accepted> {
+    const instance = instanceOf(input.name, await this.plan(op, caller, project, input, [input.name]));
+    await this.refuseWithoutHost(op, instance);
+    const task = await startOn(this.workflows, op, caller, this.createWorkflow.definition, instance, { instanceId: instance.id, project: project.name });
+    await this.record(op, [instance], task.id);
+    return { instance: await this.presenter.one(op, instance), taskId: task.id };
+  }
+
+  /** As `create`, for `count` instances with one task: `<name>-1` and so on. */
+  async createSeveral(op: Op, caller: Caller, project: ProjectRef, { count, ...input }: z.output<typeof createInstances>): Promise<{ instances: Instance[]; taskId: string }> {
+    const names = Array.from({ length: count }, (_, i) => `${input.name}-${i + 1}`);
+    const first = names[0] ?? input.name;
+    const last = names.at(-1) ?? first;
+    if (!displayName.safeParse(last).success) throw unprocessable('body.name', 'too_long', 'With its number it may have 63 characters at most.');
+    const fixed = input.networks.findIndex(({ address }) => address !== undefined);
+    if (fixed >= 0 && count > 1) throw unprocessable(`body.networks.${fixed}.address`, 'address_for_several', 'Several instances cannot have the same address: leave it out.');
+    const plan = await this.plan(op, caller, project, input, names);
+    const made = names.map((name) => instanceOf(name, plan));
+    const [instance] = made;
+    if (!instance) throw new Error('at least one is asked for');
+    await this.refuseWithoutHost(op, instance);
+    const subject = { ...instance, name: count === 1 ? first : `${first} to ${last}` };
+    const task = await startOn(this.workflows, op, caller, this.createSeveralWorkflow.definition, subject, { instanceIds: made.map(({ id }) => id), project: project.name });
+    await this.record(op, made, task.id);
+    return { instances: await this.presenter.many(op, made), taskId: task.id };
+  }
+
+  /** What instances of these names would have in common, once everything is checked that can be known now. */
+  private async plan(op: Op, caller: Caller, project: ProjectRef, input: z.output<typeof createInstance>, names: readonly string[]): Promise<InstancePlan> {
+    await this.projects.hold(op, project.id);
+    const [taken] = await this.instances.namesTaken(op, project.id, names);
+    if (taken !== undefined) throw nameTaken('instance', taken);
+    if (Buffer.byteLength(input.userData, 'base64') > maxUserDataBytes) throw unprocessable('body.userData', 'too_long', `User data may have ${maxUserDataBytes} bytes at most.`);
+    const flavor = await this.flavors.require(op, input.flavor);
+    const image = await this.images.requireReady(op, project.id, input.image);
+    const nics = await this.ports.check(op, project.id, input.networks, 'body.networks');
+    const sshKeys = await this.sshKeys.resolve(op, project.id, input.sshKeys, 'body.sshKeys');
+    if (flavor.diskBytes > 0 && flavor.diskBytes < image.virtualBytes) {
+      throw unprocessable('body.flavor', 'disk_too_small', `The flavor's disk is smaller than the image, which needs ${image.virtualBytes} bytes.`);
+    }
+    const wantedHostId = await this.wantedHost(op, caller, input.host);
+    return { projectId: project.id, createdBy: caller.access.principal.id, description: input.description, userData: input.userData, stopGraceSeconds: input.stopGraceSeconds, flavor, image, nics, sshKeys, wantedHostId };
+  }
+
+  private async record(op: Op, instances: InstanceEntity[], taskId: string): Promise<void> {
+    for (const instance of instances) {
+      instance.taskId = taskId;
+      await this.instances.insert(op, instance);
+      await this.events.changed(op, 'created', instance);
+    }
+  }
+
+  private async refuseWithoutHost(op: Op, instance: InstanceEntity): Promise<void> {
+    const verdicts = await this.placement.explain(op, {
+      instanceId: instance.id,
+      projectId: instance.projectId,
+      vcpus: instance.vcpus,
+      memoryBytes: instance.memoryBytes,
+      diskBytes: instance.diskBytes,
+      architecture: instance.architecture,
+      ...(instance.wantedHostId !== null && { hostId: instance.wantedHostId }),
+    });
+    if (!verdicts.some((v) => v.fits)) throw new PlacementRefusal(verdicts);
+  }
+
+  private async wantedHost(op: Op, caller: Caller, ref: string | undefined): Promise<string | null> {
+    if (ref === undefined) return null;
+    if (!allowedGlobally(caller.access.principal, 'host:place')) throw forbidden('host:place');
+    return hostIdOf(this.hosts, op, ref, 'body.host');
+  }
+}
