@@ -3,8 +3,7 @@ import { inLanes } from '../../bench/harness/statistics';
 import { Agent, request } from 'undici';
 import WebSocket from 'ws';
 import type { Instance } from '../../src/modules/compute/contract/compute.api';
-import type { ManagementProcess, EventReader } from '../support/several-management';
-import { SeveralManagement } from '../support/several-management';
+import { ManagementProcess, SeveralManagement, type EventReader } from '../support/several-management';
 import { eventually } from '../support/cloud';
 
 const hosts = 3;
@@ -104,6 +103,22 @@ describe.each([
       expect(seen()).toEqual(made);
       expect(client.events.map((e) => e.seq)).toEqual([...new Set(client.events.map((e) => e.seq))].sort((x, y) => x - y));
     }
+  }, 60_000);
+
+  it('tells a user without any project of what is everyone\'s, and of nothing else', async () => {
+    const [here, there] = [cloud.at(0).api, cloud.at(1)];
+    await here.ok('POST', '/users', { name: 'onlooker', password: 'looks and does not touch' });
+    const onlooker = new ManagementProcess(there.process, there.port, there.nodePort);
+    await onlooker.api.login('onlooker', 'looks and does not touch');
+    const [admin, outside] = [await follow(there.sse()), await follow(onlooker.sse())];
+    const key = await here.ok<{ id: string }>('POST', '/ssh-keys?project=default', { name: 'laptop', publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMxRvQ3hM1mTIE0fmgm6S0P1qZ0l2xN7tyqjZ0zWl2bD' });
+    const flavor = await here.ok<{ id: string }>('POST', '/flavors', { name: 'passing', vcpus: 1, memoryBytes: 64 * 1024 * 1024 });
+    await here.ok('DELETE', `/ssh-keys/${key.id}`);
+    await here.ok('DELETE', `/flavors/${flavor.id}`);
+    const told = (reader: EventReader): string[] => reader.events.filter(({ subject }) => [key.id, flavor.id].includes(subject.id)).map(({ type }) => type);
+    await eventually('the last event', () => [admin, outside].every((reader) => told(reader).includes('flavor.deleted')));
+    expect(told(admin)).toEqual(['ssh-key.created', 'flavor.created', 'ssh-key.deleted', 'flavor.deleted']);
+    expect(told(outside)).toEqual(['flavor.created', 'flavor.deleted']);
   }, 60_000);
 
   it('opens a console with a ticket of another process, once', async () => {

@@ -17,9 +17,9 @@ export interface OutboxHead {
 /** Items are events in JSON, as they were when they were published. */
 const addition: GatheredStatement<string> = {
   sql: `WITH own AS MATERIALIZED (SELECT pg_current_xact_id() AS xid)
-    INSERT INTO outbox (seq, type, project_id, subject, data)
-    SELECT nextval('outbox_seq_seq'), e."type", e."projectId", e."subject", e."data"
-      FROM own, jsonb_to_recordset($1::jsonb) AS e("type" text, "projectId" uuid, "subject" jsonb, "data" jsonb) WHERE own.xid IS NOT NULL`,
+    INSERT INTO outbox (seq, type, project_id, everyone, subject, data)
+    SELECT nextval('outbox_seq_seq'), e."type", e."projectId", e."everyone", e."subject", e."data"
+      FROM own, jsonb_to_recordset($1::jsonb) AS e("type" text, "projectId" uuid, "everyone" boolean, "subject" jsonb, "data" jsonb) WHERE own.xid IS NOT NULL`,
   params: (events) => [`[${events.join(',')}]`],
 };
 
@@ -27,6 +27,7 @@ interface Row {
   seq: string;
   type: string;
   project_id: string | null;
+  everyone: boolean;
   subject: { kind: string; id: string };
   data: Record<string, unknown>;
   at: string;
@@ -41,8 +42,8 @@ export class OutboxRepository {
    * lower number has a lower id than any that is given out once this row is seen. The dispatcher's order stands on that.
    */
   async add(op: Op, event: LiveEvent): Promise<void> {
-    const { type, projectId, subject, data } = event;
-    await op.gather(addition, JSON.stringify({ type, projectId, subject, data }));
+    const { type, projectId, everyone = false, subject, data } = event;
+    await op.gather(addition, JSON.stringify({ type, projectId, everyone, subject, data }));
     op.afterCommit(() => this.database.announce(outboxChannel));
   }
 
@@ -64,11 +65,11 @@ export class OutboxRepository {
   /** Events with `after` < seq <= `upTo`, in order, at most `limit`. */
   async between(after: number, upTo: number, limit: number): Promise<LiveEventRecord[]> {
     const rows = await this.database.query<Row>(
-      `SELECT seq::text AS seq, type, project_id, subject, data, to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at
+      `SELECT seq::text AS seq, type, project_id, everyone, subject, data, to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at
        FROM outbox WHERE seq > $1 AND seq <= $2 ORDER BY outbox.seq LIMIT $3`,
       [after, upTo, limit],
     );
-    return rows.map((row) => ({ seq: Number(row.seq), type: row.type, projectId: row.project_id, subject: row.subject, data: row.data, at: row.at }));
+    return rows.map((row) => ({ seq: Number(row.seq), type: row.type, projectId: row.project_id, ...(row.everyone && { everyone: true }), subject: row.subject, data: row.data, at: row.at }));
   }
 
   /** The lowest sequence number still kept; null when the table is empty. */

@@ -3,8 +3,10 @@ import type { Op } from '../db/op';
 /** What changed, for live clients. Names: `<noun>.<created|updated|deleted>`. */
 export interface LiveEvent {
   type: string;
-  /** Null: only system admins see it. */
+  /** Null: of no project; only system admins see it, unless everyone does. */
   projectId: string | null;
+  /** True for what every user may read, whatever project it belongs to. */
+  everyone?: boolean;
   subject: { kind: string; id: string };
   /** The object as REST presents it, or a part of it. No secrets: viewers see it. */
   data: Record<string, unknown>;

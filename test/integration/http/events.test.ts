@@ -71,9 +71,9 @@ describe('live events', () => {
     await db?.close();
   });
 
-  const publish = (n: number, over: { projectId?: string | null; kind?: string } = {}) =>
+  const publish = (n: number, over: { projectId?: string | null; kind?: string; everyone?: boolean } = {}) =>
     db.database.tx((op) =>
-      first.container.get(Outbox).publish(op, { type: `${over.kind ?? 'instance'}.updated`, projectId: over.projectId === undefined ? projectA.id : over.projectId, subject: { kind: over.kind ?? 'instance', id: projectA.id }, data: { n } }),
+      first.container.get(Outbox).publish(op, { type: `${over.kind ?? 'instance'}.updated`, projectId: over.projectId === undefined ? projectA.id : over.projectId, ...(over.everyone !== undefined && { everyone: over.everyone }), subject: { kind: over.kind ?? 'instance', id: projectA.id }, data: { n } }),
     );
 
   const read = (token: string, query = '', headers: Record<string, string> = {}, address = addresses[0] ?? ''): Promise<Reader> =>
@@ -165,9 +165,11 @@ describe('live events', () => {
     await publish(1);
     await publish(2, { projectId: projectB.id });
     await publish(3, { projectId: null, kind: 'host' });
-    await publish(4, { kind: 'network' });
-    await waitFor('the last', () => admin?.events().length === 4 && [alice, limited, onlyTasks, both].every((r) => r?.events().includes(4)));
-    expect([admin, alice, both, nobody, limited, onlyB, onlyTasks].map((r) => r?.events())).toEqual([[1, 2, 3, 4], [1, 4], [1, 2, 4], [], [4], [2], [4]]);
+    await publish(4, { projectId: null, kind: 'flavor', everyone: true });
+    await publish(5, { projectId: projectB.id, kind: 'image', everyone: true });
+    await publish(6, { kind: 'network' });
+    await waitFor('the last', () => admin?.events().length === 6 && nobody?.events().length === 2 && [alice, limited, onlyTasks, both].every((r) => r?.events().includes(6)));
+    expect([admin, alice, both, nobody, limited, onlyB, onlyTasks].map((r) => r?.events())).toEqual([[1, 2, 3, 4, 5, 6], [1, 4, 5, 6], [1, 2, 4, 5, 6], [4, 5], [6], [2, 5], [6]]);
     expect((await read('wrong')).status).toBe(401);
     expect((await read('alice', '?project=beta')).status).toBe(404);
     expect((await read('alice', '?since=x')).status).toBe(400);
@@ -247,9 +249,10 @@ describe('live events', () => {
     await publish(1);
     await publish(2, { projectId: projectB.id, kind: 'network' });
     await publish(3, { projectId: null, kind: 'host' });
-    await publish(4, { kind: 'network' });
-    await waitFor('all', () => there[4].got.length === 4 && there[0].got.length === 3 && there[1].got.length === 3);
-    expect(there.map(({ got }) => got.map((e) => e.data['n']))).toEqual([[1, 2, 4], [1, 2, 4], [], [4], [1, 2, 3, 4]]);
+    await publish(4, { projectId: projectB.id, kind: 'image', everyone: true });
+    await publish(5, { kind: 'network' });
+    await waitFor('all', () => there[4].got.length === 5 && there[0].got.length === 4 && there[1].got.length === 4 && there[2].got.length === 1);
+    expect(there.map(({ got }) => got.map((e) => e.data['n']))).toEqual([[1, 2, 4, 5], [1, 2, 4, 5], [4], [5], [1, 2, 3, 4, 5]]);
     expect(there[0].got[0]).toMatchObject({ seq: expect.any(Number), type: 'instance.updated', at: expect.stringMatching(/Z$/) });
     await expect(connect('wrong', addresses[0])).rejects.toThrow('unauthenticated');
     await expect(connect('', addresses[0])).rejects.toThrow('unauthenticated');

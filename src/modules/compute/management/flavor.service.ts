@@ -3,6 +3,7 @@ import { v7 as timeOrderedUuid } from 'uuid';
 import type { z } from 'zod';
 import type { Op } from '../../../core/db/op';
 import { nameTaken, notFound } from '../../../core/errors/problem';
+import { Outbox } from '../../../core/events/outbox';
 import type { Page } from '../../../core/http/pagination';
 import type { createFlavor, Flavor } from '../contract/compute.api';
 import type { FlavorEntity } from './flavor.entity';
@@ -11,12 +12,16 @@ import { FlavorRepository } from './flavor.repository';
 /** Sizes that instances come in. An instance keeps a copy, so a flavor may go at any time. */
 @injectable()
 export class FlavorService {
-  constructor(private readonly flavors: FlavorRepository) {}
+  constructor(
+    private readonly flavors: FlavorRepository,
+    private readonly outbox: Outbox,
+  ) {}
 
   async create(op: Op, input: z.output<typeof createFlavor>): Promise<Flavor> {
     if (await this.flavors.nameTaken(op, input.name)) throw nameTaken('flavor', input.name);
     const flavor = { id: timeOrderedUuid(), ...input, createdAt: new Date() };
     await this.flavors.insert(op, flavor);
+    await this.changed(op, 'created', flavor);
     return present(flavor);
   }
 
@@ -36,7 +41,13 @@ export class FlavorService {
   }
 
   async remove(op: Op, ref: string): Promise<void> {
-    await this.flavors.remove(op, (await this.require(op, ref)).id);
+    const flavor = await this.require(op, ref);
+    await this.flavors.remove(op, flavor.id);
+    await this.changed(op, 'deleted', flavor);
+  }
+
+  private changed(op: Op, what: 'created' | 'deleted', flavor: FlavorEntity): Promise<void> {
+    return this.outbox.publish(op, { type: `flavor.${what}`, projectId: null, everyone: true, subject: { kind: 'flavor', id: flavor.id }, data: { ...present(flavor) } });
   }
 }
 

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
 import type { Op } from '../../../core/db/op';
 import { nameTaken, unprocessable } from '../../../core/errors/problem';
+import { Outbox } from '../../../core/events/outbox';
 import { pickByRef } from '../../../core/http/pick-by-ref';
 import type { Page } from '../../../core/http/pagination';
 import type { createSshKey, SshKey } from '../contract/compute.api';
@@ -13,13 +14,17 @@ import { SshKeyRepository } from './ssh-key.repository';
 
 @injectable()
 export class SshKeyService {
-  constructor(private readonly keys: SshKeyRepository) {}
+  constructor(
+    private readonly keys: SshKeyRepository,
+    private readonly outbox: Outbox,
+  ) {}
 
   async create(op: Op, projectId: string, input: z.output<typeof createSshKey>): Promise<SshKey> {
     const parsed = parsePublicKey(input.publicKey, 'body.publicKey');
     if (await this.keys.nameTaken(op, projectId, input.name)) throw nameTaken('ssh key', input.name);
     const key = { id: timeOrderedUuid(), projectId, name: input.name, type: parsed.type, fingerprint: parsed.fingerprint, publicKey: parsed.text, createdAt: new Date() };
     await this.keys.insert(op, key);
+    await this.changed(op, 'created', key);
     return present(key);
   }
 
@@ -34,6 +39,7 @@ export class SshKeyService {
       named: (projects, name) => this.keys.named(op, projects, name),
     });
     await this.keys.remove(op, key.id);
+    await this.changed(op, 'deleted', key);
   }
 
   /** Whole public keys for a create: each entry is a key's text, or the name or id of a stored key of the project. */
@@ -49,6 +55,10 @@ export class SshKeyService {
       resolved.push(key.publicKey);
     }
     return [...new Set(resolved)];
+  }
+
+  private changed(op: Op, what: 'created' | 'deleted', key: SshKeyEntity): Promise<void> {
+    return this.outbox.publish(op, { type: `ssh-key.${what}`, projectId: key.projectId, subject: { kind: 'ssh-key', id: key.id }, data: { ...present(key) } });
   }
 }
 
