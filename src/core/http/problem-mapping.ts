@@ -1,3 +1,4 @@
+import { databaseIsAway, sqlState } from '../db/sql-state';
 import { Problem } from '../errors/problem';
 
 interface BodyParserError {
@@ -24,14 +25,6 @@ const bodyProblem = (error: BodyParserError): Problem | null => {
   }
 };
 
-/** The SQLSTATE of a database error, from TypeORM's wrapper or from pg itself. */
-export const sqlState = (error: unknown): string | undefined => {
-  if (typeof error !== 'object' || error === null) return undefined;
-  const inner: unknown = 'driverError' in error ? error.driverError : error;
-  if (typeof inner !== 'object' || inner === null || !('code' in inner)) return undefined;
-  return typeof inner.code === 'string' && /^[0-9A-Z]{5}$/.test(inner.code) && 'severity' in inner ? inner.code : undefined;
-};
-
 /** Serialization failure or deadlock: the transaction may succeed when run again. */
 export const isRetryable = (error: unknown): boolean => {
   const state = sqlState(error);
@@ -41,22 +34,16 @@ export const isRetryable = (error: unknown): boolean => {
 const unavailable = (): Problem => new Problem({ status: 503, code: 'database_unavailable', detail: 'The database cannot be reached at the moment. Try again.', extra: { retryAfterSeconds: 2 } });
 
 const databaseProblem = (error: object): Problem | null => {
+  if (databaseIsAway(error)) return unavailable();
   const state = sqlState(error);
-  if (state === undefined) {
-    const inner: unknown = 'driverError' in error ? error.driverError : error;
-    const { code, message } = (inner ?? {}) as { code?: unknown; message?: unknown };
-    const lost = typeof message === 'string' && (/^timeout exceeded when trying to connect/.test(message) || /^Connection terminated/.test(message));
-    const refused = 'driverError' in error && typeof code === 'string' && /^E(CONNREFUSED|CONNRESET|PIPE|NOENT|TIMEDOUT|HOSTUNREACH)$/.test(code);
-    const dial = typeof code === 'string' && code === 'ECONNREFUSED' && 'syscall' in error && error.syscall === 'connect';
-    return lost || refused || dial ? unavailable() : null;
-  }
+  if (state === undefined) return null;
   if (state === '23505' || state === '23P01') return new Problem({ status: 409, code: 'conflict', detail: 'This conflicts with something that exists already.' });
   if (state === '23503') return new Problem({ status: 409, code: 'conflict', detail: 'This is in use, or refers to something that no longer exists.' });
   if (state === '23514' || state.startsWith('22')) return new Problem({ status: 422, code: 'unacceptable', detail: 'A value is outside of what can be stored.' });
   if (state === '40001' || state === '40P01' || state === '55P03' || state === '57014') {
     return new Problem({ status: 503, code: 'busy', detail: 'Too much was going on at the same time. Try again.', extra: { retryAfterSeconds: 1 } });
   }
-  return state.startsWith('08') || state.startsWith('57P') || state === '53300' ? unavailable() : null;
+  return null;
 };
 
 /** What an error means to the caller; null when it is unexpected (a fault of ours: 500). */

@@ -32,3 +32,39 @@ describe('an import whose last step fails', () => {
     }
   }, 60_000);
 });
+
+describe('an import under which the database connection is cut', () => {
+  it('begins anew and ends well', async () => {
+    let downloads = 0;
+    let answer = (): void => undefined;
+    const allowed = new Promise<void>((resolve) => (answer = resolve));
+    const server = createServer((_req, res) => {
+      downloads += 1;
+      void allowed.then(() => res.writeHead(200).end(Buffer.alloc(50_000, 12)));
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const db = await startTestDatabase({ entities: [...imageEntities, ...storageEntities] });
+    const f = await ImageFixture.start(db.database, { image: { allowPrivateUrls: true } });
+    try {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const made = await db.database.tx(async (op) => {
+        const created = await f.create({ name: 'cut', url });
+        await waitFor('the download', () => downloads > 0);
+        // Held until the import waits for it with what it has fetched.
+        await op.query('SELECT 1 FROM image WHERE id = $1 FOR UPDATE', [created.id]);
+        answer();
+        await waitFor('its statement to be cut', async () => {
+          const cut = await db.database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE "image" SET%"phase"%'`);
+          return cut.length > 0;
+        });
+        return created;
+      });
+      await waitFor('the image to be ready', async () => (await f.image(made.id)).state === 'ready', 30_000);
+      expect(downloads).toBeGreaterThan(1);
+    } finally {
+      await f.stop();
+      await db.close();
+      server.close();
+    }
+  }, 60_000);
+});

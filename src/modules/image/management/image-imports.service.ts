@@ -3,6 +3,7 @@ import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Service } from '../../../core/app/module-manifest';
 import { Database } from '../../../core/db/database';
+import { databaseIsAway } from '../../../core/db/sql-state';
 import { Logging } from '../../../core/telemetry/logging';
 import { Workflows } from '../../../core/workflow/workflows';
 import type { ImageEntity } from './image.entity';
@@ -114,13 +115,18 @@ export class ImageImports extends Service {
     }
   }
 
-  /** A server that stops leaves the image to the next one; a withdrawn image is nobody's; everything else ends the import. */
+  /** A server that stops leaves the image to the next one; a withdrawn image is nobody's; without the database it is begun anew; everything else ends the import. */
   private async fail(image: ImageEntity, error: unknown, signal: AbortSignal): Promise<void> {
     if (this.stopping.signal.aborted) {
       await this.images.updateImport(this.database.op, image.id, this.worker.name, { worker: null, phase: 'fetching' }).catch(() => undefined);
       return;
     }
     if (error instanceof ImageWithdrawn || signal.reason instanceof ImageWithdrawn) return;
+    if (databaseIsAway(error)) {
+      // Still recorded as this process's work: it finds it again when it next looks.
+      this.log.warn({ err: error, imageId: image.id }, 'the database went away under an import; it begins anew');
+      return;
+    }
     const [failureCode, message] = describe(error);
     if (failureCode === 'import_failed') this.log.error({ err: error, imageId: image.id }, 'an import failed');
     await this.record(image.id, { phase: 'failed', failureCode, message });
