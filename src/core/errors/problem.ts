@@ -67,3 +67,7 @@ export const nameTaken = (noun: string, name: string): Problem =>
 /** 409 `ambiguous_name`: a name that means several objects in the projects that the caller sees. */
 export const ambiguousName = (noun: string, name: string): Problem =>
   conflict('ambiguous_name', `Several projects have a ${noun} named "${name}". Name the project with ?project=, or use the id.`);
+
+/** 503 `database_unavailable`: it went away, or cannot be reached. */
+export const databaseUnavailable = (): Problem =>
+  new Problem({ status: 503, code: 'database_unavailable', detail: 'The database cannot be reached at the moment. Try again.', extra: { retryAfterSeconds: 2 } });

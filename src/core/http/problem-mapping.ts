@@ -1,5 +1,5 @@
 import { databaseIsAway, sqlState } from '../db/sql-state';
-import { Problem } from '../errors/problem';
+import { databaseUnavailable, Problem } from '../errors/problem';
 
 interface BodyParserError {
   type: string;
@@ -31,10 +31,8 @@ export const isRetryable = (error: unknown): boolean => {
   return state === '40001' || state === '40P01';
 };
 
-const unavailable = (): Problem => new Problem({ status: 503, code: 'database_unavailable', detail: 'The database cannot be reached at the moment. Try again.', extra: { retryAfterSeconds: 2 } });
-
 const databaseProblem = (error: object): Problem | null => {
-  if (databaseIsAway(error)) return unavailable();
+  if (databaseIsAway(error)) return databaseUnavailable();
   const state = sqlState(error);
   if (state === undefined) return null;
   if (state === '23505' || state === '23P01') return new Problem({ status: 409, code: 'conflict', detail: 'This conflicts with something that exists already.' });

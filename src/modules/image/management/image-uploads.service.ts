@@ -3,7 +3,8 @@ import { finished } from 'node:stream/promises';
 import { injectable } from 'inversify';
 import type { Access } from '../../../core/auth/access';
 import { Database } from '../../../core/db/database';
-import { conflict, notFound, Problem } from '../../../core/errors/problem';
+import { databaseIsAway } from '../../../core/db/sql-state';
+import { conflict, databaseUnavailable, notFound, Problem } from '../../../core/errors/problem';
 import type { Image } from '../contract/image.api';
 import { ImageEvents } from './image.events';
 import type { ImageEntity } from './image.entity';
@@ -35,7 +36,7 @@ export class ImageUploads {
     private readonly publisher: ImagePublisher,
   ) {}
 
-  /** 409 unless the image waits for its bytes; 422 with a code for bytes that are refused; 507 `no_space`, and the image waits again. */
+  /** 409 unless the image waits for its bytes; 422 with a code for bytes that are refused; 507 `no_space` or 503 `database_unavailable`, and the image waits again. */
   async upload(access: Access, ref: string, body: IncomingMessage): Promise<Image> {
     refuseEncoded(body);
     const image = await this.begin(access, ref);
@@ -107,6 +108,7 @@ const judge = (error: unknown): { problem: unknown; state: 'error' | 'queued' } 
   if (system === 'ENOSPC' || system === 'EDQUOT') {
     return { problem: new Problem({ status: 507, code: 'no_space', detail: 'The server has no room for the image. Upload it again when there is.', cause: error }), state: 'queued' };
   }
+  if (databaseIsAway(error)) return { problem: databaseUnavailable(), state: 'queued' };
   if (error instanceof ImageWithdrawn) return { problem: conflict('image_deleted', 'The image was deleted while its bytes were uploaded.'), state: 'error' };
   return { problem: error, state: 'error' };
 };

@@ -1,5 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
+import type { Database } from '../../../src/core/db/database';
 import { PermanentError } from '../../../src/core/workflow/workflow-error';
 import { WorkflowProbe, type ProbeBoundary } from '../../../src/core/workflow/workflow-probe';
 import { imageEntities } from '../../../src/modules/image/management/image.entities';
@@ -14,6 +16,10 @@ class FailingPublish extends WorkflowProbe {
     if (step === 'publish' && point === 'after-effect') throw new PermanentError('told_to', 'told to fail');
   }
 }
+
+/** Ends the connections whose statement, like this, waits for a lock. True when there was one. */
+const cutWaiting = async (database: Database, statement: string): Promise<boolean> =>
+  (await database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`, [statement])).length > 0;
 
 describe('an import whose last step fails', () => {
   it('gives its bytes back', async () => {
@@ -54,8 +60,7 @@ describe('an import under which the database connection is cut', () => {
         await op.query('SELECT 1 FROM image WHERE id = $1 FOR UPDATE', [created.id]);
         answer();
         await waitFor('its statement to be cut', async () => {
-          const cut = await db.database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE "image" SET%"phase"%'`);
-          return cut.length > 0;
+          return cutWaiting(db.database, 'UPDATE "image" SET%"phase"%');
         });
         return created;
       });
@@ -65,6 +70,33 @@ describe('an import under which the database connection is cut', () => {
       await f.stop();
       await db.close();
       server.close();
+    }
+  }, 60_000);
+});
+
+describe('an upload whose last statement loses the database', () => {
+  it('is refused for now, and the image takes the bytes again', async () => {
+    const db = await startTestDatabase({ entities: [...imageEntities, ...storageEntities] });
+    const f = await ImageFixture.start(db.database);
+    const bytes = Buffer.alloc(50_000, 13);
+    try {
+      const { id } = await f.create({ name: 'again', format: 'raw' });
+      const body = new PassThrough();
+      body.write(bytes.subarray(0, 10));
+      const sent = f.upload(id, body);
+      await waitFor('the upload to begin', async () => (await f.image(id)).state === 'uploading');
+      await db.database.tx(async (op) => {
+        await op.query('SELECT 1 FROM image WHERE id = $1 FOR UPDATE', [id]);
+        body.end(bytes.subarray(10));
+        await waitFor('its statement to be cut', () => cutWaiting(db.database, 'SELECT%FROM "image"%FOR UPDATE'));
+      });
+      expect(await sent).toMatchObject({ status: 503, body: { code: 'database_unavailable' } });
+      expect(await f.image(id)).toMatchObject({ state: 'queued', sha256: null });
+      expect(await f.upload(id, bytes)).toMatchObject({ status: 200, body: { state: 'ready' } });
+      expect(f.files()).toHaveLength(1);
+    } finally {
+      await f.stop();
+      await db.close();
     }
   }, 60_000);
 });
