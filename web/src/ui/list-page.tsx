@@ -1,6 +1,5 @@
 import { useState, type ReactNode } from 'react';
 import type { useList } from '../lib/queries';
-import { matches } from './collection';
 import { FilterBar } from './filter-bar';
 import { ListFaces, type EmptyFace } from './list-faces';
 import { Card, Page } from './page';
@@ -17,6 +16,9 @@ export interface Column<T> {
   className?: string;
   headClassName?: string;
 }
+
+/** Case-blind match of a name against the filter box. */
+const matches = (name: string, filter: string): boolean => name.toLowerCase().includes(filter.trim().toLowerCase());
 
 const optional = <K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } => (value === undefined ? {} : ({ [key]: value } as { [P in K]?: V }));
 

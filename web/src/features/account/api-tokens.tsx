@@ -1,5 +1,6 @@
 import { Plus } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
+import { RemovalDialog, useRemoval } from '../../app/removal';
 import { api } from '../../lib/api';
 import { dateTime } from '../../lib/format';
 import { fieldErrors } from '../../lib/problem';
@@ -7,7 +8,6 @@ import { useList, useWrite } from '../../lib/queries';
 import type { ApiToken, CreatedApiToken } from '../../lib/types';
 import { checkName } from '../../lib/validate';
 import { Button } from '../../ui/button';
-import { ConfirmDelete } from '../../ui/confirm-delete';
 import { CopyButton } from '../../ui/copy';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
@@ -17,20 +17,12 @@ import { Card } from '../../ui/page';
 import { ProblemNote } from '../../ui/problem-note';
 import { NameTd, Cut, Head, LoadMore, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
-import { toast } from '../../ui/toast';
 
 /** Tokens for programs, in the user's own name. */
 export function ApiTokens() {
   const list = useList<ApiToken>('api-tokens');
   const [creating, setCreating] = useState(false);
-  const [doomed, setDoomed] = useState<ApiToken | null>(null);
-  const remove = useWrite((token: ApiToken) => api.delete(`/api-tokens/${token.id}`), {
-    touches: ['api-tokens'],
-    onDone: (_, token) => {
-      toast.ok(`Token ${token.name} deleted`);
-      setDoomed(null);
-    },
-  });
+  const removal = useRemoval<ApiToken>('API token', 'api-tokens');
   return (
     <Card
       title="API tokens"
@@ -70,7 +62,7 @@ export function ApiTokens() {
                   {t.lastUsedAt === null ? 'never' : <Age at={t.lastUsedAt} suffix=" ago" />}
                 </Td>
                 <Td className="w-12 py-0 text-right">
-                  <DeleteButton name={t.name} reason={null} onClick={() => setDoomed(t)} />
+                  <DeleteButton name={t.name} reason={null} onClick={() => removal.ask(t)} />
                 </Td>
               </Row>
             ))}
@@ -81,20 +73,7 @@ export function ApiTokens() {
       <Dialog open={creating} onClose={() => setCreating(false)} title="New API token">
         <NewToken onClose={() => setCreating(false)} />
       </Dialog>
-      <ConfirmDelete
-        open={doomed !== null}
-        onClose={() => {
-          setDoomed(null);
-          remove.reset();
-        }}
-        noun="API token"
-        phrase={doomed?.name ?? ''}
-        busy={remove.isPending}
-        error={remove.error}
-        onConfirm={() => doomed !== null && remove.mutate(doomed)}
-      >
-        Programs that use it are locked out at once.
-      </ConfirmDelete>
+      <RemovalDialog removal={removal}>Programs that use it are locked out at once.</RemovalDialog>
     </Card>
   );
 }

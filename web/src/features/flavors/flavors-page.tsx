@@ -1,5 +1,6 @@
 import { Gauge, Plus } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
+import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
 import { api } from '../../lib/api';
@@ -9,7 +10,6 @@ import { useList, useWrite } from '../../lib/queries';
 import type { CreateFlavor, Flavor } from '../../lib/types';
 import { checkName } from '../../lib/validate';
 import { Button } from '../../ui/button';
-import { ConfirmDelete } from '../../ui/confirm-delete';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { TextField } from '../../ui/field';
@@ -25,14 +25,7 @@ export default function FlavorsPage() {
   const { admin } = useScope();
   const list = useList<Flavor>('flavors');
   const dialog = useNewDialog(admin);
-  const [doomed, setDoomed] = useState<Flavor | null>(null);
-  const remove = useWrite((flavor: Flavor) => api.delete(`/flavors/${flavor.id}`), {
-    touches: ['flavors'],
-    onDone: (_, flavor) => {
-      toast.ok(`Flavor ${flavor.name} deleted`);
-      setDoomed(null);
-    },
-  });
+  const removal = useRemoval<Flavor>('flavor', 'flavors');
   const reason = admin ? null : 'Only an administrator may change flavors.';
   const create = (
     <Button look="primary" icon={Plus} reason={reason} onClick={dialog.show}>
@@ -68,26 +61,13 @@ export default function FlavorsPage() {
           cell: (f) => (f.diskBytes === 0 ? <span className="text-dim">as image</span> : bytes(f.diskBytes)),
         },
         { head: 'Age', from: 'md', className: 'text-dim', cell: (f) => <Age at={f.createdAt} /> },
-        actionColumn<Flavor>((f) => admin && <DeleteButton name={f.name} reason={reason} onClick={() => setDoomed(f)} />),
+        actionColumn<Flavor>((f) => admin && <DeleteButton name={f.name} reason={reason} onClick={() => removal.ask(f)} />),
       ]}
     >
       <Dialog open={dialog.open} onClose={dialog.hide} title="New flavor">
         <NewFlavor onClose={dialog.hide} />
       </Dialog>
-      <ConfirmDelete
-        open={doomed !== null}
-        onClose={() => {
-          setDoomed(null);
-          remove.reset();
-        }}
-        noun="flavor"
-        phrase={doomed?.name ?? ''}
-        busy={remove.isPending}
-        error={remove.error}
-        onConfirm={() => doomed !== null && remove.mutate(doomed)}
-      >
-        Instances made with it keep their size.
-      </ConfirmDelete>
+      <RemovalDialog removal={removal}>Instances made with it keep their size.</RemovalDialog>
     </ListPage>
   );
 }

@@ -1,21 +1,18 @@
 import { Network as NetworkIcon, Plus } from 'lucide-react';
 import { useState } from 'react';
+import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
-import { api } from '../../lib/api';
-import { useList, useWrite } from '../../lib/queries';
+import { useList } from '../../lib/queries';
 import type { Network, Port } from '../../lib/types';
 import { Button } from '../../ui/button';
-import { Collection, matches } from '../../ui/collection';
-import { ConfirmDelete } from '../../ui/confirm-delete';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog } from '../../ui/dialog';
+import { actionColumn, ListPage } from '../../ui/list-page';
 import { Meter } from '../../ui/meter';
-import { Page } from '../../ui/page';
 import { StateBadge } from '../../ui/state';
-import { NameTd, Cut, Head, LoadMore, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
+import { Cut, Head, LoadMore, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
-import { toast } from '../../ui/toast';
 import { Link } from 'react-router';
 import { useInstanceNames } from '../instances/use-instance-names';
 import { NewNetwork } from './new-network';
@@ -24,71 +21,42 @@ export default function NetworksPage() {
   const scope = useScope();
   const list = useList<Network>('networks', scope.query);
   const dialog = useNewDialog(scope.readOnly === null);
-  const [filter, setFilter] = useState('');
-  const [doomed, setDoomed] = useState<Network | null>(null);
   const [shown, setShown] = useState<Network | null>(null);
-  const remove = useWrite((network: Network) => api.delete(`/networks/${network.id}`), {
-    touches: ['networks'],
-    onDone: (_, network) => {
-      toast.ok(`Network ${network.name} deleted`);
-      setDoomed(null);
-    },
-  });
+  const removal = useRemoval<Network>('network', 'networks');
   const create = (
     <Button look="primary" icon={Plus} reason={scope.readOnly} onClick={dialog.show}>
       New network
     </Button>
   );
   return (
-    <Page title="Networks" description="Private address ranges that instances join." actions={create}>
-      <Collection
-        label="Networks"
-        list={list}
-        items={list.items.filter((n) => matches(n.name, filter))}
-        filter={filter}
-        onFilter={setFilter}
-        columns={7}
-        empty={{ icon: NetworkIcon, title: 'No networks yet', text: 'An instance needs a network for its address. One is enough to begin with.', action: create }}
-        head={
-          <>
-            <Th>Name</Th>
-            <Th>Subnet</Th>
-            <Th from="md">Gateway</Th>
-            <Th from="lg">Outside</Th>
-            <Th from="sm">Addresses</Th>
-            <Th from="md">Age</Th>
-            <Th className="w-12">
-              <span className="sr-only">Actions</span>
-            </Th>
-          </>
-        }
-        row={(n) => (
-          <Row key={n.id}>
-            <NameTd>
+    <ListPage
+      title="Networks"
+      description="Private address ranges that instances join."
+      actions={create}
+      list={list}
+      nameOf={(n) => n.name}
+      empty={{ icon: NetworkIcon, title: 'No networks yet', text: 'An instance needs a network for its address. One is enough to begin with.', action: create }}
+      columns={[
+        {
+          head: 'Name',
+          name: true,
+          cell: (n) => (
+            <>
               <button type="button" title={n.name} onClick={() => setShown(n)} className="block max-w-full truncate rounded text-left font-medium hover:underline">
                 {n.name}
               </button>
               {n.description !== '' && <Cut text={n.description} className="text-xs text-dim" />}
-            </NameTd>
-            <Td className="font-mono text-xs">{n.subnet}</Td>
-            <Td from="md" className="font-mono text-xs text-dim">
-              {n.gateway}
-            </Td>
-            <Td from="lg" className="text-dim">
-              {n.nat ? 'by NAT' : 'isolated'}
-            </Td>
-            <Td from="sm" className="w-44">
-              <Meter compact label="used" used={n.addresses.used} total={n.addresses.total} show={String} />
-            </Td>
-            <Td from="md" className="text-dim">
-              <Age at={n.createdAt} />
-            </Td>
-            <Td className="w-12 py-0 text-right">
-              <DeleteButton name={n.name} reason={scope.reasonFor(n.projectId)} onClick={() => setDoomed(n)} />
-            </Td>
-          </Row>
-        )}
-      />
+            </>
+          ),
+        },
+        { head: 'Subnet', className: 'font-mono text-xs', cell: (n) => n.subnet },
+        { head: 'Gateway', from: 'md', className: 'font-mono text-xs text-dim', cell: (n) => n.gateway },
+        { head: 'Outside', from: 'lg', className: 'text-dim', cell: (n) => (n.nat ? 'by NAT' : 'isolated') },
+        { head: 'Addresses', from: 'sm', className: 'w-44', cell: (n) => <Meter compact label="used" used={n.addresses.used} total={n.addresses.total} show={String} /> },
+        { head: 'Age', from: 'md', className: 'text-dim', cell: (n) => <Age at={n.createdAt} /> },
+        actionColumn<Network>((n) => <DeleteButton name={n.name} reason={scope.reasonFor(n.projectId)} onClick={() => removal.ask(n)} />),
+      ]}
+    >
       <Dialog open={dialog.open} onClose={dialog.hide} title="New network">
         <NewNetwork onClose={dialog.hide} />
       </Dialog>
@@ -101,21 +69,8 @@ export default function NetworksPage() {
       >
         {shown !== null && <Ports network={shown} />}
       </Dialog>
-      <ConfirmDelete
-        open={doomed !== null}
-        onClose={() => {
-          setDoomed(null);
-          remove.reset();
-        }}
-        noun="network"
-        phrase={doomed?.name ?? ''}
-        busy={remove.isPending}
-        error={remove.error}
-        onConfirm={() => doomed !== null && remove.mutate(doomed)}
-      >
-        A network that instances still use cannot be deleted.
-      </ConfirmDelete>
-    </Page>
+      <RemovalDialog removal={removal}>A network that instances still use cannot be deleted.</RemovalDialog>
+    </ListPage>
   );
 }
 

@@ -1,6 +1,7 @@
 import { FolderKanban, Plus } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
 import { Link } from 'react-router';
+import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
 import { api } from '../../lib/api';
@@ -9,7 +10,6 @@ import { useList, useWrite } from '../../lib/queries';
 import type { Project } from '../../lib/types';
 import { checkName } from '../../lib/validate';
 import { Button } from '../../ui/button';
-import { ConfirmDelete } from '../../ui/confirm-delete';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { TextField } from '../../ui/field';
@@ -23,14 +23,7 @@ export default function ProjectsPage() {
   const { admin, projects } = useScope();
   const list = useList<Project>('projects');
   const dialog = useNewDialog(admin);
-  const [doomed, setDoomed] = useState<Project | null>(null);
-  const remove = useWrite((project: Project) => api.delete(`/projects/${project.id}`), {
-    touches: ['projects', 'whoami'],
-    onDone: (_, project) => {
-      toast.ok(`Project ${project.name} deleted`);
-      setDoomed(null);
-    },
-  });
+  const removal = useRemoval<Project>('project', 'projects', ['whoami']);
   const create = admin && (
     <Button look="primary" icon={Plus} onClick={dialog.show}>
       New project
@@ -59,26 +52,13 @@ export default function ProjectsPage() {
         },
         { head: 'Your role', className: 'text-dim', cell: (p) => projects.find((mine) => mine.id === p.id)?.role ?? '–' },
         { head: 'Age', from: 'sm', className: 'text-dim', cell: (p) => <Age at={p.createdAt} /> },
-        actionColumn<Project>((p) => admin && <DeleteButton name={p.name} reason={null} onClick={() => setDoomed(p)} />),
+        actionColumn<Project>((p) => admin && <DeleteButton name={p.name} reason={null} onClick={() => removal.ask(p)} />),
       ]}
     >
       <Dialog open={dialog.open} onClose={dialog.hide} title="New project">
         <NewProject onClose={dialog.hide} />
       </Dialog>
-      <ConfirmDelete
-        open={doomed !== null}
-        onClose={() => {
-          setDoomed(null);
-          remove.reset();
-        }}
-        noun="project"
-        phrase={doomed?.name ?? ''}
-        busy={remove.isPending}
-        error={remove.error}
-        onConfirm={() => doomed !== null && remove.mutate(doomed)}
-      >
-        Only an empty project can be deleted.
-      </ConfirmDelete>
+      <RemovalDialog removal={removal}>Only an empty project can be deleted.</RemovalDialog>
     </ListPage>
   );
 }

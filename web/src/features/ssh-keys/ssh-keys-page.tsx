@@ -1,6 +1,7 @@
 import { KeyRound, Plus } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
 import { useTargetProject } from '../../app/project-field';
+import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
 import { api } from '../../lib/api';
@@ -9,7 +10,6 @@ import { useList, useWrite } from '../../lib/queries';
 import type { SshKey } from '../../lib/types';
 import { checkName, checkPublicKey } from '../../lib/validate';
 import { Button } from '../../ui/button';
-import { ConfirmDelete } from '../../ui/confirm-delete';
 import { CopyButton } from '../../ui/copy';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
@@ -24,14 +24,7 @@ export default function SshKeysPage() {
   const scope = useScope();
   const list = useList<SshKey>('ssh-keys', scope.query);
   const dialog = useNewDialog(scope.readOnly === null);
-  const [doomed, setDoomed] = useState<SshKey | null>(null);
-  const remove = useWrite((key: SshKey) => api.delete(`/ssh-keys/${key.id}`), {
-    touches: ['ssh-keys'],
-    onDone: (_, key) => {
-      toast.ok(`SSH key ${key.name} deleted`);
-      setDoomed(null);
-    },
-  });
+  const removal = useRemoval<SshKey>('SSH key', 'ssh-keys');
   const add = (
     <Button look="primary" icon={Plus} reason={scope.readOnly} onClick={dialog.show}>
       Add SSH key
@@ -59,26 +52,13 @@ export default function SshKeysPage() {
           ),
         },
         { head: 'Age', from: 'md', className: 'text-dim', cell: (k) => <Age at={k.createdAt} /> },
-        actionColumn<SshKey>((k) => <DeleteButton name={k.name} reason={scope.reasonFor(k.projectId)} onClick={() => setDoomed(k)} />),
+        actionColumn<SshKey>((k) => <DeleteButton name={k.name} reason={scope.reasonFor(k.projectId)} onClick={() => removal.ask(k)} />),
       ]}
     >
       <Dialog open={dialog.open} onClose={dialog.hide} title="Add SSH key">
         <NewKey onClose={dialog.hide} />
       </Dialog>
-      <ConfirmDelete
-        open={doomed !== null}
-        onClose={() => {
-          setDoomed(null);
-          remove.reset();
-        }}
-        noun="SSH key"
-        phrase={doomed?.name ?? ''}
-        busy={remove.isPending}
-        error={remove.error}
-        onConfirm={() => doomed !== null && remove.mutate(doomed)}
-      >
-        Instances that have it keep it.
-      </ConfirmDelete>
+      <RemovalDialog removal={removal}>Instances that have it keep it.</RemovalDialog>
     </ListPage>
   );
 }

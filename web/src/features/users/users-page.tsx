@@ -1,5 +1,6 @@
 import { Ban, Check, Plus, ShieldCheck, Users } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
+import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
 import { api } from '../../lib/api';
@@ -8,14 +9,12 @@ import { useList, useWrite } from '../../lib/queries';
 import type { User } from '../../lib/types';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
-import { Collection, matches } from '../../ui/collection';
-import { ConfirmDelete } from '../../ui/confirm-delete';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { Checkbox, TextField } from '../../ui/field';
-import { Page } from '../../ui/page';
+import { actionColumn, ListPage } from '../../ui/list-page';
 import { ProblemNote } from '../../ui/problem-note';
-import { NameTd, Cut, Row, Td, Th } from '../../ui/table';
+import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
 
@@ -23,15 +22,7 @@ export default function UsersPage() {
   const { me } = useScope();
   const list = useList<User>('users');
   const dialog = useNewDialog(true);
-  const [filter, setFilter] = useState('');
-  const [doomed, setDoomed] = useState<User | null>(null);
-  const remove = useWrite((user: User) => api.delete(`/users/${user.id}`), {
-    touches: ['users'],
-    onDone: (_, user) => {
-      toast.ok(`User ${user.name} deleted`);
-      setDoomed(null);
-    },
-  });
+  const removal = useRemoval<User>('user', 'users');
   const update = useWrite(({ user, ...body }: { user: User; enabled: boolean }) => api.patch<User>(`/users/${user.id}`, body), {
     touches: ['users'],
     onDone: (user) => toast.ok(`${user.name} is ${user.enabled ? 'enabled' : 'disabled'}`),
@@ -44,72 +35,50 @@ export default function UsersPage() {
     </Button>
   );
   return (
-    <Page title="Users" description="Who may sign in. What they may do comes from their projects." actions={create}>
-      <Collection
-        label="Users"
-        list={list}
-        items={list.items.filter((u) => matches(u.name, filter))}
-        filter={filter}
-        onFilter={setFilter}
-        columns={4}
-        empty={{ icon: Users, title: 'No users', text: 'Create one and add it to a project.', action: create }}
-        head={
-          <>
-            <Th>Name</Th>
-            <Th>Status</Th>
-            <Th from="sm">Age</Th>
-            <Th className="text-right">
-              <span className="sr-only">Actions</span>
-            </Th>
-          </>
-        }
-        row={(u) => (
-          <Row key={u.id}>
-            <NameTd>
-              <Cut text={u.name} className="font-medium" />
-            </NameTd>
-            <Td>
-              <span className="flex flex-wrap gap-1.5">
-                <Badge tone={u.enabled ? 'ok' : 'idle'} icon={u.enabled ? Check : Ban}>
-                  {u.enabled ? 'enabled' : 'disabled'}
+    <ListPage
+      title="Users"
+      description="Who may sign in. What they may do comes from their projects."
+      actions={create}
+      list={list}
+      nameOf={(u) => u.name}
+      empty={{ icon: Users, title: 'No users', text: 'Create one and add it to a project.', action: create }}
+      columns={[
+        { head: 'Name', name: true, cell: (u) => <Cut text={u.name} className="font-medium" /> },
+        {
+          head: 'Status',
+          cell: (u) => (
+            <span className="flex flex-wrap gap-1.5 sm:flex-nowrap">
+              <Badge tone={u.enabled ? 'ok' : 'idle'} icon={u.enabled ? Check : Ban}>
+                {u.enabled ? 'enabled' : 'disabled'}
+              </Badge>
+              {u.admin && (
+                <Badge tone="busy" icon={ShieldCheck}>
+                  administrator
                 </Badge>
-                {u.admin && (
-                  <Badge tone="busy" icon={ShieldCheck}>
-                    administrator
-                  </Badge>
-                )}
-              </span>
-            </Td>
-            <Td from="sm" className="text-dim">
-              <Age at={u.createdAt} />
-            </Td>
-            <Td className="py-0 text-right whitespace-nowrap">
+              )}
+            </span>
+          ),
+        },
+        { head: 'Age', from: 'sm', className: 'text-dim', cell: (u) => <Age at={u.createdAt} /> },
+        {
+          ...actionColumn<User>((u) => (
+            <span className="inline-flex items-center">
               <Button look="ghost" size="sm" reason={mine(u)} onClick={() => update.mutate({ user: u, enabled: !u.enabled })}>
                 {u.enabled ? 'Disable' : 'Enable'}
               </Button>
-              <DeleteButton name={u.name} reason={mine(u)} onClick={() => setDoomed(u)} />
-            </Td>
-          </Row>
-        )}
-      />
+              <DeleteButton name={u.name} reason={mine(u)} onClick={() => removal.ask(u)} />
+            </span>
+          )),
+          headClassName: 'text-right',
+          className: 'py-0 text-right whitespace-nowrap',
+        },
+      ]}
+    >
       <Dialog open={dialog.open} onClose={dialog.hide} title="New user">
         <NewUser onClose={dialog.hide} />
       </Dialog>
-      <ConfirmDelete
-        open={doomed !== null}
-        onClose={() => {
-          setDoomed(null);
-          remove.reset();
-        }}
-        noun="user"
-        phrase={doomed?.name ?? ''}
-        busy={remove.isPending}
-        error={remove.error}
-        onConfirm={() => doomed !== null && remove.mutate(doomed)}
-      >
-        The sessions and API tokens of the user end at once. What the user created stays with its project.
-      </ConfirmDelete>
-    </Page>
+      <RemovalDialog removal={removal}>The sessions and API tokens of the user end at once. What the user created stays with its project.</RemovalDialog>
+    </ListPage>
   );
 }
 
