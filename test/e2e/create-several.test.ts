@@ -52,7 +52,8 @@ describe('several instances at once', () => {
     await cloud.api.ok('POST', '/flavors', { name: 'half', vcpus: 1, memoryBytes: half });
     const { taskId } = await create('big', 2, { flavor: 'half' });
     const task = await cloud.settled(taskId);
-    expect(task).toMatchObject({ state: 'failed', error: { code: 'instance_failed', undone: true } });
+    expect(task).toMatchObject({ state: 'failed', children: 3, error: { code: 'instance_failed', undone: true } });
+    expect(task.childTasks.map(({ type, state }) => `${type} ${state}`)).toEqual(expect.arrayContaining(['compute.create-instance succeeded', 'compute.create-instance failed', 'compute.delete-instance succeeded']));
     expect(task.error?.message).toMatch(/1 of 2 could not be made\. "big-[12]": .*memory/);
     expect(await instances()).toEqual([]);
   }, minutes);

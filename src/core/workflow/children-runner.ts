@@ -116,7 +116,7 @@ export class ChildrenRunner {
     const { run, runner } = this;
     const pause = Math.max(1, Math.min(recheckMs, deadline - run.now()));
     const progress = write.phase === 'run' ? this.progress(write.seq, state) : run.progress;
-    await runner.nap(write, pause, op, { children: state.total, left: state.live, progress });
+    await runner.nap(write, pause, op, { childrenLeft: state.live, progress });
     return { end: 'asleep' };
   }
 

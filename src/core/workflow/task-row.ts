@@ -62,8 +62,8 @@ export interface Hold {
 /** What a task that goes to sleep waits for, beside time: a place under a limit, or children (in all, and not over yet). */
 export interface Awaits {
   scope?: string;
-  children?: number;
-  left?: number;
+  /** Of the tasks that the present step started, those that are not over. */
+  childrenLeft?: number;
   /** Of the task, in percent. */
   progress?: number;
 }

@@ -65,7 +65,7 @@ const postponeStatement = `
 
 const over = `owner = NULL, lease_until = NULL, wake_at = NULL, lock_state = NULL, ended_at = clock_timestamp()`;
 const endStatement = statement(`state = $7, cursor = $8::int, progress = $9::int, undone = $10::boolean, error = COALESCE($11::jsonb, error), ${over}`);
-const napStatement = statement(`step = COALESCE($7, step), waiting_for = $10, children = COALESCE($11::int, children), children_left = COALESCE($12::int, children_left), progress = COALESCE($13::int, progress), owner = NULL, lease_until = NULL,
+const napStatement = statement(`step = COALESCE($7, step), waiting_for = $10, children = CASE WHEN $11::int IS NULL THEN children ELSE (SELECT count(*)::int FROM task c WHERE c.parent_id = $1) END, children_left = COALESCE($11::int, children_left), progress = COALESCE($12::int, progress), owner = NULL, lease_until = NULL,
    wake_at = CASE WHEN wake_seq = $8::bigint THEN clock_timestamp() + $9::float8 * interval '1 millisecond' ELSE clock_timestamp() END`,
   'wake_at <= clock_timestamp() AS due',
 );
@@ -182,7 +182,7 @@ export class TaskRunRepository {
 
   /** Gives the task back until `afterMs` have passed or a wake-up comes; true when one came since `wakeSeq` was read, so that it is due at once. */
   async nap(op: Op, hold: Hold, steps: readonly StepWrite[], wakeSeq: string, afterMs: number, awaits: Awaits = {}): Promise<boolean> {
-    const more = [steps[0]?.name ?? null, wakeSeq, afterMs, awaits.scope ?? null, awaits.children ?? null, awaits.left ?? null, awaits.progress ?? null];
+    const more = [steps[0]?.name ?? null, wakeSeq, afterMs, awaits.scope ?? null, awaits.childrenLeft ?? null, awaits.progress ?? null];
     return (await this.run<{ due: boolean }>(op, napStatement, hold, steps, more)).due;
   }
 
