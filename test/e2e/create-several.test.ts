@@ -26,7 +26,7 @@ describe('several instances at once', () => {
   };
 
   beforeAll(async () => {
-    cloud = await SimulatedCloud.start('several', { keepAlive: true });
+    cloud = await SimulatedCloud.start('several', { keepAlive: true, managementEnv: { VC_STACK_MODULES__HOST__CPU_OVERCOMMIT: '64' } });
   }, 3 * minutes);
   afterEach(async () => {
     await removeAll();
@@ -72,6 +72,15 @@ describe('several instances at once', () => {
     expect((await cloud.settled(taskId)).state).toBe('succeeded');
     expect((await instances()).map(({ name, state }) => ({ name, state }))).toEqual(['some-1', 'some-3'].map((name) => ({ name, state: 'running' })));
   }, minutes);
+
+  it('do not miss those that were deleted while the whole was just being begun', async () => {
+    const { taskId, instances: made } = await create('many', 40);
+    const gone = made.slice(-6);
+    const deletes = await Promise.all(gone.map(async ({ id }) => (await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${id}`)).taskId));
+    for (const task of deletes) expect((await cloud.settled(task)).state).toBe('succeeded');
+    expect(await cloud.settled(taskId)).toMatchObject({ state: 'succeeded', error: null });
+    expect((await instances()).map(({ name }) => name).sort()).toEqual(made.slice(0, -6).map(({ name }) => name).sort());
+  }, 2 * minutes);
 
   it('are refused as a whole, with the field', async () => {
     const { taskId } = await create('one', 1);

@@ -40,9 +40,9 @@ export class InstanceRepository {
     return findRows(op, InstanceEntity, { id: ids }, { order: 'id' });
   }
 
-  /** Those of the ids that the task holds. */
-  heldBy(op: Op, ids: readonly string[], taskId: string): Promise<InstanceEntity[]> {
-    return findRows(op, InstanceEntity, { id: ids, taskId }, { order: 'id' });
+  /** Those of the ids that the task holds, locked until the transaction ends: no other verb takes one over meanwhile. */
+  lockHeldBy(op: Op, ids: readonly string[], taskId: string): Promise<InstanceEntity[]> {
+    return findRows(op, InstanceEntity, { id: ids, taskId }, { order: 'id', lock: 'FOR UPDATE' });
   }
 
   /** Row locked until the transaction ends: verbs on one instance come one after the other. */

@@ -30,7 +30,7 @@ export class CreateInstancesWorkflow extends Workflow<Input> {
       .children('create', {
         title: 'Create each of them',
         start: async (c) =>
-          (await instances.heldBy(c.op, c.input.instanceIds, c.taskId)).map(({ id, name }) =>
+          (await instances.lockHeldBy(c.op, c.input.instanceIds, c.taskId)).map(({ id, name }) =>
             childTask(create.definition, { instanceId: id, project: c.input.project, partOf: c.taskId }, { kind: 'instance', id, name }),
           ),
         tolerateFailures: true,

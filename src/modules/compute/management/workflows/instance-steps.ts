@@ -91,7 +91,7 @@ export class InstanceSteps {
 
   /** Removes the rows that the task still holds: nothing was made for them yet. */
   async removeUnbegun(op: Op, instanceIds: readonly string[], taskId: string, reason: string): Promise<void> {
-    for (const instance of await this.instances.heldBy(op, instanceIds, taskId)) await this.drop(op, instance, reason);
+    for (const instance of await this.instances.lockHeldBy(op, instanceIds, taskId)) await this.drop(op, instance, reason);
   }
 
   private async drop(op: Op, instance: InstanceEntity, reason: string): Promise<void> {
