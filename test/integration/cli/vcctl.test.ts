@@ -175,6 +175,12 @@ describe('vcctl against a server', () => {
     const sent = plane.requests.find((r) => r.path === '/instances/batch');
     expect(sent?.query).toEqual({ project: 'default' });
     expect(JSON.parse(sent?.body ?? '')).toEqual({ name: 'web', count: 2, flavor: 'tiny', image: 'linux', networks: [{ network: 'n1' }], sshKeys: [] });
+    plane.routes.set('GET /tasks/t2', () => ({ body: { id: 't2', type: 'x', state: 'succeeded', step: null, error: null, requestId: null, steps: [] } }));
+    plane.routes.set('GET /instances', () => ({ body: { items: [{ ...made[1], state: 'running' }], next: null } }));
+    const waited = await vcctl([...args, '--wait']);
+    expect(waited.code).toBe(0);
+    expect(waited.out).toMatch(/web-2 +running/);
+    expect(waited.out).not.toContain('web-1');
     expect((await vcctl(['instance', 'create', 'web', '--count', '0', '--flavor', 't', '--image', 'i', '--network', 'n'])).err).toContain('--count');
   });
 

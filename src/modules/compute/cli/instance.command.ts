@@ -30,6 +30,8 @@ interface CreateOptions {
 }
 
 const maxUserDataBytes = 65_536;
+/** That a list shows unless it is told otherwise. */
+const mostInstances = 10_000;
 const pathOf = (ref: string): string => `/instances/${encodeURIComponent(ref)}`;
 const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
 
@@ -85,7 +87,7 @@ export class InstanceCommands implements CliRegistrar {
       .option('--state <state>', 'only those in this state')
       .option('--host <host>', 'only those on this host')
       .option('--all-projects', 'of all projects that you can see')
-      .option('--limit <count>', 'at most so many', '10000')
+      .option('--limit <count>', 'at most so many', String(mostInstances))
       .addHelpText('after', '\nExamples:\n  vcctl instance list\n  vcctl instance list --state running -o wide\n  vcctl instance list -o name')
       .action(async (options: { state?: string; host?: string; allProjects?: boolean; limit: string }) => {
         const query = { project: options.allProjects ? undefined : context.project(), state: options.state, host: options.host };
@@ -132,10 +134,14 @@ Examples:
 
   private async createSeveral(name: string, options: CreateOptions, count: number, context: CliContext): Promise<void> {
     const made = await context.request<SeveralWithTask>('POST', '/instances/batch', { query: { project: context.project() }, body: { ...(await createBody(name, options)), count } });
-    if (options.wait) await context.follow(made.taskId);
-    const now = options.wait ? await Promise.all(made.instances.map((i) => context.request<Instance>('GET', pathOf(i.id)))) : made.instances;
-    context.print(now, columns);
-    if (!options.wait) context.info(`Follow them: vcctl task watch ${made.taskId}`);
+    if (!options.wait) {
+      context.print(made.instances, columns);
+      return context.info(`Follow them: vcctl task watch ${made.taskId}`);
+    }
+    await context.follow(made.taskId);
+    // One that was deleted meanwhile is not in the list, and no failure.
+    const now = new Map((await context.list<Instance>('/instances', { project: context.project() }, mostInstances)).map((i) => [i.id, i]));
+    context.print(made.instances.flatMap(({ id }) => now.get(id) ?? []), columns);
   }
 
   private registerVerbs(instance: Command, context: CliContext): void {
