@@ -16,10 +16,10 @@ describe('describeFailure', () => {
     ['a surprise', new TypeError('x is undefined'), 'internal', false],
     ['something that is no error', 'oops', 'internal', false],
     ['wrong arguments', new ZodError([]), 'internal', true],
-    ['data that no database takes', Object.assign(new Error('invalid byte sequence'), { code: '22021' }), 'internal', true],
-    ['wrong SQL behind the ORM', Object.assign(new Error('no column'), { driverError: { code: '42703' } }), 'internal', true],
-    ['a deadlock', Object.assign(new Error('deadlock'), { code: '40P01' }), 'internal', false],
-    ['a lost race for a key', Object.assign(new Error('duplicate'), { code: '23505' }), 'internal', false],
+    ['data that no database takes', Object.assign(new Error('invalid byte sequence'), { severity: 'ERROR', code: '22021' }), 'internal', true],
+    ['wrong SQL behind the ORM', Object.assign(new Error('no column'), { driverError: { severity: 'ERROR', code: '42703' } }), 'internal', true],
+    ['a deadlock', Object.assign(new Error('deadlock'), { severity: 'ERROR', code: '40P01' }), 'internal', false],
+    ['a lost race for a key', Object.assign(new Error('duplicate'), { severity: 'ERROR', code: '23505' }), 'internal', false],
     ['a lost connection', Object.assign(new Error('reset'), { code: 'ECONNRESET' }), 'internal', false],
   ])('%s', (_name, error, code, permanent) => {
     expect(describeFailure(error, 'step')).toMatchObject({ code, permanent, step: 'step' });

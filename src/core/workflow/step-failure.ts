@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sqlState } from '../db/sql-state';
 import { NodeUnreachableError, NodeVerbError } from '../m2m/node-caller';
 import { Problem } from '../errors/problem';
 import { PermanentError } from './workflow-error';
@@ -27,13 +28,6 @@ export interface StepFailure extends StepError {
 
 /** NUL and lone surrogates are legal in JavaScript and refused by PostgreSQL. */
 export const cleanText = (text: string): string => text.replace(/\u0000|\p{Cs}/gu, '\ufffd');
-
-const sqlState = (error: unknown): string | undefined => {
-  if (typeof error !== 'object' || error === null) return undefined;
-  const { code, driverError } = error as { code?: unknown; driverError?: { code?: unknown } };
-  const found = driverError?.code ?? code;
-  return typeof found === 'string' && /^[0-9A-Z]{5}$/.test(found) ? found : undefined;
-};
 
 /** Data that can never be stored (22), a broken rule (23; a lost race for a unique key may be won later), wrong SQL (42). */
 const permanentSql = (state: string | undefined): boolean => state !== undefined && state !== '23505' && /^(22|23|42)/.test(state);
