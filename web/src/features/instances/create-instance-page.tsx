@@ -55,13 +55,13 @@ export default function CreateInstancePage() {
     .map((k) => k.trim())
     .filter((k) => k !== '');
 
-  const how = /^\d{1,3}$/.test(count) ? Number(count) : 0;
-  const several = how > 1;
-  const names = several ? `${name}-1 to ${name}-${how}` : name;
+  const copies = /^\d{1,3}$/.test(count) ? Number(count) : 0;
+  const several = copies > 1;
+  const names = several ? `${name}-1 to ${name}-${copies}` : name;
 
   const create = useWrite(
     async (body: CreateInstance): Promise<{ path: string; taskId: string }> => {
-      if (several) return { path: '/instances', ...(await api.post<{ taskId: string }>('/instances/batch', { ...body, count: how }, inProject)) };
+      if (several) return { path: '/instances', ...(await api.post<{ taskId: string }>('/instances/batch', { ...body, count: copies }, inProject)) };
       const { instance, taskId } = await api.post<{ instance: Instance; taskId: string }>('/instances', body, inProject);
       return { path: `/instances/${instance.id}`, taskId };
     },
@@ -76,8 +76,8 @@ export default function CreateInstancePage() {
   const refused = fieldErrors(create.error);
 
   const problems: Record<string, string | null> = {
-    name: checkName(name) ?? (several && [...`${name}-${how}`].length > 63 ? 'With its number it may have 63 characters at most.' : null),
-    count: how >= 1 && how <= 100 ? null : 'A whole number from 1 to 100.',
+    name: checkName(name) ?? (several && [...`${name}-${copies}`].length > 63 ? 'With its number it may have 63 characters at most.' : null),
+    count: copies >= 1 && copies <= 100 ? null : 'A whole number from 1 to 100.',
     flavor: flavor === undefined ? 'Choose a flavor.' : null,
     image: image === undefined ? 'Choose an image.' : null,
     networks:
@@ -92,7 +92,7 @@ export default function CreateInstancePage() {
     description: [...description].length > 255 ? 'At most 255 characters.' : null,
   };
   const show = (field: string): string | null => (tried ? problems[field] : null) ?? refused[field] ?? null;
-  const button = several ? `Create ${how} instances` : 'Create instance';
+  const button = several ? `Create ${copies} instances` : 'Create instance';
   const advanced = show('userData') ?? show('stopGraceSeconds') ?? show('description') ?? show('host');
   const [advancedOpen, setAdvancedOpen] = useState(false);
   useEffect(() => {
