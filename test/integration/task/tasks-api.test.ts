@@ -44,7 +44,7 @@ describe('the task routes', () => {
     .remote('make', { title: 'Make the thing', verb: makeThing, node: () => hostA, args: () => ({ name: 'x' }), timeout: '1h', undo: { verb: dropThing, node: () => hostA, args: () => ({ name: 'x' }) } })
     .tx('finish', {
       run: async (c) => {
-        if (surprise) throw Object.assign(new TypeError('secret internals'), { code: '42703' });
+        if (surprise) await c.op.query('SELECT "secret internals"');
         if (c.input.fail) throw new PermanentError('no_luck', 'It did not work out.');
       },
       undo: async () => {
