@@ -1,13 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { Problem } from '../../../src/core/errors/problem';
 import { usableCount, parseSubnet } from '../../../src/modules/network/contract/ipv4';
-import { Jobs } from '../../../src/core/jobs/jobs';
-import type { RedisClients } from '../../../src/core/jobs/redis-clients';
+import { Hosts, type SchedulableHost } from '../../../src/modules/host/contract/host.ports';
 import { BehindHostsReconciler } from '../../../src/modules/network/management/behind-hosts.reconciler';
 import { quietLogging } from '../../support/workflow-harness';
 import { NetworkFixture } from './network-fixture';
 
 jest.setTimeout(60_000);
+
+class HeardHosts extends Hosts {
+  constructor(private readonly ids: readonly string[]) {
+    super();
+  }
+
+  override all(): Promise<SchedulableHost[]> {
+    return Promise.resolve(this.ids.map((id) => ({ id, state: 'ready' }) as SchedulableHost));
+  }
+
+  override byId(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  override names(): Promise<Map<string, string>> {
+    return Promise.resolve(new Map());
+  }
+}
 
 let f: NetworkFixture;
 beforeAll(async () => {
@@ -247,31 +264,53 @@ describe('host documents', () => {
     expect(await list()).toMatchObject([{ state: 'active', message: '' }]);
   });
 
-  it('are given again to a host that missed one', async () => {
-    const host = randomUUID();
-    for (let i = 0; i < 2; i += 1) await f.db.database.tx((op) => f.ports.document(op, host));
-    f.workflows.started.length = 0;
-    await f.db.database.tx((op) => f.sink.accept(op, host, { generation: 1, failed: [] }));
-    expect(f.workflows.started).toEqual([]);
-    await f.db.database.query(`UPDATE host_network_generation SET changed_at = now() - interval '1 minute' WHERE host_id = $1`, [host]);
-    await f.db.database.tx((op) => f.sink.accept(op, host, { generation: 2, failed: [] }));
-    expect(f.workflows.started).toEqual([]);
-    await f.db.database.tx((op) => f.sink.accept(op, host, { generation: 1, failed: [] }));
-    expect(f.workflows.started).toEqual([{ type: 'network.sync-host', input: { hostId: host } }]);
-  });
+  describe('are given again', () => {
+    const heard: string[] = [];
+    const reconciler = (): BehindHostsReconciler => new BehindHostsReconciler(f.db.database, new HeardHosts(heard), f.generations, f.sync, quietLogging());
+    const documents = async (host: string, count: number): Promise<void> => {
+      for (let i = 0; i < count; i += 1) await f.db.database.tx((op) => f.ports.document(op, host));
+    };
+    const reports = (host: string, generation: number): Promise<void> => f.db.database.tx((op) => f.sink.accept(op, host, { generation, failed: [] }));
+    const minuteLater = (): Promise<unknown> => f.db.database.query(`UPDATE host_network_generation SET changed_at = changed_at - interval '1 minute', asked_at = asked_at - interval '1 minute'`);
+    const started = (): unknown[] => f.workflows.started.splice(0);
 
-  it('are given to a host that reported an older one once, while the newest was on its way', async () => {
-    const [late, silent, current] = [randomUUID(), randomUUID(), randomUUID()];
-    for (const host of [late, silent, current]) for (let i = 0; i < 2; i += 1) await f.db.database.tx((op) => f.ports.document(op, host));
-    f.workflows.started.length = 0;
-    for (const host of [late, current]) await f.db.database.tx((op) => f.sink.accept(op, host, { generation: 1, failed: [] }));
-    await f.db.database.tx((op) => f.sink.accept(op, current, { generation: 2, failed: [] }));
-    const reconciler = new BehindHostsReconciler(new Jobs(f.db.database, {} as RedisClients, quietLogging()), f.db.database, f.generations, f.sync);
-    await reconciler.round();
-    expect(f.workflows.started).toEqual([]);
-    await f.db.database.query(`UPDATE host_network_generation SET changed_at = changed_at - interval '1 minute'`);
-    await reconciler.round();
-    await reconciler.round();
-    expect(f.workflows.started).toEqual([{ type: 'network.sync-host', input: { hostId: late } }]);
+    beforeEach(() => {
+      heard.length = 0;
+      f.workflows.started.length = 0;
+    });
+
+    it('to a host that is heard and has an older one, once it had its time, and not twice in a minute', async () => {
+      const [late, silent, current] = [randomUUID(), randomUUID(), randomUUID()];
+      heard.push(late, current);
+      for (const host of [late, silent, current]) {
+        await documents(host, 2);
+        await reports(host, 1);
+      }
+      await reports(current, 2);
+      await reconciler().round();
+      expect(started()).toEqual([]);
+      await minuteLater();
+      await reconciler().round();
+      await reconciler().round();
+      expect(started()).toEqual([{ type: 'network.sync-host', input: { hostId: late } }]);
+      await minuteLater();
+      await reconciler().round();
+      expect(started()).toEqual([{ type: 'network.sync-host', input: { hostId: late } }]);
+      await reports(late, 2);
+      await minuteLater();
+      await reconciler().round();
+      expect(started()).toEqual([]);
+    });
+
+    it('to a host that was up to date before the newest was made and has said nothing since', async () => {
+      const host = randomUUID();
+      heard.push(host);
+      await documents(host, 1);
+      await reports(host, 1);
+      await documents(host, 1);
+      await minuteLater();
+      await reconciler().round();
+      expect(started()).toEqual([{ type: 'network.sync-host', input: { hostId: host } }]);
+    });
   });
 });

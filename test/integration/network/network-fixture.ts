@@ -23,6 +23,7 @@ import { PostgresInstancePorts } from '../../../src/modules/network/management/p
 import { SyncHostWorkflow } from '../../../src/modules/network/management/sync-host.workflow';
 import { NetworkNetworks1764300800000 } from '../../../migrations/1764300800000-network-networks';
 import { NetworkHostBehind1764300800001 } from '../../../migrations/1764300800001-network-host-behind';
+import { NetworkHostReported1764300800002 } from '../../../migrations/1764300800002-network-host-reported';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 
 class RecordedOutbox extends Outbox {
@@ -85,11 +86,11 @@ export class NetworkFixture {
     this.ports = new PostgresInstancePorts(networks, ports, new AddressRepository(), this.generations, config);
     this.sync = new HostSync(this.workflows, new SyncHostWorkflow(this.ports));
     this.service = new NetworkService(networks, ports, new NetworkEvents(this.outbox), new AnyProject(), this.sync, config);
-    this.sink = new NetworkObservedSink(this.generations, ports, this.sync);
+    this.sink = new NetworkObservedSink(this.generations, ports);
   }
 
   static async start(options: { cooldownSeconds?: number } = {}): Promise<NetworkFixture> {
-    const db = await startTestDatabase({ entities: networkEntities, migrations: [NetworkNetworks1764300800000, NetworkHostBehind1764300800001], pool: 60 });
+    const db = await startTestDatabase({ entities: networkEntities, migrations: [NetworkNetworks1764300800000, NetworkHostBehind1764300800001, NetworkHostReported1764300800002], pool: 60 });
     return new NetworkFixture(db, options.cooldownSeconds ?? 60);
   }
 

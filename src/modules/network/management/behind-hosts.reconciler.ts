@@ -1,35 +1,61 @@
 import { injectable } from 'inversify';
+import type { Logger } from 'pino';
 import { Service } from '../../../core/app/module-manifest';
 import { Database } from '../../../core/db/database';
-import { Jobs } from '../../../core/jobs/jobs';
-import { graceSeconds, HostGenerationRepository } from './host-generation.repository';
+import { Logging } from '../../../core/telemetry/logging';
+import { Hosts } from '../../host/contract/host.ports';
+import { HostGenerationRepository } from './host-generation.repository';
 import { HostSync } from './host-sync.service';
 
-const everyMs = 10_000;
+const everyMs = 2_000;
 
-/** Sends the newest document to hosts that came back with an older one while it was still on its way, and did not report again. */
+/**
+ * Sends the newest document to hosts that are heard and have an older one. What counts is what they last said they have, not that they say so:
+ * a host that was away without noticing it reports nothing new. Not a job of the queue, whose schedule follows this machine's clock.
+ */
 @injectable()
 export class BehindHostsReconciler extends Service {
+  private readonly log: Logger;
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> = Promise.resolve();
+
   constructor(
-    private readonly jobs: Jobs,
     private readonly database: Database,
+    private readonly hosts: Hosts,
     private readonly generations: HostGenerationRepository,
     private readonly sync: HostSync,
+    logging: Logging,
   ) {
     super();
+    this.log = logging.for('network');
   }
 
   override async start(): Promise<void> {
-    await this.jobs.repeat('network.sync-behind-hosts', everyMs, () => this.round());
-  }
-
-  override async stop(): Promise<void> {
+    this.schedule();
     await Promise.resolve();
   }
 
+  override async stop(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    await this.running;
+  }
+
   async round(): Promise<void> {
+    const heard = (await this.hosts.all(this.database.op)).filter(({ state }) => state !== 'unknown').map(({ id }) => id);
+    if (heard.length === 0) return;
     await this.database.tx(async (op) => {
-      for (const hostId of await this.generations.takeBehind(op, graceSeconds)) await this.sync.start(op, hostId, { principal: 'system' });
+      for (const hostId of await this.generations.takeBehind(op, heard)) await this.sync.start(op, hostId, { principal: 'system' });
     });
+  }
+
+  private schedule(): void {
+    this.timer = setTimeout(() => {
+      this.running = this.round()
+        .catch((error: unknown) => this.log.warn({ err: error }, 'hosts with older networks could not be looked for; the next round tries again'))
+        .finally(() => {
+          if (this.timer !== undefined) this.schedule();
+        });
+    }, everyMs);
   }
 }

@@ -2,7 +2,9 @@ import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
 
 /** A document younger than this is on its way. */
-export const graceSeconds = 20;
+const graceSeconds = 20;
+/** What a host was given because it was behind is tried again by its own task; only then another one is started. */
+const askAgainSeconds = 60;
 
 @injectable()
 export class HostGenerationRepository {
@@ -16,25 +18,25 @@ export class HostGenerationRepository {
     return Number(rows[0]?.generation);
   }
 
-  /** Remembers that the host is behind, for it may not report again. Whether a host with this generation missed a document that was made some time ago, and whether any of its ports is recorded as failed. */
-  async standing(op: Op, hostId: string, generation: number, graceSeconds: number): Promise<{ behind: boolean; failures: boolean }> {
-    const rows: { behind: boolean; failures: boolean }[] = await op.query(
-      `WITH noted AS (
-         UPDATE host_network_generation SET behind_at = CASE WHEN generation > $2 AND changed_at >= now() - $3::int * interval '1 second' THEN now() END WHERE host_id = $1 AND (generation > $2 OR behind_at IS NOT NULL))
-       SELECT EXISTS (SELECT 1 FROM host_network_generation WHERE host_id = $1 AND generation > $2 AND changed_at < now() - $3::int * interval '1 second') AS behind,
-         EXISTS (SELECT 1 FROM port WHERE host_id = $1 AND state = 'error') AS failures`,
-      [hostId, generation, graceSeconds],
+  /** Records what the host says it has. Whether any of its ports is recorded as failed. */
+  async report(op: Op, hostId: string, generation: number): Promise<{ failures: boolean }> {
+    const rows: { failures: boolean }[] = await op.query(
+      `WITH noted AS (UPDATE host_network_generation SET reported = $2 WHERE host_id = $1 AND reported IS DISTINCT FROM $2)
+       SELECT EXISTS (SELECT 1 FROM port WHERE host_id = $1 AND state = 'error') AS failures`,
+      [hostId, generation],
     );
-    return rows[0] ?? { behind: false, failures: false };
+    return rows[0] ?? { failures: false };
   }
 
-  /** Hosts that said after a document was made that they have an older one, and have had their time since. Each is given once per report. */
-  async takeBehind(op: Op, graceSeconds: number): Promise<string[]> {
+  /** Those of the hosts that have an older document than the newest, which has had its time. Each is given once a minute at most. */
+  async takeBehind(op: Op, hostIds: readonly string[]): Promise<string[]> {
     const rows = await op.query<{ host_id: string }>(
-      `UPDATE host_network_generation SET behind_at = NULL WHERE host_id IN (
-         SELECT host_id FROM host_network_generation WHERE behind_at > changed_at AND changed_at < now() - $1::int * interval '1 second' ORDER BY host_id LIMIT 100 FOR UPDATE SKIP LOCKED)
+      `UPDATE host_network_generation SET asked_at = now() WHERE host_id IN (
+         SELECT host_id FROM host_network_generation
+          WHERE host_id = ANY($1::uuid[]) AND generation > coalesce(reported, -1) AND changed_at < now() - $2::int * interval '1 second'
+            AND (asked_at IS NULL OR asked_at < now() - $3::int * interval '1 second') ORDER BY host_id LIMIT 100 FOR UPDATE SKIP LOCKED)
        RETURNING host_id`,
-      [graceSeconds],
+      [hostIds, graceSeconds, askAgainSeconds],
     );
     return rows.map((row) => row.host_id);
   }

@@ -2,11 +2,10 @@ import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
 import { ObservedSink } from '../../../core/m2m/observed';
 import { observedNetwork, type ObservedNetwork } from '../contract/network.observed';
-import { graceSeconds, HostGenerationRepository } from './host-generation.repository';
-import { HostSync } from './host-sync.service';
+import { HostGenerationRepository } from './host-generation.repository';
 import { PortRepository } from './port.repository';
 
-/** Takes what a host says of its networks: failed ports are shown, and a host that missed a document (it was away) gets the newest. */
+/** Takes what a host says of its networks: failed ports are shown, and which document it has is recorded. */
 @injectable()
 export class NetworkObservedSink extends ObservedSink<ObservedNetwork> {
   readonly section = 'network';
@@ -15,14 +14,12 @@ export class NetworkObservedSink extends ObservedSink<ObservedNetwork> {
   constructor(
     private readonly generations: HostGenerationRepository,
     private readonly ports: PortRepository,
-    private readonly sync: HostSync,
   ) {
     super();
   }
 
   override async accept(op: Op, hostId: string, data: ObservedNetwork): Promise<void> {
-    const { behind, failures } = await this.generations.standing(op, hostId, data.generation, graceSeconds);
+    const { failures } = await this.generations.report(op, hostId, data.generation);
     if (failures || data.failed.length > 0) await this.ports.observeFailed(op, hostId, data.failed);
-    if (behind) await this.sync.start(op, hostId, { principal: 'system' });
   }
 }
