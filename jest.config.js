@@ -1,4 +1,4 @@
-/** ESM-only packages that Jest on Node 20 cannot `require`: they are compiled like our own files. */
+/** ESM-only packages that Jest cannot `require` before Node 24.9: they are compiled like our own files. */
 const esmOnly = ['inversify', '@inversifyjs', 'jose', '@peculiar', 'pvtsutils', 'uuid', '@simplewebauthn', 'cborg'];
 const base = {
   testEnvironment: 'node',

