@@ -77,6 +77,7 @@ const suites = [
   step('boundaries', 'npm', ['run', '--silent', 'boundaries']),
   jest('unit', 8),
   jest('integration', 20, ['--runInBand']),
+  jest('security', 12, ['--runInBand']),
   counted('chaos', ['chaos'], 15),
   jest('e2e', 25, ['--runInBand']),
 ];

@@ -1,0 +1,95 @@
+import 'reflect-metadata';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ManagementApp } from '../../src/core/app/management-app';
+import { loadConfig } from '../../src/core/config/config-loader';
+import { createLogger } from '../../src/core/telemetry/create-logger';
+import { Logging } from '../../src/core/telemetry/logging';
+import { allModules } from '../../src/modules/all-modules';
+import { ApiClient } from '../support/api-client';
+import { freePort } from '../support/free-port';
+import { startTestDatabase, type TestDatabase } from '../support/postgres';
+
+const schemas = Object.fromEntries(allModules.flatMap((m) => (m.config ? [[m.name, m.config]] : [])));
+
+/** The management role as it is shipped, all modules and nothing replaced, in this process, on a database of its own. */
+export class ManagementStack {
+  readonly logs: string[] = [];
+  readonly admin: ApiClient;
+  private readonly clients: ApiClient[] = [];
+
+  private constructor(
+    readonly db: TestDatabase,
+    readonly app: ManagementApp,
+    readonly directory: string,
+    readonly nodePort: number,
+    logs: string[],
+  ) {
+    this.logs = logs;
+    this.admin = this.client();
+  }
+
+  /** @param env further configuration, as variables: `VC_STACK_...` */
+  static async start(env: Record<string, string> = {}): Promise<ManagementStack> {
+    const db = await startTestDatabase();
+    const directory = mkdtempSync(join(tmpdir(), 'vcs-security-'));
+    const nodePort = await freePort();
+    const config = await loadConfig({
+      env: {
+        VC_STACK_STATE_DIR: join(directory, 'state'),
+        VC_STACK_RUN_DIR: join(directory, 'run'),
+        VC_STACK_DATABASE__URL: db.url,
+        VC_STACK_MANAGEMENT__LISTEN: '127.0.0.1',
+        VC_STACK_MANAGEMENT__ADDRESS: '127.0.0.1',
+        VC_STACK_MANAGEMENT__PORT: String(await freePort()),
+        VC_STACK_MANAGEMENT__NODE_PORT: String(nodePort),
+        ...env,
+      },
+      modules: schemas,
+    });
+    const logs: string[] = [];
+    const logging = new Logging(createLogger(config, { write: (line: string) => void logs.push(line) }));
+    const app = new ManagementApp(config, logging, allModules, { migrate: true });
+    await app.start();
+    const stack = new ManagementStack(db, app, directory, nodePort, logs);
+    await stack.admin.login('admin', stack.adminPassword);
+    return stack;
+  }
+
+  get url(): string {
+    return this.app.url;
+  }
+
+  get adminPassword(): string {
+    return readFileSync(join(this.directory, 'state', 'management', 'admin-password'), 'utf8').trim();
+  }
+
+  /** A client without a credential. */
+  client(token = ''): ApiClient {
+    const client = new ApiClient(this.app.url, true);
+    client.token = token;
+    this.clients.push(client);
+    return client;
+  }
+
+  /** A new user with a session. */
+  async user(name: string, memberships: Record<string, 'project-admin' | 'member' | 'viewer'> = {}, admin = false): Promise<ApiClient> {
+    const password = passwordOf(name);
+    await this.admin.ok('POST', '/users', { name, password, admin });
+    for (const [project, role] of Object.entries(memberships)) await this.admin.ok('PUT', `/projects/${project}/members/${name}`, { role });
+    const client = this.client();
+    await client.login(name, password);
+    return client;
+  }
+
+  async close(): Promise<void> {
+    for (const client of this.clients) await client.close();
+    await this.app.stop();
+    await this.db.close();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+/** Of the users that `ManagementStack.user` makes. */
+export const passwordOf = (name: string): string => `the password of ${name}`;
