@@ -1,12 +1,24 @@
 import { z } from 'zod';
 
+/** Part of a name, or the beginning of an id or of an address, as the user types it. */
+const search = z
+  .string()
+  .max(100)
+  .refine((s) => !/[\p{Cc}\p{Cs}]/u.test(s), { error: 'control characters are not allowed', params: { code: 'control_characters' } })
+  .transform((s) => s.trim() || undefined)
+  .meta({ description: 'Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins.' });
+
 /** Query members of every list: keyset pagination, newest first unless the list says otherwise. */
 export const pageQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(50),
   /** Opaque; taken from the previous page's `next`. */
   cursor: z.string().max(512).optional(),
   project: z.string().max(100).optional(),
+  q: search.optional(),
 });
+
+/** What a list's service and repository need of its query. */
+export type PageRequest = Pick<z.output<typeof pageQuery>, 'limit' | 'cursor' | 'q'>;
 
 export interface Page<T> {
   items: T[];

@@ -210,7 +210,7 @@ describe('tokens', () => {
     const issued = await tokens.issue(management.database.op, 5, 'me');
     const secret = decodeToken(issued.token)?.ticket.split('.')[1] ?? '';
     expect(JSON.stringify(await management.database.query('SELECT * FROM host_token'))).not.toContain(secret);
-    expect((await tokens.list(management.database.op, 1, undefined)).items[0]).toMatchObject({ id: issued.id, state: 'open', createdBy: 'me' });
+    expect((await tokens.list(management.database.op, { limit: 1 })).items[0]).toMatchObject({ id: issued.id, state: 'open', createdBy: 'me' });
     await tokens.remove(management.database.op, issued.id);
     await expect(start({ token: issued.token })).rejects.toMatchObject({ code: 'token_unknown' });
     await expect(tokens.remove(management.database.op, issued.id)).rejects.toMatchObject({ status: 404 });

@@ -19,7 +19,7 @@ export class FlavorController extends Controller {
     return [
       route(
         { method: 'GET', path: '/flavors', summary: 'List flavors', tag: 'Flavors', scope: 'self', reason, query: pageQuery.omit({ project: true }), response: pageOf(flavor) },
-        (req) => this.flavors.list(req.op, req.query.limit, req.query.cursor),
+        (req) => this.flavors.list(req.op, req.query),
       ),
       route(
         { method: 'POST', path: '/flavors', summary: 'Create a flavor', tag: 'Flavors', scope: 'global', permission: 'flavor:create', body: createFlavor, status: 201, response: flavor },

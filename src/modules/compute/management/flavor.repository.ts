@@ -2,7 +2,9 @@ import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
 import { findRow } from '../../../core/db/rows';
 import { keysetPage } from '../../../core/db/keyset';
+import { narrowBySearch } from '../../../core/db/search';
 import { looksLikeId } from '../../../core/http/fields';
+import type { PageRequest } from '../../../core/http/pagination';
 import { FlavorEntity } from './flavor.entity';
 
 @injectable()
@@ -19,8 +21,10 @@ export class FlavorRepository {
     return op.manager.existsBy(FlavorEntity, { name });
   }
 
-  list(op: Op, limit: number, cursor: string | undefined): Promise<{ rows: FlavorEntity[]; next: string | null }> {
-    return keysetPage(op.manager.createQueryBuilder(FlavorEntity, 'f'), { alias: 'f', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit, cursor });
+  list(op: Op, { limit, cursor, q }: PageRequest): Promise<{ rows: FlavorEntity[]; next: string | null }> {
+    const query = op.manager.createQueryBuilder(FlavorEntity, 'f');
+    narrowBySearch(query, q, { ids: ['f.id'], texts: ['f.name'] });
+    return keysetPage(query, { alias: 'f', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit, cursor });
   }
 
   async remove(op: Op, id: string): Promise<void> {

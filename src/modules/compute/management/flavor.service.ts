@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Op } from '../../../core/db/op';
 import { nameTaken, notFound } from '../../../core/errors/problem';
 import { Outbox } from '../../../core/events/outbox';
-import type { Page } from '../../../core/http/pagination';
+import type { Page, PageRequest } from '../../../core/http/pagination';
 import type { createFlavor, Flavor } from '../contract/compute.api';
 import type { FlavorEntity } from './flavor.entity';
 import { FlavorRepository } from './flavor.repository';
@@ -35,8 +35,8 @@ export class FlavorService {
     return flavor;
   }
 
-  async list(op: Op, limit: number, cursor: string | undefined): Promise<Page<Flavor>> {
-    const page = await this.flavors.list(op, limit, cursor);
+  async list(op: Op, request: PageRequest): Promise<Page<Flavor>> {
+    const page = await this.flavors.list(op, request);
     return { items: page.rows.map(present), next: page.next };
   }
 

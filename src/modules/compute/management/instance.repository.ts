@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { Op } from '../../../core/db/op';
 import { findRow, findRows, insertRow, updateRow } from '../../../core/db/rows';
 import { keysetPage } from '../../../core/db/keyset';
+import { narrowBySearch } from '../../../core/db/search';
 import type { instanceListQuery } from '../contract/compute.api';
 import type { ObservedInstance } from '../contract/instance.verbs';
 import { InstanceEntity } from './instance.entity';
@@ -59,7 +60,8 @@ export class InstanceRepository {
     return (await op.query<{ name: string }>('SELECT name FROM instance WHERE project_id = $1 AND name = ANY($2::text[]) ORDER BY name', [projectId, names])).map((row) => row.name);
   }
 
-  list(op: Op, projects: 'all' | readonly string[], filter: z.output<typeof instanceListQuery>, hostId: string | undefined): Promise<{ rows: InstanceEntity[]; next: string | null }> {
+  /** `atAddress`: instances that `filter.q` finds by an address. */
+  list(op: Op, projects: 'all' | readonly string[], filter: z.output<typeof instanceListQuery>, hostId: string | undefined, atAddress: readonly string[] = []): Promise<{ rows: InstanceEntity[]; next: string | null }> {
     const query = op.manager.createQueryBuilder(InstanceEntity, 'i').where('true');
     if (projects !== 'all') {
       const [only, ...others] = projects;
@@ -69,6 +71,8 @@ export class InstanceRepository {
     if (filter.state !== undefined) query.andWhere('i.state = :state', { state: filter.state });
     if (filter.name !== undefined) query.andWhere('i.name = :name', { name: filter.name });
     if (hostId !== undefined) query.andWhere('i.host_id = :hostId', { hostId });
+    narrowBySearch(query, filter.q, { ids: ['i.id'], texts: ['i.name'] }, atAddress.length > 0 ? ['i.id = ANY(:atAddress)'] : []);
+    if (atAddress.length > 0) query.setParameter('atAddress', atAddress);
     return keysetPage(query, { alias: 'i', ...sorts[filter.sort], sort: filter.sort, limit: filter.limit, cursor: filter.cursor });
   }
 

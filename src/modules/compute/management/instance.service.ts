@@ -2,11 +2,12 @@ import { injectable } from 'inversify';
 import type { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
 import type { Op } from '../../../core/db/op';
-import { conflict } from '../../../core/errors/problem';
+import { conflict, unprocessable } from '../../../core/errors/problem';
 import type { Page } from '../../../core/http/pagination';
 import { pickByRef } from '../../../core/http/pick-by-ref';
 import { Workflows } from '../../../core/workflow/workflows';
 import { Hosts } from '../../host/contract/host.ports';
+import { InstancePorts } from '../../network/contract/network.ports';
 import type { Instance, instanceListQuery, InstanceState } from '../contract/compute.api';
 import { hostIdOf } from './host-ref';
 import type { InstanceEntity } from './instance.entity';
@@ -19,6 +20,9 @@ import { RebootInstanceWorkflow } from './workflows/reboot-instance.workflow';
 import { StartInstanceWorkflow } from './workflows/start-instance.workflow';
 import { StopInstanceWorkflow } from './workflows/stop-instance.workflow';
 
+/** Instances that one search by address may find: their ids go into the statement of the list. */
+const mostAtAddress = 1000;
+
 /** Everything about instances that are there; how they come is `InstanceCreation`. */
 @injectable()
 export class InstanceService {
@@ -27,6 +31,7 @@ export class InstanceService {
     private readonly presenter: InstancePresenter,
     private readonly events: InstanceEvents,
     private readonly hosts: Hosts,
+    private readonly ports: InstancePorts,
     private readonly workflows: Workflows,
     private readonly deleteWorkflow: DeleteInstanceWorkflow,
     private readonly startWorkflow: StartInstanceWorkflow,
@@ -36,7 +41,8 @@ export class InstanceService {
 
   async list(op: Op, access: Access, projectId: string | undefined, filter: z.output<typeof instanceListQuery>): Promise<Page<Instance>> {
     const hostId = filter.host === undefined ? undefined : await hostIdOf(this.hosts, op, filter.host, 'query.host');
-    const page = await this.instances.list(op, projectId === undefined ? access.projects : [projectId], filter, hostId);
+    const projects = projectId === undefined ? access.projects : [projectId];
+    const page = await this.instances.list(op, projects, filter, hostId, await this.atAddress(op, projects, filter.q));
     return { items: await this.presenter.many(op, page.rows), next: page.next };
   }
 
@@ -78,6 +84,13 @@ export class InstanceService {
       byId: (id) => this.instances.byId(op, id),
       named: (projects, name) => this.instances.named(op, projects, name),
     });
+  }
+
+  private async atAddress(op: Op, projects: 'all' | readonly string[], q: string | undefined): Promise<string[]> {
+    if (q === undefined) return [];
+    const found = await this.ports.instancesAt(op, projects, q, mostAtAddress + 1);
+    if (found.length > mostAtAddress) throw unprocessable('query.q', 'too_many_addresses', `More than ${mostAtAddress} instances have an address that begins with ${q}: give more of it.`);
+    return found;
   }
 
   private async lockByRef(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<InstanceEntity> {

@@ -18,7 +18,7 @@ export class SshKeyController extends Controller {
     return [
       route(
         { method: 'GET', path: '/ssh-keys', summary: 'List ssh keys', tag: 'SSH keys', scope: 'collection', permission: 'ssh-key:read', query: pageQuery, response: pageOf(sshKey) },
-        (req) => this.keys.list(req.op, req.access, req.project?.id, req.query.limit, req.query.cursor),
+        (req) => this.keys.list(req.op, req.access, req.project?.id, req.query),
       ),
       route(
         { method: 'POST', path: '/ssh-keys', summary: 'Store an ssh public key', tag: 'SSH keys', scope: 'project', permission: 'ssh-key:create', query: byProject, body: createSshKey, status: 201, response: sshKey },

@@ -2,7 +2,9 @@ import { injectable } from 'inversify';
 import { In } from 'typeorm';
 import type { Op } from '../../../core/db/op';
 import { keysetPage } from '../../../core/db/keyset';
+import { narrowBySearch } from '../../../core/db/search';
 import { looksLikeId } from '../../../core/http/fields';
+import type { PageRequest } from '../../../core/http/pagination';
 import { SshKeyEntity } from './ssh-key.entity';
 
 @injectable()
@@ -28,9 +30,10 @@ export class SshKeyRepository {
     return op.manager.find(SshKeyEntity, { where: { name, ...(projects !== 'all' && { projectId: In([...projects]) }) }, take: 2 });
   }
 
-  list(op: Op, projects: 'all' | readonly string[], limit: number, cursor: string | undefined): Promise<{ rows: SshKeyEntity[]; next: string | null }> {
+  list(op: Op, projects: 'all' | readonly string[], { limit, cursor, q }: PageRequest): Promise<{ rows: SshKeyEntity[]; next: string | null }> {
     const query = op.manager.createQueryBuilder(SshKeyEntity, 'k');
     if (projects !== 'all') query.where('k.project_id = ANY(:projects)', { projects });
+    narrowBySearch(query, q, { ids: ['k.id'], texts: ['k.name'] });
     return keysetPage(query, { alias: 'k', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit, cursor });
   }
 

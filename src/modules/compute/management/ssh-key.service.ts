@@ -6,7 +6,7 @@ import type { Op } from '../../../core/db/op';
 import { nameTaken, unprocessable } from '../../../core/errors/problem';
 import { Outbox } from '../../../core/events/outbox';
 import { pickByRef } from '../../../core/http/pick-by-ref';
-import type { Page } from '../../../core/http/pagination';
+import type { Page, PageRequest } from '../../../core/http/pagination';
 import type { createSshKey, SshKey } from '../contract/compute.api';
 import { isKeyText, parsePublicKey } from './public-key';
 import type { SshKeyEntity } from './ssh-key.entity';
@@ -28,8 +28,8 @@ export class SshKeyService {
     return present(key);
   }
 
-  async list(op: Op, access: Access, projectId: string | undefined, limit: number, cursor: string | undefined): Promise<Page<SshKey>> {
-    const page = await this.keys.list(op, projectId === undefined ? access.projects : [projectId], limit, cursor);
+  async list(op: Op, access: Access, projectId: string | undefined, request: PageRequest): Promise<Page<SshKey>> {
+    const page = await this.keys.list(op, projectId === undefined ? access.projects : [projectId], request);
     return { items: page.rows.map(present), next: page.next };
   }
 

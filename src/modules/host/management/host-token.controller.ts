@@ -20,7 +20,7 @@ export class HostTokenController extends Controller {
       ),
       route(
         { method: 'GET', path: '/host-tokens', summary: 'List enrolment tokens', tag: 'Hosts', scope: 'global', permission: 'host:enroll', query: pageQuery.omit({ project: true }), response: pageOf(hostTokenInfo) },
-        (req) => this.tokens.list(req.op, req.query.limit, req.query.cursor),
+        (req) => this.tokens.list(req.op, req.query),
       ),
       route(
         { method: 'DELETE', path: '/host-tokens/:id', summary: 'Withdraw an enrolment token', tag: 'Hosts', scope: 'global', permission: 'host:enroll', params: z.strictObject({ id: field.id }), status: 204, response: z.void() },

@@ -1,6 +1,8 @@
 import { injectable } from 'inversify';
 import { keysetPage } from '../../../core/db/keyset';
+import { narrowBySearch } from '../../../core/db/search';
 import type { Op } from '../../../core/db/op';
+import type { PageRequest } from '../../../core/http/pagination';
 import { HostTokenEntity } from './host-token.entity';
 
 export type LockedToken = HostTokenEntity & { expired: boolean };
@@ -30,8 +32,10 @@ export class HostTokenRepository {
     await op.query('UPDATE host_token SET used_at = clock_timestamp(), key_hash = $2, host_id = $3 WHERE id = $1', [id, keyHash, hostId]);
   }
 
-  list(op: Op, limit: number, cursor: string | undefined): Promise<{ rows: HostTokenEntity[]; next: string | null }> {
-    return keysetPage(op.manager.createQueryBuilder(HostTokenEntity, 't'), { alias: 't', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit, cursor });
+  list(op: Op, { limit, cursor, q }: PageRequest): Promise<{ rows: HostTokenEntity[]; next: string | null }> {
+    const query = op.manager.createQueryBuilder(HostTokenEntity, 't');
+    narrowBySearch(query, q, { ids: ['t.id'] });
+    return keysetPage(query, { alias: 't', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit, cursor });
   }
 
   /** False when there is none. */

@@ -3,7 +3,7 @@ import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
 import { notFound, Problem } from '../../../core/errors/problem';
 import { looksLikeId } from '../../../core/http/fields';
-import type { Page } from '../../../core/http/pagination';
+import type { Page, PageRequest } from '../../../core/http/pagination';
 import { CertificateAuthority } from '../../../core/m2m/ca/certificate-authority';
 import { encodeToken } from '../../../core/m2m/enrolment-token';
 import { ManagementEndpoint } from '../../../core/m2m/management-endpoint';
@@ -56,8 +56,8 @@ export class HostTokenService {
     await this.tokens.markUsed(op, id, keyHash, hostId);
   }
 
-  async list(op: Op, limit: number, cursor: string | undefined): Promise<Page<HostTokenInfo>> {
-    const { rows, next } = await this.tokens.list(op, limit, cursor);
+  async list(op: Op, request: PageRequest): Promise<Page<HostTokenInfo>> {
+    const { rows, next } = await this.tokens.list(op, request);
     return { items: rows.map(present), next };
   }
 

@@ -1,5 +1,6 @@
 import { injectable } from 'inversify';
 import { keysetPage } from '../../../core/db/keyset';
+import { narrowBySearch } from '../../../core/db/search';
 import type { Op } from '../../../core/db/op';
 import { looksLikeId } from '../../../core/http/fields';
 import type { Beat, NodeEndpoint } from '../../../core/m2m/node-registry';
@@ -41,6 +42,7 @@ export class HostRepository {
   list(op: Op, query: HostListQuery): Promise<{ rows: HostEntity[]; next: string | null }> {
     const builder = op.manager.createQueryBuilder(HostEntity, 'h');
     if (query.state) builder.where('h.state = :state', { state: query.state });
+    narrowBySearch(builder, query.q, { ids: ['h.id'], texts: ['h.name', 'h.address'] });
     return keysetPage(builder, { alias: 'h', column: 'name', type: 'text', descending: false, sort: 'name', limit: query.limit, cursor: query.cursor });
   }
 

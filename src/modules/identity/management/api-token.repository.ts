@@ -1,5 +1,6 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
+import { narrowBySearch } from '../../../core/db/search';
 import { ApiTokenEntity } from './api-token.entity';
 
 export interface NewApiToken {
@@ -24,9 +25,10 @@ export class ApiTokenRepository {
   }
 
   /** Newest first (ids are ordered by time), `limit` rows after the id `after`. */
-  page(op: Op, userId: string, limit: number, after?: string): Promise<ApiTokenEntity[]> {
+  page(op: Op, userId: string, limit: number, after?: string, q?: string): Promise<ApiTokenEntity[]> {
     const query = op.manager.createQueryBuilder(ApiTokenEntity, 't').where('t.userId = :userId', { userId }).orderBy('t.id', 'DESC').limit(limit);
     if (after !== undefined) query.andWhere('t.id < :after', { after });
+    narrowBySearch(query, q, { ids: ['t.id'], texts: ['t.name'] });
     return query.getMany();
   }
 

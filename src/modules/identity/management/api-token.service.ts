@@ -5,7 +5,7 @@ import type { Op } from '../../../core/db/op';
 import { conflict, notFound } from '../../../core/errors/problem';
 import { decodeCursor, pageFrom } from '../../../core/db/cursor';
 import { looksLikeId } from '../../../core/http/fields';
-import type { Page } from '../../../core/http/pagination';
+import type { Page, PageRequest } from '../../../core/http/pagination';
 import type { ApiToken } from '../contract/identity.api';
 import type { ApiTokenEntity } from './api-token.entity';
 import { ApiTokenRepository } from './api-token.repository';
@@ -22,10 +22,10 @@ const maxTokens = 100;
 export class ApiTokenService {
   constructor(private readonly tokens: ApiTokenRepository) {}
 
-  async list(op: Op, principal: Principal, page: { limit: number; cursor?: string | undefined }): Promise<Page<ApiToken>> {
+  async list(op: Op, principal: Principal, page: PageRequest): Promise<Page<ApiToken>> {
     requireSession(principal);
     const after = decodeCursor(page.cursor, z.tuple([z.uuid()]));
-    const rows = await this.tokens.page(op, principal.id, page.limit + 1, after?.[0]);
+    const rows = await this.tokens.page(op, principal.id, page.limit + 1, after?.[0], page.q);
     const { items, next } = pageFrom(rows, page.limit, (token) => [token.id]);
     return { items: items.map(present), next };
   }

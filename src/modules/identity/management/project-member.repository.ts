@@ -1,6 +1,7 @@
 import { injectable } from 'inversify';
 import type { ProjectRole } from '../../../core/auth/principal';
 import type { Op } from '../../../core/db/op';
+import { searchCondition } from '../../../core/db/search';
 import { ProjectMemberEntity } from './project-member.entity';
 
 export interface MemberRow {
@@ -24,11 +25,13 @@ export class ProjectMemberRepository {
   }
 
   /** By user name, `limit` rows after `after`. */
-  page(op: Op, projectId: string, limit: number, after?: string): Promise<MemberRow[]> {
+  page(op: Op, projectId: string, limit: number, after?: string, q?: string): Promise<MemberRow[]> {
+    const params: unknown[] = [projectId, after ?? null, limit];
+    const found = q === undefined ? 'true' : searchCondition(q, { ids: ['u.id'], texts: ['u.name'] }, (value) => `$${params.push(value)}`);
     return op.query(
       `SELECT u.id AS "userId", u.name AS "userName", m.role FROM project_member m JOIN app_user u ON u.id = m.user_id
-       WHERE m.project_id = $1 AND ($2::text IS NULL OR u.name > $2) ORDER BY u.name LIMIT $3`,
-      [projectId, after ?? null, limit],
+       WHERE m.project_id = $1 AND ($2::text IS NULL OR u.name > $2) AND ${found} ORDER BY u.name LIMIT $3`,
+      params,
     );
   }
 }

@@ -2,6 +2,7 @@ import { injectable } from 'inversify';
 import { In } from 'typeorm';
 import { findRow } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
+import { narrowBySearch } from '../../../core/db/search';
 import { looksLikeId } from '../../../core/http/fields';
 import { nameTaken, violates } from './name-taken';
 import { ProjectEntity } from './project.entity';
@@ -26,10 +27,11 @@ export class ProjectRepository {
   }
 
   /** By name, `limit` rows after `after`, of the given projects only. */
-  page(op: Op, projects: 'all' | readonly string[], limit: number, after?: string): Promise<ProjectEntity[]> {
+  page(op: Op, projects: 'all' | readonly string[], limit: number, after?: string, q?: string): Promise<ProjectEntity[]> {
     const query = op.manager.createQueryBuilder(ProjectEntity, 'p').orderBy('p.name', 'ASC').limit(limit);
     if (projects !== 'all') query.andWhere('p.id = ANY(:projects)', { projects });
     if (after !== undefined) query.andWhere('p.name > :after', { after });
+    narrowBySearch(query, q, { ids: ['p.id'], texts: ['p.name'] });
     return query.getMany();
   }
 

@@ -7,7 +7,7 @@ import type { Op } from '../../../core/db/op';
 import { conflict, notFound } from '../../../core/errors/problem';
 import { Outbox } from '../../../core/events/outbox';
 import { decodeCursor, pageFrom } from '../../../core/db/cursor';
-import type { Page } from '../../../core/http/pagination';
+import type { Page, PageRequest } from '../../../core/http/pagination';
 import type { Member, Project } from '../contract/identity.api';
 import { ProjectUsage, Projects } from '../contract/identity.ports';
 import { nameTaken } from './name-taken';
@@ -15,11 +15,6 @@ import type { ProjectEntity } from './project.entity';
 import { ProjectMemberRepository } from './project-member.repository';
 import { ProjectRepository } from './project.repository';
 import { UserRepository } from './user.repository';
-
-interface PageRequest {
-  limit: number;
-  cursor?: string | undefined;
-}
 
 const nameKey = z.tuple([z.string()]);
 
@@ -45,7 +40,7 @@ export class ProjectService extends Projects {
 
   async list(op: Op, projects: 'all' | readonly string[], page: PageRequest): Promise<Page<Project>> {
     const after = decodeCursor(page.cursor, nameKey);
-    const rows = await this.projects.page(op, projects, page.limit + 1, after?.[0]);
+    const rows = await this.projects.page(op, projects, page.limit + 1, after?.[0], page.q);
     const { items, next } = pageFrom(rows, page.limit, (project) => [project.name]);
     return { items: items.map(present), next };
   }
@@ -89,7 +84,7 @@ export class ProjectService extends Projects {
   async listMembers(op: Op, access: Access, ref: string, page: PageRequest): Promise<Page<Member>> {
     const project = await this.require(op, access, ref);
     const after = decodeCursor(page.cursor, nameKey);
-    const rows = await this.members.page(op, project.id, page.limit + 1, after?.[0]);
+    const rows = await this.members.page(op, project.id, page.limit + 1, after?.[0], page.q);
     return pageFrom(rows, page.limit, (row) => [row.userName]);
   }
 

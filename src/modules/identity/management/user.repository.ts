@@ -1,5 +1,6 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
+import { narrowBySearch } from '../../../core/db/search';
 import { looksLikeId } from '../../../core/http/fields';
 import { UserEntity } from './user.entity';
 
@@ -34,9 +35,10 @@ export class UserRepository {
   }
 
   /** By name, `limit` rows after `after`. */
-  page(op: Op, limit: number, after: string | undefined): Promise<UserEntity[]> {
+  page(op: Op, limit: number, after: string | undefined, q?: string): Promise<UserEntity[]> {
     const query = op.manager.createQueryBuilder(UserEntity, 'u').orderBy('u.name', 'ASC').limit(limit);
     if (after !== undefined) query.where('u.name > :after', { after });
+    narrowBySearch(query, q, { ids: ['u.id'], texts: ['u.name'] });
     return query.getMany();
   }
 

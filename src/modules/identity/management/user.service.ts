@@ -6,7 +6,7 @@ import type { Op } from '../../../core/db/op';
 import { conflict, notFound } from '../../../core/errors/problem';
 import { Outbox } from '../../../core/events/outbox';
 import { decodeCursor, pageFrom } from '../../../core/db/cursor';
-import type { Page } from '../../../core/http/pagination';
+import type { Page, PageRequest } from '../../../core/http/pagination';
 import type { User, Whoami } from '../contract/identity.api';
 import { nameTaken } from './name-taken';
 import { PasswordHasher } from './password-hasher';
@@ -28,9 +28,9 @@ export class UserService {
     private readonly outbox: Outbox,
   ) {}
 
-  async list(op: Op, page: { limit: number; cursor?: string | undefined }): Promise<Page<User>> {
+  async list(op: Op, page: PageRequest): Promise<Page<User>> {
     const after = decodeCursor(page.cursor, z.tuple([z.string()]));
-    const rows = await this.users.page(op, page.limit + 1, after?.[0]);
+    const rows = await this.users.page(op, page.limit + 1, after?.[0], page.q);
     const { items, next } = pageFrom(rows, page.limit, (user) => [user.name]);
     return { items: items.map(present), next };
   }

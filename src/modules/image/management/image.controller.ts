@@ -25,7 +25,7 @@ export class ImageController extends Controller {
   override routes(): Route[] {
     return [
       route({ method: 'GET', path: '/images', summary: 'List images, own and public', tag, scope: 'collection', permission: 'image:read', query: pageQuery, response: pageOf(image) }, (req) =>
-        this.images.list(req.op, req.access, req.query.limit, req.query.cursor),
+        this.images.list(req.op, req.access, req.query),
       ),
       route(
         { method: 'POST', path: '/images', summary: 'Create an image; its bytes come from the URL, or by PUT /images/{ref}/content', tag, scope: 'project', permission: 'image:create', query, body: createImage, status: 201, response: image },

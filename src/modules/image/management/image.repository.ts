@@ -1,8 +1,10 @@
 import { injectable } from 'inversify';
 import { In } from 'typeorm';
 import { keysetPage } from '../../../core/db/keyset';
+import { narrowBySearch } from '../../../core/db/search';
 import { findRow, findRows } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
+import type { PageRequest } from '../../../core/http/pagination';
 import { ImageEntity } from './image.entity';
 
 /** Seconds of silence after which a worker counts as dead. It shows itself every few seconds. */
@@ -38,9 +40,10 @@ export class ImageRepository {
     return op.manager.find(ImageEntity, { where: { name, public: true }, take: 2 });
   }
 
-  list(op: Op, projects: 'all' | readonly string[], limit: number, cursor: string | undefined): Promise<{ rows: ImageEntity[]; next: string | null }> {
+  list(op: Op, projects: 'all' | readonly string[], { limit, cursor, q }: PageRequest): Promise<{ rows: ImageEntity[]; next: string | null }> {
     const select = op.manager.createQueryBuilder(ImageEntity, 'i').where('true');
     if (projects !== 'all') select.andWhere('(i.project_id = ANY(:projects) OR i.public)', { projects });
+    narrowBySearch(select, q, { ids: ['i.id'], texts: ['i.name'] });
     return keysetPage(select, { alias: 'i', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit, cursor });
   }
 

@@ -6,7 +6,7 @@ import { Config } from '../../../core/config/config';
 import type { Op } from '../../../core/db/op';
 import { ambiguousName, conflict, forbidden, nameTaken, notFound, Problem, unprocessable } from '../../../core/errors/problem';
 import { looksLikeId } from '../../../core/http/fields';
-import type { Page } from '../../../core/http/pagination';
+import type { Page, PageRequest } from '../../../core/http/pagination';
 import { Workflows } from '../../../core/workflow/workflows';
 import { Projects } from '../../identity/contract/identity.ports';
 import type { createImage, Image } from '../contract/image.api';
@@ -86,8 +86,8 @@ export class ImageService {
     return presentImage(image);
   }
 
-  async list(op: Op, access: Access, limit: number, cursor: string | undefined): Promise<Page<Image>> {
-    const page = await this.images.list(op, access.projects, limit, cursor);
+  async list(op: Op, access: Access, request: PageRequest): Promise<Page<Image>> {
+    const page = await this.images.list(op, access.projects, request);
     return { items: page.rows.map(presentImage), next: page.next };
   }
 

@@ -18,6 +18,10 @@ export abstract class InstancePorts {
   /** Ensures that the instance has no port; its addresses cool down. */
   abstract release(op: Op, instanceId: string): Promise<void>;
   abstract of(op: Op, instanceIds: string[]): Promise<Map<string, InstancePort[]>>;
+  /**
+   * Instances of the projects with a port whose address or MAC begins with `q`, at most `limit`; none when `q` is the beginning of neither.
+   */
+  abstract instancesAt(op: Op, projects: 'all' | readonly string[], q: string, limit: number): Promise<string[]>;
   /** The host's whole document with a new generation. Call in a transaction: generations and contents come in the same order. */
   abstract document(op: Op, hostId: string): Promise<HostNetworkDocument>;
   /** Takes what the node answered to `network.apply`; throws `PermanentError` `port_failed` when a port of the instance is in error. */

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { findRow, findRows } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
 import { keysetPage } from '../../../core/db/keyset';
+import { narrowBySearch } from '../../../core/db/search';
 import { nameTaken } from '../../../core/errors/problem';
 import type { networkListQuery } from '../contract/network.api';
 import { NetworkEntity } from './network.entity';
@@ -49,6 +50,7 @@ export class NetworkRepository {
       else select.andWhere('n.project_id = ANY(:projects)', { projects });
     }
     if (query.name !== undefined) select.andWhere('n.name = :name', { name: query.name });
+    narrowBySearch(select, query.q, { ids: ['n.id'], texts: ['n.name'], addresses: ['n.subnet'] });
     return keysetPage(select, { alias: 'n', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit: query.limit, cursor: query.cursor });
   }
 

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { findRows } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
 import { keysetPage } from '../../../core/db/keyset';
+import { narrowBySearch, searchCondition } from '../../../core/db/search';
 import type { portListQuery } from '../contract/network.api';
 import { PortEntity } from './port.entity';
 
@@ -52,7 +53,18 @@ export class PortRepository {
     }
     if (query.network !== undefined) select.andWhere('p.network_id = :network', { network: query.network });
     if (query.instance !== undefined) select.andWhere('p.instance_id = :instance', { instance: query.instance });
+    narrowBySearch(select, query.q, { ids: ['p.id', 'p.instance_id'], texts: ['p.hostname'], addresses: ['p.address'], macs: ['p.mac'] });
     return keysetPage(select, { alias: 'p', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit: query.limit, cursor: query.cursor });
+  }
+
+  /** Instances with a port whose address or MAC begins so. */
+  async instancesAt(op: Op, projects: 'all' | readonly string[], q: string, limit: number): Promise<string[]> {
+    const params: unknown[] = [];
+    const bind = (value: unknown): string => `$${params.push(value)}`;
+    const found = searchCondition(q, { ids: [], addresses: ['p.address'], macs: ['p.mac'] }, bind);
+    const own = projects === 'all' ? 'true' : `p.project_id = ANY(${bind(projects)}::uuid[])`;
+    const rows = await op.query<{ instance_id: string }>(`SELECT DISTINCT p.instance_id FROM port p WHERE ${found} AND ${own} LIMIT ${bind(limit)}`, params);
+    return rows.map((row) => row.instance_id);
   }
 
   /** Waits for nobody but holders of this instance's own ports. */

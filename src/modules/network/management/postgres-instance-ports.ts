@@ -2,6 +2,7 @@ import { injectable } from 'inversify';
 import { randomUUID } from 'node:crypto';
 import { Config } from '../../../core/config/config';
 import type { Op } from '../../../core/db/op';
+import { looksLikeAddress } from '../../../core/db/search';
 import { conflict, notFound, Problem, unprocessable } from '../../../core/errors/problem';
 import { looksLikeId } from '../../../core/http/fields';
 import { PermanentError } from '../../../core/workflow/workflow-error';
@@ -98,6 +99,10 @@ export class PostgresInstancePorts extends InstancePorts {
     const result = new Map<string, InstancePort[]>();
     for (const port of ports) result.set(port.instanceId, [...(result.get(port.instanceId) ?? []), presentPort(port, names.get(port.networkId) ?? '')]);
     return result;
+  }
+
+  override async instancesAt(op: Op, projects: 'all' | readonly string[], q: string, limit: number): Promise<string[]> {
+    return looksLikeAddress(q) ? this.ports.instancesAt(op, projects, q, limit) : [];
   }
 
   override async document(op: Op, hostId: string): Promise<HostNetworkDocument> {

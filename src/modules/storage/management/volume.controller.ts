@@ -14,7 +14,7 @@ export class VolumeController extends Controller {
     return [
       route(
         { method: 'GET', path: '/volumes', summary: 'List volumes', tag: 'Volumes', scope: 'collection', permission: 'volume:read', query: pageQuery, response: pageOf(volume) },
-        (req) => this.volumes.list(req.op, req.access, req.query.limit, req.query.cursor),
+        (req) => this.volumes.list(req.op, req.access, req.query),
       ),
     ];
   }

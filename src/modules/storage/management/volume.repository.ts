@@ -1,7 +1,9 @@
 import { injectable } from 'inversify';
 import { keysetPage } from '../../../core/db/keyset';
+import { narrowBySearch } from '../../../core/db/search';
 import { findRow, updateRow } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
+import type { PageRequest } from '../../../core/http/pagination';
 import { VolumeEntity } from './volume.entity';
 
 @injectable()
@@ -30,13 +32,14 @@ export class VolumeRepository {
     await op.manager.delete(VolumeEntity, { id });
   }
 
-  list(op: Op, projects: 'all' | readonly string[], limit: number, cursor: string | undefined): Promise<{ rows: VolumeEntity[]; next: string | null }> {
+  list(op: Op, projects: 'all' | readonly string[], { limit, cursor, q }: PageRequest): Promise<{ rows: VolumeEntity[]; next: string | null }> {
     const select = op.manager.createQueryBuilder(VolumeEntity, 'v').where('true');
     if (projects !== 'all') {
       const [only, ...others] = projects;
       if (only !== undefined && others.length === 0) select.andWhere('v.project_id = :only', { only });
       else select.andWhere('v.project_id = ANY(:projects)', { projects });
     }
+    narrowBySearch(select, q, { ids: ['v.id', 'v.instance_id'], texts: ['v.name'] });
     return keysetPage(select, { alias: 'v', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit, cursor });
   }
 

@@ -4,7 +4,7 @@ import type { Access } from '../../../core/auth/access';
 import { Config } from '../../../core/config/config';
 import type { Op } from '../../../core/db/op';
 import { Outbox } from '../../../core/events/outbox';
-import type { Page } from '../../../core/http/pagination';
+import type { Page, PageRequest } from '../../../core/http/pagination';
 import { Hosts } from '../../host/contract/host.ports';
 import type { Volume } from '../contract/storage.api';
 import type { StorageConfig } from '../contract/storage.config';
@@ -65,8 +65,8 @@ export class VolumesService extends Volumes {
     await this.changed(op, 'deleted', root);
   }
 
-  async list(op: Op, access: Access, limit: number, cursor: string | undefined): Promise<Page<Volume>> {
-    const page = await this.volumes.list(op, access.projects, limit, cursor);
+  async list(op: Op, access: Access, request: PageRequest): Promise<Page<Volume>> {
+    const page = await this.volumes.list(op, access.projects, request);
     const names = await this.hosts.names(op, [...new Set(page.rows.map((v) => v.hostId))]);
     return { items: page.rows.map((v) => present(v, names)), next: page.next };
   }

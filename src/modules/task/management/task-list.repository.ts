@@ -1,5 +1,6 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
+import { searchCondition } from '../../../core/db/search';
 import { finalStates, taskStates, type TaskState } from '../../../core/workflow/workflows';
 import { createdKey, listColumns, type TaskRow } from './task.row';
 
@@ -15,6 +16,8 @@ export interface TaskFilter {
   subjectKind?: string | undefined;
   hostId?: string | undefined;
   parentId?: string | undefined;
+  /** Part of the subject's name, or the beginning of its id or the task's. */
+  q?: string | undefined;
   /** ISO times: from `after` on, and before `before`. */
   createdAfter?: string | undefined;
   createdBefore?: string | undefined;
@@ -66,6 +69,7 @@ const conditions = (filter: TaskFilter, key: Key, params: Params): string[] => {
   equal('t.subject_name', filter.subjectName, 'text');
   equal('t.subject_kind', filter.subjectKind, 'text');
   equal('t.parent_id', filter.parentId, 'uuid');
+  if (filter.q !== undefined) found.push(searchCondition(filter.q, { ids: [key.id, 't.subject_id'], texts: ['t.subject_name'] }, (value) => params.add(value, 'text')));
   time(key.created, '>=', filter.createdAfter);
   time(key.created, '<', filter.createdBefore);
   time('t.ended_at', '>=', filter.endedAfter);
@@ -142,7 +146,7 @@ export class TaskListRepository {
     if (filter.projects !== 'all') choices.push({ column: 't.project_id', cast: 'uuid', values: filter.projects });
     if (filter.types !== undefined) choices.push({ column: 't.type', cast: 'text', values: filter.types });
     if (choices.some((choice) => choice.values.length === 0)) return undefined;
-    const narrow = [filter.subjectId, filter.subjectName, filter.hostId, filter.parentId].some((value) => value !== undefined) || filter.errors === true;
+    const narrow = [filter.subjectId, filter.subjectName, filter.hostId, filter.parentId, filter.q].some((value) => value !== undefined) || filter.errors === true;
     const split = narrow ? undefined : choices.find((choice) => choice.values.length > 1);
     const where = (key: Key): string[] => [
       ...conditions(filter, key, params),

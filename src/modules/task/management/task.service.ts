@@ -59,6 +59,7 @@ export class TaskService {
       subjectKind: query.subjectKind,
       hostId,
       parentId: query.parent,
+      q: query.q,
       createdAfter: query.createdAfter,
       createdBefore: query.createdBefore,
       endedAfter: query.endedAfter,
