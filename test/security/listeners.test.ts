@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { request as httpsRequest } from 'node:https';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { io } from 'socket.io-client';
+import WebSocket from 'ws';
+import { createRoot, createSigningRequest, issueWithKey } from '../../src/core/m2m/ca/certificates';
+import { hostUri } from '../../src/core/m2m/ca/identity-uri';
+import { decodeToken } from '../../src/core/m2m/enrolment-token';
+import type { NodeRoutes } from '../../src/core/m2m/node-route';
+import type { SocketRoutes } from '../../src/core/http/socket-route';
+import { allModules } from '../../src/modules/all-modules';
+import { differences, readAccessTable, type AccessTable } from './access-table';
+import { makeIdentities, type Identity } from './identities';
+import { ManagementStack } from './management-stack';
+import { requests } from './requests';
+
+jest.setTimeout(120_000);
+
+interface Certificate {
+  cert?: string;
+  key?: string;
+  hostId: string;
+}
+
+/** Paths that the modules add to a listener, as their classes list them. Listing needs nothing that a constructor would bring. */
+const pathsOf = async <T>(pick: (wiring: { nodeRoutes?: unknown[]; sockets?: unknown[] }) => unknown[] | undefined, list: (part: T) => string[]): Promise<string[]> => {
+  const wirings = await Promise.all(allModules.map((m) => m.management?.()));
+  return wirings.flatMap((wiring) => (wiring ? (pick(wiring) ?? []) : [])).flatMap((part) => list(Object.create((part as { prototype: object }).prototype) as T));
+};
+
+describe('who gets what from the other listeners', () => {
+  let stack: ManagementStack;
+  let identities: Map<string, Identity>;
+
+  beforeAll(async () => {
+    stack = await ManagementStack.start();
+    identities = new Map((await makeIdentities(stack)).map((who) => [who.column, who]));
+  });
+  afterAll(() => stack?.close());
+
+  const bearer = (column: string): string => identities.get(column)?.bearer ?? '';
+
+  it('is what the table says, beside the routes', async () => {
+    const stated = readAccessTable('access.md', 'Beside the routes');
+    const seen: AccessTable = new Map();
+    for (const key of stated.keys()) {
+      const row = new Map<string, string>();
+      for (const column of ['none', 'viewer', 'admin']) row.set(column, await get(`${stack.url}${key.split(' ')[1] ?? ''}`, bearer(column)));
+      seen.set(key, row);
+    }
+    expect(differences(seen, stated)).toEqual([]);
+  });
+
+  it('is what the table says, for every socket', async () => {
+    const paths = (await pathsOf<SocketRoutes>((w) => w.sockets, (s) => s.socketRoutes().map((r) => `/api/v1${r.path}`))).concat('/api/v1/live');
+    const cell = await requests['POST /instances/{ref}/actions/console']?.(stack, { column: 'member', bearer: '', user: 'member' });
+    const instance = cell?.path.split('/')[2] ?? '';
+    await stack.db.database.query(`INSERT INTO host (id, name, address, port, state, schedulable, state_reason) VALUES ($1::uuid, 'h1', '127.0.0.1', 1, 'unknown', false, '')`, [instance]);
+    await stack.db.database.query('UPDATE instance SET host_id = $1::uuid WHERE id = $1::uuid', [instance]);
+    const member = stack.client(bearer('member'));
+    const ticket = async (): Promise<string> => (await member.ok<{ ticket: string }>('POST', `/instances/${instance}/actions/console`)).ticket;
+    const seen: AccessTable = new Map();
+    for (const path of paths) {
+      const open = path === '/api/v1/live' ? live : (credential: string, origin?: string) => consoleSocket(path, credential, origin);
+      const row = new Map<string, string>();
+      for (const column of ['none', 'garbage', 'viewer', 'member, token', 'disabled', 'other type']) row.set(column, await open(bearer(column)));
+      row.set('ticket', await open(await ticket()));
+      row.set('foreign page', await open(path === '/api/v1/live' ? bearer('viewer') : await ticket(), 'https://elsewhere.example'));
+      seen.set(path, row);
+    }
+    expect(differences(seen, readAccessTable('access.md', 'Sockets'))).toEqual([]);
+  });
+
+  it('is what the table says, for every path of nodes', async () => {
+    const modules = await pathsOf<NodeRoutes>((w) => w.nodeRoutes, (r) => r.nodeRoutes().map((one) => `${one.method} /node${one.path}`));
+    const own = ['enroll', 'renew', 'heartbeat', 'tasks', 'events'].map((verb) => `POST /node/${verb}`);
+    const [host, other, removed] = [await enrolled('n1'), await enrolled('n2'), await enrolled('n3')];
+    await stack.db.database.query('UPDATE certificate SET revoked_at = now() WHERE host_id = $1', [removed.hostId]);
+    const foreign = await createRoot('VC Stack root');
+    const stranger = await issueWithKey(foreign, { commonName: 'n1', uri: hostUri(host.hostId), hosts: [], validDays: 1 });
+    const server = JSON.parse(readFileSync(join(stack.directory, 'state/management/tls/server.json'), 'utf8')) as { certificate: string; key: string };
+    const callers: Record<string, Certificate> = {
+      none: { hostId: host.hostId },
+      stranger: { cert: stranger.certificate, key: stranger.key, hostId: host.hostId },
+      management: { cert: server.certificate, key: server.key, hostId: host.hostId },
+      host,
+      'other host': { ...other, hostId: host.hostId },
+      'removed host': removed,
+    };
+    const seen: AccessTable = new Map();
+    for (const key of [...own, ...modules, 'GET /node/nothing']) {
+      const row = new Map<string, string>();
+      for (const [column, who] of Object.entries(callers)) row.set(column, await node(key, who));
+      seen.set(key, row);
+    }
+    expect(differences(seen, readAccessTable('access.md', 'Nodes'))).toEqual([]);
+  });
+
+  const get = (url: string, token: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const req = httpsRequest(url, { rejectUnauthorized: false, agent: false, ...(token !== '' && { headers: { authorization: `Bearer ${token}` } }) }, (res) => {
+        res.resume().on('end', () => resolve((res.statusCode ?? 0) < 300 ? 'yes' : String(res.statusCode)));
+      });
+      req.on('error', reject).end();
+    });
+
+  const consoleSocket = (path: string, credential: string, origin?: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = new WebSocket(`${stack.url.replace('https', 'wss')}${path}?ticket=${credential}`, { rejectUnauthorized: false, ...(origin !== undefined && { origin }) });
+      socket.once('open', () => {
+        socket.terminate();
+        resolve('yes');
+      });
+      socket.once('unexpected-response', (req, res) => {
+        resolve(String(res.statusCode));
+        req.destroy();
+      });
+      socket.once('error', reject);
+    });
+
+  const live = (credential: string, origin?: string): Promise<string> =>
+    new Promise((resolve) => {
+      const socket = io(stack.url, {
+        path: '/api/v1/live',
+        auth: { token: credential },
+        transports: ['websocket'],
+        rejectUnauthorized: false,
+        reconnection: false,
+        forceNew: true,
+        ...(origin !== undefined && { extraHeaders: { origin } }),
+      });
+      const end = (value: string): void => {
+        socket.disconnect();
+        resolve(value);
+      };
+      socket.on('connect', () => end('yes'));
+      socket.on('connect_error', (error) => end(error.message === 'unauthenticated' ? '401' : error.message === 'websocket error' ? '403' : error.message));
+    });
+
+  const enrolled = async (name: string): Promise<Certificate> => {
+    const { key, csr } = await createSigningRequest(name);
+    const { token } = await stack.admin.ok<{ token: string }>('POST', '/host-tokens', {});
+    const answer = await call('POST /node/enroll', { hostId: '' }, { ticket: decodeToken(token)?.ticket, csr, name, address: '127.0.0.1', port: 1 });
+    const { hostId, certificate } = JSON.parse(answer.text) as { hostId: string; certificate: string };
+    return { cert: certificate, key, hostId };
+  };
+
+  const bodyFor = async (key: string, who: Certificate): Promise<unknown> => {
+    const { csr } = await createSigningRequest('x');
+    const name = `n${randomUUID().slice(0, 8)}`;
+    switch (key.split('/').at(-1)) {
+      case 'enroll':
+        return { ticket: decodeToken((await stack.admin.ok<{ token: string }>('POST', '/host-tokens', {})).token)?.ticket, csr, name, address: '127.0.0.1', port: 1 };
+      case 'renew':
+        return { csr };
+      case 'heartbeat':
+        return { hostId: who.hostId, boot: randomUUID(), seq: 1, time: Date.now(), endpoint: { address: '127.0.0.1', port: 1 }, agentVersion: '0', sections: {} };
+      case 'tasks':
+        return { tasks: [] };
+      default:
+        return key.startsWith('POST') ? { events: [] } : undefined;
+    }
+  };
+
+  const call = (key: string, who: Certificate, body: unknown): Promise<{ status: number; text: string }> =>
+    new Promise((resolve, reject) => {
+      const [method = '', path = ''] = key.split(' ');
+      const options = { method, host: '127.0.0.1', port: stack.nodePort, path: path.replace(':id', randomUUID()), rejectUnauthorized: false, agent: false as const, ...(who.cert && { cert: who.cert, key: who.key }) };
+      const req = httpsRequest(options, (res) => {
+        let text = '';
+        res.on('data', (chunk: Buffer) => (text += chunk.toString()));
+        res.on('end', () => resolve({ status: res.statusCode ?? 0, text }));
+      });
+      req.on('error', reject);
+      req.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+
+  const node = async (key: string, who: Certificate): Promise<string> => {
+    const { status, text } = await call(key, who, await bodyFor(key, who));
+    const { code, detail } = (status === 200 ? {} : JSON.parse(text)) as { code?: string; detail?: string };
+    // An image that is not there: the caller was let through to look for it.
+    return status === 200 || (code === 'not_found' && detail?.includes('image')) ? 'yes' : String(status);
+  };
+});

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { passwordOf, type ManagementStack } from './management-stack';
+import type { Identity } from './identities';
+
+/** One request of a cell. The objects that it names are made for it alone, so that no cell depends on another one. */
+export interface CellRequest {
+  /** With its query. */
+  path: string;
+  body?: unknown;
+  /** For a list: the id that must be in it for the caller to have seen it. */
+  sees?: string;
+  /** Codes of 409 and 422 that the request ends with when it was allowed: there is no host, say. */
+  allowed?: string[];
+  /** Uses up the caller's session: it is made with a new one. */
+  endsSession?: boolean;
+}
+
+type Make = (stack: ManagementStack, who: Identity) => Promise<CellRequest>;
+
+const name = (): string => `n${randomUUID().slice(0, 8)}`;
+const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIQ6YGHAn48JdGZEOQJX2kCmpXGYoN7JmVuJqxZcRVdC somebody';
+/** The smallest thing that a firmware would take for a disk: a boot sector with one partition. */
+const disk = (): Buffer => {
+  const bytes = Buffer.alloc(65_536);
+  Buffer.from([0x80, 0, 2, 0, 0x83, 0, 2, 0, 1, 0, 0, 0, 127, 0, 0, 0]).copy(bytes, 446);
+  bytes.writeUInt16BE(0x55aa, 510);
+  return bytes;
+};
+
+const made = async (stack: ManagementStack, path: string, body: unknown): Promise<string> => (await stack.admin.ok<{ id: string }>('POST', path, body)).id;
+const network = (stack: ManagementStack): Promise<string> => made(stack, '/networks?project=red', { name: name(), subnet: '10.0.0.0/24' });
+const image = (stack: ManagementStack): Promise<string> => made(stack, '/images?project=red', { name: name() });
+const sshKey = (stack: ManagementStack): Promise<string> => made(stack, '/ssh-keys?project=red', { name: name(), publicKey });
+const flavor = (stack: ManagementStack): Promise<string> => made(stack, '/flavors', { name: name(), vcpus: 1, memoryBytes: 2 ** 28 });
+const project = (stack: ManagementStack): Promise<string> => made(stack, '/projects', { name: name() });
+const red = async (stack: ManagementStack): Promise<string> => (await stack.admin.ok<{ id: string }>('GET', '/projects/red')).id;
+
+/** Nobody can log in as them: so many passwords take long to hash. */
+const user = async (stack: ManagementStack): Promise<string> => {
+  const id = randomUUID();
+  await stack.db.database.query(`INSERT INTO app_user (id, name, password_hash) VALUES ($1, $2, 'none')`, [id, name()]);
+  return id;
+};
+
+/** As one is after its host was lost: there, with no host and no task. */
+const instance = async (stack: ManagementStack): Promise<string> => {
+  const id = randomUUID();
+  await stack.db.database.query(
+    `INSERT INTO instance (id, project_id, name, hostname, description, flavor_id, flavor_name, vcpus, memory_bytes, disk_bytes, image_id, image_name, architecture, nics, ssh_keys, user_data, stop_grace_seconds, state, power, created_by)
+     VALUES ($1, $2, $3, $3, '', $1, 'f', 1, 268435456, 0, $1, 'i', 'x86_64', '[]', '[]', '', 30, 'stopped', 'off', 'test')`,
+    [id, await red(stack), name()],
+  );
+  return id;
+};
+const task = async (stack: ManagementStack, state = 'succeeded'): Promise<string> => {
+  const id = randomUUID();
+  await stack.db.database.query(
+    `INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, deadline_ms, created_by) VALUES ($1, 'network.sync-host', 1, $2, 'thing', $1, 't', $3, '{}', 1, 'test')`,
+    [id, await red(stack), state],
+  );
+  return id;
+};
+const volume = async (stack: ManagementStack): Promise<string> => {
+  const id = randomUUID();
+  await stack.db.database.query(`INSERT INTO volume (id, project_id, name, role, state, bytes, pool, host_id, instance_id, image_id) VALUES ($1, $2, 'v', 'root', 'in-use', 4096, 'local', $1, $1, $1)`, [id, await red(stack)]);
+  return id;
+};
+const port = async (stack: ManagementStack): Promise<string> => {
+  const id = randomUUID();
+  const mac = `02:00:${id.match(/../g)?.slice(0, 4).join(':') ?? ''}`;
+  await stack.db.database.query(
+    `INSERT INTO port (id, project_id, network_id, instance_id, host_id, hostname, position, mac, address) VALUES ($1, $2, $3, $1, $1, 'h', 0, $4, '10.0.0.9')`,
+    [id, await red(stack), await network(stack), mac],
+  );
+  return id;
+};
+const host = async (stack: ManagementStack): Promise<string> => {
+  const id = randomUUID();
+  await stack.db.database.query(`INSERT INTO host (id, name, address, port, state, schedulable, state_reason) VALUES ($1, $2, '192.0.2.1', 8444, 'unknown', false, '')`, [id, `h-${id.slice(0, 8)}`]);
+  return id;
+};
+const instanceBody = async (stack: ManagementStack): Promise<Record<string, unknown>> => {
+  const ready = await image(stack);
+  await stack.db.database.query(`UPDATE image SET state = 'ready', sha256 = repeat('0', 64), virtual_bytes = 4096, source_format = 'raw' WHERE id = $1`, [ready]);
+  return { name: name(), flavor: await flavor(stack), image: ready, networks: [{ network: await network(stack) }] };
+};
+/** A list of one noun, over all projects and in one. */
+const list = (path: string, make: (stack: ManagementStack) => Promise<string>): Record<string, Make> => ({
+  [`GET ${path}`]: async (s) => ({ path: `${path}?limit=500`, sees: await make(s) }),
+  [`GET ${path}?project=red`]: async (s) => ({ path: `${path}?limit=500&project=red`, sees: await make(s) }),
+});
+const taskVerb = (verb: string, state: string): Record<string, Make> => ({
+  [`POST /tasks/{id}/actions/${verb}`]: async (s) => ({ path: `/tasks/${await task(s, state)}/actions/${verb}`, body: {}, allowed: ['task_over', 'task_not_stuck'] }),
+});
+const noHost = ['instance_has_no_host', 'instance_stopped', 'no_host'];
+
+/** What is asked for each route of the OpenAPI document. A key may have a query: that is a row of its own. */
+export const requests: Record<string, Make> = {
+  'POST /login': async () => ({ path: '/login', body: { name: 'viewer', password: passwordOf('viewer') } }),
+  'POST /login/refresh': async (s) => {
+    const { refreshToken } = await s.client().ok<{ refreshToken: string }>('POST', '/login', { name: 'viewer', password: passwordOf('viewer') });
+    return { path: '/login/refresh', body: { refreshToken } };
+  },
+  'POST /logout': async () => ({ path: '/logout', endsSession: true }),
+  'GET /whoami': async () => ({ path: '/whoami' }),
+  'POST /users/me/password': async (_s, who) => ({ path: '/users/me/password', body: { current: passwordOf(who.user ?? 'member'), password: passwordOf(who.user ?? 'member') }, endsSession: true }),
+  'GET /users': async (s) => ({ path: '/users?limit=500', sees: await user(s) }),
+  'POST /users': async () => ({ path: '/users', body: { name: name(), password: 'a password for nobody' } }),
+  'GET /users/{ref}': async (s) => ({ path: `/users/${await user(s)}` }),
+  'PATCH /users/{ref}': async (s) => ({ path: `/users/${await user(s)}`, body: { admin: true } }),
+  'DELETE /users/{ref}': async (s) => ({ path: `/users/${await user(s)}` }),
+  'GET /api-tokens': async () => ({ path: '/api-tokens' }),
+  'POST /api-tokens': async () => ({ path: '/api-tokens', body: { name: name() } }),
+  'DELETE /api-tokens/{ref}': async (s, who) => {
+    const id = randomUUID();
+    await s.db.database.query(`INSERT INTO api_token (id, user_id, name, hash) SELECT $1::uuid, id, $1::text, '\\x00' FROM app_user WHERE name = $2`, [id, who.user ?? 'member']);
+    return { path: `/api-tokens/${id}` };
+  },
+  'GET /projects': async (s) => ({ path: '/projects?limit=500', sees: await red(s) }),
+  'GET /projects?project=red': async (s) => ({ path: '/projects?limit=500&project=red', sees: await red(s) }),
+  'POST /projects': async () => ({ path: '/projects', body: { name: name() } }),
+  'GET /projects/{ref}': async () => ({ path: '/projects/red' }),
+  'PATCH /projects/{ref}': async () => ({ path: '/projects/red', body: { description: 'changed' } }),
+  'DELETE /projects/{ref}': async (s) => ({ path: `/projects/${await project(s)}` }),
+  'GET /projects/{ref}/members': async () => ({ path: '/projects/red/members' }),
+  'PUT /projects/{ref}/members/{userId}': async (s) => ({ path: `/projects/red/members/${await user(s)}`, body: { role: 'viewer' } }),
+  'DELETE /projects/{ref}/members/{userId}': async (s) => {
+    const id = await user(s);
+    await s.admin.ok('PUT', `/projects/red/members/${id}`, { role: 'viewer' });
+    return { path: `/projects/red/members/${id}` };
+  },
+  ...list('/networks', network),
+  'POST /networks': async () => ({ path: '/networks?project=red', body: { name: name(), subnet: '10.0.0.0/24' } }),
+  'GET /networks/{ref}': async (s) => ({ path: `/networks/${await network(s)}` }),
+  'PATCH /networks/{ref}': async (s) => ({ path: `/networks/${await network(s)}`, body: { description: 'changed' } }),
+  'DELETE /networks/{ref}': async (s) => ({ path: `/networks/${await network(s)}` }),
+  ...list('/ports', port),
+  ...list('/images', image),
+  'POST /images': async () => ({ path: '/images?project=red', body: { name: name() } }),
+  'GET /images/{ref}': async (s) => ({ path: `/images/${await image(s)}` }),
+  'PUT /images/{ref}/content': async (s) => ({ path: `/images/${await image(s)}/content`, body: disk() }),
+  'DELETE /images/{ref}': async (s) => ({ path: `/images/${await image(s)}` }),
+  ...list('/volumes', volume),
+  'GET /flavors': async (s) => ({ path: '/flavors?limit=500', sees: await flavor(s) }),
+  'POST /flavors': async () => ({ path: '/flavors', body: { name: name(), vcpus: 1, memoryBytes: 2 ** 28 } }),
+  'GET /flavors/{ref}': async (s) => ({ path: `/flavors/${await flavor(s)}` }),
+  'DELETE /flavors/{ref}': async (s) => ({ path: `/flavors/${await flavor(s)}` }),
+  ...list('/ssh-keys', sshKey),
+  'POST /ssh-keys': async () => ({ path: '/ssh-keys?project=red', body: { name: name(), publicKey } }),
+  'DELETE /ssh-keys/{ref}': async (s) => ({ path: `/ssh-keys/${await sshKey(s)}` }),
+  ...list('/instances', instance),
+  'POST /instances': async (s) => ({ path: '/instances?project=red', body: await instanceBody(s), allowed: noHost }),
+  'POST /instances/batch': async (s) => ({ path: '/instances/batch?project=red', body: { ...(await instanceBody(s)), count: 2 }, allowed: noHost }),
+  'GET /instances/{ref}': async (s) => ({ path: `/instances/${await instance(s)}` }),
+  'DELETE /instances/{ref}': async (s) => ({ path: `/instances/${await instance(s)}` }),
+  ...Object.fromEntries(
+    ['start', 'stop', 'reboot', 'console'].map((verb): [string, Make] => [`POST /instances/{ref}/actions/${verb}`, async (s) => ({ path: `/instances/${await instance(s)}/actions/${verb}`, allowed: noHost })]),
+  ),
+  ...list('/tasks', task),
+  'GET /tasks/{id}': async (s) => ({ path: `/tasks/${await task(s)}` }),
+  ...taskVerb('cancel', 'succeeded'),
+  ...taskVerb('retry', 'succeeded'),
+  ...taskVerb('skip-step', 'succeeded'),
+  ...taskVerb('abandon', 'succeeded'),
+  'POST /host-tokens': async () => ({ path: '/host-tokens', body: {} }),
+  'GET /host-tokens': async (s) => ({ path: '/host-tokens?limit=500', sees: await made(s, '/host-tokens', {}) }),
+  'DELETE /host-tokens/{id}': async (s) => ({ path: `/host-tokens/${await made(s, '/host-tokens', {})}` }),
+  'GET /hosts': async (s) => ({ path: '/hosts?limit=500', sees: await host(s) }),
+  'GET /hosts/{ref}': async (s) => ({ path: `/hosts/${await host(s)}` }),
+  'PATCH /hosts/{ref}': async (s) => ({ path: `/hosts/${await host(s)}`, body: { maintenance: true } }),
+  'DELETE /hosts/{ref}': async (s) => ({ path: `/hosts/${await host(s)}` }),
+  'GET /events': async () => ({ path: '/events' }),
+};
