@@ -74,3 +74,12 @@ need_build() {
 # What a host needs to run guests, and what makes the test guest.
 host_packages=(qemu-system-x86 qemu-utils iproute2 nftables dnsmasq-base util-linux procps)
 guest_packages=(busybox-static cpio kmod linux-image-cloud-amd64 dropbear-bin syslinux syslinux-common mtools dosfstools fdisk)
+# What makes a Debian disk image (bin/debian-image).
+debian_image_packages=(mmdebstrap debian-archive-keyring e2fsprogs dosfstools mtools fdisk qemu-utils)
+
+# URI of the archive that apt on this machine takes the suite from, e.g. `archive_of bookworm-security`. Fails when it has none.
+archive_of() {
+  local uri
+  uri=$(apt-get indextargets --format '$(CODENAME) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' | awk -v suite="$1" '$1 == suite && $2 == "main" { print $3; exit }')
+  [ -n "$uri" ] && echo "$uri"
+}
