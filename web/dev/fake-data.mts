@@ -166,6 +166,7 @@ export const busyWorld = (me: User, role: World['role']): World => {
     virtualBytes: 3 * gib,
     sha256: '9f2b'.repeat(16),
     architecture: 'x86_64',
+    firmware: 'any',
     taskId: null,
     createdAt: ago(86_400 * 5),
     ...over,

@@ -42,6 +42,7 @@ describe('who decides the state of an instance', () => {
       imageId: randomUUID(),
       imageName: 'linux',
       architecture: 'x86_64',
+      firmware: 'any',
       nics: [],
       sshKeys: [],
       userData: '',

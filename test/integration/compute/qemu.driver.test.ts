@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { QemuDriver } from '../../../src/modules/compute/node/drivers/qemu/qemu.driver';
 import { exec } from '../../../src/core/host/exec';
+import type { VmSpec } from '../../../src/modules/compute/node/drivers/vmm-driver';
 import { driverContract } from './driver.contract.suite';
+import { SerialClient } from './serial-client';
 import { serialGuestDisk } from './serial-guest';
 
 jest.setTimeout(60_000);
@@ -69,6 +71,59 @@ if (spawnSync(binary, ['--version']).status !== 0) {
       }
       // The tap is the network's, not the VMM's: it stays.
       await exec('ip', ['-n', netns, 'link', 'show', 'dev', tap]);
+    });
+  });
+
+  describe('qemu: firmware', () => {
+    let directory: string;
+    beforeEach(async () => {
+      directory = await mkdtemp('/tmp/t-vmm-uefi-');
+      await writeFile(join(directory, 'disk.raw'), serialGuestDisk());
+    });
+    afterEach(() => rm(directory, { recursive: true, force: true }));
+    const spec = (firmware: 'bios' | 'uefi'): VmSpec => ({
+      instanceId: randomUUID(),
+      name: 'firmware',
+      vcpus: 1,
+      memoryBytes: 128 * 1024 * 1024,
+      disks: [{ id: 'd0', path: join(directory, 'disk.raw'), format: 'raw', readonly: false }],
+      nics: [],
+      firmware,
+      netns: null,
+      smbiosSerial: 's',
+      runDir: join(directory, 'run'),
+      logDir: join(directory, 'log'),
+    });
+
+    it('runs a UEFI with variables of the VM\'s own, which stay from start to start', async () => {
+      const driver = new QemuDriver({ binary, accel: 'tcg', cacheDir }, pino({ enabled: false }));
+      expect((await driver.probe()).capabilities).toEqual(expect.arrayContaining(['bios', 'uefi']));
+      const wanted = spec('uefi');
+      const variables = join(wanted.logDir, 'uefi-vars.fd');
+      const first = await driver.start(wanted);
+      try {
+        const serial = await SerialClient.connect(driver.serialSocket(first));
+        // What OVMF says when it looks for something to boot; a BIOS would have started the disk's first sector.
+        await serial.expect('BdsDxe', 40_000);
+        serial.close();
+      } finally {
+        await driver.kill(first);
+      }
+      const written = await readFile(variables);
+      expect(written.length).toBeGreaterThan(0);
+      await writeFile(variables, written);
+      const before = await stat(variables);
+      await driver.kill(await driver.start(wanted));
+      expect((await stat(variables)).ino).toBe(before.ino);
+    });
+
+    it('refuses what the host does not have before anything is touched', async () => {
+      const driver = new QemuDriver({ binary, accel: 'tcg', cacheDir, uefiFolders: [directory] }, pino({ enabled: false }));
+      expect((await driver.probe()).capabilities).toEqual(expect.not.arrayContaining(['uefi']));
+      const wanted = spec('uefi');
+      await expect(driver.start(wanted)).rejects.toMatchObject({ code: 'no_such_firmware', permanent: true, message: 'The image boots by UEFI, which QEMU does not have on this host.' });
+      expect(await readdir(directory)).toEqual(['disk.raw']);
+      await driver.kill(await driver.start(spec('bios')));
     });
   });
 

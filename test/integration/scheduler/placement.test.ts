@@ -56,7 +56,7 @@ describe('placement', () => {
     placement = new PlacementService(hosts, new ClaimRepository());
   });
 
-  const request = (init: Partial<PlacementRequest> = {}): PlacementRequest => ({ instanceId: randomUUID(), projectId: randomUUID(), vcpus: 1, memoryBytes: 256 * mib, diskBytes: mib, architecture: 'x86_64', ...init });
+  const request = (init: Partial<PlacementRequest> = {}): PlacementRequest => ({ instanceId: randomUUID(), projectId: randomUUID(), vcpus: 1, memoryBytes: 256 * mib, diskBytes: mib, architecture: 'x86_64', firmware: 'any', ...init });
   const claim = (r = request()): Promise<{ hostId: string }> => db.database.tx((op) => placement.claim(op, r));
   const refusal = async (work: Promise<unknown>): Promise<PlacementRefusal> => {
     const error: unknown = await work.then(

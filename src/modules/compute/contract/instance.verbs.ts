@@ -26,6 +26,8 @@ export const instanceSpec = z.strictObject({
   ports: z.array(field.id),
   /** Null: the host's best. */
   vmm: z.enum(['cloud-hypervisor', 'qemu', 'simulated']).nullable(),
+  /** Absent: whatever the VMM boots with. Sent only when the image asks for one, so that agents from before it know all that they get. */
+  firmware: z.enum(['bios', 'uefi']).optional(),
 });
 export type InstanceSpec = z.infer<typeof instanceSpec>;
 

@@ -107,6 +107,7 @@ export class InstanceCreation {
       memoryBytes: instance.memoryBytes,
       diskBytes: instance.diskBytes,
       architecture: instance.architecture,
+      firmware: instance.firmware,
       ...(instance.wantedHostId !== null && { hostId: instance.wantedHostId }),
     });
     if (!verdicts.some((v) => v.fits)) throw new PlacementRefusal(verdicts);

@@ -35,6 +35,7 @@ export const instanceOf = (name: string, { flavor, image, ...plan }: InstancePla
     imageId: image.id,
     imageName: image.name,
     architecture: image.architecture,
+    firmware: image.firmware,
     hostId: null,
     vmm: null,
     state: 'building',

@@ -18,6 +18,8 @@ export class InstanceEntity {
   @Column('uuid', { name: 'image_id' }) imageId!: string;
   @Column('text', { name: 'image_name' }) imageName!: string;
   @Column('text') architecture!: string;
+  /** What boots the image; `any` leaves it to the host's VMM. */
+  @Column('text') firmware!: 'any' | 'bios' | 'uefi';
   @Column('jsonb') nics!: { networkId: string; address?: string }[];
   @Column('jsonb', { name: 'ssh_keys' }) sshKeys!: string[];
   /** Base64, as the user gave it. Never in answers, events or logs. */

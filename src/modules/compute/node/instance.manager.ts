@@ -290,6 +290,7 @@ export class InstanceManager extends Service {
       vcpus: spec.vcpus,
       memoryBytes: spec.memoryBytes,
       disks,
+      ...(spec.firmware !== undefined && { firmware: spec.firmware }),
       nics: attached.nics.map((nic) => ({ id: nic.portId, tap: nic.tap, mac: nic.mac, mtu: nic.mtu })),
       netns: attached.netns,
       smbiosSerial,

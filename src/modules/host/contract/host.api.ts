@@ -19,6 +19,8 @@ export const vmmInventory = z.object({
   accel: z.string(),
   usable: z.boolean(),
   reason: z.string(),
+  /** What operators should know although guests run on it. Absent when there is nothing. */
+  warning: z.string().optional(),
   capabilities: z.array(z.string()),
 });
 /** What a host reports of itself. Memory and disk in bytes. */

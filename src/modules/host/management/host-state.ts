@@ -4,9 +4,9 @@ export type ConditionStatus = 'true' | 'false' | 'unknown';
 
 /**
  * What is known of a host, each with one owner that alone writes it: `Enrolled` (enrolment), `Heartbeat` (liveness), `Clock` (heartbeat),
- * `Vmm`, `Storage` and `Cgroup` (inventory), `Maintenance` (operator).
+ * `Vmm`, `VmmSound`, `Storage` and `Cgroup` (inventory), `Maintenance` (operator).
  */
-export const conditionTypes = ['Enrolled', 'Heartbeat', 'Clock', 'Vmm', 'Storage', 'Cgroup', 'Maintenance'] as const;
+export const conditionTypes = ['Enrolled', 'Heartbeat', 'Clock', 'Vmm', 'VmmSound', 'Storage', 'Cgroup', 'Maintenance'] as const;
 export type ConditionType = (typeof conditionTypes)[number];
 
 export interface ConditionFact {
@@ -25,7 +25,7 @@ export interface HostJudgement {
   reason: string;
 }
 
-/** Conditions that must be true before a host takes instances: unknown means that they are still being tested. `Clock` and `Cgroup` only warn. */
+/** Conditions that must be true before a host takes instances: unknown means that they are still being tested. `Clock`, `VmmSound` and `Cgroup` only warn. */
 const required: readonly ConditionType[] = ['Vmm', 'Storage'];
 
 /**

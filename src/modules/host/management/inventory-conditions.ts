@@ -5,7 +5,7 @@ import type { ConditionFact } from './host-state';
 const wantedControllers = ['cpu', 'memory', 'pids'];
 
 /** What an inventory says about the host's fitness. Whether a VMM is usable was found by really starting a guest on the host. */
-export const inventoryConditions = (inventory: Inventory): ConditionFact[] => [vmm(inventory), storage(inventory), cgroup(inventory)];
+export const inventoryConditions = (inventory: Inventory): ConditionFact[] => [vmm(inventory), soundness(inventory), storage(inventory), cgroup(inventory)];
 
 const vmm = ({ vmms, complete }: Inventory): ConditionFact => {
   const usable = vmms.filter((v) => v.usable);
@@ -13,6 +13,13 @@ const vmm = ({ vmms, complete }: Inventory): ConditionFact => {
   if (complete === false) return { type: 'Vmm', status: 'unknown', reason: 'Testing', message: 'its virtual machine monitors are being tested' };
   const reasons = vmms.map((v) => `${v.kind}: ${v.reason}`).join('; ');
   return { type: 'Vmm', status: 'false', reason: 'NoUsableVmm', message: `no virtual machine monitor works on it${reasons ? ` (${reasons})` : ''}` };
+};
+
+/** Of those that guests run on: what is known against them, although they work. */
+const soundness = ({ vmms }: Inventory): ConditionFact => {
+  const warnings = vmms.flatMap((v) => (v.usable && v.warning !== undefined ? [v.warning] : []));
+  if (warnings.length === 0) return { type: 'VmmSound', status: 'true', reason: 'NothingKnown', message: 'nothing is known against its virtual machine monitors' };
+  return { type: 'VmmSound', status: 'false', reason: 'Warned', message: warnings.join(' ') };
 };
 
 const storage = ({ pools, complete }: Inventory): ConditionFact => {

@@ -10,6 +10,7 @@ interface ImportOptions {
   name: string;
   checksum?: string;
   format?: string;
+  firmware?: string;
   description?: string;
   public?: boolean;
   wait?: boolean;
@@ -31,6 +32,7 @@ export class ImageCommands implements CliRegistrar {
           { header: 'format', value: (i) => i.sourceFormat ?? '' },
           { header: 'public', value: (i) => (i.public ? 'yes' : 'no') },
           { header: 'created', value: (i) => formatTime(i.createdAt) },
+          { header: 'firmware', value: (i) => i.firmware, wide: true },
           { header: 'architecture', value: (i) => i.architecture, wide: true },
           { header: 'message', value: (i) => i.message, wide: true },
           { header: 'id', value: (i) => i.id, wide: true },
@@ -44,6 +46,7 @@ export class ImageCommands implements CliRegistrar {
       .requiredOption('--name <name>')
       .option('--checksum <digest>', 'sha256:<hex> or sha512:<hex> of the bytes as sent')
       .option('--format <format>', 'raw or qcow2; told by its header when missing')
+      .option('--firmware <firmware>', 'bios or uefi, when the disk boots by one only: then it runs only on hosts that have it')
       .option('--description <text>')
       .option('--public', 'visible in all projects (admins only)')
       .option('-w, --wait', 'with --url: show each step and return when it is ready (always so with --file)')

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import * as field from '../../../core/http/fields';
 
 export const imageFormats = ['raw', 'qcow2'] as const;
+/** What boots the disk: `any` leaves it to the host's VMM; the others are placed only where a VMM has it. */
+export const imageFirmwares = ['any', 'bios', 'uefi'] as const;
 /** `queued`: waiting for its bytes. `error` says why in `message`, and can only be deleted. */
 export const imageStates = ['queued', 'uploading', 'importing', 'ready', 'error', 'deleting'] as const;
 
@@ -20,6 +22,7 @@ export const createImage = z.strictObject({
   checksum: checksum.optional(),
   /** Told by the header when absent. */
   format: z.enum(imageFormats).optional(),
+  firmware: z.enum(imageFirmwares).default('any'),
   /** Visible in all projects; admins only. */
   public: z.boolean().default(false),
 });
@@ -39,6 +42,7 @@ export const image = z.object({
   /** SHA-256 of the raw image as stored. */
   sha256: z.string().nullable(),
   architecture: z.string(),
+  firmware: z.enum(imageFirmwares),
   taskId: field.id.nullable(),
   createdAt: field.timestamp,
 });

@@ -6,6 +6,8 @@ export interface UsableImage {
   virtualBytes: number;
   sha256: string;
   architecture: string;
+  /** What boots it: `any` leaves it to the host's VMM. */
+  firmware: 'any' | 'bios' | 'uefi';
 }
 
 /** Port (management half). */

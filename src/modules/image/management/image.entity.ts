@@ -23,6 +23,7 @@ export class ImageEntity {
   @Column('bigint', { name: 'virtual_bytes', nullable: true, transformer: bigintAsNumber }) virtualBytes!: number | null;
   @Column('text', { nullable: true }) sha256!: string | null;
   @Column('text') architecture!: string;
+  @Column('text') firmware!: Image['firmware'];
   @Column('text', { nullable: true }) phase!: ImportPhase | null;
   @Column('text', { name: 'failure_code', nullable: true }) failureCode!: string | null;
   @Column('uuid', { name: 'task_id', nullable: true }) taskId!: string | null;

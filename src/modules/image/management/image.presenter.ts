@@ -14,6 +14,7 @@ export const presentImage = (i: ImageEntity): Image => ({
   virtualBytes: i.virtualBytes,
   sha256: i.sha256,
   architecture: i.architecture,
+  firmware: i.firmware,
   taskId: i.taskId,
   createdAt: i.createdAt.toISOString(),
 });

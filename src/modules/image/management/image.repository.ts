@@ -15,9 +15,9 @@ export class ImageRepository {
   /** False when the project has one of this name. */
   async insert(op: Op, i: ImageEntity): Promise<boolean> {
     const rows: unknown[] = await op.query(
-      `INSERT INTO image (id, project_id, name, description, state, message, public, url, checksum, claimed_format, architecture, phase, created_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT ON CONSTRAINT image_name DO NOTHING RETURNING id`,
-      [i.id, i.projectId, i.name, i.description, i.state, i.message, i.public, i.url, i.checksum, i.claimedFormat, i.architecture, i.phase, i.createdAt],
+      `INSERT INTO image (id, project_id, name, description, state, message, public, url, checksum, claimed_format, architecture, firmware, phase, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT ON CONSTRAINT image_name DO NOTHING RETURNING id`,
+      [i.id, i.projectId, i.name, i.description, i.state, i.message, i.public, i.url, i.checksum, i.claimedFormat, i.architecture, i.firmware, i.phase, i.createdAt],
     );
     return rows.length === 1;
   }

@@ -68,6 +68,7 @@ export class ImageService {
       virtualBytes: null,
       sha256: null,
       architecture: 'x86_64',
+      firmware: input.firmware,
       phase: input.url === undefined ? null : 'fetching',
       failureCode: null,
       taskId: null,

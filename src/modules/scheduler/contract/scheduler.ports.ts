@@ -8,6 +8,8 @@ export interface PlacementRequest {
   memoryBytes: number;
   diskBytes: number;
   architecture: string;
+  /** What boots the image: a VMM of the host must have it. `any`: whatever the VMM has. */
+  firmware: 'any' | 'bios' | 'uefi';
   /** Only this host (operators). */
   hostId?: string;
 }
@@ -16,7 +18,7 @@ export interface HostVerdict {
   hostId: string;
   host: string;
   fits: boolean;
-  /** Stable code of the filter that refused it, e.g. `not_ready`, `vcpus`, `memory`, `disk`, `no_vmm`. */
+  /** Stable code of the filter that refused it, e.g. `not_ready`, `vcpus`, `memory`, `disk`, `no_vmm`, `firmware`. */
   code: string;
   reason: string;
 }

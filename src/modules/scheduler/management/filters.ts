@@ -29,6 +29,11 @@ export const filters: readonly HostFilter[] = [
   { code: 'architecture', refuses: (host, _usage, request) => (host.architecture === request.architecture ? undefined : `the image is for ${request.architecture}, the host is ${host.architecture}`) },
   { code: 'no_vmm', refuses: (host) => (host.vmms.some((v) => v.usable) ? undefined : 'no virtual machine monitor works on it') },
   {
+    code: 'firmware',
+    refuses: (host, _usage, { firmware }) =>
+      firmware === 'any' || host.vmms.some((v) => v.usable && v.capabilities.includes(firmware)) ? undefined : `the image boots by ${firmware === 'uefi' ? 'UEFI' : 'BIOS'}, which none of its virtual machine monitors has`,
+  },
+  {
     code: 'vcpus',
     refuses: (host, usage, request) => (usage.vcpus + request.vcpus <= host.vcpus ? undefined : shortOf('vCPUs', `${request.vcpus}`, `${Math.max(0, host.vcpus - usage.vcpus)}`)),
   },

@@ -36,6 +36,7 @@ export function InventoryCards({ inventory: v }: { inventory: Inventory }) {
                 </span>
               </div>
               {m.reason !== '' && <p className="mt-0.5 text-xs text-dim">{m.reason}</p>}
+              {m.warning !== undefined && <p className="mt-0.5 text-xs text-warn">{m.warning}</p>}
             </li>
           ))}
           {v.vmms.length === 0 && <li className="px-4 py-4 text-sm text-dim">None found.</li>}

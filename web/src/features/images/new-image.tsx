@@ -14,7 +14,7 @@ import { checkName } from '../../lib/validate';
 import { Button } from '../../ui/button';
 import { cx } from '../../ui/cx';
 import { DialogActions } from '../../ui/dialog';
-import { Checkbox, TextField } from '../../ui/field';
+import { Checkbox, SelectField, TextField } from '../../ui/field';
 import { Progress } from '../../ui/meter';
 import { ProblemNote } from '../../ui/problem-note';
 import { toast } from '../../ui/toast';
@@ -22,6 +22,7 @@ import { followTask } from '../tasks/open-task';
 import { sendImage, uploads } from './uploads';
 
 type Source = 'file' | 'url';
+type Firmware = NonNullable<CreateImage['firmware']>;
 
 const checkUrl = (value: string): string | null => {
   try {
@@ -41,6 +42,7 @@ export function NewImage({ onClose }: { onClose: () => void }) {
   const [url, setUrl] = useState('');
   const [name, setName] = useState('');
   const [checksum, setChecksum] = useState('');
+  const [firmware, setFirmware] = useState<Firmware>('any');
   const [open, setOpen] = useState(false);
   const [tried, setTried] = useState(false);
   const running = useStore(uploads);
@@ -103,7 +105,7 @@ export function NewImage({ onClose }: { onClose: () => void }) {
     setTried(true);
     setFailed(null);
     if (busy || Object.values(problems).some((p) => p !== null)) return;
-    create.mutate({ name, ...(source === 'url' ? { url: url.trim() } : {}), ...(checksum.trim() === '' ? {} : { checksum: checksum.trim() }), ...(open ? { public: true } : {}) });
+    create.mutate({ name, ...(source === 'url' ? { url: url.trim() } : {}), ...(checksum.trim() === '' ? {} : { checksum: checksum.trim() }), ...(firmware === 'any' ? {} : { firmware }), ...(open ? { public: true } : {}) });
   };
 
   return (
@@ -147,6 +149,11 @@ export function NewImage({ onClose }: { onClose: () => void }) {
       </Tabs.Root>
       <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={show('name')} placeholder="debian-12" />
       <TextField label="Checksum" optional value={checksum} onChange={(e) => setChecksum(e.target.value)} error={show('checksum')} placeholder="sha256:…" className="[&_input]:font-mono" />
+      <SelectField label="Firmware" value={firmware} onChange={(e) => setFirmware(e.target.value as Firmware)} hint="Name one when the disk boots by it only: instances then go to hosts that have it.">
+        <option value="any">Whatever the host has</option>
+        <option value="bios">BIOS</option>
+        <option value="uefi">UEFI</option>
+      </SelectField>
       {admin && <Checkbox label="Visible in all projects" checked={open} onChange={(e) => setOpen(e.target.checked)} />}
       {progress !== undefined && (
         <div>

@@ -13,7 +13,7 @@ import { volumeAbsent, volumeEnsure } from '../../../storage/contract/volume.ver
 import { instanceAbsent, instanceEnsure, instanceSeed } from '../../contract/instance.verbs';
 import { InstanceRepository } from '../instance.repository';
 import { instanceLock } from './instance-lock';
-import { InstanceSteps } from './instance-steps';
+import { firmwareOf, InstanceSteps } from './instance-steps';
 
 /** `partOf`: the task that holds the instance until this one begins, when several are made together. */
 const input = z.strictObject({ instanceId: field.id, project: z.string(), partOf: field.id.optional() });
@@ -48,12 +48,13 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             memoryBytes: i.memoryBytes,
             diskBytes: i.diskBytes,
             architecture: i.architecture,
+            firmware: i.firmware,
             ...(i.wantedHostId !== null && { hostId: i.wantedHostId }),
           });
           await instances.update(c.op, i.id, { hostId });
           if (c.input.partOf !== undefined) await instances.handOver(c.op, i.id, c.input.partOf, c.taskId);
-          const { projectId, name, hostname, imageId, diskBytes, nics, vcpus, memoryBytes, generation } = i;
-          return { hostId, projectId, name, hostname, imageId, diskBytes, nics, vcpus, memoryBytes, generation };
+          const { projectId, name, hostname, imageId, diskBytes, nics, vcpus, memoryBytes, firmware, generation } = i;
+          return { hostId, projectId, name, hostname, imageId, diskBytes, nics, vcpus, memoryBytes, firmware, generation };
         },
         undo: async (c) => {
           await placement.release(c.op, c.input.instanceId);
@@ -143,9 +144,9 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         verb: instanceEnsure,
         node: (c) => c.out['claim-host'].hostId,
         args: (c) => {
-          const { name, vcpus, memoryBytes, generation } = c.out['claim-host'];
+          const { name, vcpus, memoryBytes, firmware, generation } = c.out['claim-host'];
           const { volumeId, pool } = c.out['record-root-volume'];
-          const spec = { name, vcpus, memoryBytes, disks: [{ volumeId, pool, readonly: false }], ports: c.out['allocate-ports'].portIds, vmm: null };
+          const spec = { name, vcpus, memoryBytes, disks: [{ volumeId, pool, readonly: false }], ports: c.out['allocate-ports'].portIds, vmm: null, ...firmwareOf({ firmware }) };
           return { instanceId: c.input.instanceId, generation, spec, power: 'on' as const, graceSeconds: 0 };
         },
         retry: { attempts: 3 },

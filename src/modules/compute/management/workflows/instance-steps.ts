@@ -43,6 +43,7 @@ export class InstanceSteps {
       disks: [{ volumeId: root.id, pool: root.pool, readonly: false }],
       ports: ports.map((p) => p.id),
       vmm: null,
+      ...firmwareOf(instance),
     };
   }
 
@@ -99,5 +100,8 @@ export class InstanceSteps {
     await this.events.changed(op, 'deleted', { ...instance, state: 'deleting', stateReason: reason, taskId: null });
   }
 }
+
+/** What the image asks for, if anything; tasks from before firmwares were recorded have none. */
+export const firmwareOf = ({ firmware }: { firmware?: InstanceEntity['firmware'] }): Pick<InstanceSpec, 'firmware'> => (firmware === undefined || firmware === 'any' ? {} : { firmware });
 
 const gone = (): PermanentError => new PermanentError('instance_gone', 'The instance is gone.');

@@ -1,5 +1,8 @@
 import type { VmmInventory } from '../../../host/contract/host.api';
 
+/** The two firmwares that images are made for. */
+export type Firmware = 'bios' | 'uefi';
+
 /** Everything a VMM needs to run one instance. Sizes in bytes, paths absolute. */
 export interface VmSpec {
   instanceId: string;
@@ -8,13 +11,15 @@ export interface VmSpec {
   memoryBytes: number;
   disks: { id: string; path: string; format: 'raw'; readonly: boolean }[];
   nics: { id: string; tap: string; mac: string; mtu: number }[];
+  /** What boots the disk; absent: whatever this VMM boots with. */
+  firmware?: Firmware;
   /** Network namespace of the VMM process (`ip netns` name); null for the host's. */
   netns: string | null;
   /** SMBIOS serial number: where the guest's cloud-init finds its metadata. */
   smbiosSerial: string;
   /** Own folder for sockets, pid file and serial socket (short path: Unix sockets allow 107 bytes). */
   runDir: string;
-  /** Own folder for logs. */
+  /** Own folder for logs, and for what the machine keeps between its starts. */
   logDir: string;
 }
 

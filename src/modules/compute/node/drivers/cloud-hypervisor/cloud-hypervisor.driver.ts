@@ -7,12 +7,13 @@ import { VerbFailure } from '../../../../../core/m2m/verb-handler';
 import type { VmmInventory } from '../../../../host/contract/host.api';
 import { ExitRecord } from '../common/exit-record';
 import { RunFiles, unlinkAll } from '../common/run-files';
-import { checkResources, checkSpec } from '../common/spec-checks';
+import { checkFirmware, checkResources, checkSpec } from '../common/spec-checks';
 import { findProgram, readTail, spawnVmm, type SpawnedVmm } from '../common/spawn-vmm';
 import { forcedExit, VmmDriver, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
 import { ChClient } from './ch-client';
 import { ChError } from './ch-error';
 import { chConfig, chFiles, checkForCh, chLogs } from './ch-config';
+import { firmwaresOf } from './ch-firmware';
 import { readEvents, shutDownInOrder } from './ch-events';
 import { awaitApi, probeCh, type ChFacts, type ChProbeOptions } from './ch-probe';
 import { asVerbFailure, chSession } from './ch-session';
@@ -41,12 +42,13 @@ export class CloudHypervisorDriver extends VmmDriver {
   async probe(): Promise<VmmInventory> {
     this.facts = probeCh(this.options);
     const { version, usable, reason } = await this.facts;
-    return { kind: this.kind, version, accel: 'kvm', usable, reason, capabilities: usable ? ['serial', 'power-button', 'reset', 'smbios', 'disk-locks', 'counters'] : [] };
+    return { kind: this.kind, version, accel: 'kvm', usable, reason, capabilities: usable ? ['serial', 'power-button', 'reset', 'smbios', 'disk-locks', 'counters', ...firmwaresOf(this.options.payload)] : [] };
   }
 
   validate(spec: VmSpec): void {
     checkSpec(spec, [chFiles.api, chFiles.serial]);
     checkForCh(spec, this.options.payload);
+    checkFirmware(spec, firmwaresOf(this.options.payload), 'Cloud Hypervisor');
   }
 
   async start(spec: VmSpec): Promise<VmHandle> {

@@ -2,7 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { exec, ExecError } from '../../../../../core/host/exec';
 import { VerbFailure } from '../../../../../core/m2m/verb-handler';
-import type { VmSpec } from '../vmm-driver';
+import type { Firmware, VmSpec } from '../vmm-driver';
 
 /** Linux: 108 bytes with the terminating zero. */
 const longestSocketPath = 107;
@@ -39,6 +39,12 @@ export const checkSpec = (spec: VmSpec, sockets: readonly string[]): void => {
     if (!devicePattern.test(nic.tap)) refuse(`"${nic.tap}" is not a tap device`);
     if (!macPattern.test(nic.mac)) refuse(`"${nic.mac}" is not a MAC address`);
   }
+};
+
+/** Throws a permanent `VerbFailure` `no_such_firmware` when the disk wants another firmware than the VMM has on this host. */
+export const checkFirmware = (spec: VmSpec, has: readonly Firmware[], vmm: string): void => {
+  if (spec.firmware === undefined || has.includes(spec.firmware)) return;
+  throw new VerbFailure('no_such_firmware', `The image boots by ${spec.firmware === 'uefi' ? 'UEFI' : 'BIOS'}, which ${vmm} does not have on this host.`, true);
 };
 
 /** Disks and taps must be there before a VMM is started: some VMMs would make a missing tap themselves. Throws `disk_missing` or `tap_missing`. */

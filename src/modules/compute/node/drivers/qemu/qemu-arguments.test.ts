@@ -26,6 +26,14 @@ describe('qemuArguments', () => {
     expect(file).toMatchObject({ driver: 'file', filename: '/pool/a,b.raw', locking: 'on', 'read-only': true, 'auto-read-only': false });
     expect(node).toMatchObject({ driver: 'raw', 'read-only': true });
   });
+  it('has a UEFI in flash, its code for reading only and its variables in the VM\'s own file, and a BIOS otherwise', () => {
+    const args = qemuArguments(spec, 'tcg', { code: '/uefi/code.fd', variables: '/uefi/vars.fd' });
+    expect(valuesOf(args, '-machine')[0]).toMatch(/,pflash0=uefi-code,pflash1=uefi-vars/);
+    const [code, variables] = valuesOf(args, '-blockdev').map((value) => JSON.parse(value) as Record<string, unknown>);
+    expect(code).toMatchObject({ 'node-name': 'uefi-code', 'read-only': true, file: { filename: '/uefi/code.fd', 'read-only': true } });
+    expect(variables).toMatchObject({ 'node-name': 'uefi-vars', 'read-only': false, file: { filename: '/log/uefi-vars.fd' } });
+    expect(qemuArguments(spec, 'tcg').join(' ')).not.toContain('pflash');
+  });
   it('never uses a helper script, a default device or the name that a tenant gave', () => {
     const args = qemuArguments(spec, 'kvm');
     expect(valuesOf(args, '-netdev')).toEqual(['tap,id=net0,ifname=tap1,script=no,downscript=no,vhost=off']);

@@ -1,18 +1,21 @@
 import { join } from 'node:path';
 import type { VmSpec } from '../vmm-driver';
+import type { UefiFirmware } from './uefi-firmware';
 
 export type QemuAccel = 'kvm' | 'tcg';
 
 /** Sockets under the run folder. Two monitors, for each serves one client at a time: commands come and go on the first, the second is listened to. */
 export const qemuSockets = { commands: 'qmp.sock', events: 'events.sock', serial: 'serial.sock' } as const;
 export const qemuLogs = { vmm: 'vmm.log' } as const;
+/** In the log folder: the UEFI's variables of one VM, such as what it boots. */
+export const uefiVariables = 'uefi-vars.fd';
 
 /** A comma ends a value in QEMU's option lists; doubled it stands for itself. */
 const escape = (value: string): string => value.replaceAll(',', ',,');
 
-const machine = (accel: QemuAccel): string[] => {
+const machine = (accel: QemuAccel, uefi: boolean): string[] => {
   // Nothing that a cloud guest does not use: less for the firmware and the guest's kernel to probe. HPET emulation is slow without KVM.
-  const model = 'q35,usb=off,vmport=off,smm=off,sata=off,smbus=off,dump-guest-core=off';
+  const model = `q35,usb=off,vmport=off,smm=off,sata=off,smbus=off,dump-guest-core=off${uefi ? ',pflash0=uefi-code,pflash1=uefi-vars' : ''}`;
   return accel === 'kvm'
     ? ['-machine', model, '-accel', 'kvm', '-cpu', 'host']
     : // The translation buffer is a gigabyte by default, more than the cgroup leaves beside the guest's RAM.
@@ -32,6 +35,18 @@ const disk = (entry: VmSpec['disks'][number], index: number): string[] => {
     JSON.stringify({ driver: 'virtio-blk-pci', id: `d-${entry.id}`, drive: node, serial: entry.id.replaceAll('-', '').slice(0, 20), bootindex: index + 1 }),
   ];
 };
+
+/** The flash chips of a UEFI: its code, which all VMs share, and the VM's own variables. Without them the machine has its BIOS. */
+const flash = (spec: VmSpec, uefi: UefiFirmware | null): string[] =>
+  uefi === null
+    ? []
+    : [
+        { node: 'uefi-code', filename: uefi.code, readonly: true },
+        { node: 'uefi-vars', filename: join(spec.logDir, uefiVariables), readonly: false },
+      ].flatMap(({ node, filename, readonly }) => [
+        '-blockdev',
+        JSON.stringify({ driver: 'raw', 'node-name': node, 'read-only': readonly, 'auto-read-only': false, file: { driver: 'file', filename, 'read-only': readonly, 'auto-read-only': false, locking: 'on' } }),
+      ]);
 
 const nic = (entry: VmSpec['nics'][number], index: number): string[] => [
   '-netdev',
@@ -60,17 +75,17 @@ const channels = (spec: VmSpec): string[] => {
 };
 
 /**
- * The whole command line of one instance (without the program).
+ * The whole command line of one instance (without the program). `uefi`: what boots it instead of the BIOS.
  * `shutdown=pause`: a guest that powers off leaves QEMU waiting in run state `shutdown`, so its cause is still to be read by an agent that was away; the driver then ends the process.
  */
-export const qemuArguments = (spec: VmSpec, accel: QemuAccel): string[] => [
+export const qemuArguments = (spec: VmSpec, accel: QemuAccel, uefi: UefiFirmware | null = null): string[] => [
   '-name',
   `guest=${spec.instanceId},debug-threads=on`,
   '-no-user-config',
   '-nodefaults',
   '-display',
   'none',
-  ...machine(accel),
+  ...machine(accel, uefi !== null),
   '-smp',
   String(spec.vcpus),
   '-m',
@@ -84,6 +99,7 @@ export const qemuArguments = (spec: VmSpec, accel: QemuAccel): string[] => [
   '-sandbox',
   'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny',
   ...channels(spec),
+  ...flash(spec, uefi),
   ...spec.disks.flatMap(disk),
   ...spec.nics.flatMap(nic),
   '-object',

@@ -8,6 +8,7 @@ import { findProgram } from '../common/spawn-vmm';
 import { cachedTrial, type Trial } from '../common/trial-cache';
 import { probeDisk, probeSectorBanner } from './probe-guest';
 import type { QemuAccel } from './qemu-arguments';
+import { findUefi, type UefiFirmware } from './uefi-firmware';
 
 export interface QemuFacts {
   /** Empty when QEMU is not installed. */
@@ -16,6 +17,9 @@ export interface QemuFacts {
   usable: boolean;
   /** Why this accelerator, for users; or why QEMU cannot be used. */
   reason: string;
+  /** What operators should know although guests run; empty when there is nothing. */
+  warning: string;
+  uefi: UefiFirmware | null;
 }
 
 export interface QemuProbeOptions {
@@ -23,6 +27,8 @@ export interface QemuProbeOptions {
   accel: 'auto' | 'kvm' | 'tcg';
   /** Where the outcome of the trial boot is kept. */
   cacheDir: string;
+  /** Where firmware packages describe themselves, when not in QEMU's usual places. */
+  uefiFolders?: readonly string[];
 }
 
 /** Runs a trial guest until its serial port has said `banner`, or it ended, or fell silent. */
@@ -83,18 +89,30 @@ export const qemuVersion = async (binary: string): Promise<string | null> => {
   return /version (\S+)/.exec(stdout)?.[1] ?? null;
 };
 
+/** The oldest that is known to emulate what current kernels do. Seen: 7.2 corrupts flags, and Linux 6.12 dies in most boots; 10.0 does not. */
+const soundEmulation = 10;
+
+/** Why guests may fail in software emulation by this QEMU; empty when nothing is known against it. */
+export const emulationWarning = (version: string): string =>
+  Number.parseInt(version, 10) >= soundEmulation
+    ? ''
+    : `Software emulation by QEMU ${version} is known to corrupt the flags of guests with Linux 6.12 and newer (Debian 13, for one), which then crash at random. Install QEMU ${soundEmulation} or newer (on Debian 12 from backports), or use hosts with KVM.`;
+
 /**
  * What QEMU can do here. That /dev/kvm opens says little (nested and paravirtual hosts have one that boots firmware and hangs kernels), so a
  * kernel is booted, with a deadline. The outcome is cached by kernel and QEMU version. Never throws for a missing QEMU.
  */
 export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> => {
+  const unusable = (version: string, accel: QemuAccel, reason: string): QemuFacts => ({ version, accel, usable: false, reason, warning: '', uefi: null });
   const binary = await findProgram(options.binary);
-  if (!binary) return { version: '', accel: 'tcg', usable: false, reason: `${options.binary} is not installed` };
+  if (!binary) return unusable('', 'tcg', `${options.binary} is not installed`);
   const version = await qemuVersion(binary);
-  if (version === null) return { version: '', accel: 'tcg', usable: false, reason: `${binary} does not say its version` };
-  if (options.accel === 'tcg') return { version, accel: 'tcg', usable: true, reason: 'software emulation, as configured' };
+  if (version === null) return unusable('', 'tcg', `${binary} does not say its version`);
+  const uefi = await findUefi(options.uefiFolders);
+  const emulated = (reason: string): QemuFacts => ({ version, accel: 'tcg', usable: true, reason, warning: emulationWarning(version), uefi });
+  if (options.accel === 'tcg') return emulated('software emulation, as configured');
   const trial = await kvmTrial(options, binary, version);
-  if (trial.works) return { version, accel: 'kvm', usable: true, reason: 'KVM boots guests' };
-  if (options.accel === 'kvm') return { version, accel: 'kvm', usable: false, reason: `KVM is configured but does not work: ${trial.reason}` };
-  return { version, accel: 'tcg', usable: true, reason: `software emulation, for KVM does not work here: ${trial.reason}` };
+  if (trial.works) return { version, accel: 'kvm', usable: true, reason: 'KVM boots guests', warning: '', uefi };
+  if (options.accel === 'kvm') return unusable(version, 'kvm', `KVM is configured but does not work: ${trial.reason}`);
+  return emulated(`software emulation, for KVM does not work here: ${trial.reason}`);
 };

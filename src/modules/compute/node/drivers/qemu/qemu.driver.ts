@@ -1,20 +1,23 @@
+import { access, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import writeFileAtomic from 'write-file-atomic';
 import { placeInCgroup, removeCgroup } from '../../../../../core/host/cgroup';
 import { isRunning, signalProcess, waitGone } from '../../../../../core/host/process-identity';
 import { VerbFailure } from '../../../../../core/m2m/verb-handler';
 import type { VmmInventory } from '../../../../host/contract/host.api';
 import { ExitRecord } from '../common/exit-record';
 import { RunFiles, unlinkAll } from '../common/run-files';
-import { checkResources, checkSpec } from '../common/spec-checks';
+import { checkFirmware, checkResources, checkSpec } from '../common/spec-checks';
 import { findProgram, readTail, spawnVmm, type SpawnedVmm } from '../common/spawn-vmm';
-import { forcedExit, VmmDriver, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
-import { qemuArguments, qemuLogs, qemuSockets } from './qemu-arguments';
+import { forcedExit, VmmDriver, type Firmware, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
+import { qemuArguments, qemuLogs, qemuSockets, uefiVariables } from './qemu-arguments';
 import { qemuStartFailure } from './qemu-failure';
 import { probeQemu, type QemuFacts, type QemuProbeOptions } from './qemu-probe';
 import { QmpClient } from './qmp-client';
 import { QmpError } from './qmp-error';
+import type { UefiFirmware } from './uefi-firmware';
 
 /** Milliseconds. Software emulation on a busy host is slow, but a monitor that says nothing for so long is gone. */
 const deadlines = { start: 30_000, command: 5000, quit: 3000, terminate: 3000, kill: 10_000, listen: 2000 } as const;
@@ -22,6 +25,14 @@ const deadlines = { start: 30_000, command: 5000, quit: 3000, terminate: 3000, k
 /** QEMU's run states. `shutdown`: the guest powered off. `internal-error`: KVM could not go on. */
 const stoppedStates = new Set(['shutdown', 'internal-error', 'postmigrate']);
 const stateOf = (status: string): VmState => (status === 'running' ? 'running' : stoppedStates.has(status) ? 'stopped' : 'paused');
+
+const firmwares = (uefi: UefiFirmware | null): Firmware[] => (uefi === null ? ['bios'] : ['bios', 'uefi']);
+
+/** The VM's own variables, from the template at its first start. Whole or not there: a start that died half-way leaves no cut-off file. */
+const ensureVariables = async (uefi: UefiFirmware, path: string): Promise<void> => {
+  if (await access(path).then(() => true, () => false)) return;
+  await writeFileAtomic(path, await readFile(uefi.variables), { mode: 0o600 });
+};
 
 /** QEMU by its monitor protocol. Everything it needs after an agent restart is in the handle and beside the sockets. */
 export class QemuDriver extends VmmDriver {
@@ -37,8 +48,9 @@ export class QemuDriver extends VmmDriver {
 
   async probe(): Promise<VmmInventory> {
     this.facts = probeQemu(this.options);
-    const { version, accel, usable, reason } = await this.facts;
-    return { kind: this.kind, version, accel, usable, reason, capabilities: usable ? ['serial', 'power-button', 'reset', 'smbios', 'disk-locks'] : [] };
+    const { version, accel, usable, reason, warning, uefi } = await this.facts;
+    const capabilities = ['serial', 'power-button', 'reset', 'smbios', 'disk-locks', ...firmwares(uefi)];
+    return { kind: this.kind, version, accel, usable, reason, ...(warning !== '' && { warning }), capabilities: usable ? capabilities : [] };
   }
 
   validate(spec: VmSpec): void {
@@ -50,13 +62,16 @@ export class QemuDriver extends VmmDriver {
     const facts = await (this.facts ??= probeQemu(this.options));
     const binary = await findProgram(this.options.binary);
     if (!facts.usable || binary === null) throw new VerbFailure('vmm_unusable', `QEMU cannot be used: ${facts.reason}`, true);
+    checkFirmware(spec, firmwares(facts.uefi), 'QEMU');
+    const uefi = spec.firmware === 'uefi' ? facts.uefi : null;
     await checkResources(spec);
     const files = await RunFiles.prepare(spec.runDir, spec.logDir);
     let spawned: SpawnedVmm | null = null;
     try {
       await unlinkAll(spec.runDir, Object.values(qemuSockets));
       await new ExitRecord(spec.runDir).clear();
-      spawned = await spawnVmm(binary, qemuArguments(spec, facts.accel), { netns: spec.netns, logFile: join(spec.logDir, qemuLogs.vmm) });
+      if (uefi) await ensureVariables(uefi, join(spec.logDir, uefiVariables));
+      spawned = await spawnVmm(binary, qemuArguments(spec, facts.accel, uefi), { netns: spec.netns, logFile: join(spec.logDir, qemuLogs.vmm) });
       const placement = await placeInCgroup(spec.instanceId, spawned.process.pid, { memoryBytes: spec.memoryBytes, vcpus: spec.vcpus });
       if (!placement.enforced) this.log.debug({ instanceId: spec.instanceId, reason: placement.reason }, 'limits are not enforced');
       await this.awaitRunning(spec, spawned);

@@ -69,7 +69,7 @@ export class SimulatedDriver extends VmmDriver {
   }
 
   async probe(): Promise<VmmInventory> {
-    return { kind: this.kind, version: '1', accel: 'none', usable: true, reason: 'simulated: no guest really runs', capabilities: ['serial', 'power-button', 'reset'] };
+    return { kind: this.kind, version: '1', accel: 'none', usable: true, reason: 'simulated: no guest really runs', capabilities: ['serial', 'power-button', 'reset', 'bios', 'uefi'] };
   }
 
   validate(spec: VmSpec): void {
