@@ -65,9 +65,9 @@ export class ManagementStack {
     return readFileSync(join(this.directory, 'state', 'management', 'admin-password'), 'utf8').trim();
   }
 
-  /** A client without a credential. */
-  client(token = ''): ApiClient {
-    const client = new ApiClient(this.app.url, true);
+  /** A client with this credential, or none; from an address of its own where attempts are counted by address. */
+  client(token = '', localAddress?: string): ApiClient {
+    const client = new ApiClient(this.app.url, true, localAddress);
     client.token = token;
     this.clients.push(client);
     return client;

@@ -8,14 +8,20 @@ export interface Answer<T = Record<string, unknown>> {
 
 /** A plain REST client for tests: no retries, every status is an answer. The server's certificate is not checked here; other tests do. */
 export class ApiClient {
-  private readonly dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
+  private readonly dispatcher: Agent;
   token = '';
 
-  /** @param keepAlive uses connections again, as a user's client does; off where management is killed and restarted under the test */
+  /**
+   * @param keepAlive uses connections again, as a user's client does; off where management is killed and restarted under the test
+   * @param localAddress calls from this address of the machine
+   */
   constructor(
     readonly url: string,
     private readonly keepAlive = false,
-  ) {}
+    localAddress?: string,
+  ) {
+    this.dispatcher = new Agent({ connect: { rejectUnauthorized: false }, ...(localAddress !== undefined && { localAddress }) });
+  }
 
   async call<T = Record<string, unknown>>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer<T>> {
     const raw = typeof body === 'string' || Buffer.isBuffer(body);

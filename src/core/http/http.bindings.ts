@@ -5,14 +5,14 @@ import { HealthChecks } from './health-checks';
 import { HttpServer } from './http-server';
 import { IdempotencyRepository } from './idempotency.repository';
 import { LoginAttemptRepository } from './login-attempt.repository';
-import { LoginLimiter } from './login-limiter';
+import { SecretLimiter } from './secret-limiter';
 import { RequestObserver } from './request-observer';
 import { RouteRunner } from './route-runner';
 import { SocketGateway } from './socket-gateway';
 
 /** The management role's HTTP side. Needs Config, Logging, Metrics, Database, RedisClients and an Authenticator. */
 export const bindHttp = ({ bind }: ContainerModuleLoadOptions): void => {
-  for (const service of [BearerAuthentication, ConsoleAssets, HealthChecks, HttpServer, IdempotencyRepository, LoginAttemptRepository, LoginLimiter, RequestObserver, RouteRunner, SocketGateway]) {
+  for (const service of [BearerAuthentication, ConsoleAssets, HealthChecks, HttpServer, IdempotencyRepository, LoginAttemptRepository, SecretLimiter, RequestObserver, RouteRunner, SocketGateway]) {
     bind<object>(service).toSelf().inSingletonScope();
   }
 };

@@ -8,6 +8,7 @@ import { Problem } from '../errors/problem';
 import { Logging } from '../telemetry/logging';
 import { problemDocument, problemHeaders } from './problem-document';
 import { problemOf } from './problem-mapping';
+import { SecretLimiter } from './secret-limiter';
 import type { SocketRoute, SocketRoutes } from './socket-route';
 import { randomUUID } from 'node:crypto';
 
@@ -30,7 +31,10 @@ export class SocketGateway {
   private readonly alive = new WeakSet<WebSocket>();
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(logging: Logging) {
+  constructor(
+    logging: Logging,
+    private readonly limiter: SecretLimiter,
+  ) {
     this.log = logging.for('sockets');
   }
 
@@ -69,7 +73,7 @@ export class SocketGateway {
     const found = this.routes.find(({ pattern }) => pattern.test(url.pathname));
     if (!found) throw new Problem({ status: 404, code: 'not_found', detail: 'There is no such socket.' });
     if (!sameOrigin(req)) throw new Problem({ status: 403, code: 'foreign_origin', detail: 'Pages from another origin may not open this.' });
-    const admitted: unknown = await found.route.admit(req, url);
+    const admitted: unknown = await found.route.admit(req, url).catch((error: unknown) => this.refused(req, error));
     if (socket.destroyed) return;
     this.server.handleUpgrade(req, socket, head, (ws) => {
       this.alive.add(ws);
@@ -81,6 +85,12 @@ export class SocketGateway {
         ws.close(1011, (problem?.detail ?? 'internal error').slice(0, 100));
       });
     });
+  }
+
+  /** A wrong ticket counts like any other wrong secret. */
+  private async refused(req: IncomingMessage, error: unknown): Promise<never> {
+    if (error instanceof Problem && error.status === 401) await this.limiter.failed(req.socket.remoteAddress ?? '');
+    throw error;
   }
 
   private urlOf(req: IncomingMessage): URL {

@@ -8,13 +8,14 @@ import { z } from 'zod';
 import { Config } from '../config/config';
 import { Database } from '../db/database';
 import { Problem } from '../errors/problem';
+import { SecretLimiter } from '../http/secret-limiter';
 import { Logging } from '../telemetry/logging';
 import { CertificateAuthority } from './ca/certificate-authority';
 import { ServerIdentity } from './ca/server-identity';
 import { heartbeatBody } from './heartbeat';
 import { BodyError, readJson, sendJson } from './json-body';
 import { ManagementEndpoint } from './management-endpoint';
-import { NodeRegistry } from './node-registry';
+import { type Enrolled, NodeRegistry } from './node-registry';
 import type { NodeRoute, NodeRoutes } from './node-route';
 import { minVersion } from './node/secure-context';
 import type { ObservedSink } from './observed';
@@ -69,6 +70,7 @@ export class NodeGateway {
     private readonly standing: TaskStanding,
     private readonly database: Database,
     private readonly config: Config,
+    private readonly limiter: SecretLimiter,
     logging: Logging,
   ) {
     this.log = logging.for('gateway');
@@ -135,7 +137,7 @@ export class NodeGateway {
     try {
       const path = new URL(req.url ?? '/', 'https://management').pathname;
       const post = req.method === 'POST';
-      if (post && path === '/node/enroll') return sendJson(res, 200, await this.registry.enroll(parse(enrolBody, await readJson(req, smallBody))));
+      if (post && path === '/node/enroll') return sendJson(res, 200, await this.enrol(req));
       const hostId = await this.authenticate(req);
       if (post && path === '/node/renew') return sendJson(res, 200, await this.registry.renew(hostId, parse(renewBody, await readJson(req, smallBody)).csr));
       if (post && path === '/node/heartbeat') return sendJson(res, 200, await this.heartbeat(hostId, await readJson(req, heartbeatLimit)));
@@ -144,6 +146,16 @@ export class NodeGateway {
       await this.dispatch(req, res, path, hostId);
     } catch (error) {
       this.fail(req, res, error);
+    }
+  }
+
+  private async enrol(req: IncomingMessage): Promise<Enrolled> {
+    const body = parse(enrolBody, await readJson(req, smallBody));
+    try {
+      return await this.registry.enroll(body);
+    } catch (error) {
+      if (error instanceof Problem && error.status === 401) await this.limiter.failed(req.socket.remoteAddress ?? '');
+      throw error;
     }
   }
 

@@ -14,7 +14,7 @@ import * as field from '../../../src/core/http/fields';
 import { HealthChecks, type HealthStatus } from '../../../src/core/http/health-checks';
 import { HttpServer } from '../../../src/core/http/http-server';
 import { IdempotencyRepository } from '../../../src/core/http/idempotency.repository';
-import { LoginLimiter } from '../../../src/core/http/login-limiter';
+import { SecretLimiter } from '../../../src/core/http/secret-limiter';
 import { pageOf, pageQuery } from '../../../src/core/http/pagination';
 import { Controller, reply, route, type Route } from '../../../src/core/http/route';
 import { SocketRoutes, type SocketRoute } from '../../../src/core/http/socket-route';
@@ -489,7 +489,7 @@ describe('HttpServer', () => {
   });
 
   it('bounds login attempts per address and name', async () => {
-    const limiter = core.container.get(LoginLimiter);
+    const limiter = core.container.get(SecretLimiter);
     const tries = async (address: string, name: string, n: number) => {
       let refused = 0;
       for (let i = 0; i < n; i++) await limiter.attempt(address, name).catch((e: unknown) => { refused += e instanceof Problem && e.status === 429 ? 1 : 100; });

@@ -1,4 +1,4 @@
-import { LoginLimiter } from '../../../src/core/http/login-limiter';
+import { SecretLimiter } from '../../../src/core/http/secret-limiter';
 import { Problem } from '../../../src/core/errors/problem';
 import { Jobs } from '../../../src/core/jobs/jobs';
 import { Pruning } from '../../../src/core/jobs/pruning.service';
@@ -100,7 +100,7 @@ describe('login attempts', () => {
   });
 
   it('are counted over all processes, in the database when Redis is away', async () => {
-    const limiters = cores.map((c) => c.container.get(LoginLimiter));
+    const limiters = cores.map((c) => c.container.get(SecretLimiter));
     const refused = async (address: string): Promise<number> => {
       let n = 0;
       for (let i = 0; i < 14; i++) {

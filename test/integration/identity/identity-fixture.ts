@@ -23,7 +23,7 @@ import { IdentityAuthenticator } from '../../../src/modules/identity/management/
 import { IdentityLifecycle } from '../../../src/modules/identity/management/identity-lifecycle.service';
 import { ProjectService } from '../../../src/modules/identity/management/project.service';
 import { LoginAttemptRepository } from '../../../src/core/http/login-attempt.repository';
-import { LoginLimiter } from '../../../src/core/http/login-limiter';
+import { SecretLimiter } from '../../../src/core/http/secret-limiter';
 import { RedisClients } from '../../../src/core/jobs/redis-clients';
 import { SessionService } from '../../../src/modules/identity/management/session.service';
 import { UserService } from '../../../src/modules/identity/management/user.service';
@@ -79,7 +79,7 @@ export class IdentityFixture {
     container.bind(ProjectUsage).toConstantValue(this.usage);
     container.bind(RedisClients).toSelf().inSingletonScope();
     container.bind(LoginAttemptRepository).toSelf().inSingletonScope();
-    container.bind(LoginLimiter).toSelf().inSingletonScope();
+    container.bind(SecretLimiter).toSelf().inSingletonScope();
     container.load(new ContainerModule(identityWiring.bind));
     return container;
   }

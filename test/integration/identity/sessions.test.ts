@@ -117,21 +117,21 @@ describe('sessions', () => {
 
   it('rotates refresh tokens, and ends the session when one is used twice', async () => {
     const first = await f.user('carol');
-    const second = await f.sessions.refresh(first.refreshToken);
+    const second = await f.sessions.refresh(first.refreshToken, '127.0.0.1');
     expect(second.refreshToken).not.toBe(first.refreshToken);
     expect(second.refreshExpiresIn).toBeGreaterThan(29 * 86_400);
     expect(await f.authenticator.authenticate(second.accessToken)).not.toBeNull();
-    expect(await refusal(f.sessions.refresh(first.refreshToken))).toMatchObject({ status: 401, code: 'refresh_token_reused' });
+    expect(await refusal(f.sessions.refresh(first.refreshToken, '127.0.0.1'))).toMatchObject({ status: 401, code: 'refresh_token_reused' });
     expect(await f.authenticator.authenticate(second.accessToken)).toBeNull();
-    expect(await refusal(f.sessions.refresh(second.refreshToken))).toMatchObject({ status: 401, code: 'invalid_refresh_token' });
+    expect(await refusal(f.sessions.refresh(second.refreshToken, '127.0.0.1'))).toMatchObject({ status: 401, code: 'invalid_refresh_token' });
     for (const bad of ['', 'x', first.accessToken, `vcr_${'0'.repeat(32)}_${'A'.repeat(43)}`, `${second.refreshToken.slice(0, -2)}AA`]) {
-      expect(await refusal(f.sessions.refresh(bad))).toMatchObject({ status: 401, code: 'invalid_refresh_token' });
+      expect(await refusal(f.sessions.refresh(bad, '127.0.0.1'))).toMatchObject({ status: 401, code: 'invalid_refresh_token' });
     }
   });
 
   it('lets exactly one of many refreshes at once through', async () => {
     const { refreshToken } = await f.user('dave');
-    const results = await Promise.allSettled(Array.from({ length: 8 }, () => f.sessions.refresh(refreshToken)));
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => f.sessions.refresh(refreshToken, '127.0.0.1')));
     expect(results.filter((r) => r.status === 'fulfilled')).toHaveLength(1);
   });
 
@@ -139,14 +139,14 @@ describe('sessions', () => {
     const eve = await f.user('eve');
     await f.tx((op) => f.sessions.logout(op, eve.principal));
     expect(await f.authenticator.authenticate(eve.accessToken)).toBeNull();
-    expect(await refusal(f.sessions.refresh(eve.refreshToken))).toMatchObject({ status: 401 });
+    expect(await refusal(f.sessions.refresh(eve.refreshToken, '127.0.0.1'))).toMatchObject({ status: 401 });
 
     const frank = await f.user('frank');
     const token = await f.tx((op) => f.apiTokens.create(op, frank.principal, { name: 't', scopes: null, expiresInDays: null }));
     await f.tx((op) => f.users.update(op, 'frank', { enabled: false }));
     expect(await f.authenticator.authenticate(frank.accessToken)).toBeNull();
     expect(await f.authenticator.authenticate(token.token)).toBeNull();
-    expect(await refusal(f.sessions.refresh(frank.refreshToken))).toMatchObject({ status: 401 });
+    expect(await refusal(f.sessions.refresh(frank.refreshToken, '127.0.0.1'))).toMatchObject({ status: 401 });
     await f.tx((op) => f.users.update(op, 'frank', { enabled: true }));
     expect(await f.authenticator.authenticate(frank.accessToken)).toBeNull();
 
@@ -156,12 +156,26 @@ describe('sessions', () => {
 
     const heidi = await f.user('heidi');
     const other = await f.sessions.login('heidi', heidi.password, '127.0.0.1');
-    expect(await refusal(f.sessions.changePassword(heidi.principal, 'wrong', 'a new password'))).toEqual({ status: 422, code: 'wrong_password', path: 'body.current' });
-    await f.sessions.changePassword(heidi.principal, heidi.password, 'a new password');
+    expect(await refusal(f.sessions.changePassword(heidi.principal, { current: 'wrong', password: 'a new password', revokeApiTokens: false }, '127.0.0.1'))).toEqual({ status: 422, code: 'wrong_password', path: 'body.current' });
+    await f.sessions.changePassword(heidi.principal, { current: heidi.password, password: 'a new password', revokeApiTokens: false }, '127.0.0.1');
     expect(await f.authenticator.authenticate(heidi.accessToken)).not.toBeNull();
     expect(await f.authenticator.authenticate(other.accessToken)).toBeNull();
     expect(await refusal(f.sessions.login('heidi', heidi.password, '127.0.0.1'))).toMatchObject({ code: 'invalid_credentials' });
     await f.sessions.login('heidi', 'a new password', '127.0.0.1');
+  });
+
+  it('ends API tokens when a password is reset, and when its owner asks for it', async () => {
+    const kim = await f.user('kim');
+    const make = async (name: string) => (await f.tx((op) => f.apiTokens.create(op, kim.principal, { name, scopes: null, expiresInDays: null }))).token;
+    const first = await make('first');
+    await f.sessions.changePassword(kim.principal, { current: kim.password, password: 'a second password', revokeApiTokens: false }, '127.0.0.1');
+    expect(await f.authenticator.authenticate(first)).not.toBeNull();
+    await f.sessions.changePassword(kim.principal, { current: 'a second password', password: 'a third password', revokeApiTokens: true }, '127.0.0.1');
+    expect(await f.authenticator.authenticate(first)).toBeNull();
+    const second = await make('second');
+    await f.tx((op) => f.users.update(op, 'kim', { password: 'one that an admin set' }));
+    expect(await f.authenticator.authenticate(second)).toBeNull();
+    expect(await f.authenticator.authenticate(kim.accessToken)).toBeNull();
   });
 
   it('measures tokens by the clock of the database, whatever that of this process says', async () => {
@@ -183,7 +197,7 @@ describe('sessions', () => {
     const ivan = await f.user('ivan');
     await f.db.database.query(`UPDATE session SET expires_at = now() - interval '1 second' WHERE id = $1`, [ivan.principal.sessionId]);
     expect(await f.authenticator.authenticate(ivan.accessToken)).toBeNull();
-    expect(await refusal(f.sessions.refresh(ivan.refreshToken))).toMatchObject({ code: 'invalid_refresh_token' });
+    expect(await refusal(f.sessions.refresh(ivan.refreshToken, '127.0.0.1'))).toMatchObject({ code: 'invalid_refresh_token' });
   });
 
   it('takes a new signing key when the old one is due, and still accepts tokens of the old one', async () => {

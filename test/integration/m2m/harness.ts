@@ -11,6 +11,9 @@ import { MasterKey } from '../../../src/core/crypto/master-key';
 import { Database } from '../../../src/core/db/database';
 import type { Op } from '../../../src/core/db/op';
 import { type LiveEvent, Outbox } from '../../../src/core/events/outbox';
+import { LoginAttemptRepository } from '../../../src/core/http/login-attempt.repository';
+import { SecretLimiter } from '../../../src/core/http/secret-limiter';
+import { RedisClients } from '../../../src/core/jobs/redis-clients';
 import { bindManagementTransport } from '../../../src/core/m2m/management.bindings';
 import { bindNodeTransport } from '../../../src/core/m2m/node.bindings';
 import { HttpsNodeCaller } from '../../../src/core/m2m/https-node-caller';
@@ -104,6 +107,7 @@ export class Management {
     container.bind(VerbEvents).toConstantValue(management.verbEvents);
     container.bind(TaskStanding).to(TaskStandingRepository).inSingletonScope();
     const options = { bind: container.bind.bind(container) };
+    for (const part of [RedisClients, LoginAttemptRepository, SecretLimiter]) container.bind<object>(part).toSelf().inSingletonScope();
     bindManagementTransport(options);
     hostWiring.bind(options as Parameters<typeof hostWiring.bind>[0]);
     management.gateway.register(parts.nodeRoutes ?? [], [container.get(InventorySink), ...(parts.sinks ?? [])]);

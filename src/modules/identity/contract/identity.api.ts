@@ -16,7 +16,8 @@ export const refreshRequest = z.strictObject({ refreshToken: z.string().min(1).m
 export const user = z.object({ id: field.id, name: z.string(), admin: z.boolean(), enabled: z.boolean(), createdAt: field.timestamp });
 export const createUser = z.strictObject({ name: userName, password, admin: z.boolean().default(false) });
 export const updateUser = z.strictObject({ password: password.optional(), admin: z.boolean().optional(), enabled: z.boolean().optional() });
-export const changePassword = z.strictObject({ current: z.string().min(1).max(1024), password });
+/** `revokeApiTokens`: the caller's API tokens end with the old password. */
+export const changePassword = z.strictObject({ current: z.string().min(1).max(1024), password, revokeApiTokens: z.boolean().default(false) });
 
 export const whoami = z.object({
   user,

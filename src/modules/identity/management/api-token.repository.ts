@@ -41,6 +41,10 @@ export class ApiTokenRepository {
     return ((await op.manager.delete(ApiTokenEntity, { userId, ...key })).affected ?? 0) > 0;
   }
 
+  async deleteAllOf(op: Op, userId: string): Promise<void> {
+    await op.manager.delete(ApiTokenEntity, { userId });
+  }
+
   async touch(op: Op, id: string): Promise<void> {
     await op.query(`UPDATE api_token SET last_used_at = now() WHERE id = $1`, [id]);
   }

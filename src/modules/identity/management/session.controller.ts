@@ -24,7 +24,7 @@ export class SessionController extends Controller {
       ),
       route(
         { method: 'POST', path: '/login/refresh', summary: 'Exchange a refresh token for new tokens', tag, scope: 'public', reason: 'the refresh token is the credential', body: refreshRequest, response: tokens, ownTransaction: true },
-        (req) => this.sessions.refresh(req.body.refreshToken),
+        (req) => this.sessions.refresh(req.body.refreshToken, req.remoteAddress),
       ),
       route(
         { method: 'POST', path: '/logout', summary: 'End the session', tag, scope: 'self', permission: 'session:delete', reason: 'everybody may leave', status: 204, response: z.void() },
@@ -48,7 +48,7 @@ export class SessionController extends Controller {
           response: z.void(),
           ownTransaction: true,
         },
-        (req) => this.sessions.changePassword(req.principal, req.body.current, req.body.password),
+        (req) => this.sessions.changePassword(req.principal, req.body, req.remoteAddress),
       ),
     ];
   }

@@ -8,6 +8,7 @@ import { Outbox } from '../../../core/events/outbox';
 import { decodeCursor, pageFrom } from '../../../core/db/cursor';
 import type { Page, PageRequest } from '../../../core/http/pagination';
 import type { User, Whoami } from '../contract/identity.api';
+import { ApiTokenRepository } from './api-token.repository';
 import { nameTaken } from './name-taken';
 import { PasswordHasher } from './password-hasher';
 import { ProjectRepository } from './project.repository';
@@ -24,6 +25,7 @@ export class UserService {
     private readonly users: UserRepository,
     private readonly projects: ProjectRepository,
     private readonly sessions: SessionRepository,
+    private readonly apiTokens: ApiTokenRepository,
     private readonly hasher: PasswordHasher,
     private readonly outbox: Outbox,
   ) {}
@@ -48,7 +50,7 @@ export class UserService {
     return present(created);
   }
 
-  /** A new password and a disabled user end all sessions. 409 `last_admin`. */
+  /** A new password and a disabled user end all sessions; a new password ends the API tokens too: they may have been made with the old one. 409 `last_admin`. */
   async update(op: Op, ref: string, change: { password?: string | undefined; admin?: boolean | undefined; enabled?: boolean | undefined }): Promise<User> {
     const user = await this.require(op, ref);
     if (change.admin === false || change.enabled === false) await this.keepAnAdmin(op, user);
@@ -58,7 +60,10 @@ export class UserService {
       ...(change.admin !== undefined && { admin: change.admin }),
       ...(change.enabled !== undefined && { enabled: change.enabled }),
     });
-    if (passwordHash !== undefined) await this.sessions.revokeAllOf(op, user.id, 'password_changed');
+    if (passwordHash !== undefined) {
+      await this.sessions.revokeAllOf(op, user.id, 'password_changed');
+      await this.apiTokens.deleteAllOf(op, user.id);
+    }
     if (change.enabled === false) await this.sessions.revokeAllOf(op, user.id, 'disabled');
     const updated = await this.require(op, user.id);
     await this.publish(op, 'user.updated', updated);
