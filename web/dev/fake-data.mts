@@ -372,7 +372,7 @@ export const busyWorld = (me: User, role: World['role']): World => {
   const ports: Port[] = instances
     .slice(0, 9)
     .flatMap((i) =>
-      i.ports.map((x): Port => ({ id: x.id, projectId: i.projectId, networkId: x.networkId, network: x.network, instanceId: i.id, mac: x.mac, address: x.address, state: 'active', message: '' })),
+      i.ports.map((x, position): Port => ({ id: x.id, projectId: i.projectId, networkId: x.networkId, network: x.network, instanceId: i.id, position, mac: x.mac, address: x.address, state: 'active', message: '' })),
     );
   return {
     me,

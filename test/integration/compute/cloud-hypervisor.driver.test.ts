@@ -59,7 +59,6 @@ describe('cloud-hypervisor: what only it does', () => {
       disks: [{ id: 'd', path: join(directory, 'disk.raw'), format: 'raw', readonly: false }],
       nics: [],
       netns: null,
-      smbiosSerial: 's',
       runDir: join(directory, 'run'),
       logDir: join(directory, 'log'),
     };

@@ -54,7 +54,6 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
         disks: [{ id: randomUUID(), path: join(directory, 'disk.raw'), format: 'raw', readonly: false }],
         nics: [],
         netns: null,
-        smbiosSerial: 'ds=nocloud;s=http://169.254.169.254/a,b/',
         runDir: join(directory, 'run'),
         logDir: join(directory, 'log'),
         ...change,

@@ -52,7 +52,6 @@ if (spawnSync(binary, ['--version']).status !== 0) {
         disks: [{ id: 'd0', path: join(directory, 'disk.raw'), format: 'raw', readonly: true }],
         nics: [{ id: 'n0', tap, mac: '52:54:00:00:00:01', mtu: 1450 }],
         netns,
-        smbiosSerial: 's',
         runDir: join(directory, 'run'),
         logDir: join(directory, 'log'),
       });
@@ -90,7 +89,6 @@ if (spawnSync(binary, ['--version']).status !== 0) {
       nics: [],
       firmware,
       netns: null,
-      smbiosSerial: 's',
       runDir: join(directory, 'run'),
       logDir: join(directory, 'log'),
     });

@@ -23,7 +23,6 @@ describe('simulated: many', () => {
             disks: [],
             nics: [],
             netns: null,
-            smbiosSerial: '',
             runDir: join(directory, String(n), 'run'),
             logDir: join(directory, String(n), 'log'),
           }),

@@ -80,7 +80,7 @@ export class HostLab {
 
   port(n: number, address: string, hostname = `vm${n}`): PortDocument {
     const hex = n.toString(16).padStart(2, '0');
-    return { id: `22222222-2222-4222-8222-2222222222${hex}`, instanceId: `33333333-3333-4333-8333-3333333333${hex}`, mac: `56:43:53:00:00:${hex}`, address, hostname };
+    return { id: `22222222-2222-4222-8222-2222222222${hex}`, instanceId: `33333333-3333-4333-8333-3333333333${hex}`, mac: `56:43:53:00:00:${hex}`, address, hostname, position: 0, defaultRoute: true };
   }
 
   netnsOf(network: NetworkDocument): string {

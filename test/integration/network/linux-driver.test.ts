@@ -21,7 +21,7 @@ const userData = Buffer.from([0, 255, 10, 13, 35, 33, 128]);
 
 beforeAll(async () => {
   lab = await HostLab.start();
-  for (const n of [1, 2, 3]) {
+  for (const n of [1, 2, 3, 6]) {
     const { instanceId, hostname } = lab.port(n, '10.77.0.10');
     lab.metadata[instanceId] = { instanceId, name: `the ${hostname}`, hostname, sshKeys: [`ssh-ed25519 AAAA${n} me`], userData: n === 1 ? userData.toString('base64') : '', flavor: 'tiny', project: 'p' };
   }
@@ -172,7 +172,12 @@ describe('the metadata service', () => {
   it('gives user-data byte for byte', async () => {
     const answer = await lab.in(a.netns, 'sh', '-c', `printf 'GET /latest/user-data HTTP/1.0\\r\\n\\r\\n' | socat -t 5 - TCP:169.254.169.254:80 | tail -c ${userData.length} | od -An -tx1`);
     expect(answer.replaceAll(/\s/g, '')).toBe(userData.toString('hex'));
-    expect((await get(b, '/latest/user-data')).status).toBe(404);
+    for (const path of ['/latest/user-data', '/openstack/latest/user_data', '/openstack/latest/vendor_data.json', '/openstack/latest/vendor_data2.json']) expect((await get(b, path)).status).toBe(404);
+  });
+
+  it('says what each answer is', async () => {
+    const types = { '/': 'text/plain', '/openstack': 'text/plain', '/latest/meta-data/instance-id': 'text/plain', '/openstack/latest/meta_data.json': 'application/json', '/openstack/2018-08-27/network_data.json': 'application/json', '/latest/user-data': 'application/octet-stream', '/openstack/latest/user_data': 'application/octet-stream' };
+    for (const [path, type] of Object.entries(types)) expect((await get(a, path)).headers).toMatch(new RegExp(`^HTTP/1.1 200 [^]*content-type: ${type}`));
   });
 
   it('speaks OpenStack and NoCloud', async () => {
@@ -188,6 +193,47 @@ describe('the metadata service', () => {
     expect((await get(a, '/latest/meta-data/', {}, 'POST')).status).toBe(405);
     for (const path of ['/nope', '/latest/meta-data/__proto__', '/latest/meta-data/constructor', '/openstack/latest/x', `/${'a'.repeat(2000)}`]) expect((await get(a, path)).status).toBe(404);
     expect((await get(a, '/', { 'x-long': 'a'.repeat(20_000) })).status).toBe(431);
+  });
+});
+
+describe('a guest with two cards', () => {
+  let first: Client;
+  let second: Client;
+
+  // The first card is on the network whose id sorts last, and both are made in the other order.
+  beforeAll(async () => {
+    const cards = [
+      { ...lab.port(7, '10.77.0.15'), instanceId: lab.port(6, '').instanceId, hostname: 'vm6', position: 0, defaultRoute: true },
+      { ...lab.port(6, '10.77.0.14'), position: 1, defaultRoute: false },
+    ] as const;
+    const result = await lab.apply(document([lab.network(1, [lab.port(1, '10.77.0.11'), lab.port(2, '10.77.0.12'), cards[1]]), lab.network(2, [lab.port(3, '10.77.0.11'), cards[0]], { mtu: 1400, dns: ['203.0.113.54'] })]));
+    expect(result.ports.map((p) => p.state)).toEqual(['active', 'active', 'active', 'active', 'active']);
+    [first, second] = [await lab.client(cards[0]), await lab.client(cards[1])];
+  });
+  afterAll(async () => {
+    for (const client of [first, second]) await lab.removeClient(client);
+    await lab.apply(document(everything()));
+  });
+
+  it('gets its default route through the first one alone', async () => {
+    expect(await lab.lease(first)).toMatch(/ip=10.77.0.15 .* router=10.77.0.1 .* dns=203.0.113.54 routes=169.254.169.254\/32 10.77.0.1 0.0.0.0\/0 10.77.0.1$/);
+    expect(await lab.lease(second)).toMatch(/ip=10.77.0.14 .* router= .* routes=169.254.169.254\/32 10.77.0.1$/);
+    expect(await lab.ping(first.netns, '203.0.113.9')).toBe(true);
+    expect(await lab.ping(second.netns, '203.0.113.9')).toBe(false);
+  });
+
+  it('reads of both in the user’s order, on either', async () => {
+    for (const client of [first, second]) {
+      await lab.until('metadata', async () => (await lab.http(client.netns, '/')).status === 200);
+      const data = JSON.parse((await lab.http(client.netns, '/openstack/latest/network_data.json')).body) as { links: { ethernet_mac_address: string; mtu: number }[]; services: { address: string }[] };
+      expect(data.links.map((l) => [l.ethernet_mac_address, l.mtu])).toEqual([
+        ['56:43:53:00:00:07', 1400],
+        ['56:43:53:00:00:06', 1450],
+      ]);
+      expect(data.services.map((s) => s.address)).toEqual(['203.0.113.54', '203.0.113.53']);
+      expect((await lab.http(client.netns, '/latest/meta-data/network/interfaces/macs/56:43:53:00:00:07/device-number')).body).toBe('0');
+      expect(JSON.parse((await lab.http(client.netns, '/openstack/2018-08-27/meta_data.json')).body)).toMatchObject({ uuid: lab.port(6, '').instanceId, hostname: 'vm6' });
+    }
   });
 });
 

@@ -236,6 +236,29 @@ describe('host documents', () => {
     await expect(f.ports.document(f.db.database.op, host)).rejects.toThrow('transaction');
   });
 
+  it('say of each port which card it is, and of one per instance that it is the way out', async () => {
+    const project = randomUUID();
+    const host = randomUUID();
+    const [lonely, first, second] = [
+      await f.create(project, { name: 'lonely', subnet: '10.13.0.0/24', nat: false }),
+      await f.create(project, { name: 'first', subnet: '10.14.0.0/24' }),
+      await f.create(project, { name: 'second', subnet: '10.15.0.0/24' }),
+    ];
+    const instance = randomUUID();
+    await f.allocate(project, [{ networkId: lonely.id }, { networkId: second.id, address: '10.15.0.9' }, { networkId: first.id }], instance, host);
+    await f.allocate(project, [{ networkId: first.id }], randomUUID(), host);
+    const { networks } = await f.db.database.tx((op) => f.ports.document(op, host));
+    const cards = networks.flatMap((n) => n.ports.filter((p) => p.instanceId === instance).map((p) => [n.subnet, p.position, p.defaultRoute])).sort(([, a], [, b]) => Number(a) - Number(b));
+    expect(cards).toEqual([
+      ['10.13.0.0/24', 0, false],
+      ['10.15.0.0/24', 1, true],
+      ['10.14.0.0/24', 2, false],
+    ]);
+    expect(networks.flatMap((n) => n.ports).filter((p) => p.instanceId !== instance)).toEqual([expect.objectContaining({ position: 0, defaultRoute: true })]);
+    const shown = await f.service.listPorts(f.db.database.op, f.access(project, 'port:read'), undefined, { limit: 50, instance });
+    expect(shown.items.map((p) => [p.network, p.position]).sort(([, a], [, b]) => Number(a) - Number(b))).toEqual([['lonely', 0], ['second', 1], ['first', 2]]);
+  });
+
   it('lose a network with its last port', async () => {
     const project = randomUUID();
     const [host, instanceId] = [randomUUID(), randomUUID()];

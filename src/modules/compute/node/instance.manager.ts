@@ -20,9 +20,6 @@ import { endStrayVmms } from './stray-vmm';
 
 type EnsureArgs = z.output<typeof instanceEnsure.args>;
 
-/** Where a guest's cloud-init finds its metadata, told by the firmware's serial number. */
-const smbiosSerial = 'ds=nocloud;s=http://169.254.169.254/nocloud/';
-
 interface Watch {
   handle: VmHandle;
   exit: Promise<VmExit>;
@@ -293,7 +290,6 @@ export class InstanceManager extends Service {
       ...(spec.firmware !== undefined && { firmware: spec.firmware }),
       nics: attached.nics.map((nic) => ({ id: nic.portId, tap: nic.tap, mac: nic.mac, mtu: nic.mtu })),
       netns: attached.netns,
-      smbiosSerial,
       runDir: this.store.runDirectory(instanceId),
       logDir: this.store.directory(instanceId),
     };

@@ -33,6 +33,8 @@ export const port = z.object({
   networkId: field.id,
   network: z.string(),
   instanceId: field.id.nullable(),
+  /** Which card of its instance, from 0. */
+  position: z.number().int(),
   mac: z.string(),
   address: z.string(),
   state: z.enum(['down', 'active', 'error']),

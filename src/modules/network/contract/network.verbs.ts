@@ -5,7 +5,17 @@ import { defineVerb } from '../../../core/m2m/verb';
 const mac = z.string().regex(/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/);
 
 /** One NIC of an instance on this host. */
-export const portDocument = z.strictObject({ id: field.id, instanceId: field.id, mac, address: z.ipv4(), hostname: z.string() });
+export const portDocument = z.strictObject({
+  id: field.id,
+  instanceId: field.id,
+  mac,
+  address: z.ipv4(),
+  hostname: z.string(),
+  /** Which NIC of its instance, from 0: the order in which the user gave them, everywhere. */
+  position: z.number().int().nonnegative().default(0),
+  /** Whether the guest's default route goes this way, where the network has a way out; at most one port of an instance. */
+  defaultRoute: z.boolean().default(true),
+});
 
 export const networkDocument = z.strictObject({
   id: field.id,

@@ -105,6 +105,7 @@ export class NetworkService {
         networkId: p.networkId,
         network: networks.get(p.networkId) ?? '',
         instanceId: p.instanceId,
+        position: p.position,
         mac: p.mac,
         address: p.address,
         state: p.state,

@@ -18,6 +18,7 @@ import { NetworkRepository } from './network.repository';
 import type { PortEntity } from './port.entity';
 import { PortRepository } from './port.repository';
 import { checkFixedAddress } from './subnet-rules';
+import { waysOut } from './way-out';
 
 /** Attempts at a MAC that no other port has; with 2^24 of them a second one is rare. So is an address that was lost to another create. */
 const macAttempts = 20;
@@ -110,6 +111,9 @@ export class PostgresInstancePorts extends InstancePorts {
     const generation = await this.generations.next(op, hostId);
     const ports = await this.ports.ofHost(op, hostId);
     const networks = await this.networks.byIds(op, [...new Set(ports.map((p) => p.networkId))]);
+    const routed = new Set(networks.filter((n) => n.nat).map((n) => n.id));
+    // All ports of an instance are on its host, so this document knows them all.
+    const out = waysOut(ports.map((p) => ({ ...p, nat: routed.has(p.networkId) })));
     return {
       generation,
       networks: networks
@@ -123,7 +127,9 @@ export class PostgresInstancePorts extends InstancePorts {
           domain,
           mtu: n.mtu,
           nat: n.nat,
-          ports: ports.filter((p) => p.networkId === n.id).map((p) => ({ id: p.id, instanceId: p.instanceId, mac: p.mac, address: p.address, hostname: p.hostname })),
+          ports: ports
+            .filter((p) => p.networkId === n.id)
+            .map((p) => ({ id: p.id, instanceId: p.instanceId, mac: p.mac, address: p.address, hostname: p.hostname, position: p.position, defaultRoute: out.has(p.id) })),
         })),
     };
   }

@@ -30,7 +30,7 @@ const document = (generation: number): HostNetworkDocument => ({
       domain: 'd',
       mtu: 1450,
       nat: true,
-      ports: [{ id: portId, instanceId, mac: '56:43:53:00:00:01', address: '10.0.0.5', hostname: 'h' }],
+      ports: [{ id: portId, instanceId, mac: '56:43:53:00:00:01', address: '10.0.0.5', hostname: 'h', position: 0, defaultRoute: true }],
     },
   ],
 });

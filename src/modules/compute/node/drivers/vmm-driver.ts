@@ -15,8 +15,6 @@ export interface VmSpec {
   firmware?: Firmware;
   /** Network namespace of the VMM process (`ip netns` name); null for the host's. */
   netns: string | null;
-  /** SMBIOS serial number: where the guest's cloud-init finds its metadata. */
-  smbiosSerial: string;
   /** Own folder for sockets, pid file and serial socket (short path: Unix sockets allow 107 bytes). */
   runDir: string;
   /** Own folder for logs, and for what the machine keeps between its starts. */

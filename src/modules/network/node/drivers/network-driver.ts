@@ -15,6 +15,8 @@ export interface ServedNetwork {
   networkId: string;
   /** Name of the namespace in which the service address is. */
   netns: string;
+  /** DNS servers that its guests are given. */
+  dns: readonly string[];
 }
 
 /** Brings a host to a document. Calls are serialised by the caller. */

@@ -5,7 +5,7 @@ import { nocloud } from './nocloud';
 import { openstack } from './openstack';
 import { SessionTokens } from './session-tokens';
 
-const port = { id: 'p', instanceId: 'i', mac: '12:40:37:27:57:41', address: '10.0.0.5', hostname: 'web' };
+const port = { id: 'p', instanceId: 'i', mac: '12:40:37:27:57:41', address: '10.0.0.5', hostname: 'web', position: 0, defaultRoute: true };
 const network = { id: 'n', subnet: '10.0.0.0/24', gateway: '10.0.0.1', gatewayMac: '56:43:47:00:00:01', dns: ['9.9.9.9'], domain: 'd', mtu: 1450, nat: true, ports: [port] };
 const view = (over: Partial<GuestView['instance']> = {}): GuestView => ({
   port,
@@ -27,8 +27,36 @@ describe('metadata formats', () => {
     expect(body(ec2(view(), ['latest', 'meta-data', 'network', 'interfaces', 'macs', port.mac, 'local-ipv4s']))).toBe('10.0.0.5');
     expect(body(ec2(view({ sshKeys: [] }), ['latest', 'meta-data']))).not.toContain('public-keys');
     for (const path of [['2000-01-01'], ['latest', 'meta-data', 'toString'], ['latest', 'meta-data', 'hostname', 'x'], ['latest', 'user-data']]) expect(ec2(view(), path)).toBeNull();
-    for (const path of [['latest', 'user_data'], ['latest', 'meta_data.json', 'x'], ['old']]) expect(openstack(view(), path)).toBeNull();
+    for (const path of [['latest', 'user_data'], ['latest', 'vendor_data.json'], ['latest', 'vendor_data2.json'], ['latest', 'toString'], ['latest', 'meta_data.json', 'x'], ['old']]) expect(openstack(view(), path)).toBeNull();
     for (const path of [['x'], ['meta-data', 'x']]) expect(nocloud(view(), path)).toBeNull();
+  });
+  it.each(['2012-08-10', '2013-04-04', '2015-10-15', '2018-08-27', '2020-10-14', 'latest'])('give the same in OpenStack’s version %s', (version) => {
+    expect(body(openstack(view(), [])).split('\n')).toContain(version);
+    expect(body(openstack(view(), [version]))).toBe('meta_data.json\nnetwork_data.json');
+    expect(body(openstack(view({ userData: Buffer.from('x') }), [version]))).toBe('meta_data.json\nnetwork_data.json\nuser_data');
+    expect(JSON.parse(body(openstack(view(), [version, 'meta_data.json'])))).toMatchObject({ uuid: 'i', hostname: 'web' });
+  });
+  it.each(['2009-04-04', '2016-09-02', '2018-09-24', '2019-10-01', '2021-01-03', '2021-03-23'])('give the same in EC2’s version %s', (version) => {
+    expect(body(ec2(view(), [])).split('\n')).toContain(version);
+    expect(body(ec2(view(), [version, 'meta-data', 'instance-id']))).toBe('i');
+  });
+  it('describe every card in the user’s order, by MAC', () => {
+    const second = { port: { ...port, id: 'q', mac: '56:43:53:00:00:02', position: 1 }, network: { ...network, id: 'm', mtu: 9000, dns: ['9.9.9.9', '8.8.8.8'] } };
+    const two = { ...view(), nics: [{ port, network }, second] };
+    expect(JSON.parse(body(openstack(two, ['latest', 'network_data.json'])))).toEqual({
+      links: [
+        { id: 'link0', vif_id: 'p', type: 'phy', ethernet_mac_address: port.mac, mtu: 1450 },
+        { id: 'link1', vif_id: 'q', type: 'phy', ethernet_mac_address: '56:43:53:00:00:02', mtu: 9000 },
+      ],
+      networks: [
+        { id: 'network0', network_id: 'n', type: 'ipv4_dhcp', link: 'link0' },
+        { id: 'network1', network_id: 'm', type: 'ipv4_dhcp', link: 'link1' },
+      ],
+      services: [
+        { type: 'dns', address: '9.9.9.9' },
+        { type: 'dns', address: '8.8.8.8' },
+      ],
+    });
   });
   it('give user-data unparsed', () => {
     const userData = Buffer.from([0x1f, 0x8b, 0, 255, 10]);

@@ -129,9 +129,18 @@ export class MetadataService {
     if (token !== undefined && !this.tokens.valid(port.id, String(token))) return send(res, 401, text('invalid token\n'));
     const instance = await this.provider?.of(port.instanceId);
     if (!instance) return send(res, 404, null);
-    const nics = this.document.networks.flatMap((network) => network.ports.filter((p) => p.instanceId === port.instanceId).map((p) => ({ port: p, network })));
-    const answer = this.route({ port, nics, instance }, path.split('/').filter((part) => part !== ''));
+    const answer = this.route({ port, nics: this.nicsOf(port.instanceId), instance }, path.split('/').filter((part) => part !== ''));
     send(res, answer ? 200 : 404, answer, req.method === 'HEAD');
+  }
+
+  /** In the user's order, with the DNS servers that DHCP gives out. */
+  private nicsOf(instanceId: string): GuestView['nics'] {
+    return this.document.networks
+      .flatMap((network) => {
+        const dns = this.wanted.find((n) => n.networkId === network.id)?.dns ?? network.dns;
+        return network.ports.filter((p) => p.instanceId === instanceId).map((port) => ({ port, network: { ...network, dns: [...dns] } }));
+      })
+      .sort((a, b) => a.port.position - b.port.position);
   }
 
   private route(view: GuestView, path: string[]): Answer {

@@ -1,6 +1,7 @@
 import { bytes, json, text, type Answer, type GuestView } from './guest-view';
 
-const versions = ['2018-08-27', 'latest'];
+/** All dated versions that agents ask for; the tree is the same under each, and grows only. */
+const versions = ['2012-08-10', '2013-04-04', '2013-10-17', '2015-10-15', '2016-06-30', '2016-10-06', '2017-02-22', '2018-08-27', '2020-10-14', 'latest'];
 const keyName = (index: number): string => `key-${index}`;
 
 const metaData = ({ instance }: GuestView): object => ({
@@ -10,35 +11,32 @@ const metaData = ({ instance }: GuestView): object => ({
   project_id: instance.project,
   availability_zone: 'default',
   launch_index: 0,
+  devices: [],
   meta: {},
   public_keys: Object.fromEntries(instance.sshKeys.map((key, index) => [keyName(index), key])),
   keys: instance.sshKeys.map((key, index) => ({ name: keyName(index), type: 'ssh', data: key })),
 });
 
+/** All cards in the user's order. Addresses and routes come by DHCP, which gives the default route to one card only. */
 const networkData = ({ nics }: GuestView): object => ({
   links: nics.map(({ port, network }, index) => ({ id: `link${index}`, vif_id: port.id, type: 'phy', ethernet_mac_address: port.mac, mtu: network.mtu })),
   networks: nics.map(({ network }, index) => ({ id: `network${index}`, network_id: network.id, type: 'ipv4_dhcp', link: `link${index}` })),
   services: [...new Set(nics.flatMap(({ network }) => network.dns))].map((address) => ({ type: 'dns', address })),
 });
 
-/** Answers a path below `/openstack`. */
+/** Files of a version. What an instance does not have is not there: agents take an empty file for one. */
+const files = (view: GuestView): Record<string, Answer> => ({
+  'meta_data.json': json(metaData(view)),
+  'network_data.json': json(networkData(view)),
+  ...(view.instance.userData.length > 0 && { user_data: bytes(view.instance.userData) }),
+});
+
+/** Answers a path below `/openstack`, as OpenStack's metadata service does. */
 export const openstack = (view: GuestView, path: string[]): Answer => {
   const [version, file, ...rest] = path;
   if (version === undefined) return text(versions.join('\n'));
   if (!versions.includes(version) || rest.length > 0) return null;
-  const { userData } = view.instance;
-  switch (file) {
-    case undefined:
-      return text(['meta_data.json', 'network_data.json', 'vendor_data.json', ...(userData.length > 0 ? ['user_data'] : [])].join('\n'));
-    case 'meta_data.json':
-      return json(metaData(view));
-    case 'network_data.json':
-      return json(networkData(view));
-    case 'vendor_data.json':
-      return json({});
-    case 'user_data':
-      return userData.length > 0 ? bytes(userData) : null;
-    default:
-      return null;
-  }
+  const found = files(view);
+  if (file === undefined) return text(Object.keys(found).join('\n'));
+  return Object.hasOwn(found, file) ? (found[file] ?? null) : null;
 };

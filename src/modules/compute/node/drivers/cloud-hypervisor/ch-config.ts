@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { VerbFailure } from '../../../../../core/m2m/verb-handler';
+import { firmwareIdentity, seedSerial } from '../common/firmware-identity';
 import type { VmSpec } from '../vmm-driver';
 
 /** Files of one VM under its run folder. The lock beside the API socket is the VMM's own, and stays. */
@@ -13,6 +14,17 @@ export interface ChPayload {
   cmdline: string;
 }
 
+/** The firmware's tables. Releases before 53 know the two older members only, and would ignore the others silently. */
+type ChPlatform = { system_manufacturer: string; system_product_name: string; system_serial_number: string; system_uuid?: string } | { serial_number: string; uuid?: string };
+
+/** What this VMM on this host can do beyond what all releases can. */
+export interface ChAbilities {
+  /** The VMM confines itself by Landlock. */
+  landlock: boolean;
+  /** It takes the names in the firmware's tables. */
+  names: boolean;
+}
+
 /** Body of vm.create, as far as it is used here. Unknown members would be ignored silently, so this is typed. */
 export interface ChVmConfig {
   cpus: { boot_vcpus: number; max_vcpus: number };
@@ -23,14 +35,13 @@ export interface ChVmConfig {
   rng: { src: string };
   serial: { mode: 'Socket'; socket: string } | { mode: 'File'; file: string };
   console: { mode: 'Off' };
-  platform?: { serial_number: string; uuid?: string };
+  platform?: ChPlatform;
   landlock_enable?: true;
   landlock_rules?: { path: string; access: 'r' | 'w' | 'rw' }[];
 }
 
 /** VIRTIO's lowest, which the VMM insists on. */
 const lowestMtu = 1280;
-const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** What only this VMM cannot run. Throws a permanent `VerbFailure`. */
 export const checkForCh = (spec: VmSpec, payload: ChPayload): void => {
@@ -45,7 +56,7 @@ export const checkForCh = (spec: VmSpec, payload: ChPayload): void => {
  * The instance in Cloud Hypervisor's terms. Ids are ours, for its own shift between boots; the image type is always said, for a guest could write
  * another format's signature; the console is off, for its default is a terminal that a detached process has not.
  */
-export const chConfig = (spec: VmSpec, payload: ChPayload, landlock: boolean): ChVmConfig => ({
+export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: ChAbilities): ChVmConfig => ({
   cpus: { boot_vcpus: spec.vcpus, max_vcpus: spec.vcpus },
   memory: { size: spec.memoryBytes },
   payload: payload.firmware !== '' ? { firmware: payload.firmware } : { kernel: payload.kernel, cmdline: payload.cmdline },
@@ -62,9 +73,15 @@ export const chConfig = (spec: VmSpec, payload: ChPayload, landlock: boolean): C
   rng: { src: '/dev/urandom' },
   serial: { mode: 'Socket', socket: join(spec.runDir, chFiles.serial) },
   console: { mode: 'Off' },
-  platform: { serial_number: spec.smbiosSerial, ...(uuidPattern.test(spec.instanceId) && { uuid: spec.instanceId }) },
+  platform: platform(spec.instanceId, names),
   ...(landlock && { landlock_enable: true as const, landlock_rules: landlockRules(spec) }),
 });
+
+const platform = (instanceId: string, names: boolean): ChPlatform => {
+  const { manufacturer, product, serial, uuid } = firmwareIdentity(instanceId);
+  if (!names) return { serial_number: seedSerial, ...(uuid !== null && { uuid }) };
+  return { system_manufacturer: manufacturer, system_product_name: product, system_serial_number: serial, ...(uuid !== null && { system_uuid: uuid }) };
+};
 
 /** What the VMM does not think of itself: a reboot binds the serial socket anew, so the run folder must stay writable; and it reads each tap's flags there. */
 const landlockRules = (spec: VmSpec): NonNullable<ChVmConfig['landlock_rules']> => [

@@ -21,8 +21,9 @@ import { unixTransport } from './ch-transport';
 
 /** Milliseconds. */
 const deadlines = { shutdown: 5000, terminate: 3000, kill: 10_000, wait: 60_000 } as const;
-/** First release with Landlock. */
+/** First releases with Landlock, and with names in the firmware's tables. */
 const landlockSince = 41;
+const namesSince = 53;
 
 /** Cloud Hypervisor by its API. One process is one VM: whatever goes wrong with it, ending the process cleans up. */
 export class CloudHypervisorDriver extends VmmDriver {
@@ -57,7 +58,8 @@ export class CloudHypervisorDriver extends VmmDriver {
     const binary = await findProgram(this.options.binary);
     if (!facts.usable || binary === null) throw new VerbFailure('vmm_unusable', `Cloud Hypervisor cannot be used: ${facts.reason}`, true);
     await checkResources(spec);
-    const landlock = !this.landlockRefused && Number.parseInt(facts.version, 10) >= landlockSince;
+    const release = Number.parseInt(facts.version, 10);
+    const landlock = !this.landlockRefused && release >= landlockSince;
     const files = await RunFiles.prepare(spec.runDir, spec.logDir);
     let spawned: SpawnedVmm | null = null;
     try {
@@ -69,7 +71,7 @@ export class CloudHypervisorDriver extends VmmDriver {
       if (!placement.enforced) this.log.debug({ instanceId: spec.instanceId, reason: placement.reason }, 'limits are not enforced');
       const client = new ChClient(unixTransport(join(spec.runDir, chFiles.api)));
       await awaitApi(client, spawned, logFile);
-      await chSession.launch(client, chConfig(spec, this.options.payload, landlock));
+      await chSession.launch(client, chConfig(spec, this.options.payload, { landlock, names: release >= namesSince }));
       return { driver: this.kind, instanceId: spec.instanceId, process: spawned.process, runDir: spec.runDir, logDir: spec.logDir, startedAt: new Date().toISOString() };
     } catch (error) {
       const output = await readTail(join(spec.logDir, chLogs.output));

@@ -2,24 +2,27 @@ import type { VmSpec } from '../vmm-driver';
 import { qemuArguments } from './qemu-arguments';
 
 const spec: VmSpec = {
-  instanceId: 'i-1',
+  instanceId: '0b8e9d1a-7f7b-4d0e-9a55-2f60c1aabbcc',
   name: 'a,b',
   vcpus: 3,
   memoryBytes: 256 * 1024 * 1024,
   disks: [{ id: '11111111-2222-3333-4444-555555555555', path: '/pool/a,b.raw', format: 'raw', readonly: true }],
   nics: [{ id: 'n1', tap: 'tap1', mac: '52:54:00:00:00:01', mtu: 1450 }],
   netns: 'ns',
-  smbiosSerial: 'ds=nocloud;s=http://x/,y',
   runDir: '/run/a,b',
   logDir: '/log',
 };
 const valuesOf = (args: string[], option: string): string[] => args.flatMap((arg, n) => (args[n - 1] === option ? [arg] : []));
 
 describe('qemuArguments', () => {
-  it('doubles commas where QEMU splits at them, so that no path or serial becomes an option', () => {
+  it('doubles commas where QEMU splits at them, so that no path becomes an option', () => {
     const args = qemuArguments(spec, 'tcg');
-    expect(valuesOf(args, '-smbios')).toEqual(['type=1,manufacturer=VC Stack,product=Instance,serial=ds=nocloud;s=http://x/,,y']);
     expect(valuesOf(args, '-chardev').every((value) => value.includes('path=/run/a,,b/'))).toBe(true);
+  });
+  it('names the machine so that agents of guests look for metadata, and know the instance again', () => {
+    expect(valuesOf(qemuArguments(spec, 'kvm'), '-smbios')).toEqual([
+      'type=1,manufacturer=VC Stack,product=OpenStack Compute,serial=0b8e9d1a-7f7b-4d0e-9a55-2f60c1aabbcc,uuid=0b8e9d1a-7f7b-4d0e-9a55-2f60c1aabbcc',
+    ]);
   });
   it('states the format, the lock and the read-only flag of every disk', () => {
     const [file, node] = valuesOf(qemuArguments(spec, 'tcg'), '-blockdev').map((value) => JSON.parse(value) as Record<string, unknown>);

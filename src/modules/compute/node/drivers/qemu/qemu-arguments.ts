@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { firmwareIdentity } from '../common/firmware-identity';
 import type { VmSpec } from '../vmm-driver';
 import type { UefiFirmware } from './uefi-firmware';
 
@@ -12,6 +13,11 @@ export const uefiVariables = 'uefi-vars.fd';
 
 /** A comma ends a value in QEMU's option lists; doubled it stands for itself. */
 const escape = (value: string): string => value.replaceAll(',', ',,');
+
+const smbios = (instanceId: string): string => {
+  const { manufacturer, product, serial, uuid } = firmwareIdentity(instanceId);
+  return `type=1,manufacturer=${escape(manufacturer)},product=${escape(product)},serial=${escape(serial)}${uuid === null ? '' : `,uuid=${uuid}`}`;
+};
 
 const machine = (accel: QemuAccel, uefi: boolean): string[] => {
   // Nothing that a cloud guest does not use: less for the firmware and the guest's kernel to probe. HPET emulation is slow without KVM.
@@ -95,7 +101,7 @@ export const qemuArguments = (spec: VmSpec, accel: QemuAccel, uefi: UefiFirmware
   '-boot',
   'strict=on,menu=off',
   '-smbios',
-  `type=1,manufacturer=VC Stack,product=Instance,serial=${escape(spec.smbiosSerial)}`,
+  smbios(spec.instanceId),
   '-sandbox',
   'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny',
   ...channels(spec),

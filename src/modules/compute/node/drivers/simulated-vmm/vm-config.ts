@@ -107,6 +107,8 @@ const platform = object('PlatformConfig', {
   serial_number: optional(text),
   system_uuid: optional(text),
   uuid: optional(text),
+  system_manufacturer: optional(text),
+  system_product_name: optional(text),
   oem_strings: optional(list(text)),
   iommufd: defaulted(flag, false),
 });

@@ -37,7 +37,6 @@ const specSchema = z.object({
     disks: z.array(z.object({ id: z.string(), path: z.string(), format: z.literal('raw'), readonly: z.boolean() })),
     nics: z.array(z.object({ id: z.string(), tap: z.string(), mac: z.string(), mtu: z.number() })),
     netns: z.string().nullable(),
-    smbiosSerial: z.string(),
     runDir: z.string(),
     logDir: z.string(),
   }),
@@ -176,7 +175,7 @@ export class SimulatedDriver extends VmmDriver {
     };
     const running: Running = { token, client, kill, ended };
     table.set(runDir, running);
-    await chSession.launch(client, chConfig(spec, payload, false));
+    await chSession.launch(client, chConfig(spec, payload, { landlock: false, names: true }));
     return running;
   }
 }

@@ -15,7 +15,7 @@ import { LinuxStateStore, type LinuxState } from './linux-state.store';
 import * as names from './names';
 import { execIn, ipBatch, listNetns, namesArePrivate } from './netns';
 import { dropTable, listedHash, loadTables, tablesHash } from './nft';
-import { assignLinks, inPool, planHost, type Plan, type WantedNamespace } from './plan';
+import { assignLinks, inPool, nameServers, planHost, type Plan, type WantedNamespace } from './plan';
 import { hostResolvers } from './resolvers';
 
 /** Children at a time: enough to keep two cores busy. */
@@ -49,6 +49,8 @@ export class LinuxNetworkDriver extends NetworkDriver {
   private readonly done = new Map<string, string>();
   private readonly dhcpDone = new Map<string, string>();
   private prepared: Promise<void> | undefined;
+  /** Of the host, as the last pass found them. */
+  private resolvers: readonly string[] = [];
 
   constructor(
     private readonly config: Config,
@@ -66,7 +68,7 @@ export class LinuxNetworkDriver extends NetworkDriver {
 
   served({ hostId, document }: Pick<ConvergeRequest, 'hostId' | 'document'>): ServedNetwork[] {
     const hash = names.hostHash(hostId);
-    return document.networks.filter((n) => n.ports.length > 0).map((n) => ({ networkId: n.id, netns: names.networkNetns(hash, n.id) }));
+    return document.networks.filter((n) => n.ports.length > 0).map((n) => ({ networkId: n.id, netns: names.networkNetns(hash, n.id), dns: nameServers(n, this.resolvers) }));
   }
 
   async converge(request: ConvergeRequest): Promise<PortOutcome[]> {
@@ -83,7 +85,8 @@ export class LinuxNetworkDriver extends NetworkDriver {
     const hash = names.hostHash(hostId);
     const state = await this.store.load();
     const links = await this.links(document, section.linkPool, hash, state);
-    const plan = planHost(document, { hash, linkPool: section.linkPool, links, resolvers: await hostResolvers() });
+    this.resolvers = await hostResolvers();
+    const plan = planHost(document, { hash, linkPool: section.linkPool, links, resolvers: this.resolvers });
     const { live, dead } = await listNetns(names.netnsPrefix(hash));
     // A namespace that was there and is not: more may be wrong than the document changed.
     const lost = plan.namespaces.some((n) => n.netns !== null && this.done.has(n.netns) && !live.has(n.netns));

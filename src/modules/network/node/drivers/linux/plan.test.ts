@@ -8,6 +8,8 @@ const port = (n: number, instance = n): NetworkDocument['ports'][number] => ({
   mac: `56:43:53:00:00:${10 + n}`,
   address: `10.77.0.${10 + n}`,
   hostname: `vm${n}`,
+  position: 0,
+  defaultRoute: true,
 });
 const network = (n: number, ports: NetworkDocument['ports'], nat = true): NetworkDocument => ({
   id: `11111111-1111-4111-8111-1111111111${10 + n}`,
@@ -43,6 +45,27 @@ describe('the plan of a host', () => {
     const [a, b] = [network(1, [port(1), port(2)]), network(2, [port(3, 1)])];
     const sorted = (p: Plan): string => JSON.stringify(p.namespaces.map((n) => ({ ...n, links: [...n.links].sort((x, y) => x.name.localeCompare(y.name)), portIds: [...n.portIds].sort() })).sort((x, y) => String(x.netns).localeCompare(String(y.netns))));
     expect(sorted(plan([b, { ...a, ports: [...a.ports].reverse() }]))).toBe(sorted(plan([a, b])));
+  });
+
+  it('gives no way out by DHCP to ports whose guest has it elsewhere', () => {
+    const [first, second] = [port(1, 1), { ...port(2, 1), position: 1, defaultRoute: false }];
+    const [out, both] = plan([network(1, [first]), network(2, [port(3), second])]).dhcp;
+    for (const server of [out, both]) {
+      expect(server?.config).toContain('dhcp-option=option:classless-static-route,169.254.169.254/32,10.77.0.1,0.0.0.0/0,10.77.0.1');
+      expect(server?.config).toContain('dhcp-option=option:router,10.77.0.1');
+    }
+    expect(out?.config.filter((line) => line.includes('inside'))).toEqual([]);
+    expect(both?.config.filter((line) => line.includes('inside'))).toEqual([
+      `dhcp-mac=set:inside,${second.mac}`,
+      'dhcp-option=tag:inside,option:classless-static-route,169.254.169.254/32,10.77.0.1',
+      'dhcp-option=tag:inside,option:router',
+    ]);
+  });
+
+  it('keeps the cards of an instance in the user’s order', () => {
+    const [a, b] = [{ ...port(1, 1), position: 1 }, { ...port(2, 1), position: 0 }];
+    const instance = only(plan([network(1, [a]), network(2, [b])]), 'instance');
+    expect(instance.portIds).toEqual([b.id, a.id]);
   });
 
   it('puts both NICs of an instance in one namespace, each with its own bridge and zone', () => {

@@ -187,10 +187,15 @@ const hostNamespace = (options: PlanOptions, routed: NetworkDocument[]): WantedN
 /** A name that dnsmasq reads as one: a label that is no lease time and no keyword of its hosts file. Other guests learn theirs from metadata. */
 export const leasableName = (name: string): boolean => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(name) && !/^([0-9]+[smhdw]?|infinite|ignore)$/i.test(name);
 
+/** DNS servers that guests of a network are given: its own, or the host's where it names none and has a way out. */
+export const nameServers = (network: NetworkDocument, resolvers: readonly string[]): readonly string[] => (network.dns.length > 0 ? network.dns : network.nat ? resolvers : []);
+
 const dhcp = (options: PlanOptions, network: NetworkDocument): WantedDhcp => {
   const { first, prefix } = parseSubnet(network.subnet);
-  const dns = network.dns.length > 0 ? network.dns : network.nat ? options.resolvers : [];
-  const routes = [`${metadataAddress}/32,${network.gateway}`, ...(network.nat ? [`0.0.0.0/0,${network.gateway}`] : [])].join(',');
+  const dns = nameServers(network, options.resolvers);
+  const toMetadata = `${metadataAddress}/32,${network.gateway}`;
+  const toAll = network.nat ? `,0.0.0.0/0,${network.gateway}` : '';
+  const inside = network.nat ? network.ports.filter((p) => !p.defaultRoute) : [];
   return {
     networkId: network.id,
     netns: names.networkNetns(options.hash, network.id),
@@ -208,9 +213,12 @@ const dhcp = (options: PlanOptions, network: NetworkDocument): WantedDhcp => {
       'dhcp-authoritative',
       'dhcp-lease-max=65536',
       `dhcp-range=${formatIpv4(first)},static,${netmask(prefix)},1h`,
-      `dhcp-option=option:classless-static-route,${routes}`,
+      `dhcp-option=option:classless-static-route,${toMetadata}${toAll}`,
       // Without a value: nothing is sent, where dnsmasq would name itself.
       network.nat ? `dhcp-option=option:router,${network.gateway}` : 'dhcp-option=option:router',
+      // Guests whose way out is another of their cards. Not by tags in the hosts file: dnsmasq 2.90 aborts when it reads one again that has a lease.
+      ...inside.map((p) => `dhcp-mac=set:inside,${p.mac}`).sort(),
+      ...(inside.length > 0 ? [`dhcp-option=tag:inside,option:classless-static-route,${toMetadata}`, 'dhcp-option=tag:inside,option:router'] : []),
       dns.length > 0 ? `dhcp-option=option:dns-server,${dns.join(',')}` : 'dhcp-option=option:dns-server',
       // 26, the interface's MTU, also for clients that do not ask for it.
       `dhcp-option-force=option:mtu,${network.mtu}`,
@@ -231,7 +239,7 @@ export const planHost = (document: HostNetworkDocument, options: PlanOptions): P
       byInstance.set(port.instanceId, nics);
     }
   }
-  for (const nics of byInstance.values()) nics.sort((a, b) => a.port.id.localeCompare(b.port.id));
+  for (const nics of byInstance.values()) nics.sort((a, b) => a.port.position - b.port.position || a.port.id.localeCompare(b.port.id));
   const routed = networks.filter((n) => n.nat);
   return {
     namespaces: [
