@@ -18,25 +18,35 @@ interface Seen {
 describe('who gets what from each route', () => {
   let stack: ManagementStack;
   let identities: Identity[];
-  /** One per column, from an address of its own: attempts to log in are counted by address. */
+  /** Wrong credentials are counted by address: each column has one of its own, and a new one after so many requests. */
+  const perAddress = 50;
   const agents = new Map<string, Agent>();
+  const sent = new Map<string, number>();
 
   beforeAll(async () => {
     stack = await ManagementStack.start();
     identities = await makeIdentities(stack);
-    identities.forEach((who, i) => agents.set(who.column, new Agent({ connect: { rejectUnauthorized: false }, localAddress: `127.0.1.${i + 1}` })));
   });
   afterAll(async () => {
     await Promise.all([...agents.values()].map((agent) => agent.destroy()));
     await stack?.close();
   });
 
+  const agentOf = (who: Identity): Agent => {
+    const before = sent.get(who.column) ?? 0;
+    sent.set(who.column, before + 1);
+    const localAddress = `127.0.${1 + Math.floor(before / perAddress)}.${1 + identities.indexOf(who)}`;
+    const agent = agents.get(localAddress) ?? new Agent({ connect: { rejectUnauthorized: false }, localAddress });
+    agents.set(localAddress, agent);
+    return agent;
+  };
+
   const send = async (who: Identity, method: string, path: string, body: unknown, bearer: string | undefined): Promise<Seen> => {
     const ended = new AbortController();
     const raw = Buffer.isBuffer(body);
     const response = await request(`${stack.url}${path}`, {
       method: method as 'GET',
-      dispatcher: agents.get(who.column) ?? new Agent(),
+      dispatcher: agentOf(who),
       signal: ended.signal,
       headers: { ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }), ...(body !== undefined && { 'content-type': raw ? 'application/octet-stream' : 'application/json' }) },
       ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }),

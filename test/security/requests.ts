@@ -42,6 +42,17 @@ const user = async (stack: ManagementStack): Promise<string> => {
   return id;
 };
 
+const userWithSession = async (stack: ManagementStack): Promise<{ id: string; session: string }> => {
+  const [id, session] = [await user(stack), randomUUID()];
+  await stack.db.database.query(`INSERT INTO session (id, user_id, expires_at) VALUES ($1, $2, now() + interval '1 day')`, [session, id]);
+  return { id, session };
+};
+const apiToken = async (stack: ManagementStack, owner: string): Promise<string> => {
+  const id = randomUUID();
+  await stack.db.database.query(`INSERT INTO api_token (id, user_id, name, hash) SELECT $1::uuid, id, 'of ' || $1::text, '\\x00' FROM app_user WHERE name = $2`, [id, owner]);
+  return id;
+};
+
 /** As one is after its host was lost: there, with no host and no task. */
 const instance = async (stack: ManagementStack): Promise<string> => {
   const id = randomUUID();
@@ -109,13 +120,23 @@ export const requests: Record<string, Make> = {
   'GET /users/{ref}': async (s) => ({ path: `/users/${await user(s)}` }),
   'PATCH /users/{ref}': async (s) => ({ path: `/users/${await user(s)}`, body: { admin: true } }),
   'DELETE /users/{ref}': async (s) => ({ path: `/users/${await user(s)}` }),
+  'GET /users/{ref}/sessions': async (s) => {
+    const { id, session } = await userWithSession(s);
+    return { path: `/users/${id}/sessions`, sees: session };
+  },
+  'DELETE /users/{ref}/sessions': async (s) => ({ path: `/users/${(await userWithSession(s)).id}/sessions` }),
+  'DELETE /users/{ref}/sessions/{id}': async (s) => {
+    const { id, session } = await userWithSession(s);
+    return { path: `/users/${id}/sessions/${session}` };
+  },
+  'GET /users/{ref}/api-tokens': async (s) => {
+    const token = await apiToken(s, 'viewer');
+    return { path: '/users/viewer/api-tokens?limit=500', sees: token };
+  },
+  'DELETE /users/{ref}/api-tokens/{token}': async (s) => ({ path: `/users/viewer/api-tokens/${await apiToken(s, 'viewer')}` }),
   'GET /api-tokens': async () => ({ path: '/api-tokens' }),
   'POST /api-tokens': async () => ({ path: '/api-tokens', body: { name: name() } }),
-  'DELETE /api-tokens/{ref}': async (s, who) => {
-    const id = randomUUID();
-    await s.db.database.query(`INSERT INTO api_token (id, user_id, name, hash) SELECT $1::uuid, id, $1::text, '\\x00' FROM app_user WHERE name = $2`, [id, who.user ?? 'member']);
-    return { path: `/api-tokens/${id}` };
-  },
+  'DELETE /api-tokens/{ref}': async (s, who) => ({ path: `/api-tokens/${await apiToken(s, who.user ?? 'member')}` }),
   'GET /projects': async (s) => ({ path: '/projects?limit=500', sees: await red(s) }),
   'GET /projects?project=red': async (s) => ({ path: '/projects?limit=500&project=red', sees: await red(s) }),
   'POST /projects': async () => ({ path: '/projects', body: { name: name() } }),

@@ -6,6 +6,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics } from 'prom-client';
+import { KnownPermissions } from '../auth/known-permissions';
 import { Config } from '../config/config';
 import { Database } from '../db/database';
 import { Problem } from '../errors/problem';
@@ -57,6 +58,7 @@ export class HttpServer {
     private readonly health: HealthChecks,
     private readonly assets: ConsoleAssets,
     private readonly sockets: SocketGateway,
+    private readonly permissions: KnownPermissions,
   ) {
     this.log = logging.for('http');
     this.server = createServer({ minVersion: 'TLSv1.2', maxHeaderSize: 16_384 }, this.app);
@@ -77,6 +79,7 @@ export class HttpServer {
     this.mounted = true;
     this.routes = controllers.flatMap((c) => c.routes());
     auditRoutes(this.routes);
+    for (const { spec } of this.routes) if (spec.permission) this.permissions.add(spec.permission);
     this.app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('case sensitive routing', true);
     this.app.use(this.observer.handler(), securityHeaders());
     this.app.use((req, _res, next) => next(/^\/\/|\\/.test(req.url) ? new Problem({ status: 400, code: 'malformed_path', detail: 'The path is not valid.' }) : undefined));

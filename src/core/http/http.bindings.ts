@@ -1,5 +1,6 @@
 import type { ContainerModuleLoadOptions } from 'inversify';
 import { BearerAuthentication } from '../auth/bearer-authentication';
+import { KnownPermissions } from '../auth/known-permissions';
 import { ConsoleAssets } from './console-assets';
 import { HealthChecks } from './health-checks';
 import { HttpServer } from './http-server';
@@ -12,7 +13,7 @@ import { SocketGateway } from './socket-gateway';
 
 /** The management role's HTTP side. Needs Config, Logging, Metrics, Database, RedisClients and an Authenticator. */
 export const bindHttp = ({ bind }: ContainerModuleLoadOptions): void => {
-  for (const service of [BearerAuthentication, ConsoleAssets, HealthChecks, HttpServer, IdempotencyRepository, LoginAttemptRepository, SecretLimiter, RequestObserver, RouteRunner, SocketGateway]) {
+  for (const service of [BearerAuthentication, ConsoleAssets, HealthChecks, HttpServer, KnownPermissions, IdempotencyRepository, LoginAttemptRepository, SecretLimiter, RequestObserver, RouteRunner, SocketGateway]) {
     bind<object>(service).toSelf().inSingletonScope();
   }
 };

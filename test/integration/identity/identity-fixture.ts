@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Container, ContainerModule } from 'inversify';
 import { pino } from 'pino';
 import { Access } from '../../../src/core/auth/access';
+import { KnownPermissions } from '../../../src/core/auth/known-permissions';
 import type { Permission } from '../../../src/core/auth/permissions';
 import type { Principal } from '../../../src/core/auth/principal';
 import { Config } from '../../../src/core/config/config';
@@ -30,6 +31,7 @@ import { UserService } from '../../../src/modules/identity/management/user.servi
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { HttpLoginAttempts1764300200002 } from '../../../migrations/1764300200002-http-login-attempts';
 import { IdentityUsers1764300300000 } from '../../../migrations/1764300300000-identity-users';
+import { IdentitySessionAddress1764300300002 } from '../../../migrations/1764300300002-identity-session-address';
 
 class RecordedOutbox extends Outbox {
   readonly events: LiveEvent[] = [];
@@ -61,7 +63,7 @@ export class IdentityFixture {
   ) {}
 
   static async start(config: Record<string, unknown> = {}): Promise<IdentityFixture> {
-    const db = await startTestDatabase({ entities: identityEntities, migrations: [HttpLoginAttempts1764300200002, IdentityUsers1764300300000] });
+    const db = await startTestDatabase({ entities: identityEntities, migrations: [HttpLoginAttempts1764300200002, IdentityUsers1764300300000, IdentitySessionAddress1764300300002] });
     const stateDir = await mkdtemp(join(tmpdir(), 'identity-'));
     const fixture = new IdentityFixture(db, stateDir, new MasterKey(randomBytes(32)), new Container());
     fixture.container = fixture.process(config);
@@ -80,6 +82,9 @@ export class IdentityFixture {
     container.bind(RedisClients).toSelf().inSingletonScope();
     container.bind(LoginAttemptRepository).toSelf().inSingletonScope();
     container.bind(SecretLimiter).toSelf().inSingletonScope();
+    const permissions = new KnownPermissions();
+    for (const permission of ['instance:read', 'instance:create', 'volume:read'] as const) permissions.add(permission);
+    container.bind(KnownPermissions).toConstantValue(permissions);
     container.load(new ContainerModule(identityWiring.bind));
     return container;
   }

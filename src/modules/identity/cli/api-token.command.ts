@@ -1,8 +1,17 @@
 import type { Command } from 'commander';
-import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
+import type { CliColumn, CliContext, CliRegistrar } from '../../../core/cli/cli-context';
 import { formatTime } from '../../../core/cli/format';
 import { parseInteger } from '../../../core/cli/parse-size';
 import type { ApiToken } from '../contract/identity.api';
+
+export const apiTokenColumns: CliColumn<ApiToken>[] = [
+  { header: 'name', value: (t) => t.name },
+  { header: 'scopes', value: (t) => t.scopes?.join(', ') ?? 'all' },
+  { header: 'expires', value: (t) => (t.expiresAt ? formatTime(t.expiresAt) : 'never') },
+  { header: 'last used', value: (t) => (t.lastUsedAt ? formatTime(t.lastUsedAt) : 'never') },
+  { header: 'created', value: (t) => formatTime(t.createdAt), wide: true },
+  { header: 'id', value: (t) => t.id, wide: true },
+];
 
 export class ApiTokenCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
@@ -11,14 +20,7 @@ export class ApiTokenCommands implements CliRegistrar {
       .command('list')
       .description('list your API tokens')
       .action(async () => {
-        context.print(await context.list<ApiToken>('/api-tokens'), [
-          { header: 'name', value: (t) => t.name },
-          { header: 'scopes', value: (t) => t.scopes?.join(', ') ?? 'all' },
-          { header: 'expires', value: (t) => (t.expiresAt ? formatTime(t.expiresAt) : 'never') },
-          { header: 'last used', value: (t) => (t.lastUsedAt ? formatTime(t.lastUsedAt) : 'never') },
-          { header: 'created', value: (t) => formatTime(t.createdAt), wide: true },
-          { header: 'id', value: (t) => t.id, wide: true },
-        ]);
+        context.print(await context.list<ApiToken>('/api-tokens'), apiTokenColumns);
       });
     token
       .command('create')

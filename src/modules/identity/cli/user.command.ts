@@ -3,6 +3,7 @@ import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
 import { usageFailure } from '../../../core/cli/cli-failure';
 import { formatTime } from '../../../core/cli/format';
 import type { User, Whoami } from '../contract/identity.api';
+import { registerUserAccess } from './user-access.command';
 
 const pathOf = (ref: string): string => `/users/${encodeURIComponent(ref)}`;
 
@@ -84,16 +85,18 @@ export class UserCommands implements CliRegistrar {
       .command('passwd')
       .description("change your own password, or as an admin another user's")
       .argument('[user]', 'name or id; yourself when missing')
+      .option('--revoke-tokens', 'end your API tokens too; another user loses them anyway')
       .option('--password-stdin', "read another user's new password from standard input")
       .addHelpText('after', '\nExamples:\n  vcctl user passwd\n  vcctl user passwd anna')
-      .action(async (ref: string | undefined, options: { passwordStdin?: boolean }) => {
+      .action(async (ref: string | undefined, options: { passwordStdin?: boolean; revokeTokens?: boolean }) => {
         if (ref === undefined) {
           const current = await context.secret('Current password: ');
-          await context.request('POST', '/users/me/password', { body: { current, password: await newPassword(context, false) } });
+          await context.request('POST', '/users/me/password', { body: { current, password: await newPassword(context, false), revokeApiTokens: options.revokeTokens ?? false } });
         } else {
           await context.request('PATCH', pathOf(ref), { body: { password: await newPassword(context, options.passwordStdin) } });
         }
         context.info('password changed');
       });
+    registerUserAccess(user, context);
   }
 }

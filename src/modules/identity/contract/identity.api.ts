@@ -19,6 +19,9 @@ export const updateUser = z.strictObject({ password: password.optional(), admin:
 /** `revokeApiTokens`: the caller's API tokens end with the old password. */
 export const changePassword = z.strictObject({ current: z.string().min(1).max(1024), password, revokeApiTokens: z.boolean().default(false) });
 
+/** An open session. `remoteAddress` is where the login came from; `lastUsedAt` when it last fetched an access token. */
+export const session = z.object({ id: field.id, remoteAddress: z.string().nullable(), createdAt: field.timestamp, lastUsedAt: field.timestamp, expiresAt: field.timestamp });
+
 export const whoami = z.object({
   user,
   via: z.enum(['session', 'api-token']),
@@ -43,6 +46,7 @@ export const createApiToken = z.strictObject({
 export const createdApiToken = apiToken.extend({ token: z.string() });
 
 export type Tokens = z.infer<typeof tokens>;
+export type Session = z.infer<typeof session>;
 export type User = z.infer<typeof user>;
 export type Whoami = z.infer<typeof whoami>;
 export type Project = z.infer<typeof project>;

@@ -18,6 +18,8 @@ import { SessionRepository } from './session.repository';
 import { SessionService } from './session.service';
 import { SigningKeyRepository } from './signing-key.repository';
 import { SigningKeys } from './signing-keys.service';
+import { UserAccessController } from './user-access.controller';
+import { UserAccessService } from './user-access.service';
 import { UserController } from './user.controller';
 import { UserRepository } from './user.repository';
 import { UserService } from './user.service';
@@ -42,6 +44,8 @@ export const identityWiring: ManagementWiring = {
       SessionService,
       SigningKeyRepository,
       SigningKeys,
+      UserAccessController,
+      UserAccessService,
       UserController,
       UserRepository,
       UserService,
@@ -50,6 +54,6 @@ export const identityWiring: ManagementWiring = {
     bind(Authenticator).toService(IdentityAuthenticator);
     bind(Projects).toService(ProjectService);
   },
-  controllers: [SessionController, UserController, ProjectController, ApiTokenController],
+  controllers: [SessionController, UserController, UserAccessController, ProjectController, ApiTokenController],
   services: [IdentityLifecycle],
 };

@@ -10,6 +10,14 @@ export interface RefreshRow {
   used: boolean;
 }
 
+export interface OpenSession {
+  id: string;
+  remoteAddress: string | null;
+  createdAt: string;
+  lastUsedAt: string;
+  expiresAt: string;
+}
+
 /** Sessions and their refresh tokens. All times are the database's. */
 @injectable()
 export class SessionRepository {
@@ -21,11 +29,11 @@ export class SessionRepository {
   }
 
   /** False when the user is gone or disabled meanwhile. Holds the user's row until the transaction ends. */
-  async open(op: Op, session: { id: string; userId: string; passwordHash: string; days: number }): Promise<boolean> {
+  async open(op: Op, session: { id: string; userId: string; passwordHash: string; days: number; remoteAddress: string }): Promise<boolean> {
     const rows: unknown[] = await op.query(
       `WITH holder AS (SELECT id FROM app_user WHERE id = $2 AND enabled AND password_hash = $3 FOR KEY SHARE)
-       INSERT INTO session (id, user_id, expires_at) SELECT $1, holder.id, now() + make_interval(days => $4) FROM holder RETURNING id`,
-      [session.id, session.userId, session.passwordHash, session.days],
+       INSERT INTO session (id, user_id, expires_at, remote_address) SELECT $1, holder.id, now() + make_interval(days => $4), $5 FROM holder RETURNING id`,
+      [session.id, session.userId, session.passwordHash, session.days, session.remoteAddress],
     );
     return rows.length > 0;
   }
@@ -59,6 +67,26 @@ export class SessionRepository {
 
   async revoke(op: Op, id: string, reason: string): Promise<void> {
     await op.query(`UPDATE session SET revoked_at = now(), revoked_reason = $2 WHERE id = $1 AND revoked_at IS NULL`, [id, reason]);
+  }
+
+  /** False when the user has no such open session. */
+  async revokeOf(op: Op, userId: string, id: string, reason: string): Promise<boolean> {
+    const rows: unknown[] = await op.query(
+      `WITH ended AS (UPDATE session SET revoked_at = now(), revoked_reason = $3 WHERE id = $1 AND user_id = $2 AND revoked_at IS NULL AND expires_at > now() RETURNING id) SELECT id FROM ended`,
+      [id, userId, reason],
+    );
+    return rows.length > 0;
+  }
+
+  /** Open ones, newest first (ids are ordered by time), `limit` rows after the id `after`. */
+  async page(op: Op, userId: string, limit: number, after?: string): Promise<OpenSession[]> {
+    const rows: (Omit<OpenSession, 'createdAt' | 'lastUsedAt' | 'expiresAt'> & Record<'createdAt' | 'lastUsedAt' | 'expiresAt', Date>)[] = await op.query(
+      `SELECT s.id, s.remote_address AS "remoteAddress", s.created_at AS "createdAt", s.expires_at AS "expiresAt",
+              COALESCE((SELECT max(r.created_at) FROM refresh_token r WHERE r.session_id = s.id), s.created_at) AS "lastUsedAt"
+       FROM session s WHERE s.user_id = $1 AND s.revoked_at IS NULL AND s.expires_at > now() AND ($2::uuid IS NULL OR s.id < $2) ORDER BY s.id DESC LIMIT $3`,
+      [userId, after ?? null, limit],
+    );
+    return rows.map((row) => ({ ...row, createdAt: row.createdAt.toISOString(), lastUsedAt: row.lastUsedAt.toISOString(), expiresAt: row.expiresAt.toISOString() }));
   }
 
   /** @param but the session that stays, the caller's own for example */

@@ -54,7 +54,7 @@ export class SessionService {
     const sessionId = uuid();
     const access = await this.accessTokens.issue(user.id, sessionId, await this.sessions.now(this.database.op));
     const refresh = await this.database.tx(async (op) => {
-      const open = await this.sessions.open(op, { id: sessionId, userId: user.id, passwordHash: user.passwordHash, days: this.settings().sessionDays });
+      const open = await this.sessions.open(op, { id: sessionId, userId: user.id, passwordHash: user.passwordHash, days: this.settings().sessionDays, remoteAddress });
       if (!open) throw invalidCredentials();
       return this.newRefreshToken(op, sessionId);
     });
