@@ -11,6 +11,7 @@ import { Logging } from '../../../core/telemetry/logging';
 import { PortAttachments } from '../../network/contract/network.ports';
 import { VolumePaths } from '../../storage/contract/storage.ports';
 import type { instanceEnsure, ObservedInstance } from '../contract/instance.verbs';
+import { askToPowerOff } from './ask-to-power-off';
 import { ConsoleHub } from './console.hub';
 import { forcedExit, type VmExit, type VmHandle, type VmmDriver, type VmSpec } from './drivers/vmm-driver';
 import { VmmDrivers } from './drivers/vmm-drivers';
@@ -183,8 +184,8 @@ export class InstanceManager extends Service {
     }
     const driver = this.driverOf(handle);
     if (graceSeconds > 0 && (await driver.state(handle)) !== 'stopped') {
-      await driver.powerButton(handle);
-      const exit = await this.exitWithin(record.instanceId, graceSeconds * 1000, aborted);
+      const watch = this.watches.get(record.instanceId);
+      const exit = watch ? await askToPowerOff(driver, handle, watch.exit, graceSeconds * 1000, aborted) : null;
       if (aborted.aborted) throw new VerbFailure('interrupted', 'Something else was asked of the instance while it was stopping.', false);
       if (exit) return this.ended(record, handle, { cause: 'operator', detail: exit.detail });
     }
@@ -192,21 +193,6 @@ export class InstanceManager extends Service {
     this.watches.delete(record.instanceId);
     await driver.kill(handle);
     await this.ended(record, handle, forcedExit);
-  }
-
-  private async exitWithin(instanceId: string, timeoutMs: number, aborted: AbortSignal): Promise<VmExit | null> {
-    const watch = this.watches.get(instanceId);
-    if (!watch) return null;
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<null>((resolve) => {
-      timer = setTimeout(() => resolve(null), timeoutMs);
-      aborted.addEventListener('abort', () => resolve(null), { once: true });
-    });
-    try {
-      return await Promise.race([watch.exit, timeout]);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   private async adopt(record: InstanceRecord): Promise<void> {
