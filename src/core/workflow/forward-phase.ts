@@ -14,7 +14,7 @@ import { jsonOutput, type StepEnd, type StepRunner } from './step-runner';
 import { publishState, publishTask } from './task-event';
 import type { Seen, StepWrite } from './task-row';
 import type { TaskState } from './workflows';
-import { PermanentError } from './workflow-error';
+import { PermanentError, processDied } from './workflow-error';
 
 type TxStepOf = AnyStep & { kind: 'tx' };
 
@@ -62,6 +62,7 @@ export class ForwardPhase {
     if (late) {
       return this.turn({ ...describeFailure(new PermanentError('deadline_exceeded', 'The task did not end within its time.'), step.name) });
     }
+    if (run.deadly) return this.giveUp(step);
     try {
       return await this.attempt(step, seq);
     } catch (error) {
@@ -281,6 +282,14 @@ export class ForwardPhase {
       if (!accepted) await runner.freeHosts(op);
       return runner.nap(write, pause, op);
     });
+  }
+
+  private giveUp(step: AnyStep): Promise<StepEnd> {
+    const { run, runner } = this;
+    const failure = describeFailure(processDied(run.task.deaths), step.name);
+    this.count(step, failure, true);
+    const attempt = run.row(run.cursor, 'run')?.attempt ?? runner.attemptOf(run.cursor, 'run');
+    return this.turn(failure, { seq: run.cursor, name: step.name, phase: 'run', state: 'failed', attempt, error: storedError(failure) });
   }
 
   private count(step: AnyStep, failure: StepFailure, permanent: boolean): void {

@@ -7,6 +7,9 @@ import type { StepError } from './step-failure';
 import type { ClaimedTask, Hold, Seen, StepRow } from './task-row';
 import type { TaskState } from './workflows';
 
+/** Processes that a step may take with it, whether by its doing or not. */
+const mostDeaths = 3;
+
 type Outputs = Record<string, unknown>;
 
 /** What a worker knows of the task it runs: the row as last written by itself, its steps, and how long it may go on. */
@@ -53,6 +56,12 @@ export class RunState {
 
   get steps(): AnyStep[] {
     return this.definition.steps;
+  }
+
+  /** The step that the task was claimed at has taken its process with it too often: it is not tried again. */
+  get deadly(): boolean {
+    const { deaths, state, cursor } = this.task;
+    return deaths >= mostDeaths && this.state === state && this.cursor === cursor;
   }
 
   get hold(): Hold {

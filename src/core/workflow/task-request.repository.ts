@@ -145,7 +145,7 @@ export class TaskRequestRepository {
   /** A stuck task goes on undoing at `cursor` with a new deadline. */
   async resume(op: Op, taskId: string, cursor: number): Promise<void> {
     await this.database.query(
-      `UPDATE task SET state = 'compensating', cursor = $2, undo_deadline = clock_timestamp() + deadline_ms * interval '1 millisecond',
+      `UPDATE task SET state = 'compensating', cursor = $2, deaths = 0, undo_deadline = clock_timestamp() + deadline_ms * interval '1 millisecond',
               wake_at = clock_timestamp(), wake_seq = wake_seq + 1 WHERE id = $1 AND state = 'stuck'`,
       [taskId, cursor],
       op,

@@ -15,6 +15,8 @@ export interface ClaimedTask {
   cursor: number;
   progress: number;
   fence: string;
+  /** Processes that died, or froze for longer than their lease, while they had the task at its present step. */
+  deaths: number;
   wakeSeq: string;
   deadline: number;
   deadlineMs: number;

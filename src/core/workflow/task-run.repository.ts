@@ -14,6 +14,7 @@ const claimStatement = (due: string): string => `
   WITH RECURSIVE ${due}
   UPDATE task t
      SET waiting_for = NULL, owner = $1, fence = t.fence + 1,
+         deaths = CASE WHEN t.lease_until IS NOT NULL AND t.owner <> $1 THEN t.deaths + 1 ELSE t.deaths END,
          lease_until = now() + $4::float8 * interval '1 millisecond', wake_at = now() + $4::float8 * interval '1 millisecond',
          state = CASE WHEN t.state = 'queued' THEN 'running' ELSE t.state END,
          started_at = COALESCE(t.started_at, now()),
@@ -23,7 +24,7 @@ const claimStatement = (due: string): string => `
     json_build_object('kind', t.subject_kind, 'id', t.subject_id, 'name', t.subject_name) AS subject,
     ${ms('t.deadline')} AS deadline, t.deadline_ms::float8 AS "deadlineMs", ${ms('t.undo_deadline')} AS "undoDeadline",
     t.cancel_requested_at IS NOT NULL AS cancelled, t.cancel_reason AS "cancelReason", t.outcome, t.error, t.lock_key AS "lockKey",
-    t.created_by AS "createdBy", t.request_id AS "requestId", t.priority, t.parent_id AS "parentId", t.parent_step AS "parentStep", ${ms('t.created_at')} AS "createdAt", ${ms('t.started_at')} AS "startedAt",
+    t.deaths, t.created_by AS "createdBy", t.request_id AS "requestId", t.priority, t.parent_id AS "parentId", t.parent_step AS "parentStep", ${ms('t.created_at')} AS "createdAt", ${ms('t.started_at')} AS "startedAt",
     ${ms('clock_timestamp()')} AS now`;
 
 const claimLongestWaiting = claimStatement(longestWaiting);
@@ -48,13 +49,16 @@ const stepUpsert = `
 
 const statement = (set: string, returning = seen, when = ''): string => `WITH t AS (UPDATE task SET ${set} WHERE ${held} ${when} RETURNING id, ${returning}), s AS (${stepUpsert}) SELECT * FROM t`;
 
+/** Another step is at work from here on: deaths are counted per step. */
+const goneOn = 'deaths = CASE WHEN cursor = $7::int THEN deaths ELSE 0 END';
+
 /** $10: whether a task that was cancelled meanwhile is left as it is. */
-const intentStatement = statement('cursor = $7::int, step = $8, progress = $9::int', seen, 'AND NOT ($10::boolean AND cancel_requested_at IS NOT NULL)');
-const advanceStatement = statement('cursor = $7::int, step = $8, progress = $9::int');
+const intentStatement = statement(`${goneOn}, cursor = $7::int, step = $8, progress = $9::int`, seen, 'AND NOT ($10::boolean AND cancel_requested_at IS NOT NULL)');
+const advanceStatement = statement('deaths = 0, cursor = $7::int, step = $8, progress = $9::int');
 const admitStatement = `WITH h AS MATERIALIZED (SELECT id FROM task WHERE ${held} FOR UPDATE), ${takenPlace('$6', '$7')} SELECT task_id FROM taken`;
 const intentWithPlaceStatement = `
   WITH h AS MATERIALIZED (SELECT id FROM task WHERE ${held} AND NOT ($10::boolean AND cancel_requested_at IS NOT NULL) FOR UPDATE), ${takenPlace('$11', '$12')},
-       t AS (UPDATE task SET cursor = $7::int, step = $8, progress = $9::int FROM taken WHERE task.id = taken.task_id RETURNING id, ${seen}),
+       t AS (UPDATE task SET ${goneOn}, cursor = $7::int, step = $8, progress = $9::int FROM taken WHERE task.id = taken.task_id RETURNING id, ${seen}),
        s AS (${stepUpsert})
   SELECT * FROM t`;
 /** As if it had not been claimed: its time has not begun. */
@@ -69,7 +73,7 @@ const napStatement = statement(`step = COALESCE($7, step), waiting_for = $10, ch
    wake_at = CASE WHEN wake_seq = $8::bigint THEN clock_timestamp() + $9::float8 * interval '1 millisecond' ELSE clock_timestamp() END`,
   'wake_at <= clock_timestamp() AS due',
 );
-const compensateStatement = statement(`state = 'compensating', outcome = $7, error = $8::jsonb, cursor = $9::int, undo_deadline = clock_timestamp() + deadline_ms * interval '1 millisecond'`,
+const compensateStatement = statement(`state = 'compensating', deaths = 0, outcome = $7, error = $8::jsonb, cursor = $9::int, undo_deadline = clock_timestamp() + deadline_ms * interval '1 millisecond'`,
   `${seen}, ${ms('undo_deadline')} AS "undoDeadline"`,
 );
 const stuckStatement = statement(`state = 'stuck', error = $7::jsonb, owner = NULL, lease_until = NULL, wake_at = NULL`);

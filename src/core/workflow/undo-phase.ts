@@ -10,6 +10,7 @@ import type { RunState } from './run-state';
 import { describeFailure, storedError, type StepError, type StepFailure } from './step-failure';
 import type { StepEnd, StepRunner } from './step-runner';
 import { publishState } from './task-event';
+import { processDied } from './workflow-error';
 import type { StepWrite } from './task-row';
 
 const unknownError: StepError = { code: 'unknown', message: 'The task failed.', step: null, host: null, hint: null };
@@ -31,6 +32,7 @@ export class UndoPhase {
     run.assertHeld();
     const seq = this.nextToUndo();
     const step = run.steps[seq];
+    if (run.deadly) return this.deadly(step, seq);
     try {
       return step ? await this.undo(step, seq) : await this.finish();
     } catch (error) {
@@ -148,6 +150,15 @@ export class UndoPhase {
       });
     }
     return this.giveUp(failure, write && { ...write, state: 'failed' });
+  }
+
+  /** What cannot be undone without an end to the process is an operator's business. */
+  private deadly(step: AnyStep | undefined, seq: number): Promise<StepEnd> {
+    const { run, runner, services } = this;
+    const failure = describeFailure(processDied(run.task.deaths), step?.name ?? null);
+    services.metrics.stepFailures.inc({ type: run.task.type, step: step?.name ?? 'end', phase: 'undo', kind: 'permanent' });
+    const attempt = run.row(seq, 'undo')?.attempt ?? runner.attemptOf(seq, 'undo');
+    return this.giveUp(failure, step ? { seq, name: step.name, phase: 'undo', state: 'failed', attempt, error: storedError(failure) } : null);
   }
 
   /** Stuck: an alarm and operators' verbs, unless a task that removes the same object waits; then that one goes on from here. */

@@ -10,3 +10,6 @@ export class PermanentError extends Error {
     this.name = 'PermanentError';
   }
 }
+
+/** The work was running each time when its process died; it may be what ends it. */
+export const processDied = (times: number): PermanentError => new PermanentError('process_died', `The work was given up: the process that ran it died ${times} times while it did.`);

@@ -24,6 +24,7 @@ export class WorkflowRun {
   async execute(): Promise<void> {
     const { services, state } = this;
     const { task } = state;
+    if (task.deaths > 0) services.log.warn({ taskId: task.id, type: task.type, cursor: task.cursor, deaths: task.deaths }, 'taken over from a process that died with it, or was cut off');
     try {
       if (task.fence !== '1') {
         const [steps, places] = await services.gate.run(() => Promise.all([services.store.steps(task.id), services.store.places(task.id)]));
