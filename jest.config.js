@@ -4,7 +4,7 @@ const base = {
   testEnvironment: 'node',
   transform: { '^.+\\.(t|j|mj)s$': ['@swc/jest'] },
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
-  setupFiles: ['reflect-metadata'],
+  setupFiles: ['reflect-metadata', '<rootDir>/test/support/script-children.js'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'json', 'node'],
   // Sources name compiled files (`./x.js`) in dynamic imports, as Node resolves them in dist.
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },

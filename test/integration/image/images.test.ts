@@ -334,16 +334,21 @@ describe('import from a URL', () => {
   it('goes on after a restart', async () => {
     const bytes = Buffer.alloc(100_000, 5);
     let hang = true;
-    answer = (_req, res) => (hang ? void res.writeHead(200).write('x') : void res.writeHead(200).end(bytes));
+    let calls = 0;
+    answer = (_req, res) => {
+      calls += 1;
+      if (hang) res.writeHead(200).write('x');
+      else res.writeHead(200).end(bytes);
+    };
     const made = await f.create({ name: name(), url: origin });
-    await waitFor('the download to run', () => f.files().some((file) => file.startsWith(made.id)));
+    await waitFor('the download to run', () => calls === 1);
     const { stateDir } = f;
     const second = await (async () => {
       hang = false;
       return ImageFixture.start(db.database, { stateDir, image: { allowPrivateUrls: true } });
     })();
     try {
-      expect(await settled(made.id)).toMatchObject({ state: 'ready', sourceBytes: 100_000 });
+      expect(await settled(made.id)).toMatchObject({ state: 'ready', message: '', sourceBytes: 100_000 });
     } finally {
       await second.stop();
       server.closeAllConnections();

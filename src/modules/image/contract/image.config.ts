@@ -10,6 +10,12 @@ export const imageConfigSchema = z.strictObject({
   maxVirtualBytes: z.number().int().min(4096).default(64 * gib),
   /** Lets management fetch from loopback, link-local and private addresses. Off: users cannot reach into the operator's network. */
   allowPrivateUrls: z.boolean().default(false),
+  /** Slowest sender of an upload or import that is borne, in bytes per second on average over `paceSeconds`; 0: any. */
+  minBytesPerSecond: z.number().int().min(0).default(16_384),
+  /** Length of the window, in seconds. */
+  paceSeconds: z.number().int().min(1).max(3600).default(60),
+  /** Bytes of the images' disk that are left free, whatever is uploaded or unfolded: the database is often on the same one. */
+  reserveBytes: z.number().int().min(0).default(2 * gib),
   /** Longest conversion, in seconds. */
   convertSeconds: z.number().int().min(1).max(86_400).default(1800),
   /** Address space that qemu-img may use. */

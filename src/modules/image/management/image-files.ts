@@ -1,12 +1,15 @@
 import { createReadStream, type ReadStream } from 'node:fs';
-import { chmod, mkdir, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { chmod, chown, mkdir, open, readdir, rename, rm, stat, statfs, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { injectable } from 'inversify';
 import { StatePaths } from '../../../core/config/state-paths';
+import { nobody } from '../../../core/host/limited-child';
 import { syncDirectory } from '../../../core/host/sync-directory';
 
 const readBytes = 1024 * 1024;
+/** Root gives files away and takes them back; anybody else's children are themselves. */
+const ownsFiles = process.getuid?.() === 0;
 
 /**
  * Management's image files: `<sha256>.raw`, complete and on the disk once the name stands, and `incoming/<imageId>.<run>.<what>`
@@ -32,6 +35,13 @@ export class ImageFiles {
     return { source: `${run}.source`, raw: `${run}.raw` };
   }
 
+  /** A new file that children without rights may open, by the descriptor that they inherit: they cannot reach the folder. */
+  async openForChild(path: string): Promise<FileHandle> {
+    const file = await open(path, 'wx+', 0o600);
+    if (ownsFiles) await file.chown(nobody.uid, nobody.gid);
+    return file;
+  }
+
   async discard(paths: readonly string[]): Promise<void> {
     for (const path of paths) await rm(path, { force: true });
   }
@@ -43,6 +53,7 @@ export class ImageFiles {
 
   /** Puts a synced raw file under its digest's name, which outlives a loss of power from here on. Under the digest's lock. */
   async publish(raw: string, sha256: string): Promise<void> {
+    if (ownsFiles) await chown(raw, 0, 0);
     await chmod(raw, 0o444);
     await rename(raw, this.path(sha256));
     await syncDirectory(this.directory);

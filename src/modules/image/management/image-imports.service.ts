@@ -7,8 +7,7 @@ import { databaseIsAway } from '../../../core/db/sql-state';
 import { Logging } from '../../../core/telemetry/logging';
 import { Workflows } from '../../../core/workflow/workflows';
 import type { ImageEntity } from './image.entity';
-import { FetchFailed } from './fetch-failed';
-import { ImageFetcher } from './image-fetcher';
+import { FetchFailed } from './fetch/fetch-failed';
 import { ImageFiles } from './image-files';
 import { ImageIngest, type ReceivedSource } from './image-ingest';
 import { ImagePublisher } from './image-publisher';
@@ -18,9 +17,13 @@ import { ImageWithdrawn } from './image-withdrawn';
 import { ImageWorker } from './image-worker';
 import { imageLock } from './workflows/image-lock';
 
-const parallel = 2;
+const parallel = 8;
 const pollMs = 5_000;
 const attempts = 6;
+/** Downloads that end the process that reads them. */
+const maxCrashes = 3;
+/** Processes of management that an import may take with it, whether by its doing or not. */
+const mostDeaths = 3;
 
 /** Moves the bytes of URL imports: fetches, checks and stores them, and records how far it is for the task that waits. */
 @injectable()
@@ -28,6 +31,8 @@ export class ImageImports extends Service {
   private readonly log: Logger;
   private readonly stopping = new AbortController();
   private readonly running = new Map<string, Promise<void>>();
+  /** Still recorded as this process's work, for the database was away when it ended. */
+  private readonly left = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> = Promise.resolve();
 
@@ -35,7 +40,6 @@ export class ImageImports extends Service {
     private readonly database: Database,
     private readonly images: ImageRepository,
     private readonly worker: ImageWorker,
-    private readonly fetcher: ImageFetcher,
     private readonly ingest: ImageIngest,
     private readonly files: ImageFiles,
     private readonly publisher: ImagePublisher,
@@ -57,7 +61,6 @@ export class ImageImports extends Service {
     this.stopping.abort(new Error('the server stops'));
     await this.looking;
     await Promise.allSettled(this.running.values());
-    await this.fetcher.close();
   }
 
   /** Looks for work now. */
@@ -68,8 +71,9 @@ export class ImageImports extends Service {
 
   private async look(): Promise<void> {
     while (this.running.size < parallel && !this.stopping.signal.aborted) {
-      const image = await this.images.claimImport(this.database.op, this.worker.name, this.worker.busy);
+      const image = await this.images.claimImport(this.database.op, this.worker.name, this.worker.busy, [...this.left]);
       if (!image) return;
+      this.left.delete(image.id);
       const work = this.worker
         .during(image.id, 'importing', (signal) => this.run(image, signal), this.stopping.signal)
         .catch((error: unknown) => this.log.warn({ err: error, imageId: image.id }, 'an import was left'))
@@ -84,9 +88,10 @@ export class ImageImports extends Service {
   private async run(image: ImageEntity, signal: AbortSignal): Promise<void> {
     const { source, raw } = this.files.temporary(image.id);
     try {
+      if (image.deaths >= mostDeaths) throw new ProcessDied(image.deaths);
       await this.files.discard((await this.files.leftovers()).filter((f) => f.imageId === image.id).map((f) => f.path));
       const received = await this.fetch(image, source, signal);
-      if (!(await this.record(image.id, { phase: 'fetched', sourceBytes: received.bytes }))) return;
+      if (!(await this.record(image.id, { phase: 'fetched', sourceBytes: received.bytes, deaths: 0 }))) return;
       const facts = await this.ingest.convert(received, raw, image.claimedFormat, signal);
       await this.database.tx(async (op) => {
         const ours = await this.images.updateImport(op, image.id, this.worker.name, { ...(await this.publisher.publish(op, facts)), phase: 'stored' });
@@ -101,14 +106,16 @@ export class ImageImports extends Service {
   }
 
   private async fetch(image: ImageEntity, path: string, signal: AbortSignal): Promise<ReceivedSource> {
+    let crashes = 0;
     for (let attempt = 1; ; attempt++) {
       try {
-        const { stream, announced } = await this.fetcher.fetch(image.url ?? '', signal);
-        return await this.ingest.receive(stream, path, announced, image.checksum, signal);
+        return await this.ingest.fetch(image.url ?? '', path, image.checksum, signal);
       } catch (error) {
         const brokenOff = (error as NodeJS.ErrnoException).code !== 'ENOSPC' && !(error instanceof ImageRefused && error.code !== 'image_truncated');
         const again = error instanceof FetchFailed ? error.retry : brokenOff;
-        if (signal.aborted || !again || attempt >= attempts) throw error;
+        if (error instanceof FetchFailed && error.code === 'fetch_crashed') crashes += 1;
+        if (signal.aborted || !again || attempt >= attempts || crashes >= maxCrashes) throw error;
+        await this.files.discard([path]);
         this.log.info({ err: error, imageId: image.id, attempt }, 'a download failed and is tried again');
         await sleep(Math.min(30_000, 500 * 2 ** attempt), undefined, { signal });
       }
@@ -123,7 +130,7 @@ export class ImageImports extends Service {
     }
     if (error instanceof ImageWithdrawn || signal.reason instanceof ImageWithdrawn) return;
     if (databaseIsAway(error)) {
-      // Still recorded as this process's work: it finds it again when it next looks.
+      this.left.add(image.id);
       this.log.warn({ err: error, imageId: image.id }, 'the database went away under an import; it begins anew');
       return;
     }
@@ -132,7 +139,7 @@ export class ImageImports extends Service {
     await this.record(image.id, { phase: 'failed', failureCode, message });
   }
 
-  private record(imageId: string, changes: Partial<Pick<ImageEntity, 'phase' | 'failureCode' | 'message' | 'sourceBytes'>>): Promise<boolean> {
+  private record(imageId: string, changes: Partial<Pick<ImageEntity, 'phase' | 'failureCode' | 'message' | 'sourceBytes' | 'deaths'>>): Promise<boolean> {
     return this.database.tx(async (op) => {
       const ours = await this.images.updateImport(op, imageId, this.worker.name, changes);
       await this.workflows.wake(op, imageLock(imageId));
@@ -141,7 +148,14 @@ export class ImageImports extends Service {
   }
 }
 
+class ProcessDied extends Error {
+  constructor(times: number) {
+    super(`The import was given up: the server's process died ${times} times while it worked on it.`);
+  }
+}
+
 const describe = (error: unknown): [code: string, message: string] => {
+  if (error instanceof ProcessDied) return ['process_died', error.message];
   if (error instanceof ImageRefused || error instanceof FetchFailed) return [error.code, error.message];
   if (['ENOSPC', 'EDQUOT'].includes(String((error as NodeJS.ErrnoException).code))) return ['no_space', 'The server has no room for the image.'];
   return ['import_failed', 'The image could not be fetched: the connection broke again and again, or the server could not store it.'];

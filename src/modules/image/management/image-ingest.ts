@@ -5,6 +5,7 @@ import { injectable } from 'inversify';
 import { Config } from '../../../core/config/config';
 import { SparseWriter } from '../../../core/host/sparse-writer';
 import type { ImageConfig } from '../contract/image.config';
+import { ImageFetcher } from './fetch/image-fetcher';
 import { ImageFiles } from './image-files';
 import { inspectImage, type ImageFacts } from './image-header';
 import { ImageRefused } from './image-refused';
@@ -35,6 +36,7 @@ export class ImageIngest {
 
   constructor(
     private readonly files: ImageFiles,
+    private readonly fetcher: ImageFetcher,
     private readonly qemuImg: QemuImg,
     config: Config,
   ) {
@@ -48,9 +50,8 @@ export class ImageIngest {
    */
   async receive(stream: AsyncIterable<Buffer>, path: string, announced: number | null, checksum: string | null, signal: AbortSignal): Promise<ReceivedSource> {
     if (announced !== null) await this.checkAnnounced(announced);
-    const [algorithm = '', promised = ''] = checksum?.split(':') ?? [];
     const sha256 = createHash('sha256');
-    const other = algorithm === 'sha512' ? createHash('sha512') : null;
+    const other = checksum?.startsWith('sha512:') ? createHash('sha512') : null;
     const file = await open(path, 'w', 0o600);
     let bytes: number;
     try {
@@ -67,12 +68,26 @@ export class ImageIngest {
     } finally {
       await file.close();
     }
-    if (bytes === 0) throw new ImageRefused('image_empty', 'The image has no bytes.');
     if (announced !== null && bytes < announced) throw new ImageRefused('image_truncated', `Only ${bytes} of ${announced} bytes arrived.`);
-    const digests = { sha256: sha256.digest('hex'), sha512: other?.digest('hex') ?? '' };
-    const actual = algorithm === 'sha512' ? digests.sha512 : digests.sha256;
-    if (checksum !== null && actual !== promised) throw new ImageRefused('checksum_mismatch', `The bytes have the ${algorithm === 'sha512' ? 'SHA-512' : 'SHA-256'} ${actual}, and should have ${promised}.`);
-    return { path, bytes, sha256: digests.sha256 };
+    const received = { path, bytes, sha256: sha256.digest('hex') };
+    this.check(received, other?.digest('hex') ?? '', checksum);
+    return received;
+  }
+
+  /** Fetches a URL to `path` and checks the promised digest. Throws as the fetcher does, and `ImageRefused`. */
+  async fetch(url: string, path: string, checksum: string | null, signal: AbortSignal): Promise<ReceivedSource> {
+    const { bytes, sha256, sha512 } = await this.fetcher.fetch(url, path, checksum?.startsWith('sha512:') ?? false, signal);
+    const received = { path, bytes, sha256 };
+    this.check(received, sha512 ?? '', checksum);
+    return received;
+  }
+
+  private check({ bytes, sha256 }: ReceivedSource, sha512: string, checksum: string | null): void {
+    if (bytes === 0) throw new ImageRefused('image_empty', 'The image has no bytes.');
+    if (checksum === null) return;
+    const [algorithm = '', promised = ''] = checksum.split(':');
+    const actual = algorithm === 'sha512' ? sha512 : sha256;
+    if (actual !== promised) throw new ImageRefused('checksum_mismatch', `The bytes have the ${algorithm === 'sha512' ? 'SHA-512' : 'SHA-256'} ${actual}, and should have ${promised}.`);
   }
 
   /** Inspects the source and makes the raw file of it at `raw`, whole, sparse, a multiple of 4096 bytes long, and on the disk. */

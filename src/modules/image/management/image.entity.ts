@@ -30,5 +30,7 @@ export class ImageEntity {
   /** Process that works on the bytes, and its last sign of life on the database's clock. */
   @Column('text', { name: 'worker', nullable: true }) worker!: string | null;
   @Column('timestamptz', { name: 'worker_seen_at', nullable: true }) workerSeenAt!: Date | null;
+  /** Processes that died while they worked on its bytes. */
+  @Column('int') deaths!: number;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }

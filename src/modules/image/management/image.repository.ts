@@ -66,14 +66,17 @@ export class ImageRepository {
     await op.query('UPDATE image SET worker = $2, worker_seen_at = now() WHERE id = $1', [id, worker]);
   }
 
-  /** Takes an import that nobody works on, or that this process's forerunner worked on. Null when there is none. */
-  async claimImport(op: Op, worker: string, busy: readonly string[]): Promise<ImageEntity | null> {
+  /**
+   * Takes an import that nobody works on, or that this process's forerunner worked on; then one more has died with it. Null when there is none.
+   * @param left those that this very process let go of without being able to say so
+   */
+  async claimImport(op: Op, worker: string, busy: readonly string[], left: readonly string[]): Promise<ImageEntity | null> {
     const rows = await op.query<{ id: string }>(
-      `UPDATE image SET worker = $1, worker_seen_at = now() WHERE id = (
+      `UPDATE image SET deaths = CASE WHEN worker IS NULL OR id = ANY($4::uuid[]) THEN deaths ELSE deaths + 1 END, worker = $1, worker_seen_at = now() WHERE id = (
          SELECT id FROM image WHERE state = 'importing' AND phase IN ('fetching', 'fetched') AND id <> ALL($2::uuid[])
            AND (worker IS NULL OR worker = $1 OR worker_seen_at < now() - make_interval(secs => $3))
          ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING id`,
-      [worker, busy, silentSeconds],
+      [worker, busy, silentSeconds, left],
     );
     const id = rows[0]?.id;
     return id === undefined ? null : this.byId(op, id);

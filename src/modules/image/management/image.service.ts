@@ -12,7 +12,7 @@ import { Projects } from '../../identity/contract/identity.ports';
 import type { createImage, Image } from '../contract/image.api';
 import type { ImageConfig } from '../contract/image.config';
 import { ImageUsage } from '../contract/image.ports';
-import { refuseUrl } from './address-rules';
+import { refuseUrl } from './fetch/address-rules';
 import { ImageEvents } from './image.events';
 import type { ImageEntity } from './image.entity';
 import { ImageImports } from './image-imports.service';
@@ -74,6 +74,7 @@ export class ImageService {
       taskId: null,
       worker: null,
       workerSeenAt: null,
+      deaths: 0,
       createdAt: new Date(),
     };
     if (!(await this.images.insert(op, image))) throw nameTaken('image', input.name);

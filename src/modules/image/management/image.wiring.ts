@@ -1,9 +1,9 @@
 import type { ManagementWiring } from '../../../core/app/module-manifest';
 import { ProjectUsage } from '../../identity/contract/identity.ports';
 import { Images } from '../contract/image.ports';
+import { ImageFetcher } from './fetch/image-fetcher';
 import { ImageController } from './image.controller';
 import { ImageEvents } from './image.events';
-import { ImageFetcher } from './image-fetcher';
 import { ImageFiles } from './image-files';
 import { ImageImports } from './image-imports.service';
 import { ImageIngest } from './image-ingest';
@@ -12,6 +12,7 @@ import { ImageProjectUsage } from './image-project-usage';
 import { ImagePublisher } from './image-publisher';
 import { ImageRepository } from './image.repository';
 import { ImageService } from './image.service';
+import { ImageSpace } from './image-space';
 import { ImageSweeper } from './image-sweeper.service';
 import { ImageUploads } from './image-uploads.service';
 import { ImageWorker } from './image-worker';
@@ -23,6 +24,7 @@ const parts = [
   ImageRepository,
   ImageEvents,
   ImageFiles,
+  ImageSpace,
   ImageFetcher,
   ImageIngest,
   QemuImg,

@@ -1,7 +1,9 @@
+import type { FetchFailure } from './fetch-messages';
+
 /** A URL could not be fetched. `retry`: it may work later. */
 export class FetchFailed extends Error {
   constructor(
-    readonly code: 'url_not_allowed' | 'url_credentials' | 'url_failed',
+    readonly code: FetchFailure,
     message: string,
     readonly retry: boolean,
     options?: { cause?: unknown },

@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import { injectable } from 'inversify';
+import type { Logger } from 'pino';
+import { Config } from '../../../../core/config/config';
+import { ChildDied, runScript } from '../../../../core/host/script-child';
+import { Logging } from '../../../../core/telemetry/logging';
+import type { ImageConfig } from '../../contract/image.config';
+import { ImageFiles } from '../image-files';
+import { ImageRefused } from '../image-refused';
+import { ImageSpace, type SpaceHold } from '../image-space';
+import { FetchFailed } from './fetch-failed';
+import { fetchReport, type FetchJob, type FetchReport } from './fetch-messages';
+
+const script = join(__dirname, 'fetch-child');
+const silenceMs = 60_000;
+const dataBytes = 1024 ** 3;
+/** Decrypting and hashing of the largest image on a slow processor. */
+const cpuSeconds = 4 * 3600;
+
+export interface FetchedBytes {
+  bytes: number;
+  sha256: string;
+  sha512: string | null;
+  /** As the server named it; it decides nothing. */
+  contentType: string | null;
+}
+
+/** Fetches image URLs, each in a child process with limits and without rights: whatever the server sends, it is the child that it meets. */
+@injectable()
+export class ImageFetcher {
+  private readonly config: ImageConfig;
+  private readonly log: Logger;
+
+  constructor(
+    private readonly files: ImageFiles,
+    private readonly space: ImageSpace,
+    config: Config,
+    logging: Logging,
+  ) {
+    this.config = config.section<ImageConfig>('image');
+    this.log = logging.for('image-fetcher');
+  }
+
+  /**
+   * Writes what the URL has to a new file at `path`. Throws `FetchFailed`, `ImageRefused`, `ENOSPC` and the signal's reason.
+   * @param sha512 whether that digest is wanted too
+   */
+  async fetch(url: string, path: string, sha512: boolean, signal: AbortSignal): Promise<FetchedBytes> {
+    const { allowPrivateUrls, maxBytes, minBytesPerSecond, paceSeconds } = this.config;
+    const job: FetchJob = { url, allowPrivate: allowPrivateUrls, maxBytes, sha512, silenceMs, minBytesPerSecond, paceWindowMs: paceSeconds * 1000 };
+    const hold = this.space.open();
+    const file = await this.files.openForChild(path);
+    try {
+      return await this.run(job, file.fd, hold, AbortSignal.any([signal, hold.signal]));
+    } catch (error) {
+      if (!(error instanceof ChildDied)) throw error;
+      this.log.error({ server: new URL(url).host, exitCode: error.exitCode, signal: error.signal, stderr: error.stderr, err: error }, 'the process that fetched an image died');
+      throw new FetchFailed('fetch_crashed', 'The download was given up: what the server sent ended the process that read it.', true, { cause: error });
+    } finally {
+      hold.close();
+      await file.close();
+    }
+  }
+
+  private run(job: FetchJob, fd: number, hold: SpaceHold, signal: AbortSignal): Promise<FetchedBytes> {
+    const { NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, SSL_CERT_DIR } = process.env;
+    let contentType: string | null = null;
+    return runScript<FetchReport, FetchedBytes>({
+      script,
+      limits: { cpuSeconds, fileBytes: job.maxBytes, dataBytes },
+      job,
+      files: [fd],
+      env: { NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, SSL_CERT_DIR },
+      reports: fetchReport,
+      signal,
+      heard: async (report) => {
+        if (report.kind === 'begun') {
+          ({ contentType } = report);
+          if (report.announced !== null && report.announced <= job.maxBytes) await hold.expect(report.announced);
+        } else if (report.kind === 'progress') hold.wrote(report.bytes);
+        else if (report.kind === 'failed') throw failureOf(report);
+        else return { bytes: report.bytes, sha256: report.sha256, sha512: report.sha512, contentType };
+        return undefined;
+      },
+    });
+  }
+}
+
+const failureOf = ({ code, message, retry }: FetchReport & { kind: 'failed' }): Error => {
+  if (code === 'no_space') return Object.assign(new Error(message), { code: 'ENOSPC' });
+  if (code === 'image_too_large' || code === 'image_truncated') return new ImageRefused(code, message);
+  return new FetchFailed(code, message, retry);
+};
