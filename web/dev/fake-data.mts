@@ -187,6 +187,7 @@ export const busyWorld = (me: User, role: World['role']): World => {
     gateway: subnet.replace(/\.0\/\d+$/, '.1'),
     dns: [],
     nat: true,
+    guestEgress: { allow: [], deny: [] },
     mtu: 1500,
     addresses: { total: 253, used },
     createdAt: ago(86_400 * 9),
@@ -194,7 +195,7 @@ export const busyWorld = (me: User, role: World['role']): World => {
   });
   const networks = [
     network('backend', '10.10.0.0/24', 9),
-    network('isolated-replication', '10.20.0.0/24', 2, { nat: false, description: 'Between the databases only' }),
+    network('isolated-replication', '10.20.0.0/24', 2, { nat: false, guestEgress: null, description: 'Between the databases only' }),
     network('full', '10.30.0.0/29', 5, { addresses: { total: 5, used: 5 } }),
   ];
   const sshKeys: SshKey[] = ['anna@laptop', 'deploy', 'a-rather-long-comment-of-a-key-that-somebody-generated@workstation'].map((name, i) => ({

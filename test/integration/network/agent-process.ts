@@ -2,6 +2,7 @@ import pino from 'pino';
 import { Config } from '../../../src/core/config/config';
 import { coreConfigSchema } from '../../../src/core/config/core-config';
 import { StatePaths } from '../../../src/core/config/state-paths';
+import { ManagementAddresses } from '../../../src/core/m2m/node/management-addresses';
 import type { NodeIdentity } from '../../../src/core/m2m/node/node-identity';
 import { Logging } from '../../../src/core/telemetry/logging';
 import { networkConfigSchema } from '../../../src/modules/network/contract/network.config';
@@ -22,6 +23,8 @@ export interface AgentOptions {
   hostId: string;
   stateDir: string;
   runDir: string;
+  /** Where management is. */
+  management?: string;
   metadata: Record<string, Omit<InstanceMetadata, 'userData'> & { userData: string }>;
 }
 export type AgentCall = { method: 'apply'; document: HostNetworkDocument } | { method: 'verify' } | { method: 'of'; instanceId: string; portIds: string[] } | { method: 'stop' };
@@ -38,9 +41,9 @@ class FixedMetadata extends MetadataProvider {
 const paths = new StatePaths(options.stateDir, options.runDir);
 const logging = new Logging(pino({ level: process.env.TEST_LOG ?? 'warn' }, pino.destination({ fd: 2, sync: true })));
 const config = new Config(coreConfigSchema.parse({}), { network: networkConfigSchema.parse({ reconcileSeconds: 3600 }) });
-const identity = { current: () => ({ hostId: options.hostId }) } as unknown as NodeIdentity;
+const identity = { current: () => ({ hostId: options.hostId, management: { address: options.management ?? '127.0.0.1', port: 8445 } }) } as unknown as NodeIdentity;
 const driver = new LinuxNetworkDriver(config, new LinuxStateStore(paths), new DnsmasqSupervisor(paths), logging);
-const agent = new NetworkAgent(identity, config, new DocumentStore(paths), driver, new SimulatedNetworkDriver(), logging);
+const agent = new NetworkAgent(identity, new ManagementAddresses(config), config, new DocumentStore(paths), driver, new SimulatedNetworkDriver(), logging);
 const service = new NetworkService(agent, new MetadataService(logging, new FixedMetadata()));
 const attachments = new AppliedPortAttachments(agent);
 

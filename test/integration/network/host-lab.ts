@@ -59,7 +59,11 @@ export class HostLab {
     await run('ip', ['-n', lab.host, 'route', 'add', 'default', 'via', '198.51.100.1']);
     await run('ip', ['-n', lab.outside, 'addr', 'add', '198.51.100.1/24', 'dev', 'in0']);
     await run('ip', ['-n', lab.outside, 'addr', 'add', '203.0.113.9/32', 'dev', 'lo']);
+    // Neighbours of the host: another of the cloud's machines, and one that is a gateway to a network of its own.
+    for (const neighbour of ['198.51.100.3', '198.51.100.4']) await run('ip', ['-n', lab.outside, 'addr', 'add', `${neighbour}/32`, 'dev', 'in0']);
+    await run('ip', ['-n', lab.outside, 'addr', 'add', '192.0.2.77/32', 'dev', 'lo']);
     await run('ip', ['-n', lab.outside, 'link', 'set', 'in0', 'up']);
+    await run('ip', ['-n', lab.host, 'route', 'add', '192.0.2.64/26', 'via', '198.51.100.4']);
     return lab;
   }
 

@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { HostNetworkDocument } from '../../../src/modules/network/contract/network.verbs';
+import { plainEgress, type HostNetworkDocument } from '../../../src/modules/network/contract/network.verbs';
 import { hostLinkName, hostTable, instanceNetns, portName, routerNetns, tapName } from '../../../src/modules/network/node/drivers/linux/names';
 import { HostLab, type Client } from './host-lab';
 
@@ -15,7 +15,7 @@ let a: Client;
 let b: Client;
 let other: Client;
 
-const document = (networks: HostNetworkDocument['networks']): HostNetworkDocument => ({ generation: (generation += 1), networks });
+const document = (networks: HostNetworkDocument['networks'], egress = plainEgress): HostNetworkDocument => ({ generation: (generation += 1), networks, egress });
 const everything = (): HostNetworkDocument['networks'] => [lab.network(1, [lab.port(1, '10.77.0.11'), lab.port(2, '10.77.0.12')]), lab.network(2, [lab.port(3, '10.77.0.11')])];
 const userData = Buffer.from([0, 255, 10, 13, 35, 33, 128]);
 
@@ -56,7 +56,7 @@ describe('a host', () => {
   it('answers an older document without changing anything', async () => {
     const newer = await lab.apply(document(everything()));
     expect(newer.ports.map((p) => p.state)).toEqual(['active', 'active', 'active']);
-    const older = await lab.apply({ generation: 1, networks: [] });
+    const older = await lab.apply({ generation: 1, networks: [], egress: plainEgress });
     expect(older).toEqual({ generation: newer.generation, superseded: true, ports: newer.ports });
     expect(await lab.leftovers()).toContain(`namespace ${instanceNetns(lab.hash, lab.port(3, '').instanceId)}`);
   });
@@ -237,6 +237,79 @@ describe('a guest with two cards', () => {
   });
 });
 
+describe('the way out', () => {
+  const answers = async (client: Client, address: string, port = 7000): Promise<boolean> =>
+    (await lab.in(client.netns, 'socat', '-T', '2', `TCP:${address}:${port},connect-timeout=2`, '-').catch(() => '')).startsWith('served');
+  const ends: (() => Promise<void>)[] = [];
+  const [gateway, neighbour, router, behindRouter, far] = ['198.51.100.1', '198.51.100.3', '198.51.100.4', '192.0.2.77', '203.0.113.9'];
+
+  beforeAll(async () => {
+    await lab.lease(a);
+    for (const address of [gateway, neighbour, router, behindRouter, far]) ends.push(await serve(lab.outside, address, 7000));
+    ends.push(await serve(lab.outside, neighbour, 53));
+    ends.push(await serve(lab.host, '198.51.100.2', 7000));
+  });
+  afterAll(async () => {
+    for (const end of ends.splice(0)) await end();
+    await lab.apply(document(everything()));
+  });
+
+  it("leads through the uplink's gateway, and not to what the host itself is connected to", async () => {
+    expect(await answers(a, far)).toBe(true);
+    for (const address of [gateway, neighbour, router]) expect(await answers(a, address)).toBe(false);
+  });
+
+  it('is no static route of the host', async () => {
+    expect(await lab.in(lab.host, 'ping', '-c', '1', '-W', '2', behindRouter)).toContain(' 0% packet loss');
+    expect(await answers(a, behindRouter)).toBe(false);
+  });
+
+  it("reaches none of the cloud's machines, wherever they are, nor the host itself", async () => {
+    await lab.apply(document(everything(), { ...plainEgress, hosts: ['198.51.100.2', far] }));
+    expect(await answers(a, far)).toBe(false);
+    expect(await answers(a, '198.51.100.2')).toBe(false);
+    await lab.apply(document(everything()));
+    expect(await answers(a, far)).toBe(true);
+  });
+
+  it('follows what the operator allows and denies', async () => {
+    await lab.apply(document(everything(), { ...plainEgress, deny: ['203.0.113.0/24'], allow: ['198.51.100.3/32', '198.51.100.2/32', '192.0.2.64/26'] }));
+    expect(await answers(a, far)).toBe(false);
+    expect(await answers(a, neighbour)).toBe(true);
+    expect(await answers(a, '198.51.100.2')).toBe(true);
+    expect(await answers(a, behindRouter)).toBe(true);
+    expect(await answers(a, router)).toBe(false);
+    await lab.apply(document(everything(), { ...plainEgress, deny: ['203.0.113.0/24'], allow: ['203.0.113.9/32'] }));
+    expect(await answers(a, far)).toBe(true);
+  });
+
+  it('is cut at once for a connection that is open when it is denied', async () => {
+    await lab.apply(document(everything()));
+    const echo = execFile('nsenter', [`--net=/run/netns/${lab.outside}`, '--', 'socat', `TCP-LISTEN:7001,reuseaddr,bind=${far}`, 'EXEC:cat']);
+    await lab.until('port 7001', async () => (await lab.in(lab.outside, 'ss', '-ltn')).includes(':7001'));
+    const open = spawn('nsenter', [`--net=/run/netns/${a.netns}`, '--', 'socat', `TCP:${far}:7001`, '-'], { stdio: ['pipe', 'pipe', 'ignore'] });
+    let heard = '';
+    open.stdout.on('data', (chunk) => (heard += String(chunk)));
+    open.stdin.write('one\n');
+    await lab.until('the echo', () => Promise.resolve(heard.includes('one')));
+    await lab.apply(document(everything(), { ...plainEgress, deny: ['203.0.113.0/24'] }));
+    open.stdin.write('two\n');
+    await lab.in(a.netns, 'ping', '-c', '2', '-W', '1', '10.77.0.1');
+    expect(heard).not.toContain('two');
+    for (const child of [open, echo]) child.kill('SIGKILL');
+  });
+
+  it('follows the routes of the host', async () => {
+    await lab.apply(document(everything()));
+    await lab.in(lab.host, 'ip', 'addr', 'add', '203.0.113.8/24', 'dev', 'up0');
+    await lab.call({ method: 'verify' });
+    expect(await answers(a, far)).toBe(false);
+    await lab.in(lab.host, 'ip', 'addr', 'del', '203.0.113.8/24', 'dev', 'up0');
+    await lab.call({ method: 'verify' });
+    expect(await answers(a, far)).toBe(true);
+  });
+});
+
 describe('drift', () => {
   const works = async (): Promise<void> => {
     expect(await lab.lease(a)).toContain('ip=10.77.0.11 ');
@@ -320,7 +393,7 @@ describe('a restart of the agent', () => {
     expect(JSON.parse(readFileSync(join(lab.dir, 'run/network', lab.network(1, []).id, 'process.json'), 'utf8'))).toEqual(server);
     await lab.until('metadata', async () => (await lab.http(a.netns, '/latest/meta-data/hostname')).body === 'vm1');
     expect(await lab.lease(a)).toContain('ip=10.77.0.11 ');
-    const superseded = await lab.apply({ generation: 1, networks: [] });
+    const superseded = await lab.apply({ generation: 1, networks: [], egress: plainEgress });
     expect(superseded.superseded).toBe(true);
   });
 });

@@ -1,30 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Problem } from '../../../src/core/errors/problem';
 import { usableCount, parseSubnet } from '../../../src/modules/network/contract/ipv4';
-import { Hosts, type SchedulableHost } from '../../../src/modules/host/contract/host.ports';
-import { BehindHostsReconciler } from '../../../src/modules/network/management/behind-hosts.reconciler';
-import { quietLogging } from '../../support/workflow-harness';
 import { NetworkFixture } from './network-fixture';
 
 jest.setTimeout(60_000);
-
-class HeardHosts extends Hosts {
-  constructor(private readonly ids: readonly string[]) {
-    super();
-  }
-
-  override all(): Promise<SchedulableHost[]> {
-    return Promise.resolve(this.ids.map((id) => ({ id, state: 'ready' }) as SchedulableHost));
-  }
-
-  override byId(): Promise<undefined> {
-    return Promise.resolve(undefined);
-  }
-
-  override names(): Promise<Map<string, string>> {
-    return Promise.resolve(new Map());
-  }
-}
 
 let f: NetworkFixture;
 beforeAll(async () => {
@@ -265,7 +244,7 @@ describe('host documents', () => {
     const network = await f.create(project, { name: 'n', subnet: '10.9.0.0/24' });
     await f.allocate(project, [{ networkId: network.id }], instanceId, host);
     await f.release(instanceId);
-    expect(await f.db.database.tx((op) => f.ports.document(op, host))).toEqual({ generation: 1, networks: [] });
+    expect(await f.db.database.tx((op) => f.ports.document(op, host))).toEqual({ generation: 1, networks: [], egress: { allow: [], deny: [], hosts: [] } });
   });
 
   it('are answered with port states; a failed or missing port ends the create', async () => {
@@ -288,8 +267,11 @@ describe('host documents', () => {
   });
 
   describe('are given again', () => {
-    const heard: string[] = [];
-    const reconciler = (): BehindHostsReconciler => new BehindHostsReconciler(f.db.database, new HeardHosts(heard), f.generations, f.sync, quietLogging());
+    /** Hosts that the next documents know of. */
+    const hear = async (...ids: string[]): Promise<void> => {
+      for (const id of ids) f.hosts.hosts.push({ id, address: `192.0.2.${f.hosts.hosts.length + 1}` });
+      await f.reconciler.round();
+    };
     const documents = async (host: string, count: number): Promise<void> => {
       for (let i = 0; i < count; i += 1) await f.db.database.tx((op) => f.ports.document(op, host));
     };
@@ -298,41 +280,54 @@ describe('host documents', () => {
     const started = (): unknown[] => f.workflows.started.splice(0);
 
     beforeEach(() => {
-      heard.length = 0;
+      f.hosts.hosts.length = 0;
       f.workflows.started.length = 0;
     });
 
     it('to a host that is heard and has an older one, once it had its time, and not twice in a minute', async () => {
       const [late, silent, current] = [randomUUID(), randomUUID(), randomUUID()];
-      heard.push(late, current);
+      await hear(late, current);
       for (const host of [late, silent, current]) {
         await documents(host, 2);
         await reports(host, 1);
       }
       await reports(current, 2);
-      await reconciler().round();
+      await f.reconciler.round();
       expect(started()).toEqual([]);
       await minuteLater();
-      await reconciler().round();
-      await reconciler().round();
+      await f.reconciler.round();
+      await f.reconciler.round();
       expect(started()).toEqual([{ type: 'network.sync-host', input: { hostId: late } }]);
       await minuteLater();
-      await reconciler().round();
+      await f.reconciler.round();
       expect(started()).toEqual([{ type: 'network.sync-host', input: { hostId: late } }]);
       await reports(late, 2);
       await minuteLater();
-      await reconciler().round();
+      await f.reconciler.round();
+      expect(started()).toEqual([]);
+    });
+
+    it("to hosts that do not know yet which addresses the cloud's machines have now", async () => {
+      const [old, added] = [randomUUID(), randomUUID()];
+      await hear(old);
+      await documents(old, 1);
+      await reports(old, 1);
+      expect((await f.db.database.tx((op) => f.ports.document(op, old))).egress.hosts).toEqual(['192.0.2.1']);
+      await hear(added);
+      expect(started()).toEqual([{ type: 'network.sync-host', input: { hostId: old } }]);
+      expect((await f.db.database.tx((op) => f.ports.document(op, old))).egress.hosts).toEqual(['192.0.2.1', '192.0.2.2']);
+      await f.reconciler.round();
       expect(started()).toEqual([]);
     });
 
     it('to a host that was up to date before the newest was made and has said nothing since', async () => {
       const host = randomUUID();
-      heard.push(host);
+      await hear(host);
       await documents(host, 1);
       await reports(host, 1);
       await documents(host, 1);
       await minuteLater();
-      await reconciler().round();
+      await f.reconciler.round();
       expect(started()).toEqual([{ type: 'network.sync-host', input: { hostId: host } }]);
     });
   });

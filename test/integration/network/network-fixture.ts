@@ -11,6 +11,7 @@ import { Projects } from '../../../src/modules/identity/contract/identity.ports'
 import { createNetwork } from '../../../src/modules/network/contract/network.api';
 import { networkConfigSchema } from '../../../src/modules/network/contract/network.config';
 import { AddressRepository } from '../../../src/modules/network/management/address.repository';
+import { BehindHostsReconciler } from '../../../src/modules/network/management/behind-hosts.reconciler';
 import { HostGenerationRepository } from '../../../src/modules/network/management/host-generation.repository';
 import { HostSync } from '../../../src/modules/network/management/host-sync.service';
 import { networkEntities } from '../../../src/modules/network/management/network.entities';
@@ -24,6 +25,10 @@ import { SyncHostWorkflow } from '../../../src/modules/network/management/sync-h
 import { NetworkNetworks1764300800000 } from '../../../migrations/1764300800000-network-networks';
 import { NetworkHostBehind1764300800001 } from '../../../migrations/1764300800001-network-host-behind';
 import { NetworkHostReported1764300800002 } from '../../../migrations/1764300800002-network-host-reported';
+import { NetworkGuestEgress1764300800003 } from '../../../migrations/1764300800003-network-guest-egress';
+import { Hosts, type SchedulableHost } from '../../../src/modules/host/contract/host.ports';
+import { GuestEgress } from '../../../src/modules/network/management/guest-egress';
+import { quietLogging } from '../../support/workflow-harness';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 
 class RecordedOutbox extends Outbox {
@@ -66,6 +71,23 @@ class RecordedWorkflows extends Workflows {
   }
 }
 
+/** Hosts that are ready, at addresses of a documentation network. */
+export class ReadyHosts extends Hosts {
+  readonly hosts: { id: string; address: string }[] = [];
+
+  override all(): Promise<SchedulableHost[]> {
+    return Promise.resolve(this.hosts.map((host) => ({ ...host, state: 'ready' }) as SchedulableHost));
+  }
+
+  override byId(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  override names(): Promise<Map<string, string>> {
+    return Promise.resolve(new Map());
+  }
+}
+
 /** The management half of the network module alone, on a database of its own. */
 export class NetworkFixture {
   readonly outbox = new RecordedOutbox();
@@ -75,6 +97,8 @@ export class NetworkFixture {
   readonly sink: NetworkObservedSink;
   readonly generations = new HostGenerationRepository();
   readonly sync: HostSync;
+  readonly hosts = new ReadyHosts();
+  readonly reconciler: BehindHostsReconciler;
 
   private constructor(
     readonly db: TestDatabase,
@@ -83,14 +107,16 @@ export class NetworkFixture {
     const config = new Config(coreConfigSchema.parse({}), { network: networkConfigSchema.parse({ cooldownSeconds }) });
     const networks = new NetworkRepository();
     const ports = new PortRepository();
-    this.ports = new PostgresInstancePorts(networks, ports, new AddressRepository(), this.generations, config);
+    const egress = new GuestEgress(this.hosts, config);
+    this.ports = new PostgresInstancePorts(networks, ports, new AddressRepository(), this.generations, egress, config);
     this.sync = new HostSync(this.workflows, new SyncHostWorkflow(this.ports));
     this.service = new NetworkService(networks, ports, new NetworkEvents(this.outbox), new AnyProject(), this.sync, config);
     this.sink = new NetworkObservedSink(this.generations, ports);
+    this.reconciler = new BehindHostsReconciler(db.database, this.hosts, egress, this.generations, this.sync, quietLogging());
   }
 
   static async start(options: { cooldownSeconds?: number } = {}): Promise<NetworkFixture> {
-    const db = await startTestDatabase({ entities: networkEntities, migrations: [NetworkNetworks1764300800000, NetworkHostBehind1764300800001, NetworkHostReported1764300800002], pool: 60 });
+    const db = await startTestDatabase({ entities: networkEntities, migrations: [NetworkNetworks1764300800000, NetworkHostBehind1764300800001, NetworkHostReported1764300800002, NetworkGuestEgress1764300800003], pool: 60 });
     return new NetworkFixture(db, options.cooldownSeconds ?? 60);
   }
 

@@ -11,6 +11,7 @@ const mib = 2 ** 20;
 /** Room for four of what is asked for, by memory. */
 const hostWith = (name: string, init: Partial<SchedulableHost> = {}): SchedulableHost => ({
   id: randomUUID(),
+  address: '192.0.2.1',
   name,
   state: 'ready',
   schedulable: true,

@@ -5,6 +5,8 @@ import type { HostState } from './host.api';
 export interface SchedulableHost {
   id: string;
   name: string;
+  /** Where management reaches it: an IP address or a name. */
+  address: string;
   state: HostState;
   schedulable: boolean;
   /** Why it is not schedulable, in words; empty when it is. */

@@ -30,8 +30,8 @@ export class HostReader extends Hosts {
   }
 
   private schedulable(host: HostFacts): SchedulableHost {
-    const { id, name, state, schedulable, reason, architecture, vmms } = host;
-    return { id, name, state, schedulable, reason, architecture, vmms, ...capacityOf(host, this.config.section<HostConfig>('host')) };
+    const { id, name, address, state, schedulable, reason, architecture, vmms } = host;
+    return { id, name, address, state, schedulable, reason, architecture, vmms, ...capacityOf(host, this.config.section<HostConfig>('host')) };
   }
 
   /** A host never changes its name, so each is read once. */

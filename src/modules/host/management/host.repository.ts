@@ -17,9 +17,9 @@ export interface BeatRow {
   behindMs: number;
 }
 
-export type HostFacts = Pick<HostEntity, 'id' | 'name' | 'state' | 'schedulable' | 'architecture' | 'threads' | 'memoryBytes' | 'diskBytes' | 'vmms'> & { reason: string };
+export type HostFacts = Pick<HostEntity, 'id' | 'name' | 'address' | 'state' | 'schedulable' | 'architecture' | 'threads' | 'memoryBytes' | 'diskBytes' | 'vmms'> & { reason: string };
 
-const facts = `id, name, state, schedulable, state_reason AS reason, architecture, threads, memory_bytes::float8 AS "memoryBytes", disk_bytes::float8 AS "diskBytes", vmms`;
+const facts = `id, name, address, state, schedulable, state_reason AS reason, architecture, threads, memory_bytes::float8 AS "memoryBytes", disk_bytes::float8 AS "diskBytes", vmms`;
 
 @injectable()
 export class HostRepository {

@@ -32,7 +32,7 @@ export class NetworkCommands implements CliRegistrar {
       .requiredOption('--subnet <cidr>', 'IPv4 from /8 to /29, e.g. 10.10.0.0/24')
       .option('--gateway <address>', 'the first usable address when missing')
       .option('--dns <address>', 'name server for its guests; may be repeated, at most 3', collect)
-      .option('--no-nat', 'no way to the outside')
+      .option('--no-nat', 'no way to the outside (with it, guests reach what lies behind the uplink, not the hosts nor their networks)')
       .option('--description <text>')
       .addHelpText('after', '\nExamples:\n  vcctl network create n1 --subnet 10.10.0.0/24\n  vcctl network create inner --subnet 10.20.0.0/24 --no-nat')
       .action(async (name: string, options: { subnet: string; gateway?: string; dns?: string[]; nat: boolean; description?: string }) => {

@@ -24,6 +24,8 @@ export const network = z.object({
   dns: z.array(z.string()),
   nat: z.boolean(),
   mtu: z.number().int(),
+  /** Exceptions to what guests reach beyond the network, in CIDR form, by the installation's configuration. Null without NAT: nothing is reached. */
+  guestEgress: z.object({ allow: z.array(z.string()), deny: z.array(z.string()) }).nullable(),
   addresses: z.object({ total: z.number().int(), used: z.number().int() }),
   createdAt: field.timestamp,
 });

@@ -9,6 +9,18 @@ export const networkConfigSchema = z.strictObject({
     .cidrv4()
     .refine((cidr) => Number(cidr.split('/')[1]) >= 8 && Number(cidr.split('/')[1]) <= 24, { error: 'between /8 and /24' })
     .default('100.64.0.0/16'),
+  /**
+   * What guests reach beyond their own networks, for all hosts; the same on every management process. By default no address of the cloud's own
+   * hosts and nothing of the networks that a host is directly connected to, everything else through the uplink's gateway.
+   */
+  guestEgress: z
+    .strictObject({
+      /** IPv4 in CIDR form that guests may reach although it is walled off, also by `deny`. */
+      allow: z.array(z.cidrv4()).max(256).default([]),
+      /** IPv4 in CIDR form that guests may not reach either. */
+      deny: z.array(z.cidrv4()).max(256).default([]),
+    })
+    .prefault({}),
   /** MTU of tenant networks, in bytes. The default leaves room for an overlay's header. */
   mtu: z.number().int().min(1280).max(9000).default(1450),
   /** Seconds before a released address may be given out again. */

@@ -30,8 +30,20 @@ export const networkDocument = z.strictObject({
   ports: z.array(portDocument),
 });
 
+/** What guests of all networks may not reach, and what they may all the same; see `guestEgress` of the configuration. */
+export const egressDocument = z.strictObject({
+  allow: z.array(z.cidrv4()).default([]),
+  deny: z.array(z.cidrv4()).default([]),
+  /** Addresses or names of the cloud's hosts. */
+  hosts: z.array(z.string().max(253)).default([]),
+});
+
 /** All networking that a host shall have; what is not in it is removed. */
-export const hostNetworkDocument = z.strictObject({ generation: z.number().int().nonnegative(), networks: z.array(networkDocument) });
+export const hostNetworkDocument = z.strictObject({
+  generation: z.number().int().nonnegative(),
+  networks: z.array(networkDocument),
+  egress: egressDocument.prefault({}),
+});
 
 /** Converges the host to the document. An older generation than the applied one is answered `superseded` and changes nothing. */
 export const networkApply = defineVerb('network.apply', {
@@ -46,5 +58,9 @@ export const networkApply = defineVerb('network.apply', {
 
 export type PortDocument = z.infer<typeof portDocument>;
 export type NetworkDocument = z.infer<typeof networkDocument>;
+export type EgressDocument = z.infer<typeof egressDocument>;
+
+/** No exceptions, no hosts but this one. */
+export const plainEgress: EgressDocument = { allow: [], deny: [], hosts: [] };
 export type HostNetworkDocument = z.infer<typeof hostNetworkDocument>;
 export type NetworkApplyResult = z.infer<typeof networkApply.result>;

@@ -4,13 +4,14 @@ import { Service } from '../../../core/app/module-manifest';
 import { Database } from '../../../core/db/database';
 import { Logging } from '../../../core/telemetry/logging';
 import { Hosts } from '../../host/contract/host.ports';
+import { digestOf, GuestEgress } from './guest-egress';
 import { HostGenerationRepository } from './host-generation.repository';
 import { HostSync } from './host-sync.service';
 
 const everyMs = 2_000;
 
 /**
- * Sends the newest document to hosts that are heard and have an older one. What counts is what they last said they have, not that they say so:
+ * Sends the newest document to hosts that are heard and have an older one, or one from before a host came, went or changed its address. What counts is what they last said they have, not that they say so:
  * a host that was away without noticing it reports nothing new. Not a job of the queue, whose schedule follows this machine's clock.
  */
 @injectable()
@@ -22,6 +23,7 @@ export class BehindHostsReconciler extends Service {
   constructor(
     private readonly database: Database,
     private readonly hosts: Hosts,
+    private readonly egress: GuestEgress,
     private readonly generations: HostGenerationRepository,
     private readonly sync: HostSync,
     logging: Logging,
@@ -42,10 +44,12 @@ export class BehindHostsReconciler extends Service {
   }
 
   async round(): Promise<void> {
-    const heard = (await this.hosts.all(this.database.op)).filter(({ state }) => state !== 'unknown').map(({ id }) => id);
+    const hosts = await this.hosts.all(this.database.op);
+    const egress = digestOf(this.egress.of(hosts));
+    const heard = hosts.filter(({ state }) => state !== 'unknown').map(({ id }) => id);
     if (heard.length === 0) return;
     await this.database.tx(async (op) => {
-      for (const hostId of await this.generations.takeBehind(op, heard)) await this.sync.start(op, hostId, { principal: 'system' });
+      for (const hostId of await this.generations.takeBehind(op, heard, egress)) await this.sync.start(op, hostId, { principal: 'system' });
     });
   }
 

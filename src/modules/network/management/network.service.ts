@@ -16,7 +16,7 @@ import type { NetworkEntity } from './network.entity';
 import { NetworkEvents } from './network.events';
 import { NetworkRepository } from './network.repository';
 import { PortRepository } from './port.repository';
-import { checkSubnet } from './subnet-rules';
+import { checkDns, checkSubnet } from './subnet-rules';
 
 /** How many instances a refused delete names. */
 const namedUsers = 20;
@@ -37,6 +37,7 @@ export class NetworkService {
   async create(op: Op, projectId: string, input: z.output<typeof createNetwork>): Promise<Network> {
     const { linkPool, mtu } = this.config.section<NetworkConfig>('network');
     const { subnet, gateway } = checkSubnet(input.subnet, input.gateway, linkPool);
+    checkDns(input.dns, { subnet: formatSubnet(subnet), gateway: formatIpv4(gateway) }, linkPool);
     await this.projects.hold(op, projectId);
     const network: NetworkEntity = {
       id: timeOrderedUuid(),
@@ -52,7 +53,7 @@ export class NetworkService {
       createdAt: new Date(),
     };
     if (!(await this.networks.insert(op, network))) throw nameTaken('network', input.name);
-    const presented = present(network, 0);
+    const presented = this.present(network, 0);
     await this.events.changed(op, 'created', presented);
     return presented;
   }
@@ -64,12 +65,13 @@ export class NetworkService {
   async list(op: Op, access: Access, projectId: string | undefined, query: z.output<typeof networkListQuery>): Promise<Page<Network>> {
     const page = await this.networks.list(op, projectId === undefined ? access.projects : [projectId], query);
     const usage = await this.ports.usage(op, page.rows.map((n) => n.id));
-    return { items: page.rows.map((n) => present(n, usage.get(n.id) ?? 0)), next: page.next };
+    return { items: page.rows.map((n) => this.present(n, usage.get(n.id) ?? 0)), next: page.next };
   }
 
   /** Changes what was given. New DNS servers reach guests when they renew their lease. */
   async update(op: Op, access: Access, projectId: string | undefined, ref: string, input: z.output<typeof updateNetwork>, by: { principal: string; requestId: string }): Promise<Network> {
     const network = await this.pick(op, access, projectId, ref);
+    if (input.dns !== undefined) checkDns(input.dns, network, this.config.section<NetworkConfig>('network').linkPool);
     const changes = {
       ...(input.name !== undefined && { name: input.name }),
       ...(input.description !== undefined && { description: input.description }),
@@ -92,7 +94,7 @@ export class NetworkService {
       throw conflict('network_in_use', `The network "${network.name}" is used by ${users.map((u) => u.hostname).join(', ')}${users.length === namedUsers ? ' and maybe more' : ''}. Delete these instances first.`, { instances: users });
     }
     await this.networks.remove(op, network.id);
-    await this.events.changed(op, 'deleted', present(network, 0));
+    await this.events.changed(op, 'deleted', this.present(network, 0));
   }
 
   async listPorts(op: Op, access: Access, projectId: string | undefined, query: z.output<typeof portListQuery>): Promise<Page<Port>> {
@@ -120,20 +122,24 @@ export class NetworkService {
   }
 
   private async presented(op: Op, network: NetworkEntity): Promise<Network> {
-    return present(network, (await this.ports.usage(op, [network.id])).get(network.id) ?? 0);
+    return this.present(network, (await this.ports.usage(op, [network.id])).get(network.id) ?? 0);
+  }
+
+  private present(n: NetworkEntity, used: number): Network {
+    const { allow, deny } = this.config.section<NetworkConfig>('network').guestEgress;
+    return {
+      id: n.id,
+      projectId: n.projectId,
+      name: n.name,
+      description: n.description,
+      subnet: n.subnet,
+      gateway: n.gateway,
+      dns: n.dns,
+      nat: n.nat,
+      mtu: n.mtu,
+      guestEgress: n.nat ? { allow, deny } : null,
+      addresses: { total: usableCount(parseSubnet(n.subnet)), used },
+      createdAt: n.createdAt.toISOString(),
+    };
   }
 }
-
-const present = (n: NetworkEntity, used: number): Network => ({
-  id: n.id,
-  projectId: n.projectId,
-  name: n.name,
-  description: n.description,
-  subnet: n.subnet,
-  gateway: n.gateway,
-  dns: n.dns,
-  nat: n.nat,
-  mtu: n.mtu,
-  addresses: { total: usableCount(parseSubnet(n.subnet)), used },
-  createdAt: n.createdAt.toISOString(),
-});

@@ -3,6 +3,7 @@ import { ProjectUsage } from '../../identity/contract/identity.ports';
 import { InstancePorts } from '../contract/network.ports';
 import { AddressRepository } from './address.repository';
 import { BehindHostsReconciler } from './behind-hosts.reconciler';
+import { GuestEgress } from './guest-egress';
 import { HostGenerationRepository } from './host-generation.repository';
 import { HostSync } from './host-sync.service';
 import { NetworkController } from './network.controller';
@@ -15,7 +16,7 @@ import { PortRepository } from './port.repository';
 import { PostgresInstancePorts } from './postgres-instance-ports';
 import { SyncHostWorkflow } from './sync-host.workflow';
 
-const parts = [NetworkRepository, PortRepository, AddressRepository, HostGenerationRepository, NetworkEvents, NetworkService, HostSync, SyncHostWorkflow, NetworkController, NetworkObservedSink, BehindHostsReconciler];
+const parts = [NetworkRepository, PortRepository, AddressRepository, HostGenerationRepository, GuestEgress, NetworkEvents, NetworkService, HostSync, SyncHostWorkflow, NetworkController, NetworkObservedSink, BehindHostsReconciler];
 
 export const networkWiring: ManagementWiring = {
   bind: ({ bind }) => {

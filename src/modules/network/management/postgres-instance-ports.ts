@@ -11,6 +11,7 @@ import type { NetworkConfig } from '../contract/network.config';
 import { InstancePorts, type InstancePort } from '../contract/network.ports';
 import type { HostNetworkDocument, NetworkApplyResult } from '../contract/network.verbs';
 import { AddressRepository, type NewPort } from './address.repository';
+import { digestOf, GuestEgress } from './guest-egress';
 import { HostGenerationRepository } from './host-generation.repository';
 import { gatewayMacOf, randomMac } from './macs';
 import type { NetworkEntity } from './network.entity';
@@ -40,6 +41,7 @@ export class PostgresInstancePorts extends InstancePorts {
     private readonly ports: PortRepository,
     private readonly addresses: AddressRepository,
     private readonly generations: HostGenerationRepository,
+    private readonly egress: GuestEgress,
     private readonly config: Config,
   ) {
     super();
@@ -108,7 +110,8 @@ export class PostgresInstancePorts extends InstancePorts {
 
   override async document(op: Op, hostId: string): Promise<HostNetworkDocument> {
     if (!op.inTransaction) throw new Error('a host document is made in a transaction');
-    const generation = await this.generations.next(op, hostId);
+    const egress = await this.egress.document(op);
+    const generation = await this.generations.next(op, hostId, digestOf(egress));
     const ports = await this.ports.ofHost(op, hostId);
     const networks = await this.networks.byIds(op, [...new Set(ports.map((p) => p.networkId))]);
     const routed = new Set(networks.filter((n) => n.nat).map((n) => n.id));
@@ -116,6 +119,7 @@ export class PostgresInstancePorts extends InstancePorts {
     const out = waysOut(ports.map((p) => ({ ...p, nat: routed.has(p.networkId) })));
     return {
       generation,
+      egress,
       networks: networks
         .sort((a, b) => a.id.localeCompare(b.id))
         .map((n) => ({

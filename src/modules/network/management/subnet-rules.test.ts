@@ -1,6 +1,6 @@
 import type { Problem } from '../../../core/errors/problem';
 import { formatIpv4 } from '../contract/ipv4';
-import { checkFixedAddress, checkSubnet } from './subnet-rules';
+import { checkDns, checkFixedAddress, checkSubnet } from './subnet-rules';
 
 const pool = '100.64.0.0/16';
 const refusal = (run: () => unknown): { code: string; path: string | undefined; detail: string } => {
@@ -50,4 +50,12 @@ describe('subnets of networks', () => {
   ])('address %s is refused as %s', (address, code) =>
     expect(refusal(() => checkFixedAddress(address, { subnet: '10.10.0.0/24', gateway: '10.10.0.1' }, 'body.networks.0.address'))).toMatchObject({ code, path: 'body.networks.0.address' }),
   );
+});
+
+describe('DNS servers of networks', () => {
+  const network = { subnet: '10.10.0.0/24', gateway: '10.10.0.1' };
+  it.each(['1.1.1.1', '10.10.0.53', '10.0.0.1', '192.168.0.1'])('%s is accepted', (server) => expect(() => checkDns([server], network, pool)).not.toThrow());
+  it.each(['0.0.0.0', '0.1.2.3', '127.0.0.1', '127.0.0.53', '169.254.169.254', '224.0.0.251', '255.255.255.255', '240.0.0.1', '100.64.0.1', '10.10.0.0', '10.10.0.255', '10.10.0.1'])('%s is refused at its place', (server) => {
+    expect(refusal(() => checkDns(['1.1.1.1', server], network, pool))).toMatchObject({ code: 'dns_not_usable', path: 'body.dns.1' });
+  });
 });

@@ -35,6 +35,21 @@ export const checkSubnet = (subnet: string, gateway: string | undefined, linkPoo
   return { subnet: parsed, gateway: value };
 };
 
+/**
+ * Checks the DNS servers that a network's guests are to ask. Throws 422 `dns_not_usable` at the one that can never answer: addresses with a
+ * meaning of their own, and those of the network itself that serve no names. A guest of the network may be one.
+ */
+export const checkDns = (servers: readonly string[], network: { subnet: string; gateway: string }, linkPool: string, path = 'body'): void => {
+  const subnet = parseSubnet(network.subnet);
+  for (const [index, server] of servers.entries()) {
+    const value = parseIpv4(server);
+    const special = [...reserved, [linkPool, 'used by the hosts themselves'] as const].find(([range]) => contains(parseSubnet(range), value));
+    const own = value === subnet.first ? "the network's own address" : value === subnet.last ? "the network's broadcast address" : server === network.gateway ? "the network's gateway, which serves no names" : undefined;
+    const why = special ? `in ${special[0]}: ${special[1]}` : own;
+    if (why !== undefined) throw unprocessable(`${path}.dns.${index}`, 'dns_not_usable', `${server} cannot be a DNS server: it is ${why}.`);
+  }
+};
+
 /** Checks an address that a user wants for a NIC. Throws 422 `address_outside` or `address_not_usable`. */
 export const checkFixedAddress = (address: string, network: { subnet: string; gateway: string }, path: string): void => {
   const subnet = parseSubnet(network.subnet);

@@ -5,10 +5,11 @@ import pino from 'pino';
 import { Config } from '../../../core/config/config';
 import { coreConfigSchema } from '../../../core/config/core-config';
 import { StatePaths } from '../../../core/config/state-paths';
+import { ManagementAddresses } from '../../../core/m2m/node/management-addresses';
 import type { NodeIdentity } from '../../../core/m2m/node/node-identity';
 import { Logging } from '../../../core/telemetry/logging';
 import { networkConfigSchema } from '../contract/network.config';
-import type { HostNetworkDocument } from '../contract/network.verbs';
+import { plainEgress, type HostNetworkDocument } from '../contract/network.verbs';
 import { DocumentStore } from './document.store';
 import { DnsmasqSupervisor } from './drivers/linux/dnsmasq.supervisor';
 import { LinuxNetworkDriver } from './drivers/linux/linux-network.driver';
@@ -20,6 +21,7 @@ const portId = '22222222-2222-4222-8222-222222222201';
 const instanceId = '33333333-3333-4333-8333-333333333301';
 const document = (generation: number): HostNetworkDocument => ({
   generation,
+  egress: plainEgress,
   networks: [
     {
       id: '11111111-1111-4111-8111-111111111101',
@@ -40,7 +42,7 @@ describe('the agent with the simulated driver', () => {
   const paths = new StatePaths(join(dir, 'state'), join(dir, 'run'));
   const logging = new Logging(pino({ level: 'silent' }));
   const config = new Config(coreConfigSchema.parse({}), { network: networkConfigSchema.parse({ driver: 'simulated' }) });
-  const identity = { current: () => ({ hostId: 'h' }) } as unknown as NodeIdentity;
+  const identity = { current: () => ({ hostId: 'h', management: { address: '192.0.2.1', port: 8445 } }) } as unknown as NodeIdentity;
   const passes: number[] = [];
   const agentOf = (): NetworkAgent => {
     const simulated = new SimulatedNetworkDriver();
@@ -49,7 +51,7 @@ describe('the agent with the simulated driver', () => {
       passes.push(request.document.generation);
       return converge(request);
     };
-    return new NetworkAgent(identity, config, new DocumentStore(paths), new LinuxNetworkDriver(config, new LinuxStateStore(paths), new DnsmasqSupervisor(paths), logging), simulated, logging);
+    return new NetworkAgent(identity, new ManagementAddresses(config), config, new DocumentStore(paths), new LinuxNetworkDriver(config, new LinuxStateStore(paths), new DnsmasqSupervisor(paths), logging), simulated, logging);
   };
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -73,10 +75,10 @@ describe('the agent with the simulated driver', () => {
     await second.start();
     expect(await second.locate(instanceId, portId)).toMatchObject({ netns: null });
     expect(passes).toEqual([7, 7]);
-    expect(await second.apply({ generation: 6, networks: [] })).toMatchObject({ generation: 7, superseded: true, ports: [{ id: portId, state: 'active' }] });
+    expect(await second.apply({ generation: 6, networks: [], egress: plainEgress })).toMatchObject({ generation: 7, superseded: true, ports: [{ id: portId, state: 'active' }] });
     expect(passes).toEqual([7, 7]);
     await expect(second.locate(instanceId, '22222222-2222-4222-8222-2222222222ff')).rejects.toMatchObject({ code: 'port_not_applied' });
-    expect(await second.apply({ generation: 7, networks: [] })).toMatchObject({ superseded: false, ports: [] });
+    expect(await second.apply({ generation: 7, networks: [], egress: plainEgress })).toMatchObject({ superseded: false, ports: [] });
     expect(second.observed()).toEqual({ generation: 7, failed: [] });
     await second.stop();
   });

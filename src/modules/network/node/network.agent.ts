@@ -1,6 +1,7 @@
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Config } from '../../../core/config/config';
+import { ManagementAddresses } from '../../../core/m2m/node/management-addresses';
 import { NodeIdentity } from '../../../core/m2m/node/node-identity';
 import { VerbFailure } from '../../../core/m2m/verb-handler';
 import { Logging } from '../../../core/telemetry/logging';
@@ -41,6 +42,7 @@ export class NetworkAgent {
 
   constructor(
     private readonly identity: NodeIdentity,
+    private readonly addresses: ManagementAddresses,
     private readonly config: Config,
     private readonly store: DocumentStore,
     linux: LinuxNetworkDriver,
@@ -140,7 +142,8 @@ export class NetworkAgent {
       this.current = newest;
     }
     if (!this.current || (!newest && !verify)) return;
-    const request = { hostId: this.identity.current().hostId, document: this.current, verify };
+    const { hostId, management } = this.identity.current();
+    const request = { hostId, document: this.current, management: this.addresses.all(management).map(({ address }) => address), verify };
     this.outcomes = await this.driver.converge(request);
     for (const listener of this.listeners) listener(this.driver.served(request), this.current);
   }

@@ -1,5 +1,6 @@
 import { injectable } from 'inversify';
 import { HostRemoval } from '../../../core/app/module-manifest';
+import { plainEgress } from '../contract/network.verbs';
 import { DocumentStore } from './document.store';
 import { NetworkAgent } from './network.agent';
 
@@ -15,7 +16,7 @@ export class NetworkRemoval extends HostRemoval {
 
   override async removeAll(): Promise<void> {
     const last = await this.documents.load();
-    await this.agent.apply({ generation: (last?.generation ?? 0) + 1, networks: [] });
+    await this.agent.apply({ generation: (last?.generation ?? 0) + 1, networks: [], egress: plainEgress });
     await this.agent.stop();
   }
 }

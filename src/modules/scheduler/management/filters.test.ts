@@ -6,6 +6,7 @@ const gib = 2 ** 30;
 const host: SchedulableHost = {
   id: 'h1',
   name: 'one',
+  address: '192.0.2.1',
   state: 'ready',
   schedulable: true,
   reason: '',

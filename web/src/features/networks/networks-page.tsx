@@ -16,6 +16,7 @@ import { Age } from '../../ui/time';
 import { Link } from 'react-router';
 import { useInstanceNames } from '../instances/use-instance-names';
 import { NewNetwork } from './new-network';
+import { WayOut } from './way-out';
 
 export default function NetworksPage() {
   const scope = useScope();
@@ -67,6 +68,7 @@ export default function NetworksPage() {
         description={shown === null ? '' : `${shown.subnet} · gateway ${shown.gateway} · MTU ${shown.mtu} · DNS ${shown.dns.length === 0 ? 'of the network' : shown.dns.join(', ')}`}
         wide
       >
+        {shown !== null && <WayOut network={shown} />}
         {shown !== null && <Ports network={shown} />}
       </Dialog>
       <RemovalDialog removal={removal}>A network that instances still use cannot be deleted.</RemovalDialog>

@@ -6,6 +6,8 @@ export interface ConvergeRequest {
   /** Whose things these are: names derive from it. */
   hostId: string;
   document: HostNetworkDocument;
+  /** Addresses or names of management, which no guest may reach. */
+  management: readonly string[];
   /** Looks at everything instead of only at what the document changed. */
   verify: boolean;
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Logger } from 'pino';
 import { Logging } from '../../../../core/telemetry/logging';
 import { MetadataProvider } from '../../contract/network.ports';
-import type { HostNetworkDocument } from '../../contract/network.verbs';
+import { plainEgress, type HostNetworkDocument } from '../../contract/network.verbs';
 import { netnsInode } from '../drivers/linux/netns';
 import { metadataAddress } from '../drivers/linux/nft-rules';
 import type { ServedNetwork } from '../drivers/network-driver';
@@ -33,7 +33,7 @@ export class MetadataService {
   private readonly log: Logger;
   private readonly tokens = new SessionTokens();
   private readonly open = new Map<string, Listener>();
-  private document: HostNetworkDocument = { generation: 0, networks: [] };
+  private document: HostNetworkDocument = { generation: 0, networks: [], egress: plainEgress };
   private wanted: ServedNetwork[] = [];
   private syncing: Promise<void> | undefined;
   private again = false;

@@ -7,6 +7,7 @@ import { exec, ExecError } from '../../../../../core/host/exec';
 import { Logging } from '../../../../../core/telemetry/logging';
 import type { NetworkConfig } from '../../../contract/network.config';
 import { NetworkDriver, type ConvergeRequest, type PortOutcome, type ServedNetwork } from '../network-driver';
+import { addressesOf, guestWall, readHostRoutes, type GuestWall } from './guest-wall';
 import { diffNamespace, staleLinks } from './diff';
 import { DnsmasqSupervisor } from './dnsmasq.supervisor';
 import { emptyNamespace, readNamespace, type ActualNamespace } from './ip-state';
@@ -48,6 +49,8 @@ export class LinuxNetworkDriver extends NetworkDriver {
   private readonly log: Logger;
   private readonly done = new Map<string, string>();
   private readonly dhcpDone = new Map<string, string>();
+  /** Addresses that the cloud's machines had when their names were last found. */
+  private readonly machines = new Map<string, string[]>();
   private prepared: Promise<void> | undefined;
   /** Of the host, as the last pass found them. */
   private resolvers: readonly string[] = [];
@@ -80,13 +83,14 @@ export class LinuxNetworkDriver extends NetworkDriver {
     return this.outcomes(request, pass);
   }
 
-  private async pass({ hostId, document }: ConvergeRequest, verify: boolean): Promise<Pass> {
+  private async pass(request: ConvergeRequest, verify: boolean): Promise<Pass> {
+    const { hostId, document } = request;
     const section = this.config.section<NetworkConfig>('network');
     const hash = names.hostHash(hostId);
     const state = await this.store.load();
     const links = await this.links(document, section.linkPool, hash, state);
     this.resolvers = await hostResolvers();
-    const plan = planHost(document, { hash, linkPool: section.linkPool, links, resolvers: this.resolvers });
+    const plan = planHost(document, { hash, linkPool: section.linkPool, links, resolvers: this.resolvers, wall: await this.wall(request, hash, this.resolvers) });
     const { live, dead } = await listNetns(names.netnsPrefix(hash));
     // A namespace that was there and is not: more may be wrong than the document changed.
     const lost = plan.namespaces.some((n) => n.netns !== null && this.done.has(n.netns) && !live.has(n.netns));
@@ -238,6 +242,11 @@ export class LinuxNetworkDriver extends NetworkDriver {
         pass.failures.set(d.netns, message(error));
       }
     });
+  }
+
+  private async wall({ document, management }: ConvergeRequest, hash: string, resolvers: readonly string[]): Promise<GuestWall> {
+    const machines = await addressesOf([...document.egress.hosts, ...management], this.machines);
+    return guestWall({ hash, routes: await readHostRoutes(), egress: document.egress, machines, resolvers });
   }
 
   private async links(document: ConvergeRequest['document'], linkPool: string, hash: string, state: LinuxState): Promise<Record<string, number>> {

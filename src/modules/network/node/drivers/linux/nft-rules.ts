@@ -1,4 +1,5 @@
 import type { NetworkDocument, PortDocument } from '../../../contract/network.verbs';
+import type { GuestWall } from './guest-wall';
 import { conntrackZone, hostLinkPrefix, hostTable, networkBridge, portBridgeName, routerInside, routerLink, routerOutside, tapName, vethName } from './names';
 
 /** The metadata service's address; link-local addresses are never routed. */
@@ -128,26 +129,46 @@ export const routerTables = (linkPool: string): NftTable[] => [
   },
 ];
 
+const set = (name: string, elements: readonly string[], flags: readonly string[] = []): string[] => [
+  `set ${name} {`,
+  'type ipv4_addr',
+  ...flags,
+  ...(elements.length > 0 ? [`elements = { ${[...elements].sort().join(', ')} }`] : []),
+  '}',
+];
+const intervals = ['flags interval', 'auto-merge'];
+
 /**
- * In the host's own namespace: masquerading for the routers' link addresses, and a wall: guests reach neither the host itself (management,
- * node verbs, ssh) nor each other's routers through the links, and nobody opens a connection towards them.
+ * In the host's own namespace: masquerading for the routers' link addresses, and a wall. Guests reach neither the host itself (management, node
+ * verbs, ssh), nor the cloud's other machines, nor the networks that the host is directly connected to, nor each other's routers; what is left
+ * leaves through the uplink's gateway. Nobody opens a connection towards them.
  */
-export const hostTables = (hash: string, routerAddresses: readonly string[]): NftTable[] => {
+export const hostTables = (hash: string, routerAddresses: readonly string[], wall: GuestWall): NftTable[] => {
   const links = `"${hostLinkPrefix(hash)}*"`;
+  const exceptions = ['ip daddr @allowed accept', 'ip daddr @resolvers meta l4proto { tcp, udp } th dport 53 accept'];
   return [
     {
       family: 'inet',
       name: hostTable(hash),
       body: [
-        'set routers {',
-        'type ipv4_addr',
-        ...(routerAddresses.length > 0 ? [`elements = { ${[...routerAddresses].sort().join(', ')} }`] : []),
-        '}',
-        ...chain('input', ['type filter hook input priority -10; policy accept;', `iifname != ${links} accept`, 'ct state established,related accept', 'drop']),
+        ...set('routers', routerAddresses),
+        ...set('allowed', wall.allowed, intervals),
+        ...set('resolvers', wall.resolvers),
+        ...set('denied', wall.denied, intervals),
+        ...set('gateways', wall.gateways ?? []),
+        ...chain('input', ['type filter hook input priority -10; policy accept;', `iifname != ${links} accept`, 'ct state established,related accept', ...exceptions, 'drop']),
+        ...chain('egress', [
+          ...exceptions,
+          // At once and in words, so that a guest's program does not wait for its deadline.
+          'ip daddr @denied reject with icmpx type admin-prohibited',
+          // Static routes of the host to other networks are no way out for guests.
+          ...(wall.gateways === null ? [] : ['rt ip nexthop != @gateways reject with icmpx type admin-prohibited']),
+        ]),
         ...chain('forward', [
           'type filter hook forward priority -10; policy accept;',
           `iifname ${links} oifname ${links} drop`,
           `iifname ${links} ip saddr != @routers drop`,
+          `iifname ${links} jump egress`,
           `oifname ${links} ct state established,related accept`,
           `oifname ${links} drop`,
         ]),

@@ -1,4 +1,4 @@
-import type { HostNetworkDocument, NetworkDocument } from '../../../contract/network.verbs';
+import { plainEgress, type HostNetworkDocument, type NetworkDocument } from '../../../contract/network.verbs';
 import { renderTables } from './nft-rules';
 import { assignLinks, leasableName, linkAddresses, planHost, type Plan, type WantedNamespace } from './plan';
 
@@ -23,9 +23,10 @@ const network = (n: number, ports: NetworkDocument['ports'], nat = true): Networ
   ports,
 });
 const linkPool = '100.64.0.0/16';
+const wall = { allowed: [], resolvers: ['192.0.2.53'], denied: ['192.0.2.0/24'], gateways: ['192.0.2.1'] };
 const plan = (networks: NetworkDocument[]): Plan => {
-  const document: HostNetworkDocument = { generation: 1, networks };
-  return planHost(document, { hash: 'abcdef', linkPool, links: assignLinks(document, linkPool, {}, new Set()), resolvers: ['192.0.2.53'] });
+  const document: HostNetworkDocument = { generation: 1, networks, egress: plainEgress };
+  return planHost(document, { hash: 'abcdef', linkPool, links: assignLinks(document, linkPool, {}, new Set()), resolvers: ['192.0.2.53'], wall });
 };
 const only = (p: Plan, kind: WantedNamespace['kind']): WantedNamespace => {
   const found = p.namespaces.filter((n) => n.kind === kind);
@@ -112,7 +113,7 @@ describe('rules', () => {
 });
 
 describe('links of routers', () => {
-  const document = (ids: number[]): HostNetworkDocument => ({ generation: 1, networks: ids.map((n) => network(n, [port(n)])) });
+  const document = (ids: number[]): HostNetworkDocument => ({ generation: 1, networks: ids.map((n) => network(n, [port(n)])), egress: plainEgress });
   it('keep their index and never share one', () => {
     const first = assignLinks(document([1, 2, 3]), linkPool, {}, new Set());
     expect(new Set(Object.values(first)).size).toBe(3);

@@ -1,5 +1,6 @@
 import { formatIpv4, netmask, parseIpv4, parseSubnet } from '../../../contract/ipv4';
 import type { HostNetworkDocument, NetworkDocument } from '../../../contract/network.verbs';
+import type { GuestWall } from './guest-wall';
 import * as names from './names';
 import { hostTables, instanceTables, metadataAddress, networkTables, routerTables, type InstanceNic, type NftTable } from './nft-rules';
 
@@ -57,6 +58,7 @@ export interface PlanOptions {
   links: Readonly<Record<string, number>>;
   /** Handed out to networks that name no DNS server of their own and have a way out. */
   resolvers: readonly string[];
+  wall: GuestWall;
 }
 
 /** Ends of the link between network and router; the same everywhere, for nothing else lives in these two namespaces' routing. */
@@ -181,7 +183,7 @@ const hostNamespace = (options: PlanOptions, routed: NetworkDocument[]): WantedN
   })),
   routes: [],
   sysctls: routed.length > 0 ? [['net.ipv4.ip_forward', '1']] : [],
-  tables: routed.length > 0 ? hostTables(options.hash, routed.map((n) => linkAddresses(options.linkPool, options.links[n.id] ?? 0).router)) : [],
+  tables: routed.length > 0 ? hostTables(options.hash, routed.map((n) => linkAddresses(options.linkPool, options.links[n.id] ?? 0).router), options.wall) : [],
 });
 
 /** A name that dnsmasq reads as one: a label that is no lease time and no keyword of its hosts file. Other guests learn theirs from metadata. */

@@ -1,0 +1,50 @@
+import { addressesOf, guestWall, type HostRoute } from './guest-wall';
+
+const uplink: HostRoute[] = [
+  { dst: 'default', gateway: '192.0.2.1', dev: 'eth0' },
+  { dst: '192.0.2.0/24', dev: 'eth0' },
+];
+const egress = { allow: [], deny: [], hosts: [] };
+const wall = (routes: HostRoute[], more: Partial<Parameters<typeof guestWall>[0]> = {}): ReturnType<typeof guestWall> => guestWall({ hash: 'abcdef', routes, egress, machines: [], resolvers: [], ...more });
+
+describe('the wall around guests', () => {
+  it('denies what the host is connected to, and leads out through the default gateway', () => {
+    expect(wall(uplink)).toEqual({ allowed: [], resolvers: [], denied: ['192.0.2.0/24'], gateways: ['192.0.2.1'] });
+  });
+
+  it('counts every connected network of every table, and no route of another kind', () => {
+    const routes: HostRoute[] = [
+      ...uplink,
+      { dst: '10.8.0.0/16', dev: 'wg0' },
+      { dst: '10.9.0.0/16', gateway: '192.0.2.7', dev: 'eth0' },
+      { dst: '192.0.2.2', dev: 'eth0', type: 'local' },
+      { dst: '10.10.0.0/16', type: 'blackhole' },
+    ];
+    expect(wall(routes).denied).toEqual(['10.8.0.0/16', '192.0.2.0/24']);
+  });
+
+  it('leaves the links of its own routers out, and only these', () => {
+    expect(wall([...uplink, { dst: '100.64.0.0/31', dev: 'labcdef00000001' }, { dst: '100.64.0.2/31', dev: 'l12345600000001' }]).denied).toEqual(['100.64.0.2/31', '192.0.2.0/24']);
+  });
+
+  it('knows several ways out, and a line without a gateway', () => {
+    const hops = [{ gateway: '192.0.2.1', dev: 'eth0' }, { gateway: '198.51.100.1', dev: 'eth1' }];
+    expect(wall([{ dst: 'default', nexthops: hops }]).gateways).toEqual(['192.0.2.1', '198.51.100.1']);
+    expect(wall([{ dst: 'default', dev: 'ppp0' }]).gateways).toBeNull();
+    expect(wall([]).gateways).toEqual([]);
+  });
+
+  it("denies the cloud's machines, but for a loopback address, and what the operator says", () => {
+    expect(wall(uplink, { machines: ['203.0.113.4', '127.0.0.1'], egress: { ...egress, deny: ['10.0.0.0/8'], allow: ['10.1.0.0/16'] } })).toMatchObject({
+      allowed: ['10.1.0.0/16'],
+      denied: ['10.0.0.0/8', '192.0.2.0/24', '203.0.113.4'],
+    });
+  });
+});
+
+describe('addresses of machines', () => {
+  it('keep what a name had when it is not found any more', async () => {
+    const known = new Map([['no-such-machine.invalid', ['192.0.2.9']]]);
+    expect(await addressesOf(['192.0.2.8', 'no-such-machine.invalid', '2001:db8::1'], known)).toEqual(['192.0.2.8', '192.0.2.9']);
+  });
+});

@@ -1,0 +1,28 @@
+import type { Network } from '../../lib/types';
+
+/** What guests of a network reach beyond it, in words. */
+export function WayOut({ network }: { network: Network }) {
+  const egress = network.guestEgress;
+  return (
+    <section className="mb-4">
+      <h3 className="mb-1 text-xs font-medium text-dim">Way out</h3>
+      {egress === null ? (
+        <p className="text-sm text-dim">None: guests reach only each other.</p>
+      ) : (
+        <>
+          <p className="text-sm text-dim">Everything behind the host&apos;s uplink, by NAT. Not the cloud&apos;s own hosts, nor networks that a host is directly connected to.</p>
+          {egress.allow.length > 0 && <Ranges label="Reached all the same" ranges={egress.allow} />}
+          {egress.deny.length > 0 && <Ranges label="Not reached either" ranges={egress.deny} />}
+        </>
+      )}
+    </section>
+  );
+}
+
+function Ranges({ label, ranges }: { label: string; ranges: string[] }) {
+  return (
+    <p className="mt-1 text-sm text-dim">
+      {label}: <span className="font-mono text-xs break-words">{ranges.join(', ')}</span>
+    </p>
+  );
+}
