@@ -45,6 +45,16 @@ describe('several instances at once', () => {
     );
   }, minutes);
 
+  it('never share a hostname, however alike their names are and however many are made at once', async () => {
+    const names = ['Web!', 'web?', 'WEB', 'web', 'w\u00e8b', 'web-2', '127', 'localhost'];
+    const made = await Promise.all(names.map((name) => cloud.api.ok<{ instance: Instance; taskId: string }>('POST', '/instances?project=default', cloud.body(name))));
+    const hostnames = made.map(({ instance }) => instance.hostname);
+    expect(new Set(hostnames).size).toBe(names.length);
+    for (const hostname of hostnames) expect(hostname).toMatch(/^(web(-\d)*|instance-(127|localhost))$/);
+    for (const { taskId } of made) expect(await cloud.settled(taskId)).toMatchObject({ state: 'succeeded' });
+    expect((await instances()).map(({ hostname }) => hostname).sort()).toEqual([...hostnames].sort());
+  }, minutes);
+
   it('are all gone again when there is no room for the last one, and the task says so', async () => {
     const { items: hosts } = await cloud.api.ok<{ items: Host[] }>('GET', '/hosts');
     const { memoryBytes, memoryBytesUsed } = hosts[0]?.capacity ?? { memoryBytes: 0, memoryBytesUsed: 0 };

@@ -121,6 +121,7 @@ const createInstance = (w: World, body: CreateInstance, projectId: string): { in
     id: randomUUID(),
     projectId,
     name: body.name,
+    hostname: body.name.toLowerCase().replace(/[^a-z0-9]+/g, '-'),
     description: body.description ?? '',
     state: 'building',
     stateReason: '',

@@ -215,6 +215,7 @@ export const busyWorld = (me: User, role: World['role']): World => {
       id: randomUUID(),
       projectId: n % 5 === 4 ? shop : p,
       name,
+      hostname: name,
       description: '',
       state: 'running',
       stateReason: '',

@@ -72,10 +72,19 @@ const fieldsOf = <E extends ObjectLiteral>(op: Op, entity: Newable<E>, values: P
   return { table: quoted(metadata.tableName), fields };
 };
 
-/** Adds a row; what is left out gets its default. */
-export const insertRow = async <E extends ObjectLiteral>(op: Op, entity: Newable<E>, row: Partial<E>): Promise<void> => {
+/**
+ * Adds a row; what is left out gets its default.
+ * @param unlessTaken properties of a unique index: when another row has these values, nothing is added
+ * @returns whether it was added
+ */
+export const insertRow = async <E extends ObjectLiteral>(op: Op, entity: Newable<E>, row: Partial<E>, unlessTaken: readonly (keyof E & string)[] = []): Promise<boolean> => {
   const { table, fields } = fieldsOf(op, entity, row);
-  await op.query(`INSERT INTO ${table} (${fields.map(({ name }) => name).join(', ')}) VALUES (${fields.map((_, i) => `$${i + 1}`).join(', ')})`, fields.map(({ value }) => value));
+  const target = unlessTaken.map((property) => quoted(op.manager.connection.getMetadata(entity).findColumnWithPropertyName(property)?.databaseName ?? property)).join(', ');
+  const rows = await op.query(
+    `INSERT INTO ${table} (${fields.map(({ name }) => name).join(', ')}) VALUES (${fields.map((_, i) => `$${i + 1}`).join(', ')})${target === '' ? '' : ` ON CONFLICT (${target}) DO NOTHING`} RETURNING true`,
+    fields.map(({ value }) => value),
+  );
+  return rows.length === 1;
 };
 
 /** Changes the row with this id, if there is one. */

@@ -45,6 +45,8 @@ export const instance = z.object({
   id: field.id,
   projectId: field.id,
   name: z.string(),
+  /** What its guest is called: derived from the name, unique in the project, so that it is in each of its networks too. It stays when the name changes. */
+  hostname: z.string(),
   description: z.string(),
   state: z.enum(instanceStates),
   /** Why it is in this state, in words; empty when all is well. */

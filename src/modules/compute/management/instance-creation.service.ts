@@ -15,6 +15,7 @@ import { Placement } from '../../scheduler/contract/scheduler.ports';
 import type { createInstance, createInstances, Instance } from '../contract/compute.api';
 import { FlavorService } from './flavor.service';
 import { hostIdOf } from './host-ref';
+import { hostnamesFrom } from './hostname';
 import type { InstanceEntity } from './instance.entity';
 import { InstanceEvents } from './instance.events';
 import { instanceOf, type InstancePlan } from './instance-plan';
@@ -94,9 +95,18 @@ export class InstanceCreation {
   private async record(op: Op, instances: InstanceEntity[], taskId: string): Promise<void> {
     for (const instance of instances) {
       instance.taskId = taskId;
-      await this.instances.insert(op, instance);
+      await this.insert(op, instance);
       await this.events.changed(op, 'created', instance);
     }
+  }
+
+  /** Names that differ may give one hostname: the later one gets a number. */
+  private async insert(op: Op, instance: InstanceEntity): Promise<void> {
+    for (const hostname of hostnamesFrom(instance.name, instance.id)) {
+      instance.hostname = hostname;
+      if (await this.instances.insert(op, instance)) return;
+    }
+    throw new Error('the last hostname has the id in it');
   }
 
   private async refuseWithoutHost(op: Op, instance: InstanceEntity): Promise<void> {

@@ -31,6 +31,7 @@ export class InstancePresenter {
       id: i.id,
       projectId: i.projectId,
       name: i.name,
+      hostname: i.hostname,
       description: i.description,
       state: i.state,
       stateReason: shownReason(i.state, i.stateReason),

@@ -29,8 +29,9 @@ const sorts = {
 
 @injectable()
 export class InstanceRepository {
-  async insert(op: Op, instance: InstanceEntity): Promise<void> {
-    await insertRow(op, InstanceEntity, instance);
+  /** False when another instance of the project has its hostname. */
+  insert(op: Op, instance: InstanceEntity): Promise<boolean> {
+    return insertRow(op, InstanceEntity, instance, ['projectId', 'hostname']);
   }
 
   byId(op: Op, id: string): Promise<InstanceEntity | null> {
