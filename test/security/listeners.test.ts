@@ -78,8 +78,8 @@ describe('who gets what from the other listeners', () => {
     const [host, other, removed] = [await enrolled('n1'), await enrolled('n2'), await enrolled('n3')];
     await stack.db.database.query('UPDATE certificate SET revoked_at = now() WHERE host_id = $1', [removed.hostId]);
     const foreign = await createRoot('VC Stack root');
-    const stranger = await issueWithKey(foreign, { commonName: 'n1', uri: hostUri(host.hostId), hosts: [], validDays: 1 });
-    const server = JSON.parse(readFileSync(join(stack.directory, 'state/management/tls/server.json'), 'utf8')) as { certificate: string; key: string };
+    const stranger = await issueWithKey(foreign, { role: 'host', uri: hostUri(host.hostId), hosts: [], validDays: 1 });
+    const { client: server } = JSON.parse(readFileSync(join(stack.directory, 'state/management/tls/server.json'), 'utf8')) as { client: { certificate: string; key: string } };
     const callers: Record<string, Certificate> = {
       none: { hostId: host.hostId },
       stranger: { cert: stranger.certificate, key: stranger.key, hostId: host.hostId },

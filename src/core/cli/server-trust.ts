@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
-import { connect, type ConnectionOptions, type DetailedPeerCertificate } from 'node:tls';
+import { checkServerIdentity, connect, type ConnectionOptions, type DetailedPeerCertificate, type PeerCertificate } from 'node:tls';
+import { identityOf } from '../m2m/ca/identity-uri';
 import type { Profile } from './profile-store';
 
 const deadlineMs = 10_000;
@@ -14,10 +15,21 @@ export interface SeenCertificate {
   root: boolean;
 }
 
+/**
+ * For `checkServerIdentity`: the certificate must carry the name or address that was called, among its alternative names (a common name is no name),
+ * and when it says a role in an installation, that must be management's: those of hosts are signed by the same authority.
+ */
+export const mustBeServer = (host: string, certificate: PeerCertificate): Error | undefined => {
+  const { subjectaltname } = certificate;
+  if (subjectaltname?.includes('URI:urn:vc-stack:') && identityOf(subjectaltname)?.kind !== 'management') return new Error('the certificate is not of a management process: something else answers here');
+  const { CN: _, ...subject } = certificate.subject;
+  return checkServerIdentity(host, { ...certificate, subject: subject as PeerCertificate['subject'] });
+};
+
 /** TLS options that trust what the profile trusts and nothing else. */
 export const tlsOptions = (profile: Pick<Profile, 'ca' | 'pinned'>): ConnectionOptions => {
-  if (profile.ca === undefined) return {};
-  if (!profile.pinned) return { ca: profile.ca };
+  if (profile.ca === undefined) return { checkServerIdentity: mustBeServer };
+  if (!profile.pinned) return { ca: profile.ca, checkServerIdentity: mustBeServer };
   // The one certificate itself is the anchor: nothing but its key can answer, whatever name it carries.
   return { ca: profile.ca, allowPartialTrustChain: true, checkServerIdentity: () => undefined };
 };

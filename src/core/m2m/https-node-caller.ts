@@ -45,15 +45,15 @@ export class HttpsNodeCaller extends NodeCaller {
 
   async stream(hostId: string, path: string): Promise<Duplex> {
     const endpoint = await this.endpoint(hostId);
-    const { chain, key, root } = this.identity.current();
+    const { client, root } = this.identity.current();
     return new Promise((resolve, reject) => {
       const req = httpsRequest({
         host: endpoint.address,
         port: endpoint.port,
         path,
         agent: false,
-        cert: chain,
-        key,
+        cert: client.certificate,
+        key: client.key,
         ca: root,
         minVersion,
         checkServerIdentity: mustBeHost(hostId),
@@ -146,13 +146,13 @@ export class HttpsNodeCaller extends NodeCaller {
   private agent(hostId: string): Agent {
     let agent = this.agents.get(hostId);
     if (!agent) {
-      const { chain, key, root } = this.identity.current();
+      const { client, root } = this.identity.current();
       agent = new Agent({
         connections: this.config.core.m2m.connectionsPerNode,
         keepAliveTimeout: 60_000,
         headersTimeout: 0,
         bodyTimeout: 0,
-        connect: { cert: chain, key, ca: root, minVersion, checkServerIdentity: mustBeHost(hostId), timeout: connectTimeoutMs },
+        connect: { cert: client.certificate, key: client.key, ca: root, minVersion, checkServerIdentity: mustBeHost(hostId), timeout: connectTimeoutMs },
         // A resumed session would skip the check of the peer's identity.
         maxCachedSessions: 0,
       });

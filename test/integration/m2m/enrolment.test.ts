@@ -1,9 +1,10 @@
-import { readFileSync, statSync } from 'node:fs';
+import { X509Certificate } from 'node:crypto';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent as HttpAgent, request } from 'undici';
 import { createSigningRequest, issueWithKey, createRoot } from '../../../src/core/m2m/ca/certificates';
 import { CertificateAuthority } from '../../../src/core/m2m/ca/certificate-authority';
-import { hostUri } from '../../../src/core/m2m/ca/identity-uri';
+import { hostUri, managementUri } from '../../../src/core/m2m/ca/identity-uri';
 import { decodeToken, encodeToken } from '../../../src/core/m2m/enrolment-token';
 import { ServerIdentity } from '../../../src/core/m2m/ca/server-identity';
 import { Config } from '../../../src/core/config/config';
@@ -11,9 +12,11 @@ import { StatePaths } from '../../../src/core/config/state-paths';
 import { NodeCaller } from '../../../src/core/m2m/node-caller';
 import { HttpsManagementClient } from '../../../src/core/m2m/node/https-management-client';
 import { NodeIdentity } from '../../../src/core/m2m/node/node-identity';
+import { MasterKey } from '../../../src/core/crypto/master-key';
 import { Logging } from '../../../src/core/telemetry/logging';
 import { HostService } from '../../../src/modules/host/management/host.service';
 import { HostTokenService } from '../../../src/modules/host/management/host-token.service';
+import { olderCertificate } from '../../support/older-certificate';
 import { Agent, eventually, Management } from './harness';
 
 jest.setTimeout(60_000);
@@ -149,7 +152,7 @@ describe('enrolment', () => {
 describe('identity', () => {
   it('lets nobody in without a certificate of the installation', async () => {
     expect(await ask('/node/heartbeat', {})).toMatchObject({ status: 401, json: { code: 'certificate_required' } });
-    const stranger = await issueWithKey(await createRoot('other'), { commonName: 'x', uri: hostUri('00000000-0000-4000-8000-000000000000'), hosts: [], validDays: 1 });
+    const stranger = await issueWithKey(await createRoot('other'), { role: 'host', uri: hostUri('00000000-0000-4000-8000-000000000000'), hosts: [], validDays: 1 });
     expect(await ask('/node/heartbeat', {}, stranger)).toMatchObject({ status: 401, json: { code: 'certificate_required' } });
   });
 
@@ -193,6 +196,43 @@ describe('identity', () => {
     expect(after.key).not.toBe(before.key);
     await client.post('/events', { events: [] });
     await expect(management.container.get(NodeCaller).outcome(agent.hostId, { name: 'x.y' } as never, 'k')).rejects.toMatchObject({ code: 'unknown_key' });
+  });
+
+  it('renews at its next start a certificate of before roles, and is let in with it until then', async () => {
+    const agent = await start({ name: 'veteran', token: await management.token() });
+    await agent.stop();
+    const file = join(agent.dir, 'identity', 'identity.json');
+    const stored = JSON.parse(readFileSync(file, 'utf8')) as { key: string; certificate: string; root: string; hostId: string };
+    const [ca] = await management.database.query<{ sealed_key: string }>('SELECT sealed_key FROM ca');
+    const rootKey = management.container.get(MasterKey).open(ca?.sealed_key ?? '', 'ca-key').toString();
+    const older = await olderCertificate({ certificate: stored.root, key: rootKey }, stored.key, { commonName: 'veteran', uri: hostUri(stored.hostId) });
+    await management.database.query(`INSERT INTO certificate (serial, host_id, expires_at) VALUES ($1, $2, now() + interval '30 days')`, [older.serial, stored.hostId]);
+    writeFileSync(file, JSON.stringify({ ...stored, certificate: older.certificate }));
+    const again = await start({ name: 'veteran', state: agent.dir });
+    expect(again.hostId).toBe(stored.hostId);
+    const certificate = await eventually('a new certificate', () => {
+      const current = again.container.get(NodeIdentity).current().certificate;
+      return current !== older.certificate && current;
+    });
+    expect(new X509Certificate(certificate).subject).toBe('O=VC Stack\nOU=host');
+    await again.container.get(HttpsManagementClient).post('/events', { events: [] });
+  });
+
+  it('makes the server certificate anew when it is of before roles', async () => {
+    const { container } = management;
+    const fresh = (): ServerIdentity => new ServerIdentity(container.get(CertificateAuthority), container.get(Config), container.get(StatePaths), container.get(Logging));
+    const file = container.get(StatePaths).stateDir('tls', 'server.json');
+    const text = readFileSync(file, 'utf8');
+    const stored = JSON.parse(text) as { key: string; certificate: string; rootFingerprint: string };
+    const [ca] = await management.database.query<{ certificate: string; sealed_key: string }>('SELECT certificate, sealed_key FROM ca');
+    const rootKey = container.get(MasterKey).open(ca?.sealed_key ?? '', 'ca-key').toString();
+    const older = await olderCertificate({ certificate: ca?.certificate ?? '', key: rootKey }, stored.key, { commonName: 'VC Stack management', uri: managementUri });
+    writeFileSync(file, JSON.stringify({ key: stored.key, certificate: older.certificate, rootFingerprint: stored.rootFingerprint }));
+    const identity = fresh();
+    const made = await identity.start();
+    identity.stop();
+    writeFileSync(file, text);
+    expect([new X509Certificate(made.certificate).subject, new X509Certificate(made.client.certificate).subject]).toEqual(['O=VC Stack\nOU=server', 'O=VC Stack\nOU=management']);
   });
 
   it('keeps the server certificate over a restart', async () => {

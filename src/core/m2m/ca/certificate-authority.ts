@@ -36,17 +36,19 @@ export class CertificateAuthority {
     return fingerprint(await this.rootPem());
   }
 
-  /** A fresh key and certificate of a management process: serves 8443 and 8445, and calls nodes. `hosts`: DNS names and addresses. */
-  async issueManagement(hosts: string[]): Promise<KeyedCertificate> {
-    const issued = await issueWithKey(await this.load(), { commonName: 'VC Stack management', uri: managementUri, hosts, validDays: managementDays });
-    const facts = describe(issued.certificate);
-    await this.repository.record(this.database.op, facts.serial, null, facts.notAfter);
-    return issued;
+  /** A fresh key and certificate with which a management process serves 8443 and 8445. `hosts`: DNS names and addresses. */
+  issueServer(hosts: string[]): Promise<KeyedCertificate> {
+    return this.issueManagement('server', hosts);
   }
 
-  /** Signs a node's request. The identity is `hostId`, whatever the request says. */
-  async issueNode(op: Op, request: SigningRequest, hostId: string, name: string): Promise<string> {
-    const certificate = await issue(await this.load(), request.publicKey, { commonName: name, uri: hostUri(hostId), hosts: [], validDays: nodeDays });
+  /** A fresh key and certificate with which a management process calls nodes. */
+  issueClient(): Promise<KeyedCertificate> {
+    return this.issueManagement('management', []);
+  }
+
+  /** Signs a node's request. The identity is `hostId`, whatever the request says, and there is no name beside it. */
+  async issueNode(op: Op, request: SigningRequest, hostId: string): Promise<string> {
+    const certificate = await issue(await this.load(), request.publicKey, { role: 'host', uri: hostUri(hostId), hosts: [], validDays: nodeDays });
     const facts = describe(certificate);
     await this.repository.record(op, facts.serial, hostId, facts.notAfter);
     return certificate;
@@ -75,6 +77,13 @@ export class CertificateAuthority {
 
   async purgeExpired(): Promise<void> {
     await this.repository.purgeExpired(this.database.op);
+  }
+
+  private async issueManagement(role: 'server' | 'management', hosts: string[]): Promise<KeyedCertificate> {
+    const issued = await issueWithKey(await this.load(), { role, uri: managementUri, hosts, validDays: managementDays });
+    const facts = describe(issued.certificate);
+    await this.repository.record(this.database.op, facts.serial, null, facts.notAfter);
+    return issued;
   }
 
   private load(): Promise<KeyedCertificate> {

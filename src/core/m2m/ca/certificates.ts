@@ -18,9 +18,14 @@ export interface KeyedCertificate {
   key: string;
 }
 
+/**
+ * What a certificate is for. `server`: 8443 and 8445 of a management process, and the only one with names and addresses. `management`: its calls to
+ * nodes. `host`: a node's calls to management and its own port, which management alone opens and knows by the identity.
+ */
+export type CertificateRole = 'server' | 'management' | 'host';
+
 export interface LeafRequest {
-  /** The subject's common name; for people, no identity. */
-  commonName: string;
+  role: CertificateRole;
   /** The identity, see `identity-uri.ts`. */
   uri: string;
   /** DNS names and IP addresses. */
@@ -43,6 +48,12 @@ const keyPem = async (key: webcrypto.CryptoKey): Promise<string> => {
 };
 
 const derOfPem = (pem: string): Buffer => Buffer.from(pem.replace(/-----[^-]+-----/g, '').replace(/\s/g, ''), 'base64');
+
+const usages: Record<CertificateRole, x509.ExtendedKeyUsage[]> = {
+  server: [x509.ExtendedKeyUsage.serverAuth],
+  management: [x509.ExtendedKeyUsage.clientAuth],
+  host: [x509.ExtendedKeyUsage.clientAuth, x509.ExtendedKeyUsage.serverAuth],
+};
 
 /** First bit 0: a serial number is a positive integer. */
 const newSerial = (): string => {
@@ -75,6 +86,9 @@ export const dueForRenewal = (pem: string, now: Date = new Date()): boolean => {
   return notAfter.getTime() - now.getTime() < (notAfter.getTime() - notBefore.getTime()) / 3;
 };
 
+/** True for a certificate of before roles: with a common name, for both directions of TLS. It is replaced as soon as its owner runs again. */
+export const isOfOlderForm = (pem: string): boolean => /^CN=/m.test(new NodeCertificate(pem).subject);
+
 /** A new root, valid ten years. */
 export const createRoot = async (commonName: string): Promise<KeyedCertificate> => {
   const keys = await newKeys();
@@ -97,15 +111,19 @@ export const createRoot = async (commonName: string): Promise<KeyedCertificate> 
   return { certificate: `${certificate.toString('pem')}\n`, key: await keyPem(keys.privateKey) };
 };
 
-/** Signs a certificate for both directions of TLS. Returns PEM. */
+/**
+ * Signs a certificate. Its subject has no common name: clients that find no alternative name of theirs would take that for the server's. Only the
+ * role `server` may have names and addresses. Returns PEM.
+ */
 export const issue = async (root: KeyedCertificate, publicKey: Uint8Array<ArrayBuffer>, request: LeafRequest): Promise<string> => {
+  if (request.role !== 'server' && request.hosts.length > 0) throw new Error(`a certificate of the role ${request.role} has no names`);
   const issuer = new x509.X509Certificate(root.certificate);
   const signingKey = await webcrypto.subtle.importKey('pkcs8', derOfPem(root.key), algorithm, false, ['sign']);
   const publicKeyData = new x509.PublicKey(publicKey);
   const certificate = await x509.X509CertificateGenerator.create(
     {
       serialNumber: newSerial(),
-      subject: [{ CN: [request.commonName] }, { O: ['VC Stack'] }],
+      subject: [{ O: ['VC Stack'] }, { OU: [request.role] }],
       issuer: issuer.subjectName,
       notBefore: new Date(Date.now() - backdateMs),
       notAfter: new Date(Date.now() + request.validDays * dayMs),
@@ -115,7 +133,7 @@ export const issue = async (root: KeyedCertificate, publicKey: Uint8Array<ArrayB
       extensions: [
         new x509.BasicConstraintsExtension(false, undefined, true),
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
+        new x509.ExtendedKeyUsageExtension(usages[request.role]),
         new x509.SubjectAlternativeNameExtension([
           { type: 'url', value: request.uri },
           ...request.hosts.map((host) => ({ type: isIP(host) ? ('ip' as const) : ('dns' as const), value: host })),

@@ -6,20 +6,27 @@ import { Config } from '../../config/config';
 import { StatePaths } from '../../config/state-paths';
 import { Logging } from '../../telemetry/logging';
 import { CertificateAuthority } from './certificate-authority';
-import { describe, dueForRenewal, fingerprint, type KeyedCertificate } from './certificates';
+import { describe, dueForRenewal, fingerprint, isOfOlderForm, type KeyedCertificate } from './certificates';
 import { ownAddresses, reachableAddress } from './own-addresses';
 
-/** PEM material for a TLS server or client. `chain` is the certificate followed by the root. */
+/** PEM material of a management process. `chain` is the certificate followed by the root. */
 export interface TlsMaterial extends KeyedCertificate {
   chain: string;
   root: string;
+  /** For its calls to nodes. */
+  client: KeyedCertificate;
+}
+
+interface StoredIdentity extends KeyedCertificate {
+  client: KeyedCertificate;
 }
 
 const checkEveryMs = 3_600_000;
 
 /**
- * The certificate of this management process, for 8443, 8445 and its calls to nodes. Kept in `<state>/tls/server.json` (0600), so that a
- * browser that trusted it once goes on doing so; renewed by itself, and made anew when the machine's name or address changes.
+ * The certificates of this management process: one with its names for 8443 and 8445, one without for its calls to nodes. Kept in
+ * `<state>/tls/server.json` (0600), so that a browser that trusted it once goes on doing so; renewed by themselves, and made anew when the machine's
+ * name or address changes, or when they are of the form that had one certificate for everything.
  */
 @injectable()
 export class ServerIdentity {
@@ -63,7 +70,7 @@ export class ServerIdentity {
     const keep = present && this.fits(present, root);
     const keyed = keep ? present : await this.make(root);
     const changed = keyed.certificate !== this.material?.certificate;
-    this.material = { ...keyed, root, chain: `${keyed.certificate.trim()}\n${root}` };
+    this.material = { certificate: keyed.certificate, key: keyed.key, client: keyed.client, root, chain: `${keyed.certificate.trim()}\n${root}` };
     if (changed) for (const listener of this.listeners) listener(this.material);
     return this.material;
   }
@@ -73,24 +80,26 @@ export class ServerIdentity {
     return ['localhost', '127.0.0.1', hostname(), reachableAddress(this.config.core.management.address)].filter((name) => name.length > 0);
   }
 
-  private fits(present: KeyedCertificate & { rootFingerprint?: string }, root: string): boolean {
+  private fits(present: StoredIdentity & { rootFingerprint?: string }, root: string): boolean {
     if (present.rootFingerprint !== undefined && present.rootFingerprint !== fingerprint(root)) return false;
-    if (dueForRenewal(present.certificate)) return false;
+    if (isOfOlderForm(present.certificate) || dueForRenewal(present.certificate) || dueForRenewal(present.client.certificate)) return false;
     const names = describe(present.certificate).subjectAltName.toLowerCase();
     // Node prints IPv6 addresses in full, so those are not compared.
     return this.required().filter((h) => !h.includes(':')).every((h) => names.includes(`:${h.toLowerCase()}`));
   }
 
-  private async read(): Promise<(KeyedCertificate & { rootFingerprint: string }) | undefined> {
+  private async read(): Promise<(StoredIdentity & { rootFingerprint: string }) | undefined> {
     try {
-      return JSON.parse(await readFile(this.file(), 'utf8')) as KeyedCertificate & { rootFingerprint: string };
+      const stored = JSON.parse(await readFile(this.file(), 'utf8')) as StoredIdentity & { rootFingerprint: string };
+      return (stored as Partial<StoredIdentity>).client === undefined ? undefined : stored;
     } catch {
       return undefined;
     }
   }
 
-  private async make(root: string): Promise<KeyedCertificate> {
-    const made = await this.authority.issueManagement([...new Set([...this.required(), '::1', ...ownAddresses()])]);
+  private async make(root: string): Promise<StoredIdentity> {
+    const server = await this.authority.issueServer([...new Set([...this.required(), '::1', ...ownAddresses()])]);
+    const made = { ...server, client: await this.authority.issueClient() };
     await mkdir(this.paths.stateDir('tls'), { recursive: true, mode: 0o700 });
     await writeFileAtomic(this.file(), JSON.stringify({ ...made, rootFingerprint: fingerprint(root) }), { mode: 0o600 });
     return made;

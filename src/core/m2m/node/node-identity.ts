@@ -6,7 +6,7 @@ import writeFileAtomic from 'write-file-atomic';
 import { z } from 'zod';
 import { StatePaths } from '../../config/state-paths';
 import { Logging } from '../../telemetry/logging';
-import { createSigningRequest, dueForRenewal, fingerprint } from '../ca/certificates';
+import { createSigningRequest, dueForRenewal, fingerprint, isOfOlderForm } from '../ca/certificates';
 import { decodeToken, type EnrolmentToken } from '../enrolment-token';
 import type { NodeEndpoint } from '../node-registry';
 import { ManagementAddresses } from './management-addresses';
@@ -84,10 +84,10 @@ export class NodeIdentity {
     return this.enrol(decoded, self, signal);
   }
 
-  /** Renews when a third of the certificate's life is left, or at once with `force`. True when it did. */
+  /** Renews when a third of the certificate's life is left, at once when it is of the form from before roles, or with `force`. True when it did. */
   async renewIfDue(post: (path: string, body: unknown) => Promise<unknown>, force = false): Promise<boolean> {
     const identity = this.current();
-    if (!force && !dueForRenewal(identity.certificate)) return false;
+    if (!force && !dueForRenewal(identity.certificate) && !isOfOlderForm(identity.certificate)) return false;
     const { key, csr } = await createSigningRequest(identity.hostId);
     const answer = enrolled.parse(await post('/renew', { csr }));
     await this.store({ ...identity, key, certificate: answer.certificate });

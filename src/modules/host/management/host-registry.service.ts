@@ -49,7 +49,7 @@ export class HostRegistry extends NodeRegistry {
       await this.hosts.putCondition(op, hostId, enrolledFact);
       await this.tokens.markUsed(op, token.id, signing.keyHash, hostId);
       await this.outbox.publish(op, { type: 'host.created', projectId: null, subject: { kind: 'host', id: hostId }, data: { id: hostId, name: request.name, state: judgement.state, schedulable: false } });
-      return this.certify(op, hostId, request.name, signing);
+      return this.certify(op, hostId, signing);
     });
   }
 
@@ -58,7 +58,7 @@ export class HostRegistry extends NodeRegistry {
     return this.database.tx(async (op) => {
       const host = await this.hosts.find(op, hostId);
       if (!host) throw new Problem({ status: 404, code: 'unknown_host', detail: 'This host was removed.' });
-      return this.certify(op, hostId, host.name, signing);
+      return this.certify(op, hostId, signing);
     });
   }
 
@@ -102,11 +102,11 @@ export class HostRegistry extends NodeRegistry {
   private async answerAgain(op: Op, hostId: string | null, keyHash: string | null, signing: SigningRequest): Promise<Enrolled> {
     const host = hostId !== null && keyHash === signing.keyHash ? await this.hosts.find(op, hostId) : null;
     if (!host) throw new Problem({ status: 401, code: 'token_used', detail: 'The enrolment token was used already. Make a new one.' });
-    return this.certify(op, host.id, host.name, signing);
+    return this.certify(op, host.id, signing);
   }
 
-  private async certify(op: Op, hostId: string, name: string, signing: SigningRequest): Promise<Enrolled> {
-    return { hostId, certificate: await this.authority.issueNode(op, signing, hostId, name), root: await this.authority.rootPem() };
+  private async certify(op: Op, hostId: string, signing: SigningRequest): Promise<Enrolled> {
+    return { hostId, certificate: await this.authority.issueNode(op, signing, hostId), root: await this.authority.rootPem() };
   }
 
   private async signingRequest(csr: string): Promise<SigningRequest> {
