@@ -33,7 +33,7 @@ const remains: Record<string, string> = {
   port: 'SELECT id::text AS what FROM port',
   remainder: 'SELECT instance_id::text AS what FROM instance_remainder',
   task: `SELECT id || ' ' || type || ' ' || state AS what FROM task WHERE state NOT IN ('succeeded', 'failed', 'cancelled') OR lock_state IS NOT NULL OR lease_until IS NOT NULL`,
-  ticket: 'SELECT instance_id::text AS what FROM console_ticket',
+  ticket: 'SELECT subject_id::text AS what FROM channel_ticket',
 };
 
 /** One management process and hosts with simulated guests, each a process of its own on loopback: what is killed and frozen here is the control plane. */

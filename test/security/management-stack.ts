@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ManagementApp } from '../../src/core/app/management-app';
@@ -25,15 +25,24 @@ export class ManagementStack {
     readonly directory: string,
     readonly nodePort: number,
     logs: string[],
+    private readonly beside: boolean,
   ) {
     this.logs = logs;
     this.admin = this.client();
   }
 
-  /** @param env further configuration, as variables: `VC_STACK_...` */
-  static async start(env: Record<string, string> = {}): Promise<ManagementStack> {
-    const db = await startTestDatabase();
+  /**
+   * @param env further configuration, as variables: `VC_STACK_...`
+   * @param other a further management process on the database of this one, which must outlive it
+   */
+  static async start(env: Record<string, string> = {}, other?: ManagementStack): Promise<ManagementStack> {
+    const db = other?.db ?? (await startTestDatabase());
     const directory = mkdtempSync(join(tmpdir(), 'vcs-security-'));
+    const own = join('state', 'management');
+    if (other) {
+      mkdirSync(join(directory, own), { recursive: true, mode: 0o700 });
+      for (const shared of ['master.key', 'admin-password']) cpSync(join(other.directory, own, shared), join(directory, own, shared));
+    }
     const nodePort = await freePort();
     const config = await loadConfig({
       env: {
@@ -52,7 +61,7 @@ export class ManagementStack {
     const logging = new Logging(createLogger(config, { write: (line: string) => void logs.push(line) }));
     const app = new ManagementApp(config, logging, allModules, { migrate: true });
     await app.start();
-    const stack = new ManagementStack(db, app, directory, nodePort, logs);
+    const stack = new ManagementStack(db, app, directory, nodePort, logs, other !== undefined);
     await stack.admin.login('admin', stack.adminPassword);
     return stack;
   }
@@ -86,7 +95,7 @@ export class ManagementStack {
   async close(): Promise<void> {
     for (const client of this.clients) await client.close();
     await this.app.stop();
-    await this.db.close();
+    if (!this.beside) await this.db.close();
     rmSync(this.directory, { recursive: true, force: true });
   }
 }

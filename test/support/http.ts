@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Container, ContainerModule } from 'inversify';
 import { Authenticator, type ProjectRef } from '../../src/core/auth/authenticator';
-import type { Principal, ProjectRole } from '../../src/core/auth/principal';
+import type { Credential, Principal, ProjectRole } from '../../src/core/auth/principal';
 import { Config } from '../../src/core/config/config';
 import { coreConfigSchema } from '../../src/core/config/core-config';
 import { Database } from '../../src/core/db/database';
@@ -48,6 +48,10 @@ export class FakeAuthenticator extends Authenticator {
 
   override async authenticate(bearer: string): Promise<Principal | null> {
     return this.tokens.get(bearer) ?? null;
+  }
+
+  override async current(credentials: readonly Credential[]): Promise<(Principal | null)[]> {
+    return credentials.map(({ id }) => [...this.tokens.values()].find((p) => p.sessionId === id) ?? null);
   }
 
   override async resolveProject(who: Principal, ref: string | undefined): Promise<ProjectRef> {

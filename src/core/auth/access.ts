@@ -6,6 +6,7 @@ import type { Principal } from './principal';
 export class Access {
   /** Projects in which the caller holds the route's permission. Lists filter by this in SQL. */
   readonly projects: 'all' | readonly string[];
+  private readonly passed = new Set<string>();
 
   constructor(
     readonly principal: Principal,
@@ -22,9 +23,22 @@ export class Access {
     return this.principal.systemRoles.includes('admin') || this.principal.memberships.some((m) => m.projectId === projectId);
   }
 
+  /** The projects that `assert` has passed: what this request was granted, to be asked again when it lasts or is repeated. */
+  get asserted(): readonly string[] {
+    return [...this.passed];
+  }
+
+  /** True when the route's permission holds in the project. */
+  allows(projectId: string): boolean {
+    return this.projects === 'all' || this.projects.includes(projectId);
+  }
+
   /** Passes when allowed; 403 when the caller sees the project but lacks the permission; 404 as if absent otherwise. */
   assert(projectId: string, noun: string, ref: string): void {
-    if (this.projects === 'all' || this.projects.includes(projectId)) return;
+    if (this.allows(projectId)) {
+      this.passed.add(projectId);
+      return;
+    }
     if (this.sees(projectId)) throw forbidden(this.permission);
     throw notFound(noun, ref);
   }

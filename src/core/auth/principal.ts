@@ -9,6 +9,16 @@ export interface Membership {
   role: ProjectRole;
 }
 
+/** What a principal came by, without its secret: enough to ask later whether it still holds. */
+export interface Credential {
+  via: 'session' | 'api-token';
+  /** The session's or the API token's. */
+  id: string;
+  userId: string;
+  /** End of the access token that was shown, in seconds since 1970 of the database's clock; absent where the session itself is the credential. */
+  expiresAt?: number | undefined;
+}
+
 /** Who calls: built anew from the database on every request, so that a revoked membership holds at once. */
 export interface Principal {
   kind: 'user';
@@ -19,6 +29,14 @@ export interface Principal {
   /** Identifies the session or API token for audit and for closing live streams on revoke. */
   sessionId: string;
   via: 'session' | 'api-token';
+  /** End of the access token that was shown, in seconds since 1970; absent for API tokens. */
+  expiresAt?: number | undefined;
   /** Null: everything its roles allow. Otherwise the API token's own list of permissions, which only narrows. */
   tokenScopes: readonly string[] | null;
 }
+
+/** The credential that the principal came by. */
+export const credentialOf = ({ via, sessionId, id, expiresAt }: Principal): Credential => ({ via, id: sessionId, userId: id, expiresAt });
+
+/** The same without the end of its access token: for what a session holds, whichever of its tokens opened it. */
+export const sessionOf = ({ via, sessionId, id }: Principal): Credential => ({ via, id: sessionId, userId: id });

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Service } from '../app/module-manifest';
@@ -18,6 +19,8 @@ const firstRecheckMs = 10;
 const lastRecheckMs = 250;
 /** Under load events go out together: rounds begin at least so far apart. Milliseconds. */
 const gatherMs = 50;
+/** A client may have seen what another process told it and this one has not read yet. */
+const behindMs = 5_000;
 
 /**
  * Reads the outbox and hands every event once, in the order of its sequence number, to this process's subscribers. Each management
@@ -52,6 +55,19 @@ export class EventDispatcher extends Service {
   /** The last sequence number handed out. */
   get position(): number {
     return this.delivered;
+  }
+
+  /**
+   * Waits until this process has handed out number `seq`, which a client may have from another process; while `wanted`. False when it has not
+   * within five seconds, or nobody ever gave that number out: it is of another history, from before a backup was restored, say.
+   */
+  async reach(seq: number, wanted: () => boolean): Promise<boolean> {
+    if (seq <= this.delivered) return true;
+    if (seq > (await this.repository.lastDrawn())) return false;
+    for (const end = performance.now() + behindMs; seq > this.delivered; await delay(20)) {
+      if (performance.now() > end || !wanted()) return false;
+    }
+    return true;
   }
 
   /** Events after `position` from now on. Returns the way to unsubscribe. */

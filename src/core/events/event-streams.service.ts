@@ -1,22 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { injectable } from 'inversify';
-import { Authenticator } from '../auth/authenticator';
-import type { Principal } from '../auth/principal';
-import { Problem } from '../errors/problem';
-import { HttpServer } from '../http/http-server';
+import { Channels } from '../auth/channels';
+import { credentialOf, type Principal } from '../auth/principal';
 import { EventDispatcher } from './event-dispatcher';
 import { roomsOfPrincipal } from './event-visibility';
 import { OutboxRepository } from './outbox.repository';
 import { SseStream, type EventFilter } from './sse-stream';
 
-const maxStreams = 2_000;
-const maxStreamsPerPrincipal = 50;
-/** How often a stream's credential is looked at again. Below the 15 s within which a revoked one must end. */
-const recheckMs = 10_000;
-
 export interface StreamRequest {
   principal: Principal;
-  bearer: string;
   filter: EventFilter;
   /** Resume after this sequence number; live only when undefined. */
   since: number | undefined;
@@ -26,45 +18,47 @@ export interface StreamRequest {
 /** Server-Sent Events: live, resumable, ended when the credential ends. */
 @injectable()
 export class EventStreams {
-  private readonly open = new Map<SseStream, string>();
-
   constructor(
     private readonly dispatcher: EventDispatcher,
     private readonly repository: OutboxRepository,
-    private readonly authenticator: Authenticator,
-    http: HttpServer,
-  ) {
-    http.beforeStop(() => this.endAll());
-  }
+    private readonly channels: Channels,
+  ) {}
 
   /** Answers with a stream and returns once it is live. Throws 429 or 503 when there are too many. */
-  async serve({ principal, bearer, filter, since, res }: StreamRequest): Promise<void> {
-    if (this.open.size >= maxStreams) throw new Problem({ status: 503, code: 'too_many_streams', detail: 'This server has as many event streams as it takes.', extra: { retryAfterSeconds: 5 } });
-    const own = [...this.open.values()].filter((id) => id === principal.id).length;
-    if (own >= maxStreamsPerPrincipal) throw new Problem({ status: 429, code: 'too_many_streams', detail: `At most ${maxStreamsPerPrincipal} event streams at a time.`, extra: { retryAfterSeconds: 5 } });
+  async serve({ principal, filter, since, res }: StreamRequest): Promise<void> {
+    const to: { stream?: SseStream } = {};
+    const channel = await this.channels.open(
+      {
+        kind: 'events',
+        credential: credentialOf(principal),
+        subject: filter.project === undefined ? undefined : { kind: 'project', id: filter.project },
+        allows: (now) => filter.project === undefined || now.systemRoles.includes('admin') || now.memberships.some((m) => m.projectId === filter.project),
+      },
+      {
+        end: (code) => (to.stream ? to.stream.end(code) : res.destroy()),
+        judged: (now) => {
+          to.stream?.setRooms(roomsOfPrincipal(now));
+          to.stream?.beat();
+        },
+      },
+    );
+    res.once('close', channel.close);
+    if (res.destroyed) return channel.close();
+    const known = since === undefined || (await this.dispatcher.reach(since, () => !res.destroyed));
     const position = this.dispatcher.position;
-    const from = since ?? position;
-    const stream = new SseStream(res, new Set(roomsOfPrincipal(principal)), filter, from);
-    this.open.set(stream, principal.id);
-    const unsubscribe = this.dispatcher.subscribe({ events: (batch) => stream.push(batch), ended: () => stream.end('server_stops') });
-    const recheck = setInterval(() => void this.recheck(stream, bearer), recheckMs);
-    stream.onClose(() => {
-      clearInterval(recheck);
-      unsubscribe();
-      this.open.delete(stream);
-    });
+    const from = known ? (since ?? position) : position;
+    const opened = new SseStream(res, new Set(roomsOfPrincipal(channel.principal)), filter, from);
+    to.stream = opened;
+    opened.onClose(this.dispatcher.subscribe({ events: (batch) => opened.push(batch), ended: () => opened.end('server_stops') }));
+    if (!known) opened.control('reset', { reason: 'there is no such event' });
     try {
-      await this.catchUp(stream, from, position);
-      stream.control('ready', { seq: Math.max(position, from) });
-      stream.live();
+      await this.catchUp(opened, from, position);
+      opened.control('ready', { seq: position });
+      opened.live();
     } catch (error) {
       res.destroy();
       throw error;
     }
-  }
-
-  private endAll(): void {
-    for (const stream of [...this.open.keys()]) stream.end('server_stops');
   }
 
   private async catchUp(stream: SseStream, from: number, position: number): Promise<void> {
@@ -78,18 +72,6 @@ export class EventStreams {
       if (!last) return;
       await stream.replay(batch);
       at = last.seq;
-    }
-  }
-
-  private async recheck(stream: SseStream, bearer: string): Promise<void> {
-    try {
-      const principal = await this.authenticator.authenticate(bearer);
-      if (!principal) return stream.end('unauthenticated');
-      stream.setRooms(roomsOfPrincipal(principal));
-      stream.beat();
-    } catch {
-      // Who cannot be verified is not served; the client comes back and resumes.
-      stream.end('unavailable');
     }
   }
 }

@@ -45,8 +45,7 @@ export class EventsController extends Controller {
           const header = req.raw.headers['last-event-id'];
           const since = header === undefined ? req.query.since : this.sequence(header);
           const project = req.query.project === undefined ? undefined : (await this.authenticator.resolveProject(req.principal, req.query.project)).id;
-          const bearer = (req.raw.headers.authorization ?? '').replace(/^bearer\s+/i, '');
-          await this.streams.serve({ principal: req.principal, bearer, filter: { project, types: req.query.type?.split(',') ?? [] }, since, res: req.res });
+          await this.streams.serve({ principal: req.principal, filter: { project, types: req.query.type?.split(',') ?? [] }, since, res: req.res });
         },
       ),
     ];

@@ -1,13 +1,14 @@
-import { createAdapter } from '@socket.io/redis-adapter';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Server, type DefaultEventsMap, type Socket } from 'socket.io';
 import { Service } from '../app/module-manifest';
 import { Authenticator } from '../auth/authenticator';
-import type { Principal } from '../auth/principal';
+import { unauthenticated } from '../auth/bearer-authentication';
+import { Channels } from '../auth/channels';
+import { credentialOf, type Principal } from '../auth/principal';
+import { Problem } from '../errors/problem';
 import { HttpServer } from '../http/http-server';
 import { sameOrigin, SocketGateway } from '../http/socket-gateway';
-import { RedisClients } from '../jobs/redis-clients';
 import { Logging } from '../telemetry/logging';
 import { EventDispatcher } from './event-dispatcher';
 import { roomsOfEvent, roomsOfPrincipal } from './event-visibility';
@@ -24,7 +25,6 @@ interface ServerEvents {
   end: (reason: { code: string }) => void;
 }
 interface SocketData {
-  bearer: string;
   rooms: string[];
   /** The last event that the client has seen; undefined for one that wants only what comes. */
   since: number | undefined;
@@ -35,32 +35,27 @@ type LiveServer = Server<Record<string, never>, ServerEvents, DefaultEventsMap, 
 type LiveSocket = Socket<Record<string, never>, ServerEvents, DefaultEventsMap, SocketData>;
 
 export const livePath = '/api/v1/live';
-const recheckMs = 10_000;
 /** Packets that a client may leave unread before it is dropped. */
 const maxUnread = 1_000;
 /** Events that are read at a time for a client that resumes; well below what it may leave unread. */
 const replayBatch = 200;
 const replayDrainMs = 30_000;
-/** A client may have seen what another process told it and this one has not read yet: it is waited for, so that nothing comes twice. */
-const behindMs = 5_000;
 
 /**
  * Live events for browsers over socket.io. A client that names the last event it has seen (`auth.since`) gets what came after it first, at
- * whichever process. Each process emits what its own dispatcher reads to its own clients only, so nothing comes
- * twice; with Redis the adapter joins the processes for what concerns all of them, such as closing a session's sockets.
+ * whichever process. Each process emits what its own dispatcher reads to its own clients only, so nothing comes twice.
  */
 @injectable()
 export class LiveGateway extends Service {
   private readonly log: Logger;
   private io: LiveServer | undefined;
-  private timer: NodeJS.Timeout | undefined;
   private unsubscribe: (() => void) | undefined;
 
   constructor(
     private readonly http: HttpServer,
     private readonly dispatcher: EventDispatcher,
     private readonly authenticator: Authenticator,
-    private readonly redis: RedisClients,
+    private readonly channels: Channels,
     private readonly sockets: SocketGateway,
     private readonly outbox: OutboxRepository,
     logging: Logging,
@@ -84,13 +79,12 @@ export class LiveGateway extends Service {
       allowRequest: (req, done) => done(null, sameOrigin(req)),
     });
     this.io = io;
-    if (this.redis.enabled) io.adapter(createAdapter(this.redis.create({}), this.redis.create({})));
     io.use((socket, next) => {
       this.admit(socket).then(
         () => next(),
         (error: unknown) => {
-          if (!(error instanceof Error && error.message === 'unauthenticated')) this.log.error({ err: error }, 'a live connection could not be judged');
-          next(new Error(error instanceof Error && error.message === 'unauthenticated' ? 'unauthenticated' : 'unavailable'));
+          if (!(error instanceof Problem)) this.log.error({ err: error }, 'a live connection could not be judged');
+          next(new Error(error instanceof Problem ? error.code : 'unavailable'));
         },
       );
     });
@@ -111,12 +105,10 @@ export class LiveGateway extends Service {
       ended: () => undefined,
     });
     this.http.beforeStop(() => this.disconnectAll());
-    this.timer = setInterval(() => void this.recheckAll(), recheckMs);
     await Promise.resolve();
   }
 
   override async stop(): Promise<void> {
-    clearInterval(this.timer);
     this.unsubscribe?.();
     const { io } = this;
     this.io = undefined;
@@ -130,28 +122,35 @@ export class LiveGateway extends Service {
     io?.engine.close();
   }
 
-  /** Ends all live connections of a session or API token, in every process that shares the Redis; without Redis, here. Others end at their next check. */
-  closeSession(sessionId: string): void {
-    this.io?.in(`session:${sessionId}`).disconnectSockets(true);
-  }
-
   private async admit(socket: LiveSocket): Promise<void> {
     const { token, since } = (socket.handshake.auth ?? {}) as Record<string, unknown>;
-    if (typeof token !== 'string' || token.length > 8192 || !/^[\x21-\x7e]+$/.test(token)) throw new Error('unauthenticated');
+    if (typeof token !== 'string' || token.length > 8192 || !/^[\x21-\x7e]+$/.test(token)) throw unauthenticated();
     const principal = await this.authenticator.authenticate(token);
-    if (!principal) throw new Error('unauthenticated');
-    socket.data.bearer = token;
-    socket.data.rooms = roomsOfPrincipal(principal);
+    if (!principal) throw unauthenticated();
+    const channel = await this.channels.open(
+      { kind: 'live', credential: credentialOf(principal) },
+      {
+        end: (code) => {
+          socket.emit('end', { code });
+          socket.disconnect(true);
+        },
+        judged: (now) => void this.follow(socket, now),
+      },
+    );
+    socket.conn.once('close', channel.close);
+    if (socket.conn.readyState !== 'open') channel.close();
+    socket.data.rooms = roomsOfPrincipal(channel.principal);
     socket.data.live = false;
     socket.data.since = typeof since === 'number' && Number.isSafeInteger(since) && since >= 0 ? since : undefined;
-    await socket.join(`session:${principal.sessionId}`);
   }
 
   /** Sends older events if asked to, and joins the rooms in the very moment in which none is missing. */
   private async begin(socket: LiveSocket): Promise<void> {
     let at = socket.data.since ?? this.dispatcher.position;
-    for (const end = performance.now() + behindMs; at > this.dispatcher.position && socket.connected && performance.now() < end; ) await pause();
-    if (at < this.dispatcher.position) {
+    if (!(await this.dispatcher.reach(at, () => socket.connected))) {
+      socket.emit('reset', { reason: 'there is no such event' });
+      at = this.dispatcher.position;
+    } else if (at < this.dispatcher.position) {
       const oldest = await this.outbox.oldest();
       if (oldest === null || oldest > at + 1) socket.emit('reset', { reason: 'older events are no longer kept' });
     }
@@ -177,11 +176,13 @@ export class LiveGateway extends Service {
     }
   }
 
-  private async join(socket: LiveSocket, principal: Principal): Promise<void> {
-    const wanted = new Set([`session:${principal.sessionId}`, ...roomsOfPrincipal(principal)]);
-    for (const room of socket.rooms) if (room !== socket.id && !wanted.has(room)) await socket.leave(room);
-    socket.data.rooms = roomsOfPrincipal(principal);
-    if (socket.data.live) await socket.join([...wanted]);
+  /** Its rights may be others than before. */
+  private async follow(socket: LiveSocket, principal: Principal): Promise<void> {
+    const wanted = roomsOfPrincipal(principal);
+    socket.data.rooms = wanted;
+    if (!socket.data.live) return;
+    for (const room of socket.rooms) if (room !== socket.id && !wanted.includes(room)) await socket.leave(room);
+    await socket.join(wanted);
   }
 
   /** Counts what the transport has not taken yet. */
@@ -194,23 +195,6 @@ export class LiveGateway extends Service {
     socket.conn.on('drain', () => {
       unread = 0;
     });
-  }
-
-  private async recheckAll(): Promise<void> {
-    for (const socket of this.io?.sockets.sockets.values() ?? []) {
-      try {
-        const principal = await this.authenticator.authenticate(socket.data.bearer);
-        if (principal) {
-          await this.join(socket, principal);
-          continue;
-        }
-        socket.emit('end', { code: 'unauthenticated' });
-      } catch (error) {
-        this.log.warn({ err: error }, 'a live connection could not be judged again');
-        socket.emit('end', { code: 'unavailable' });
-      }
-      socket.disconnect(true);
-    }
   }
 }
 

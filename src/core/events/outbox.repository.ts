@@ -78,6 +78,12 @@ export class OutboxRepository {
     return row?.seq == null ? null : Number(row.seq);
   }
 
+  /** The highest sequence number that was ever given out, whether it became an event or not; 0 for none. */
+  async lastDrawn(): Promise<number> {
+    const [row] = await this.database.query<{ last: string }>('SELECT CASE WHEN is_called THEN last_value ELSE 0 END::text AS last FROM outbox_seq_seq');
+    return Number(row?.last ?? 0);
+  }
+
   /** Forgets events older than 24 hours. */
   async prune(): Promise<void> {
     await this.database.query(`DELETE FROM outbox WHERE created_at < now() - interval '24 hours'`);

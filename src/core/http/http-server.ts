@@ -6,6 +6,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics } from 'prom-client';
+import { Channels } from '../auth/channels';
 import { KnownPermissions } from '../auth/known-permissions';
 import { Config } from '../config/config';
 import { Database } from '../db/database';
@@ -59,6 +60,7 @@ export class HttpServer {
     private readonly assets: ConsoleAssets,
     private readonly sockets: SocketGateway,
     private readonly permissions: KnownPermissions,
+    private readonly channels: Channels,
   ) {
     this.log = logging.for('http');
     this.server = createServer({ minVersion: 'TLSv1.2', maxHeaderSize: 16_384 }, this.app);
@@ -108,6 +110,7 @@ export class HttpServer {
     if (!this.mounted) throw new Error('mount the routes before the HTTP server starts');
     this.setTls(tls);
     collectDefaultMetrics({ register: this.metrics.registry });
+    await this.channels.start();
     const { listen, port } = this.config.core.management;
     await new Promise<void>((resolve, reject) => {
       this.server.once('error', reject);
@@ -133,6 +136,7 @@ export class HttpServer {
   async stop(): Promise<void> {
     if (!this.server.listening) return;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    const channels = this.channels.stop();
     for (const hook of this.stopHooks) hook();
     this.sockets.close();
     this.server.closeIdleConnections();
@@ -140,6 +144,7 @@ export class HttpServer {
     const force = setTimeout(() => this.connections.forEach((socket) => socket.destroy()), 5_000);
     await closed;
     clearTimeout(force);
+    await channels;
   }
 
   /** `https://<listen address>:<port>`, with loopback for the wildcard address. */

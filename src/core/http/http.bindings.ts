@@ -1,5 +1,8 @@
 import type { ContainerModuleLoadOptions } from 'inversify';
 import { BearerAuthentication } from '../auth/bearer-authentication';
+import { ChannelTicketRepository } from '../auth/channel-ticket.repository';
+import { ChannelTickets } from '../auth/channel-tickets';
+import { Channels } from '../auth/channels';
 import { KnownPermissions } from '../auth/known-permissions';
 import { ConsoleAssets } from './console-assets';
 import { HealthChecks } from './health-checks';
@@ -13,7 +16,7 @@ import { SocketGateway } from './socket-gateway';
 
 /** The management role's HTTP side. Needs Config, Logging, Metrics, Database, RedisClients and an Authenticator. */
 export const bindHttp = ({ bind }: ContainerModuleLoadOptions): void => {
-  for (const service of [BearerAuthentication, ConsoleAssets, HealthChecks, HttpServer, KnownPermissions, IdempotencyRepository, LoginAttemptRepository, SecretLimiter, RequestObserver, RouteRunner, SocketGateway]) {
+  for (const service of [BearerAuthentication, Channels, ChannelTicketRepository, ChannelTickets, ConsoleAssets, HealthChecks, HttpServer, KnownPermissions, IdempotencyRepository, LoginAttemptRepository, SecretLimiter, RequestObserver, RouteRunner, SocketGateway]) {
     bind<object>(service).toSelf().inSingletonScope();
   }
 };

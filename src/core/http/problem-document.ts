@@ -28,10 +28,10 @@ export const problemHeaders = (problem: Problem): Record<string, string> => {
   };
 };
 
-/** Answers with the problem; cuts the connection when an answer has begun already. */
+/** Answers with the problem; cuts the connection when an answer has begun already, and leaves one alone that is complete. */
 export const sendProblem = (res: ServerResponse, problem: Problem, instance: string, requestId: string): void => {
   if (res.headersSent) {
-    res.destroy();
+    if (!res.writableEnded) res.destroy();
     return;
   }
   for (const name of res.getHeaderNames()) if (name === 'content-encoding' || name === 'etag' || name === 'content-length') res.removeHeader(name);

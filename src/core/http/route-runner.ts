@@ -6,7 +6,9 @@ import { Access } from '../auth/access';
 import { Authenticator, type ProjectRef } from '../auth/authenticator';
 import { BearerAuthentication } from '../auth/bearer-authentication';
 import { allowedGlobally, tokenAllows, type Permission } from '../auth/permissions';
-import type { Principal } from '../auth/principal';
+import { credentialOf, type Principal } from '../auth/principal';
+import { endProblem } from '../auth/channel-end';
+import { type Channel, Channels } from '../auth/channels';
 import { Config } from '../config/config';
 import { Database } from '../db/database';
 import type { Op } from '../db/op';
@@ -15,6 +17,7 @@ import { Logging } from '../telemetry/logging';
 import { ref } from './fields';
 import { IdempotencyRepository, type KeptAnswer, type KeyedRequest } from './idempotency.repository';
 import { jsonBodyReader } from './json-body';
+import { sendProblem } from './problem-document';
 import { isRetryable } from './problem-mapping';
 import { ReplyMarker, type Route, type RouteRequest } from './route';
 import { parsePart } from './validation';
@@ -36,6 +39,12 @@ export const isTransactional = (spec: Spec): boolean => methodsThatChange.has(sp
 /** True when the route honours `Idempotency-Key`. */
 export const isKeyed = (spec: Spec): boolean => isTransactional(spec) && spec.scope !== 'public' && !spec.secretResponse;
 
+/** Uploads, and answers that are held until something has happened. */
+const lasts = (spec: Spec, query: unknown): boolean => {
+  if (spec.rawBody) return true;
+  return typeof query === 'object' && query !== null && 'wait' in query && typeof query.wait === 'number' && query.wait > 0;
+};
+
 /** Runs one route: identity, permission, validation, transaction, answer; in this order, so that a stranger learns nothing from validation. */
 @injectable()
 export class RouteRunner {
@@ -49,6 +58,7 @@ export class RouteRunner {
     private readonly authenticator: Authenticator,
     private readonly database: Database,
     private readonly idempotency: IdempotencyRepository,
+    private readonly channels: Channels,
   ) {
     this.log = logging.for('http');
     this.readJson = jsonBodyReader(config.core.limits.body);
@@ -86,7 +96,8 @@ export class RouteRunner {
       access: granted?.access as Access,
     });
     const keyed = principal && this.keyOf(spec, req, principal, rawBody);
-    const answer = isTransactional(spec) ? await this.inTransaction(route, requestOf, keyed, requestId) : { ...(await this.answer(route, requestOf(this.database.op))), replayed: false };
+    const channel = principal && granted && lasts(spec, parsedQuery) ? await this.hold(spec, principal, granted, req, res) : undefined;
+    const answer = await this.answered(route, requestOf, keyed, requestId).finally(channel?.close);
     if (res.headersSent || res.destroyed) return;
     for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
     if (answer.replayed) res.setHeader('idempotency-replayed', 'true');
@@ -97,6 +108,31 @@ export class RouteRunner {
     }
     if (!res.hasHeader('content-type')) res.setHeader('content-type', 'application/json; charset=utf-8');
     res.end(answer.body);
+  }
+
+  /** A request that lasts ends at once when the caller's right to it does. */
+  private hold(spec: Spec, principal: Principal, granted: Granted, req: Request, res: Response): Promise<Channel> {
+    const allows = (now: Principal): boolean => {
+      if (spec.scope === 'self') return spec.permission === undefined || tokenAllows(now, spec.permission);
+      if (!spec.permission || !tokenAllows(now, spec.permission)) return false;
+      if (spec.scope === 'global') return allowedGlobally(now, spec.permission);
+      const access = new Access(now, spec.permission);
+      return granted.access.asserted.every((id) => access.allows(id));
+    };
+    return this.channels.open(
+      { kind: spec.rawBody ? 'upload' : 'wait', credential: credentialOf(principal), allows, patient: true },
+      {
+        end: (code) => {
+          // A server that stops lets requests end.
+          if (code === 'server_stops') return;
+          const problem = endProblem(code);
+          // An answered request is not told that its connection is gone; whoever reads its body would wait for ever.
+          req.socket.once('close', () => req.destroy(problem));
+          if (!res.headersSent) res.setHeader('connection', 'close');
+          sendProblem(res, problem, req.originalUrl.split('?')[0] ?? '/', String(res.locals['requestId']));
+        },
+      },
+    );
   }
 
   /** `?project=` steers the scope; it reaches the handler's query only where the route's own schema names it. */
@@ -145,6 +181,11 @@ export class RouteRunner {
       throw new Problem({ status: 400, code: 'invalid_idempotency_key', detail: 'Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.' });
     }
     return { principalId: principal.id, key, method: spec.method, path: req.originalUrl, body: body ?? null };
+  }
+
+  private async answered(route: Route, requestOf: (op: Op) => RouteRequest<unknown, unknown, unknown>, keyed: KeyedRequest | undefined, requestId: string): Promise<KeptAnswer & { replayed: boolean }> {
+    if (isTransactional(route.spec)) return this.inTransaction(route, requestOf, keyed, requestId);
+    return { ...(await this.answer(route, requestOf(this.database.op))), replayed: false };
   }
 
   /** A transaction that lost against another one is run once more, from its beginning. */

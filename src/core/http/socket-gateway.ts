@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Server } from 'node:https';
 import type { Duplex } from 'node:stream';
@@ -5,12 +6,16 @@ import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { Problem } from '../errors/problem';
+import { closeFrame, type ChannelEnd } from '../auth/channel-end';
+import { Channels } from '../auth/channels';
 import { Logging } from '../telemetry/logging';
 import { problemDocument, problemHeaders } from './problem-document';
 import { problemOf } from './problem-mapping';
 import { SecretLimiter } from './secret-limiter';
 import type { SocketRoute, SocketRoutes } from './socket-route';
-import { randomUUID } from 'node:crypto';
+
+/** How long a socket that is cut may take to close. */
+const cutMs = 1_000;
 
 const internal = (): Problem => new Problem({ status: 500, code: 'internal_error', detail: 'Something failed here. Ask with the request id.' });
 
@@ -34,6 +39,7 @@ export class SocketGateway {
   constructor(
     logging: Logging,
     private readonly limiter: SecretLimiter,
+    private readonly channels: Channels,
   ) {
     this.log = logging.for('sockets');
   }
@@ -73,13 +79,23 @@ export class SocketGateway {
     const found = this.routes.find(({ pattern }) => pattern.test(url.pathname));
     if (!found) throw new Problem({ status: 404, code: 'not_found', detail: 'There is no such socket.' });
     if (!sameOrigin(req)) throw new Problem({ status: 403, code: 'foreign_origin', detail: 'Pages from another origin may not open this.' });
-    const admitted: unknown = await found.route.admit(req, url).catch((error: unknown) => this.refused(req, error));
-    if (socket.destroyed) return;
+    const { claim, target } = await found.route.admit(req, url).catch((error: unknown) => this.refused(req, error));
+    const cut = new AbortController();
+    let opened: WebSocket | undefined;
+    const end = (code: ChannelEnd): void => {
+      cut.abort();
+      if (opened) this.cut(opened, code);
+      else socket.destroy();
+    };
+    const channel = await this.channels.open(claim, { end });
+    socket.once('close', channel.close);
+    if (socket.destroyed) return channel.close();
     this.server.handleUpgrade(req, socket, head, (ws) => {
+      opened = ws;
       this.alive.add(ws);
       ws.on('pong', () => this.alive.add(ws));
       ws.on('error', (error) => this.log.debug({ err: error }, 'socket error'));
-      found.route.open(ws, admitted).catch((error: unknown) => {
+      found.route.open(ws, target, cut.signal).catch((error: unknown) => {
         const problem = problemOf(error);
         if (!problem) this.log.error({ err: error, path: url.pathname }, 'a socket failed');
         ws.close(1011, (problem?.detail ?? 'internal error').slice(0, 100));
@@ -91,6 +107,13 @@ export class SocketGateway {
   private async refused(req: IncomingMessage, error: unknown): Promise<never> {
     if (error instanceof Problem && error.status === 401) await this.limiter.failed(req.socket.remoteAddress ?? '');
     throw error;
+  }
+
+  /** Says why, and does not wait long for the peer to agree. */
+  private cut(ws: WebSocket, end: ChannelEnd): void {
+    const { code, reason } = closeFrame(end);
+    ws.close(code, reason);
+    setTimeout(() => ws.terminate(), cutMs).unref();
   }
 
   private urlOf(req: IncomingMessage): URL {

@@ -294,10 +294,14 @@ describe('live events', () => {
     await stopCore(core);
   });
 
-  it('close a session in every process that shares the Redis', async () => {
-    const { socket } = await connect('viewer', addresses[1]);
-    const gone = new Promise<void>((resolve) => socket.on('disconnect', () => resolve()));
-    first.container.get(LiveGateway).closeSession('session-viewer');
-    await gone;
+  it('tell a reader that has seen more than there is to load anew, and go on with what comes', async () => {
+    const last = Number((await db.database.query<{ seq: string }>('SELECT max(seq) AS seq FROM outbox'))[0]?.seq);
+    const reader = await read('alice', '', { 'last-event-id': String(last + 1_000_000) });
+    const live = await connect('alice', addresses[1], last + 1_000_000);
+    const reset = new Promise<void>((resolve) => live.socket.once('reset', () => resolve()));
+    expect(reader.frames.map((f) => f.event)).toEqual(['reset', 'ready']);
+    await reset;
+    await publish(4_711);
+    await waitFor('what comes', () => reader.events().includes(4_711) && live.got.some((e) => e.data['n'] === 4_711));
   });
 });

@@ -84,7 +84,7 @@ class EchoSockets extends SocketRoutes {
         const ticket = url.searchParams.get('ticket');
         if (ticket === 'boom') throw new Error('secret internals');
         if (ticket !== 'good') throw new Problem({ status: 401, code: 'bad_ticket', detail: 'The ticket is not valid.' });
-        return url.pathname;
+        return { claim: { kind: 'echo', credential: { via: 'session', id: 'session-alice', userId: 'alice' } }, target: url.pathname };
       },
       open: async (socket, admitted) => {
         socket.on('message', (data) => socket.send(`${admitted}:${String(data as Buffer)}`));

@@ -5,7 +5,6 @@ import { ImageUsage } from '../../image/contract/image.ports';
 import { ComputeHostUsage } from './compute-host-usage';
 import { ComputeImageUsage } from './compute-image-usage';
 import { ComputeProjectUsage } from './compute-project-usage';
-import { ConsoleTicketRepository } from './console-ticket.repository';
 import { ConsoleService } from './console.service';
 import { ConsoleSocket } from './console.socket';
 import { FlavorController } from './flavor.controller';
@@ -45,7 +44,6 @@ const parts = [
   InstanceCreation,
   InstanceService,
   InstanceSteps,
-  ConsoleTicketRepository,
   ConsoleService,
 ];
 

@@ -2,15 +2,10 @@ import { injectable } from 'inversify';
 import type { WebSocket } from 'ws';
 import { SocketRoutes, type SocketRoute } from '../../../core/http/socket-route';
 import { NodeCaller } from '../../../core/m2m/node-caller';
-import { ConsoleService } from './console.service';
+import { ConsoleService, type ConsoleTarget } from './console.service';
 
 /** Bytes that may wait for a slow viewer before it is cut off. */
 const maxBuffered = 4 * 1024 * 1024;
-
-interface Target {
-  instanceId: string;
-  hostId: string;
-}
 
 /** `GET /api/v1/console?ticket=`: the bytes of a guest's serial line, both ways. */
 @injectable()
@@ -23,15 +18,15 @@ export class ConsoleSocket extends SocketRoutes {
   }
 
   override socketRoutes(): SocketRoute[] {
-    const serial: SocketRoute<Target> = {
+    const serial: SocketRoute<ConsoleTarget> = {
       path: '/console',
       admit: (_req, url) => this.consoles.redeem(url.searchParams.get('ticket') ?? ''),
-      open: (socket, target) => this.open(socket, target),
+      open: (socket, target, signal) => this.open(socket, target, signal),
     };
     return [serial as SocketRoute];
   }
 
-  private async open(socket: WebSocket, target: Target): Promise<void> {
+  private async open(socket: WebSocket, target: ConsoleTarget, signal: AbortSignal): Promise<void> {
     // Typed keys may come before the host has answered; they are held back, not lost.
     socket.pause();
     let line;
@@ -42,6 +37,9 @@ export class ConsoleSocket extends SocketRoutes {
       socket.close(1011, error instanceof Error ? error.message.slice(0, 100) : 'the host did not answer');
       return;
     }
+    if (signal.aborted) return void line.destroy();
+    // Nothing more goes either way, whatever is still buffered.
+    signal.addEventListener('abort', () => line.destroy(), { once: true });
     line.on('data', (chunk: Buffer) => {
       if (socket.bufferedAmount > maxBuffered) return socket.terminate();
       socket.send(chunk, { binary: true });
@@ -50,7 +48,7 @@ export class ConsoleSocket extends SocketRoutes {
     line.on('error', () => socket.close(1011, 'the console was cut'));
     // A serial line has no window size: control frames (text) of terminals that send one are accepted and have nothing to act on.
     socket.on('message', (data: Buffer, isBinary) => {
-      if (isBinary) line.write(data);
+      if (isBinary && !line.destroyed) line.write(data);
     });
     socket.on('close', () => line.destroy());
     socket.on('error', () => line.destroy());

@@ -4,7 +4,7 @@ import { Controller, projectOf, route, type Route } from '../../../core/http/rou
 import * as field from '../../../core/http/fields';
 import { pageOf } from '../../../core/http/pagination';
 import { consoleTicket, createInstance, createInstances, instance, instanceListQuery, instancesWithTask, instanceWithTask, rebootRequest, stopRequest } from '../contract/compute.api';
-import { ConsoleService } from './console.service';
+import { consolePermission, ConsoleService } from './console.service';
 import { InstanceCreation } from './instance-creation.service';
 import { InstanceService } from './instance.service';
 
@@ -56,7 +56,7 @@ export class InstanceController extends Controller {
         (req) => this.instances.reboot(req.op, req, req.project?.id, req.params.ref, req.body),
       ),
       route(
-        { method: 'POST', path: '/instances/:ref/actions/console', summary: 'Open its serial console: a one-time ticket', tag, scope: 'resource', permission: 'instance:console', params, query, status: 201, response: consoleTicket },
+        { method: 'POST', path: '/instances/:ref/actions/console', summary: 'Open its serial console: a one-time ticket', tag, scope: 'resource', permission: consolePermission, params, query, status: 201, response: consoleTicket },
         (req) => this.consoles.ticket(req.op, req.access, req.project?.id, req.params.ref),
       ),
     ];

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { Authenticator, type ProjectRef } from '../../../core/auth/authenticator';
-import type { Principal } from '../../../core/auth/principal';
+import type { Credential, Principal } from '../../../core/auth/principal';
 import { Database } from '../../../core/db/database';
 import { notFound, Problem } from '../../../core/errors/problem';
 import { AccessTokens } from './access-tokens.service';
@@ -30,6 +30,16 @@ export class IdentityAuthenticator extends Authenticator {
     return bearer.startsWith(`${apiTokenPrefix}_`) ? this.byApiToken(bearer) : this.byAccessToken(bearer);
   }
 
+  override async current(credentials: readonly Credential[]): Promise<(Principal | null)[]> {
+    if (credentials.length === 0) return [];
+    const rows = new Map((await this.principals.ofCredentials(this.database.op, credentials)).map((row) => [`${row.via} ${row.credentialId}`, row]));
+    return credentials.map(({ via, id, userId, expiresAt }) => {
+      const row = rows.get(`${via} ${id}`);
+      if (!row || row.userId !== userId || (expiresAt !== undefined && expiresAt <= row.now)) return null;
+      return { kind: 'user', id: userId, name: row.name, systemRoles: row.admin ? ['admin'] : [], memberships: row.memberships, sessionId: id, via, expiresAt, tokenScopes: row.scopes };
+    });
+  }
+
   override async resolveProject(principal: Principal, ref: string | undefined): Promise<ProjectRef> {
     return ref === undefined ? this.onlyProject(principal) : this.visibleProject(principal, ref);
   }
@@ -47,6 +57,7 @@ export class IdentityAuthenticator extends Authenticator {
       memberships: row.memberships,
       sessionId: claims.sessionId,
       via: 'session',
+      expiresAt: claims.expiresAt,
       tokenScopes: null,
     };
   }

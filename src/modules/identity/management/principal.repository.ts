@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import type { Membership } from '../../../core/auth/principal';
+import type { Credential, Membership } from '../../../core/auth/principal';
 import type { Op } from '../../../core/db/op';
 
 interface UserRow {
@@ -14,6 +14,15 @@ export interface ApiTokenRow extends UserRow {
   scopes: string[] | null;
   /** Its last use is not recorded yet, or longer ago than a minute. */
   stale: boolean;
+}
+
+export interface CurrentRow extends UserRow {
+  via: Credential['via'];
+  /** Of the session or the API token. */
+  credentialId: string;
+  scopes: string[] | null;
+  /** Seconds since 1970. */
+  now: number;
 }
 
 const memberships = `COALESCE((SELECT json_agg(json_build_object('projectId', m.project_id, 'role', m.role)) FROM project_member m WHERE m.user_id = u.id), '[]'::json) AS memberships`;
@@ -42,5 +51,20 @@ export class PrincipalRepository {
       [tokenId],
     );
     return rows[0] ?? null;
+  }
+
+  /** Those of the sessions and tokens that have not ended, with who is behind them. */
+  ofCredentials(op: Op, credentials: readonly Credential[]): Promise<CurrentRow[]> {
+    const ids = (via: Credential['via']): string[] => credentials.filter((c) => c.via === via).map((c) => c.id);
+    return op.query(
+      `SELECT 'session' AS via, s.id AS "credentialId", u.id AS "userId", u.name, u.admin, NULL::text[] AS scopes, ${memberships}, extract(epoch FROM now())::float8 AS now
+       FROM session s JOIN app_user u ON u.id = s.user_id
+       WHERE s.id = ANY($1::uuid[]) AND s.revoked_at IS NULL AND s.expires_at > now() AND u.enabled
+       UNION ALL
+       SELECT 'api-token', t.id, u.id, u.name, u.admin, t.scopes, ${memberships}, extract(epoch FROM now())::float8
+       FROM api_token t JOIN app_user u ON u.id = t.user_id
+       WHERE t.id = ANY($2::uuid[]) AND (t.expires_at IS NULL OR t.expires_at > now()) AND u.enabled`,
+      [ids('session'), ids('api-token')],
+    );
   }
 }
