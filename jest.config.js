@@ -15,6 +15,7 @@ module.exports = {
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/src/**/*.test.ts', '<rootDir>/migrations/**/*.test.ts'] },
     { ...base, displayName: 'integration', testMatch: ['<rootDir>/test/integration/**/*.test.ts'] },
     { ...base, displayName: 'security', testMatch: ['<rootDir>/test/security/**/*.test.ts'] },
+    { ...base, displayName: 'guests', testMatch: ['<rootDir>/test/guests/**/*.test.ts'] },
     { ...base, displayName: 'e2e', testMatch: ['<rootDir>/test/e2e/**/*.test.ts'] },
   ],
 };

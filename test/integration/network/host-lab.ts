@@ -35,19 +35,29 @@ export interface Client {
  * A "host" in a namespace (with an uplink to an "outside" namespace), the agent as a process in it, and clients in place of guests.
  */
 export class HostLab {
-  readonly hostId = '6f1c1c1e-0000-4000-8000-0000000000aa';
-  readonly hash = hostHash(this.hostId);
-  readonly host = 't-network-host';
-  readonly outside = 't-network-out';
-  readonly dir = mkdtempSync(join(tmpdir(), 't-network-'));
+  readonly hash: string;
+  readonly host: string;
+  readonly outside: string;
+  readonly dir: string;
   readonly metadata: AgentOptions['metadata'] = {};
   private agent: ChildProcess | undefined;
   private readonly replies = new Map<number, (message: { result?: unknown; error?: string }) => void>();
   private counter = 0;
   private readonly clients: Client[] = [];
 
-  static async start(): Promise<HostLab> {
-    const lab = new HostLab();
+  /** `name`: of this lab alone, for what an earlier run of it left is swept away. */
+  private constructor(
+    private readonly name: string,
+    readonly hostId: string,
+  ) {
+    this.hash = hostHash(hostId);
+    this.host = `t-${name}-host`;
+    this.outside = `t-${name}-out`;
+    this.dir = mkdtempSync(join(tmpdir(), `t-${name}-`));
+  }
+
+  static async start(name = 'network', hostId = '6f1c1c1e-0000-4000-8000-0000000000aa'): Promise<HostLab> {
+    const lab = new HostLab(name, hostId);
     writeFileSync(join(lab.dir, 'lease.sh'), leaseScript);
     chmodSync(join(lab.dir, 'lease.sh'), 0o755);
     await lab.cleanNamespaces();
@@ -135,7 +145,7 @@ export class HostLab {
 
   /** A client where the VMM of this port would be: one process opens the tap in the instance's namespace, one makes the client's NIC, frames go between them. */
   async client(port: PortDocument): Promise<Client> {
-    const netns = `t-network-c${port.id.slice(-2)}`;
+    const netns = `t-${this.name}-c${port.id.slice(-2)}`;
     const instance = instanceNetns(this.hash, port.instanceId);
     const [a, b] = [join(this.dir, `${netns}.a`), join(this.dir, `${netns}.b`)];
     await run('ip', ['netns', 'add', netns]);
@@ -213,7 +223,7 @@ export class HostLab {
   private async cleanNamespaces(): Promise<void> {
     const { stdout } = await run('ip', ['netns', 'list']);
     for (const name of stdout.split('\n').map((l) => l.split(' ')[0] ?? '')) {
-      if (!name.startsWith('t-network-') && !name.startsWith(`vcs-${this.hash}-`)) continue;
+      if (!name.startsWith(`t-${this.name}-`) && !name.startsWith(`vcs-${this.hash}-`)) continue;
       const pids = await run('ip', ['netns', 'pids', name]).then(
         (r) => r.stdout.split('\n').filter((p) => p !== ''),
         () => [],
