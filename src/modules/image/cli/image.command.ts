@@ -53,7 +53,7 @@ export class ImageCommands implements CliRegistrar {
       .option('--no-wait', 'with --file: return when the bytes are sent')
       .addHelpText(
         'after',
-        '\nExamples:\n  vcctl image import --file debian.qcow2 --name debian\n  vcctl image import --url https://cloud.example.org/d.qcow2 --name debian --checksum sha256:… --wait',
+        '\nExamples:\n  vcctl image import --file debian.qcow2 --name debian\n  vcctl image import --file "$(bin/debian-image bookworm)" --name debian      # made from Debian\'s archive\n  vcctl image import --url https://cloud.example.org/d.qcow2 --name debian --checksum sha256:… --wait',
       )
       .action(async (options: ImportOptions) => context.printOne(await importImage(context, options)));
     image

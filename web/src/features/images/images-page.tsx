@@ -36,7 +36,7 @@ export default function ImagesPage() {
       actions={add}
       list={list}
       nameOf={(i) => i.name}
-      empty={{ icon: Disc3, title: 'No images yet', text: 'Upload a cloud image from your computer, or give the address of one and the server fetches it.', action: add }}
+      empty={{ icon: Disc3, title: 'No images yet', text: 'Upload a cloud image from your computer, or give the address of one and the server fetches it. No image at hand? On a Debian machine, bin/debian-image of this project makes one from the package archive.', action: add }}
       columns={[
         {
           head: 'Name',

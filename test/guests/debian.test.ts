@@ -1,0 +1,120 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Instance } from '../../src/modules/compute/contract/compute.api';
+import { hostHash, networkNetns } from '../../src/modules/network/node/drivers/linux/names';
+import { TestCloud } from '../support/cloud';
+import { debianImage, DebianGuest, soundQemu, type Firmware, type GuestFacts, type Suite } from './debian-guest';
+import { runsOnce } from './user-data';
+
+const minutes = 60_000;
+const gib = 2 ** 30;
+/** A whole Debian under software emulation, on a machine that others use too. */
+const bootMs = 8 * minutes;
+/** One distribution boots in every check; all of them with VC_STACK_CHECK_LONG=1 (`bin/check --long`). */
+const long = process.env['VC_STACK_CHECK_LONG'] === '1';
+const matrix: [Suite, Firmware, boolean][] = [
+  ['trixie', 'uefi', true],
+  ['trixie', 'bios', long],
+  ['bookworm', 'bios', long],
+  ['bookworm', 'uefi', long],
+];
+
+describe('Debian, as it is installed from its archive', () => {
+  let cloud: TestCloud;
+  let keys: string;
+
+  beforeAll(async () => {
+    cloud = await TestCloud.start('deb', { computeEnv: { VC_STACK_MODULES__COMPUTE__QEMU__BINARY: soundQemu() } });
+    keys = mkdtempSync('/tmp/vcs-keys-');
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(keys, 'id')]);
+    await cloud.api.ok('POST', '/flavors', { name: 'debian', vcpus: 2, memoryBytes: gib, diskBytes: 4 * gib });
+    for (const [name, subnet] of [['front', '10.20.0.0/24'], ['back', '10.30.0.0/24']]) await cloud.api.ok('POST', '/networks?project=default', { name, subnet });
+  }, 10 * minutes);
+  afterAll(async () => {
+    await cloud?.close();
+    if (keys) rmSync(keys, { recursive: true, force: true });
+  }, 2 * minutes);
+
+  const upload = async (suite: Suite, firmware: Firmware): Promise<string> => {
+    const name = `${suite}-${firmware}`;
+    const { id } = await cloud.api.ok<{ id: string }>('POST', '/images?project=default', { name, firmware });
+    await cloud.api.ok('PUT', `/images/${id}/content`, readFileSync(debianImage(suite)));
+    return name;
+  };
+  const create = async (name: string, image: string, networks: string[], more: Record<string, unknown> = {}): Promise<Instance> => {
+    const publicKey = readFileSync(join(keys, 'id.pub'), 'utf8').trim();
+    const { instance, taskId } = await cloud.create(name, { flavor: 'debian', image, networks: networks.map((network) => ({ network })), sshKeys: [publicKey], userData: runsOnce, stopGraceSeconds: 120, ...more });
+    await cloud.settled(taskId, 'succeeded', 4 * minutes);
+    return cloud.instance(instance.id);
+  };
+  const guestOf = (instance: Instance): DebianGuest => {
+    const [first] = instance.ports;
+    return new DebianGuest(networkNetns(hostHash(instance.host?.id ?? ''), first?.networkId ?? ''), first?.address ?? '', join(keys, 'id'));
+  };
+  /** What a guest shows once it has booted; with the end of its console when it does not. */
+  const facts = async (instance: Instance): Promise<GuestFacts> => {
+    const screen = await cloud.console(instance.id);
+    try {
+      return await guestOf(instance).booted(bootMs);
+    } catch (error) {
+      throw new Error(`${(error as Error).message}\n${screen.text.slice(-4000)}`);
+    } finally {
+      screen.close();
+    }
+  };
+  const act = async (instance: Instance, action: string): Promise<void> => {
+    const { taskId } = await cloud.api.ok<{ taskId: string }>('POST', `/instances/${instance.id}/actions/${action}?project=default`, {});
+    await cloud.settled(taskId, 'succeeded', 4 * minutes);
+  };
+  const remove = async (instance: Instance): Promise<void> => {
+    await cloud.settled((await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${instance.id}`)).taskId);
+  };
+
+  for (const [suite, firmware, now] of matrix) {
+    describe(`${suite} by ${firmware}`, () => {
+      const test = now ? it : it.skip;
+      let image: string;
+      let instance: Instance;
+      let first: GuestFacts;
+
+      test('comes up with name, keys, user data, its whole disk and both cards', async () => {
+        image = await upload(suite, firmware);
+        instance = await create(`Web ${suite}`, image, ['front', 'back']);
+        first = await facts(instance);
+        const [front, back] = instance.ports;
+        expect(first).toMatchObject({
+          hostname: `web-${suite}`,
+          status: expect.stringContaining('done'),
+          datasource: expect.stringContaining('OpenStack'),
+          instanceId: instance.id,
+          firmware,
+          defaultRoutes: ['10.20.0.1'],
+          addresses: { [front?.mac ?? '']: [`${front?.address}/24`], [back?.mac ?? '']: [`${back?.address}/24`] },
+          mtu: { [front?.mac ?? '']: 1450, [back?.mac ?? '']: 1450 },
+          runs: ['runcmd', 'script'],
+        });
+        expect(first.rootBytes).toBeGreaterThan(3.5 * gib);
+      }, 15 * minutes);
+
+      test('shuts down at its power button, boots again as the same, and runs nothing twice', async () => {
+        await act(instance, 'reboot');
+        const again = await facts(instance);
+        expect(again.bootId).not.toBe(first.bootId);
+        expect({ ...again, bootId: '' }).toEqual({ ...first, bootId: '' });
+        await act(instance, 'stop');
+        expect(await cloud.instance(instance.id)).toMatchObject({ state: 'stopped', stateReason: 'stopped on request' });
+        await remove(instance);
+      }, 15 * minutes);
+
+      (long ? it : it.skip)('comes up with one card, as another instance of the same name would', async () => {
+        const single = await create(`Web ${suite}`, image, ['back']);
+        const [port] = single.ports;
+        expect(await facts(single)).toMatchObject({ hostname: `web-${suite}`, instanceId: single.id, defaultRoutes: ['10.30.0.1'], addresses: { [port?.mac ?? '']: [`${port?.address}/24`] }, runs: ['runcmd', 'script'] });
+        await remove(single);
+      }, 15 * minutes);
+    });
+  }
+
+  it('leaves nothing behind', () => expect(cloud.leftovers()).toEqual([]));
+});
