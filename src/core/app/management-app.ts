@@ -6,12 +6,14 @@ import { MasterKey } from '../crypto/master-key';
 import { createDataSource } from '../db/data-source';
 import { Database } from '../db/database';
 import { EmbeddedPostgres } from '../db/embedded-postgres';
-import { loadMigrations, pendingMigrations, runMigrations } from '../db/migrations';
+import { EmbeddedPostgresWatch } from '../db/embedded-postgres-watch';
+import { loadMigrations, refuseNewerSchema, runMigrations, schemaStanding } from '../db/migrations';
 import { bindEvents } from '../events/events.bindings';
 import { EventDispatcher } from '../events/event-dispatcher';
 import { EventsController } from '../events/events.controller';
 import { LiveGateway } from '../events/live-gateway';
 import { bindHttp } from '../http/http.bindings';
+import { HealthChecks } from '../http/health-checks';
 import { HttpServer } from '../http/http-server';
 import { bindJobs } from '../jobs/jobs.bindings';
 import { Jobs } from '../jobs/jobs';
@@ -26,6 +28,7 @@ import { TaskRetention } from '../workflow/task-retention.service';
 import { bindWorkflow } from '../workflow/workflow.bindings';
 import type { WorkflowDefinition } from '../workflow/definition';
 import { WorkflowEngine } from '../workflow/workflow-engine';
+import { buildVersion } from '../config/build-version';
 import { getAll, load, roleContainer } from './container';
 import { Lifecycle } from './lifecycle';
 import type { ManagementWiring, ModuleManifest, Service } from './module-manifest';
@@ -40,6 +43,7 @@ export interface ManagementOptions {
 export class ManagementApp {
   private readonly lifecycle: Lifecycle;
   private container: Container | undefined;
+  private watch: EmbeddedPostgresWatch | undefined;
 
   constructor(
     private readonly config: Config,
@@ -66,6 +70,7 @@ export class ManagementApp {
     const all = <T>(pick: (wiring: ManagementWiring) => readonly T[] | undefined): T[] => wirings.flatMap((w) => pick(w) ?? []);
     const engine = container.get(WorkflowEngine);
     engine.register(getAll(container, all((w) => w.workflows)).map((w) => w.definition as WorkflowDefinition));
+    this.watchHealth(container.get(HealthChecks), database);
     const http = container.get(HttpServer);
     http.mount([...getAll(container, all((w) => w.controllers)), container.get(EventsController)], getAll(container, all((w) => w.sockets)));
     const gateway = container.get(NodeGateway);
@@ -110,7 +115,9 @@ export class ManagementApp {
     const dataSource = createDataSource(url, { pool: this.config.core.database.pool, entities, migrations: await loadMigrations() });
     const database = new Database(dataSource);
     await this.lifecycle.run('database', () => dataSource.initialize(), () => database.close());
-    const pending = await pendingMigrations(dataSource);
+    const standing = await schemaStanding(dataSource);
+    refuseNewerSchema(standing, buildVersion);
+    const { pending } = standing;
     if (pending.length > 0) {
       if (!embedded && !this.options.migrate) throw new Error(`the database lacks ${pending.length} migrations (${pending.join(', ')}): run \`vc-stack migrate\``);
       await runMigrations(dataSource);
@@ -119,9 +126,34 @@ export class ManagementApp {
     return database;
   }
 
+  /** What the start has looked at may change under a running process: a newer build migrates, the embedded server ends. */
+  private watchHealth(health: HealthChecks, database: Database): void {
+    health.add('schema', async () => {
+      const { pending, unknown, newest } = await schemaStanding(database.dataSource);
+      const at = `build ${buildVersion}, schema ${newest.database}`;
+      if (unknown.length > 0) return { status: 'degraded', message: `${at}: a newer build has changed it, this one knows it up to ${newest.build}` };
+      return pending.length > 0 ? { status: 'unhealthy', message: `${at}: it lacks ${pending.length} migrations` } : { status: 'healthy', message: at };
+    });
+    const { watch } = this;
+    if (watch) health.add('embedded-postgres', async () => (watch.trouble === undefined ? { status: 'healthy' } : { status: 'unhealthy', message: watch.trouble }));
+  }
+
   private startEmbedded(): Promise<string> {
     const server = embeddedPostgres(this.config, this.logging);
-    return this.lifecycle.run('embedded-postgres', () => server.start(), () => server.stop());
+    const watch = new EmbeddedPostgresWatch(server, this.logging.for('embedded-postgres'));
+    this.watch = watch;
+    return this.lifecycle.run(
+      'embedded-postgres',
+      async () => {
+        const url = await server.start();
+        watch.start();
+        return url;
+      },
+      async () => {
+        await watch.stop();
+        await server.stop();
+      },
+    );
   }
 }
 

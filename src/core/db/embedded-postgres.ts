@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, chown, cp, mkdir, open, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, open, readFile, readlink, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { Client } from 'pg';
 import type { Logger } from 'pino';
@@ -30,7 +30,7 @@ const port = 5432;
 
 /**
  * The PostgreSQL server of an installation that was given no database URL: a real server from the npm package, on a Unix socket only, as an
- * unprivileged user. It is no child: it outlives a crash of management and is found again by the next one.
+ * unprivileged user. It is no child: it outlives a crash of management and is found again by the next one. `EmbeddedPostgresWatch` starts it again.
  */
 export class EmbeddedPostgres {
   private readonly data: string;
@@ -65,6 +65,13 @@ export class EmbeddedPostgres {
     if (!existsSync(join(this.data, 'postmaster.pid'))) return;
     const owner = await this.owner();
     await this.run(await this.installBinaries(), 'pg_ctl', ['stop', '-D', this.data, '-m', 'fast', '-w', '-t', '60'], owner);
+  }
+
+  /** Whether its first process is there, whatever it does at the moment. */
+  async runs(): Promise<boolean> {
+    const [pid = ''] = (await readFile(join(this.data, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
+    // The server works in its data folder: a pid that something else has by now does not.
+    return /^\d+$/.test(pid) && (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === (await realpath(this.data).catch(() => this.data));
   }
 
   private async owner(): Promise<SystemUser> {

@@ -37,10 +37,36 @@ export const runMigrations = async (dataSource: DataSource): Promise<string[]> =
   }
 };
 
-/** Names of migrations that the code has and the database lacks. */
-export const pendingMigrations = async (dataSource: DataSource): Promise<string[]> => {
+/** How the schema of a database stands to what this build knows. */
+export interface SchemaStanding {
+  /** Migrations that this build has and the database lacks. */
+  pending: string[];
+  /** Migrations that the database has and this build does not know: a newer build made them. */
+  unknown: string[];
+  /** The newest migration of the database and of this build; empty when there is none. */
+  newest: { database: string; build: string };
+}
+
+/** Newest by the time in their names. */
+const newestOf = (names: readonly string[]): string => [...names].sort((a, b) => a.slice(-13).localeCompare(b.slice(-13))).at(-1) ?? '';
+
+export const schemaStanding = async (dataSource: DataSource): Promise<SchemaStanding> => {
   const table = await dataSource.query<{ present: boolean }[]>(`SELECT to_regclass('schema_migration') IS NOT NULL AS present`);
   const applied = table[0]?.present ? await dataSource.query<{ name: string }[]>('SELECT name FROM schema_migration') : [];
-  const names = new Set(applied.map((row) => row.name));
-  return dataSource.migrations.map((m) => m.name ?? m.constructor.name).filter((name) => !names.has(name));
+  const there = applied.map((row) => row.name);
+  const known = dataSource.migrations.map((m) => m.name ?? m.constructor.name);
+  return {
+    pending: known.filter((name) => !there.includes(name)),
+    unknown: there.filter((name) => !known.includes(name)),
+    newest: { database: newestOf(there), build: newestOf(known) },
+  };
+};
+
+/** Throws when a newer build has changed the schema: what this one would write might be wrong there. */
+export const refuseNewerSchema = ({ unknown, newest }: SchemaStanding, buildVersion: string): void => {
+  if (unknown.length === 0) return;
+  throw new Error(
+    `the database was changed by a newer build: its schema is at ${newest.database}, this build (${buildVersion}) knows it up to ${newest.build} ` +
+      `and not ${unknown.slice(0, 5).join(', ')}${unknown.length > 5 ? ` and ${unknown.length - 5} more` : ''}. Start that build or a newer one, or restore a backup from before`,
+  );
 };

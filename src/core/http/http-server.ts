@@ -15,6 +15,7 @@ import { Logging } from '../telemetry/logging';
 import { Metrics } from '../telemetry/metrics';
 import { apiDocsPage, apiDocsStyle } from './api-docs-page';
 import { ConsoleAssets } from './console-assets';
+import { buildVersion } from '../config/build-version';
 import { HealthChecks } from './health-checks';
 import { openApiDocument, type OpenApiDocument } from './openapi';
 import { problemDocument, problemHeaders, sendProblem } from './problem-document';
@@ -33,7 +34,6 @@ export interface TlsMaterial {
   cert: string;
 }
 
-const version = '0.1.0';
 const prefix = '/api/v1';
 
 /** REST, console, documentation, health, metrics and WebSockets on one TLS port (`management.port`). */
@@ -203,7 +203,7 @@ export class HttpServer {
 
   private documents(): { openapi: OpenApiDocument; json: string; html: string } {
     if (!this.document) {
-      const openapi = openApiDocument(this.routes, version);
+      const openapi = openApiDocument(this.routes, buildVersion);
       this.document = { openapi, json: JSON.stringify(openapi), html: apiDocsPage(openapi) };
     }
     return this.document;

@@ -98,11 +98,14 @@ export class HostRepository {
     await op.query('UPDATE host SET clock_ok = $2 WHERE id = $1', [id, ok]);
   }
 
-  /** Marks all hosts that were silent for longer, and returns which were not marked before. */
-  async markSilent(op: Op, silentAfterMs: number): Promise<string[]> {
+  /**
+   * Marks all hosts that were silent for longer, and returns which were not marked before.
+   * @param at the database's time of which this is judged, milliseconds since 1970
+   */
+  async markSilent(op: Op, at: number, silentAfterMs: number): Promise<string[]> {
     const rows = await op.query<{ id: string }>(
-      'UPDATE host SET heartbeat_ok = false WHERE heartbeat_ok AND last_seen_at < clock_timestamp() - make_interval(secs => $1) RETURNING id',
-      [silentAfterMs / 1000],
+      'UPDATE host SET heartbeat_ok = false WHERE heartbeat_ok AND last_seen_at < to_timestamp($1) RETURNING id',
+      [(at - silentAfterMs) / 1000],
     );
     return rows.map((row) => row.id);
   }

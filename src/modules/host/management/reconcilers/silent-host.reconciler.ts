@@ -1,6 +1,7 @@
 import { injectable } from 'inversify';
 import { Service } from '../../../../core/app/module-manifest';
 import { Config } from '../../../../core/config/config';
+import { Attention } from '../../../../core/db/attention';
 import { Database } from '../../../../core/db/database';
 import { Logging } from '../../../../core/telemetry/logging';
 import type { HostConfig } from '../../contract/host.config';
@@ -8,14 +9,15 @@ import { HostConditions } from '../host-conditions.service';
 import { HostRepository } from '../host.repository';
 
 /**
- * Finds hosts that went silent, on the database's clock. Silent is `unknown`, not down: their instances are not touched. After a start of
- * management all hosts get the full time anew, for it was management that could not be reached.
+ * Finds hosts that went silent, on the database's clock. Silent is `unknown`, not down: their instances are not touched. After management was
+ * away itself (a start, a freeze, a database that could not be reached) all hosts get the full time anew, for nobody could hear them.
  */
 @injectable()
 export class SilentHostReconciler extends Service {
   private timer: NodeJS.Timeout | undefined;
   private working: Promise<void> = Promise.resolve();
   private stopped = false;
+  private readonly attention: Attention;
 
   constructor(
     private readonly database: Database,
@@ -25,11 +27,12 @@ export class SilentHostReconciler extends Service {
     private readonly logging: Logging,
   ) {
     super();
+    this.attention = new Attention(config.section<HostConfig>('host').sweepMs);
   }
 
   async start(): Promise<void> {
     this.stopped = false;
-    this.schedule(this.config.section<HostConfig>('host').silentAfterMs);
+    this.schedule(0);
   }
 
   async stop(): Promise<void> {
@@ -50,8 +53,10 @@ export class SilentHostReconciler extends Service {
 
   private async sweep(): Promise<void> {
     const { silentAfterMs } = this.config.section<HostConfig>('host');
+    const { at, attentiveMs } = await this.attention.look(this.database.op);
+    if (attentiveMs < silentAfterMs) return;
     await this.database.tx(async (op) => {
-      for (const hostId of await this.hosts.markSilent(op, silentAfterMs)) {
+      for (const hostId of await this.hosts.markSilent(op, at, silentAfterMs)) {
         const message = `it was not heard of for ${Math.round(silentAfterMs / 1000)} s; what runs there goes on`;
         await this.conditions.apply(op, hostId, [{ type: 'Heartbeat', status: 'unknown', reason: 'Silent', message }]);
       }

@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+import type { Host } from '../../src/modules/host/contract/host.api';
+import type { Instance } from '../../src/modules/compute/contract/compute.api';
+import { eventually, TestCloud } from '../support/cloud';
+import { SimulatedCloud } from '../model/simulated-cloud';
+
+const minutes = 60_000;
+const at = (seconds: number): Promise<void> => delay(seconds * 1000);
+
+describe('outages of what judges, not of what is judged', () => {
+  let cloud: SimulatedCloud;
+
+  beforeAll(async () => {
+    // The times of a real installation: an outage is long or short beside them.
+    cloud = await SimulatedCloud.start('outages', { hosts: 3, proxied: true, managementEnv: { VC_STACK_MODULES__HOST__SILENT_AFTER_MS: '15000' }, computeEnv: { VC_STACK_M2M__HEARTBEAT_MS: '5000' } });
+  }, 3 * minutes);
+  afterAll(() => cloud?.close(), 2 * minutes);
+
+  const create = async (count: number, name: string): Promise<string[]> =>
+    (await Promise.all(Array.from({ length: count }, (_, i) => cloud.api.ok<{ instance: Instance; taskId: string }>('POST', '/instances?project=default', cloud.body(`${name}-${i}`))))).map(({ taskId }) => taskId);
+  /** Hosts that were called silent at any time. */
+  const misjudged = (): Promise<unknown[]> => cloud.database.database.query(`SELECT subject->>'name' AS host FROM outbox WHERE type = 'host.updated' AND data->>'state' = 'unknown'`);
+
+  it('the database away for 45 s: what was accepted is done, and no host is called silent', async () => {
+    const tasks = await create(6, 'db');
+    cloud.proxy?.cut();
+    await at(45);
+    expect((await cloud.api.call('GET', '/hosts')).status).toBe(503);
+    cloud.proxy?.restore();
+    for (const task of tasks) expect(await cloud.settled(task)).toMatchObject({ state: 'succeeded' });
+    const more = await create(2, 'db-after');
+    for (const task of more) expect(await cloud.settled(task)).toMatchObject({ state: 'succeeded' });
+    expect(await misjudged()).toEqual([]);
+  }, 4 * minutes);
+
+  it('management frozen for 25 s: what was accepted is done, and no host is called silent', async () => {
+    const tasks = await create(6, 'frozen');
+    cloud.management.signal('SIGSTOP');
+    await at(25);
+    cloud.management.signal('SIGCONT');
+    const more = await create(2, 'frozen-after');
+    for (const task of [...tasks, ...more]) expect(await cloud.settled(task)).toMatchObject({ state: 'succeeded' });
+    expect(await misjudged()).toEqual([]);
+  }, 4 * minutes);
+
+  it('a host that is really silent is still found', async () => {
+    cloud.hosts[0]?.signal('SIGSTOP');
+    const silent = await eventually('the silent host', async () => (await cloud.api.ok<{ items: Host[] }>('GET', '/hosts')).items.find((host) => host.state === 'unknown'), 60_000);
+    expect(silent.name).toBe('sim0');
+    cloud.hosts[0]?.signal('SIGCONT');
+    await cloud.hostsReady();
+    expect(await misjudged()).toHaveLength(1);
+  }, 3 * minutes);
+});
+
+describe('the embedded PostgreSQL', () => {
+  let cloud: TestCloud;
+
+  beforeAll(async () => {
+    cloud = await TestCloud.start('pgkill', { hosts: [] });
+  }, 3 * minutes);
+  afterAll(() => cloud?.close(), 2 * minutes);
+
+  const postmaster = (): number => Number(readFileSync(join(cloud.directory, 'management', 'state', 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
+  const health = async (): Promise<{ status: number; checks: Record<string, { status: string; message?: string }> }> => {
+    const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
+    try {
+      const answer = await request(`${cloud.api.url}/health/deep`, { dispatcher });
+      return { status: answer.statusCode, checks: ((await answer.body.json()) as { checks: Record<string, { status: string }> }).checks };
+    } finally {
+      await dispatcher.close();
+    }
+  };
+
+  it('is started again when it is killed, and nothing that was stored is lost', async () => {
+    await cloud.api.ok('POST', '/flavors', { name: 'kept', vcpus: 1, memoryBytes: 2 ** 26 });
+    for (let i = 0; i < 2; i += 1) {
+      const before = postmaster();
+      process.kill(before, 'SIGKILL');
+      const names = await eventually('an answer from the database', async () => {
+        const { status, body } = await cloud.api.call<{ items: { name: string }[] }>('GET', '/flavors');
+        return status === 200 && body.items.map(({ name }) => name);
+      });
+      expect(names).toEqual(['kept']);
+      expect(postmaster()).not.toBe(before);
+    }
+    expect(await health()).toMatchObject({ status: 200, checks: { 'embedded-postgres': { status: 'healthy' }, schema: { status: 'healthy', message: expect.stringMatching(/^build 0\.1\.0, schema \S+\d{13}$/) } } });
+  }, 2 * minutes);
+});
