@@ -11,7 +11,7 @@ import { type NodeEndpoint, NodeRegistry } from './node-registry';
 import { minVersion, mustBeHost } from './node/secure-context';
 import type { Verb } from './verb';
 
-const verbError = z.object({ error: z.object({ code: z.string(), message: z.string(), permanent: z.boolean(), extra: z.record(z.string(), z.unknown()) }) });
+const verbError = z.object({ error: z.object({ code: z.string(), message: z.string(), permanent: z.boolean(), extra: z.record(z.string(), z.unknown()), detail: z.string().optional() }) });
 const verbResult = z.object({ result: z.unknown() });
 const connectTimeoutMs = 5_000;
 const outcomeTimeoutMs = 10_000;
@@ -126,12 +126,12 @@ export class HttpsNodeCaller extends NodeCaller {
       const parsed = verb.result.safeParse(verbResult.safeParse(json).data?.result);
       if (parsed.success) return { done: true, result: parsed.data };
       const issues = parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; ');
-      throw new NodeVerbError(hostId, verb.name, 'invalid_result', `The host's result of ${verb.name} is not valid: ${issues}`, true);
+      throw new NodeVerbError(hostId, verb.name, 'invalid_result', `The host's result of ${verb.name} is not valid.`, true, {}, issues);
     }
     const failure = verbError.safeParse(json);
     if (!failure.success) throw new NodeVerbError(hostId, verb.name, 'invalid_answer', `The host answered ${status}.`, false);
-    const { code, message, permanent, extra } = failure.data.error;
-    throw new NodeVerbError(hostId, verb.name, code, message, permanent, extra);
+    const { code, message, permanent, extra, detail } = failure.data.error;
+    throw new NodeVerbError(hostId, verb.name, code, message, permanent, extra, detail);
   }
 
   private async endpoint(hostId: string): Promise<NodeEndpoint> {

@@ -34,6 +34,8 @@ export class NodeVerbError extends Error {
     /** True: a repeat cannot succeed (the node said so). */
     readonly permanent: boolean,
     readonly extra: Record<string, unknown> = {},
+    /** What a program or the system said there, for operators only. */
+    readonly detail?: string,
   ) {
     super(message);
     this.name = 'NodeVerbError';

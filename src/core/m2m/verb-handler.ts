@@ -24,16 +24,25 @@ export abstract class VerbHandlers {
   abstract handlers(): VerbHandler[];
 }
 
-/** Thrown by a handler: refused or failed. `permanent` means that a repeat of the same call cannot succeed. */
+/** Characters. */
+const longestDetail = 2000;
+
+/**
+ * Thrown by a handler: refused or failed. `permanent` means that a repeat of the same call cannot succeed. The message is read by tenants: it is in
+ * the domain's words, without paths, programs or addresses of the host. What a program or the system said goes into `detail`, for operators only.
+ */
 export class VerbFailure extends Error {
+  readonly detail: string | undefined;
+
   constructor(
     readonly code: string,
     message: string,
     readonly permanent: boolean,
     readonly extra: Record<string, unknown> = {},
-    options?: { cause?: unknown },
+    options?: { cause?: unknown; detail?: string },
   ) {
     super(message, options);
     this.name = 'VerbFailure';
+    this.detail = options?.detail?.slice(0, longestDetail);
   }
 }

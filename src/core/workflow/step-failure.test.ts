@@ -36,4 +36,14 @@ describe('describeFailure', () => {
     expect(failure).toMatchObject({ host, unreachable: true });
     expect(storedError(failure)).not.toHaveProperty('permanent');
   });
+
+  it('keeps what a program said on the host for operators', () => {
+    const said = "qemu-system-x86_64: Could not open '/var/lib/vc-stack/x'";
+    for (const error of [new NodeVerbError(host, 'v', 'vmm_start_failed', 'QEMU did not start.', true, {}, said), new PermanentError('port_failed', 'The host could not make the port.', {}, said)]) {
+      const stored = storedError(describeFailure(error, 'start'));
+      expect(stored.message).not.toContain('/var');
+      expect(stored.cause).toBe(said);
+    }
+    expect(describeFailure(new NodeUnreachableError(host, 'connect ECONNREFUSED 192.0.2.7:8444'), null)).toMatchObject({ message: 'The host cannot be reached.', cause: expect.stringContaining('192.0.2.7') });
+  });
 });

@@ -14,7 +14,7 @@ export interface StepError {
   step: string | null;
   /** What the reader may do; null when there is nothing special to say. */
   hint: string | null;
-  /** The original text of an unexpected error, for operators only. */
+  /** The original text of an unexpected error, or what a program said on the host; for operators only. */
   cause?: string;
   extra?: Record<string, unknown>;
 }
@@ -34,13 +34,13 @@ const permanentSql = (state: string | undefined): boolean => state !== undefined
 
 const judge = (error: unknown): Omit<StepFailure, 'step'> => {
   const base = { host: null, hint: null, unreachable: false };
-  if (error instanceof PermanentError) return { ...base, code: error.code, message: error.message, permanent: true, extra: error.extra };
+  if (error instanceof PermanentError) return { ...base, code: error.code, message: error.message, permanent: true, extra: error.extra, ...(error.detail !== undefined && { cause: error.detail }) };
   if (error instanceof Problem) return { ...base, code: error.code, message: error.message, permanent: error.status < 500, extra: error.extra };
   if (error instanceof NodeVerbError) {
-    return { ...base, code: error.code, message: error.message, permanent: error.permanent, host: error.hostId, extra: error.extra };
+    return { ...base, code: error.code, message: error.message, permanent: error.permanent, host: error.hostId, extra: error.extra, ...(error.detail !== undefined && { cause: error.detail }) };
   }
   if (error instanceof NodeUnreachableError) {
-    return { ...base, code: 'node_unreachable', message: error.message, permanent: false, host: error.hostId, unreachable: true, hint: 'Check that the host is up and that its agent runs and reaches management.' };
+    return { ...base, code: 'node_unreachable', message: 'The host cannot be reached.', cause: error.message, permanent: false, host: error.hostId, unreachable: true, hint: 'Check that the host is up and that its agent runs and reaches management.' };
   }
   const cause = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return {

@@ -4,6 +4,8 @@ export class PermanentError extends Error {
     readonly code: string,
     message: string,
     readonly extra: Record<string, unknown> = {},
+    /** What only operators are told beside the message. */
+    readonly detail?: string,
     options?: { cause?: unknown },
   ) {
     super(message, options);

@@ -5,6 +5,8 @@ export interface VerbError {
   message: string;
   permanent: boolean;
   extra: Record<string, unknown>;
+  /** What a program or the system said, for operators only. */
+  detail?: string;
 }
 
 /** How a mutating call ended for good. */

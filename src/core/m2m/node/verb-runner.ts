@@ -168,7 +168,7 @@ export class VerbRunner {
       if (phase === 'undo' && !this.journal.isUndone(task, step)) await this.journal.recordUndone(task, fence, step);
       else if (fence !== this.journal.fence(task)) await this.journal.recordFence(task, fence);
     } catch (error) {
-      return failed('journal_failed', `The host cannot write its journal: ${textOf(error)}`, false);
+      return { kind: 'failed', error: { code: 'journal_failed', message: 'The host cannot write its journal.', permanent: false, extra: {}, detail: textOf(error) } };
     }
     // Another call of the task may have come in meanwhile.
     return late();
@@ -234,9 +234,9 @@ export class VerbRunner {
   }
 
   private errorOf(verb: string, error: unknown): VerbError {
-    if (error instanceof VerbFailure) return { code: error.code, message: error.message, permanent: error.permanent, extra: error.extra };
+    if (error instanceof VerbFailure) return { code: error.code, message: error.message, permanent: error.permanent, extra: error.extra, ...(error.detail !== undefined && { detail: error.detail }) };
     this.log.error({ verb, err: error }, 'a verb failed unexpectedly');
-    return { code: 'internal', message: textOf(error), permanent: false, extra: {} };
+    return { code: 'internal', message: "The host could not do this; its agent's log has the details.", permanent: false, extra: {}, detail: textOf(error) };
   }
 
   private rememberFailure(key: string, error: VerbError): void {

@@ -215,7 +215,8 @@ export class InstanceManager extends Service {
     if (record.power === 'on' && record.bootId !== this.bootId) {
       this.log.info({ instanceId: record.instanceId }, 'the host restarted: starting the instance again');
       await this.turnOn(record).catch(async (error: unknown) => {
-        record.exit = { cause: 'crashed', detail: `after the host's restart: ${error instanceof Error ? error.message : String(error)}` };
+        this.log.error({ instanceId: record.instanceId, err: error }, 'an instance could not be started again');
+        record.exit = { cause: 'crashed', detail: `it could not be started after the host's restart${error instanceof VerbFailure ? `: ${error.message}` : ''}` };
         await this.save(record);
       });
     }

@@ -152,7 +152,7 @@ export class ImageStore extends Service {
         } catch (error) {
           if (error instanceof VerbFailure || isFull(error) || ctx.signal.aborted) throw error;
           if (writer.bytes > before) attempt = 1;
-          if (attempt >= attempts) throw new VerbFailure('download_failed', `The image could not be fetched: ${(error as Error).message}`, false, {}, { cause: error });
+          if (attempt >= attempts) throw new VerbFailure('download_failed', 'The host could not fetch the image from management.', false, {}, { cause: error, detail: (error as Error).message });
           this.log.warn({ err: error, imageId: wanted.imageId, at: writer.bytes, attempt }, 'a download broke and is taken up again');
           await sleep(200 * 2 ** attempt, undefined, { signal: ctx.signal });
         }

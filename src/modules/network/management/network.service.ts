@@ -2,6 +2,7 @@ import { injectable } from 'inversify';
 import { v7 as timeOrderedUuid } from 'uuid';
 import type { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
+import { allowedGlobally } from '../../../core/auth/permissions';
 import { Config } from '../../../core/config/config';
 import type { Op } from '../../../core/db/op';
 import { conflict, nameTaken } from '../../../core/errors/problem';
@@ -98,6 +99,8 @@ export class NetworkService {
   }
 
   async listPorts(op: Op, access: Access, projectId: string | undefined, query: z.output<typeof portListQuery>): Promise<Page<Port>> {
+    // What the host's programs said is for those who run it.
+    const operator = allowedGlobally(access.principal, 'host:read');
     const page = await this.ports.list(op, projectId === undefined ? access.projects : [projectId], query);
     const networks = new Map((await this.networks.byIds(op, [...new Set(page.rows.map((p) => p.networkId))])).map((n) => [n.id, n.name]));
     return {
@@ -111,7 +114,7 @@ export class NetworkService {
         mac: p.mac,
         address: p.address,
         state: p.state,
-        message: p.message,
+        message: operator || p.message === '' ? p.message : 'Its host could not set it up. An administrator sees why.',
       })),
       next: page.next,
     };

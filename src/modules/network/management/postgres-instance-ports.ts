@@ -145,7 +145,7 @@ export class PostgresInstancePorts extends InstancePorts {
       for (const port of own) {
         const state = reported.get(port.id);
         if (!state) throw new PermanentError('port_failed', `The host does not have the port ${port.address}.`, { port: port.id });
-        if (state.state === 'error') throw new PermanentError('port_failed', `The host could not make the port ${port.address}: ${state.message}`, { port: port.id });
+        if (state.state === 'error') throw new PermanentError('port_failed', `The host could not make the port ${port.address}.`, { port: port.id }, state.message);
       }
       await this.ports.setStates(op, instanceId, own.flatMap((p) => reported.get(p.id) ?? []));
     }

@@ -95,7 +95,7 @@ export class NetworkAgent {
       const port = network.ports.find((p) => p.id === portId && p.instanceId === instanceId);
       if (!port) continue;
       const outcome = this.outcomes.find((o) => o.id === portId);
-      if (outcome?.state !== 'active') throw new VerbFailure('port_not_active', `The port ${portId} is not active: ${outcome?.message || 'not applied yet'}`, false);
+      if (outcome?.state !== 'active') throw new VerbFailure('port_not_active', `The port ${portId} is not active.`, false, {}, { detail: outcome?.message || 'not applied yet' });
       return { ...this.driver.locate(this.identity.current().hostId, instanceId, portId), mac: port.mac, mtu: network.mtu };
     }
     throw new VerbFailure('port_not_applied', `This host has no port ${portId} of instance ${instanceId}.`, false);
@@ -127,7 +127,7 @@ export class NetworkAgent {
         for (const w of batch) w.resolve({ generation, superseded: w.document.generation < generation, ports: this.outcomes });
       } catch (error) {
         this.log.error({ err: error }, 'the host did not converge');
-        const failure = new VerbFailure('network_failed', error instanceof Error ? error.message : String(error), false, {}, { cause: error });
+        const failure = new VerbFailure('network_failed', "The host could not set up its networks.", false, {}, { cause: error, detail: error instanceof Error ? error.message : String(error) });
         for (const w of batch) w.reject(failure);
       }
     }

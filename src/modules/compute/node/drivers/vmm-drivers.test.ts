@@ -25,6 +25,6 @@ describe('VmmDrivers', () => {
   });
   it('says why there is none, for every VMM', async () => {
     const none = drivers({ cloudHypervisor: { binary: '/nonexistent/ch' }, qemu: { binary: '/nonexistent/qemu' } });
-    await expect(none.best()).rejects.toMatchObject({ code: 'no_usable_vmm', message: expect.stringMatching(/ch is not installed.*qemu is not installed/) });
+    await expect(none.best()).rejects.toMatchObject({ code: 'no_usable_vmm', message: 'No VMM can run guests on this host.', detail: expect.stringMatching(/ch is not installed.*qemu is not installed/) });
   });
 });

@@ -59,7 +59,7 @@ export class VmmDrivers {
     const probed = await Promise.all(this.all().map(async (driver) => ({ driver, vmm: await driver.probe() })));
     const [first] = probed.filter(({ vmm }) => vmm.usable).sort((a, b) => rank(a.vmm) - rank(b.vmm));
     if (first) return first.driver;
-    throw new VerbFailure('no_usable_vmm', `No VMM can run guests on this host: ${probed.map(({ vmm }) => `${vmm.kind}: ${vmm.reason}`).join('; ')}.`, true);
+    throw new VerbFailure('no_usable_vmm', 'No VMM can run guests on this host.', true, {}, { detail: probed.map(({ vmm }) => `${vmm.kind}: ${vmm.reason}`).join('; ') });
   }
 }
 

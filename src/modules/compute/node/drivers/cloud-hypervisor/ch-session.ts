@@ -18,10 +18,10 @@ const known: { says: string; code: string; permanent: boolean; text: string }[] 
 /** A refusal in the node's terms. Anything else passes through. */
 export const asVerbFailure = (error: unknown): unknown => {
   if (!(error instanceof ChError)) return error;
-  if (error.unanswered) return new VerbFailure('vmm_unresponsive', `Cloud Hypervisor does not answer: ${error.message}`, false, {}, { cause: error });
+  if (error.unanswered) return new VerbFailure('vmm_unresponsive', 'Cloud Hypervisor does not answer.', false, {}, { cause: error, detail: error.message });
   const match = known.find((entry) => error.says(entry.says));
   const code = match?.code ?? 'vmm_refused';
-  return new VerbFailure(code, `${match?.text ?? 'Cloud Hypervisor refused'}: ${error.message}`, match?.permanent ?? true, {}, { cause: error });
+  return new VerbFailure(code, `${match?.text ?? 'Cloud Hypervisor refused'}.`, match?.permanent ?? true, {}, { cause: error, detail: error.message });
 };
 
 const guarded = async <T>(run: () => Promise<T>): Promise<T> => {

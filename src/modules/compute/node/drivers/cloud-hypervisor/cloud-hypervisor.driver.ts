@@ -56,7 +56,7 @@ export class CloudHypervisorDriver extends VmmDriver {
     this.validate(spec);
     const facts = await (this.facts ??= probeCh(this.options));
     const binary = await findProgram(this.options.binary);
-    if (!facts.usable || binary === null) throw new VerbFailure('vmm_unusable', `Cloud Hypervisor cannot be used: ${facts.reason}`, true);
+    if (!facts.usable || binary === null) throw new VerbFailure('vmm_unusable', 'Cloud Hypervisor cannot be used on this host.', true, {}, { detail: facts.reason });
     await checkResources(spec);
     const release = Number.parseInt(facts.version, 10);
     const landlock = !this.landlockRefused && release >= landlockSince;
@@ -82,7 +82,7 @@ export class CloudHypervisorDriver extends VmmDriver {
       }
       await unlinkAll(spec.runDir, Object.values(chFiles));
       await files.rollback();
-      if (output.includes('Cannot open network namespace')) throw new VerbFailure('netns_missing', `The network namespace is not there: ${output}`, true, {}, { cause: error });
+      if (output.includes('Cannot open network namespace')) throw new VerbFailure('netns_missing', 'The network namespace is not there.', true, {}, { cause: error, detail: output });
       if (landlock && saysLandlock(error)) {
         this.log.warn({ reason: (error as Error).message }, 'VMs run without Landlock: this kernel has none that Cloud Hypervisor can use');
         this.landlockRefused = true;
@@ -147,7 +147,8 @@ export class CloudHypervisorDriver extends VmmDriver {
     const socketLeft = await access(join(handle.runDir, chFiles.api)).then(() => true, () => false);
     if (shutDownInOrder(events) || (events.length > 0 && !socketLeft)) return record.settleGuestPowerOff();
     const last = (await readTail(join(handle.logDir, chLogs.output))).split('\n').at(-1) ?? '';
-    return record.settle({ cause: 'crashed', detail: last === '' ? 'Cloud Hypervisor ended without a message' : `Cloud Hypervisor ended: ${last.slice(0, 500)}` });
+    this.log.error({ instanceId: handle.instanceId, said: last.slice(0, 500) }, 'Cloud Hypervisor ended by itself');
+    return record.settle({ cause: 'crashed', detail: 'Cloud Hypervisor ended by itself' });
   }
 
   private commandLine(spec: VmSpec): string[] {
@@ -176,7 +177,7 @@ export class CloudHypervisorDriver extends VmmDriver {
       entry.verified.catch(() => this.clients.delete(key));
     }
     const verified = await entry.verified.catch((error: unknown) => Promise.reject(asVerbFailure(error)));
-    if (!verified) throw new VerbFailure('vmm_mismatch', `Another process answers on the socket of process ${handle.process.pid}.`, true);
+    if (!verified) throw new VerbFailure('vmm_mismatch', 'Another process answers in place of the VMM.', true, {}, { detail: `pid ${handle.process.pid}` });
     return entry.client;
   }
 
@@ -192,7 +193,7 @@ export class CloudHypervisorDriver extends VmmDriver {
     signalProcess(handle.process, 'SIGTERM');
     if (await waitGone(handle.process, deadlines.terminate)) return;
     signalProcess(handle.process, 'SIGKILL');
-    if (!(await waitGone(handle.process, deadlines.kill))) throw new VerbFailure('vmm_unkillable', `Cloud Hypervisor (pid ${handle.process.pid}) does not end`, false);
+    if (!(await waitGone(handle.process, deadlines.kill))) throw new VerbFailure('vmm_unkillable', 'Cloud Hypervisor does not end.', false, {}, { detail: `pid ${handle.process.pid}` });
   }
 }
 

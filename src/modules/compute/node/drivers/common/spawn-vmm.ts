@@ -43,9 +43,9 @@ export const spawnVmm = async (program: string, args: readonly string[], options
     });
     child.unref();
     const pid = child.pid;
-    if (pid === undefined) throw new VerbFailure('vmm_start_failed', `${command} could not be started: ${await end}`, true);
+    if (pid === undefined) throw new VerbFailure('vmm_start_failed', 'The VMM could not be started.', true, {}, { detail: `${command}: ${await end}` });
     const startTime = processStartTime(pid);
-    if (startTime === null) throw new VerbFailure('vmm_start_failed', `${program} ended at once: ${await end}: ${await readTail(options.logFile)}`, true);
+    if (startTime === null) throw new VerbFailure('vmm_start_failed', 'The VMM ended at once.', true, {}, { detail: `${program}: ${await end}: ${await readTail(options.logFile)}` });
     return { process: { pid, startTime }, ended: end, hasEnded: () => ended !== null };
   } finally {
     await log.close();

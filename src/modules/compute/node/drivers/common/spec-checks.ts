@@ -52,14 +52,14 @@ export const checkResources = async (spec: VmSpec): Promise<void> => {
   for (const disk of spec.disks) {
     const mode = disk.readonly ? constants.R_OK : constants.R_OK | constants.W_OK;
     await access(disk.path, mode).catch((error: unknown) => {
-      throw new VerbFailure('disk_missing', `Disk ${disk.id} cannot be opened: ${(error as Error).message}`, true, { disk: disk.id }, { cause: error });
+      throw new VerbFailure('disk_missing', 'A disk cannot be opened.', true, { disk: disk.id }, { cause: error, detail: (error as Error).message });
     });
   }
   for (const nic of spec.nics) {
     const where = spec.netns === null ? [] : ['-n', spec.netns];
     await exec('ip', [...where, 'link', 'show', 'dev', nic.tap], { timeoutMs: 5000 }).catch((error: unknown) => {
       if (!(error instanceof ExecError)) throw error;
-      throw new VerbFailure('tap_missing', `NIC ${nic.id} has no tap ${nic.tap}: ${error.stderr.trim()}`, true, { nic: nic.id }, { cause: error });
+      throw new VerbFailure('tap_missing', 'A NIC has no tap.', true, { nic: nic.id }, { cause: error, detail: `${nic.tap}: ${error.stderr.trim()}` });
     });
   }
 };

@@ -13,5 +13,5 @@ const patterns: { pattern: RegExp; code: string; permanent: boolean; text: strin
 export const qemuStartFailure = (stderr: string, ended: string): VerbFailure => {
   const known = patterns.find((p) => p.pattern.test(stderr));
   const detail = stderr.split('\n').filter((line) => !line.includes('warning:')).join(' ').trim().slice(-1000) || ended;
-  return known ? new VerbFailure(known.code, `${known.text}: ${detail}`, known.permanent) : new VerbFailure('vmm_start_failed', `QEMU did not start: ${detail}`, true);
+  return known ? new VerbFailure(known.code, `${known.text}.`, known.permanent, {}, { detail }) : new VerbFailure('vmm_start_failed', 'QEMU did not start.', true, {}, { detail });
 };

@@ -61,7 +61,7 @@ export class QemuDriver extends VmmDriver {
     this.validate(spec);
     const facts = await (this.facts ??= probeQemu(this.options));
     const binary = await findProgram(this.options.binary);
-    if (!facts.usable || binary === null) throw new VerbFailure('vmm_unusable', `QEMU cannot be used: ${facts.reason}`, true);
+    if (!facts.usable || binary === null) throw new VerbFailure('vmm_unusable', 'QEMU cannot be used on this host.', true, {}, { detail: facts.reason });
     checkFirmware(spec, firmwares(facts.uefi), 'QEMU');
     const uefi = spec.firmware === 'uefi' ? facts.uefi : null;
     await checkResources(spec);
@@ -129,7 +129,8 @@ export class QemuDriver extends VmmDriver {
     const known = await record.read();
     if (known) return known;
     const last = (await readTail(join(handle.logDir, qemuLogs.vmm))).split('\n').at(-1) ?? '';
-    return record.settle({ cause: 'crashed', detail: last === '' ? 'QEMU ended without a message' : `QEMU ended: ${last.slice(0, 500)}` });
+    this.log.error({ instanceId: handle.instanceId, said: last.slice(0, 500) }, 'QEMU ended by itself');
+    return record.settle({ cause: 'crashed', detail: 'QEMU ended by itself' });
   }
 
   serialSocket(handle: VmHandle): string {
@@ -200,7 +201,7 @@ export class QemuDriver extends VmmDriver {
     signalProcess(handle.process, 'SIGTERM');
     if (await waitGone(handle.process, deadlines.terminate)) return;
     signalProcess(handle.process, 'SIGKILL');
-    if (!(await waitGone(handle.process, deadlines.kill))) throw new VerbFailure('vmm_unkillable', `QEMU (pid ${handle.process.pid}) does not end`, false);
+    if (!(await waitGone(handle.process, deadlines.kill))) throw new VerbFailure('vmm_unkillable', 'QEMU does not end.', false, {}, { detail: `pid ${handle.process.pid}` });
   }
 
   private status(handle: VmHandle): Promise<string> {
@@ -221,7 +222,7 @@ export class QemuDriver extends VmmDriver {
       return await this.onMonitor(join(handle.runDir, qemuSockets.commands), run);
     } catch (error) {
       if (!(error instanceof QmpError)) throw error;
-      throw new VerbFailure('vmm_unresponsive', `QEMU's monitor failed: ${error.message}`, false, {}, { cause: error });
+      throw new VerbFailure('vmm_unresponsive', "QEMU's monitor failed.", false, {}, { cause: error, detail: error.message });
     }
   }
 
