@@ -216,7 +216,7 @@ describe('the task routes', () => {
       const task = detail(await get(`/tasks/${id}`));
       return task.waiting?.kind === 'retry' && (task.steps[0]?.attempt ?? 0) > 1 ? task : undefined;
     });
-    expect(waiting.waiting?.text).toMatch(/^waiting for another try: it does not answer \(attempt \d+\)$/);
+    expect(waiting.waiting?.text).toMatch(/^waiting for another try: The host cannot be reached \(attempt \d+\)$/);
     expect(waiting.steps[0]).toMatchObject({ state: 'running', nextTryAt: waiting.waiting?.until, error: { code: 'node_unreachable' }, host: { name: 'alpha-host' } });
     nodes.on('thing.make', () => ({ done: false }));
     const atWork = await waitFor('what the task waits for', async () => {
