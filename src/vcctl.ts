@@ -1,22 +1,16 @@
-import type { CliRegistrar } from './core/cli/cli-context';
+import { printFailure } from './core/cli/error-printer';
 import { runVcctl } from './core/cli/program';
-import { ComputeCommands } from './modules/compute/cli/compute.commands';
-import { HostCommands } from './modules/host/cli/host.command';
-import { IdentityCommands } from './modules/identity/cli/identity.commands';
-import { ImageCommands } from './modules/image/cli/image.command';
-import { NetworkingCommands } from './modules/network/cli/network.commands';
-import { VolumeCommands } from './modules/storage/cli/volume.command';
-import { TaskCommands } from './modules/task/cli/task.command';
+import { allCommands } from './modules/all-commands';
 
-/** The client's commands in the order of the help. Named here and not taken from the modules' manifests, which would load their schemas. */
-const registrars: CliRegistrar[] = [new ComputeCommands(), new ImageCommands(), new NetworkingCommands(), new VolumeCommands(), new HostCommands(), new TaskCommands(), new IdentityCommands()];
-
-// `vcctl ... | head` closes the pipe early; that is no failure of ours.
+// `vcctl ... | head` closes the pipe early; that is no failure of ours. A full disk is one, and is told in words.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(0);
+  if (error.code === 'EPIPE') process.exit(0);
+  process.exit(printFailure(Object.assign(error, { path: 'standard output' }), { kind: 'table' }));
 });
+// Whoever reads errors is gone: there is nobody to tell.
+process.stderr.on('error', () => process.exit(1));
+for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, (error: unknown) => process.exit(printFailure(error, { kind: 'table' })));
 
-void runVcctl(process.argv, process.env, registrars).then((exitCode) => {
+void runVcctl(process.argv, process.env, allCommands).then((exitCode) => {
   process.exitCode = exitCode;
 });

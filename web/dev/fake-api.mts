@@ -136,6 +136,7 @@ const createInstance = (w: World, body: CreateInstance, projectId: string): { in
       address: n.address ?? `10.10.0.${100 + k}`,
     })),
     sshKeys: [],
+    stopGraceSeconds: 30,
     vmm: null,
     taskId: null,
     createdAt: ago(0),

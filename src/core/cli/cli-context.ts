@@ -1,10 +1,35 @@
-import type { Command } from 'commander';
+import type { ListOptions } from './list-options';
+import type { Noun } from './noun';
+import type { Section } from './sections';
+
+/** How a state is to be taken: green, yellow, red; anything else is not coloured. */
+export type Tone = 'good' | 'busy' | 'bad' | undefined;
 
 export interface CliColumn<T> {
   header: string;
   value: (row: T) => string;
+  /** What `--sort` and `--filter` look at, where the shown text is not it: bytes, times, counts. */
+  raw?: (row: T) => string | number | boolean | null | undefined;
   /** Only in `-o wide`. */
   wide?: boolean;
+  /** Colour on a terminal. */
+  tone?: (row: T) => Tone;
+  /** Never cut, however narrow the terminal: an id is worth nothing in parts. */
+  whole?: boolean;
+}
+
+/** What a verb did to one object. */
+export interface Outcome {
+  /** For people. */
+  text: string;
+  /** For programs: the object as it is now, or what is known of it. */
+  object: object;
+}
+
+export interface RequestOptions {
+  body?: unknown;
+  query?: Record<string, string | number | boolean | undefined>;
+  idempotencyKey?: string;
 }
 
 /** What a module's commands stand on: the logged-in client and the output formats. Implemented in `core/cli`. */
@@ -13,18 +38,31 @@ export interface CliContext {
    * A REST call below `/api/v1` with the active profile's credential; refreshes an expired access token once.
    * Throws `CliFailure` with code, cause and request id of a problem document.
    */
-  request<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, options?: { body?: unknown; query?: Record<string, string | number | boolean | undefined>; idempotencyKey?: string }): Promise<T>;
+  request<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, options?: RequestOptions): Promise<T>;
   /** Uploads a file as a raw body, with a progress line on a terminal. */
   upload<T>(method: 'PUT' | 'POST', path: string, file: string): Promise<T>;
   /** All items of a keyset list, page by page, at most `limit`. */
   list<T>(path: string, query?: Record<string, string | number | boolean | undefined>, limit?: number): Promise<T[]>;
-  /** Finds one by id or exact name in a list route; exits with 4 when there is none, with 2 when the name is ambiguous. */
-  find<T extends { id: string }>(path: string, noun: string, ref: string): Promise<T>;
-  /** Prints rows in the chosen output (table, wide, json, yaml, name). */
-  print<T extends object>(rows: T[], columns: CliColumn<T>[]): void;
-  /** Prints one object: key/value table, json or yaml. */
-  printOne(object: object): void;
-  /** Prints an object as `text` says in the forms for people, and as itself in JSON and YAML. */
+  /** Makes a noun known, so that other modules' commands may refer to it by its name. */
+  addNoun(noun: Noun): void;
+  /** The noun of that name, of whichever module. */
+  noun(name: string): Noun;
+  /**
+   * Id or name of the object that the user means: a unique prefix of an id (at least four digits) and a name that no path can carry become
+   * the id, all else stays. Exits with 4 when there is none, with 2 when there are several.
+   */
+  resolve(noun: string, ref: string): Promise<string>;
+  /** The path of the object that the user means: `/instances/web`. */
+  pathOf(noun: string, ref: string): Promise<string>;
+  /** The object that the user means. */
+  get<T extends { id: string }>(noun: string, ref: string): Promise<T>;
+  /** Prints rows in the chosen output. */
+  print<T extends object>(rows: T[], columns: CliColumn<T>[], options?: ListOptions): void;
+  /** Prints a list as its options say; with `--watch` again and again. What `fetch` is given belongs into the query: the server searches. */
+  printList<T extends object>(fetch: (search: { q?: string }) => Promise<T[]>, columns: CliColumn<T>[], options: ListOptions): Promise<void>;
+  /** Prints one object: sections for people, the object itself for programs. */
+  show<T extends object>(object: T, view: (object: T) => Section[]): void;
+  /** Prints an object as `text` says in the forms for people, and as itself for programs. */
   printText(object: object, text: () => string): void;
   /** Follows a task to its end with a live line per step; exits with 1 and the cause when it did not succeed. */
   follow(taskId: string): Promise<void>;
@@ -32,18 +70,20 @@ export interface CliContext {
   project(): string | undefined;
   /** A WebSocket below `/api/v1` with the profile's credential and CA. */
   socket(path: string): Promise<import('ws').WebSocket>;
-  /** A line for the user on standard error, so that standard output holds nothing but the result. */
+  /** A line for people on standard error, so that standard output holds nothing but the result. Not where programs read. */
   info(line: string): void;
-  /** Asks before something is destroyed; true without asking when nobody sits at a terminal. */
-  confirm(question: string): Promise<boolean>;
+  /** Asks before something is destroyed, unless `--yes` was given. Exits with 2 when nobody sits at a terminal. */
+  confirm(question: string, yes: boolean | undefined): Promise<boolean>;
   /** A secret, typed without echo; needs a terminal. */
   secret(question: string): Promise<string>;
   /** The first line of standard input. */
   stdinLine(): Promise<string>;
-  /** Runs `work` for each in turn. One that fails is printed and does not stop the others; the exit code is then that of the first failure. */
-  each(refs: string[], work: (ref: string) => Promise<void>): Promise<void>;
+  /** Prints what a verb did: its text on standard error for people, the object for programs. */
+  report(outcome: Outcome): void;
+  /** Runs `work` for each in turn and prints what it did. One that fails is printed and does not stop the others; the exit code is then that of the first failure. */
+  each(refs: string[], work: (ref: string) => Promise<Outcome>): Promise<void>;
 }
 
 export interface CliRegistrar {
-  register(program: Command, context: CliContext): void;
+  register(program: import('commander').Command, context: CliContext): void;
 }

@@ -21,6 +21,8 @@ export interface CliFailureInit {
   hint?: string;
   /** Its text is printed already. */
   silent?: boolean;
+  /** The problem document as the server sent it. */
+  problem?: Record<string, unknown>;
 }
 
 /** Ends the command: printed on standard error, with an exit code of its own. */
@@ -32,6 +34,7 @@ export class CliFailure extends Error {
   readonly requestId: string | undefined;
   readonly hint: string | undefined;
   readonly silent: boolean;
+  readonly problem: Record<string, unknown> | undefined;
 
   constructor(message: string, init: CliFailureInit) {
     super(message);
@@ -43,6 +46,7 @@ export class CliFailure extends Error {
     this.requestId = init.requestId;
     this.hint = init.hint;
     this.silent = init.silent ?? false;
+    this.problem = init.problem;
   }
 }
 
@@ -74,6 +78,7 @@ export const failureOf = (status: number, body: unknown): CliFailure => {
       .filter((h) => h['fits'] !== true)
       .map((h) => ({ host: text(h['host']), code: text(h['code']), reason: text(h['reason']) })),
     ...(requestId && { requestId }),
+    ...(text(problem['code']) && { problem }),
     ...(status === 401 && code !== 'invalid_credentials' && { hint: 'Log in: vcctl login <url>' }),
     ...(code === 'project_required' && { hint: 'Name the project: --project <name>' }),
   });

@@ -1,37 +1,55 @@
-import type { Command } from 'commander';
+/** Shells that `vcctl completion` has a script for. */
+export const shells = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof shells)[number];
 
-interface Node {
-  /** Words from the program's name to the command. */
-  path: string;
-  words: string[];
-}
+/** What `__complete` prints instead of candidates where a file is meant. */
+export const filesMark = ':files';
 
-const nodesOf = (command: Command, path: string, inherited: string[]): Node[] => {
-  const options = [...inherited, ...command.options.filter((o) => !o.hidden).flatMap((o) => (o.long ? [o.long] : []))];
-  const children = command.commands;
-  return [{ path, words: [...children.map((c) => c.name()), ...options] }, ...children.flatMap((child) => nodesOf(child, `${path} ${child.name()}`, options))];
-};
-
-/** A completion script made of the commands as they are; for zsh through its own bash compatibility. */
-export const completionScript = (program: Command, shell: 'bash' | 'zsh'): string => {
-  const name = program.name();
-  const nodes = nodesOf(program, name, []);
-  const cases = nodes.map((node) => `    "${node.path}") words="${node.words.join(' ')}" ;;`).join('\n');
-  const known = nodes.map((node) => `"${node.path}"`).join('|');
-  const script = `_${name}() {
-  local cur="\${COMP_WORDS[COMP_CWORD]}" path="${name}" words="" i
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    case "$path \${COMP_WORDS[i]}" in
-      ${known}) path="$path \${COMP_WORDS[i]}" ;;
-    esac
-  done
-  case "$path" in
-${cases}
-  esac
-  COMPREPLY=($(compgen -W "$words" -- "$cur"))
-  [ \${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "$cur"))
-}
-complete -o filenames -F _${name} ${name}
+/**
+ * A script that asks the program itself, so that it knows the commands as they are and the names that the server has. Candidates come one per
+ * line; a name with blanks is quoted as the shell wants it.
+ */
+export const completionScript = (name: string, shell: Shell): string => {
+  if (shell === 'fish') {
+    return `function __${name}_complete
+  set -l words (commandline -opc) (commandline -ct)
+  set -e words[1]
+  set -l found (${name} __complete -- $words 2>/dev/null)
+  if test (count $found) -gt 0 -a "$found[1]" = "${filesMark}"
+    __fish_complete_path (commandline -ct)
+  else
+    printf '%s\\n' $found
+  end
+end
+complete -c ${name} -f -a '(__${name}_complete)'
 `;
-  return shell === 'zsh' ? `autoload -U +X bashcompinit && bashcompinit\n${script}` : script;
+  }
+  if (shell === 'zsh') {
+    return `#compdef ${name}
+_${name}() {
+  local -a found
+  found=("\${(@f)$("$words[1]" __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ "$found[1]" == "${filesMark}" ]]; then
+    _files
+  else
+    compadd -- "\${(@)found:#}"
+  fi
+}
+compdef _${name} ${name}
+`;
+  }
+  return `_${name}() {
+  local cur="\${COMP_WORDS[COMP_CWORD]}" line
+  COMPREPLY=()
+  while IFS= read -r line; do
+    if [ "$line" = "${filesMark}" ]; then
+      compopt -o filenames 2>/dev/null
+      while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$cur")
+      return
+    fi
+    COMPREPLY+=("$(printf '%q' "$line")")
+  done < <("$1" __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -F _${name} ${name}
+`;
 };

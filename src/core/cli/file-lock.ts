@@ -29,6 +29,10 @@ export const withFileLock = async <T>(file: string, work: () => Promise<T>, time
       const handle = await open(lock, 'wx', 0o600);
       try {
         await handle.writeFile(`${process.pid}\n`);
+      } catch (error) {
+        // Without a pid in it nobody could tell that its holder has ended.
+        await unlink(lock).catch(() => undefined);
+        throw Object.assign(error as Error, { path: lock });
       } finally {
         await handle.close();
       }

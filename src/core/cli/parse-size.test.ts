@@ -20,6 +20,22 @@ describe('parseSize', () => {
   });
 });
 
+describe('limits of a size', () => {
+  const limits = { least: 64 * 1024 ** 2, step: 1024 ** 2 };
+
+  it.each([
+    ['256', '--memory: 256 B is too little, at least 64 MiB; did you mean 256MiB?'],
+    ['1MiB', '--memory: 1 MiB is too little, at least 64 MiB'],
+    ['100.5MB', '--memory: 100.5MB is not a multiple of 1 MiB'],
+  ])('are said in sizes: %s', (text, message) => {
+    expect(() => parseSize(text, '--memory', limits)).toThrow(new Error(message));
+  });
+
+  it('let pass what keeps to them', () => {
+    expect(parseSize('64MiB', '--memory', limits)).toBe(64 * 1024 ** 2);
+  });
+});
+
 describe('parseInteger', () => {
   it('keeps to its limits', () => {
     expect(parseInteger('30', '--grace', 0, 600)).toBe(30);

@@ -1,4 +1,5 @@
 import { usageFailure } from './cli-failure';
+import { formatBytes } from './format';
 
 const factors: Record<string, number> = {
   '': 1,
@@ -17,15 +18,27 @@ const factors: Record<string, number> = {
   tb: 1000 ** 4,
 };
 
+export interface SizeLimits {
+  /** Bytes. */
+  least?: number;
+  /** Only multiples of so many bytes. */
+  step?: number;
+}
+
 /**
  * `256MiB`, `10GiB`, `512M`, `1.5G`, `1048576` → bytes. K, M, G and T alone are binary, as in `KiB`; `KB`, `MB`, `GB`, `TB` are decimal.
- * Throws a usage failure that names the option.
+ * Throws a usage failure that names the option, what is allowed, and what was probably meant.
  */
-export const parseSize = (value: string, option = 'size'): number => {
+export const parseSize = (value: string, option = 'size', limits: SizeLimits = {}): number => {
   const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(value);
   const factor = match ? factors[(match[2] ?? '').toLowerCase()] : undefined;
   const bytes = match && factor !== undefined ? Number(match[1]) * factor : Number.NaN;
   if (!Number.isSafeInteger(bytes)) throw usageFailure(`${option}: "${value}" is not a size like 256MiB, 10GiB or 512M`);
+  const { least = 0, step = 1 } = limits;
+  // A number alone is a count of bytes: who writes 256 means mebibytes more often than not.
+  const meant = match?.[2] === '' ? `; did you mean ${value.trim()}MiB?` : '';
+  if (bytes < least) throw usageFailure(`${option}: ${formatBytes(bytes)} is too little, at least ${formatBytes(least)}${meant}`);
+  if (bytes % step !== 0) throw usageFailure(`${option}: ${value.trim()} is not a multiple of ${formatBytes(step)}`);
   return bytes;
 };
 

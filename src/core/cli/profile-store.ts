@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readFile, rename } from 'node:fs/promises';
+import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CliFailure, exitCodes, usageFailure } from './cli-failure';
@@ -69,15 +69,20 @@ export class ProfileStore {
   private async save(file: ProfileFile): Promise<void> {
     const { stringify } = await import('yaml');
     const temporary = `${this.path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-    const handle = await open(temporary, 'wx', 0o600);
     try {
-      await handle.writeFile(stringify(file));
-      await handle.sync();
-    } finally {
-      await handle.close();
+      const handle = await open(temporary, 'wx', 0o600);
+      try {
+        await handle.writeFile(stringify(file));
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await chmod(temporary, 0o600);
+      await rename(temporary, this.path);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw Object.assign(error as Error, { path: this.path });
     }
-    await chmod(temporary, 0o600);
-    await rename(temporary, this.path);
   }
 }
 

@@ -1,9 +1,7 @@
-import { Command } from 'commander';
 import { normaliseUrl } from './login';
-import { buildProgram, runVcctl } from './program';
-import { completionScript } from './completion';
+import { version } from '../version';
+import { runVcctl } from './program';
 import { normaliseFingerprint, readableFingerprint } from './server-trust';
-import { TerminalContext } from './terminal-context';
 
 const run = async (...args: string[]): Promise<{ code: number; out: string; err: string }> => {
   let out = '';
@@ -23,7 +21,7 @@ describe('vcctl', () => {
   it('answers help with 0 and mistakes with 2', async () => {
     expect((await run('--help')).code).toBe(0);
     expect((await run('profile', 'use', '--help')).code).toBe(0);
-    for (const args of [['nope'], ['profile', 'nope'], ['profile', 'use'], ['-o', 'xml', 'profile', 'list'], ['completion', 'fish'], ['login', 'http://x', '--user', 'a']]) {
+    for (const args of [['nope'], ['profile', 'nope'], ['profile', 'use'], ['-o', 'xml', 'profile', 'list'], ['completion', 'tcsh'], ['login', 'http://x', '--user', 'a']]) {
       expect((await run(...args)).code).toBe(2);
     }
   });
@@ -40,10 +38,29 @@ describe('vcctl', () => {
     expect(JSON.parse(out)).toEqual([]);
   });
 
-  it('completes every command with its options', () => {
-    const script = completionScript(buildProgram(new TerminalContext({}), [{ register: (p: Command) => void p.command('thing').command('do').option('--fast') }]), 'bash');
-    expect(script).toMatch(/"vcctl thing do"\) words="--profile --project --output --fast"/);
-    expect(script).toMatch(/"vcctl profile"\) words="list use remove /);
+  it('shows help of any depth, its version, and takes short names of verbs', async () => {
+    expect((await run('help')).out).toContain('Usage: vcctl');
+    expect((await run('help', 'profile', 'use')).out).toContain('Usage: vcctl profile use');
+    expect((await run('help', 'profiles', 'ls')).out).toContain('Usage: vcctl profile list|ls');
+    expect(await run('help', 'profil')).toMatchObject({ code: 2, err: 'error: there is no command "profil"; did you mean profile? (usage)\n' });
+    expect(await run('--version')).toMatchObject({ code: 0, out: `vcctl ${version}\n` });
+    expect(JSON.parse((await run('version', '-o', 'json')).out)).toEqual({ client: version, server: { version: null, reason: 'not logged in' } });
+    expect((await run('profiles', 'ls', '-o', 'json')).out).toBe('[]\n');
+  });
+
+  it('says what was meant', async () => {
+    expect((await run('-o', 'jsn', 'profile', 'list')).err).toBe('error: --output: "jsn" is not a form of output; did you mean json? There are table, wide, json, yaml, name and jsonpath=<expression>. (usage)\n');
+    expect((await run('completion', 'bsh')).err).toBe('error: <shell>: "bsh" is not one of bash, zsh, fish; did you mean bash? (usage)\n');
+    expect((await run('profil', 'list')).err).toContain('Did you mean profile?');
+  });
+
+  it('tells mistakes of usage to programs in the form that they asked for', async () => {
+    for (const args of [['nope', '-o', 'json'], ['profile', 'use', '-ojson'], ['profile', 'list', '--nope', '--output=json'], ['logout', '-o', 'json']]) {
+      const { code, out, err } = await run(...args);
+      expect([2, 3]).toContain(code);
+      expect(out).toBe('');
+      expect(JSON.parse(err)).toMatchObject({ type: expect.stringMatching(/^urn:vc-stack:problem:/), detail: expect.any(String) });
+    }
   });
 });
 

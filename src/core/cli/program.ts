@@ -1,68 +1,96 @@
 import { Command, CommanderError, Option } from 'commander';
+import { registerApi } from './api.command';
 import type { CliRegistrar } from './cli-context';
-import { CliFailure, exitCodes } from './cli-failure';
-import { completionScript } from './completion';
-import { describeFailure } from './error-printer';
-import { outputFormats } from './output-format';
+import { exitCodes, usageFailure } from './cli-failure';
+import { registerCompletion } from './completion.command';
+import { printFailure } from './error-printer';
+import { registerHelp } from './help.command';
+import { forPeople, outputFormats, parseOutputFormat, type OutputFormat } from './output-format';
 import { registerSession } from './session.commands';
 import { TerminalContext } from './terminal-context';
+import { registerVersion } from './version.command';
+
+/** The form of output that the command line asks for, also where it is wrong otherwise: errors keep to it. */
+const formatIn = (args: string[]): OutputFormat => {
+  const at = args.findIndex((arg) => arg === '-o' || arg === '--output' || arg.startsWith('--output=') || /^-o./.test(arg));
+  const arg = args[at] ?? '';
+  const value = arg === '-o' || arg === '--output' ? (args[at + 1] ?? '') : arg.replace(/^(--output=|-o)/, '');
+  try {
+    return value === '' ? { kind: 'table' } : parseOutputFormat(value);
+  } catch {
+    return { kind: 'table' };
+  }
+};
 
 /** Runs one command line and returns the exit code. `argv` as Node gives it. */
 export const runVcctl = async (argv: string[], env: NodeJS.ProcessEnv, registrars: CliRegistrar[]): Promise<number> => {
   const context = new TerminalContext(env);
-  const program = buildProgram(context, registrars);
+  const format = formatIn(argv.slice(2));
+  const program = buildProgram(context, registrars, format);
   try {
     await program.parseAsync(argv);
     return exitCodes.ok;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-    const { lines, exitCode } = describeFailure(error);
-    for (const line of lines) context.info(line);
-    return exitCode;
+    if (!(error instanceof CommanderError)) return context.prepared ? context.fail(error) : printFailure(error, format);
+    if (error.exitCode === 0) return exitCodes.ok;
+    // For people it is printed already, with the way to the help.
+    if (!forPeople(format)) printFailure(usageFailure(error.message.replace(/^error: /, '')), format);
+    return exitCodes.usage;
   } finally {
     await context.close();
   }
 };
 
 /** The whole command tree. Exported for completion, help and tests. */
-export const buildProgram = (context: TerminalContext, registrars: CliRegistrar[]): Command => {
+export const buildProgram = (context: TerminalContext, registrars: CliRegistrar[], format: OutputFormat = { kind: 'table' }): Command => {
   const program = new Command('vcctl')
     .description('Client of VC Stack, a private cloud')
     .option('--profile <name>', 'profile to use (also VCCTL_PROFILE); the current one when missing')
     .option('--project <name>', "project to work in (also VCCTL_PROJECT); the profile's when missing")
-    .addOption(new Option('-o, --output <format>', 'form of the result').choices(outputFormats).default('table'))
+    .addOption(new Option('-o, --output <format>', `form of the result: ${outputFormats.join(', ')} or jsonpath=<expression>`).argParser(parseOutputFormat).default({ kind: 'table' }, 'table'))
+    .configureOutput({ writeErr: (text) => void (forPeople(format) && process.stderr.write(text)) })
     .showHelpAfterError('(--help shows what there is)')
+    .helpCommand(false)
     .addHelpText(
       'after',
       `
 Examples:
   vcctl login https://10.0.0.1:8443
   vcctl instance create web --flavor tiny --image linux --network n1 --key me.pub --wait
-  vcctl instance list -o wide
+  vcctl instance list --filter state=running --sort -created -o wide
+  vcctl instance list -o 'jsonpath=$[*].ports[0].address'
   vcctl instance console web
+
+References: an object is named by its name, its id, or the first digits of its id (at least four).
+With -o json or yaml an error is the server's problem document, on standard error.
+Colours show on a terminal only; NO_COLOR=1 switches them off.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or ambiguous name, 3 not logged in, 4 not found, 5 conflict.`,
     );
   program.hook('preAction', async (_program, action) => {
-    await context.prepare(action.optsWithGlobals());
+    await context.prepare(action.optsWithGlobals(), action);
   });
   registerSession(program, context);
   for (const registrar of registrars) registrar.register(program, context);
-  program
-    .command('completion')
-    .description('print a completion script for a shell')
-    .argument('<shell>', 'bash or zsh')
-    .addHelpText('after', '\nExamples:\n  source <(vcctl completion bash)\n  vcctl completion zsh > ~/.vcctl.zsh')
-    .action((shell: string) => {
-      if (shell !== 'bash' && shell !== 'zsh') throw new CliFailure(`there is no completion for "${shell}"; bash and zsh have one`, { exitCode: exitCodes.usage, code: 'usage' });
-      process.stdout.write(completionScript(program, shell));
-    });
-  exitByThrowing(program);
+  registerApi(program, context);
+  registerCompletion(program, context);
+  registerVersion(program, context);
+  registerHelp(program);
+  finish(program);
   return program;
 };
 
-/** Commander would end the process by itself; a command's own exit handling is inherited only by commands made after it. */
-const exitByThrowing = (command: Command): void => {
+const aliases: Record<string, string> = { list: 'ls', show: 'get', delete: 'rm', remove: 'rm' };
+
+/**
+ * What holds for every command: the short names of the verbs, and that commander never ends the process by itself (a command's own exit
+ * handling is inherited only by commands made after it).
+ */
+const finish = (command: Command): void => {
   command.exitOverride();
-  command.commands.forEach(exitByThrowing);
+  for (const child of command.commands) {
+    const alias = aliases[child.name()];
+    if (alias !== undefined && command.parent !== null) child.alias(alias);
+    finish(child);
+  }
 };

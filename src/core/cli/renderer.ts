@@ -1,63 +1,40 @@
-import Table from 'cli-table3';
 import { stringify } from 'yaml';
 import type { CliColumn } from './cli-context';
-import { formatBytes, formatTime, plain } from './format';
+import { plain } from './format';
+import { pickColumns, type ListOptions } from './list-options';
 import type { OutputFormat } from './output-format';
+import { fittingCount, naturalWidths, tableText, type Fit } from './table';
 
-const noBorders = Object.fromEntries(
-  ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right', 'left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'].map((part) => [part, '']),
-);
-const gap = { ...noBorders, middle: '   ' };
-const style = { 'padding-left': 0, 'padding-right': 0, head: [], border: [] };
-
-/** Rows as text: a table, JSON, YAML or the names alone. Ends with a line break unless it is empty. */
-export const renderRows = <T extends object>(rows: T[], columns: CliColumn<T>[], format: OutputFormat): string => {
-  if (format === 'json') return `${JSON.stringify(rows, null, 2)}\n`;
-  if (format === 'yaml') return stringify(rows);
-  if (format === 'name') return rows.map((row) => `${nameOf(row)}\n`).join('');
-  if (rows.length === 0) return '';
-  const shown = columns.filter((column) => format === 'wide' || !column.wide);
-  return lines([shown.map((c) => c.header.toUpperCase()), ...rows.map((row) => shown.map((c) => plain(c.value(row)) || '-'))]);
+/** An object or a list of them for programs. `find` is loaded by those alone who ask for a path. */
+export const renderData = (value: object, format: OutputFormat, find?: (value: object, expression: string) => string): string => {
+  if (format.kind === 'json') return `${JSON.stringify(value, null, 2)}\n`;
+  if (format.kind === 'yaml') return stringify(value);
+  if (format.kind === 'name') return (Array.isArray(value) ? value : [value]).map((row: object) => `${nameOf(row)}\n`).join('');
+  if (!find) throw new Error('the search by path is not loaded');
+  return find(value, format.expression ?? '$');
 };
 
-/** One object as text: a line per member, JSON, YAML or its name. */
-export const renderOne = (object: object, format: OutputFormat): string => {
-  if (format === 'json') return `${JSON.stringify(object, null, 2)}\n`;
-  if (format === 'yaml') return stringify(object);
-  if (format === 'name') return `${nameOf(object)}\n`;
-  return lines(membersOf(object, ''));
+export interface RenderedTable {
+  /** Empty when there are no rows. */
+  text: string;
+  /** Headers of the columns that the terminal has no room for. */
+  leftOut: string[];
+}
+
+/** Rows as an aligned table, in the width of the terminal: long cells are cut, and what does not fit even so is left out and named. */
+export const renderTable = <T extends object>(rows: T[], columns: CliColumn<T>[], format: OutputFormat, options: ListOptions, fit: Fit): RenderedTable => {
+  const shown = pickColumns(rows, columns, options, format.kind === 'wide');
+  if (rows.length === 0) return { text: '', leftOut: [] };
+  // A state that is cut is no state.
+  const whole = shown.map((c) => c.whole === true || c.tone !== undefined);
+  const headers = options.headers === false ? [] : [shown.map((c) => ({ text: c.header.toUpperCase() }))];
+  const cells = [...headers, ...rows.map((row) => shown.map((c) => ({ text: plain(c.value(row)) || '-', tone: c.tone?.(row) })))];
+  const count = fittingCount(naturalWidths(cells), whole, fit.width);
+  return { text: tableText(cells.map((row) => row.slice(0, count)), whole, fit), leftOut: shown.slice(count).map((c) => c.header) };
 };
 
-const nameOf = (row: object): string => {
-  const { name, userName, id } = row as { name?: unknown; userName?: unknown; id?: unknown };
-  return plain(String(name ?? userName ?? id ?? ''));
-};
-
-const lines = (cells: string[][]): string => {
-  if (cells.length === 0) return '';
-  const table = new Table({ chars: gap, style });
-  table.push(...cells);
-  return `${table
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n')}\n`;
-};
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** Members in order, those of nested objects under `parent.member`, list entries under `parent.0`. */
-const membersOf = (object: object, prefix: string): string[][] =>
-  Object.entries(object).flatMap(([key, value]: [string, unknown]): string[][] => {
-    const path = `${prefix}${key}`;
-    if (isRecord(value)) return membersOf(value, `${path}.`);
-    if (Array.isArray(value) && value.some(isRecord)) return value.flatMap((entry: unknown, i) => (isRecord(entry) ? membersOf(entry, `${path}.${i}.`) : [[`${path}.${i}`, scalar(key, entry)]]));
-    return [[plain(path), Array.isArray(value) ? value.map((v: unknown) => scalar(key, v)).join(', ') || '-' : scalar(key, value)]];
-  });
-
-const scalar = (key: string, value: unknown): string => {
-  if (value === null || value === undefined || value === '') return '-';
-  if (typeof value === 'number' && /bytes/i.test(key)) return formatBytes(value);
-  if (typeof value === 'string' && /(At|since)$/.test(key)) return `${plain(value)} (${formatTime(value)})`;
-  return plain(String(value));
+/** What a form that shows names shows of an object. */
+export const nameOf = (row: object): string => {
+  const { name, userName, id, instance } = row as { name?: unknown; userName?: unknown; id?: unknown; instance?: { name?: unknown } };
+  return plain(String(name ?? userName ?? instance?.name ?? id ?? ''));
 };

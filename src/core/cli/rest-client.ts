@@ -10,8 +10,10 @@ export type Query = Record<string, string | number | boolean | undefined>;
 
 export interface Call {
   method: Method;
-  /** Below `/api/v1`. */
+  /** Below `root`. */
   path: string;
+  /** `/api/v1` when missing. */
+  root?: string;
   query?: Query | undefined;
   /** Sent as JSON. */
   body?: unknown;
@@ -39,7 +41,7 @@ export class RestClient {
 
   /** The answer's JSON; undefined when it has no body. Throws `CliFailure` for an answer of 400 or more. */
   async call<T>(call: Call): Promise<T> {
-    const url = new URL(`${this.profile.url}/api/v1${call.path}`);
+    const url = new URL(`${this.profile.url}${call.root ?? '/api/v1'}${call.path}`);
     for (const [name, value] of Object.entries(call.query ?? {})) if (value !== undefined) url.searchParams.set(name, String(value));
     const json = call.stream || call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body), 'utf8');
     const response = await this.send(url, call, json);

@@ -1,5 +1,8 @@
 import type { Command } from 'commander';
+import { suggest } from '../config/suggest';
+import type { CliColumn } from './cli-context';
 import { CliFailure, exitCodes, usageFailure } from './cli-failure';
+import { addListOptions, type ListOptions } from './list-options';
 import type { Profile } from './profile-store';
 import type { TerminalContext } from './terminal-context';
 
@@ -35,7 +38,7 @@ Examples:
     .action(async (url: string, options: LoginOptions) => {
       const { login } = await import('./login.js');
       const profile = await login(context, url, options);
-      context.info(`Logged in to ${profile.url} as ${profile.user ?? '?'} (profile ${profile.name}, project ${profile.project ?? 'none'}).`);
+      context.report({ text: `Logged in to ${profile.url} as ${profile.user ?? '?'} (profile ${profile.name}, project ${profile.project ?? 'none'}).`, object: shown(profile, true) });
     });
 
   program
@@ -54,24 +57,19 @@ Examples:
         const profile = file.profiles.find((p) => p.name === name);
         if (profile) dropTokens(profile);
       });
-      context.info(`Logged out of ${session.profile.url}.`);
+      const { profile } = session;
+      dropTokens(profile);
+      context.report({ text: `Logged out of ${profile.url}.`, object: shown(profile, false) });
     });
 
-  const profile = program.command('profile').description('the control planes that this user knows');
-  profile
-    .command('list')
-    .description('list profiles; the current one is marked')
-    .action(async () => {
+  const profile = program.command('profile').alias('profiles').description('the control planes that this user knows');
+  addListOptions(profile.command('list').description('list profiles; the current one is marked')).action(async (options: ListOptions) => {
+    const rows = async () => {
       const file = await context.store.load();
-      const rows = file.profiles.map((p) => ({ name: p.name, current: p.name === file.current, url: p.url, user: p.user ?? null, project: p.project ?? null, loggedIn: isLoggedIn(p) }));
-      context.print(rows, [
-        { header: 'name', value: (p) => (p.current ? `${p.name} *` : p.name) },
-        { header: 'url', value: (p) => p.url },
-        { header: 'user', value: (p) => p.user ?? '' },
-        { header: 'project', value: (p) => p.project ?? '' },
-        { header: 'logged in', value: (p) => (p.loggedIn ? 'yes' : 'no') },
-      ]);
-    });
+      return file.profiles.map((p) => shown(p, p.name === file.current));
+    };
+    await context.printList(rows, columns, options);
+  });
   profile
     .command('use')
     .description('make a profile the current one; with --project also set its default project')
@@ -79,25 +77,56 @@ Examples:
     .addHelpText('after', '\nExamples:\n  vcctl profile use office\n  vcctl profile use office --project web')
     .action(async (name: string, _options: unknown, command: Command) => {
       const { project } = command.optsWithGlobals<{ project?: string }>();
-      await context.store.update((file) => {
+      const used = await context.store.update((file) => {
         const found = file.profiles.find((p) => p.name === name);
-        if (!found) throw usageFailure(`there is no profile "${name}"; see: vcctl profile list`);
+        if (!found) throw unknownProfile(name, file.profiles);
         file.current = name;
         if (project !== undefined) found.project = project;
+        return found;
       });
+      context.report({ text: `The profile ${name} is the current one (${used.url}, project ${used.project ?? 'none'}).`, object: shown(used, true) });
     });
   profile
     .command('remove')
     .description('forget profiles and their tokens; the server is not told')
     .argument('<name...>')
-    .action(async (names: string[]) => {
-      await context.store.update((file) => {
-        const unknown = names.find((name) => !file.profiles.some((p) => p.name === name));
-        if (unknown !== undefined) throw new CliFailure(`There is no profile "${unknown}".`, { exitCode: exitCodes.notFound, code: 'not_found' });
-        file.profiles = file.profiles.filter((p) => !names.includes(p.name));
-        if (file.current !== undefined && names.includes(file.current)) delete file.current;
+    .option('-y, --yes', 'do not ask; without a terminal it must be given')
+    .action(async (names: string[], options: { yes?: boolean }) => {
+      if (!(await context.confirm(`Forget ${names.join(', ')}, tokens and all?`, options.yes))) return;
+      await context.each(names, async (name) => {
+        await context.store.update((file) => {
+          if (!file.profiles.some((p) => p.name === name)) throw new CliFailure(`There is no profile "${name}".`, { exitCode: exitCodes.notFound, code: 'not_found' });
+          file.profiles = file.profiles.filter((p) => p.name !== name);
+          if (file.current === name) delete file.current;
+        });
+        return { text: `profile ${name} removed`, object: { noun: 'profile', name, result: 'removed' } };
       });
     });
+};
+
+interface ShownProfile {
+  name: string;
+  current: boolean;
+  url: string;
+  user: string | null;
+  project: string | null;
+  loggedIn: boolean;
+}
+
+/** A profile without its secrets. */
+const shown = (p: Profile, current: boolean): ShownProfile => ({ name: p.name, current, url: p.url, user: p.user ?? null, project: p.project ?? null, loggedIn: isLoggedIn(p) });
+
+const columns: CliColumn<ShownProfile>[] = [
+  { header: 'name', value: (p) => (p.current ? `${p.name} *` : p.name), raw: (p) => p.name },
+  { header: 'url', value: (p) => p.url },
+  { header: 'user', value: (p) => p.user ?? '' },
+  { header: 'project', value: (p) => p.project ?? '' },
+  { header: 'logged in', value: (p) => (p.loggedIn ? 'yes' : 'no') },
+];
+
+const unknownProfile = (name: string, profiles: Profile[]): CliFailure => {
+  const meant = suggest(name, profiles.map((p) => p.name));
+  return usageFailure(`there is no profile "${name}"${meant ? `; did you mean ${meant}?` : ''} See: vcctl profile list`);
 };
 
 const isLoggedIn = (profile: Profile): boolean => profile.apiToken !== undefined || profile.refreshToken !== undefined;

@@ -1,12 +1,19 @@
+import type { Command } from 'commander';
 import type { WebSocket } from 'ws';
 import type { ApiSession } from './api-session';
-import type { CliColumn, CliContext } from './cli-context';
-import { CliFailure, exitCodes } from './cli-failure';
-import { describeFailure } from './error-printer';
+import type { CliColumn, CliContext, Outcome, RequestOptions } from './cli-context';
+import { CliFailure, usageFailure } from './cli-failure';
+import { printFailure } from './error-printer';
+import type { findByPath } from './json-path';
+import type { ListOptions } from './list-options';
+import type { Noun } from './noun';
+import { forPeople, type OutputFormat } from './output-format';
 import { configPath, pickProfile, ProfileStore } from './profile-store';
-import type { OutputFormat } from './output-format';
+import { findInList, resolveRef } from './ref-resolver';
 import type * as renderer from './renderer';
 import type { Query } from './rest-client';
+import { sectionsText, type Section } from './sections';
+import type { Fit } from './table';
 
 export interface GlobalOptions {
   profile?: string;
@@ -15,27 +22,37 @@ export interface GlobalOptions {
 }
 
 const pageSize = 200;
-const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** The client of one run of `vcctl`. What a command does not use is not loaded. */
 export class TerminalContext implements CliContext {
   readonly store: ProfileStore;
-  private options: GlobalOptions = { output: 'table' };
+  readonly nouns = new Map<string, Noun>();
+  private options: GlobalOptions = { output: { kind: 'table' } };
   private opened: Promise<ApiSession> | undefined;
   private profileProject: string | undefined;
   private renderer: typeof renderer | undefined;
+  private findByPath: typeof findByPath | undefined;
+  /** The command that runs: what its options are called is what its errors speak of. */
+  private command: Command | undefined;
 
-  constructor(private readonly env: NodeJS.ProcessEnv) {
+  constructor(readonly env: NodeJS.ProcessEnv) {
     this.store = new ProfileStore(configPath(env));
   }
 
   /** Called once before the command's action, when the command line is known. */
-  async prepare(options: GlobalOptions): Promise<void> {
+  async prepare(options: GlobalOptions, command?: Command): Promise<void> {
     this.options = options;
+    this.command = command;
     const [loaded, file] = await Promise.all([import('./renderer.js'), this.store.load()]);
     this.renderer = loaded;
+    if (options.output.kind === 'jsonpath') this.findByPath = (await import('./json-path.js')).findByPath;
     const name = this.profileName();
     this.profileProject = file.profiles.find((p) => p.name === (name ?? file.current))?.project;
+  }
+
+  /** True once the output is set up. */
+  get prepared(): boolean {
+    return this.renderer !== undefined;
   }
 
   /** `--profile` or `VCCTL_PROFILE`. */
@@ -52,7 +69,7 @@ export class TerminalContext implements CliContext {
     return this.explicitProject() ?? this.profileProject;
   }
 
-  async request<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, options: { body?: unknown; query?: Query; idempotencyKey?: string } = {}): Promise<T> {
+  async request<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, options: RequestOptions = {}): Promise<T> {
     const session = await this.session();
     return session.call<T>(() => ({ method, path, ...options }));
   }
@@ -74,38 +91,65 @@ export class TerminalContext implements CliContext {
     return items;
   }
 
-  async find<T extends { id: string }>(path: string, noun: string, ref: string): Promise<T> {
-    if (idPattern.test(ref)) return this.request<T>('GET', `${path}/${ref.toLowerCase()}`);
-    const found = (await this.list<T & { name?: string }>(path, { project: this.project() }, Number.MAX_SAFE_INTEGER)).filter((item) => item.name === ref);
-    const [first, second] = found;
-    if (!first) throw new CliFailure(`There is no ${noun} "${ref}".`, { exitCode: exitCodes.notFound, code: 'not_found' });
-    if (second) {
-      throw new CliFailure(`Several ${noun}s are named "${ref}": ${found.map((f) => f.id).join(', ')}.`, { exitCode: exitCodes.usage, code: 'ambiguous_name', hint: 'Name it by its id, or narrow with --project.' });
-    }
-    return first;
+  addNoun(noun: Noun): void {
+    this.nouns.set(noun.name, noun);
   }
 
-  print<T extends object>(rows: T[], columns: CliColumn<T>[]): void {
-    const text = this.loaded().renderRows(rows, columns, this.options.output);
-    if (text === '' && this.options.output !== 'name') this.info('Nothing found.');
-    process.stdout.write(text);
+  noun(name: string): Noun {
+    const noun = this.nouns.get(name);
+    if (!noun) throw new Error(`no module has the noun ${name}`);
+    return noun;
   }
 
-  printOne(object: object): void {
-    process.stdout.write(this.loaded().renderOne(object, this.options.output));
+  resolve(noun: string, ref: string): Promise<string> {
+    return resolveRef(this, this.noun(noun), ref);
+  }
+
+  async pathOf(noun: string, ref: string): Promise<string> {
+    return `${this.noun(noun).path}/${encodeURIComponent(await this.resolve(noun, ref))}`;
+  }
+
+  async get<T extends { id: string }>(name: string, ref: string): Promise<T> {
+    const noun = this.noun(name);
+    if (noun.listOnly) return findInList<T & { name?: string }>(this, noun, ref);
+    return this.request<T>('GET', await this.pathOf(name, ref), noun.inProject ? { query: { project: this.project() } } : {});
+  }
+
+  print<T extends object>(rows: T[], columns: CliColumn<T>[], options: ListOptions = {}): void {
+    if (this.people()) {
+      const { text, leftOut } = this.loaded().renderTable(rows, columns, this.options.output, options, this.fit());
+      if (text === '') this.info('Nothing found.');
+      process.stdout.write(text);
+      if (leftOut.length > 0) this.info(`No room for ${leftOut.join(', ')}: choose with --columns.`);
+    } else process.stdout.write(this.data(rows));
+  }
+
+  async printList<T extends object>(fetch: (search: { q?: string }) => Promise<T[]>, columns: CliColumn<T>[], options: ListOptions): Promise<void> {
+    const { searchOf, shapeRows } = await import('./list-options.js');
+    const rows = async (): Promise<T[]> => shapeRows(await fetch(searchOf(options)), columns, options);
+    if (!options.watch) return this.print(await rows(), columns, options);
+    const { watchRows } = await import('./watch-rows.js');
+    await watchRows(rows, {
+      text: this.people() ? (shown, headers) => this.loaded().renderTable(shown, columns, this.options.output, { ...options, headers: headers && options.headers !== false }, this.fit()).text : undefined,
+      live: this.people() && process.stdout.isTTY === true,
+      write: (text) => void process.stdout.write(text),
+    });
+  }
+
+  show<T extends object>(object: T, view: (object: T) => Section[]): void {
+    this.printText(object, () => sectionsText(view(object), this.fit()));
   }
 
   printText(object: object, text: () => string): void {
-    const people = this.options.output === 'table' || this.options.output === 'wide';
-    if (people) process.stdout.write(text());
-    else this.printOne(object);
+    process.stdout.write(this.people() ? text() : this.data(object));
   }
 
   async follow(taskId: string): Promise<void> {
     const { followTask } = await import('./task-follower.js');
-    // Where standard output is for programs, the steps go beside it.
-    const stream = this.options.output === 'table' || this.options.output === 'wide' ? process.stdout : process.stderr;
-    await followTask(this, taskId, { live: stream.isTTY === true, columns: stream.columns, write: (text) => void stream.write(text) });
+    // Where standard output is for programs, the steps go beside it, and only if somebody looks: standard error is then for the error alone.
+    const stream = this.people() ? process.stdout : process.stderr;
+    const shown = this.people() || stream.isTTY === true;
+    await followTask(this, taskId, { live: stream.isTTY === true, columns: stream.columns, write: (text) => void (shown && stream.write(text)) });
   }
 
   async socket(path: string): Promise<WebSocket> {
@@ -114,11 +158,12 @@ export class TerminalContext implements CliContext {
   }
 
   info(line: string): void {
-    process.stderr.write(`${line}\n`);
+    if (this.people() || process.stderr.isTTY) process.stderr.write(`${line}\n`);
   }
 
-  async confirm(question: string): Promise<boolean> {
-    if (!process.stdin.isTTY) return true;
+  async confirm(question: string, yes: boolean | undefined): Promise<boolean> {
+    if (yes) return true;
+    if (!process.stdin.isTTY) throw usageFailure(`nobody can be asked "${question}" without a terminal: add --yes`);
     const { confirm } = await import('./prompt.js');
     return confirm(question);
   }
@@ -134,18 +179,33 @@ export class TerminalContext implements CliContext {
     return readLine();
   }
 
-  async each(refs: string[], work: (ref: string) => Promise<void>): Promise<void> {
+  report({ text, object }: Outcome): void {
+    if (this.people()) process.stderr.write(`${text}\n`);
+    else process.stdout.write(this.data(object));
+  }
+
+  async each(refs: string[], work: (ref: string) => Promise<Outcome>): Promise<void> {
     let exitCode = 0;
+    const done: object[] = [];
     for (const ref of refs) {
       try {
-        await work(ref);
+        const { text, object } = await work(ref);
+        done.push(object);
+        if (this.people()) process.stderr.write(`${text}\n`);
       } catch (error) {
-        const described = describeFailure(error);
-        for (const line of described.lines) this.info(refs.length > 1 && line.startsWith('error: ') ? `error: ${ref}: ${line.slice(7)}` : line);
-        if (exitCode === 0) exitCode = described.exitCode;
+        const code = this.fail(error, refs.length > 1 ? ref : undefined);
+        if (exitCode === 0) exitCode = code;
       }
     }
+    // One reference gives the object, several give a list: also where only one of them went well.
+    const [first] = done;
+    if (!this.people() && first) process.stdout.write(this.data(refs.length > 1 ? done : first));
     if (exitCode !== 0) throw new CliFailure('some failed', { exitCode, code: 'failed', silent: true });
+  }
+
+  /** Prints a failure as the output format wants it and returns its exit code. `ref` is the object that it is about, of several. */
+  fail(error: unknown, ref?: string): number {
+    return printFailure(error, this.options.output, { ...(this.command && { command: this.command }), ...(ref !== undefined && { ref }) });
   }
 
   /** The logged-in session of the chosen profile. Throws exit code 3 when there is none. */
@@ -158,6 +218,22 @@ export class TerminalContext implements CliContext {
   async close(): Promise<void> {
     const session = await this.opened?.catch(() => undefined);
     session?.client.close();
+  }
+
+  /** An object or a list for programs. */
+  private data(value: object): string {
+    return this.loaded().renderData(value, this.options.output, this.findByPath);
+  }
+
+  private people(): boolean {
+    return forPeople(this.options.output);
+  }
+
+  /** What standard output can show. `NO_COLOR` (no-color.org) switches colours off. */
+  private fit(): Fit {
+    const { isTTY, columns } = process.stdout;
+    const colour = isTTY === true && !this.env['NO_COLOR'] && this.env['TERM'] !== 'dumb';
+    return { width: isTTY && columns > 0 ? columns : undefined, colour };
   }
 
   private async open(): Promise<ApiSession> {

@@ -67,6 +67,8 @@ export class FakeControlPlane {
   readonly requests: SeenRequest[] = [];
   /** Answers by `METHOD /path`; called with the request. */
   readonly routes = new Map<string, (request: SeenRequest) => Answer>();
+  /** Answers what no route does. */
+  fallback: (request: SeenRequest) => Answer = (request) => ({ status: 404, body: { code: 'not_found', detail: `There is no ${request.path}.` } });
   /** What a console does with its viewer. */
   onConsole: (socket: WebSocket) => void = (socket) => socket.close();
   accessToken = 'access-0';
@@ -131,7 +133,7 @@ export class FakeControlPlane {
     if (key === 'POST /login/refresh') return this.refresh(request);
     if (request.bearer !== this.accessToken && request.bearer !== 'vcs_token') return { status: 401, body: { code: 'unauthenticated', detail: 'Log in first.' } };
     if (key === 'GET /whoami') return { body: { user: { id: '1', name: 'admin', admin: true, enabled: true, createdAt: '2026-01-01T00:00:00Z' }, via: 'session', projects: [{ id: '2', name: 'default', role: 'project-admin' }] } };
-    return this.routes.get(key)?.(request) ?? { status: 404, body: { code: 'not_found', detail: `There is no ${request.path}.` } };
+    return (this.routes.get(key) ?? this.fallback)(request);
   }
 
   private login(request: SeenRequest): Answer {

@@ -1,62 +1,73 @@
 import type { Command } from 'commander';
-import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
-import { formatBytes, formatTime } from '../../../core/cli/format';
+import type { CliColumn, CliContext, CliRegistrar } from '../../../core/cli/cli-context';
+import { addDelete } from '../../../core/cli/delete-command';
+import { formatBytes, formatTime, moment } from '../../../core/cli/format';
+import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
+import { nounCommand, type Noun } from '../../../core/cli/noun';
 import { parseInteger, parseSize } from '../../../core/cli/parse-size';
+import { fact, type Section } from '../../../core/cli/sections';
 import type { Flavor } from '../contract/compute.api';
 
-const pathOf = (ref: string): string => `/flavors/${encodeURIComponent(ref)}`;
+const flavorNoun: Noun = { name: 'flavor', plural: 'flavors', path: '/flavors', inProject: false };
+
+const mebibyte = 1024 * 1024;
+/** As the API has it: `createFlavor` of the contract. */
+const leastMemory = 64 * mebibyte;
+
+const diskOf = (flavor: { diskBytes: number }): string => (flavor.diskBytes === 0 ? 'as large as the image' : formatBytes(flavor.diskBytes));
+
+const columns: CliColumn<Flavor>[] = [
+  { header: 'name', value: (f) => f.name },
+  { header: 'vcpus', value: (f) => String(f.vcpus), raw: (f) => f.vcpus },
+  { header: 'memory', value: (f) => formatBytes(f.memoryBytes), raw: (f) => f.memoryBytes },
+  { header: 'disk', value: (f) => (f.diskBytes === 0 ? "the image's" : formatBytes(f.diskBytes)), raw: (f) => f.diskBytes },
+  { header: 'description', value: (f) => f.description, wide: true },
+  { header: 'created', value: (f) => formatTime(f.createdAt), raw: (f) => f.createdAt, wide: true },
+  { header: 'id', value: (f) => f.id, wide: true, whole: true },
+];
+
+const view = (flavor: Flavor): Section[] => [
+  {
+    facts: [
+      fact('Name', flavor.name),
+      ...(flavor.description === '' ? [] : [fact('Description', flavor.description)]),
+      fact('vCPUs', String(flavor.vcpus)),
+      fact('Memory', formatBytes(flavor.memoryBytes)),
+      fact('Root disk', diskOf(flavor)),
+      fact('Created', moment(flavor.createdAt)),
+      fact('Id', flavor.id),
+    ],
+  },
+];
 
 export class FlavorCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
-    const flavor = program.command('flavor').description('sizes of instances');
-    flavor
-      .command('list')
-      .description('list flavors')
-      .action(async () => {
-        context.print(await context.list<Flavor>('/flavors'), [
-          { header: 'name', value: (f) => f.name },
-          { header: 'vcpus', value: (f) => String(f.vcpus) },
-          { header: 'memory', value: (f) => formatBytes(f.memoryBytes) },
-          { header: 'disk', value: (f) => (f.diskBytes === 0 ? "the image's" : formatBytes(f.diskBytes)) },
-          { header: 'created', value: (f) => formatTime(f.createdAt), wide: true },
-          { header: 'id', value: (f) => f.id, wide: true },
-        ]);
-      });
+    const flavor = nounCommand(program, context, flavorNoun, 'sizes of instances');
+    addListOptions(flavor.command('list').description('list flavors')).action((options: ListOptions) => context.printList((search) => context.list<Flavor>('/flavors', search), columns, options));
     flavor
       .command('create')
       .description('create a flavor (admins only)')
       .argument('<name>')
       .requiredOption('--vcpus <count>', 'virtual CPUs')
-      .requiredOption('--memory <size>', 'e.g. 256MiB or 4GiB')
-      .option('--disk <size>', "root disk, e.g. 10GiB; as large as the image when missing")
+      .requiredOption('--memory <size>', 'e.g. 256MiB or 4GiB; at least 64 MiB')
+      .option('--disk <size>', 'root disk, e.g. 10GiB; as large as the image when missing')
       .option('--description <text>')
       .addHelpText('after', '\nExamples:\n  vcctl flavor create tiny --vcpus 1 --memory 256MiB\n  vcctl flavor create large --vcpus 8 --memory 16GiB --disk 40GiB')
       .action(async (name: string, options: { vcpus: string; memory: string; disk?: string; description?: string }) => {
         const body = {
           name,
-          vcpus: parseInteger(options.vcpus, '--vcpus', 1),
-          memoryBytes: parseSize(options.memory, '--memory'),
-          ...(options.disk !== undefined && { diskBytes: parseSize(options.disk, '--disk') }),
+          vcpus: parseInteger(options.vcpus, '--vcpus', 1, 1024),
+          memoryBytes: parseSize(options.memory, '--memory', { least: leastMemory, step: mebibyte }),
+          ...(options.disk !== undefined && { diskBytes: parseSize(options.disk, '--disk', { least: mebibyte, step: mebibyte }) }),
           ...(options.description !== undefined && { description: options.description }),
         };
-        context.printOne(await context.request<Flavor>('POST', '/flavors', { body }));
+        context.show(await context.request<Flavor>('POST', '/flavors', { body }), view);
       });
     flavor
       .command('show')
       .description('show a flavor')
       .argument('<flavor>', 'name or id')
-      .action(async (ref: string) => context.printOne(await context.request<Flavor>('GET', pathOf(ref))));
-    flavor
-      .command('delete')
-      .description('delete flavors; instances made with them keep their size')
-      .argument('<flavor...>', 'names or ids')
-      .option('-y, --yes', 'do not ask')
-      .action(async (refs: string[], options: { yes?: boolean }) => {
-        if (!options.yes && !(await context.confirm(`Delete ${refs.join(', ')}?`))) return;
-        await context.each(refs, async (ref) => {
-          await context.request('DELETE', pathOf(ref));
-          context.info(`flavor ${ref} deleted`);
-        });
-      });
+      .action(async (ref: string) => context.show(await context.get<Flavor>('flavor', ref), view));
+    addDelete(flavor, context, flavorNoun, { description: 'delete flavors; instances made with them keep their size' });
   }
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseNetwork } from './instance.command';
+import { parseNetwork } from './instance-create';
 import { keyOrName, readPublicKey } from './public-key-file';
 
 describe('parseNetwork', () => {
@@ -24,7 +24,12 @@ describe('public keys', () => {
     await writeFile(file, '# mine\nssh-ed25519 AAAA me@host\n\n');
     expect(await keyOrName(file)).toBe('ssh-ed25519 AAAA me@host');
     expect(await keyOrName('laptop')).toBe('laptop');
-    expect(await keyOrName(dir)).toBe(dir);
+    expect(await keyOrName('ssh-ed25519 AAAA me')).toBe('ssh-ed25519 AAAA me');
+    expect(await keyOrName('team/laptop')).toBe('team/laptop');
+  });
+
+  it('that can only be a file must be there', async () => {
+    for (const value of [join(dir, 'me.pub'), './key', '~/.ssh/none', 'none.pub', dir]) await expect(keyOrName(value)).rejects.toThrow(/^--key: there is no file .*ssh-keygen/);
   });
 
   it('are never private keys, several keys, nothing or a whole disk', async () => {

@@ -1,4 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { usageFailure } from '../../../core/cli/cli-failure';
 
 const maxBytes = 16_384;
@@ -16,11 +18,23 @@ export const readPublicKey = async (file: string): Promise<string> => {
   return key.trim();
 };
 
-/** The key in the file of that name when there is one; else the name of a stored key as it is. */
+/** Written as one writes a file, not as a name (which may hold a slash). */
+const meansFile = (value: string): boolean => /^(~|\.{0,2}\/)/.test(value) || value.endsWith('.pub');
+
+/** A whole key, which the server takes as well. */
+const isKey = (value: string): boolean => /^(ssh-|ecdsa-|sk-)\S+ \S/.test(value);
+
+/**
+ * What `--key` means: the key in the file of that name when there is one; else the name of a stored key. What can only be a file must be there.
+ */
 export const keyOrName = async (value: string): Promise<string> => {
-  const isFile = await stat(value).then(
+  if (isKey(value)) return value;
+  const file = value.startsWith('~/') ? join(homedir(), value.slice(2)) : value;
+  const isFile = await stat(file).then(
     (info) => info.isFile(),
     () => false,
   );
-  return isFile ? readPublicKey(value) : value;
+  if (isFile) return readPublicKey(file);
+  if (meansFile(value)) throw usageFailure(`--key: there is no file ${file}; a key is made by: ssh-keygen -t ed25519`);
+  return value;
 };

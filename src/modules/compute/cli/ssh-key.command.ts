@@ -1,24 +1,33 @@
 import type { Command } from 'commander';
-import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
-import { formatTime } from '../../../core/cli/format';
+import type { CliColumn, CliContext, CliRegistrar } from '../../../core/cli/cli-context';
+import { addDelete } from '../../../core/cli/delete-command';
+import { formatTime, moment } from '../../../core/cli/format';
+import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
+import { nounCommand, type Noun } from '../../../core/cli/noun';
+import { fact, type Section } from '../../../core/cli/sections';
 import type { SshKey } from '../contract/compute.api';
 import { readPublicKey } from './public-key-file';
 
+const sshKeyNoun: Noun = { name: 'ssh-key', plural: 'ssh-keys', path: '/ssh-keys', inProject: true, listOnly: true };
+
+const columns: CliColumn<SshKey>[] = [
+  { header: 'name', value: (k) => k.name },
+  { header: 'type', value: (k) => k.type },
+  { header: 'fingerprint', value: (k) => k.fingerprint },
+  { header: 'created', value: (k) => formatTime(k.createdAt), raw: (k) => k.createdAt },
+  { header: 'id', value: (k) => k.id, wide: true, whole: true },
+];
+
+const view = (key: SshKey): Section[] => [
+  { facts: [fact('Name', key.name), fact('Type', key.type), fact('Fingerprint', key.fingerprint), fact('Public key', key.publicKey), fact('Created', moment(key.createdAt)), fact('Id', key.id)] },
+];
+
 export class SshKeyCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
-    const key = program.command('ssh-key').description('public keys that instances are given');
-    key
-      .command('list')
-      .description('list ssh keys')
-      .action(async () => {
-        context.print(await context.list<SshKey>('/ssh-keys', { project: context.project() }), [
-          { header: 'name', value: (k) => k.name },
-          { header: 'type', value: (k) => k.type },
-          { header: 'fingerprint', value: (k) => k.fingerprint },
-          { header: 'created', value: (k) => formatTime(k.createdAt) },
-          { header: 'id', value: (k) => k.id, wide: true },
-        ]);
-      });
+    const key = nounCommand(program, context, sshKeyNoun, 'public keys that instances are given');
+    addListOptions(key.command('list').description('list ssh keys')).action((options: ListOptions) =>
+      context.printList((search) => context.list<SshKey>('/ssh-keys', { ...search, project: context.project() }), columns, options),
+    );
     key
       .command('create')
       .description('store a public key')
@@ -27,19 +36,13 @@ export class SshKeyCommands implements CliRegistrar {
       .addHelpText('after', '\nExamples:\n  vcctl ssh-key create laptop ~/.ssh/id_ed25519.pub')
       .action(async (name: string, file: string) => {
         const publicKey = await readPublicKey(file);
-        context.printOne(await context.request<SshKey>('POST', '/ssh-keys', { query: { project: context.project() }, body: { name, publicKey } }));
+        context.show(await context.request<SshKey>('POST', '/ssh-keys', { query: { project: context.project() }, body: { name, publicKey } }), view);
       });
     key
-      .command('delete')
-      .description('delete ssh keys; instances keep what they were given')
-      .argument('<key...>', 'names or ids')
-      .option('-y, --yes', 'do not ask')
-      .action(async (refs: string[], options: { yes?: boolean }) => {
-        if (!options.yes && !(await context.confirm(`Delete ${refs.join(', ')}?`))) return;
-        await context.each(refs, async (ref) => {
-          await context.request('DELETE', `/ssh-keys/${encodeURIComponent(ref)}`, { query: { project: context.project() } });
-          context.info(`ssh key ${ref} deleted`);
-        });
-      });
+      .command('show')
+      .description('show an ssh key')
+      .argument('<ssh-key>', 'name or id')
+      .action(async (ref: string) => context.show(await context.get<SshKey>('ssh-key', ref), view));
+    addDelete(key, context, sshKeyNoun, { description: 'delete ssh keys; instances keep what they were given' });
   }
 }

@@ -56,6 +56,8 @@ export const instance = z.object({
   host: z.object({ id: field.id, name: z.string() }).nullable(),
   ports: z.array(z.object({ id: field.id, networkId: field.id, network: z.string(), mac: z.string(), address: z.string() })),
   sshKeys: z.array(z.string()),
+  /** Seconds that a stop waits for the guest before it is forced. */
+  stopGraceSeconds: z.number().int(),
   vmm: z.string().nullable(),
   /** The live task on it, if any. */
   taskId: field.id.nullable(),

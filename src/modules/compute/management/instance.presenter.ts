@@ -40,6 +40,7 @@ export class InstancePresenter {
       host: i.hostId === null ? null : { id: i.hostId, name: hosts.get(i.hostId) ?? i.hostId },
       ports: (ports.get(i.id) ?? []).map((p) => ({ id: p.id, networkId: p.networkId, network: p.network, mac: p.mac, address: p.address })),
       sshKeys: i.sshKeys,
+      stopGraceSeconds: i.stopGraceSeconds,
       vmm: i.vmm,
       taskId: i.taskId,
       createdAt: i.createdAt.toISOString(),

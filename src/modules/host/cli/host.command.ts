@@ -1,9 +1,15 @@
-import type { Command } from 'commander';
-import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
+import { Option, type Command } from 'commander';
+import { choice } from '../../../core/cli/choice';
+import type { CliColumn, CliContext, CliRegistrar } from '../../../core/cli/cli-context';
 import { usageFailure } from '../../../core/cli/cli-failure';
-import { formatBytes, formatTime } from '../../../core/cli/format';
+import { addDelete } from '../../../core/cli/delete-command';
+import { formatTime, moment } from '../../../core/cli/format';
+import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
+import { nounCommand, type Noun } from '../../../core/cli/noun';
 import { parseInteger } from '../../../core/cli/parse-size';
-import type { Host, HostDetail } from '../contract/host.api';
+import { fact, type Section } from '../../../core/cli/sections';
+import type { Host, HostDetail, HostTokenInfo } from '../contract/host.api';
+import { hostColumns, hostStateNames, hostView } from './host-view';
 
 interface HostToken {
   id: string;
@@ -12,34 +18,34 @@ interface HostToken {
   command: string;
 }
 
-const pathOf = (ref: string): string => `/hosts/${encodeURIComponent(ref)}`;
+const hostNoun: Noun = { name: 'host', plural: 'hosts', path: '/hosts', inProject: false };
+const tokenNoun: Noun = { name: 'host-token', plural: 'host-tokens', path: '/host-tokens', inProject: false, nameless: true, listOnly: true };
+
+const tokenView = (token: HostToken): Section[] => [
+  { facts: [fact('Token', token.token), fact('Expires', moment(token.expiresAt)), fact('Id', token.id)] },
+  { title: 'On the new host, as root', facts: [fact('Run', token.command)] },
+];
+
+const tokenColumns = (hosts: ReadonlyMap<string, string>): CliColumn<HostTokenInfo>[] => [
+  { header: 'id', value: (t) => t.id, whole: true },
+  { header: 'state', value: (t) => t.state },
+  { header: 'host', value: (t) => (t.hostId === null ? '' : (hosts.get(t.hostId) ?? t.hostId)) },
+  { header: 'made by', value: (t) => t.createdBy },
+  { header: 'expires', value: (t) => formatTime(t.expiresAt), raw: (t) => t.expiresAt },
+  { header: 'used', value: (t) => formatTime(t.usedAt), raw: (t) => t.usedAt },
+];
 
 export class HostCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
-    const host = program.command('host').description('hypervisor hosts (admins only)');
-    host
-      .command('list')
-      .description('list hosts')
-      .action(async () => {
-        context.print(await context.list<Host>('/hosts'), [
-          { header: 'name', value: (h) => h.name },
-          { header: 'state', value: (h) => h.state },
-          { header: 'schedulable', value: (h) => (h.schedulable ? 'yes' : 'no') },
-          { header: 'instances', value: (h) => String(h.capacity.instances) },
-          { header: 'vcpus', value: (h) => `${h.capacity.vcpusUsed}/${h.capacity.vcpus}` },
-          { header: 'memory', value: (h) => `${formatBytes(h.capacity.memoryBytesUsed)} of ${formatBytes(h.capacity.memoryBytes)}` },
-          { header: 'last seen', value: (h) => formatTime(h.lastSeenAt) },
-          { header: 'disk', value: (h) => `${formatBytes(h.capacity.diskBytesUsed)} of ${formatBytes(h.capacity.diskBytes)}`, wide: true },
-          { header: 'address', value: (h) => h.address, wide: true },
-          { header: 'breaker', value: (h) => h.breaker, wide: true },
-          { header: 'id', value: (h) => h.id, wide: true },
-        ]);
-      });
+    const host = nounCommand(program, context, hostNoun, 'hypervisor hosts (admins only)');
+    addListOptions(host.command('list').description('list hosts'))
+      .addOption(choice(new Option('--state <state>', 'only those in this state'), hostStateNames))
+      .action((options: ListOptions & { state?: string }) => context.printList((search) => context.list<Host>('/hosts', { ...search, state: options.state }), hostColumns, options));
     host
       .command('show')
-      .description('show a host with its conditions and inventory')
+      .description('show a host with its capacity, conditions and inventory')
       .argument('<host>', 'name or id')
-      .action(async (ref: string) => context.printOne(await context.request<HostDetail>('GET', pathOf(ref))));
+      .action(async (ref: string) => context.show(await context.get<HostDetail>('host', ref), hostView));
     host
       .command('update')
       .description('take a host out of scheduling, or back in')
@@ -51,32 +57,30 @@ export class HostCommands implements CliRegistrar {
       .action((refs: string[], options: { maintenance?: boolean; reason?: string }) => {
         if (options.maintenance === undefined && options.reason === undefined) throw usageFailure('name --maintenance or --no-maintenance');
         return context.each(refs, async (ref) => {
-          const updated = await context.request<Host>('PATCH', pathOf(ref), { body: options });
-          context.info(`host ${updated.name} is ${updated.state}`);
+          const updated = await context.request<Host>('PATCH', await context.pathOf('host', ref), { body: options });
+          return { text: `host ${updated.name} is ${updated.state}`, object: updated };
         });
       });
-    host
-      .command('delete')
-      .description('remove hosts that hold no instance')
-      .argument('<host...>', 'names or ids')
-      .option('-y, --yes', 'do not ask')
-      .action(async (refs: string[], options: { yes?: boolean }) => {
-        if (!options.yes && !(await context.confirm(`Remove ${refs.join(', ')}?`))) return;
-        await context.each(refs, async (ref) => {
-          await context.request('DELETE', pathOf(ref));
-          context.info(`host ${ref} removed`);
-        });
-      });
-    host
-      .command('token')
-      .description('one-time tokens that let new hosts join')
+    addDelete(host, context, hostNoun, { description: 'remove hosts that hold no instance', question: 'Remove %?' });
+    this.registerTokens(host, context);
+  }
+
+  private registerTokens(host: Command, context: CliContext): void {
+    context.addNoun(tokenNoun);
+    const token = host.command('token').alias('tokens').description('one-time tokens that let new hosts join');
+    addListOptions(token.command('list').description('list tokens, used ones too; never their secrets')).action(async (options: ListOptions) => {
+      const hosts = new Map((await context.list<Host>('/hosts')).map((h) => [h.id, h.name]));
+      await context.printList((search) => context.list<HostTokenInfo>('/host-tokens', search), tokenColumns(hosts), options);
+    });
+    token
       .command('create')
       .description('make a one-time token and show the command for the new host')
       .option('--expires-in-minutes <minutes>', 'worthless after so long', '30')
       .addHelpText('after', '\nExamples:\n  vcctl host token create')
       .action(async (options: { expiresInMinutes: string }) => {
         const body = { expiresInMinutes: parseInteger(options.expiresInMinutes, '--expires-in-minutes', 1, 1440) };
-        context.printOne(await context.request<HostToken>('POST', '/host-tokens', { body }));
+        context.show(await context.request<HostToken>('POST', '/host-tokens', { body }), tokenView);
       });
+    addDelete(token, context, tokenNoun, { description: 'withdraw tokens that were not used yet', question: 'Withdraw %?' });
   }
 }

@@ -1,27 +1,45 @@
 import type { Command } from 'commander';
 import type { CliColumn, CliContext, CliRegistrar } from '../../../core/cli/cli-context';
-import { formatTime } from '../../../core/cli/format';
+import { addDelete } from '../../../core/cli/delete-command';
+import { formatTime, moment } from '../../../core/cli/format';
+import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
+import { nounCommand, type Noun } from '../../../core/cli/noun';
 import { parseInteger } from '../../../core/cli/parse-size';
+import { fact, type Section } from '../../../core/cli/sections';
 import type { ApiToken } from '../contract/identity.api';
+
+const apiTokenNoun: Noun = { name: 'api-token', plural: 'api-tokens', path: '/api-tokens', inProject: false, listOnly: true };
+
+const scopesOf = (token: ApiToken): string => token.scopes?.join(', ') ?? 'all that you may';
+const never = (at: string | null): string => (at === null ? 'never' : formatTime(at));
 
 export const apiTokenColumns: CliColumn<ApiToken>[] = [
   { header: 'name', value: (t) => t.name },
   { header: 'scopes', value: (t) => t.scopes?.join(', ') ?? 'all' },
-  { header: 'expires', value: (t) => (t.expiresAt ? formatTime(t.expiresAt) : 'never') },
-  { header: 'last used', value: (t) => (t.lastUsedAt ? formatTime(t.lastUsedAt) : 'never') },
-  { header: 'created', value: (t) => formatTime(t.createdAt), wide: true },
-  { header: 'id', value: (t) => t.id, wide: true },
+  { header: 'expires', value: (t) => never(t.expiresAt), raw: (t) => t.expiresAt },
+  { header: 'last used', value: (t) => never(t.lastUsedAt), raw: (t) => t.lastUsedAt },
+  { header: 'created', value: (t) => formatTime(t.createdAt), raw: (t) => t.createdAt, wide: true },
+  { header: 'id', value: (t) => t.id, wide: true, whole: true },
+];
+
+const view = (token: ApiToken & { token?: string }): Section[] => [
+  {
+    facts: [
+      fact('Name', token.name),
+      ...(token.token === undefined ? [] : [fact('Token', token.token)]),
+      fact('Scopes', scopesOf(token)),
+      fact('Expires', token.expiresAt === null ? 'never' : moment(token.expiresAt)),
+      fact('Last used', token.lastUsedAt === null ? 'never' : moment(token.lastUsedAt)),
+      fact('Created', moment(token.createdAt)),
+      fact('Id', token.id),
+    ],
+  },
 ];
 
 export class ApiTokenCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
-    const token = program.command('api-token').description('your own tokens for programs');
-    token
-      .command('list')
-      .description('list your API tokens')
-      .action(async () => {
-        context.print(await context.list<ApiToken>('/api-tokens'), apiTokenColumns);
-      });
+    const token = nounCommand(program, context, apiTokenNoun, 'your own tokens for programs');
+    addListOptions(token.command('list').description('list your API tokens')).action((options: ListOptions) => context.printList((search) => context.list<ApiToken>('/api-tokens', search), apiTokenColumns, options));
     token
       .command('create')
       .description('create an API token; it is shown once')
@@ -31,19 +49,15 @@ export class ApiTokenCommands implements CliRegistrar {
       .addHelpText('after', '\nExamples:\n  vcctl api-token create ci --scope instance:* task:read --expires-in-days 90')
       .action(async (name: string, options: { scope?: string[]; expiresInDays?: string }) => {
         const expiresInDays = options.expiresInDays === undefined ? null : parseInteger(options.expiresInDays, '--expires-in-days', 1, 3650);
-        context.printOne(await context.request<ApiToken & { token: string }>('POST', '/api-tokens', { body: { name, scopes: options.scope ?? null, expiresInDays } }));
+        const made = await context.request<ApiToken & { token: string }>('POST', '/api-tokens', { body: { name, scopes: options.scope ?? null, expiresInDays } });
+        context.info('This is the only time that the token is shown.');
+        context.show(made, view);
       });
     token
-      .command('delete')
-      .description('delete API tokens; they are refused at once')
-      .argument('<token...>', 'names or ids')
-      .option('-y, --yes', 'do not ask')
-      .action(async (refs: string[], options: { yes?: boolean }) => {
-        if (!options.yes && !(await context.confirm(`Delete ${refs.join(', ')}?`))) return;
-        await context.each(refs, async (ref) => {
-          await context.request('DELETE', `/api-tokens/${encodeURIComponent(ref)}`);
-          context.info(`API token ${ref} deleted`);
-        });
-      });
+      .command('show')
+      .description('show an API token, without its secret')
+      .argument('<api-token>', 'name or id')
+      .action(async (ref: string) => context.show(await context.get<ApiToken>('api-token', ref), view));
+    addDelete(token, context, apiTokenNoun, { description: 'delete API tokens; they are refused at once' });
   }
 }

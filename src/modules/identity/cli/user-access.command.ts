@@ -1,66 +1,75 @@
 import type { Command } from 'commander';
-import type { CliContext } from '../../../core/cli/cli-context';
+import type { CliColumn, CliContext } from '../../../core/cli/cli-context';
 import { usageFailure } from '../../../core/cli/cli-failure';
 import { formatTime } from '../../../core/cli/format';
+import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
+import { resolveRef } from '../../../core/cli/ref-resolver';
 import type { ApiToken, Session } from '../contract/identity.api';
 import { apiTokenColumns } from './api-token.command';
 
+interface DeleteOptions {
+  all?: boolean;
+  yes?: boolean;
+}
+
+const sessionColumns: CliColumn<Session>[] = [
+  { header: 'id', value: (s) => s.id, whole: true },
+  { header: 'from', value: (s) => s.remoteAddress ?? 'unknown' },
+  { header: 'opened', value: (s) => formatTime(s.createdAt), raw: (s) => s.createdAt },
+  { header: 'last used', value: (s) => formatTime(s.lastUsedAt), raw: (s) => s.lastUsedAt },
+  { header: 'expires', value: (s) => formatTime(s.expiresAt), raw: (s) => s.expiresAt, wide: true },
+];
+
+const sessionsOf = async (context: CliContext, user: string): Promise<string> => `${await context.pathOf('user', user)}/sessions`;
+const tokensOf = async (context: CliContext, user: string): Promise<string> => `${await context.pathOf('user', user)}/api-tokens`;
+
 /** `user session` and `user api-token`: what others are logged in with, for admins. */
 export const registerUserAccess = (user: Command, context: CliContext): void => {
-  const session = user.command('session').description('open sessions of a user (admins only)');
-  session
-    .command('list')
-    .description('list the open sessions of a user')
-    .argument('<user>', 'name or id')
-    .action(async (ref: string) => {
-      context.print(await context.list<Session>(`/users/${encodeURIComponent(ref)}/sessions`), [
-        { header: 'id', value: (s) => s.id },
-        { header: 'from', value: (s) => s.remoteAddress ?? 'unknown' },
-        { header: 'opened', value: (s) => formatTime(s.createdAt) },
-        { header: 'last used', value: (s) => formatTime(s.lastUsedAt) },
-        { header: 'expires', value: (s) => formatTime(s.expiresAt), wide: true },
-      ]);
-    });
+  const session = user.command('session').alias('sessions').description('open sessions of a user (admins only)');
+  addListOptions(session.command('list').description('list the open sessions of a user').argument('<user>', 'name or id')).action(async (ref: string, options: ListOptions) => {
+    const path = await sessionsOf(context, ref);
+    await context.printList(() => context.list<Session>(path), sessionColumns, options);
+  });
   session
     .command('delete')
     .description('end sessions of a user; they are refused at once')
     .argument('<user>', 'name or id')
     .argument('[session...]', 'ids')
     .option('--all', 'all of them')
-    .option('-y, --yes', 'do not ask')
+    .option('-y, --yes', 'do not ask; without a terminal it must be given')
     .addHelpText('after', '\nExamples:\n  vcctl user session delete anna --all')
-    .action(async (ref: string, ids: string[], options: { all?: boolean; yes?: boolean }) => {
-      if ((ids.length === 0) !== (options.all === true)) throw usageFailure('name sessions, or say --all');
-      if (!options.yes && !(await context.confirm(`End ${options.all ? 'all sessions' : ids.join(', ')} of ${ref}?`))) return;
+    .action(async (ref: string, sessions: string[], options: DeleteOptions) => {
+      if ((sessions.length === 0) !== (options.all === true)) throw usageFailure('name sessions, or say --all');
+      if (!(await context.confirm(`End ${options.all ? 'all sessions' : sessions.join(', ')} of ${ref}?`, options.yes))) return;
+      const path = await sessionsOf(context, ref);
       if (options.all) {
-        await context.request('DELETE', `/users/${encodeURIComponent(ref)}/sessions`);
-        context.info(`all sessions of ${ref} ended`);
-        return;
+        await context.request('DELETE', path);
+        return context.report({ text: `all sessions of ${ref} ended`, object: { noun: 'session', user: ref, result: 'deleted' } });
       }
-      await context.each(ids, async (id) => {
-        await context.request('DELETE', `/users/${encodeURIComponent(ref)}/sessions/${encodeURIComponent(id)}`);
-        context.info(`session ${id} ended`);
+      await context.each(sessions, async (given) => {
+        const id = await resolveRef(context, { name: 'session', plural: 'sessions', path, inProject: false, nameless: true, unsearched: true }, given);
+        await context.request('DELETE', `${path}/${id}`);
+        return { text: `session ${id} ended`, object: { noun: 'session', id, user: ref, result: 'deleted' } };
       });
     });
-  const token = user.command('api-token').description('API tokens of a user (admins only)');
-  token
-    .command('list')
-    .description('list the API tokens of a user')
-    .argument('<user>', 'name or id')
-    .action(async (ref: string) => {
-      context.print(await context.list<ApiToken>(`/users/${encodeURIComponent(ref)}/api-tokens`), apiTokenColumns);
-    });
+  const token = user.command('api-token').alias('api-tokens').description('API tokens of a user (admins only)');
+  addListOptions(token.command('list').description('list the API tokens of a user').argument('<user>', 'name or id')).action(async (ref: string, options: ListOptions) => {
+    const path = await tokensOf(context, ref);
+    await context.printList((search) => context.list<ApiToken>(path, search), apiTokenColumns, options);
+  });
   token
     .command('delete')
     .description('delete API tokens of a user; they are refused at once')
     .argument('<user>', 'name or id')
     .argument('<token...>', 'names or ids')
-    .option('-y, --yes', 'do not ask')
-    .action(async (ref: string, tokens: string[], options: { yes?: boolean }) => {
-      if (!options.yes && !(await context.confirm(`Delete ${tokens.join(', ')} of ${ref}?`))) return;
+    .option('-y, --yes', 'do not ask; without a terminal it must be given')
+    .action(async (ref: string, tokens: string[], options: DeleteOptions) => {
+      if (!(await context.confirm(`Delete ${tokens.join(', ')} of ${ref}?`, options.yes))) return;
+      const path = await tokensOf(context, ref);
       await context.each(tokens, async (name) => {
-        await context.request('DELETE', `/users/${encodeURIComponent(ref)}/api-tokens/${encodeURIComponent(name)}`);
-        context.info(`API token ${name} deleted`);
+        const resolved = await resolveRef(context, { name: 'api-token', plural: 'api-tokens', path, inProject: false }, name);
+        await context.request('DELETE', `${path}/${encodeURIComponent(resolved)}`);
+        return { text: `API token ${name} deleted`, object: { noun: 'api-token', name, user: ref, result: 'deleted' } };
       });
     });
 };

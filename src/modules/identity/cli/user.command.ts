@@ -1,11 +1,53 @@
 import type { Command } from 'commander';
-import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
+import type { CliColumn, CliContext, CliRegistrar } from '../../../core/cli/cli-context';
 import { usageFailure } from '../../../core/cli/cli-failure';
-import { formatTime } from '../../../core/cli/format';
+import { addDelete } from '../../../core/cli/delete-command';
+import { formatTime, moment } from '../../../core/cli/format';
+import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
+import { nounCommand, type Noun } from '../../../core/cli/noun';
+import { fact, type Section } from '../../../core/cli/sections';
 import type { User, Whoami } from '../contract/identity.api';
 import { registerUserAccess } from './user-access.command';
 
-const pathOf = (ref: string): string => `/users/${encodeURIComponent(ref)}`;
+const userNoun: Noun = { name: 'user', plural: 'users', path: '/users', inProject: false };
+
+const columns: CliColumn<User>[] = [
+  { header: 'name', value: (u) => u.name },
+  { header: 'admin', value: (u) => (u.admin ? 'yes' : 'no') },
+  { header: 'enabled', value: (u) => (u.enabled ? 'yes' : 'no') },
+  { header: 'created', value: (u) => formatTime(u.createdAt), raw: (u) => u.createdAt },
+  { header: 'id', value: (u) => u.id, wide: true, whole: true },
+];
+
+const view = (u: User): Section[] => [
+  {
+    facts: [
+      fact('Name', u.name),
+      fact('Admin', u.admin ? 'yes, may do everything in every project' : 'no'),
+      fact('Enabled', u.enabled ? 'yes' : 'no, cannot log in', u.enabled ? undefined : 'bad'),
+      fact('Created', moment(u.createdAt)),
+      fact('Id', u.id),
+    ],
+  },
+];
+
+/** What `whoami -o json` gives: the user with its projects. */
+interface Me extends User {
+  via: Whoami['via'];
+  project: string | null;
+  projects: { name: string; role: string }[];
+}
+
+const meView = (me: Me): Section[] => [
+  {
+    facts: [
+      fact('User', `${me.name}${me.admin ? ' (admin)' : ''}`),
+      fact('Logged in by', me.via === 'session' ? 'name and password' : 'API token'),
+      fact('Project', me.project ?? 'none chosen: name one with --project'),
+    ],
+  },
+  { title: 'Projects', headers: ['name', 'your role'], rows: me.projects.map((p) => [p.name, p.role]), none: 'none yet' },
+];
 
 const newPassword = async (context: CliContext, fromStdin: boolean | undefined): Promise<string> => {
   if (fromStdin) return context.stdinLine();
@@ -22,22 +64,11 @@ export class UserCommands implements CliRegistrar {
       .description('who is logged in, and its projects')
       .action(async () => {
         const me = await context.request<Whoami>('GET', '/whoami');
-        context.printOne({ ...me.user, via: me.via, project: context.project() ?? null, projects: me.projects.map((p) => ({ name: p.name, role: p.role })) });
+        context.show<Me>({ ...me.user, via: me.via, project: context.project() ?? null, projects: me.projects.map((p) => ({ name: p.name, role: p.role })) }, meView);
       });
 
-    const user = program.command('user').description('users (admins only, but passwd)');
-    user
-      .command('list')
-      .description('list users')
-      .action(async () => {
-        context.print(await context.list<User>('/users'), [
-          { header: 'name', value: (u) => u.name },
-          { header: 'admin', value: (u) => (u.admin ? 'yes' : 'no') },
-          { header: 'enabled', value: (u) => (u.enabled ? 'yes' : 'no') },
-          { header: 'created', value: (u) => formatTime(u.createdAt) },
-          { header: 'id', value: (u) => u.id, wide: true },
-        ]);
-      });
+    const user = nounCommand(program, context, userNoun, 'users (admins only, but passwd)');
+    addListOptions(user.command('list').description('list users')).action((options: ListOptions) => context.printList((search) => context.list<User>('/users', search), columns, options));
     user
       .command('create')
       .description('create a user')
@@ -47,13 +78,13 @@ export class UserCommands implements CliRegistrar {
       .addHelpText('after', '\nExamples:\n  vcctl user create anna\n  pwgen 20 1 | vcctl user create ci --password-stdin')
       .action(async (name: string, options: { admin?: boolean; passwordStdin?: boolean }) => {
         const password = await newPassword(context, options.passwordStdin);
-        context.printOne(await context.request<User>('POST', '/users', { body: { name, password, admin: options.admin ?? false } }));
+        context.show(await context.request<User>('POST', '/users', { body: { name, password, admin: options.admin ?? false } }), view);
       });
     user
       .command('show')
       .description('show a user')
       .argument('<user>', 'name or id')
-      .action(async (ref: string) => context.printOne(await context.request<User>('GET', pathOf(ref))));
+      .action(async (ref: string) => context.show(await context.get<User>('user', ref), view));
     for (const [verb, enabled] of [
       ['disable', false],
       ['enable', true],
@@ -63,24 +94,14 @@ export class UserCommands implements CliRegistrar {
         .description(enabled ? 'let users log in again' : 'end all sessions of users and refuse their tokens')
         .argument('<user...>', 'names or ids')
         .action((refs: string[]) =>
-          context.each(refs, async (ref) => {
-            await context.request('PATCH', pathOf(ref), { body: { enabled } });
-            context.info(`user ${ref} ${verb}d`);
-          }),
+          context.each(refs, async (ref) => ({ text: `user ${ref} ${verb}d`, object: await context.request<User>('PATCH', await context.pathOf('user', ref), { body: { enabled } }) })),
         );
     }
-    user
-      .command('delete')
-      .description('delete users')
-      .argument('<user...>', 'names or ids')
-      .option('-y, --yes', 'do not ask')
-      .action(async (refs: string[], options: { yes?: boolean }) => {
-        if (!options.yes && !(await context.confirm(`Delete ${refs.join(', ')}?`))) return;
-        await context.each(refs, async (ref) => {
-          await context.request('DELETE', pathOf(ref));
-          context.info(`user ${ref} deleted`);
-        });
-      });
+    addDelete(user, context, userNoun, { description: 'delete users' });
+    this.registerPassword(user, context);
+  }
+
+  private registerPassword(user: Command, context: CliContext): void {
     user
       .command('passwd')
       .description("change your own password, or as an admin another user's")
@@ -93,9 +114,9 @@ export class UserCommands implements CliRegistrar {
           const current = await context.secret('Current password: ');
           await context.request('POST', '/users/me/password', { body: { current, password: await newPassword(context, false), revokeApiTokens: options.revokeTokens ?? false } });
         } else {
-          await context.request('PATCH', pathOf(ref), { body: { password: await newPassword(context, options.passwordStdin) } });
+          await context.request('PATCH', await context.pathOf('user', ref), { body: { password: await newPassword(context, options.passwordStdin) } });
         }
-        context.info('password changed');
+        context.report({ text: 'password changed', object: { noun: 'user', name: ref ?? null, result: 'password changed' } });
       });
     registerUserAccess(user, context);
   }

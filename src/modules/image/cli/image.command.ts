@@ -1,8 +1,16 @@
-import type { Command } from 'commander';
-import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
+import { Option, type Command } from 'commander';
+import { choice } from '../../../core/cli/choice';
+import type { CliColumn, CliContext, CliRegistrar, Tone } from '../../../core/cli/cli-context';
 import { CliFailure, exitCodes, usageFailure } from '../../../core/cli/cli-failure';
-import { formatBytes, formatTime } from '../../../core/cli/format';
+import { addDelete } from '../../../core/cli/delete-command';
+import { formatBytes, formatTime, moment } from '../../../core/cli/format';
+import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
+import { projectNames } from '../../../core/cli/names-by-id';
+import { nounCommand, type Noun } from '../../../core/cli/noun';
+import { fact, type Section } from '../../../core/cli/sections';
 import type { Image } from '../contract/image.api';
+
+const imageNoun: Noun = { name: 'image', plural: 'images', path: '/images', inProject: true };
 
 interface ImportOptions {
   file?: string;
@@ -16,28 +24,50 @@ interface ImportOptions {
   wait?: boolean;
 }
 
-const pathOf = (ref: string): string => `/images/${encodeURIComponent(ref)}`;
+const toneOf = (image: Image): Tone => (image.state === 'ready' ? 'good' : image.state === 'error' ? 'bad' : 'busy');
+const sizeOf = (bytes: number | null): string => (bytes === null ? '' : formatBytes(bytes));
+
+const columns: CliColumn<Image>[] = [
+  { header: 'name', value: (i) => i.name },
+  { header: 'state', value: (i) => i.state, tone: toneOf },
+  { header: 'size', value: (i) => sizeOf(i.virtualBytes), raw: (i) => i.virtualBytes },
+  { header: 'format', value: (i) => i.sourceFormat ?? '' },
+  { header: 'public', value: (i) => (i.public ? 'yes' : 'no') },
+  { header: 'created', value: (i) => formatTime(i.createdAt), raw: (i) => i.createdAt },
+  { header: 'firmware', value: (i) => i.firmware, wide: true },
+  { header: 'architecture', value: (i) => i.architecture, wide: true },
+  { header: 'message', value: (i) => i.message, wide: true },
+  { header: 'id', value: (i) => i.id, wide: true, whole: true },
+];
+
+const view =
+  (project?: string) =>
+  (i: Image): Section[] => [
+    {
+      facts: [
+        fact('Name', i.name),
+        fact('State', i.message === '' ? i.state : `${i.state}: ${i.message}`, toneOf(i)),
+        ...(i.description === '' ? [] : [fact('Description', i.description)]),
+        fact('Disk', sizeOf(i.virtualBytes)),
+        fact('As sent', i.sourceFormat === null ? '' : `${i.sourceFormat}, ${sizeOf(i.sourceBytes)}`),
+        fact('SHA-256', i.sha256),
+        fact('Architecture', i.architecture),
+        fact('Firmware', i.firmware),
+        fact('Public', i.public ? 'yes, in all projects' : 'no'),
+        ...(project === undefined ? [] : [fact('Project', project)]),
+        ...(i.taskId === null ? [] : [fact('Task', i.taskId)]),
+        fact('Created', moment(i.createdAt)),
+        fact('Id', i.id),
+      ],
+    },
+  ];
 
 export class ImageCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
-    const image = program.command('image').description('disk images that instances start from');
-    image
-      .command('list')
-      .description('list images')
-      .action(async () => {
-        context.print(await context.list<Image>('/images', { project: context.project() }), [
-          { header: 'name', value: (i) => i.name },
-          { header: 'state', value: (i) => i.state },
-          { header: 'size', value: (i) => (i.virtualBytes === null ? '' : formatBytes(i.virtualBytes)) },
-          { header: 'format', value: (i) => i.sourceFormat ?? '' },
-          { header: 'public', value: (i) => (i.public ? 'yes' : 'no') },
-          { header: 'created', value: (i) => formatTime(i.createdAt) },
-          { header: 'firmware', value: (i) => i.firmware, wide: true },
-          { header: 'architecture', value: (i) => i.architecture, wide: true },
-          { header: 'message', value: (i) => i.message, wide: true },
-          { header: 'id', value: (i) => i.id, wide: true },
-        ]);
-      });
+    const image = nounCommand(program, context, imageNoun, 'disk images that instances start from');
+    addListOptions(image.command('list').description('list images')).action((options: ListOptions) =>
+      context.printList((search) => context.list<Image>('/images', { ...search, project: context.project() }), columns, options),
+    );
     image
       .command('import')
       .description('import a raw or qcow2 image from a file or a URL')
@@ -45,8 +75,8 @@ export class ImageCommands implements CliRegistrar {
       .option('--url <url>', 'let the server fetch it from this http or https address')
       .requiredOption('--name <name>')
       .option('--checksum <digest>', 'sha256:<hex> or sha512:<hex> of the bytes as sent')
-      .option('--format <format>', 'raw or qcow2; told by its header when missing')
-      .option('--firmware <firmware>', 'bios or uefi, when the disk boots by one only: then it runs only on hosts that have it')
+      .addOption(choice(new Option('--format <format>', 'raw or qcow2; told by its header when missing'), ['raw', 'qcow2']))
+      .addOption(choice(new Option('--firmware <firmware>', 'bios or uefi, when the disk boots by one only: then it runs only on hosts that have it'), ['bios', 'uefi']))
       .option('--description <text>')
       .option('--public', 'visible in all projects (admins only)')
       .option('-w, --wait', 'with --url: show each step and return when it is ready (always so with --file)')
@@ -55,27 +85,16 @@ export class ImageCommands implements CliRegistrar {
         'after',
         '\nExamples:\n  vcctl image import --file debian.qcow2 --name debian\n  vcctl image import --file "$(bin/debian-image bookworm)" --name debian      # made from Debian\'s archive\n  vcctl image import --url https://cloud.example.org/d.qcow2 --name debian --checksum sha256:… --wait',
       )
-      .action(async (options: ImportOptions) => context.printOne(await importImage(context, options)));
+      .action(async (options: ImportOptions) => context.show(await importImage(context, options), view()));
     image
       .command('show')
       .description('show an image')
       .argument('<image>', 'name or id')
-      .action(async (ref: string) => context.printOne(await context.request<Image>('GET', pathOf(ref), { query: { project: context.project() } })));
-    image
-      .command('delete')
-      .description('delete images; instances made of them are not touched')
-      .argument('<image...>', 'names or ids')
-      .option('-y, --yes', 'do not ask')
-      .option('-w, --wait', 'return when they are gone')
-      .action(async (refs: string[], options: { yes?: boolean; wait?: boolean }) => {
-        if (!options.yes && !(await context.confirm(`Delete ${refs.join(', ')}?`))) return;
-        await context.each(refs, async (ref) => {
-          const answer = await context.request<{ taskId?: string | null } | undefined>('DELETE', pathOf(ref), { query: { project: context.project() } });
-          const taskId = answer?.taskId;
-          if (options.wait && taskId) await context.follow(taskId);
-          context.info(options.wait || !taskId ? `image ${ref} deleted` : `image ${ref}: delete accepted (task ${taskId})`);
-        });
+      .action(async (ref: string) => {
+        const [found, projects] = await Promise.all([context.get<Image>('image', ref), projectNames(context)]);
+        context.show(found, view(projects.get(found.projectId)));
       });
+    addDelete(image, context, imageNoun, { description: 'delete images; instances made of them are not touched', task: true });
   }
 }
 
@@ -94,14 +113,14 @@ const uploadInto = async (context: CliContext, created: Image, file: string): Pr
   try {
     return await context.upload<Image>('PUT', `/images/${created.id}/content`, file);
   } catch (error) {
-    await context.request('DELETE', pathOf(created.id)).catch(() => context.info(`The image record ${created.id} could not be removed: vcctl image delete ${created.id}`));
+    await context.request('DELETE', `/images/${created.id}`).catch(() => context.info(`The image record ${created.id} could not be removed: vcctl image delete ${created.id}`));
     throw error;
   }
 };
 
 const settled = async (context: CliContext, image: Image): Promise<Image> => {
   if (image.taskId !== null) await context.follow(image.taskId);
-  const now = await context.request<Image>('GET', pathOf(image.id));
+  const now = await context.request<Image>('GET', `/images/${image.id}`);
   if (now.state === 'error') throw new CliFailure(`The import failed: ${now.message}`, { exitCode: exitCodes.failed, code: 'image_error' });
   return now;
 };

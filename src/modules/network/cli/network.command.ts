@@ -1,30 +1,56 @@
 import type { Command } from 'commander';
-import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
-import { formatTime } from '../../../core/cli/format';
+import type { CliColumn, CliContext, CliRegistrar } from '../../../core/cli/cli-context';
+import { addDelete } from '../../../core/cli/delete-command';
+import { addEdit, addRename } from '../../../core/cli/edit-command';
+import { formatTime, moment } from '../../../core/cli/format';
+import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
+import { projectNames } from '../../../core/cli/names-by-id';
+import { nounCommand, type Noun } from '../../../core/cli/noun';
+import { fact, type Section } from '../../../core/cli/sections';
 import type { Network } from '../contract/network.api';
 
-const pathOf = (ref: string): string => `/networks/${encodeURIComponent(ref)}`;
+const networkNoun: Noun = { name: 'network', plural: 'networks', path: '/networks', inProject: true };
+
 const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
+
+const columns: CliColumn<Network>[] = [
+  { header: 'name', value: (n) => n.name },
+  { header: 'subnet', value: (n) => n.subnet },
+  { header: 'gateway', value: (n) => n.gateway },
+  { header: 'nat', value: (n) => (n.nat ? 'yes' : 'no') },
+  { header: 'addresses', value: (n) => `${n.addresses.used}/${n.addresses.total}`, raw: (n) => n.addresses.used },
+  { header: 'dns', value: (n) => n.dns.join(', '), wide: true },
+  { header: 'mtu', value: (n) => String(n.mtu), raw: (n) => n.mtu, wide: true },
+  { header: 'created', value: (n) => formatTime(n.createdAt), raw: (n) => n.createdAt, wide: true },
+  { header: 'id', value: (n) => n.id, wide: true, whole: true },
+];
+
+const view =
+  (project?: string) =>
+  (n: Network): Section[] => [
+    {
+      facts: [
+        fact('Name', n.name),
+        ...(n.description === '' ? [] : [fact('Description', n.description)]),
+        fact('Subnet', n.subnet),
+        fact('Gateway', n.gateway),
+        fact('Addresses', `${n.addresses.used} of ${n.addresses.total} in use`),
+        fact('DNS', n.dns.join(', ') || "the host's own"),
+        fact('NAT', n.nat ? 'yes, guests reach the outside' : 'no, guests reach each other only'),
+        fact('MTU', String(n.mtu)),
+        ...(project === undefined ? [] : [fact('Project', project)]),
+        fact('Created', moment(n.createdAt)),
+        fact('Id', n.id),
+      ],
+    },
+  ];
 
 export class NetworkCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
-    const network = program.command('network').description('private networks of a project');
-    network
-      .command('list')
-      .description('list networks')
-      .action(async () => {
-        context.print(await context.list<Network>('/networks', { project: context.project() }), [
-          { header: 'name', value: (n) => n.name },
-          { header: 'subnet', value: (n) => n.subnet },
-          { header: 'gateway', value: (n) => n.gateway },
-          { header: 'nat', value: (n) => (n.nat ? 'yes' : 'no') },
-          { header: 'addresses', value: (n) => `${n.addresses.used}/${n.addresses.total}` },
-          { header: 'dns', value: (n) => n.dns.join(', '), wide: true },
-          { header: 'mtu', value: (n) => String(n.mtu), wide: true },
-          { header: 'created', value: (n) => formatTime(n.createdAt), wide: true },
-          { header: 'id', value: (n) => n.id, wide: true },
-        ]);
-      });
+    const network = nounCommand(program, context, networkNoun, 'private networks of a project');
+    addListOptions(network.command('list').description('list networks')).action((options: ListOptions) =>
+      context.printList((search) => context.list<Network>('/networks', { ...search, project: context.project() }), columns, options),
+    );
     network
       .command('create')
       .description('create a network')
@@ -36,27 +62,21 @@ export class NetworkCommands implements CliRegistrar {
       .option('--description <text>')
       .addHelpText('after', '\nExamples:\n  vcctl network create n1 --subnet 10.10.0.0/24\n  vcctl network create inner --subnet 10.20.0.0/24 --no-nat')
       .action(async (name: string, options: { subnet: string; gateway?: string; dns?: string[]; nat: boolean; description?: string }) => {
-        context.printOne(await context.request<Network>('POST', '/networks', { query: { project: context.project() }, body: { name, ...options } }));
+        context.show(await context.request<Network>('POST', '/networks', { query: { project: context.project() }, body: { name, ...options } }), view());
       });
     network
       .command('show')
       .description('show a network')
       .argument('<network>', 'name or id')
-      .action(async (ref: string) => context.printOne(await context.request<Network>('GET', pathOf(ref), { query: { project: context.project() } })));
-    network
-      .command('delete')
-      .description('delete networks that no instance uses')
-      .argument('<network...>', 'names or ids')
-      .option('-y, --yes', 'do not ask')
-      .option('-w, --wait', 'return when they are gone')
-      .action(async (refs: string[], options: { yes?: boolean; wait?: boolean }) => {
-        if (!options.yes && !(await context.confirm(`Delete ${refs.join(', ')}?`))) return;
-        await context.each(refs, async (ref) => {
-          const answer = await context.request<{ taskId?: string | null } | undefined>('DELETE', pathOf(ref), { query: { project: context.project() } });
-          const taskId = answer?.taskId;
-          if (options.wait && taskId) await context.follow(taskId);
-          context.info(options.wait || !taskId ? `network ${ref} deleted` : `network ${ref}: delete accepted (task ${taskId})`);
-        });
+      .action(async (ref: string) => {
+        const [found, projects] = await Promise.all([context.get<Network>('network', ref), projectNames(context)]);
+        context.show(found, view(projects.get(found.projectId)));
       });
+    addRename(network, context, networkNoun);
+    addEdit(network, context, networkNoun, [
+      { member: 'description', flags: '--description <text>', description: 'what it is for' },
+      { member: 'dns', flags: '--dns <address>', description: 'name server for its guests; may be repeated; replaces all', list: true },
+    ]);
+    addDelete(network, context, networkNoun, { description: 'delete networks that no instance uses', task: true });
   }
 }

@@ -1,23 +1,57 @@
 import type { Command } from 'commander';
-import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
+import type { CliColumn, CliContext, CliRegistrar, Tone } from '../../../core/cli/cli-context';
+import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
+import { namesById } from '../../../core/cli/names-by-id';
+import { nounCommand, type Noun } from '../../../core/cli/noun';
+import { fact, type Section } from '../../../core/cli/sections';
 import type { Port } from '../contract/network.api';
+
+const portNoun: Noun = { name: 'port', plural: 'ports', path: '/ports', inProject: true, nameless: true, listOnly: true };
+
+type Names = ReadonlyMap<string, string>;
+
+const toneOf = (port: Port): Tone => (port.state === 'active' ? 'good' : port.state === 'error' ? 'bad' : undefined);
+const instanceOf = (port: Port, names: Names): string => (port.instanceId === null ? '' : (names.get(port.instanceId) ?? port.instanceId));
+
+const columns = (names: Names): CliColumn<Port>[] => [
+  { header: 'address', value: (p) => p.address },
+  { header: 'mac', value: (p) => p.mac },
+  { header: 'network', value: (p) => p.network },
+  { header: 'state', value: (p) => p.state, tone: toneOf },
+  { header: 'instance', value: (p) => instanceOf(p, names) },
+  { header: 'message', value: (p) => p.message, wide: true },
+  { header: 'id', value: (p) => p.id, wide: true, whole: true },
+];
+
+const view =
+  (names: Names) =>
+  (p: Port): Section[] => [
+    {
+      facts: [
+        fact('Address', p.address),
+        fact('MAC', p.mac),
+        fact('Network', p.network),
+        fact('Instance', instanceOf(p, names)),
+        fact('State', p.message === '' ? p.state : `${p.state}: ${p.message}`, toneOf(p)),
+        fact('Id', p.id),
+      ],
+    },
+  ];
 
 export class PortCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
-    const port = program.command('port').description('where instances join networks');
+    const port = nounCommand(program, context, portNoun, 'where instances join networks');
+    addListOptions(port.command('list').description('list ports')).action(async (options: ListOptions) => {
+      const names = await namesById(context, 'instance');
+      await context.printList((search) => context.list<Port>('/ports', { ...search, project: context.project() }), columns(names), options);
+    });
     port
-      .command('list')
-      .description('list ports')
-      .action(async () => {
-        context.print(await context.list<Port>('/ports', { project: context.project() }), [
-          { header: 'address', value: (p) => p.address },
-          { header: 'mac', value: (p) => p.mac },
-          { header: 'network', value: (p) => p.network },
-          { header: 'state', value: (p) => p.state },
-          { header: 'instance', value: (p) => p.instanceId ?? '' },
-          { header: 'message', value: (p) => p.message, wide: true },
-          { header: 'id', value: (p) => p.id, wide: true },
-        ]);
+      .command('show')
+      .description('show a port')
+      .argument('<port>', 'id')
+      .action(async (ref: string) => {
+        const [found, names] = await Promise.all([context.get<Port>('port', ref), namesById(context, 'instance')]);
+        context.show(found, view(names));
       });
   }
 }

@@ -15,8 +15,10 @@ const lineOf = (task: Task): string => {
   return `${clock()}  ${task.id}  ${plain(task.type)}  ${task.subject.kind} ${plain(task.subject.name)}  ${task.state}  ${plain(at)}`.trimEnd() + '\n';
 };
 
-/** One look at the list: prints what is new or has changed since the last one, oldest first. */
-export const lookAtTasks = async (context: CliContext, query: Record<string, string | undefined>, limit: number, seen: Map<string, { sign: string; live: boolean }>): Promise<void> => {
+type Looker = Pick<CliContext, 'list' | 'request' | 'printText'>;
+
+/** One look at the list: prints what is new or has changed since the last one, oldest first; `quiet` only remembers it. */
+export const lookAtTasks = async (context: Looker, query: Record<string, string | undefined>, limit: number, seen: Map<string, { sign: string; live: boolean }>, quiet = false): Promise<void> => {
   const tasks = await context.list<Task>('/tasks', query, limit);
   const listed = new Set(tasks.map((task) => task.id));
   // What a filter by state does not show any more has ended: its end is part of the story.
@@ -34,7 +36,7 @@ export const lookAtTasks = async (context: CliContext, query: Record<string, str
     if (seen.get(task.id)?.sign === sign) continue;
     seen.delete(task.id);
     seen.set(task.id, { sign, live: live.has(task.state) });
-    context.printText(task, () => lineOf(task));
+    if (!quiet) context.printText(task, () => lineOf(task));
   }
   for (const id of seen.keys()) {
     if (seen.size <= remembered) break;
@@ -42,9 +44,13 @@ export const lookAtTasks = async (context: CliContext, query: Record<string, str
   }
 };
 
-/** Prints each change of the tasks that the query finds, until the command is ended. */
-export const followTasks = async (context: CliContext, query: Record<string, string | undefined>, limit: number): Promise<never> => {
+/**
+ * Prints each change of the tasks that the query finds, until the command is ended: from now on, or with `past` also what there is already.
+ */
+export const followTasks = async (context: CliContext, query: Record<string, string | undefined>, limit: number, past: boolean): Promise<never> => {
   const seen = new Map<string, { sign: string; live: boolean }>();
+  // What is there already is known, and not told again: only its further changes are.
+  if (!past) await lookAtTasks(context, query, limit, seen, true);
   for (;;) {
     await lookAtTasks(context, query, limit, seen);
     await new Promise((resolve) => setTimeout(resolve, everyMs));

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { CliContext } from '../../../core/cli/cli-context';
+import type { CliContext, Outcome } from '../../../core/cli/cli-context';
 import type { CliFailure } from '../../../core/cli/cli-failure';
 import type { Task, TaskDetail } from '../contract/task.api';
 import { lookAtTasks } from './follow-tasks';
@@ -46,19 +46,23 @@ interface Ran {
 
 const run = async (args: string[], answers: Partial<TaskDetail>[] = [{}]): Promise<Ran & { failure?: CliFailure }> => {
   const ran: Ran = { requests: [], lists: [], printed: '', notes: [] };
-  const context = {
+  const context: CliContext = {
     request: async (method: string, path: string, options: { body?: unknown; query?: Record<string, unknown> } = {}) => {
       ran.requests.push({ method, path, ...options });
       return { ...base, ...(answers.length > 1 ? answers.shift() : answers[0]) };
     },
     list: async (_path: string, query: Record<string, unknown>) => (ran.lists.push(query), [base]),
-    print: (rows: Task[], columns: { header: string; value: (t: Task) => string }[]) => (ran.printed += rows.map((row) => columns.map((c) => c.value(row)).join('|')).join('\n')),
+    addNoun: () => undefined,
+    resolve: async (_noun: string, ref: string) => ref,
+    get: async (_noun: string, ref: string) => context.request('GET', `/tasks/${ref}`),
+    printList: async (fetch: (search: object) => Promise<Task[]>, columns: { header: string; value: (t: Task) => string }[]) =>
+      (ran.printed += (await fetch({})).map((row) => columns.map((c) => c.value(row)).join('|')).join('\n')),
     printText: (_object: object, text: () => string) => (ran.printed += text()),
     project: () => 'default',
     info: (line: string) => ran.notes.push(line),
     confirm: async () => true,
-    each: async (refs: string[], work: (ref: string) => Promise<void>) => {
-      for (const ref of refs) await work(ref);
+    each: async (refs: string[], work: (ref: string) => Promise<Outcome>) => {
+      for (const ref of refs) ran.notes.push((await work(ref)).text);
     },
     follow: async () => undefined,
   } as unknown as CliContext;
@@ -117,6 +121,28 @@ describe('vcctl task', () => {
   it('waits for the end of a verb, and fails when the task is stuck again', async () => {
     expect((await run(['retry', id, '--wait'], [{ state: 'compensating' }, { state: 'compensating' }, { state: 'failed' }])).notes).toEqual([`task ${id}: failed`]);
     expect((await run(['retry', id, '--wait'], [{ state: 'compensating' }, { state: 'stuck' }])).failure).toMatchObject({ exitCode: 1, code: 'no_space' });
+  });
+
+  it('takes the states there are, and says which was meant', async () => {
+    expect((await run(['list', '--state', 'running,Stuck', '--state', 'live'])).lists[0]).toMatchObject({ state: 'running,stuck,live' });
+    expect((await run(['list', '--state', 'runing'])).failure).toMatchObject({
+      exitCode: 2,
+      message: '--state: "runing" is not one of queued, running, compensating, succeeded, failed, cancelled, stuck, live; did you mean running?',
+    });
+  });
+
+  it('follows from now on: what is there already is not told again, its changes are', async () => {
+    let out = '';
+    const task: Task = { ...base, state: 'running', endedAt: null, error: null, progress: 10 };
+    const old: Task = { ...base, id: '0b7e9c5e-0000-4000-8000-000000000002', state: 'succeeded', error: null };
+    let listed: Task[] = [old, task];
+    const context = { list: async () => listed, request: async () => task, printText: (_: object, text: () => string) => (out += text()) } as unknown as CliContext;
+    const seen = new Map<string, { sign: string; live: boolean }>();
+    await lookAtTasks(context, {}, 10, seen, true);
+    expect(out).toBe('');
+    listed = [old, { ...task, progress: 60 }];
+    await lookAtTasks(context, {}, 10, seen);
+    expect(out.trim().split('\n')).toEqual([expect.stringMatching(/running {2}60 %/)]);
   });
 
   it('prints each change of a list once, and the end of what the filter does not show any more', async () => {

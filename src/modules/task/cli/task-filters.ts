@@ -1,5 +1,9 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
+import { oneOf } from '../../../core/cli/choice';
 import { usageFailure } from '../../../core/cli/cli-failure';
+import type { Task } from '../contract/task.api';
+
+type TaskState = Task['state'];
 
 export interface FilterOptions {
   state?: string[];
@@ -29,10 +33,18 @@ export const parseMoment = (value: string, option: string, now: number = Date.no
   return new Date(at).toISOString();
 };
 
+const states: readonly (TaskState | 'live')[] = ['queued', 'running', 'compensating', 'succeeded', 'failed', 'cancelled', 'stuck', 'live'];
+
+/** `running,stuck`, also several times. */
+const collectStates = (value: string, before: string[] | undefined): string[] => [...(before ?? []), ...value.split(',').map((state) => oneOf(state.trim(), states, '--state'))];
+
+/** The option with its values for the shell's completion; several may be joined by commas, so the values alone do not judge it. */
+const stateOption = (): Option => new Option('--state <state,...>', 'queued, running, compensating, succeeded, failed, cancelled, stuck, or live for all that are not over').choices(states).argParser(collectStates);
+
 /** The options that narrow a list of tasks. */
 export const addFilters = (command: Command): Command =>
   command
-    .option('--state <state,...>', 'queued, running, compensating, succeeded, failed, cancelled, stuck, or live for all that are not over', collect)
+    .addOption(stateOption())
     .option('--type <type,...>', 'e.g. compute.create-instance, or all of a module: compute.', collect)
     .option('--subject <name|id>', 'of one object')
     .option('--kind <kind>', 'of objects of one kind, e.g. instance')

@@ -1,0 +1,68 @@
+import type { CliColumn, Tone } from '../../../core/cli/cli-context';
+import { formatBytes, formatTime, moment } from '../../../core/cli/format';
+import { fact, type Section } from '../../../core/cli/sections';
+import type { Instance, InstanceState } from '../contract/compute.api';
+
+const tones: Record<InstanceState, Tone> = {
+  building: 'busy',
+  running: 'good',
+  starting: 'busy',
+  stopping: 'busy',
+  rebooting: 'busy',
+  stopped: undefined,
+  deleting: 'busy',
+  unknown: 'busy',
+  error: 'bad',
+};
+/** For `--state`. */
+export const instanceStateNames = Object.keys(tones);
+
+export const instanceColumns: CliColumn<Instance>[] = [
+  { header: 'name', value: (i) => i.name },
+  { header: 'state', value: (i) => i.state, tone: (i) => tones[i.state] },
+  { header: 'address', value: (i) => i.ports.map((p) => p.address).join(', '), whole: true },
+  { header: 'flavor', value: (i) => i.flavor.name },
+  { header: 'image', value: (i) => i.image.name },
+  { header: 'host', value: (i) => i.host?.name ?? '' },
+  { header: 'created', value: (i) => formatTime(i.createdAt), raw: (i) => i.createdAt },
+  { header: 'vcpus', value: (i) => String(i.flavor.vcpus), raw: (i) => i.flavor.vcpus, wide: true },
+  { header: 'memory', value: (i) => formatBytes(i.flavor.memoryBytes), raw: (i) => i.flavor.memoryBytes, wide: true },
+  { header: 'hostname', value: (i) => i.hostname, wide: true },
+  { header: 'vmm', value: (i) => i.vmm ?? '', wide: true },
+  { header: 'reason', value: (i) => i.stateReason, wide: true },
+  { header: 'id', value: (i) => i.id, wide: true, whole: true },
+];
+
+/** `ssh-ed25519 AAAA… anna@laptop` → `anna@laptop (ssh-ed25519)`. */
+const keyLabel = (key: string): string => {
+  const [type = '', data, ...comment] = key.split(' ');
+  return data === undefined ? key : comment.length > 0 ? `${comment.join(' ')} (${type})` : `${type} …${data.slice(-12)}`;
+};
+
+const sizeOf = ({ flavor }: Instance): string =>
+  `${flavor.name} (${flavor.vcpus} vCPU${flavor.vcpus === 1 ? '' : 's'}, ${formatBytes(flavor.memoryBytes)}, root disk ${flavor.diskBytes === 0 ? 'as large as the image' : formatBytes(flavor.diskBytes)})`;
+
+/** An instance as people read it. `project` is its project's name, where it is known. */
+export const instanceView =
+  (project?: string) =>
+  (i: Instance): Section[] => [
+    {
+      facts: [
+        fact('Name', i.name),
+        fact('Hostname', i.hostname),
+        fact('State', i.stateReason === '' ? i.state : `${i.state}: ${i.stateReason}`, tones[i.state]),
+        ...(i.description === '' ? [] : [fact('Description', i.description)]),
+        fact('Flavor', sizeOf(i)),
+        fact('Image', i.image.name),
+        fact('Host', i.host ? `${i.host.name}${i.vmm === null ? '' : ` (${i.vmm})`}` : 'not chosen yet'),
+        fact('SSH keys', i.sshKeys.map(keyLabel).join(', ') || 'none'),
+        fact('Stop grace', `${i.stopGraceSeconds} s`),
+        ...(project === undefined ? [] : [fact('Project', project)]),
+        ...(i.taskId === null ? [] : [fact('Task', i.taskId)]),
+        fact('Created', moment(i.createdAt)),
+        fact('Started', moment(i.startedAt)),
+        fact('Id', i.id),
+      ],
+    },
+    { title: 'Addresses', headers: ['network', 'address', 'mac'], rows: i.ports.map((p) => [p.network, p.address, p.mac]), none: 'none yet' },
+  ];

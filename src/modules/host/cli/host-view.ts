@@ -1,0 +1,103 @@
+import type { CliColumn, Tone } from '../../../core/cli/cli-context';
+import { formatBytes, formatTime, moment } from '../../../core/cli/format';
+import { fact, type Fact, type Section } from '../../../core/cli/sections';
+import type { Host, HostDetail, HostState, Inventory } from '../contract/host.api';
+
+const tones: Record<HostState, Tone> = {
+  discovered: 'busy',
+  enrolling: 'busy',
+  testing: 'busy',
+  ready: 'good',
+  unknown: 'busy',
+  degraded: 'bad',
+  draining: 'busy',
+  maintenance: 'busy',
+  failed: 'bad',
+  retired: undefined,
+};
+export const hostStateNames = Object.keys(tones);
+const toneOf = (host: Host): Tone => tones[host.state];
+
+export const hostColumns: CliColumn<Host>[] = [
+  { header: 'name', value: (h) => h.name },
+  { header: 'state', value: (h) => h.state, tone: toneOf },
+  { header: 'schedulable', value: (h) => (h.schedulable ? 'yes' : 'no') },
+  { header: 'instances', value: (h) => String(h.capacity.instances), raw: (h) => h.capacity.instances },
+  { header: 'vcpus', value: (h) => `${h.capacity.vcpusUsed}/${h.capacity.vcpus}`, raw: (h) => h.capacity.vcpusUsed },
+  { header: 'memory', value: (h) => `${formatBytes(h.capacity.memoryBytesUsed)} of ${formatBytes(h.capacity.memoryBytes)}`, raw: (h) => h.capacity.memoryBytesUsed },
+  { header: 'last seen', value: (h) => formatTime(h.lastSeenAt), raw: (h) => h.lastSeenAt },
+  { header: 'disk', value: (h) => `${formatBytes(h.capacity.diskBytesUsed)} of ${formatBytes(h.capacity.diskBytes)}`, raw: (h) => h.capacity.diskBytesUsed, wide: true },
+  { header: 'address', value: (h) => h.address, wide: true },
+  { header: 'breaker', value: (h) => h.breaker, wide: true },
+  { header: 'id', value: (h) => h.id, wide: true, whole: true },
+];
+
+/** More vCPUs than threads are given out on purpose: guests seldom want all of theirs at once. */
+const vcpusOf = (host: HostDetail): string => {
+  const { vcpus, vcpusUsed } = host.capacity;
+  const threads = host.inventory?.cpu.threads ?? 0;
+  const times = threads > 0 ? vcpus / threads : 1;
+  const why = times > 1 ? ` (${threads} threads, overcommitted ${Number(times.toFixed(1))} times: guests share them)` : '';
+  return `${vcpusUsed} of ${vcpus} given out${why}`;
+};
+
+const machine = (inventory: Inventory): Fact[] => [
+  fact('Processor', `${inventory.cpu.model}, ${inventory.cpu.threads} thread${inventory.cpu.threads === 1 ? '' : 's'}`),
+  fact('Memory', formatBytes(inventory.memory.totalBytes)),
+  fact('Kernel', `${inventory.kernel}, ${inventory.architecture}`),
+  fact('Agent', inventory.agentVersion),
+  ...(inventory.cgroup ? [fact('Control groups', `version ${inventory.cgroup.version}, ${inventory.cgroup.controllers.join(', ') || 'no controllers'}`)] : []),
+];
+
+const inventorySections = (inventory: Inventory): Section[] => [
+  { title: 'Machine', facts: machine(inventory) },
+  {
+    title: 'Virtual machine monitors',
+    headers: ['kind', 'version', 'accelerator', 'usable', 'reason'],
+    rows: inventory.vmms.map((v) => [v.kind, v.version, v.accel, v.usable ? 'yes' : 'no', v.reason]),
+    tone: (row, column) => (column === 3 ? (inventory.vmms[row]?.usable ? 'good' : 'bad') : undefined),
+    none: 'none found',
+  },
+  { title: 'Storage pools', headers: ['name', 'driver', 'size', 'free'], rows: inventory.pools.map((p) => [p.name, p.driver, formatBytes(p.totalBytes), formatBytes(p.freeBytes)]), none: 'none' },
+  { title: 'Disks', headers: ['name', 'size', 'model'], rows: inventory.disks.map((d) => [d.name, formatBytes(d.sizeBytes), d.model]) },
+  {
+    title: 'Network cards',
+    headers: ['name', 'mac', 'mtu', 'speed', 'link'],
+    rows: inventory.nics.map((n) => [n.name, n.mac, String(n.mtu), n.speedMbit === null ? '' : `${n.speedMbit} Mbit/s`, n.up ? 'up' : 'down']),
+  },
+];
+
+/** A condition that is as it should be needs no colour; `true` is good for all of them. */
+const conditionTone = (status: string): Tone => (status === 'true' ? 'good' : status === 'false' ? 'bad' : 'busy');
+
+/** A host as people read it. */
+export const hostView = (host: HostDetail): Section[] => [
+  {
+    facts: [
+      fact('Name', host.name),
+      fact('State', host.state, toneOf(host)),
+      fact('Takes instances', host.schedulable ? 'yes' : 'no'),
+      fact('Address', host.address),
+      fact('Last seen', moment(host.lastSeenAt)),
+      fact('Circuit breaker', host.breaker === 'closed' ? 'closed: it is called' : `${host.breaker}: it is not called at the moment`, host.breaker === 'closed' ? undefined : 'bad'),
+      fact('Joined', moment(host.createdAt)),
+      fact('Id', host.id),
+    ],
+  },
+  {
+    title: 'Capacity',
+    facts: [
+      fact('Instances', String(host.capacity.instances)),
+      fact('vCPUs', vcpusOf(host)),
+      fact('Memory', `${formatBytes(host.capacity.memoryBytesUsed)} of ${formatBytes(host.capacity.memoryBytes)} given out`),
+      fact('Disk', `${formatBytes(host.capacity.diskBytesUsed)} of ${formatBytes(host.capacity.diskBytes)} given out`),
+    ],
+  },
+  {
+    title: 'Conditions',
+    headers: ['condition', 'status', 'reason', 'since', 'message'],
+    rows: host.conditions.map((c) => [c.type, c.status, c.reason, formatTime(c.since), c.message]),
+    tone: (row, column) => (column === 1 ? conditionTone(host.conditions[row]?.status ?? '') : undefined),
+  },
+  ...(host.inventory ? inventorySections(host.inventory) : []),
+];
