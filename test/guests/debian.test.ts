@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Instance } from '../../src/modules/compute/contract/compute.api';
+import type { Host } from '../../src/modules/host/contract/host.api';
 import { hostHash, networkNetns } from '../../src/modules/network/node/drivers/linux/names';
 import { TestCloud } from '../support/cloud';
 import { debianImage, DebianGuest, soundQemu, type Firmware, type GuestFacts, type Suite } from './debian-guest';
@@ -70,6 +71,11 @@ describe('Debian, as it is installed from its archive', () => {
   const remove = async (instance: Instance): Promise<void> => {
     await cloud.settled((await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${instance.id}`)).taskId);
   };
+
+  it('has a host against whose QEMU nothing is known', async () => {
+    const { conditions } = await cloud.api.ok<Host>('GET', '/hosts/h1');
+    expect(conditions).toContainEqual(expect.objectContaining({ type: 'VmmSound', status: 'true' }));
+  });
 
   for (const [suite, firmware, now] of matrix) {
     describe(`${suite} by ${firmware}`, () => {

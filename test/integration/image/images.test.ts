@@ -68,6 +68,16 @@ describe('upload', () => {
     expect(statSync(f.stored(body.sha256)).mode & 0o777).toBe(0o444);
   });
 
+  it('keeps by what firmware the disk boots, for those who place its instances', async () => {
+    expect((await f.create({ name: name() })).firmware).toBe('any');
+    const made = await f.create({ name: name(), firmware: 'uefi' });
+    expect(made.firmware).toBe('uefi');
+    await f.upload(made.id, Buffer.alloc(4096, 7));
+    const ready = await db.database.tx((op) => f.container.get(Images).requireReady(op, made.projectId, made.id));
+    expect(ready.firmware).toBe('uefi');
+    await expect(f.create({ name: name(), firmware: 'coreboot' })).rejects.toThrow(/firmware/);
+  });
+
   it.each([
     ['version 3', []],
     ['version 2', ['-o', 'compat=0.10']],
