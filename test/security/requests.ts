@@ -190,5 +190,6 @@ export const requests: Record<string, Make> = {
   'GET /hosts/{ref}': async (s) => ({ path: `/hosts/${await host(s)}` }),
   'PATCH /hosts/{ref}': async (s) => ({ path: `/hosts/${await host(s)}`, body: { maintenance: true } }),
   'DELETE /hosts/{ref}': async (s) => ({ path: `/hosts/${await host(s)}` }),
+  'GET /events/position': async () => ({ path: '/events/position' }),
   'GET /events': async () => ({ path: '/events' }),
 };

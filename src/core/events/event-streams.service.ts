@@ -24,6 +24,11 @@ export class EventStreams {
     private readonly channels: Channels,
   ) {}
 
+  /** The last event that this process has told its streams. */
+  get position(): number {
+    return this.dispatcher.position;
+  }
+
   /** Answers with a stream and returns once it is live. Throws 429 or 503 when there are too many. */
   async serve({ principal, filter, since, res }: StreamRequest): Promise<void> {
     const to: { stream?: SseStream } = {};

@@ -32,6 +32,18 @@ export class EventsController extends Controller {
       route(
         {
           method: 'GET',
+          path: '/events/position',
+          summary: 'Where events are now: what is read after this answer contains all events up to it',
+          tag: 'events',
+          scope: 'self',
+          reason: 'a number that tells nothing of anyone',
+          response: z.object({ seq: z.number().int() }),
+        },
+        async () => ({ seq: this.streams.position }),
+      ),
+      route(
+        {
+          method: 'GET',
           path: '/events',
           summary: 'Follow changes as Server-Sent Events',
           tag: 'events',
