@@ -19,6 +19,19 @@ export default defineConfig(({ mode }) => ({
     // Scripts and styles are files of their own, so that a strict Content-Security-Policy can hold.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rolldownOptions: {
+      output: {
+        // What is not shown first comes in few chunks: pages are small, and each request costs a round trip.
+        codeSplitting: {
+          groups: [
+            { name: 'terminal', test: /node_modules\/@xterm\// },
+            { name: 'live', test: /node_modules\/(socket\.io|engine\.io|@socket\.io)/ },
+            { name: 'shared', test: /rolldown\/runtime/, priority: 1 },
+            { name: 'shared', minShareCount: 2 },
+          ],
+        },
+      },
+    },
   },
   server: mode === 'fake' ? {} : { proxy: { '/api': { target: backend, secure: false, ws: true } } },
 }));

@@ -172,10 +172,12 @@ const page = (items: Item[], query: URLSearchParams): unknown => {
 
 const filtered = (items: Item[], collection: string, query: URLSearchParams): Item[] => {
   const wanted = (item: Item): boolean => {
-    const x = item as Item & { state?: string; subject?: { id: string }; host?: { id: string } | null };
+    const x = item as Item & { state?: string; subject?: { id: string; name: string }; ports?: { address: string }[]; host?: { id: string } | null };
     const state = query.get('state');
     if (query.has('project') && x.projectId !== undefined && x.projectId !== null && x.projectId !== query.get('project')) return false;
-    if (query.has('name') && !(x.name ?? '').includes(query.get('name') ?? '')) return false;
+    const q = query.get('q')?.toLowerCase() ?? '';
+    const searched = [x.name, x.id, x.subject?.name, x.subject?.id, ...(x.ports ?? []).map((port) => port.address)];
+    if (q !== '' && !searched.some((text) => text?.toLowerCase().includes(q) === true)) return false;
     if (state === 'live' ? !['queued', 'running', 'compensating', 'stuck'].includes(x.state ?? '') : state !== null && x.state !== state) return false;
     if (query.has('subject') && x.subject?.id !== query.get('subject')) return false;
     return !(collection === 'instances' && query.has('host') && x.host?.id !== query.get('host'));
@@ -199,6 +201,7 @@ const answer = (method: string, parts: string[], query: URLSearchParams, body: B
   if (collection === 'login') return { status: 200, body: tokensFor(String(body.refreshToken).split('.')[0] ?? '') };
   if (who === '') throw new Refusal(401, 'unauthenticated', 'Sign in first.');
   const w = worldOf(who);
+  if (collection === 'events') return { status: 200, body: { seq: 1 } };
   if (collection === 'logout') return { status: 204 };
   if (collection === 'whoami') return { status: 200, body: { user: w.me, via: 'session', projects: w.projects.map((p) => ({ id: p.id, name: p.name, role: w.role })) } };
   if (collection === 'host-tokens')
@@ -328,7 +331,8 @@ const attachSockets = (server: Server): void => {
 
 const mount = (middlewares: Connect.Server, server: Server): void => {
   middlewares.use((req, res, next) => {
-    if (req.url?.startsWith('/api/v1/') === true && !req.url.startsWith('/api/v1/live')) void handle(req, res);
+    if (req.url === '/health') res.end('{}');
+    else if (req.url?.startsWith('/api/v1/') === true && !req.url.startsWith('/api/v1/live')) void handle(req, res);
     else next();
   });
   attachSockets(server);

@@ -416,7 +416,14 @@ export const emptyWorld = (me: User): World => ({
   hosts: [host('hv-01', '10.0.4.11', {}, 0)],
 });
 
+/** Thousands of rows in the list of instances. */
+export const longWorld = (me: User): World => {
+  const world = busyWorld(me, 'admin');
+  const many = Array.from({ length: 3000 }, (_, n) => world.instances[n % world.instances.length]).map((i, n) => ({ ...i, id: randomUUID(), name: `node-${String(n).padStart(4, '0')}` }) as Instance);
+  return { ...world, instances: many };
+};
+
 export const worldFor = (name: string): World => {
   const me = user(name, name !== 'viewer');
-  return name === 'empty' ? emptyWorld(me) : busyWorld(me, name === 'viewer' ? 'viewer' : 'admin');
+  return name === 'empty' ? emptyWorld(me) : name === 'long' ? longWorld(me) : busyWorld(me, name === 'viewer' ? 'viewer' : 'admin');
 };

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import type { Plugin, ResolvedConfig } from 'vite';
 
 /** Most that the console may load before its first page shows. Bytes after gzip. */
-const budget = 350_000;
+const budget = 200_000;
 
 /**
  * Measures what a browser loads before anything lazy: the entry chunk, what it imports statically, and their styles, after gzip.

@@ -1,31 +1,22 @@
-import { mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
-import type { Instance } from '../../src/modules/compute/contract/compute.api';
-import { eventually, TestCloud } from '../support/cloud';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import type { Instance } from '../../../src/modules/compute/contract/compute.api';
+import { eventually, TestCloud } from '../../support/cloud';
+import { ConsoleBrowser, pictures } from '../../support/console-browser';
 
 const minutes = 60_000;
-/** Where pictures go; the one in the README is taken by hand from here. */
-const pictures = resolve(__dirname, '../../.cache/pictures');
 
 describe('the console in a browser', () => {
   let cloud: TestCloud;
-  let browser: Browser;
+  let browser: ConsoleBrowser;
   let page: Page;
-  const errors: string[] = [];
-  const address = (path: string): string => `${cloud.api.url}/console/${path}`;
+  const address = (path: string): string => browser.address(path);
 
   beforeAll(async () => {
     cloud = await TestCloud.start('web', { hosts: ['h1'] });
     await cloud.furnish();
-    mkdirSync(pictures, { recursive: true });
-    browser = await chromium.launch({
-      executablePath: '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-    });
-    const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 } });
-    page = await context.newPage();
-    page.on('pageerror', (error) => errors.push(error.message));
+    browser = await ConsoleBrowser.start(cloud.api.url);
+    page = await browser.page({ name: 'admin', password: cloud.adminPassword });
   }, 4 * minutes);
 
   afterAll(async () => {
@@ -42,14 +33,15 @@ describe('the console in a browser', () => {
   };
 
   it('logs in, and says so when the password is wrong', async () => {
-    await page.goto(address(''));
+    await page.getByRole('button', { name: 'Account of admin' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByLabel('Name').fill('admin');
     await page.getByLabel('Password').fill('not the password');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').first().waitFor();
     await page.getByLabel('Password').fill(cloud.adminPassword);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await page.screenshot({ path: join(pictures, 'overview.png') });
   }, minutes);
 
@@ -172,5 +164,5 @@ describe('the console in a browser', () => {
     await page.screenshot({ path: join(pictures, 'instances-dark.png') });
   }, 2 * minutes);
 
-  it('threw nothing in the browser', () => expect(errors).toEqual([]));
+  it('threw nothing in the browser', () => expect(browser.errors).toEqual([]));
 });

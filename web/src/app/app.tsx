@@ -1,6 +1,6 @@
 import { QueryClient, QueryClientProvider, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Tooltip as T } from 'radix-ui';
-import { lazy, Suspense, useEffect } from 'react';
+import { useEffect, type ComponentType } from 'react';
 import { BrowserRouter, Navigate, Route, Routes } from 'react-router';
 import { LoginPage } from '../features/login/login-page';
 import { OverviewPage } from '../features/overview/overview-page';
@@ -8,37 +8,45 @@ import { InstancesPage } from '../features/instances/instances-page';
 import { api } from '../lib/api';
 import { startLive } from '../lib/live';
 import { ApiError, asApiError } from '../lib/problem';
+import { reachability } from '../lib/reachability';
 import { logout, session } from '../lib/session';
 import { useStore } from '../lib/store';
 import type { Whoami } from '../lib/types';
 import { Button } from '../ui/button';
+import { lazyPart, prefetchParts } from '../ui/lazy-part';
 import { ProblemNote } from '../ui/problem-note';
 import { Toasts } from '../ui/toast';
 import { NotFoundPage } from './not-found-page';
 import { ScopeProvider, useScope } from './scope';
 import { Shell } from './shell';
 
-const CreateInstancePage = lazy(() => import('../features/instances/create-instance-page'));
-const InstancePage = lazy(() => import('../features/instances/instance-page'));
-const ConsolePage = lazy(() => import('../features/instances/console-page'));
-const ImagesPage = lazy(() => import('../features/images/images-page'));
-const NetworksPage = lazy(() => import('../features/networks/networks-page'));
-const SshKeysPage = lazy(() => import('../features/ssh-keys/ssh-keys-page'));
-const FlavorsPage = lazy(() => import('../features/flavors/flavors-page'));
-const VolumesPage = lazy(() => import('../features/volumes/volumes-page'));
-const HostsPage = lazy(() => import('../features/hosts/hosts-page'));
-const HostPage = lazy(() => import('../features/hosts/host-page'));
-const TasksPage = lazy(() => import('../features/tasks/tasks-page'));
-const ProjectsPage = lazy(() => import('../features/projects/projects-page'));
-const ProjectPage = lazy(() => import('../features/projects/project-page'));
-const UsersPage = lazy(() => import('../features/users/users-page'));
-const AccountPage = lazy(() => import('../features/account/account-page'));
+/** Every page but the first ones, in one chunk: they are small, and each request costs a round trip. */
+const page = (name: keyof typeof import('./pages')) => lazyPart<object>(() => import('./pages').then((pages) => ({ default: pages[name] as ComponentType })));
+const CreateInstancePage = page('CreateInstancePage');
+const InstancePage = page('InstancePage');
+const ConsolePage = page('ConsolePage');
+const ImagesPage = page('ImagesPage');
+const NetworksPage = page('NetworksPage');
+const SshKeysPage = page('SshKeysPage');
+const FlavorsPage = page('FlavorsPage');
+const VolumesPage = page('VolumesPage');
+const HostsPage = page('HostsPage');
+const HostPage = page('HostPage');
+const TasksPage = page('TasksPage');
+const ProjectsPage = page('ProjectsPage');
+const ProjectPage = page('ProjectPage');
+const UsersPage = page('UsersPage');
+const AccountPage = page('AccountPage');
 
 /** Refusals are final; only an unreachable or failing server is worth another try. */
-const worthRetry = (count: number, error: unknown): boolean => count < 2 && (!(error instanceof ApiError) || error.status === 0 || error.status >= 502);
+const worthRetry = (count: number, error: unknown): boolean => count < 2 && reachability.state.get().up && (!(error instanceof ApiError) || error.status === 0 || error.status >= 502);
 
 const client = new QueryClient({
-  defaultOptions: { queries: { retry: worthRetry, retryDelay: (n) => 500 * 2 ** n, staleTime: 2000 }, mutations: { retry: false } },
+  // Nothing waits for the browser to call itself online: reading fails with its reason, and a change that is not sent at once is refused.
+  defaultOptions: {
+    queries: { networkMode: 'always', refetchOnReconnect: false, retry: worthRetry, retryDelay: (n) => 500 * 2 ** n, staleTime: 2000 },
+    mutations: { networkMode: 'always', retry: false },
+  },
 });
 
 function Pages() {
@@ -74,22 +82,28 @@ function Pages() {
 function SignedIn() {
   const queries = useQueryClient();
   const me = useQuery({ queryKey: ['whoami'], queryFn: ({ signal }) => api.get<Whoami>('/whoami', undefined, signal), staleTime: 60_000 });
-  useEffect(() => startLive(queries), [queries]);
-  if (me.data !== undefined)
+  // Asked before any list, so that events from here on make the lists complete.
+  const start = useQuery({ queryKey: ['events', 'position'], queryFn: ({ signal }) => api.get<{ seq: number }>('/events/position', undefined, signal), staleTime: Infinity });
+  const position = start.data?.seq;
+  useEffect(() => (position === undefined ? undefined : startLive(queries, position)), [queries, position]);
+  const ready = me.data !== undefined && position !== undefined;
+  useEffect(() => {
+    if (ready) prefetchParts();
+  }, [ready]);
+  const failed = me.error ?? start.error;
+  if (me.data !== undefined && position !== undefined)
     return (
       <ScopeProvider me={me.data}>
-        <Suspense fallback={null}>
-          <Pages />
-        </Suspense>
+        <Pages />
       </ScopeProvider>
     );
-  if (me.error === null) return <p className="sr-only">Loading</p>;
+  if (failed === null) return <p className="sr-only">Loading</p>;
   return (
     <main className="mx-auto max-w-md px-5 py-24">
       <h1 className="mb-3 text-base font-semibold">The console cannot start</h1>
-      <ProblemNote error={asApiError(me.error)} />
+      <ProblemNote error={asApiError(failed)} />
       <div className="mt-4 flex gap-2">
-        <Button look="primary" onClick={() => void me.refetch()}>
+        <Button look="primary" onClick={() => void Promise.all([me.refetch(), start.refetch()])}>
           Try again
         </Button>
         <Button onClick={() => void logout()}>Sign out</Button>

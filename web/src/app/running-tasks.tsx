@@ -3,6 +3,8 @@ import { useNavigate } from 'react-router';
 import { openTask } from '../features/tasks/open-task';
 import { taskTitle } from '../features/tasks/task-words';
 import { useList } from '../lib/queries';
+import { reachability } from '../lib/reachability';
+import { useStore } from '../lib/store';
 import type { Task } from '../lib/types';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu';
 import { useScope } from './scope';
@@ -12,13 +14,14 @@ export function RunningTasks() {
   const { query } = useScope();
   const navigate = useNavigate();
   const live = useList<Task>('tasks', { ...query, state: 'live', system: 'false', limit: 10 });
+  const up = useStore(reachability.state).up;
   const count = live.items.length;
   const label = count === 0 ? 'No tasks running' : `${count}${live.hasNextPage ? '+' : ''} running`;
   return (
     <Menu
       trigger={
         <button type="button" aria-label={`Tasks: ${label}`} className="flex h-8 items-center gap-1.5 rounded-md px-2 text-xs text-dim hover:bg-sunken hover:text-ink">
-          {count === 0 ? <ListChecks aria-hidden className="size-4" /> : <LoaderCircle aria-hidden className="size-4 animate-spin text-busy" />}
+          {count === 0 || !up ? <ListChecks aria-hidden className="size-4" /> : <LoaderCircle aria-hidden className="size-4 animate-spin text-busy" />}
           {count > 0 && <span className="nums text-ink">{live.hasNextPage ? `${count}+` : count}</span>}
         </button>
       }

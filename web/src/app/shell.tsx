@@ -1,15 +1,18 @@
 import { BookOpen, Menu as MenuIcon, Monitor, Moon, Search, Sun, User, LogOut, Keyboard, X } from 'lucide-react';
 import { Dialog as D } from 'radix-ui';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { useEffect, useState, type CSSProperties } from 'react';
 import { NavLink, Outlet, useLocation, useNavigate } from 'react-router';
 import { logout } from '../lib/session';
+import { reachability } from '../lib/reachability';
 import { useStore } from '../lib/store';
 import { chooseTheme, currentTheme, type Theme } from '../lib/theme';
 import { cx } from '../ui/cx';
+import { lazyPart } from '../ui/lazy-part';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu';
 import { ConnectionState } from './connection-state';
 import { ErrorBoundary } from './error-boundary';
 import { navGroups } from './nav';
+import { OfflineBanner } from './offline-banner';
 import { ProjectSwitcher } from './project-switcher';
 import { RunningTasks } from './running-tasks';
 import { useScope } from './scope';
@@ -18,7 +21,7 @@ import { ShortcutsDialog } from './shortcuts-dialog';
 import { openedTask } from '../features/tasks/open-task';
 import { TaskDrawer } from '../features/tasks/task-drawer';
 
-const Palette = lazy(() => import('./palette'));
+const Palette = lazyPart(() => import('./palette'), null);
 
 function Brand() {
   return (
@@ -146,10 +149,12 @@ export function Shell() {
   const [navOpen, setNavOpen] = useState(false);
   const palette = useStore(paletteOpen);
   const drawer = useStore(openedTask) !== null;
+  // Where headings of lists stick: below the bar, and below the banner when there is one.
+  const stick = { '--stick': useStore(reachability.state).up ? '3.25rem' : '6.1rem' } as CSSProperties;
   useShortcuts(admin);
   useEffect(() => setNavOpen(false), [pathname]);
   return (
-    <div className="flex min-h-dvh">
+    <div className="flex min-h-dvh" style={stick}>
       <a href="#content" className="sr-only z-80 rounded-md bg-ink px-3 py-2 text-sm text-canvas focus:not-sr-only focus:fixed focus:top-2 focus:left-2">
         Skip to content
       </a>
@@ -189,21 +194,16 @@ export function Shell() {
             <UserMenu />
           </div>
         </header>
+        <OfflineBanner />
         <main id="content" tabIndex={-1} className={cx('min-w-0 flex-1 outline-none', drawer && 'min-[1440px]:pr-105')}>
           <ErrorBoundary key={pathname}>
-            <Suspense fallback={<div className="min-h-60" />}>
-              <Outlet />
-            </Suspense>
+            <Outlet />
           </ErrorBoundary>
         </main>
       </div>
       <TaskDrawer />
       <ShortcutsDialog />
-      {palette && (
-        <Suspense fallback={null}>
-          <Palette />
-        </Suspense>
-      )}
+      {palette && <Palette />}
     </div>
   );
 }

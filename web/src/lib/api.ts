@@ -1,4 +1,6 @@
+import { clockTime } from './format';
 import { ApiError, problemOf } from './problem';
+import { reachability } from './reachability';
 import { freshToken, refresh, session } from './session';
 
 export type Query = Record<string, string | number | undefined>;
@@ -16,9 +18,22 @@ interface RequestOptions {
   signal?: AbortSignal;
 }
 
+/** A change is never kept for later: what the user sees may be old, and when it would happen is unknown. Throws while the server does not answer. */
+const refuseOffline = (): void => {
+  const reach = reachability.state.get();
+  if (reach.up) return;
+  reachability.suspect();
+  throw new ApiError(0, 'offline', `The server has not answered since ${clockTime(reach.since)}. Nothing was sent: try again once the connection is back.`);
+};
+
+const unreachable = (changes: boolean): ApiError =>
+  changes
+    ? new ApiError(0, 'no_answer', 'The server did not answer. It may have got the request or not: look whether it was done before you try again.')
+    : new ApiError(0, 'unreachable', 'The server cannot be reached. Check your connection, or whether management is running.');
+
 const send = async (method: string, target: string, token: string, key: string | null, options: RequestOptions): Promise<Response> => {
   try {
-    return await fetch(target, {
+    const response = await fetch(target, {
       method,
       headers: {
         authorization: `Bearer ${token}`,
@@ -28,9 +43,12 @@ const send = async (method: string, target: string, token: string, key: string |
       ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
+    reachability.heard();
+    return response;
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new ApiError(0, 'unreachable', 'The server cannot be reached. Check your connection, or whether management is running.');
+    reachability.suspect();
+    throw unreachable(method !== 'GET');
   }
 };
 
@@ -38,6 +56,7 @@ const call = async <T>(method: string, path: string, options: RequestOptions = {
   // The same key for the repeat after a refresh: the server then answers instead of doing it twice.
   const key = method === 'POST' ? crypto.randomUUID() : null;
   const target = url(path, options.query);
+  if (method !== 'GET') refuseOffline();
   const token = await freshToken();
   let response = await send(method, target, token, key, options);
   if (response.status === 401) {
@@ -54,7 +73,8 @@ const call = async <T>(method: string, path: string, options: RequestOptions = {
 /** Requests below `/api/v1` as the signed-in user. They throw `ApiError`. */
 export const api = {
   get: <T>(path: string, query?: Query, signal?: AbortSignal) => call<T>('GET', path, { ...(query === undefined ? {} : { query }), ...(signal === undefined ? {} : { signal }) }),
-  post: <T>(path: string, body?: unknown, query?: Query) => call<T>('POST', path, { body: body ?? {}, ...(query === undefined ? {} : { query }) }),
+  post: <T>(path: string, body?: unknown, query?: Query, signal?: AbortSignal) =>
+    call<T>('POST', path, { body: body ?? {}, ...(query === undefined ? {} : { query }), ...(signal === undefined ? {} : { signal }) }),
   patch: <T>(path: string, body: unknown) => call<T>('PATCH', path, { body }),
   put: <T>(path: string, body: unknown) => call<T>('PUT', path, { body }),
   delete: <T>(path: string) => call<T>('DELETE', path),
@@ -69,7 +89,11 @@ export interface Upload<T> {
 export const upload = <T>(path: string, file: Blob, onProgress: (sentBytes: number) => void): Upload<T> => {
   const request = new XMLHttpRequest();
   let aborted = false;
-  const done = freshToken().then(
+  const started = async (): Promise<string> => {
+    refuseOffline();
+    return freshToken();
+  };
+  const done = started().then(
     (token) =>
       new Promise<T>((resolve, reject) => {
         if (aborted) return reject(new ApiError(0, 'aborted', 'The upload was stopped.'));
@@ -78,8 +102,12 @@ export const upload = <T>(path: string, file: Blob, onProgress: (sentBytes: numb
         request.setRequestHeader('content-type', 'application/octet-stream');
         request.upload.onprogress = (event) => onProgress(event.loaded);
         request.onabort = () => reject(new ApiError(0, 'aborted', 'The upload was stopped.'));
-        request.onerror = () => reject(new ApiError(0, 'unreachable', 'The connection broke during the upload.'));
+        request.onerror = () => {
+          reachability.suspect();
+          reject(new ApiError(0, 'unreachable', 'The connection broke during the upload.'));
+        };
         request.onload = () => {
+          reachability.heard();
           let body: unknown = null;
           try {
             body = request.responseText === '' ? null : JSON.parse(request.responseText);

@@ -43,6 +43,10 @@ export const duration = (ms: number): string => {
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 export const dateTime = (iso: string): string => exact.format(new Date(iso));
 
+const time = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+/** The time of day of a moment in milliseconds since 1970. */
+export const clockTime = (ms: number): string => time.format(ms);
+
 export const plural = (count: number, noun: string, many = `${noun}s`): string => `${count} ${count === 1 ? noun : many}`;
 
 export const percent = (part: number, whole: number): number => (whole <= 0 ? 0 : Math.min(100, Math.round((part / whole) * 100)));

@@ -1,6 +1,8 @@
 import type { InfiniteData, QueryClient } from '@tanstack/react-query';
-import type { Socket } from 'socket.io-client';
-import { freshToken } from './session';
+import { Connection, type Attempt } from './connection';
+import { ApiError } from './problem';
+import { reachability } from './reachability';
+import { freshToken, refresh, session } from './session';
 import { Store } from './store';
 import type { LiveEvent, LiveEventRecord, Page } from './types';
 
@@ -55,17 +57,26 @@ const patch = (client: QueryClient, event: LiveEvent): void => {
   client.setQueryData<Item>([collection, 'one', id], (old) => (old === undefined ? old : merge(old)));
 };
 
-/** Applies events to the query cache until stopped. The client library is a chunk of its own, fetched after login. */
-export const startLive = (client: QueryClient): (() => void) => {
-  let socket: Socket | null = null;
-  let stopped = false;
-  let retry: number | undefined;
+/** Everything that shows, but where the events of this console began. */
+const loadAnew = (client: QueryClient): void => void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'events' });
+
+/** The server took the token for no good one although it should be: a new one is fetched, once for all that ask. */
+const renew = async (): Promise<void> => {
+  const current = session.get();
+  if (current !== null) await refresh(current);
+};
+
+/**
+ * Applies events to the query cache until stopped: those after `position`, which is from before anything was loaded, so that nothing is missed and
+ * nothing need be loaded twice. The client library is a chunk of its own, fetched after login.
+ */
+export const startLive = (client: QueryClient, position: number): (() => void) => {
   let flush: number | undefined;
   let down: number | undefined;
   /** The last event that was seen: a new connection goes on after it. */
-  let seen: number | undefined;
+  let seen = position;
   const saw = (seq: number): void => {
-    seen = Math.max(seen ?? 0, seq);
+    seen = Math.max(seen, seq);
   };
   const dirty = new Set<string>();
 
@@ -79,56 +90,65 @@ export const startLive = (client: QueryClient): (() => void) => {
     }, settleMs);
   };
 
-  const connect = async (): Promise<void> => {
-    const { io } = await import('socket.io-client');
-    if (stopped) return;
-    socket = io({
+  const dial = async ({ signal, opened, lost }: Attempt): Promise<void> => {
+    const [{ io }, token] = await Promise.all([import('socket.io-client'), freshToken()]);
+    if (signal.aborted) return;
+    const socket = io({
       path: '/api/v1/live',
-      auth: (give) => {
-        freshToken().then(
-          (token) => give({ token, ...(seen !== undefined && { since: seen }) }),
-          () => give({}),
-        );
-      },
+      auth: { token, since: seen },
       transports: ['websocket', 'polling'],
-      reconnectionDelayMax: 10_000,
-      timeout: 8000,
+      reconnection: false,
+      forceNew: true,
     });
-    // The server ends a connection whose token has run out: a new one follows at once, and only a lasting loss shows.
-    const lost = (afterMs: number): void => {
-      down ??= window.setTimeout(() => liveState.set('polling'), lossMs);
-      if (socket?.active !== false) return;
-      window.clearTimeout(retry);
-      retry = window.setTimeout(() => socket?.connect(), afterMs);
-    };
-    down = window.setTimeout(() => liveState.set('polling'), firstMs);
-    socket.on('connect', () => {
-      window.clearTimeout(down);
-      down = undefined;
-      liveState.set('live');
-    });
+    signal.addEventListener('abort', () => socket.disconnect());
     socket.on('ready', ({ seq }: { seq: number }) => {
-      // What was loaded before the first connection may be older than it.
-      if (seen === undefined) void client.invalidateQueries();
+      if (signal.aborted) return;
       saw(seq);
+      opened();
     });
-    socket.on('reset', () => void client.invalidateQueries());
-    socket.on('disconnect', () => lost(200));
-    socket.on('connect_error', () => lost(3000));
+    socket.on('reset', () => loadAnew(client));
+    socket.on('disconnect', () => lost({ why: 'The live connection was closed.' }));
+    socket.on('connect_error', (error) => {
+      if (error.message !== 'unauthenticated') return lost({ why: error.message });
+      renew().then(
+        () => lost({ why: 'The session was renewed.' }),
+        (cause: unknown) => lost({ why: 'The session could not be renewed.', final: cause instanceof ApiError && cause.status === 401 }),
+      );
+    });
     socket.on('event', (event: LiveEventRecord) => {
+      if (signal.aborted) return;
       saw(event.seq);
       patch(client, event);
       touch(affects[event.subject.kind] ?? [collectionOf(event.subject.kind)]);
     });
   };
 
-  connect().catch(() => liveState.set('polling'));
+  const connection = new Connection(dial);
+  const missing = (afterMs: number): void => {
+    down ??= window.setTimeout(() => liveState.set('polling'), afterMs);
+  };
+  // The server ends a connection whose token has run out: a new one follows at once, and only a lasting loss shows.
+  const unwatch = connection.state.subscribe(() => {
+    if (connection.state.get().kind !== 'open') return missing(lossMs);
+    window.clearTimeout(down);
+    down = undefined;
+    liveState.set('live');
+  });
+  // Nothing is asked while the server does not answer; once it does, all that shows is asked again.
+  let wasUp = reachability.state.get().up;
+  const stopReach = reachability.state.subscribe(() => {
+    const { up } = reachability.state.get();
+    if (up && !wasUp) loadAnew(client);
+    wasUp = up;
+  });
+  missing(firstMs);
+  connection.start();
   return () => {
-    stopped = true;
-    window.clearTimeout(retry);
+    unwatch();
+    stopReach();
+    connection.close();
     window.clearTimeout(flush);
     window.clearTimeout(down);
-    socket?.disconnect();
     liveState.set('connecting');
   };
 };

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { api, type Query } from './api';
 import { liveState } from './live';
 import { asApiError, type ApiError } from './problem';
+import { reachability } from './reachability';
 import { useStore } from './store';
 import type { Page } from './types';
 
@@ -11,14 +12,22 @@ const pollMs = 5000;
 /** With a live socket: a slow second look, for what changes without an event (a host's free memory). */
 const recheckMs = 60_000;
 
-const useInterval = (): number => (useStore(liveState) === 'live' ? recheckMs : pollMs);
+/** Nothing is asked while the server does not answer: one look, elsewhere, finds out when it does. */
+const useInterval = (): number | false => {
+  const live = useStore(liveState) === 'live';
+  return useStore(reachability.state).up ? (live ? recheckMs : pollMs) : false;
+};
+
+/** Rows of the first page, which shows soon, and of each further one: long lists take few requests, also when they are asked again. */
+const firstPage = 100;
+const nextPage = 500;
 
 /** Keyset-paged list of a collection, kept live. */
 export const useList = <T>(collection: string, query: Query = {}, enabled = true) => {
   const refetchInterval = useInterval();
   const result = useInfiniteQuery({
     queryKey: [collection, 'list', query],
-    queryFn: ({ pageParam, signal }) => api.get<Page<T>>(`/${collection}`, { limit: 50, ...query, cursor: pageParam }, signal),
+    queryFn: ({ pageParam, signal }) => api.get<Page<T>>(`/${collection}`, { limit: pageParam === undefined ? firstPage : nextPage, ...query, cursor: pageParam }, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
     placeholderData: keepPreviousData,
@@ -31,7 +40,7 @@ export const useList = <T>(collection: string, query: Query = {}, enabled = true
 /** One object, kept live. `enabled` false waits; `everyMs` asks more often than the default; `listed`: lists have it whole. */
 export const useOne = <T>(collection: string, id: string, { enabled = true, everyMs, listed = false }: { enabled?: boolean; everyMs?: number; listed?: boolean } = {}) => {
   const interval = useInterval();
-  const refetchInterval = everyMs ?? interval;
+  const refetchInterval = interval === false ? false : (everyMs ?? interval);
   const client = useQueryClient();
   const result = useQuery({
     queryKey: [collection, 'one', id],

@@ -1,4 +1,5 @@
 import { problemOf, ApiError } from './problem';
+import { reachability } from './reachability';
 import { Store } from './store';
 import type { Tokens } from './types';
 
@@ -69,7 +70,9 @@ const post = async (path: string, body: unknown, token?: string): Promise<unknow
       headers: { 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID(), ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
       body: JSON.stringify(body),
     });
+    reachability.heard();
   } catch {
+    reachability.suspect();
     throw new ApiError(0, 'unreachable', 'The server cannot be reached. Check your connection, or whether management is running.');
   }
   const answer: unknown = await response.json().catch(() => null);

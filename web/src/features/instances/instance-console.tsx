@@ -1,19 +1,37 @@
 import { ExternalLink, LoaderCircle, Play, PlugZap } from 'lucide-react';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import type { ConnectionState } from '../../lib/connection';
+import { clockTime } from '../../lib/format';
 import type { Instance } from '../../lib/types';
 import { Button } from '../../ui/button';
 import { cx } from '../../ui/cx';
+import { lazyPart } from '../../ui/lazy-part';
 import { whyNot } from './instance-rules';
-import type { LinkState, SerialLink } from './serial-link';
+import type { SerialLink } from './serial-link';
 import { useInstanceActions } from './use-instance-actions';
 
-const Terminal = lazy(() => import('./terminal'));
+const Terminal = lazyPart(() => import('./terminal'), <Note busy>Loading the terminal…</Note>);
 
-const statusText = (state: LinkState): string => (state.kind === 'open' ? 'Connected' : state.kind === 'connecting' ? 'Connecting' : 'Reconnecting');
+const statusText = (state: ConnectionState): string => {
+  switch (state.kind) {
+    case 'open':
+      return 'Connected';
+    case 'waiting':
+      return 'Reconnecting';
+    case 'offline':
+      return `Offline since ${clockTime(state.since)}`;
+    case 'refused':
+    case 'given-up':
+    case 'closed':
+      return 'Not connected';
+    default:
+      return 'Connecting';
+  }
+};
 
 /** The terminal in its dark frame, with the state of the connection. `full`: it is the whole page. */
 export default function InstanceConsole({ instance, full = false }: { instance: Instance; full?: boolean }) {
-  const [state, setState] = useState<LinkState>({ kind: 'connecting' });
+  const [state, setState] = useState<ConnectionState>({ kind: 'connecting' });
   const link = useRef<SerialLink | null>(null);
   const leave = useRef<HTMLDivElement>(null);
   const { run, reason } = useInstanceActions();
@@ -23,13 +41,13 @@ export default function InstanceConsole({ instance, full = false }: { instance: 
   useEffect(() => {
     if (off !== null) return;
     setOpened(true);
-    link.current?.retryNow();
+    link.current?.hurry();
   }, [off, instance.state]);
 
   return (
     <div data-theme="dark" className={cx('flex flex-col overflow-hidden bg-[#0b0c0f] text-ink', full ? 'h-dvh' : 'h-[max(22rem,calc(100dvh-19rem))] rounded-xl border border-line')}>
       <div ref={leave} tabIndex={-1} role="toolbar" aria-label="Console" className="flex h-11 shrink-0 items-center gap-3 border-b border-line px-3 text-xs outline-none">
-        <span className={cx('size-2 shrink-0 rounded-full', state.kind === 'open' ? 'bg-ok' : 'bg-warn')} aria-hidden />
+        <span className={cx('size-2 shrink-0 rounded-full', off !== null ? 'bg-line-strong' : state.kind === 'open' ? 'bg-ok' : 'bg-warn')} aria-hidden />
         <span role="status" className="shrink-0">
           {off === null ? statusText(state) : 'Not running'}
         </span>
@@ -37,9 +55,9 @@ export default function InstanceConsole({ instance, full = false }: { instance: 
           {full && `${instance.name} · `}serial console
           <span className="hidden md:inline"> · Ctrl+Shift+F6 leaves the terminal</span>
         </span>
-        {state.kind === 'waiting' && off === null && (
+        {(state.kind === 'waiting' || state.kind === 'given-up' || state.kind === 'refused') && off === null && (
           <Button size="sm" icon={PlugZap} onClick={() => link.current?.retryNow()}>
-            Connect now
+            {state.kind === 'waiting' ? 'Connect now' : 'Try again'}
           </Button>
         )}
         {!full && (
@@ -56,17 +74,15 @@ export default function InstanceConsole({ instance, full = false }: { instance: 
       </div>
       <div className="relative min-h-0 flex-1 p-2">
         {opened && (
-          <Suspense fallback={<Note busy>Loading the terminal…</Note>}>
-            <Terminal
-              instanceId={instance.id}
-              name={instance.name}
-              onState={setState}
-              onLink={(next) => {
-                link.current = next;
-              }}
-              onLeave={() => leave.current?.focus()}
-            />
-          </Suspense>
+          <Terminal
+            instanceId={instance.id}
+            name={instance.name}
+            onState={setState}
+            onLink={(next) => {
+              link.current = next;
+            }}
+            onLeave={() => leave.current?.focus()}
+          />
         )}
         {off !== null ? (
           <Note>
@@ -78,11 +94,20 @@ export default function InstanceConsole({ instance, full = false }: { instance: 
             )}
           </Note>
         ) : (
-          state.kind === 'waiting' && <Note busy>{state.why} Trying again.</Note>
+          <LinkNote state={state} />
         )}
       </div>
     </div>
   );
+}
+
+/** Why nothing comes, where nothing does. */
+function LinkNote({ state }: { state: ConnectionState }) {
+  if (state.kind === 'waiting') return <Note busy>{state.why} Trying again.</Note>;
+  if (state.kind === 'offline') return <Note>The server does not answer. The console comes back by itself when it does.</Note>;
+  if (state.kind === 'refused') return <Note>{state.why}</Note>;
+  if (state.kind === 'given-up') return <Note>{state.why} It was tried many times.</Note>;
+  return null;
 }
 
 function Note({ busy = false, children }: { busy?: boolean; children: React.ReactNode }) {

@@ -1,17 +1,16 @@
 import { api } from '../../lib/api';
+import { Connection, type Attempt, type ConnectionState } from '../../lib/connection';
 import { asApiError } from '../../lib/problem';
 import type { ConsoleTicket } from '../../lib/types';
 
-export type LinkState = { kind: 'connecting' } | { kind: 'open' } | { kind: 'waiting'; why: string };
-
 interface Handlers {
-  onState: (state: LinkState) => void;
+  onState: (state: ConnectionState) => void;
   /** Serial output. `first` marks the start of a new connection: the host then sends its kept output again. */
   onData: (bytes: Uint8Array, first: boolean) => void;
 }
 
-/** Waits between attempts, in milliseconds; the last one repeats. */
-const waits = [500, 1000, 2000, 4000];
+/** Close codes that say no: the policy that forbids it (1008), and what the server keeps for itself (4401, 4403, 4404). */
+const refusals = new Set([1008, 4401, 4403, 4404]);
 
 const socketUrl = ({ path, ticket }: ConsoleTicket): string => {
   const target = new URL(path.startsWith('/api/') ? path : `/api/v1${path}`, window.location.href);
@@ -23,16 +22,16 @@ const socketUrl = ({ path, ticket }: ConsoleTicket): string => {
 /** One viewer of an instance's serial line. It asks a new ticket for every connection and comes back by itself, across reboots too. */
 export class SerialLink {
   private socket: WebSocket | null = null;
-  private timer: number | undefined;
-  private failures = 0;
-  private closed = false;
   private size: { cols: number; rows: number } | null = null;
+  private readonly connection: Connection;
 
   constructor(
     private readonly instanceId: string,
     private readonly on: Handlers,
   ) {
-    void this.open();
+    this.connection = new Connection((attempt) => this.dial(attempt));
+    this.connection.state.subscribe(() => this.on.onState(this.connection.state.get()));
+    this.connection.start();
   }
 
   send(bytes: Uint8Array<ArrayBuffer>): void {
@@ -46,58 +45,48 @@ export class SerialLink {
 
   /** Tries again now instead of after the wait. */
   retryNow(): void {
-    if (this.socket !== null || this.closed) return;
-    window.clearTimeout(this.timer);
-    this.failures = 0;
-    void this.open();
+    this.connection.retryNow();
+  }
+
+  /** The instance changed: tries now if it waits. */
+  hurry(): void {
+    this.connection.hurry();
   }
 
   close(): void {
-    this.closed = true;
-    window.clearTimeout(this.timer);
-    this.socket?.close();
-    this.socket = null;
+    this.connection.close();
   }
 
   private sendSize(): void {
     if (this.size !== null && this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ resize: this.size }));
   }
 
-  private async open(): Promise<void> {
-    this.on.onState({ kind: 'connecting' });
+  private async dial({ signal, opened, lost }: Attempt): Promise<void> {
     let ticket: ConsoleTicket;
     try {
-      ticket = await api.post<ConsoleTicket>(`/instances/${this.instanceId}/actions/console`);
+      ticket = await api.post<ConsoleTicket>(`/instances/${this.instanceId}/actions/console`, undefined, undefined, signal);
     } catch (error) {
-      return this.again(asApiError(error).detail);
+      const { status, detail } = asApiError(error);
+      return lost({ why: detail, final: status === 401 || status === 403 || status === 404 });
     }
-    if (this.closed) return;
+    if (signal.aborted) return;
     const socket = new WebSocket(socketUrl(ticket));
     socket.binaryType = 'arraybuffer';
     this.socket = socket;
+    signal.addEventListener('abort', () => {
+      socket.close();
+      if (this.socket === socket) this.socket = null;
+    });
     let first = true;
     socket.onopen = () => {
-      this.failures = 0;
-      this.on.onState({ kind: 'open' });
+      opened();
       this.sendSize();
     };
     socket.onmessage = (event: MessageEvent<ArrayBuffer | string>) => {
-      if (typeof event.data === 'string') return;
+      if (signal.aborted || typeof event.data === 'string') return;
       this.on.onData(new Uint8Array(event.data), first);
       first = false;
     };
-    socket.onclose = (event) => {
-      if (this.socket !== socket) return;
-      this.socket = null;
-      this.again(event.reason === '' ? 'The connection was closed.' : event.reason);
-    };
-  }
-
-  private again(why: string): void {
-    if (this.closed) return;
-    this.on.onState({ kind: 'waiting', why });
-    const wait = waits[Math.min(this.failures, waits.length - 1)] ?? 4000;
-    this.failures += 1;
-    this.timer = window.setTimeout(() => void this.open(), wait);
+    socket.onclose = ({ code, reason }) => lost({ why: reason === '' ? 'The connection was closed.' : reason, final: refusals.has(code) });
   }
 }

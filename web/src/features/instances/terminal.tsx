@@ -2,7 +2,8 @@ import { FitAddon } from '@xterm/addon-fit';
 import { Terminal as XTerm } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
 import { useEffect, useRef } from 'react';
-import { SerialLink, type LinkState } from './serial-link';
+import type { ConnectionState } from '../../lib/connection';
+import { SerialLink } from './serial-link';
 
 const theme = {
   background: '#0b0c0f',
@@ -31,7 +32,7 @@ const theme = {
 interface Props {
   instanceId: string;
   name: string;
-  onState: (state: LinkState) => void;
+  onState: (state: ConnectionState) => void;
   /** Gets the link, so that the frame can ask for another try. */
   onLink: (link: SerialLink | null) => void;
   onLeave: () => void;

@@ -6,6 +6,7 @@ import { useList } from '../../lib/queries';
 import type { Flavor, Host, Image, Instance, Network, SshKey, Task, Volume } from '../../lib/types';
 import { Button, ButtonLink } from '../../ui/button';
 import { Meter } from '../../ui/meter';
+import { LoadError } from '../../ui/list-states';
 import { Card, Page } from '../../ui/page';
 import { Skeleton } from '../../ui/table';
 import { TaskTable } from '../tasks/task-table';
@@ -20,8 +21,10 @@ export function OverviewPage() {
   const images = useList<Image>('images', page);
   const networks = useList<Network>('networks', page);
   const volumes = useList<Volume>('volumes', page);
-  const keys = useList<SshKey>('ssh-keys', page);
-  const flavors = useList<Flavor>('flavors', { limit: most });
+  // Only the first steps tell of these.
+  const first = instances.isSuccess && instances.items.length === 0;
+  const keys = useList<SshKey>('ssh-keys', page, first);
+  const flavors = useList<Flavor>('flavors', { limit: most }, first);
   const hosts = useList<Host>('hosts', { limit: most }, scope.admin);
   const tasks = useList<Task>('tasks', { ...scope.query, system: 'false', limit: 8 });
 
@@ -75,9 +78,15 @@ export function OverviewPage() {
       </div>
       <div className={`mt-5 grid grid-cols-1 items-start gap-5 ${scope.admin ? 'lg:grid-cols-[minmax(0,1fr)_20rem]' : ''}`}>
         <Card title="Recent tasks" action={<MoreLink to="/tasks" />}>
-          {tasks.isSuccess && tasks.items.length === 0 ? <p className="px-4 py-6 text-sm text-dim">Nothing has been asked for yet.</p> : <TaskTable tasks={tasks.items} loading={tasks.isPending} />}
+          {tasks.error !== null && tasks.items.length === 0 ? (
+            <LoadError error={tasks.error} onRetry={() => void tasks.refetch()} />
+          ) : tasks.isSuccess && tasks.items.length === 0 ? (
+            <p className="px-4 py-6 text-sm text-dim">Nothing has been asked for yet.</p>
+          ) : (
+            <TaskTable tasks={tasks.items} loading={tasks.isPending} />
+          )}
         </Card>
-        {scope.admin && <Capacity hosts={hosts.items} loading={hosts.isPending} />}
+        {scope.admin && <Capacity list={hosts} />}
       </div>
     </Page>
   );
@@ -100,10 +109,11 @@ function Count({
   icon: LucideIcon;
   label: string;
   to: string;
-  list: { items: unknown[]; isPending: boolean; hasNextPage: boolean };
+  list: { items: unknown[]; isPending: boolean; hasNextPage: boolean; error: Error | null };
   note: string;
   alert?: boolean;
 }) {
+  const failed = list.error !== null && list.items.length === 0;
   return (
     <Link to={to} className="rounded-xl border border-line bg-raised p-4 transition-colors hover:border-line-strong">
       <span className="flex items-center gap-2 text-sm text-dim">
@@ -114,21 +124,24 @@ function Count({
         <Skeleton className="mt-2 h-8 w-12" />
       ) : (
         <span className="nums mt-1 block text-2xl font-semibold tracking-tight">
-          {list.items.length}
+          {failed ? '–' : list.items.length}
           {list.hasNextPage && '+'}
         </span>
       )}
-      <span className={`nums block truncate text-xs ${alert ? 'text-warn' : 'text-dim'}`}>{list.isPending ? ' ' : note}</span>
+      <span className={`nums block truncate text-xs ${failed ? 'text-bad' : alert ? 'text-warn' : 'text-dim'}`}>{failed ? 'could not be loaded' : list.isPending ? ' ' : note}</span>
     </Link>
   );
 }
 
-function Capacity({ hosts, loading }: { hosts: Host[]; loading: boolean }) {
+function Capacity({ list }: { list: ReturnType<typeof useList<Host>> }) {
+  const hosts = list.items;
   const ready = hosts.filter((h) => h.schedulable);
   const sum = (pick: (c: Host['capacity']) => number): number => ready.reduce((n, h) => n + pick(h.capacity), 0);
   return (
     <Card title="Capacity" action={<MoreLink to="/hosts" />}>
-      {loading ? (
+      {list.error !== null && hosts.length === 0 ? (
+        <LoadError error={list.error} onRetry={() => void list.refetch()} />
+      ) : list.isPending ? (
         <div className="space-y-4 p-4">
           <Skeleton className="h-6" />
           <Skeleton className="h-6" />
