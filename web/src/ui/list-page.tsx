@@ -1,9 +1,11 @@
-import { useState, type ReactNode } from 'react';
+import { useCallback, useRef, type ReactNode } from 'react';
 import type { useList } from '../lib/queries';
 import { FilterBar } from './filter-bar';
 import { ListFaces, type EmptyFace } from './list-faces';
 import { Card, Page } from './page';
-import { Head, NameTd, Row, SkeletonRows, Table, Td, Th, type From } from './table';
+import type { SearchFilter } from './search-filter';
+import { Head, NameTd, Row, SkeletonRows, SortTh, Table, Td, Th, type From } from './table';
+import { VirtualRows } from './virtual-rows';
 
 /** One column of a list: its heading and its cell. */
 export interface Column<T> {
@@ -13,33 +15,63 @@ export interface Column<T> {
   from?: From;
   /** The column that takes what width the others leave. */
   name?: true;
+  /** The server's word for sorting by it. */
+  sort?: string;
   className?: string;
   headClassName?: string;
 }
 
-/** Case-blind match of a name against the filter box. */
-const matches = (name: string, filter: string): boolean => name.toLowerCase().includes(filter.trim().toLowerCase());
+/** The server's word for the order, and how to change it. */
+export interface Sorting {
+  sort: string;
+  onSort: (sort: string) => void;
+}
 
 const optional = <K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } => (value === undefined ? {} : ({ [key]: value } as { [P in K]?: V }));
 
 /** A column of buttons at the end of a row. */
 export const actionColumn = <T,>(cell: (item: T) => ReactNode): Column<T> => ({ head: <span className="sr-only">Actions</span>, headClassName: 'w-12', className: 'w-12 py-0 text-right', cell });
 
-/** The table of a list. */
-export function ItemTable<T extends { id: string }>({ label, items, columns, loading, onRow }: { label: string; items: readonly T[]; columns: readonly Column<T>[]; loading: boolean; onRow?: (item: T) => void }) {
+interface TableProps<T extends { id: string }> {
+  label: string;
+  items: readonly T[];
+  columns: readonly Column<T>[];
+  loading: boolean;
+  onRow?: (item: T) => void;
+  sorting?: Sorting;
+  selected?: ReadonlySet<string>;
+  /** Rows of an older filter, while those of the new one come. */
+  stale?: boolean;
+  /** Loads more rows; called as the last ones come into sight. */
+  onEnd?: () => void;
+}
+
+const nothing = (): void => undefined;
+
+/** The table of a list of any length. Its heading stays in sight. */
+export function ItemTable<T extends { id: string }>({ label, items, columns, loading, onRow, sorting, selected, stale = false, onEnd = nothing }: TableProps<T>) {
   return (
-    <Table label={label}>
-      <Head>
-        {columns.map((column, n) => (
-          <Th key={n} {...optional('from', column.from)} {...optional('className', column.headClassName)}>
-            {column.head}
-          </Th>
-        ))}
+    <Table label={label} sticky rows={items.length + 1} {...optional('className', stale ? 'opacity-60' : undefined)}>
+      <Head sticky>
+        {columns.map((column, n) =>
+          sorting !== undefined && column.sort !== undefined ? (
+            <SortTh key={n} by={column.sort} {...sorting} {...optional('from', column.from)}>
+              {column.head}
+            </SortTh>
+          ) : (
+            <Th key={n} {...optional('from', column.from)} {...optional('className', column.headClassName)}>
+              {column.head}
+            </Th>
+          ),
+        )}
       </Head>
-      <tbody aria-busy={loading}>
-        {loading && <SkeletonRows columns={columns.length} />}
-        {items.map((item) => (
-          <Row key={item.id} {...(onRow === undefined ? {} : { onClick: () => onRow(item) })}>
+      <VirtualRows
+        items={items}
+        columns={columns.length}
+        busy={loading || stale}
+        onEnd={onEnd}
+        row={(item, place) => (
+          <Row key={item.id} place={place} selected={selected?.has(item.id) === true} {...(onRow === undefined ? {} : { onClick: () => onRow(item) })}>
             {columns.map((column, n) =>
               column.name === true ? (
                 <NameTd key={n}>{column.cell(item)}</NameTd>
@@ -50,37 +82,58 @@ export function ItemTable<T extends { id: string }>({ label, items, columns, loa
               ),
             )}
           </Row>
-        ))}
-      </tbody>
+        )}
+      >
+        {loading && <SkeletonRows columns={columns.length} />}
+      </VirtualRows>
     </Table>
   );
 }
 
-interface ListCardProps<T extends { id: string }> {
+interface ListCardProps<T extends { id: string }> extends Pick<TableProps<T>, 'columns' | 'onRow' | 'sorting' | 'selected'> {
   label: string;
   list: ReturnType<typeof useList<T>>;
-  columns: readonly Column<T>[];
   empty: EmptyFace;
-  /** The row above the table. Without one, and with `nameOf`, a box that filters by name in the browser. */
+  /** The filter box above the table, for lists that the server filters by name, id or address. */
+  search?: SearchFilter;
+  /** Beside the filter box: what narrows further. */
   filters?: ReactNode;
-  nameOf?: (item: T) => string;
-  /** Something narrows the list: then the filters stay although nothing is found. */
+  /** What the filter box looks for. */
+  searched?: string;
+  /** Something else narrows the list. */
   narrowed?: boolean;
-  onRow?: (item: T) => void;
+  /** Clears all that narrows. */
+  onClear?: () => void;
+  /** Below the table, in sight while the table is: what can be done with the selected rows. */
+  toolbar?: ReactNode;
 }
 
 /** A list with its filters, and its loading, failed, empty and "nothing matches" faces. */
-export function ListCard<T extends { id: string }>({ label, list, columns, empty, filters, nameOf, narrowed = false, onRow }: ListCardProps<T>) {
-  const [filter, setFilter] = useState('');
-  const nothing = list.isSuccess && list.items.length === 0;
-  const items = nameOf === undefined ? list.items : list.items.filter((item) => matches(nameOf(item), filter));
-  const bar = filters ?? (nameOf !== undefined && !nothing ? <FilterBar value={filter} onChange={setFilter} label="Filter by name" /> : null);
+export function ListCard<T extends { id: string }>({ label, list, columns, empty, search, filters, searched = 'name or id', narrowed = false, onClear, toolbar, ...table }: ListCardProps<T>) {
+  const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = list;
+  const latest = useRef({ hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage });
+  latest.current = { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage };
+  const more = useCallback(() => {
+    const now = latest.current;
+    if (now.hasNextPage && !now.isFetchingNextPage && !now.isFetchNextPageError) void now.fetchNextPage();
+  }, []);
+  const anything = narrowed || (search !== undefined && search.q !== '');
+  const bare = list.isSuccess && list.items.length === 0 && !anything && (search?.text ?? '') === '';
+  const clear = (): void => {
+    search?.setText('');
+    onClear?.();
+  };
   return (
     <Card>
-      {bar}
-      <ListFaces list={list} shown={items.length} empty={empty} narrowed={narrowed}>
-        <ItemTable label={label} items={items} columns={columns} loading={list.isPending} {...optional('onRow', onRow)} />
+      {search !== undefined && !bare && (
+        <FilterBar value={search.text} onChange={search.setText} label={`Filter by ${searched}`}>
+          {filters}
+        </FilterBar>
+      )}
+      <ListFaces list={list} empty={empty} narrowed={anything} onClear={clear}>
+        <ItemTable label={label} items={list.items} columns={columns} loading={list.isPending} stale={list.isPlaceholderData} onEnd={more} {...table} />
       </ListFaces>
+      {toolbar}
     </Card>
   );
 }
@@ -88,7 +141,7 @@ export function ListCard<T extends { id: string }>({ label, list, columns, empty
 /** A page that is one list. Dialogs go into `children`. */
 export function ListPage<T extends { id: string }>({ title, description, actions, children, ...card }: Omit<ListCardProps<T>, 'label'> & { title: string; description: string; actions?: ReactNode; children?: ReactNode }) {
   return (
-    <Page title={title} description={description} {...optional('actions', actions)}>
+    <Page title={title} description={description} wide {...optional('actions', actions)}>
       <ListCard label={title} {...card} />
       {children}
     </Page>

@@ -1,25 +1,26 @@
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import type { ReactNode, ThHTMLAttributes, TdHTMLAttributes } from 'react';
-import { Button } from './button';
 import { cx } from './cx';
+import type { RowPlace } from './virtual-rows';
 
 /** From which width of the table's own surface a column shows. */
 export type From = 'sm' | 'md' | 'lg' | 'xl';
 const shown: Record<From, string> = { sm: 'hidden @md:table-cell', md: 'hidden @2xl:table-cell', lg: 'hidden @4xl:table-cell', xl: 'hidden @6xl:table-cell' };
 
-export function Table({ label, children }: { label: string; children: ReactNode }) {
+/** `sticky`: its heading stays in sight as the page scrolls, so nothing of it can scroll by itself. `rows`: how many there are, of which some may not be in the page. */
+export function Table({ label, sticky = false, rows, className, children }: { label: string; sticky?: boolean; rows?: number; className?: string; children: ReactNode }) {
   return (
-    <div className="@container overflow-x-auto">
-      <table aria-label={label} className="w-full border-collapse text-left text-sm">
+    <div className={cx('@container', sticky ? 'overflow-x-clip' : 'overflow-x-auto', className)}>
+      <table aria-label={label} aria-rowcount={rows} className="w-full border-collapse text-left text-sm">
         {children}
       </table>
     </div>
   );
 }
 
-export function Head({ children }: { children: ReactNode }) {
+export function Head({ sticky = false, children }: { sticky?: boolean; children: ReactNode }) {
   return (
-    <thead>
+    <thead className={cx(sticky && 'sticky top-(--stick) z-10 bg-raised shadow-[inset_0_-1px_0_var(--line)]')}>
       <tr className="border-b border-line text-xs text-dim">{children}</tr>
     </thead>
   );
@@ -52,9 +53,9 @@ export function SortTh({ by, sort, onSort, from, children }: { by: string; sort:
   );
 }
 
-export function Row({ selected = false, children, onClick }: { selected?: boolean; children: ReactNode; onClick?: () => void }) {
+export function Row({ selected = false, place, children, onClick }: { selected?: boolean; place?: Partial<RowPlace>; children: ReactNode; onClick?: () => void }) {
   return (
-    <tr onClick={onClick} className={cx('group border-b border-line last:border-0', selected ? 'bg-accent-soft' : 'hover:bg-sunken/60', onClick !== undefined && 'cursor-pointer')}>
+    <tr {...place} onClick={onClick} className={cx('group border-b border-line last:border-0', selected ? 'bg-accent-soft' : 'hover:bg-sunken/60', onClick !== undefined && 'cursor-pointer')}>
       {children}
     </tr>
   );
@@ -103,16 +104,4 @@ export function SkeletonRows({ columns, rows = 5 }: { columns: number; rows?: nu
 
 export function Skeleton({ className }: { className?: string }) {
   return <div aria-hidden className={cx('animate-pulse rounded bg-idle-soft', className)} />;
-}
-
-export function LoadMore({ shown: count, more, busy, onMore }: { shown: number; more: boolean; busy: boolean; onMore: () => void }) {
-  if (!more) return null;
-  return (
-    <div className="flex items-center justify-center gap-3 border-t border-line p-3 text-xs text-dim">
-      <span>{count} shown</span>
-      <Button size="sm" busy={busy} onClick={onMore}>
-        Load more
-      </Button>
-    </div>
-  );
 }

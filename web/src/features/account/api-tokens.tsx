@@ -12,10 +12,11 @@ import { CopyButton } from '../../ui/copy';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { SelectField, TextField } from '../../ui/field';
+import { More } from '../../ui/list-faces';
 import { LoadError } from '../../ui/list-states';
 import { Card } from '../../ui/page';
 import { ProblemNote } from '../../ui/problem-note';
-import { NameTd, Cut, Head, LoadMore, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
+import { NameTd, Cut, Head, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 
 /** Tokens for programs, in the user's own name. */
@@ -69,7 +70,7 @@ export function ApiTokens() {
           </tbody>
         </Table>
       )}
-      <LoadMore shown={list.items.length} more={list.hasNextPage} busy={list.isFetchingNextPage} onMore={() => void list.fetchNextPage()} />
+      <More list={list} />
       <Dialog open={creating} onClose={() => setCreating(false)} title="New API token">
         <NewToken onClose={() => setCreating(false)} />
       </Dialog>

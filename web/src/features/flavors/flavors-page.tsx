@@ -14,6 +14,7 @@ import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { TextField } from '../../ui/field';
 import { actionColumn, ListPage } from '../../ui/list-page';
+import { useSearchFilter } from '../../ui/search-filter';
 import { ProblemNote } from '../../ui/problem-note';
 import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
@@ -22,8 +23,9 @@ import { toast } from '../../ui/toast';
 const mib = 1024 ** 2;
 
 export default function FlavorsPage() {
+  const search = useSearchFilter();
   const { admin } = useScope();
-  const list = useList<Flavor>('flavors');
+  const list = useList<Flavor>('flavors', { q: search.q });
   const dialog = useNewDialog(admin);
   const removal = useRemoval<Flavor>('flavor', 'flavors');
   const reason = admin ? null : 'Only an administrator may change flavors.';
@@ -38,7 +40,7 @@ export default function FlavorsPage() {
       description="Sizes that instances can have: processors, memory, disk."
       actions={admin && create}
       list={list}
-      nameOf={(f) => f.name}
+      search={search}
       empty={{ icon: Gauge, title: 'No flavors yet', text: admin ? 'Nobody can create an instance before there is a flavor.' : 'Ask an administrator to create one.', action: admin && create }}
       columns={[
         {

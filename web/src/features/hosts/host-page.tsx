@@ -2,6 +2,7 @@ import { Server } from 'lucide-react';
 import { Switch } from 'radix-ui';
 import { useState } from 'react';
 import { Link, useParams } from 'react-router';
+import { useVisited } from '../../app/use-visited';
 import { api } from '../../lib/api';
 import { bytes, plural } from '../../lib/format';
 import { ApiError } from '../../lib/problem';
@@ -12,12 +13,13 @@ import { Button, ButtonLink } from '../../ui/button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { Empty } from '../../ui/empty';
 import { TextField } from '../../ui/field';
+import { More } from '../../ui/list-faces';
 import { LoadError } from '../../ui/list-states';
 import { Meter } from '../../ui/meter';
 import { Card, Page } from '../../ui/page';
 import { ProblemNote } from '../../ui/problem-note';
 import { StateBadge } from '../../ui/state';
-import { NameTd, Cut, Head, LoadMore, Row, Skeleton, Table, Td, Th } from '../../ui/table';
+import { NameTd, Cut, Head, Row, Skeleton, Table, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
 import { ConditionList } from './condition-list';
@@ -29,6 +31,7 @@ export default function HostPage() {
   const { id = '' } = useParams();
   const result = useOne<HostDetail>('hosts', id);
   const host = result.data;
+  useVisited('host', `/hosts/${id}`, host?.name);
   if (result.error instanceof ApiError && result.error.status === 404)
     return (
       <Page title="Host" parent={parent}>
@@ -122,7 +125,7 @@ function HostInstances({ host }: { host: Host }) {
           </tbody>
         </Table>
       )}
-      <LoadMore shown={list.items.length} more={list.hasNextPage} busy={list.isFetchingNextPage} onMore={() => void list.fetchNextPage()} />
+      <More list={list} />
     </Card>
   );
 }

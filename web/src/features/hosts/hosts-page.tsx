@@ -8,6 +8,7 @@ import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
 import { ListPage } from '../../ui/list-page';
+import { useSearchFilter } from '../../ui/search-filter';
 import { Meter } from '../../ui/meter';
 import { StateBadge } from '../../ui/state';
 import { Cut } from '../../ui/table';
@@ -15,7 +16,8 @@ import { Age } from '../../ui/time';
 import { AddHost } from './add-host';
 
 export default function HostsPage() {
-  const list = useList<Host>('hosts');
+  const search = useSearchFilter();
+  const list = useList<Host>('hosts', { q: search.q });
   const dialog = useNewDialog(true);
   const add = (
     <Button look="primary" icon={Plus} onClick={dialog.show}>
@@ -28,7 +30,7 @@ export default function HostsPage() {
       description="Machines that run instances. Only a host that is ready gets new ones."
       actions={add}
       list={list}
-      nameOf={(h) => h.name}
+      search={search}
       empty={{ icon: Server, title: 'No hosts yet', text: 'One command on a Linux machine makes it a host of this cloud.', action: add }}
       columns={[
         {

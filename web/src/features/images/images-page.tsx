@@ -11,6 +11,7 @@ import { Button } from '../../ui/button';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog } from '../../ui/dialog';
 import { actionColumn, ListPage } from '../../ui/list-page';
+import { useSearchFilter } from '../../ui/search-filter';
 import { Progress } from '../../ui/meter';
 import { StateBadge } from '../../ui/state';
 import { Cut } from '../../ui/table';
@@ -20,8 +21,9 @@ import { NewImage } from './new-image';
 import { uploads } from './uploads';
 
 export default function ImagesPage() {
+  const search = useSearchFilter();
   const scope = useScope();
-  const list = useList<Image>('images', scope.query);
+  const list = useList<Image>('images', { ...scope.query, q: search.q });
   const dialog = useNewDialog(scope.readOnly === null);
   const removal = useRemoval<Image>('image', 'images');
   const add = (
@@ -35,7 +37,7 @@ export default function ImagesPage() {
       description="Disks that instances start from: raw or qcow2, checked and stored as raw."
       actions={add}
       list={list}
-      nameOf={(i) => i.name}
+      search={search}
       empty={{ icon: Disc3, title: 'No images yet', text: 'Upload a cloud image from your computer, or give the address of one and the server fetches it. No image at hand? On a Debian machine, bin/debian-image of this project makes one from the package archive.', action: add }}
       columns={[
         {

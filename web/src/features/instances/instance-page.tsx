@@ -1,23 +1,25 @@
 import { Box, Play, RotateCw, Square } from 'lucide-react';
 import { Tabs } from 'radix-ui';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useParams, useSearchParams } from 'react-router';
+import { useVisited } from '../../app/use-visited';
 import { ApiError } from '../../lib/problem';
 import { useList, useOne } from '../../lib/queries';
 import type { Instance, Task } from '../../lib/types';
 import { Button, ButtonLink } from '../../ui/button';
 import { Empty } from '../../ui/empty';
+import { More } from '../../ui/list-faces';
 import { LoadError } from '../../ui/list-states';
 import { Card, Page } from '../../ui/page';
 import { StateBadge } from '../../ui/state';
-import { LoadMore, Skeleton } from '../../ui/table';
+import { Skeleton } from '../../ui/table';
 import { TaskTable } from '../tasks/task-table';
 import { DeleteInstances } from './delete-instances';
+import InstanceConsole from './instance-console';
 import { InstanceMenu } from './instance-menu';
 import { InstanceOverview } from './instance-overview';
 import { useInstanceActions } from './use-instance-actions';
 
-const InstanceConsole = lazy(() => import('./instance-console'));
 const parent = { to: '/instances', label: 'Instances' };
 
 export default function InstancePage() {
@@ -49,6 +51,7 @@ const tabs = [
 ] as const;
 
 function Shown({ instance }: { instance: Instance }) {
+  useVisited('instance', `/instances/${instance.id}`, instance.name);
   const [params, setParams] = useSearchParams();
   const tab = params.get('tab') ?? 'overview';
   const { run, reason } = useInstanceActions();
@@ -99,9 +102,7 @@ function Shown({ instance }: { instance: Instance }) {
           <InstanceOverview instance={instance} />
         </Tabs.Content>
         <Tabs.Content value="console" className="outline-none" tabIndex={-1}>
-          <Suspense fallback={<Skeleton className="h-96" />}>
-            <InstanceConsole instance={instance} />
-          </Suspense>
+          <InstanceConsole instance={instance} />
         </Tabs.Content>
         <Tabs.Content value="tasks" className="outline-none">
           <InstanceTasks id={instance.id} />
@@ -121,7 +122,7 @@ function InstanceTasks({ id }: { id: string }) {
       ) : (
         <TaskTable tasks={tasks.items} loading={tasks.isPending} hideSubject />
       )}
-      <LoadMore shown={tasks.items.length} more={tasks.hasNextPage} busy={tasks.isFetchingNextPage} onMore={() => void tasks.fetchNextPage()} />
+      <More list={tasks} />
     </Card>
   );
 }

@@ -8,10 +8,12 @@ import type { Network, Port } from '../../lib/types';
 import { Button } from '../../ui/button';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog } from '../../ui/dialog';
+import { More } from '../../ui/list-faces';
 import { actionColumn, ListPage } from '../../ui/list-page';
+import { useSearchFilter } from '../../ui/search-filter';
 import { Meter } from '../../ui/meter';
 import { StateBadge } from '../../ui/state';
-import { Cut, Head, LoadMore, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
+import { Cut, Head, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { Link } from 'react-router';
 import { useInstanceNames } from '../instances/use-instance-names';
@@ -19,8 +21,9 @@ import { NewNetwork } from './new-network';
 import { WayOut } from './way-out';
 
 export default function NetworksPage() {
+  const search = useSearchFilter();
   const scope = useScope();
-  const list = useList<Network>('networks', scope.query);
+  const list = useList<Network>('networks', { ...scope.query, q: search.q });
   const dialog = useNewDialog(scope.readOnly === null);
   const [shown, setShown] = useState<Network | null>(null);
   const removal = useRemoval<Network>('network', 'networks');
@@ -35,7 +38,7 @@ export default function NetworksPage() {
       description="Private address ranges that instances join."
       actions={create}
       list={list}
-      nameOf={(n) => n.name}
+      search={search}
       empty={{ icon: NetworkIcon, title: 'No networks yet', text: 'An instance needs a network for its address. One is enough to begin with.', action: create }}
       columns={[
         {
@@ -118,7 +121,7 @@ function Ports({ network }: { network: Network }) {
           </tbody>
         </Table>
       )}
-      <LoadMore shown={ports.length} more={list.hasNextPage} busy={list.isFetchingNextPage} onMore={() => void list.fetchNextPage()} />
+      <More list={list} />
     </>
   );
 }

@@ -2,17 +2,19 @@ import { Trash2, UserPlus } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
 import { useParams } from 'react-router';
 import { useScope } from '../../app/scope';
+import { useVisited } from '../../app/use-visited';
 import { api } from '../../lib/api';
 import { asApiError, fieldErrors } from '../../lib/problem';
 import { useList, useOne, useWrite } from '../../lib/queries';
 import type { Member, Project, ProjectRole, User } from '../../lib/types';
 import { Button } from '../../ui/button';
 import { SelectField, TextField, controlClass } from '../../ui/field';
+import { More } from '../../ui/list-faces';
 import { LoadError } from '../../ui/list-states';
 import { Card, Facts, Page } from '../../ui/page';
 import { ProblemNote } from '../../ui/problem-note';
 import { Copyable } from '../../ui/copy';
-import { NameTd, Cut, Head, LoadMore, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
+import { NameTd, Cut, Head, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
 import { toast } from '../../ui/toast';
 import { dateTime } from '../../lib/format';
 
@@ -28,6 +30,7 @@ export default function ProjectPage() {
   const { admin, projects } = useScope();
   const result = useOne<Project>('projects', id, { listed: true });
   const project = result.data;
+  useVisited('project', `/projects/${id}`, project?.name);
   const role = projects.find((p) => p.id === id)?.role;
   const reason = admin || role === 'project-admin' || role === 'admin' ? null : 'Only a project admin may manage members.';
   return (
@@ -115,7 +118,7 @@ function Members({ projectId, reason }: { projectId: string; reason: string | nu
           </tbody>
         </Table>
       )}
-      <LoadMore shown={list.items.length} more={list.hasNextPage} busy={list.isFetchingNextPage} onMore={() => void list.fetchNextPage()} />
+      <More list={list} />
       {reason === null && <AddMember collection={collection} present={list.items} />}
     </Card>
   );

@@ -14,14 +14,16 @@ import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { TextField } from '../../ui/field';
 import { actionColumn, ListPage } from '../../ui/list-page';
+import { useSearchFilter } from '../../ui/search-filter';
 import { ProblemNote } from '../../ui/problem-note';
 import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
 
 export default function ProjectsPage() {
+  const search = useSearchFilter();
   const { admin, projects } = useScope();
-  const list = useList<Project>('projects');
+  const list = useList<Project>('projects', { q: search.q });
   const dialog = useNewDialog(admin);
   const removal = useRemoval<Project>('project', 'projects', ['whoami']);
   const create = admin && (
@@ -35,7 +37,7 @@ export default function ProjectsPage() {
       description="A project owns instances, networks, images and keys. Members see only their projects."
       actions={create}
       list={list}
-      nameOf={(p) => p.name}
+      search={search}
       empty={{ icon: FolderKanban, title: 'No projects', text: admin ? 'Create one, then add members to it.' : 'Ask an administrator to add you to one.', action: create }}
       columns={[
         {

@@ -15,14 +15,16 @@ import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { TextArea, TextField } from '../../ui/field';
 import { actionColumn, ListPage } from '../../ui/list-page';
+import { useSearchFilter } from '../../ui/search-filter';
 import { ProblemNote } from '../../ui/problem-note';
 import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
 
 export default function SshKeysPage() {
+  const search = useSearchFilter();
   const scope = useScope();
-  const list = useList<SshKey>('ssh-keys', scope.query);
+  const list = useList<SshKey>('ssh-keys', { ...scope.query, q: search.q });
   const dialog = useNewDialog(scope.readOnly === null);
   const removal = useRemoval<SshKey>('SSH key', 'ssh-keys');
   const add = (
@@ -36,7 +38,7 @@ export default function SshKeysPage() {
       description="Public keys that new instances can be given."
       actions={add}
       list={list}
-      nameOf={(k) => k.name}
+      search={search}
       empty={{ icon: KeyRound, title: 'No SSH keys yet', text: 'Store your public key once, and choose it whenever you create an instance. It is usually in ~/.ssh/id_ed25519.pub.', action: add }}
       columns={[
         { head: 'Name', name: true, cell: (k) => <Cut text={k.name} className="font-medium" /> },

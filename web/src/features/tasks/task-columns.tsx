@@ -27,7 +27,7 @@ function Way({ task, now }: { task: Task; now: number }) {
 
 /** The columns of a list of tasks. `open` shows one. */
 export const useTaskColumns = (tasks: readonly Task[], open: (id: string) => void, hideSubject = false): Column<Task>[] => {
-  const nameOf = useActorName();
+  const nameOf = useActorName(tasks.map((task) => task.createdBy));
   const now = useNow(tasks.some((t) => isLive(t.state)) ? 1000 : 60_000);
   const columns: Column<Task>[] = [
     {

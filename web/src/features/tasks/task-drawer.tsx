@@ -1,6 +1,7 @@
 import { X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { Link } from 'react-router';
+import { useVisited } from '../../app/use-visited';
 import { api } from '../../lib/api';
 import { dateTime, duration } from '../../lib/format';
 import { asApiError } from '../../lib/problem';
@@ -98,10 +99,11 @@ function Subject({ task }: { task: TaskDetail }) {
 }
 
 function Detail({ task }: { task: TaskDetail }) {
+  useVisited('task', `/tasks/${task.id}`, taskTitle(task));
   const live = isLive(task.state);
   const now = useNow(live ? 500 : 60_000);
   const { admin, reasonFor } = useScope();
-  const nameOf = useActorName();
+  const nameOf = useActorName([task.createdBy]);
   const cancel = useWrite(() => api.post(`/tasks/${task.id}/actions/cancel`), {
     touches: ['tasks'],
     onDone: () => toast.info('Cancel requested', 'The task stops at its next step and undoes what it did.'),

@@ -1,13 +1,14 @@
 import { X } from 'lucide-react';
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { useSearchParams } from 'react-router';
 import { useScope } from '../../app/scope';
 import type { Query } from '../../lib/api';
-import { useDebounced, useList } from '../../lib/queries';
+import { useList } from '../../lib/queries';
 import type { Host } from '../../lib/types';
 import { Button } from '../../ui/button';
 import { cx } from '../../ui/cx';
-import { FilterBar, FilterSelect } from '../../ui/filter-bar';
+import { FilterSelect } from '../../ui/filter-bar';
+import { useSearchFilter } from '../../ui/search-filter';
 
 const states = [
   ['', 'Any state'],
@@ -32,11 +33,12 @@ const times = [
   ['7d', 'Last week'],
 ] as const;
 const spans: Record<string, number> = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 };
-const names = ['state', 'type', 'since', 'host', 'subject', 'system'] as const;
+const names = ['state', 'type', 'since', 'host', 'system'] as const;
 
 /** The filters of the list of tasks, kept in the address. */
 export const useTaskFilters = () => {
   const { query, admin } = useScope();
+  const search = useSearchFilter();
   const [params, setParams] = useSearchParams();
   const get = (name: (typeof names)[number]): string => params.get(name) ?? '';
   const set = (name: (typeof names)[number], value: string): void =>
@@ -58,30 +60,23 @@ export const useTaskFilters = () => {
     state: state === 'errors' ? '' : state,
     errors: state === 'errors' ? 'true' : '',
     type: get('type'),
-    subject: get('subject'),
+    q: search.q,
     host: admin ? get('host') : '',
     createdAfter,
     system: system ? '' : 'false',
   };
-  return { request, get, set, system, narrowed: names.some((name) => get(name) !== ''), clear: () => setParams({}, { replace: true }) };
+  return { request, search, get, set, system, narrowed: names.some((name) => get(name) !== ''), clear: () => setParams({}, { replace: true }) };
 };
 
 type Filters = ReturnType<typeof useTaskFilters>;
 
-/** The row above the list. */
+/** Beside the filter box. */
 export function TaskFilters({ filters }: { filters: Filters }) {
   const { admin } = useScope();
   const hosts = useList<Host>('hosts', { limit: 500 }, admin);
   const { get, set } = filters;
-  const [subject, setSubject] = useState(get('subject'));
-  const settled = useDebounced(subject.trim(), 300);
-  const current = get('subject');
-  useEffect(() => {
-    if (settled !== current) set('subject', settled);
-    // Only what was typed changes the address.
-  }, [settled]);
   return (
-    <FilterBar value={subject} onChange={setSubject} label="Subject by name or id">
+    <>
       <FilterSelect label="State" value={get('state')} onChange={(next) => set('state', next)} options={states} />
       <FilterSelect label="Type" value={get('type')} onChange={(next) => set('type', next)} options={kinds} />
       <FilterSelect label="Time" value={get('since')} onChange={(next) => set('since', next)} options={times} />
@@ -100,18 +95,18 @@ export function TaskFilters({ filters }: { filters: Filters }) {
           System tasks
         </button>
       )}
-      {filters.narrowed && (
+      {(filters.narrowed || filters.search.text !== '') && (
         <Button
           look="ghost"
           icon={X}
           onClick={() => {
-            setSubject('');
+            filters.search.setText('');
             filters.clear();
           }}
         >
           Clear
         </Button>
       )}
-    </FilterBar>
+    </>
   );
 }

@@ -40,7 +40,10 @@ export default function TasksPage() {
       description="Everything that was asked for and takes time: its steps, where it runs, and why it failed."
       list={tasks}
       columns={useTaskColumns(tasks.items, open)}
+      search={filters.search}
+      searched="subject or id"
       filters={<TaskFilters filters={filters} />}
+      onClear={filters.clear}
       narrowed={filters.narrowed}
       onRow={(task) => open(task.id)}
       empty={{ icon: ListChecks, title: 'No tasks yet', text: 'Creating, starting, stopping and deleting instances, and importing images, run as tasks and appear here.' }}

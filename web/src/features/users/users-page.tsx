@@ -13,14 +13,16 @@ import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { Checkbox, TextField } from '../../ui/field';
 import { actionColumn, ListPage } from '../../ui/list-page';
+import { useSearchFilter } from '../../ui/search-filter';
 import { ProblemNote } from '../../ui/problem-note';
 import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
 
 export default function UsersPage() {
+  const search = useSearchFilter();
   const { me } = useScope();
-  const list = useList<User>('users');
+  const list = useList<User>('users', { q: search.q });
   const dialog = useNewDialog(true);
   const removal = useRemoval<User>('user', 'users');
   const update = useWrite(({ user, ...body }: { user: User; enabled: boolean }) => api.patch<User>(`/users/${user.id}`, body), {
@@ -40,7 +42,7 @@ export default function UsersPage() {
       description="Who may sign in. What they may do comes from their projects."
       actions={create}
       list={list}
-      nameOf={(u) => u.name}
+      search={search}
       empty={{ icon: Users, title: 'No users', text: 'Create one and add it to a project.', action: create }}
       columns={[
         { head: 'Name', name: true, cell: (u) => <Cut text={u.name} className="font-medium" /> },

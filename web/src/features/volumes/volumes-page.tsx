@@ -6,20 +6,22 @@ import { useList } from '../../lib/queries';
 import type { Volume } from '../../lib/types';
 import { ButtonLink } from '../../ui/button';
 import { ListPage } from '../../ui/list-page';
+import { useSearchFilter } from '../../ui/search-filter';
 import { StateBadge } from '../../ui/state';
 import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { useInstanceNames } from '../instances/use-instance-names';
 
 export default function VolumesPage() {
+  const search = useSearchFilter();
   const { query } = useScope();
   const nameOf = useInstanceNames(query);
   return (
     <ListPage
       title="Volumes"
       description="Disks of instances. A root volume is made with its instance and goes with it."
-      list={useList<Volume>('volumes', query)}
-      nameOf={(v) => v.name}
+      list={useList<Volume>('volumes', { ...query, q: search.q })}
+      search={search}
       empty={{ icon: HardDrive, title: 'No volumes yet', text: 'Every instance gets a root volume, made from its image.', action: <ButtonLink to="/instances/new">New instance</ButtonLink> }}
       columns={[
         { head: 'Name', name: true, cell: (v) => <Cut text={v.name} className="font-medium" /> },
