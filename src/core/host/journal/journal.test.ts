@@ -1,6 +1,7 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { decodeJournal } from './journal-lines';
 import { Journal, JournalFullError, type JournalOptions } from './journal';
 
 describe('Journal', () => {
@@ -173,6 +174,26 @@ describe('Journal', () => {
     const again = new Journal<unknown>({ dir });
     expect(await again.open()).toMatchObject({ records: 2, damaged: 1, tornBytes: 0 });
     expect([again.get('a'), again.get('b'), again.get('c')]).toEqual([1, undefined, 3]);
+    await again.close();
+  });
+
+  it('writes what waits while the file is made smaller once', async () => {
+    const journal = new Journal<number>({ dir });
+    await journal.open();
+    const old = Array.from({ length: 1010 }, (_, i) => `old-${i}`);
+    await Promise.all(old.map((key, i) => journal.put(key, i, { sync: false })));
+    for (const key of old) journal.drop(key);
+    // The first is being written when the second comes; after it the file is made smaller, and the second is on its way.
+    await Promise.all([journal.put('first', 1, { sync: true }), journal.put('second', 2, { sync: true })]);
+    expect(decodeJournal<number>(readFileSync(join(dir, 'journal.log'))).records.map(({ key, value }) => [key, value])).toEqual([
+      ['first', 1],
+      ['second', 2],
+    ]);
+    await journal.put('third', 3, { sync: true });
+    await journal.close();
+    const again = new Journal<number>({ dir });
+    await again.open();
+    expect([...again.entries()].map(({ key }) => key)).toEqual(['first', 'second', 'third']);
     await again.close();
   });
 });

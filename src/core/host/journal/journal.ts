@@ -188,7 +188,8 @@ export class Journal<T> {
   }
 
   private async write(batch: Pending[]): Promise<void> {
-    if (this.suspect) await this.rewrite();
+    // The new file has the batch in it: its values are in memory.
+    if (this.suspect) return this.rewrite();
     const handle = this.handle;
     if (!handle) throw new Error('the journal is closed');
     if (this.unnamed) await this.syncName();
@@ -224,8 +225,25 @@ export class Journal<T> {
     });
   }
 
-  /** Writes what is alive into a new file and puts it in the old one's place: a crash leaves one or the other, whole. */
+  /**
+   * Writes what is alive into a new file and puts it in the old one's place: a crash leaves one or the other, whole. That includes values that still
+   * wait to be written: each has its line once, or a reader of the file would take it for done twice.
+   */
   private async rewrite(): Promise<void> {
+    const covered = this.queue;
+    this.queue = [];
+    try {
+      await this.renew();
+    } catch (error) {
+      this.queue = [...covered, ...this.queue];
+      throw error;
+    }
+    for (const item of covered) item.resolve();
+  }
+
+  private async renew(): Promise<void> {
+    // Taken before anything is awaited: what is put from here on is queued.
+    const alive = [...this.records];
     await rm(this.file('.new'), { force: true });
     const fresh = await open(this.file('.new'), 'ax', 0o600);
     let size = 0;
@@ -238,8 +256,7 @@ export class Journal<T> {
         await fresh.appendFile(data);
         size += data.length;
       };
-      // Values still on their way to the file are queued and come after this.
-      for (const [key, record] of [...this.records]) {
+      for (const [key, record] of alive) {
         chunk.push(encodeRecord(key, record.at, record.value));
         lines += 1;
         if (chunk.length >= 1000) await flush();
