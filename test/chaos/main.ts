@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { GroupRun, remaining, type Reference, type Verdict } from './group-run';
 import { bootable, Lane } from './lane';
+import { keepBusy } from './load';
 import { leftovers, sightOf, takenBack, type Sight } from './observation';
 import { faultTitles, groupsOf, planOf, type WorkflowShape } from './plan';
 import { scenarios } from './scenarios';
@@ -19,6 +20,8 @@ const { values } = parseArgs({
     /** Every case with a fault of its own. */
     alone: { type: 'boolean', default: false },
     lanes: { type: 'string', default: '3' },
+    /** Beside processes that keep every core and the disk busy. */
+    busy: { type: 'boolean', default: false },
   },
 });
 
@@ -119,8 +122,10 @@ const main = async (): Promise<number> => {
     return new Lane(own, url);
   });
   let failed = true;
+  let relax = (): void => undefined;
   try {
     await Promise.all(lanes.map((lane) => lane.start()));
+    if (values.busy) relax = keepBusy(directory);
     const registered = lanes[0]?.survivor.workflows ?? [];
     const workflows = newest(registered);
     for (const { type, version } of registered.filter((w) => !workflows.includes(w))) count.skip(1, `${type} version ${version}: nothing starts it any more`);
@@ -167,6 +172,7 @@ const main = async (): Promise<number> => {
   } catch (error) {
     count.take({ name: 'the suite itself', faults: [error instanceof Error ? (error.stack ?? error.message) : String(error)] });
   } finally {
+    relax();
     server.close();
     await Promise.all(lanes.map((lane) => lane.stop().catch(() => undefined)));
     if (process.env['VC_STACK_TEST_KEEP'] === undefined) {
