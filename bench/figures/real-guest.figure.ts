@@ -38,6 +38,7 @@ const plain = async (lab: Lab, image: string, round: number): Promise<number> =>
       disks: [{ id: 'root', path: disk, format: 'raw', readonly: false }],
       nics: [{ id: 'net', tap: 'none', mac: '52:54:00:12:34:56', mtu: 1450 }],
       netns: null,
+      user: 0,
       runDir: directory,
       logDir: directory,
     },

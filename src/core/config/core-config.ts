@@ -78,6 +78,17 @@ export const coreConfigSchema = z.strictObject({
       keepDays: z.number().min(0).max(3_650).default(30),
     })
     .prefault({}),
+  /** Children that handle what tenants and the outside gave: no rights, and only their own files to be seen. */
+  sandbox: z
+    .strictObject({
+      /** First of a range of user and group ids that nothing else on the machine uses. They need no accounts. */
+      firstUser: z.number().int().min(1_000).max(4_000_000_000).default(1_879_048_192),
+      /** How many there are. Sixteen are the product's own; each instance of a host has one of the others. */
+      users: z.number().int().min(32).max(1_000_000).default(65_536),
+      /** Absolute paths that such children may read besides `/usr` and the folder of their own program. */
+      readOnlyPaths: z.array(z.string().startsWith('/')).max(64).default([]),
+    })
+    .prefault({}),
   limits: z
     .strictObject({
       /** JSON bodies, in bytes. */

@@ -16,8 +16,9 @@ describe('doctor', () => {
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
   it('finds nothing wrong with a host that has all', async () => {
-    for (const program of ['qemu-system-x86_64', 'qemu-img', 'ip', 'nft', 'dnsmasq']) put(`bin/${program}`);
+    for (const program of ['qemu-system-x86_64', 'qemu-img', 'ip', 'nft', 'dnsmasq', 'bwrap', 'setpriv']) put(`bin/${program}`);
     put('dev/kvm');
+    chmodSync(join(root, 'dev/kvm'), 0o660);
     put('dev/net/tun');
     put('sys/fs/cgroup/cgroup.controllers', 'cpuset cpu io memory pids\n');
     put('proc/sys/net/bridge/bridge-nf-call-iptables', '0\n');
@@ -25,6 +26,13 @@ describe('doctor', () => {
     const checks = await examine({ root, path: join(root, 'bin'), uid: 0 });
     expect(checks.filter((c) => !c.ok)).toEqual([]);
     expect(checks.every((c) => c.fix === '')).toBe(true);
+  });
+
+  it('names a KVM that only root may use: virtual machines are not root', async () => {
+    put('dev/kvm');
+    chmodSync(join(root, 'dev/kvm'), 0o600);
+    const kvm = (await examine({ root, path: join(root, 'bin'), uid: 0 })).find((c) => c.name === 'kvm');
+    expect(kvm).toMatchObject({ ok: false, fix: 'chgrp kvm /dev/kvm && chmod 660 /dev/kvm' });
   });
 
   it('names what is missing, and the command that mends it', async () => {

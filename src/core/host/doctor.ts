@@ -1,4 +1,4 @@
-import { access, constants, readFile } from 'node:fs/promises';
+import { access, constants, readFile, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
 export interface DoctorCheck {
@@ -26,6 +26,8 @@ const programs = [
   ['ip', 'iproute2'],
   ['nft', 'nftables'],
   ['dnsmasq', 'dnsmasq-base'],
+  ['bwrap', 'bubblewrap'],
+  ['setpriv', 'util-linux'],
 ] as const;
 const controllers = ['cpu', 'memory', 'pids'];
 
@@ -64,6 +66,8 @@ const installed = async ({ path }: DoctorView, program: string, debian: string):
 /** A missing KVM costs speed, not function: the machine may itself be virtual. */
 const kvm = async ({ root: base }: DoctorView): Promise<DoctorCheck> => {
   const ok = await readable(join(base, 'dev/kvm'), constants.R_OK | constants.W_OK);
+  const { mode } = ok ? await stat(join(base, 'dev/kvm')) : { mode: 0 };
+  if (ok && (mode & 0o060) !== 0o060 && (mode & 0o006) !== 0o006) return check('kvm', false, '', '/dev/kvm is for root alone, and virtual machines do not run as root: software emulation, slowly', 'chgrp kvm /dev/kvm && chmod 660 /dev/kvm');
   return check('kvm', ok, '/dev/kvm is there (whether it boots guests is found out by the agent)', 'there is no usable /dev/kvm: guests run under software emulation, slowly', 'modprobe kvm_intel || modprobe kvm_amd   # and switch virtualisation on in the firmware');
 };
 

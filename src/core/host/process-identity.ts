@@ -22,6 +22,16 @@ export const processStartTime = (pid: number): string | null => {
   return state === 'Z' || state === 'X' ? null : (fields[19] ?? null);
 };
 
+/** The id that a process has for itself: in its innermost process namespace. Null when it is gone. */
+export const innerPid = (pid: number): number | null => {
+  try {
+    const inner = /^NSpid:.*?(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return inner === undefined ? pid : Number(inner);
+  } catch {
+    return null;
+  }
+};
+
 /** True while this very process runs: pid and start time agree. */
 export const isRunning = (process: ProcessIdentity): boolean => processStartTime(process.pid) === process.startTime;
 

@@ -10,6 +10,7 @@ import { driverContract } from './driver.contract.suite';
 import { pvhGuest } from './pvh-guest';
 import { bootsGuests, realVmm } from './real-vmm';
 import { SimulatedBinary } from './simulated-binary';
+import { testSandbox, testUser } from './test-sandbox';
 
 jest.setTimeout(30_000);
 
@@ -27,7 +28,7 @@ afterAll(async () => {
 });
 
 const driverOf = (knobs: Partial<SimulationKnobs> = {}, name = 'cloud-hypervisor'): CloudHypervisorDriver =>
-  new CloudHypervisorDriver({ binary: binary.program(name, knobs), payload: { firmware: binary.file('firmware'), kernel: '', cmdline: '' }, cacheDir, simulated: true }, quiet);
+  new CloudHypervisorDriver({ binary: binary.program(name, knobs), payload: { firmware: binary.file('firmware'), kernel: '', cmdline: '' }, cacheDir, sandbox: testSandbox, simulated: true }, quiet);
 
 for (const version of ['v50', 'v53', 'head'] as const) {
   driverContract(`cloud-hypervisor (simulated ${version})`, () => ({ make: () => driverOf({ version }), usesResources: true, hasProcesses: true }));
@@ -38,7 +39,7 @@ if (real && bootsGuests(real)) {
   jest.setTimeout(180_000);
   const realDriver = (): CloudHypervisorDriver => {
     const firmware = binary.file('pvh-guest', pvhGuest());
-    return new CloudHypervisorDriver({ binary: real.binary, payload: { firmware, kernel: '', cmdline: '' }, cacheDir }, quiet);
+    return new CloudHypervisorDriver({ binary: real.binary, payload: { firmware, kernel: '', cmdline: '' }, cacheDir, sandbox: testSandbox }, quiet);
   };
   driverContract('cloud-hypervisor', () => ({ make: realDriver, usesResources: true, hasProcesses: true }));
 } else {
@@ -59,6 +60,7 @@ describe('cloud-hypervisor: what only it does', () => {
       disks: [{ id: 'd', path: join(directory, 'disk.raw'), format: 'raw', readonly: false }],
       nics: [],
       netns: null,
+      user: testUser,
       runDir: join(directory, 'run'),
       logDir: join(directory, 'log'),
     };
@@ -95,7 +97,7 @@ describe('cloud-hypervisor: what only it does', () => {
     await exec('ip', ['netns', 'del', netns]).catch(() => undefined);
     await exec('ip', ['netns', 'add', netns]);
     try {
-      await exec('ip', ['-n', netns, 'tuntap', 'add', 'dev', 't-vmm-tap', 'mode', 'tap']);
+      await exec('ip', ['-n', netns, 'tuntap', 'add', 'dev', 't-vmm-tap', 'mode', 'tap', 'group', String(testSandbox.tapGroup)]);
       const driver = driverOf();
       const handle = await driver.start({ ...spec, netns, nics: [{ id: 'n', tap: 't-vmm-tap', mac: '52:54:00:00:00:01', mtu: 1450 }] });
       expect(await driver.state(handle)).toBe('running');
@@ -111,16 +113,16 @@ describe('cloud-hypervisor: what only it does', () => {
   });
 
   it('refuses without firmware and kernel, and a small MTU', async () => {
-    const bare = new CloudHypervisorDriver({ binary: binary.program('cloud-hypervisor'), payload: { firmware: '', kernel: '', cmdline: '' }, cacheDir, simulated: true }, quiet);
+    const bare = new CloudHypervisorDriver({ binary: binary.program('cloud-hypervisor'), payload: { firmware: '', kernel: '', cmdline: '' }, cacheDir, sandbox: testSandbox, simulated: true }, quiet);
     expect(() => bare.validate(spec)).toThrow(expect.objectContaining({ code: 'no_firmware' }));
     expect(await bare.probe()).toMatchObject({ usable: false });
     expect(() => driverOf().validate({ ...spec, nics: [{ id: 'n', tap: 't', mac: '52:54:00:00:00:01', mtu: 1000 }] })).toThrow(expect.objectContaining({ code: 'invalid_spec' }));
   });
 
   it('is not usable when the program is missing, or its firmware', async () => {
-    const missing = new CloudHypervisorDriver({ binary: '/nonexistent/ch', payload: { firmware: '/f', kernel: '', cmdline: '' }, cacheDir }, quiet);
+    const missing = new CloudHypervisorDriver({ binary: '/nonexistent/ch', payload: { firmware: '/f', kernel: '', cmdline: '' }, cacheDir, sandbox: testSandbox }, quiet);
     expect(await missing.probe()).toMatchObject({ usable: false, reason: '/nonexistent/ch is not installed' });
-    const lost = new CloudHypervisorDriver({ binary: binary.program('cloud-hypervisor'), payload: { firmware: '/nonexistent/fw', kernel: '', cmdline: '' }, cacheDir, simulated: true }, quiet);
+    const lost = new CloudHypervisorDriver({ binary: binary.program('cloud-hypervisor'), payload: { firmware: '/nonexistent/fw', kernel: '', cmdline: '' }, cacheDir, sandbox: testSandbox, simulated: true }, quiet);
     await leavesNothing(lost, 'firmware_missing');
   });
 

@@ -8,6 +8,7 @@ import { isRunning } from '../../../src/core/host/process-identity';
 import type { VmHandle, VmSpec, VmmDriver } from '../../../src/modules/compute/node/drivers/vmm-driver';
 import { SerialClient } from './serial-client';
 import { serialGuestDisk } from './serial-guest';
+import { testUser } from './test-sandbox';
 
 export interface ContractSubject {
   /** A new driver, as after a restart of the agent; every driver of one subject sees the same VMs. */
@@ -54,6 +55,7 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
         disks: [{ id: randomUUID(), path: join(directory, 'disk.raw'), format: 'raw', readonly: false }],
         nics: [],
         netns: null,
+        user: testUser,
         runDir: join(directory, 'run'),
         logDir: join(directory, 'log'),
         ...change,
@@ -106,7 +108,7 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
       await driver.kill(handle);
       expect(await driver.state(handle)).toBe('stopped');
       expect(await exit).toMatchObject({ cause: 'forced' });
-      expect((await readdir(handle.runDir)).filter((file) => file.endsWith('.sock'))).toEqual([]);
+      expect((await readdir(handle.runDir, { recursive: true })).filter((file) => file.endsWith('.sock'))).toEqual([]);
       if (subject().hasProcesses) expect(isRunning(handle.process)).toBe(false);
     });
 
@@ -216,14 +218,14 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
       expect(await exit).toMatchObject({ cause: 'crashed' });
       expect(await driver.state(handle)).toBe('stopped');
       await driver.kill(handle);
-      expect((await readdir(handle.runDir)).filter((file) => file.endsWith('.sock'))).toEqual([]);
+      expect((await readdir(handle.runDir, { recursive: true })).filter((file) => file.endsWith('.sock'))).toEqual([]);
     });
 
     it('never signals a process of the same pid that is another', async () => {
       const bystander = spawn('sleep', ['60'], { stdio: 'ignore' });
       try {
         const driver = subject().make();
-        const handle: VmHandle = { driver: driver.kind, instanceId: randomUUID(), process: { pid: bystander.pid ?? 0, startTime: '1' }, runDir: join(directory, 'run'), logDir: join(directory, 'log'), startedAt: new Date().toISOString() };
+        const handle: VmHandle = { driver: driver.kind, instanceId: randomUUID(), process: { pid: bystander.pid ?? 0, startTime: '1' }, user: testUser, runDir: join(directory, 'run'), logDir: join(directory, 'log'), startedAt: new Date().toISOString() };
         expect(await driver.state(handle)).toBe('stopped');
         await driver.kill(handle);
         await expect(driver.powerButton(handle)).rejects.toMatchObject({ code: 'not_running' });

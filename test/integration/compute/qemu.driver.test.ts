@@ -9,6 +9,7 @@ import type { VmSpec } from '../../../src/modules/compute/node/drivers/vmm-drive
 import { driverContract } from './driver.contract.suite';
 import { SerialClient } from './serial-client';
 import { serialGuestDisk } from './serial-guest';
+import { testSandbox, testUser } from './test-sandbox';
 
 jest.setTimeout(60_000);
 
@@ -21,7 +22,7 @@ if (spawnSync(binary, ['--version']).status !== 0) {
   afterAll(() => rm(cacheDir, { recursive: true, force: true }));
 
   driverContract('qemu', () => ({
-    make: () => new QemuDriver({ binary, accel: 'tcg', cacheDir }, pino({ enabled: false })),
+    make: () => new QemuDriver({ binary, accel: 'tcg', cacheDir, sandbox: testSandbox }, pino({ enabled: false })),
     usesResources: true,
     hasProcesses: true,
   }));
@@ -34,7 +35,7 @@ if (spawnSync(binary, ['--version']).status !== 0) {
       directory = await mkdtemp('/tmp/t-vmm-net-');
       await exec('ip', ['netns', 'del', netns]).catch(() => undefined);
       await exec('ip', ['netns', 'add', netns]);
-      await exec('ip', ['-n', netns, 'tuntap', 'add', 'dev', tap, 'mode', 'tap']);
+      await exec('ip', ['-n', netns, 'tuntap', 'add', 'dev', tap, 'mode', 'tap', 'group', String(testSandbox.tapGroup)]);
     });
     afterEach(async () => {
       await exec('ip', ['netns', 'del', netns]);
@@ -42,7 +43,7 @@ if (spawnSync(binary, ['--version']).status !== 0) {
     });
 
     it('runs inside its namespace, on its tap, in a session of its own', async () => {
-      const driver = new QemuDriver({ binary, accel: 'tcg', cacheDir }, pino({ enabled: false }));
+      const driver = new QemuDriver({ binary, accel: 'tcg', cacheDir, sandbox: testSandbox }, pino({ enabled: false }));
       await writeFile(join(directory, 'disk.raw'), serialGuestDisk());
       const handle = await driver.start({
         instanceId: randomUUID(),
@@ -52,6 +53,7 @@ if (spawnSync(binary, ['--version']).status !== 0) {
         disks: [{ id: 'd0', path: join(directory, 'disk.raw'), format: 'raw', readonly: true }],
         nics: [{ id: 'n0', tap, mac: '52:54:00:00:00:01', mtu: 1450 }],
         netns,
+        user: testUser,
         runDir: join(directory, 'run'),
         logDir: join(directory, 'log'),
       });
@@ -89,12 +91,13 @@ if (spawnSync(binary, ['--version']).status !== 0) {
       nics: [],
       firmware,
       netns: null,
+      user: testUser,
       runDir: join(directory, 'run'),
       logDir: join(directory, 'log'),
     });
 
     it('runs a UEFI with variables of the VM\'s own, which stay from start to start', async () => {
-      const driver = new QemuDriver({ binary, accel: 'tcg', cacheDir }, pino({ enabled: false }));
+      const driver = new QemuDriver({ binary, accel: 'tcg', cacheDir, sandbox: testSandbox }, pino({ enabled: false }));
       expect((await driver.probe()).capabilities).toEqual(expect.arrayContaining(['bios', 'uefi']));
       const wanted = spec('uefi');
       const variables = join(wanted.logDir, 'uefi-vars.fd');
@@ -116,7 +119,7 @@ if (spawnSync(binary, ['--version']).status !== 0) {
     });
 
     it('refuses what the host does not have before anything is touched', async () => {
-      const driver = new QemuDriver({ binary, accel: 'tcg', cacheDir, uefiFolders: [directory] }, pino({ enabled: false }));
+      const driver = new QemuDriver({ binary, accel: 'tcg', cacheDir, uefiFolders: [directory], sandbox: testSandbox }, pino({ enabled: false }));
       expect((await driver.probe()).capabilities).toEqual(expect.not.arrayContaining(['uefi']));
       const wanted = spec('uefi');
       await expect(driver.start(wanted)).rejects.toMatchObject({ code: 'no_such_firmware', permanent: true, message: 'The image boots by UEFI, which QEMU does not have on this host.' });
@@ -127,7 +130,7 @@ if (spawnSync(binary, ['--version']).status !== 0) {
 
   describe('qemu: probe', () => {
     it('says which accelerator and why, and remembers the trial', async () => {
-      const driver = new QemuDriver({ binary, accel: 'auto', cacheDir }, pino({ enabled: false }));
+      const driver = new QemuDriver({ binary, accel: 'auto', cacheDir, sandbox: testSandbox }, pino({ enabled: false }));
       const first = await driver.probe();
       expect(first).toMatchObject({ kind: 'qemu', usable: true });
       expect(first.version).toMatch(/^\d+\.\d+/);
@@ -140,7 +143,7 @@ if (spawnSync(binary, ['--version']).status !== 0) {
     });
 
     it('is not usable when the program is missing, or KVM is demanded and does not work', async () => {
-      const missing = await new QemuDriver({ binary: 'qemu-system-none', accel: 'auto', cacheDir }, pino({ enabled: false })).probe();
+      const missing = await new QemuDriver({ binary: 'qemu-system-none', accel: 'auto', cacheDir, sandbox: testSandbox }, pino({ enabled: false })).probe();
       expect(missing).toMatchObject({ usable: false, reason: 'qemu-system-none is not installed' });
     });
   });

@@ -10,6 +10,8 @@ export class SimulatedBinary {
   private readonly directory = mkdtempSync('/tmp/t-vmm-bin-');
 
   constructor() {
+    // VMMs are not root.
+    chmodSync(this.directory, 0o755);
     const out = join(this.directory, 'js');
     mkdirSync(out);
     for (const name of readdirSync(source)) {

@@ -23,6 +23,7 @@ describe('simulated: many', () => {
             disks: [],
             nics: [],
             netns: null,
+            user: 1_900_000_016,
             runDir: join(directory, String(n), 'run'),
             logDir: join(directory, String(n), 'log'),
           }),

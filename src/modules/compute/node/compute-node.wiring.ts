@@ -7,6 +7,7 @@ import { ConsoleStreams } from './console.streams';
 import { VmmDrivers } from './drivers/vmm-drivers';
 import { InstanceObservedSource } from './instance-observed.source';
 import { InstanceStore } from './instance-store';
+import { InstanceUsers } from './instance-users';
 import { InstanceHandlers } from './instance.handlers';
 import { InstanceRemoval } from './instance.removal';
 import { InstanceManager } from './instance.manager';
@@ -15,7 +16,7 @@ import { VmmInventorySource } from './vmm-inventory.source';
 
 export const computeNodeWiring: NodeWiring = {
   bind: ({ bind }) => {
-    for (const part of [InstanceStore, VmmDrivers, ConsoleHub, InstanceManager, SeedStore, InstanceHandlers, InstanceRemoval, ConsoleStreams, InstanceObservedSource]) bind<object>(part).toSelf().inSingletonScope();
+    for (const part of [InstanceStore, InstanceUsers, VmmDrivers, ConsoleHub, InstanceManager, SeedStore, InstanceHandlers, InstanceRemoval, ConsoleStreams, InstanceObservedSource]) bind<object>(part).toSelf().inSingletonScope();
     bind(MetadataProvider).toService(SeedStore);
     bind(InventorySource).to(VmmInventorySource).inSingletonScope();
   },

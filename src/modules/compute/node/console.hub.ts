@@ -1,7 +1,8 @@
 import { injectable } from 'inversify';
-import { createConnection, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { connectOwned } from '../../../core/host/owned-socket';
 import type { Logger } from 'pino';
 import { Logging } from '../../../core/telemetry/logging';
 import { SerialLog } from './serial-log';
@@ -14,7 +15,11 @@ const reconnectMs = [20, 50, 100, 200, 500, 1000];
 
 interface Line {
   socketPath: string | null;
+  /** Whose socket it must be. */
+  user: number;
   socket: Socket | null;
+  /** Counts connections begun and let go of: one that comes late belongs to nobody. */
+  run: number;
   attempts: number;
   timer: NodeJS.Timeout | undefined;
   recent: Buffer[];
@@ -33,14 +38,15 @@ export class ConsoleHub {
     this.logger = logging.for('console');
   }
 
-  /** Connects to a machine's serial socket and stays connected until `detach`. Viewers of an earlier run stay. */
-  attach(instanceId: string, socketPath: string, logDir: string): void {
+  /** Connects to the serial socket of a machine that runs as `user`, and stays connected until `detach`. Viewers of an earlier run stay. */
+  attach(instanceId: string, socketPath: string, user: number, logDir: string): void {
     const line = this.lines.get(instanceId) ?? this.newLine(logDir);
     this.lines.set(instanceId, line);
     this.disconnect(line);
     line.socketPath = socketPath;
+    line.user = user;
     line.attempts = 0;
-    if (socketPath !== '') this.connect(instanceId, line);
+    if (socketPath !== '') void this.connect(instanceId, line);
   }
 
   /** The machine ended; viewers wait for the next run. */
@@ -82,30 +88,42 @@ export class ConsoleHub {
   private newLine(logDir: string): Line {
     const log = new SerialLog(join(logDir, 'console.log'));
     const past = log.tail(replayBytes);
-    return { socketPath: null, socket: null, attempts: 0, timer: undefined, recent: past.length > 0 ? [past] : [], recentBytes: past.length, viewers: new Set(), log };
+    return { socketPath: null, user: 0, socket: null, run: 0, attempts: 0, timer: undefined, recent: past.length > 0 ? [past] : [], recentBytes: past.length, viewers: new Set(), log };
   }
 
-  private connect(instanceId: string, line: Line): void {
+  private async connect(instanceId: string, line: Line): Promise<void> {
     if (line.socketPath === null) return;
-    const socket = createConnection(line.socketPath);
-    line.socket = socket;
-    socket.on('connect', () => {
-      line.attempts = 0;
+    const run = ++line.run;
+    const socket = await connectOwned(line.socketPath, line.user).catch((error: unknown) => {
+      this.logger.debug({ err: error, instanceId }, 'the serial line failed');
+      return null;
     });
+    if (line.run !== run) {
+      socket?.destroy();
+      return;
+    }
+    if (!socket) return this.reconnect(instanceId, line);
+    line.socket = socket;
+    line.attempts = 0;
     socket.on('data', (chunk: Buffer) => this.output(line, chunk));
     socket.on('error', (error) => this.logger.debug({ err: error, instanceId }, 'the serial line failed'));
     socket.on('close', () => {
       if (line.socket !== socket) return;
       line.socket = null;
-      const pause = reconnectMs[Math.min(line.attempts, reconnectMs.length - 1)] ?? 1000;
-      line.attempts += 1;
-      line.timer = setTimeout(() => this.connect(instanceId, line), pause);
-      line.timer.unref();
+      this.reconnect(instanceId, line);
     });
+  }
+
+  private reconnect(instanceId: string, line: Line): void {
+    const pause = reconnectMs[Math.min(line.attempts, reconnectMs.length - 1)] ?? 1000;
+    line.attempts += 1;
+    line.timer = setTimeout(() => void this.connect(instanceId, line), pause);
+    line.timer.unref();
   }
 
   private disconnect(line: Line): void {
     clearTimeout(line.timer);
+    line.run += 1;
     const socket = line.socket;
     line.socket = null;
     socket?.destroy();

@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
+import { Config } from '../../../core/config/config';
+import { coreConfigSchema } from '../../../core/config/core-config';
 import { StatePaths } from '../../../core/config/state-paths';
 import { Logging } from '../../../core/telemetry/logging';
 import { ConsoleHub } from './console.hub';
@@ -10,6 +12,7 @@ import type { VmExit, VmHandle, VmmDriver } from './drivers/vmm-driver';
 import type { VmmDrivers } from './drivers/vmm-drivers';
 import { InstanceManager } from './instance.manager';
 import { InstanceStore } from './instance-store';
+import { InstanceUsers } from './instance-users';
 
 /** A driver whose machines are entries of a map; `failStarts` starts fail before one succeeds. */
 class MapDriver {
@@ -31,7 +34,7 @@ class MapDriver {
     this.started += 1;
     const startTime = String(this.started);
     this.alive.set(startTime, () => undefined);
-    return { driver: this.kind, instanceId: spec.instanceId, process: { pid: 1, startTime }, runDir: spec.runDir, logDir: spec.logDir, startedAt: new Date().toISOString() };
+    return { driver: this.kind, instanceId: spec.instanceId, process: { pid: 1, startTime }, user: 0, runDir: spec.runDir, logDir: spec.logDir, startedAt: new Date().toISOString() };
   }
 
   async state(handle: VmHandle): Promise<'running' | 'stopped'> {
@@ -74,7 +77,7 @@ describe('InstanceManager', () => {
 
   const agent = (driver: MapDriver): InstanceManager => {
     const drivers = { best: async () => driver as unknown as VmmDriver, byKind: () => driver as unknown as VmmDriver } as unknown as VmmDrivers;
-    return new InstanceManager(store, drivers, { of: async () => ({ netns: null, nics: [] }) }, { locate: async () => ({ path: '/disk', format: 'raw' as const, bytes: 1 }) }, new ConsoleHub(logging), { changed: () => undefined }, logging);
+    return new InstanceManager(store, new InstanceUsers(new Config(coreConfigSchema.parse({}), {})), drivers, { of: async () => ({ netns: null, nics: [] }) }, { locate: async () => ({ path: '/disk', format: 'raw' as const, bytes: 1 }) }, new ConsoleHub(logging), { changed: () => undefined }, logging);
   };
   const args = (instanceId: string, power: 'on' | 'off' = 'on', generation = 1) => ({
     instanceId,

@@ -17,7 +17,8 @@ import { forcedExit, type VmExit, type VmHandle, type VmmDriver, type VmSpec } f
 import { VmmDrivers } from './drivers/vmm-drivers';
 import type { InstanceRecord } from './instance-record';
 import { InstanceStore } from './instance-store';
-import { endStrayVmms } from './stray-vmm';
+import { InstanceUsers } from './instance-users';
+import { endProcessesNaming } from '../../../core/host/processes-naming';
 
 type EnsureArgs = z.output<typeof instanceEnsure.args>;
 
@@ -41,6 +42,7 @@ export class InstanceManager extends Service {
 
   constructor(
     private readonly store: InstanceStore,
+    private readonly users: InstanceUsers,
     private readonly drivers: VmmDrivers,
     private readonly ports: PortAttachments,
     private readonly volumes: VolumePaths,
@@ -54,7 +56,10 @@ export class InstanceManager extends Service {
 
   /** Adopts what runs; starts again what a restart of the whole host ended. */
   override async start(): Promise<void> {
-    for (const record of await this.store.load()) {
+    const records = await this.store.load();
+    // All that are taken are known before any is given.
+    for (const record of records) if (record.user !== 0 && !this.users.claim(record.user, record.instanceId)) record.user = 0;
+    for (const record of records) {
       this.records.set(record.instanceId, record);
       await this.mutex.run(record.instanceId, () => this.adopt(record)).catch((error: unknown) => this.log.error({ err: error, instanceId: record.instanceId }, 'adopting the instance failed'));
     }
@@ -76,7 +81,7 @@ export class InstanceManager extends Service {
         throw new VerbFailure('stale_generation', `Generation ${args.generation} is older than ${known.generation}, which this host has accepted.`, true);
       }
       const record: InstanceRecord = {
-        ...(known ?? { instanceId: args.instanceId, revision: 0, starting: false, handle: null, exit: null, bootId: this.bootId }),
+        ...(known ?? { instanceId: args.instanceId, revision: 0, user: 0, starting: false, handle: null, exit: null, bootId: this.bootId }),
         generation: args.generation,
         spec: args.spec,
         power: args.power,
@@ -119,10 +124,11 @@ export class InstanceManager extends Service {
         await this.driverOf(record.handle).kill(record.handle);
       }
       // A VMM that nobody has on record can only be there if a start was interrupted, or if the record itself is gone.
-      if (!record || record.starting) await endStrayVmms(this.store.runDirectory(instanceId));
+      if (!record || record.starting) await endProcessesNaming(this.store.runDirectory(instanceId));
       this.consoles.close(instanceId);
       await this.store.remove(instanceId);
       this.records.delete(instanceId);
+      this.users.release(instanceId);
     });
   }
 
@@ -155,8 +161,9 @@ export class InstanceManager extends Service {
       if ((await this.driverOf(record.handle).state(record.handle)) !== 'stopped') return this.save(record);
       await this.ended(record, record.handle, { cause: 'crashed', detail: 'the virtual machine monitor is gone' });
     }
-    if (record.starting) await endStrayVmms(this.store.runDirectory(record.instanceId));
+    if (record.starting) await endProcessesNaming(this.store.runDirectory(record.instanceId));
     const driver = record.spec.vmm === null ? await this.drivers.best() : this.drivers.byKind(record.spec.vmm);
+    if (record.user === 0) record.user = this.users.allocate(record.instanceId);
     const spec = await this.vmSpec(record);
     driver.validate(spec);
     record.starting = true;
@@ -177,7 +184,7 @@ export class InstanceManager extends Service {
   private async turnOff(record: InstanceRecord, graceSeconds: number, aborted: AbortSignal): Promise<void> {
     const handle = record.handle;
     if (!handle) {
-      if (record.starting) await endStrayVmms(this.store.runDirectory(record.instanceId));
+      if (record.starting) await endProcessesNaming(this.store.runDirectory(record.instanceId));
       if (record.exit?.cause === 'crashed') record.exit = { cause: 'operator', detail: '' };
       record.starting = false;
       return this.save(record);
@@ -207,7 +214,7 @@ export class InstanceManager extends Service {
       await driver.kill(handle);
       await this.ended(record, handle, exit);
     } else if (record.starting) {
-      const strays = await endStrayVmms(this.store.runDirectory(record.instanceId));
+      const strays = await endProcessesNaming(this.store.runDirectory(record.instanceId));
       record.starting = false;
       await this.save(record);
       if (strays > 0) this.log.warn({ instanceId: record.instanceId, strays }, 'ended a machine whose start had been interrupted');
@@ -227,7 +234,7 @@ export class InstanceManager extends Service {
     const abort = new AbortController();
     const exit = driver.waitExit(handle, abort.signal);
     this.watches.set(record.instanceId, { handle, exit, abort });
-    this.consoles.attach(record.instanceId, driver.serialSocket(handle), handle.logDir);
+    this.consoles.attach(record.instanceId, driver.serialSocket(handle), handle.user, handle.logDir);
     exit.then(
       (ended) => {
         if (abort.signal.aborted) return undefined;
@@ -277,6 +284,7 @@ export class InstanceManager extends Service {
       ...(spec.firmware !== undefined && { firmware: spec.firmware }),
       nics: attached.nics.map((nic) => ({ id: nic.portId, tap: nic.tap, mac: nic.mac, mtu: nic.mtu })),
       netns: attached.netns,
+      user: record.user,
       runDir: this.store.runDirectory(instanceId),
       logDir: this.store.directory(instanceId),
     };

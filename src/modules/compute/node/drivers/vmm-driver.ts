@@ -15,7 +15,9 @@ export interface VmSpec {
   firmware?: Firmware;
   /** Network namespace of the VMM process (`ip netns` name); null for the host's. */
   netns: string | null;
-  /** Own folder for sockets, pid file and serial socket (short path: Unix sockets allow 107 bytes). */
+  /** User (and group) id that the VMM runs as, this instance's alone; no account of the host. */
+  user: number;
+  /** Own folder for sockets and what is known of the VM's end (short path: Unix sockets allow 107 bytes). */
   runDir: string;
   /** Own folder for logs, and for what the machine keeps between its starts. */
   logDir: string;
@@ -33,6 +35,8 @@ export interface VmHandle {
   driver: string;
   instanceId: string;
   process: VmProcess;
+  /** That the VMM runs as. 0: of a build that ran VMMs as root, or no process at all. */
+  user: number;
   runDir: string;
   logDir: string;
   startedAt: string;

@@ -7,8 +7,10 @@ import { Logging } from '../../../../core/telemetry/logging';
 import type { VmmInventory } from '../../../host/contract/host.api';
 import type { ComputeConfig } from '../../contract/compute.config';
 import { findFirmware } from './cloud-hypervisor/ch-firmware';
+import { sandboxUsers } from '../../../../core/host/sandbox-users';
 import { CloudHypervisorDriver } from './cloud-hypervisor/cloud-hypervisor.driver';
 import { QemuDriver } from './qemu/qemu.driver';
+import type { VmmSandboxOptions } from './common/vmm-sandbox';
 import { SimulatedDriver } from './simulated/simulated.driver';
 import { VmmDriver } from './vmm-driver';
 
@@ -25,8 +27,10 @@ export class VmmDrivers {
 
   constructor(config: Config, paths: StatePaths, logging: Logging) {
     const section = config.section<ComputeConfig>('compute');
+    const { trial, taps } = sandboxUsers(config.core.sandbox);
+    const sandbox: VmmSandboxOptions = { trialUser: trial, tapGroup: taps, readOnlyPaths: config.core.sandbox.readOnlyPaths };
     for (const kind of section.drivers) {
-      this.drivers.set(kind, makeDriver(kind, section, paths.stateDir('vmm'), logging.for(`vmm.${kind}`)));
+      this.drivers.set(kind, makeDriver(kind, section, sandbox, paths.stateDir('vmm'), logging.for(`vmm.${kind}`)));
     }
   }
 
@@ -63,15 +67,15 @@ export class VmmDrivers {
   }
 }
 
-const makeDriver = (kind: Kind, { cloudHypervisor, qemu, simulated, accel }: ComputeConfig, cacheDir: string, log: Logger): VmmDriver => {
+const makeDriver = (kind: Kind, { cloudHypervisor, qemu, simulated, accel }: ComputeConfig, sandbox: VmmSandboxOptions, cacheDir: string, log: Logger): VmmDriver => {
   switch (kind) {
     case 'cloud-hypervisor': {
       const { binary, firmware, kernel, cmdline } = cloudHypervisor;
       const found = firmware === '' && kernel === '' ? findFirmware(binary) : firmware;
-      return new CloudHypervisorDriver({ binary, payload: { firmware: found, kernel, cmdline }, cacheDir }, log);
+      return new CloudHypervisorDriver({ binary, payload: { firmware: found, kernel, cmdline }, cacheDir, sandbox }, log);
     }
     case 'qemu':
-      return new QemuDriver({ binary: qemu.binary, accel, cacheDir }, log);
+      return new QemuDriver({ binary: qemu.binary, accel, cacheDir, sandbox }, log);
     case 'simulated':
       return new SimulatedDriver(simulated);
   }

@@ -2,7 +2,7 @@ import type { VmSpec } from '../vmm-driver';
 import { chConfig } from './ch-config';
 
 const id = '0b8e9d1a-7f7b-4d0e-9a55-2f60c1aabbcc';
-const spec: VmSpec = { instanceId: id, name: 'a', vcpus: 1, memoryBytes: 2 ** 28, disks: [], nics: [], netns: null, runDir: '/run/a', logDir: '/log' };
+const spec: VmSpec = { instanceId: id, name: 'a', vcpus: 1, memoryBytes: 2 ** 28, disks: [], nics: [], netns: null, user: 1_000_000, runDir: '/run/a', logDir: '/log' };
 const platform = (names: boolean): unknown => chConfig(spec, { firmware: '/fw', kernel: '', cmdline: '' }, { landlock: false, names }).platform;
 
 describe('the firmware’s tables', () => {

@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import { VerbFailure } from '../../../../../core/m2m/verb-handler';
 import { firmwareIdentity, seedSerial } from '../common/firmware-identity';
+import { socketFolder } from '../common/vmm-files';
 import type { VmSpec } from '../vmm-driver';
 
-/** Files of one VM under its run folder. The lock beside the API socket is the VMM's own, and stays. */
-export const chFiles = { api: 'api.sock', serial: 'serial.sock', events: 'events.json' } as const;
+/** Sockets in the VMM's own folder, and the lock that it keeps beside one. */
+export const chSockets = { api: 'api.sock', lock: 'api.sock.lock', serial: 'serial.sock' } as const;
+/** Of the run folder. */
+export const chEvents = 'events.json';
 export const chLogs = { output: 'vmm.log', log: 'cloud-hypervisor.log' } as const;
 
 /** What boots the guest. */
@@ -31,7 +34,7 @@ export interface ChVmConfig {
   memory: { size: number };
   payload: { firmware: string } | { kernel: string; cmdline: string };
   disks: { id: string; path: string; readonly: boolean; image_type: 'Raw'; backing_files: false; serial: string; num_queues: 1 }[];
-  net: { id: string; tap: string; mac: string; mtu: number; num_queues: 2 }[];
+  net: { id: string; tap: string; mac: string; num_queues: 2 }[];
   rng: { src: string };
   serial: { mode: 'Socket'; socket: string } | { mode: 'File'; file: string };
   console: { mode: 'Off' };
@@ -54,7 +57,8 @@ export const checkForCh = (spec: VmSpec, payload: ChPayload): void => {
 
 /**
  * The instance in Cloud Hypervisor's terms. Ids are ours, for its own shift between boots; the image type is always said, for a guest could write
- * another format's signature; the console is off, for its default is a terminal that a detached process has not.
+ * another format's signature; the console is off, for its default is a terminal that a detached process has not. The MTU is the tap's, which the VMM
+ * reads and tells the guest: told one, it would set it, which only root may.
  */
 export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: ChAbilities): ChVmConfig => ({
   cpus: { boot_vcpus: spec.vcpus, max_vcpus: spec.vcpus },
@@ -69,9 +73,9 @@ export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: 
     serial: disk.id.replaceAll('-', '').slice(0, 20),
     num_queues: 1,
   })),
-  net: spec.nics.map((nic) => ({ id: `n-${nic.id}`, tap: nic.tap, mac: nic.mac, mtu: nic.mtu, num_queues: 2 })),
+  net: spec.nics.map((nic) => ({ id: `n-${nic.id}`, tap: nic.tap, mac: nic.mac, num_queues: 2 })),
   rng: { src: '/dev/urandom' },
-  serial: { mode: 'Socket', socket: join(spec.runDir, chFiles.serial) },
+  serial: { mode: 'Socket', socket: join(socketFolder(spec), chSockets.serial) },
   console: { mode: 'Off' },
   platform: platform(spec.instanceId, names),
   ...(landlock && { landlock_enable: true as const, landlock_rules: landlockRules(spec) }),
@@ -83,8 +87,8 @@ const platform = (instanceId: string, names: boolean): ChPlatform => {
   return { system_manufacturer: manufacturer, system_product_name: product, system_serial_number: serial, ...(uuid !== null && { system_uuid: uuid }) };
 };
 
-/** What the VMM does not think of itself: a reboot binds the serial socket anew, so the run folder must stay writable; and it reads each tap's flags there. */
+/** What the VMM does not think of itself: a reboot binds the serial socket anew, so its folder must stay writable; and it reads each tap's flags there. */
 const landlockRules = (spec: VmSpec): NonNullable<ChVmConfig['landlock_rules']> => [
-  { path: spec.runDir, access: 'rw' },
+  { path: socketFolder(spec), access: 'rw' },
   ...spec.nics.map((nic) => ({ path: `/sys/class/net/${nic.tap}`, access: 'r' as const })),
 ];

@@ -1,12 +1,15 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { exec } from '../../../../../core/host/exec';
-import { signalProcess, waitGone } from '../../../../../core/host/process-identity';
-import { findKernel, kernelBanner, kvmObstacle, trialCommandLine, trialDeadlines } from '../common/host-kernel';
-import { findProgram, readTail, spawnVmm, type SpawnedVmm } from '../common/spawn-vmm';
+import { findProgram } from '../../../../../core/host/find-program';
+import { innerPid, signalProcess, waitGone } from '../../../../../core/host/process-identity';
+import { readTail } from '../../../../../core/host/spawn-sandboxed';
+import { copyKernel, findKernel, kernelBanner, kvmObstacle, trialCommandLine, trialDeadlines } from '../common/host-kernel';
+import { spawnVmm, type SpawnedVmm } from '../common/spawn-vmm';
 import { cachedTrial, type Trial } from '../common/trial-cache';
+import type { VmmSandboxOptions } from '../common/vmm-sandbox';
 import { ChClient } from './ch-client';
 import type { ChPayload } from './ch-config';
 import { ChError } from './ch-error';
@@ -19,6 +22,7 @@ export interface ChProbeOptions {
   cacheDir: string;
   /** The binary is the simulation, which needs no KVM. */
   simulated?: boolean;
+  sandbox: VmmSandboxOptions;
 }
 
 export interface ChFacts {
@@ -41,7 +45,8 @@ export const awaitApi = async (client: ChClient, spawned: SpawnedVmm, logFile: s
       throw error;
     });
     if (!(answer instanceof ChError)) {
-      if (answer.pid === spawned.process.pid) return;
+      // It knows itself by the id of its own process namespace.
+      if (answer.pid === innerPid(spawned.process.pid)) return;
       throw new ChError('vmm.ping', 500, [`process ${answer.pid} answers on the socket of process ${spawned.process.pid}`]);
     }
     if (Date.now() >= end) throw answer;
@@ -50,20 +55,28 @@ export const awaitApi = async (client: ChClient, spawned: SpawnedVmm, logFile: s
 };
 
 /** Boots the host's kernel without a disk and waits for its first words on the serial port. */
-const boot = async (binary: string, kernel: string): Promise<Trial> => {
+const boot = async (binary: string, kernel: string, { trialUser, readOnlyPaths }: VmmSandboxOptions): Promise<Trial> => {
   const directory = await mkdtemp(join(tmpdir(), 'vc-stack-probe-'));
-  const socket = join(directory, 'api.sock');
-  const serial = join(directory, 'serial');
+  const own = join(directory, 'own');
+  const socket = join(own, 'api.sock');
+  const serial = join(own, 'serial');
   const log = join(directory, 'log');
   let spawned: SpawnedVmm | null = null;
   try {
-    spawned = await spawnVmm(binary, ['--api-socket', `path=${socket}`], { netns: null, logFile: log });
-    const client = new ChClient(unixTransport(socket));
+    const copy = await copyKernel(kernel, directory);
+    await mkdir(own, { mode: 0o700 });
+    await chown(own, trialUser, trialUser);
+    spawned = await spawnVmm(binary, ['--api-socket', `path=${socket}`], {
+      netns: null,
+      logFile: log,
+      sandbox: { user: trialUser, readOnly: [...readOnlyPaths, copy], writable: [own], devices: ['/dev/kvm'] },
+    });
+    const client = new ChClient(unixTransport(socket, trialUser));
     await awaitApi(client, spawned, log);
     await client.create({
       cpus: { boot_vcpus: 1, max_vcpus: 1 },
       memory: { size: trialMemory },
-      payload: { kernel, cmdline: trialCommandLine },
+      payload: { kernel: copy, cmdline: trialCommandLine },
       disks: [],
       net: [],
       rng: { src: '/dev/urandom' },
@@ -96,7 +109,7 @@ const kvmTrial = async (options: ChProbeOptions, binary: string, version: string
   if (obstacle !== null) return { works: false, reason: obstacle };
   const kernel = await findKernel();
   if (kernel === null) return { works: true, reason: 'not tried: there is no kernel under /boot to boot' };
-  return cachedTrial(join(options.cacheDir, 'cloud-hypervisor-kvm.json'), [release(), version, binary, kernel].join('|'), () => boot(binary, kernel));
+  return cachedTrial(join(options.cacheDir, 'cloud-hypervisor-kvm.json'), [release(), version, binary, kernel].join('|'), () => boot(binary, kernel, options.sandbox));
 };
 
 /** What Cloud Hypervisor can do here: installed, with something that boots the guest, and KVM that really runs one (found out by booting a kernel). */

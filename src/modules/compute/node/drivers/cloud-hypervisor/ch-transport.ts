@@ -1,4 +1,5 @@
-import { Agent, request } from 'node:http';
+import { request } from 'node:http';
+import { connectOwned } from '../../../../../core/host/owned-socket';
 import { ChError } from './ch-error';
 
 export interface ChReply {
@@ -12,18 +13,20 @@ export type ChTransport = (method: 'GET' | 'PUT', endpoint: string, body: string
 const largestReply = 8 * 1024 * 1024;
 
 /**
- * HTTP over the VMM's Unix socket. A connection of its own per request: the server keeps idle ones open and counts them (ten at most). Always a length and
+ * HTTP over the Unix socket of that user's VMM. A connection of its own per request: the server keeps idle ones open and counts them (ten at most). Always a length and
  * never chunks, which it does not read; no body where none is meant, for it refuses even `{}` there.
  */
-export const unixTransport = (socketPath: string): ChTransport => {
-  const agent = new Agent({ keepAlive: false });
-  return (method, endpoint, body, timeoutMs) =>
-    new Promise((resolve, reject) => {
+export const unixTransport =
+  (socketPath: string, user: number): ChTransport =>
+  async (method, endpoint, body, timeoutMs) => {
+    const socket = await connectOwned(socketPath, user).catch((error: Error) => {
+      throw new ChError(endpoint, 0, [error.message]);
+    });
+    return new Promise((resolve, reject) => {
       const lost = (reason: string): void => reject(new ChError(endpoint, 0, [reason]));
       const outgoing = request(
         {
-          socketPath,
-          agent,
+          createConnection: () => socket,
           method,
           path: `/api/v1/${endpoint}`,
           headers: body === null ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) },
@@ -50,4 +53,4 @@ export const unixTransport = (socketPath: string): ChTransport => {
       });
       outgoing.end(body ?? undefined);
     });
-};
+  };

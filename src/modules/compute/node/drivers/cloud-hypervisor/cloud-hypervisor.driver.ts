@@ -1,18 +1,22 @@
-import { access } from 'node:fs/promises';
+import { access, chown, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { placeInCgroup, removeCgroup } from '../../../../../core/host/cgroup';
-import { isRunning, signalProcess, waitGone } from '../../../../../core/host/process-identity';
+import { findProgram } from '../../../../../core/host/find-program';
+import { innerPid, isRunning, signalProcess, waitGone } from '../../../../../core/host/process-identity';
+import { eventFd, readTail } from '../../../../../core/host/spawn-sandboxed';
 import { VerbFailure } from '../../../../../core/m2m/verb-handler';
 import type { VmmInventory } from '../../../../host/contract/host.api';
 import { ExitRecord } from '../common/exit-record';
 import { RunFiles, unlinkAll } from '../common/run-files';
-import { checkFirmware, checkResources, checkSpec } from '../common/spec-checks';
-import { findProgram, readTail, spawnVmm, type SpawnedVmm } from '../common/spawn-vmm';
+import { checkBootFile, checkFirmware, checkResources, checkSpec } from '../common/spec-checks';
+import { spawnVmm, type SpawnedVmm } from '../common/spawn-vmm';
+import { handOver, socketFolder } from '../common/vmm-files';
+import { vmmSandbox } from '../common/vmm-sandbox';
 import { forcedExit, VmmDriver, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
 import { ChClient } from './ch-client';
 import { ChError } from './ch-error';
-import { chConfig, chFiles, checkForCh, chLogs } from './ch-config';
+import { chConfig, chEvents, checkForCh, chLogs, chSockets } from './ch-config';
 import { firmwaresOf } from './ch-firmware';
 import { readEvents, shutDownInOrder } from './ch-events';
 import { awaitApi, probeCh, type ChFacts, type ChProbeOptions } from './ch-probe';
@@ -21,6 +25,8 @@ import { unixTransport } from './ch-transport';
 
 /** Milliseconds. */
 const deadlines = { shutdown: 5000, terminate: 3000, kill: 10_000, wait: 60_000 } as const;
+/** It looks there whether a tap is there and has several queues. */
+const tapFacts = ['/sys/class/net', '/sys/devices/virtual/net'];
 /** First releases with Landlock, and with names in the firmware's tables. */
 const landlockSince = 41;
 const namesSince = 53;
@@ -47,7 +53,7 @@ export class CloudHypervisorDriver extends VmmDriver {
   }
 
   validate(spec: VmSpec): void {
-    checkSpec(spec, [chFiles.api, chFiles.serial]);
+    checkSpec(spec, [chSockets.api, chSockets.serial]);
     checkForCh(spec, this.options.payload);
     checkFirmware(spec, firmwaresOf(this.options.payload), 'Cloud Hypervisor');
   }
@@ -58,31 +64,36 @@ export class CloudHypervisorDriver extends VmmDriver {
     const binary = await findProgram(this.options.binary);
     if (!facts.usable || binary === null) throw new VerbFailure('vmm_unusable', 'Cloud Hypervisor cannot be used on this host.', true, {}, { detail: facts.reason });
     await checkResources(spec);
+    const { firmware, kernel } = this.options.payload;
+    const bootFile = firmware !== '' ? firmware : kernel;
+    await checkBootFile(firmware !== '' ? 'firmware' : 'kernel', bootFile);
     const release = Number.parseInt(facts.version, 10);
     const landlock = !this.landlockRefused && release >= landlockSince;
     const files = await RunFiles.prepare(spec.runDir, spec.logDir);
     let spawned: SpawnedVmm | null = null;
     try {
-      await unlinkAll(spec.runDir, Object.values(chFiles));
+      await unlinkAll(socketFolder(spec), Object.values(chSockets));
       await new ExitRecord(spec.runDir).clear();
+      await handOver(spec);
       const logFile = join(spec.logDir, chLogs.output);
-      spawned = await spawnVmm(binary, this.commandLine(spec), { netns: spec.netns, logFile });
+      const log = await this.makeLog(spec);
+      const sandbox = vmmSandbox(spec, this.options.sandbox, this.options.simulated !== true, [bootFile, ...(spec.nics.length > 0 ? tapFacts : [])]);
+      spawned = await spawnVmm(binary, this.commandLine(spec, log), { netns: spec.netns, logFile, eventFile: join(spec.runDir, chEvents), sandbox: { ...sandbox, writable: [...(sandbox.writable ?? []), log] } });
       const placement = await placeInCgroup(spec.instanceId, spawned.process.pid, { memoryBytes: spec.memoryBytes, vcpus: spec.vcpus });
       if (!placement.enforced) this.log.debug({ instanceId: spec.instanceId, reason: placement.reason }, 'limits are not enforced');
-      const client = new ChClient(unixTransport(join(spec.runDir, chFiles.api)));
+      const client = new ChClient(unixTransport(join(socketFolder(spec), chSockets.api), spec.user));
       await awaitApi(client, spawned, logFile);
       await chSession.launch(client, chConfig(spec, this.options.payload, { landlock, names: release >= namesSince }));
-      return { driver: this.kind, instanceId: spec.instanceId, process: spawned.process, runDir: spec.runDir, logDir: spec.logDir, startedAt: new Date().toISOString() };
+      await spawned.release();
+      return { driver: this.kind, instanceId: spec.instanceId, process: spawned.process, user: spec.user, runDir: spec.runDir, logDir: spec.logDir, startedAt: new Date().toISOString() };
     } catch (error) {
-      const output = await readTail(join(spec.logDir, chLogs.output));
       if (spawned) {
         signalProcess(spawned.process, 'SIGKILL');
         await waitGone(spawned.process, deadlines.kill);
         await removeCgroup(spec.instanceId);
       }
-      await unlinkAll(spec.runDir, Object.values(chFiles));
+      await unlinkAll(socketFolder(spec), Object.values(chSockets));
       await files.rollback();
-      if (output.includes('Cannot open network namespace')) throw new VerbFailure('netns_missing', 'The network namespace is not there.', true, {}, { cause: error, detail: output });
       if (landlock && saysLandlock(error)) {
         this.log.warn({ reason: (error as Error).message }, 'VMs run without Landlock: this kernel has none that Cloud Hypervisor can use');
         this.landlockRefused = true;
@@ -118,7 +129,7 @@ export class CloudHypervisorDriver extends VmmDriver {
       await this.settleEnded(handle);
     }
     this.clients.delete(keyOf(handle));
-    await unlinkAll(handle.runDir, [chFiles.api, `${chFiles.api}.lock`, chFiles.serial]);
+    await unlinkAll(socketFolder(handle), Object.values(chSockets));
     await removeCgroup(handle.instanceId);
   }
 
@@ -132,7 +143,7 @@ export class CloudHypervisorDriver extends VmmDriver {
   }
 
   serialSocket(handle: VmHandle): string {
-    return join(handle.runDir, chFiles.serial);
+    return join(socketFolder(handle), chSockets.serial);
   }
 
   /**
@@ -143,22 +154,30 @@ export class CloudHypervisorDriver extends VmmDriver {
     const record = new ExitRecord(handle.runDir);
     const known = await record.read();
     if (known) return known;
-    const events = await readEvents(join(handle.runDir, chFiles.events));
-    const socketLeft = await access(join(handle.runDir, chFiles.api)).then(() => true, () => false);
+    const events = await readEvents(join(handle.runDir, chEvents));
+    const socketLeft = await access(join(socketFolder(handle), chSockets.api)).then(() => true, () => false);
     if (shutDownInOrder(events) || (events.length > 0 && !socketLeft)) return record.settleGuestPowerOff();
     const last = (await readTail(join(handle.logDir, chLogs.output))).split('\n').at(-1) ?? '';
     this.log.error({ instanceId: handle.instanceId, said: last.slice(0, 500) }, 'Cloud Hypervisor ended by itself');
     return record.settle({ cause: 'crashed', detail: 'Cloud Hypervisor ended by itself' });
   }
 
-  private commandLine(spec: VmSpec): string[] {
+  /** Its own log, which it opens by itself: a file that it may write to, in a place where it can put no other. */
+  private async makeLog(spec: VmSpec): Promise<string> {
+    const path = join(spec.logDir, chLogs.log);
+    await writeFile(path, '', { mode: 0o600 });
+    await chown(path, spec.user, spec.user);
+    return path;
+  }
+
+  private commandLine(spec: VmSpec, log: string): string[] {
     return [
       '--api-socket',
-      `path=${join(spec.runDir, chFiles.api)}`,
+      `path=${join(socketFolder(spec), chSockets.api)}`,
       '--event-monitor',
-      `path=${join(spec.runDir, chFiles.events)}`,
+      `fd=${eventFd}`,
       '--log-file',
-      join(spec.logDir, chLogs.log),
+      log,
       '-v',
       '--seccomp',
       'true',
@@ -171,8 +190,8 @@ export class CloudHypervisorDriver extends VmmDriver {
     const key = keyOf(handle);
     let entry = this.clients.get(key);
     if (!entry) {
-      const client = new ChClient(unixTransport(join(handle.runDir, chFiles.api)));
-      entry = { client, verified: client.ping().then(({ pid }) => pid === handle.process.pid) };
+      const client = new ChClient(unixTransport(join(socketFolder(handle), chSockets.api), handle.user));
+      entry = { client, verified: client.ping().then(({ pid }) => pid === innerPid(handle.process.pid)) };
       this.clients.set(key, entry);
       entry.verified.catch(() => this.clients.delete(key));
     }

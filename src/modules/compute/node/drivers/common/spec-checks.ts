@@ -1,4 +1,4 @@
-import { access, constants } from 'node:fs/promises';
+import { access, constants, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { exec, ExecError } from '../../../../../core/host/exec';
 import { VerbFailure } from '../../../../../core/m2m/verb-handler';
@@ -27,6 +27,7 @@ export const checkSpec = (spec: VmSpec, sockets: readonly string[]): void => {
     const length = Buffer.byteLength(join(spec.runDir, socket));
     if (length > longestSocketPath) refuse(`the path of ${socket} under ${spec.runDir} has ${length} bytes; Unix sockets allow ${longestSocketPath}`);
   }
+  if (!Number.isInteger(spec.user) || spec.user < 1) refuse('a VMM does not run as root');
   const ids = new Set<string>();
   for (const disk of spec.disks) {
     if (!isAbsolute(disk.path)) refuse(`disk ${disk.id} has no absolute path`);
@@ -45,6 +46,13 @@ export const checkSpec = (spec: VmSpec, sockets: readonly string[]): void => {
 export const checkFirmware = (spec: VmSpec, has: readonly Firmware[], vmm: string): void => {
   if (spec.firmware === undefined || has.includes(spec.firmware)) return;
   throw new VerbFailure('no_such_firmware', `The image boots by ${spec.firmware === 'uefi' ? 'UEFI' : 'BIOS'}, which ${vmm} does not have on this host.`, true);
+};
+
+/** What boots the guest must be there, and not for root alone. Throws `firmware_missing` or `kernel_missing`. */
+export const checkBootFile = async (what: 'firmware' | 'kernel', path: string): Promise<void> => {
+  const mode = await stat(path).then((found) => found.mode, () => null);
+  if (mode !== null && (mode & 0o004) !== 0) return;
+  throw new VerbFailure(`${what}_missing`, `The ${what} cannot be read on this host.`, true, {}, { detail: mode === null ? `${path} is not there` : `only root may read ${path}: chmod a+r` });
 };
 
 /** Disks and taps must be there before a VMM is started: some VMMs would make a missing tap themselves. Throws `disk_missing` or `tap_missing`. */

@@ -9,6 +9,7 @@ const spec: VmSpec = {
   disks: [{ id: '11111111-2222-3333-4444-555555555555', path: '/pool/a,b.raw', format: 'raw', readonly: true }],
   nics: [{ id: 'n1', tap: 'tap1', mac: '52:54:00:00:00:01', mtu: 1450 }],
   netns: 'ns',
+  user: 1_000_000,
   runDir: '/run/a,b',
   logDir: '/log',
 };

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { firmwareIdentity } from '../common/firmware-identity';
+import { socketFolder } from '../common/vmm-files';
 import type { VmSpec } from '../vmm-driver';
 import type { UefiFirmware } from './uefi-firmware';
 
 export type QemuAccel = 'kvm' | 'tcg';
 
-/** Sockets under the run folder. Two monitors, for each serves one client at a time: commands come and go on the first, the second is listened to. */
+/** Sockets in the VMM's own folder. Two monitors, for each serves one client at a time: commands come and go on the first, the second is listened to. */
 export const qemuSockets = { commands: 'qmp.sock', events: 'events.sock', serial: 'serial.sock' } as const;
 export const qemuLogs = { vmm: 'vmm.log' } as const;
 /** In the log folder: the UEFI's variables of one VM, such as what it boots. */
@@ -63,7 +64,7 @@ const nic = (entry: VmSpec['nics'][number], index: number): string[] => [
 
 /** Two listening monitors and the serial console; a client that is not there does not hold the guest up. */
 const channels = (spec: VmSpec): string[] => {
-  const path = (name: string): string => escape(join(spec.runDir, name));
+  const path = (name: string): string => escape(join(socketFolder(spec), name));
   return [
     '-chardev',
     `socket,id=commands,path=${path(qemuSockets.commands)},server=on,wait=off`,

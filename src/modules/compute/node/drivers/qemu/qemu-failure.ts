@@ -6,7 +6,6 @@ const patterns: { pattern: RegExp; code: string; permanent: boolean; text: strin
   { pattern: /could not configure \/dev\/net\/tun .*busy/i, code: 'tap_busy', permanent: false, text: 'Another process holds a tap' },
   { pattern: /could not (configure|open) \/dev\/net\/tun/, code: 'tap_failed', permanent: true, text: 'A tap cannot be opened' },
   { pattern: /annot allocate memory|cannot set up guest memory/, code: 'out_of_memory', permanent: false, text: 'The host has no memory for the guest' },
-  { pattern: /Cannot open network namespace/, code: 'netns_missing', permanent: true, text: 'The network namespace is not there' },
 ];
 
 /** The reason of a failed start, from what QEMU wrote to its standard error. Unknown texts are permanent: QEMU refuses options deterministically. */

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exec } from '../../../../../core/host/exec';
-import { findKernel, kernelBanner, kvmObstacle, trialCommandLine, trialDeadlines } from '../common/host-kernel';
-import { findProgram } from '../common/spawn-vmm';
+import { findProgram } from '../../../../../core/host/find-program';
+import { sandboxed } from '../../../../../core/host/sandbox';
+import { copyKernel, findKernel, kernelBanner, kvmObstacle, trialCommandLine, trialDeadlines } from '../common/host-kernel';
 import { cachedTrial, type Trial } from '../common/trial-cache';
+import type { VmmSandboxOptions } from '../common/vmm-sandbox';
 import { probeDisk, probeSectorBanner } from './probe-guest';
 import type { QemuAccel } from './qemu-arguments';
 import { findUefi, type UefiFirmware } from './uefi-firmware';
@@ -29,12 +31,14 @@ export interface QemuProbeOptions {
   cacheDir: string;
   /** Where firmware packages describe themselves, when not in QEMU's usual places. */
   uefiFolders?: readonly string[];
+  sandbox: VmmSandboxOptions;
 }
 
-/** Runs a trial guest until its serial port has said `banner`, or it ended, or fell silent. */
-const boot = (binary: string, args: readonly string[], banner: string): Promise<Trial> =>
-  new Promise((resolve) => {
-    const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: '/' });
+/** Runs a trial guest, shut in as an instance's is, until its serial port has said `banner`, or it ended, or fell silent. */
+const boot = async (binary: string, args: readonly string[], banner: string, { trialUser, readOnlyPaths }: VmmSandboxOptions, files: readonly string[]): Promise<Trial> => {
+  const [program, argv] = await sandboxed(binary, args, { user: trialUser, readOnly: [...readOnlyPaths, ...files], devices: ['/dev/kvm'], network: 'none', bound: true });
+  return new Promise((resolve) => {
+    const child = spawn(program, argv, { stdio: ['ignore', 'pipe', 'pipe'], cwd: '/' });
     let output = '';
     let errors = '';
     const settle = (trial: Trial): void => {
@@ -62,15 +66,21 @@ const boot = (binary: string, args: readonly string[], banner: string): Promise<
       settle({ works: false, reason: `a trial guest ended: ${text.replace(/^.*?error: /, '').slice(0, 200) || 'without a message'}` });
     });
   });
+};
 
-const tryKvm = async (binary: string, kernel: string | null): Promise<Trial> => {
+const tryKvm = async (binary: string, kernel: string | null, sandbox: VmmSandboxOptions): Promise<Trial> => {
   const common = ['-M', 'q35', '-accel', 'kvm', '-cpu', 'host', '-m', '256', '-display', 'none', '-nodefaults', '-no-user-config', '-no-reboot', '-serial', 'stdio'];
-  if (kernel !== null) return boot(binary, [...common, '-kernel', kernel, '-append', trialCommandLine], kernelBanner);
   const directory = await mkdtemp(join(tmpdir(), 'vc-stack-probe-'));
   try {
+    if (kernel !== null) {
+      const copy = await copyKernel(kernel, directory);
+      return await boot(binary, [...common, '-kernel', copy, '-append', trialCommandLine], kernelBanner, sandbox, [copy]);
+    }
     const image = join(directory, 'probe.raw');
     await writeFile(image, probeDisk());
-    return await boot(binary, [...common, '-drive', `file=${image.replaceAll(',', ',,')},format=raw,if=virtio`], probeSectorBanner);
+    // Nobody's secret: the trial's user reads it, and writes nothing.
+    await chmod(image, 0o444);
+    return await boot(binary, [...common, '-drive', `file=${image.replaceAll(',', ',,')},format=raw,if=virtio,readonly=on`], probeSectorBanner, sandbox, [image]);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
@@ -80,7 +90,7 @@ const kvmTrial = async (options: QemuProbeOptions, binary: string, version: stri
   const obstacle = await kvmObstacle();
   if (obstacle !== null) return { works: false, reason: obstacle };
   const kernel = await findKernel();
-  return cachedTrial(join(options.cacheDir, 'qemu-kvm.json'), [release(), version, binary, kernel ?? 'sector'].join('|'), () => tryKvm(binary, kernel));
+  return cachedTrial(join(options.cacheDir, 'qemu-kvm.json'), [release(), version, binary, kernel ?? 'sector'].join('|'), () => tryKvm(binary, kernel, options.sandbox));
 };
 
 /** Version of an installed QEMU (`QEMU emulator version 7.2.22 (...)`), or null. */

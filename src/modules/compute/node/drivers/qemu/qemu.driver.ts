@@ -1,16 +1,20 @@
-import { access, readFile } from 'node:fs/promises';
+import { access, chown, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import writeFileAtomic from 'write-file-atomic';
 import { placeInCgroup, removeCgroup } from '../../../../../core/host/cgroup';
+import { findProgram } from '../../../../../core/host/find-program';
 import { isRunning, signalProcess, waitGone } from '../../../../../core/host/process-identity';
+import { readTail } from '../../../../../core/host/spawn-sandboxed';
 import { VerbFailure } from '../../../../../core/m2m/verb-handler';
 import type { VmmInventory } from '../../../../host/contract/host.api';
 import { ExitRecord } from '../common/exit-record';
 import { RunFiles, unlinkAll } from '../common/run-files';
 import { checkFirmware, checkResources, checkSpec } from '../common/spec-checks';
-import { findProgram, readTail, spawnVmm, type SpawnedVmm } from '../common/spawn-vmm';
+import { spawnVmm, type SpawnedVmm } from '../common/spawn-vmm';
+import { handOver, socketFolder } from '../common/vmm-files';
+import { vmmSandbox } from '../common/vmm-sandbox';
 import { forcedExit, VmmDriver, type Firmware, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
 import { qemuArguments, qemuLogs, qemuSockets, uefiVariables } from './qemu-arguments';
 import { qemuStartFailure } from './qemu-failure';
@@ -29,9 +33,9 @@ const stateOf = (status: string): VmState => (status === 'running' ? 'running' :
 const firmwares = (uefi: UefiFirmware | null): Firmware[] => (uefi === null ? ['bios'] : ['bios', 'uefi']);
 
 /** The VM's own variables, from the template at its first start. Whole or not there: a start that died half-way leaves no cut-off file. */
-const ensureVariables = async (uefi: UefiFirmware, path: string): Promise<void> => {
-  if (await access(path).then(() => true, () => false)) return;
-  await writeFileAtomic(path, await readFile(uefi.variables), { mode: 0o600 });
+const ensureVariables = async (uefi: UefiFirmware, path: string, user: number): Promise<void> => {
+  if (!(await access(path).then(() => true, () => false))) await writeFileAtomic(path, await readFile(uefi.variables), { mode: 0o600 });
+  await chown(path, user, user);
 };
 
 /** QEMU by its monitor protocol. Everything it needs after an agent restart is in the handle and beside the sockets. */
@@ -68,21 +72,29 @@ export class QemuDriver extends VmmDriver {
     const files = await RunFiles.prepare(spec.runDir, spec.logDir);
     let spawned: SpawnedVmm | null = null;
     try {
-      await unlinkAll(spec.runDir, Object.values(qemuSockets));
+      await unlinkAll(socketFolder(spec), Object.values(qemuSockets));
       await new ExitRecord(spec.runDir).clear();
-      if (uefi) await ensureVariables(uefi, join(spec.logDir, uefiVariables));
-      spawned = await spawnVmm(binary, qemuArguments(spec, facts.accel, uefi), { netns: spec.netns, logFile: join(spec.logDir, qemuLogs.vmm) });
+      await handOver(spec);
+      const variables = join(spec.logDir, uefiVariables);
+      if (uefi) await ensureVariables(uefi, variables, spec.user);
+      const sandbox = vmmSandbox(spec, this.options.sandbox, facts.accel === 'kvm', uefi ? [uefi.code] : []);
+      spawned = await spawnVmm(binary, qemuArguments(spec, facts.accel, uefi), {
+        netns: spec.netns,
+        logFile: join(spec.logDir, qemuLogs.vmm),
+        sandbox: { ...sandbox, writable: [...(sandbox.writable ?? []), ...(uefi ? [variables] : [])] },
+      });
       const placement = await placeInCgroup(spec.instanceId, spawned.process.pid, { memoryBytes: spec.memoryBytes, vcpus: spec.vcpus });
       if (!placement.enforced) this.log.debug({ instanceId: spec.instanceId, reason: placement.reason }, 'limits are not enforced');
       await this.awaitRunning(spec, spawned);
-      return { driver: this.kind, instanceId: spec.instanceId, process: spawned.process, runDir: spec.runDir, logDir: spec.logDir, startedAt: new Date().toISOString() };
+      await spawned.release();
+      return { driver: this.kind, instanceId: spec.instanceId, process: spawned.process, user: spec.user, runDir: spec.runDir, logDir: spec.logDir, startedAt: new Date().toISOString() };
     } catch (error) {
       if (spawned) {
         signalProcess(spawned.process, 'SIGKILL');
         await waitGone(spawned.process, deadlines.kill);
         await removeCgroup(spec.instanceId);
       }
-      await unlinkAll(spec.runDir, Object.values(qemuSockets));
+      await unlinkAll(socketFolder(spec), Object.values(qemuSockets));
       await files.rollback();
       throw error;
     }
@@ -108,7 +120,7 @@ export class QemuDriver extends VmmDriver {
       else await record.settle(forcedExit);
       await this.end(handle);
     }
-    await unlinkAll(handle.runDir, Object.values(qemuSockets));
+    await unlinkAll(socketFolder(handle), Object.values(qemuSockets));
     await removeCgroup(handle.instanceId);
   }
 
@@ -134,16 +146,15 @@ export class QemuDriver extends VmmDriver {
   }
 
   serialSocket(handle: VmHandle): string {
-    return join(handle.runDir, qemuSockets.serial);
+    return join(socketFolder(handle), qemuSockets.serial);
   }
 
   /** Connects to the new monitor as soon as it listens, and sees the VM run. */
   private async awaitRunning(spec: VmSpec, spawned: SpawnedVmm): Promise<void> {
     const end = Date.now() + deadlines.start;
-    const path = join(spec.runDir, qemuSockets.commands);
     for (;;) {
       if (spawned.hasEnded()) throw qemuStartFailure(await readTail(join(spec.logDir, qemuLogs.vmm)), await spawned.ended);
-      const status = await this.onMonitor(path, (qmp) => this.queryStatus(qmp)).catch((error: unknown) => {
+      const status = await this.onMonitor(spec, qemuSockets.commands, (qmp) => this.queryStatus(qmp)).catch((error: unknown) => {
         if (error instanceof QmpError) return 'unknown';
         throw error;
       });
@@ -158,7 +169,7 @@ export class QemuDriver extends VmmDriver {
    * Another listener may hold the monitor: then the caller tries again, and the process's end is seen all the same.
    */
   private async listen(handle: VmHandle, signal: AbortSignal): Promise<string | null> {
-    const qmp = await QmpClient.connect(join(handle.runDir, qemuSockets.events), deadlines.listen).catch(() => null);
+    const qmp = await QmpClient.connect(join(socketFolder(handle), qemuSockets.events), handle.user, deadlines.listen).catch(() => null);
     if (!qmp) {
       await delay(250, undefined, { signal });
       return null;
@@ -190,7 +201,7 @@ export class QemuDriver extends VmmDriver {
   }
 
   private async end(handle: VmHandle): Promise<void> {
-    const asked = await this.onMonitor(join(handle.runDir, qemuSockets.commands), (qmp) => qmp.execute('quit', undefined, deadlines.quit)).then(
+    const asked = await this.onMonitor(handle, qemuSockets.commands, (qmp) => qmp.execute('quit', undefined, deadlines.quit)).then(
       () => true,
       (error: unknown) => {
         this.log.debug({ instanceId: handle.instanceId, err: error }, 'QEMU did not answer the quit command');
@@ -219,15 +230,15 @@ export class QemuDriver extends VmmDriver {
 
   private async guarded<T>(handle: VmHandle, run: (qmp: QmpClient) => Promise<T>): Promise<T> {
     try {
-      return await this.onMonitor(join(handle.runDir, qemuSockets.commands), run);
+      return await this.onMonitor(handle, qemuSockets.commands, run);
     } catch (error) {
       if (!(error instanceof QmpError)) throw error;
       throw new VerbFailure('vmm_unresponsive', "QEMU's monitor failed.", false, {}, { cause: error, detail: error.message });
     }
   }
 
-  private async onMonitor<T>(path: string, run: (qmp: QmpClient) => Promise<T>): Promise<T> {
-    const qmp = await QmpClient.connect(path, deadlines.command);
+  private async onMonitor<T>(of: Pick<VmHandle, 'runDir' | 'user'>, name: string, run: (qmp: QmpClient) => Promise<T>): Promise<T> {
+    const qmp = await QmpClient.connect(join(socketFolder(of), name), of.user, deadlines.command);
     try {
       return await run(qmp);
     } finally {

@@ -1,5 +1,6 @@
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { connectOwned } from '../../../../../core/host/owned-socket';
 import { QmpError } from './qmp-error';
 
 export interface QmpEvent {
@@ -47,9 +48,11 @@ export class QmpClient {
     });
   }
 
-  /** Connects and negotiates within `timeoutMs`. Throws `QmpError` (`ConnectionLost`, `Timeout`). */
-  static async connect(path: string, timeoutMs: number): Promise<QmpClient> {
-    const socket = connect(path);
+  /** Connects to the monitor of that user's VMM and negotiates within `timeoutMs`. Throws `QmpError` (`ConnectionLost`, `Timeout`). */
+  static async connect(path: string, user: number, timeoutMs: number): Promise<QmpClient> {
+    const socket = await connectOwned(path, user).catch((error: Error) => {
+      throw new QmpError('ConnectionLost', `no monitor answers at ${path}: ${error.message}`);
+    });
     const client = new QmpClient(socket);
     const greeting = new Promise<void>((resolve) => (client.greeted = resolve));
     const end = new AbortController();

@@ -1,55 +1,35 @@
-import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
-/** Where simulated VMMs tell each other what they hold. Not in a network namespace, unlike abstract sockets. */
-const directory = join(tmpdir(), 'simulated-vmm-locks');
-
-const startOf = (pid: number): string | null => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' ? null : (fields[19] ?? null);
-  } catch {
-    return null;
-  }
-};
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 
 /** Kernel locks on the file that conflict, held by real programs. `OFDLCK ADVISORY WRITE -1 fe:00:1234 0 EOF` */
-const kernelLocked = (device: bigint, inode: bigint, write: boolean): boolean => {
-  const major = ((device >> 8n) & 0xfffn) | ((device >> 32n) & ~0xfffn);
-  const minor = (device & 0xffn) | ((device >> 12n) & ~0xffn);
+const kernelLocked = (path: string, write: boolean): boolean => {
+  const { dev, ino } = statSync(path, { bigint: true });
+  const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);
+  const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn);
   const hex = (n: bigint): string => n.toString(16).padStart(2, '0');
-  const place = ` ${hex(major)}:${hex(minor)}:${inode} `;
+  const place = ` ${hex(major)}:${hex(minor)}:${ino} `;
   return readFileSync('/proc/locks', 'utf8')
     .split('\n')
-    .some((line) => line.includes(place) && !line.includes('->') && (write || line.includes(' WRITE ')));
+    .some((line) => line.includes(place) && !line.includes('->') && !line.includes('FLOCK') && (write || line.includes(' WRITE ')));
 };
 
-let counter = 0;
-
-/** Advisory locks on disk images: one writer or many readers. Node has no file locks, so a file per holder says who; it counts only while its process lives. */
+/**
+ * Advisory locks on disk images: one writer or many readers, whatever process namespace they are in. Node has no file locks: flock(1) takes one on a
+ * descriptor of ours, and it lasts as long as that is open.
+ */
 export class DiskLock {
-  private constructor(private readonly file: string) {}
+  private constructor(private readonly fd: number) {}
 
   /** Null when another holds a lock that conflicts. */
   static take(path: string, mode: 'Read' | 'Write'): DiskLock | null {
-    const { dev, ino } = statSync(path, { bigint: true });
-    const prefix = `${dev}-${ino}.`;
-    mkdirSync(directory, { recursive: true });
-    for (const name of readdirSync(directory)) {
-      if (!name.startsWith(prefix)) continue;
-      const [kind, pid, start] = name.slice(prefix.length).split('-');
-      if (startOf(Number(pid)) !== start) rmSync(join(directory, name), { force: true });
-      else if (mode === 'Write' || kind === 'Write') return null;
-    }
-    if (kernelLocked(dev, ino, mode === 'Write')) return null;
-    const file = join(directory, `${prefix}${mode}-${process.pid}-${startOf(process.pid) ?? ''}-${++counter}`);
-    writeFileSync(file, '', { flag: 'wx' });
-    return new DiskLock(file);
+    const fd = openSync(path, 'r');
+    const { status } = spawnSync('flock', ['--nonblock', mode === 'Write' ? '--exclusive' : '--shared', '3'], { stdio: ['ignore', 'ignore', 'ignore', fd] });
+    if (status === 0 && !kernelLocked(path, mode === 'Write')) return new DiskLock(fd);
+    closeSync(fd);
+    return null;
   }
 
   release(): void {
-    rmSync(this.file, { force: true });
+    closeSync(this.fd);
   }
 }

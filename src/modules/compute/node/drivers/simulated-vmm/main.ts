@@ -73,8 +73,12 @@ const main = async (): Promise<void> => {
   const eventFd = line.eventPath === null ? line.eventFd : openSync(line.eventPath, 'w');
   claimSocket(line.socket, profile.locksSocket);
   const finish = (how: VmmEnd): void => {
-    if (typeof how === 'string') process.kill(process.pid, how);
-    else void server.close().finally(() => process.exit(how));
+    if (typeof how === 'string') {
+      process.kill(process.pid, how);
+      // The first process of a namespace cannot kill itself; the real one dies there of faults, which spare nobody.
+      process.exit(137);
+    }
+    void server.close().finally(() => process.exit(how));
   };
   const vmm = new SimulatedVmm(knobs, new EventMonitor(eventFd, () => knobs.eventLoss), { end: finish, stay: line.stay });
   const server = new WireServer((request) => answer(vmm, request), { bodyLimit: profile.bodyLimit, methods: profile.methods, stalled: () => knobs.stalled });

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { VerbFailure } from '../../../../../core/m2m/verb-handler';
 import type { VmmInventory } from '../../../../host/contract/host.api';
 import { ChClient } from '../cloud-hypervisor/ch-client';
-import { chConfig, chFiles, type ChPayload } from '../cloud-hypervisor/ch-config';
+import { chConfig, chSockets, type ChPayload } from '../cloud-hypervisor/ch-config';
 import { chSession } from '../cloud-hypervisor/ch-session';
 import type { ChTransport } from '../cloud-hypervisor/ch-transport';
 import { ExitRecord } from '../common/exit-record';
@@ -27,6 +27,8 @@ interface Running {
 }
 
 const stateFile = 'simulated.json';
+/** There is no process that could be anybody's. */
+const noUser = 0;
 const specSchema = z.object({
   token: z.string(),
   spec: z.object({
@@ -37,6 +39,7 @@ const specSchema = z.object({
     disks: z.array(z.object({ id: z.string(), path: z.string(), format: z.literal('raw'), readonly: z.boolean() })),
     nics: z.array(z.object({ id: z.string(), tap: z.string(), mac: z.string(), mtu: z.number() })),
     netns: z.string().nullable(),
+    user: z.literal(0).default(0),
     runDir: z.string(),
     logDir: z.string(),
   }),
@@ -72,7 +75,7 @@ export class SimulatedDriver extends VmmDriver {
   }
 
   validate(spec: VmSpec): void {
-    checkSpec(spec, [chFiles.serial]);
+    checkSpec(spec, [chSockets.serial]);
   }
 
   async start(spec: VmSpec): Promise<VmHandle> {
@@ -81,16 +84,16 @@ export class SimulatedDriver extends VmmDriver {
     const files = await RunFiles.prepare(spec.runDir, spec.logDir);
     const token = randomUUID();
     try {
-      await unlinkAll(spec.runDir, [chFiles.serial]);
+      await unlinkAll(spec.runDir, [chSockets.serial]);
       await new ExitRecord(spec.runDir).clear();
       await this.launch(spec, token);
-      await writeFile(join(spec.runDir, stateFile), JSON.stringify({ token, spec }), { mode: 0o600 });
+      await writeFile(join(spec.runDir, stateFile), JSON.stringify({ token, spec: { ...spec, user: noUser } }), { mode: 0o600 });
     } catch (error) {
       await table.get(spec.runDir)?.kill();
       await files.rollback();
       throw error;
     }
-    return { driver: this.kind, instanceId: spec.instanceId, process: { pid: 0, startTime: token }, runDir: spec.runDir, logDir: spec.logDir, startedAt: new Date().toISOString() };
+    return { driver: this.kind, instanceId: spec.instanceId, process: { pid: 0, startTime: token }, user: noUser, runDir: spec.runDir, logDir: spec.logDir, startedAt: new Date().toISOString() };
   }
 
   async state(handle: VmHandle): Promise<VmState> {
@@ -110,7 +113,7 @@ export class SimulatedDriver extends VmmDriver {
       await new ExitRecord(handle.runDir).settle(forcedExit);
       await running.kill();
     }
-    await unlinkAll(handle.runDir, [chFiles.serial, stateFile]);
+    await unlinkAll(handle.runDir, [chSockets.serial, stateFile]);
   }
 
   async reset(handle: VmHandle): Promise<void> {
@@ -129,7 +132,7 @@ export class SimulatedDriver extends VmmDriver {
   }
 
   serialSocket(handle: VmHandle): string {
-    return join(handle.runDir, chFiles.serial);
+    return join(handle.runDir, chSockets.serial);
   }
 
   private async need(handle: VmHandle): Promise<Running> {
@@ -149,7 +152,7 @@ export class SimulatedDriver extends VmmDriver {
     // Another call may have made it while the file was read.
     const meanwhile = table.get(handle.runDir);
     if (meanwhile) return meanwhile;
-    await unlinkAll(spec.runDir, [chFiles.serial]);
+    await unlinkAll(spec.runDir, [chSockets.serial]);
     return this.launch(spec, token);
   }
 
@@ -175,7 +178,7 @@ export class SimulatedDriver extends VmmDriver {
     };
     const running: Running = { token, client, kill, ended };
     table.set(runDir, running);
-    await chSession.launch(client, chConfig(spec, payload, { landlock: false, names: true }));
+    await chSession.launch(client, chConfig({ ...spec, user: noUser }, payload, { landlock: false, names: true }));
     return running;
   }
 }

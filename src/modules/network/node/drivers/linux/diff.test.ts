@@ -28,9 +28,9 @@ const converged = (): ActualNamespace => ({
 });
 
 describe('the difference of a namespace', () => {
-  it('is nothing when all is there', () => expect(diffNamespace(wanted, converged())).toEqual([]));
+  it('is nothing when all is there', () => expect(diffNamespace(wanted, converged(), 700)).toEqual([]));
   it('is everything when it is new; the other side makes its own pairs', () => {
-    expect(diffNamespace(wanted, emptyNamespace())).toEqual([
+    expect(diffNamespace(wanted, emptyNamespace(), 700)).toEqual([
       'link add name vbr type bridge stp_state 0 forward_delay 0 mcast_snooping 0',
       'link set dev vbr address 56:43:47:00:00:01 mtu 1450 up',
       'addr add 10.0.0.1/24 dev vbr',
@@ -47,7 +47,7 @@ describe('the difference of a namespace', () => {
     const bridge = actual.links.get('vbr');
     const port = actual.links.get('p1');
     if (bridge && port) [bridge.addresses, port.master, port.up] = [['10.0.0.9/24'], undefined, false];
-    expect(diffNamespace(wanted, actual)).toEqual(['addr del 10.0.0.9/24 dev vbr', 'addr add 10.0.0.1/24 dev vbr', 'link set dev p1 master vbr up', 'route replace default via 169.254.255.0 dev rtr0']);
+    expect(diffNamespace(wanted, actual, 700)).toEqual(['addr del 10.0.0.9/24 dev vbr', 'addr add 10.0.0.1/24 dev vbr', 'link set dev p1 master vbr up', 'route replace default via 169.254.255.0 dev rtr0']);
   });
 });
 

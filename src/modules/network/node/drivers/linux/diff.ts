@@ -3,12 +3,13 @@ import type { WantedLink, WantedNamespace } from './plan';
 
 const kindOf = { bridge: 'bridge', tap: 'tun', veth: 'veth' } as const;
 
-const create = (link: WantedLink, ownNetns: string | null): string[] => {
+const create = (link: WantedLink, ownNetns: string | null, tapGroup: number): string[] => {
   switch (link.kind) {
     case 'bridge':
       return [`link add name ${link.name} type bridge stp_state 0 forward_delay 0 mcast_snooping 0`];
     case 'tap':
-      return [`tuntap add dev ${link.name} mode tap`];
+      // Without one it would be anybody's who is in the namespace, or on some kernels root's alone.
+      return [`tuntap add dev ${link.name} mode tap group ${tapGroup}`];
     case 'veth': {
       // The host makes its own pairs, so a maker's peer always has a named namespace.
       if (!link.peer || !link.makesPair) return [];
@@ -38,13 +39,14 @@ export const staleLinks = (wanted: WantedNamespace, actual: ActualNamespace, own
 
 /**
  * The difference between what is and what shall be, removals apart. `actual` no longer has the stale links.
+ * Taps are for VMMs, which are in `tapGroup`.
  * A veth end that another namespace creates is taken as just made, with the kernel's defaults.
  */
-export const diffNamespace = (wanted: WantedNamespace, actual: ActualNamespace): string[] => {
+export const diffNamespace = (wanted: WantedNamespace, actual: ActualNamespace, tapGroup: number): string[] => {
   const lines: string[] = [];
   for (const link of wanted.links) {
     const have = actual.links.get(link.name);
-    if (!have) lines.push(...create(link, wanted.netns));
+    if (!have) lines.push(...create(link, wanted.netns, tapGroup));
     const set: string[] = [];
     if (link.mac !== undefined && have?.mac !== link.mac) set.push(`address ${link.mac}`);
     if (have?.mtu !== link.mtu) set.push(`mtu ${link.mtu}`);

@@ -4,6 +4,7 @@ import { access, writeFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { Config } from '../../../../../core/config/config';
 import { exec, ExecError } from '../../../../../core/host/exec';
+import { sandboxUsers } from '../../../../../core/host/sandbox-users';
 import { Logging } from '../../../../../core/telemetry/logging';
 import type { NetworkConfig } from '../../../contract/network.config';
 import { NetworkDriver, type ConvergeRequest, type PortOutcome, type ServedNetwork } from '../network-driver';
@@ -180,7 +181,7 @@ export class LinuxNetworkDriver extends NetworkDriver {
       if (wanted.kind === 'network' && !fresh && !actual.links.has(names.networkBridge)) await this.stopDhcpOf(pass, wanted);
       if (fresh || pass.verify || wanted.netns === null) await this.sysctls(wanted);
       await this.tables(pass, wanted, fresh);
-      await ipBatch(wanted.netns, diffNamespace({ ...wanted, links }, actual));
+      await ipBatch(wanted.netns, diffNamespace({ ...wanted, links }, actual, sandboxUsers(this.config.core.sandbox).taps));
       if (links.length === wanted.links.length) this.done.set(name, specHash(wanted));
       else this.done.delete(name);
     } catch (error) {

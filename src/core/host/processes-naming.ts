@@ -1,16 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { processStartTime, signalProcess, waitGone, type ProcessIdentity } from '../../../core/host/process-identity';
+import { processStartTime, signalProcess, waitGone, type ProcessIdentity } from './process-identity';
 
 /**
- * VMM processes of an instance that nobody has on record: the agent died between starting one and writing it down.
- * Found by the instance's own run folder in their arguments, which no other process names.
+ * Processes that name something inside this folder in their arguments, as only those do that were started for it: what nobody has on record because its
+ * starter died between the start and the record.
  */
-export const findStrayVmms = async (runDirectory: string): Promise<ProcessIdentity[]> => {
+export const processesNaming = async (directory: string): Promise<ProcessIdentity[]> => {
   const found: ProcessIdentity[] = [];
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
     const cmdline = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '');
-    if (!cmdline.includes(`${runDirectory}/`)) continue;
+    if (!cmdline.includes(`${directory}/`)) continue;
     const startTime = processStartTime(Number(name));
     if (startTime !== null) found.push({ pid: Number(name), startTime });
   }
@@ -18,8 +18,8 @@ export const findStrayVmms = async (runDirectory: string): Promise<ProcessIdenti
 };
 
 /** Ends them and waits until they are gone. Throws when one does not end within 10 s. */
-export const endStrayVmms = async (runDirectory: string): Promise<number> => {
-  const strays = await findStrayVmms(runDirectory);
+export const endProcessesNaming = async (directory: string): Promise<number> => {
+  const strays = await processesNaming(directory);
   for (const stray of strays) {
     signalProcess(stray, 'SIGKILL');
     if (!(await waitGone(stray, 10_000))) throw new Error(`process ${stray.pid} does not end`);

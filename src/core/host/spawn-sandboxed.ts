@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { open, readFile } from 'node:fs/promises';
+import { json } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
+import { z } from 'zod';
+import { processStartTime, type ProcessIdentity } from './process-identity';
+import { sandboxed, type Sandbox } from './sandbox';
+import { SandboxMissing } from './sandbox-missing';
+
+export interface SandboxedProcess {
+  /** The program itself, first of its process namespace, by its id here. */
+  process: ProcessIdentity;
+  /** Resolves when it has ended. Only for the process that started it, and until `release`. */
+  ended: Promise<string>;
+  hasEnded: () => boolean;
+  /** Lets go of the helper that waits for the program; nothing of ours is left beside it then. */
+  release: () => Promise<void>;
+}
+
+export interface SpawnSandboxedOptions {
+  /** Network namespace (`ip netns` name); null for our own. */
+  netns: string | null;
+  /** Standard output and error go there, truncated. It stays root's: the program only has the descriptor. */
+  logFile: string;
+  sandbox: Omit<Sandbox, 'network' | 'bound' | 'infoFd'>;
+  /** A file that the program writes to by descriptor `eventFd`, truncated. */
+  eventFile?: string;
+}
+
+/** Milliseconds until the chain has forked: it only makes namespaces. */
+const startDeadline = 15_000;
+const infoFd = 3;
+/** Of what `eventFile` is opened as. */
+export const eventFd = 4;
+const infoSchema = z.object({ 'child-pid': z.number().int().positive() });
+
+/**
+ * Starts a program in a sandbox and a session of its own, so that it outlives us, inside a network namespace if one is given. Each program of the chain
+ * (ip, bubblewrap, setpriv) replaces itself by the next; the only fork is bubblewrap's, whose parent ends at `release`.
+ * Throws `SandboxMissing`, also with what the chain printed when it failed.
+ */
+export const spawnSandboxed = async (program: string, args: readonly string[], options: SpawnSandboxedOptions): Promise<SandboxedProcess> => {
+  const inside = await sandboxed(program, args, { ...options.sandbox, network: 'inherit', bound: false, infoFd });
+  const [command = '', ...argv] = [...(options.netns === null ? [] : ['ip', 'netns', 'exec', options.netns]), inside[0], ...inside[1]];
+  const log = await open(options.logFile, 'w', 0o600);
+  const events = options.eventFile === undefined ? null : await open(options.eventFile, 'w', 0o600);
+  try {
+    const child = spawn(command, argv, {
+      detached: true,
+      stdio: ['ignore', log.fd, log.fd, 'pipe', ...(events ? [events.fd] : [])],
+      cwd: '/',
+      env: { PATH: process.env['PATH'] ?? '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
+    });
+    let ended: string | null = null;
+    const end = new Promise<string>((resolve) => {
+      const finish = (text: string): void => {
+        ended ??= text;
+        resolve(ended);
+      };
+      child.once('error', (error) => finish(error.message));
+      child.once('exit', (code, signal) => finish(signal ? `ended by ${signal}` : `exit ${code ?? '?'}`));
+    });
+    child.unref();
+    const timer = setTimeout(() => child.kill('SIGKILL'), startDeadline);
+    const info = infoSchema.safeParse(await json(child.stdio[infoFd] as Readable).catch(() => null));
+    clearTimeout(timer);
+    const pid = info.data?.['child-pid'];
+    const startTime = pid === undefined ? null : processStartTime(pid);
+    if (pid === undefined || startTime === null) {
+      const how = await end;
+      throw new SandboxMissing((await readTail(options.logFile)) || how);
+    }
+    const release = async (): Promise<void> => {
+      child.kill('SIGKILL');
+      await end;
+    };
+    return { process: { pid, startTime }, ended: end, hasEnded: () => ended !== null, release };
+  } finally {
+    await log.close();
+    await events?.close();
+  }
+};
+
+/** The end of a text file, at most `bytes`; empty when there is none. */
+export const readTail = async (path: string, bytes = 4096): Promise<string> => {
+  const content = await readFile(path).catch(() => Buffer.alloc(0));
+  return content.subarray(Math.max(0, content.length - bytes)).toString('utf8').trim();
+};

@@ -1,0 +1,22 @@
+import type { Sandbox } from '../../../../../core/host/sandbox';
+import { socketFolder } from './vmm-files';
+import type { VmSpec } from '../vmm-driver';
+
+/** What all VMMs of a host have in common. */
+export interface VmmSandboxOptions {
+  /** User id of the trial guests that a probe boots. */
+  trialUser: number;
+  /** Group that may open the taps of instances. */
+  tapGroup: number;
+  /** Files and folders that the VMM needs besides what lies under /usr and beside it. */
+  readOnlyPaths: readonly string[];
+}
+
+/** The VMM's own folder and the instance's disks, the devices that it opens, and the files that it only reads. */
+export const vmmSandbox = (spec: VmSpec, { tapGroup, readOnlyPaths }: VmmSandboxOptions, kvm: boolean, readOnly: readonly string[]): Pick<Sandbox, 'user' | 'groups' | 'readOnly' | 'writable' | 'devices'> => ({
+  user: spec.user,
+  groups: spec.nics.length > 0 ? [tapGroup] : [],
+  readOnly: [...readOnlyPaths, ...readOnly, ...spec.disks.filter((disk) => disk.readonly).map((disk) => disk.path)],
+  writable: [socketFolder(spec), ...spec.disks.filter((disk) => !disk.readonly).map((disk) => disk.path)],
+  devices: [...(kvm ? ['/dev/kvm'] : []), ...(spec.nics.length > 0 ? ['/dev/net/tun'] : [])],
+});
