@@ -42,7 +42,7 @@ const paths = new StatePaths(options.stateDir, options.runDir);
 const logging = new Logging(pino({ level: process.env.TEST_LOG ?? 'warn' }, pino.destination({ fd: 2, sync: true })));
 const config = new Config(coreConfigSchema.parse({}), { network: networkConfigSchema.parse({ reconcileSeconds: 3600 }) });
 const identity = { current: () => ({ hostId: options.hostId, management: { address: options.management ?? '127.0.0.1', port: 8445 } }) } as unknown as NodeIdentity;
-const driver = new LinuxNetworkDriver(config, new LinuxStateStore(paths), new DnsmasqSupervisor(paths), logging);
+const driver = new LinuxNetworkDriver(config, new LinuxStateStore(paths), new DnsmasqSupervisor(paths, config), logging);
 const agent = new NetworkAgent(identity, new ManagementAddresses(config), config, new DocumentStore(paths), driver, new SimulatedNetworkDriver(), logging);
 const service = new NetworkService(agent, new MetadataService(logging, new FixedMetadata()));
 const attachments = new AppliedPortAttachments(agent);

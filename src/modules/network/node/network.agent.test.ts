@@ -51,7 +51,7 @@ describe('the agent with the simulated driver', () => {
       passes.push(request.document.generation);
       return converge(request);
     };
-    return new NetworkAgent(identity, new ManagementAddresses(config), config, new DocumentStore(paths), new LinuxNetworkDriver(config, new LinuxStateStore(paths), new DnsmasqSupervisor(paths), logging), simulated, logging);
+    return new NetworkAgent(identity, new ManagementAddresses(config), config, new DocumentStore(paths), new LinuxNetworkDriver(config, new LinuxStateStore(paths), new DnsmasqSupervisor(paths, config), logging), simulated, logging);
   };
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 

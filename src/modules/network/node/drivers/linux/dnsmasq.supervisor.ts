@@ -1,22 +1,32 @@
 import { injectable } from 'inversify';
-import { access, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chown, mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import writeFileAtomic from 'write-file-atomic';
+import { Config } from '../../../../../core/config/config';
 import { StatePaths } from '../../../../../core/config/state-paths';
-import { isRunning, processStartTime, signalProcess, waitGone, type ProcessIdentity } from '../../../../../core/host/process-identity';
-import { execIn, netnsInode } from './netns';
+import { endProcessesNaming } from '../../../../../core/host/processes-naming';
+import { isRunning, signalProcess, waitGone, type ProcessIdentity } from '../../../../../core/host/process-identity';
+import { sandboxUsers } from '../../../../../core/host/sandbox-users';
+import { readTail, spawnSandboxed } from '../../../../../core/host/spawn-sandboxed';
+import { netnsInode } from './netns';
 import type { WantedDhcp } from './plan';
 
 const read = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null);
+/** Milliseconds. */
+const startDeadline = 10_000;
 const lines = (text: string): string[] => text.split('\n').filter((l) => l !== '');
 
 /**
- * One dnsmasq per network and host, DHCP only. It is a daemon of its own: it outlives the agent and is adopted again, by pid, start time and
- * namespace. Its leases are never the truth: the hosts file is, and the lease file is thrown away whenever it could contradict.
+ * One dnsmasq per network and host, DHCP only. It outlives the agent and is adopted again, by pid, start time and namespace. It reads what guests send, so
+ * it is shut in: a user of its own, its own files, and of root's rights those over the network of its namespace. Its leases are never the truth: the hosts file is, and the lease file is thrown away whenever it could contradict.
  */
 @injectable()
 export class DnsmasqSupervisor {
-  constructor(private readonly paths: StatePaths) {}
+  constructor(
+    private readonly paths: StatePaths,
+    private readonly config: Config,
+  ) {}
 
   private dir(networkId: string): string {
     return this.paths.runDir('network', networkId);
@@ -25,7 +35,7 @@ export class DnsmasqSupervisor {
   /** Makes the server run with this configuration and hosts. New hosts cost a signal; a gone or changed host costs a restart, for its lease would block the address. */
   async ensure(wanted: WantedDhcp): Promise<void> {
     const dir = this.dir(wanted.networkId);
-    const config = this.configuration(dir, wanted, await this.user(dir));
+    const config = this.configuration(dir, wanted);
     const hosts = `${wanted.hosts.join('\n')}\n`;
     const running = await this.running(wanted.networkId, wanted.netns);
     const [oldConfig, oldHosts] = await Promise.all([read(join(dir, 'dnsmasq.conf')), read(join(dir, 'hosts'))]);
@@ -42,11 +52,23 @@ export class DnsmasqSupervisor {
     await mkdir(dir, { recursive: true, mode: 0o755 });
     await writeFile(join(dir, 'dnsmasq.conf'), config);
     await writeFile(join(dir, 'hosts'), hosts, { mode: 0o644 });
-    await execIn(wanted.netns, 'dnsmasq', ['-C', join(dir, 'dnsmasq.conf')]);
-    const pid = Number((await read(join(dir, 'pid')))?.trim());
-    const startTime = Number.isInteger(pid) ? processStartTime(pid) : null;
-    if (startTime === null) throw new Error(`dnsmasq ended at once: ${((await read(join(dir, 'log'))) ?? '').trim().slice(-500)}`);
-    await writeFileAtomic(join(dir, 'process.json'), JSON.stringify({ pid, startTime } satisfies ProcessIdentity), { fsync: false });
+    await this.launch(dir, wanted.netns);
+  }
+
+  private async launch(dir: string, netns: string): Promise<void> {
+    const own = join(dir, 'own');
+    const user = sandboxUsers(this.config.core.sandbox).dhcp;
+    await mkdir(own, { mode: 0o700 });
+    await chown(own, user, user);
+    const sandbox = { user, readOnly: [dir], writable: [own], capabilities: ['net_admin', 'net_raw', 'net_bind_service'] };
+    const started = await spawnSandboxed('dnsmasq', ['--keep-in-foreground', '-C', join(dir, 'dnsmasq.conf')], { netns, logFile: join(dir, 'log'), sandbox });
+    await writeFileAtomic(join(dir, 'process.json'), JSON.stringify(started.process satisfies ProcessIdentity), { fsync: false });
+    // It writes that file when it has its sockets.
+    for (const end = Date.now() + startDeadline; (await read(join(own, 'pid'))) === null; await delay(5)) {
+      if (started.hasEnded()) throw new Error(`dnsmasq ended at once: ${(await readTail(join(dir, 'log'))).slice(-500)}`);
+      if (Date.now() >= end) throw new Error(`dnsmasq was not ready after ${startDeadline / 1000} s`);
+    }
+    await started.release();
   }
 
   /** Ends a network's server and removes its files. */
@@ -56,6 +78,8 @@ export class DnsmasqSupervisor {
       signalProcess(process, 'SIGKILL');
       await waitGone(process, 2000);
     }
+    // The agent died between the start and its record.
+    if (!process && (await read(join(this.dir(networkId), 'dnsmasq.conf'))) !== null) await endProcessesNaming(this.dir(networkId));
     await rm(this.dir(networkId), { recursive: true, force: true });
   }
 
@@ -66,13 +90,7 @@ export class DnsmasqSupervisor {
 
   private async recorded(networkId: string): Promise<ProcessIdentity | null> {
     const text = await read(join(this.dir(networkId), 'process.json'));
-    if (text !== null) return JSON.parse(text) as ProcessIdentity;
-    // The agent died between the start and its record: the pid file counts if the process has our configuration file.
-    const pid = Number((await read(join(this.dir(networkId), 'pid')))?.trim());
-    if (!Number.isInteger(pid) || pid <= 1) return null;
-    const command = (await read(`/proc/${pid}/cmdline`)) ?? '';
-    const startTime = processStartTime(pid);
-    return startTime !== null && command.split('\0').includes(join(this.dir(networkId), 'dnsmasq.conf')) ? { pid, startTime } : null;
+    return text === null ? null : (JSON.parse(text) as ProcessIdentity);
   }
 
   private async running(networkId: string, netns: string): Promise<ProcessIdentity | null> {
@@ -82,27 +100,21 @@ export class DnsmasqSupervisor {
     return own !== undefined && Number(own) === (await netnsInode(netns)) ? process : null;
   }
 
-  private configuration(dir: string, wanted: WantedDhcp, user: string): string {
+  /** What it writes is in a folder of its own, where it can put nothing that we would follow. */
+  private configuration(dir: string, wanted: WantedDhcp): string {
+    const own = join(dir, 'own');
     return [
       ...wanted.config,
       `dhcp-hostsfile=${join(dir, 'hosts')}`,
-      `dhcp-leasefile=${join(dir, 'leases')}`,
-      `pid-file=${join(dir, 'pid')}`,
-      `log-facility=${join(dir, 'log')}`,
-      `user=${user}`,
+      `dhcp-leasefile=${join(own, 'leases')}`,
+      `pid-file=${join(own, 'pid')}`,
+      'log-facility=-',
+      // It has no account, and nothing to let go of.
+      'user=',
+      'group=',
       'no-hosts',
       'no-resolv',
       '',
     ].join('\n');
-  }
-
-  /** Unprivileged unless that user could not read the hosts file again on a signal, because a folder above it is closed. */
-  private async user(dir: string): Promise<string> {
-    for (let at = dirname(dir); ; at = dirname(at)) {
-      const mode = (await stat(at).catch(() => null))?.mode;
-      if (mode !== undefined && (mode & 0o001) === 0) return 'root';
-      if (at === dirname(at)) break;
-    }
-    return (await access('/etc/passwd').then(() => read('/etc/passwd')))?.includes('\ndnsmasq:') ? 'dnsmasq' : 'nobody';
   }
 }
