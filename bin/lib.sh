@@ -72,7 +72,7 @@ need_build() {
 }
 
 # What a host needs to run guests, and what makes the test guest.
-host_packages=(qemu-system-x86 qemu-utils ovmf iproute2 nftables dnsmasq-base bubblewrap util-linux procps)
+host_packages=(qemu-system-x86 qemu-utils ovmf iproute2 nftables dnsmasq-base bubblewrap genisoimage util-linux procps)
 guest_packages=(busybox-static cpio kmod linux-image-cloud-amd64 dropbear-bin syslinux syslinux-common mtools dosfstools fdisk)
 # What makes a Debian disk image (bin/debian-image).
 debian_image_packages=(mmdebstrap debian-archive-keyring e2fsprogs dosfstools mtools fdisk qemu-utils)

@@ -30,7 +30,7 @@ const finish = async (lane: Lane, taskId: string): Promise<void> => {
 };
 
 const create = async (lane: Lane, name: string): Promise<Accepted> =>
-  lane.api.ok<Accepted>('POST', '/instances?project=default', { name, flavor: 'small', image: 'base', networks: [{ network: 'net' }] });
+  lane.api.ok<Accepted>('POST', '/instances?project=default', { name, flavor: 'small', image: 'base', networks: [{ network: 'net' }], configDrive: 'openstack' });
 
 const running = async (lane: Lane): Promise<Subject> => {
   const name = lane.name('vm');

@@ -46,6 +46,10 @@ describe('bad input over the whole stack', () => {
     ['an unknown network', { networks: [{ network: 'none' }] }, 404, 'not_found', undefined],
     ['an address outside the subnet', { networks: [{ network: 'n1', address: '10.99.0.5' }] }, 422, 'address_outside', 'body.networks.0.address'],
     ['a key that is none', { sshKeys: ['ssh-ed25519 nonsense'] }, 422, 'invalid_ssh_key', 'body.sshKeys.0'],
+    ['far more user data than that', { userData: Buffer.alloc(300_000).toString('base64') }, 422, 'too_long', 'body.userData'],
+    ['user data that is no base64', { userData: '#cloud-config' }, 422, 'unacceptable', 'body.userData'],
+    ['a config drive of an unknown form', { configDrive: 'floppy' }, 422, 'unacceptable', 'body.configDrive'],
+    ['two default routes', { networks: [{ network: 'n1', defaultRoute: true }, { network: 'n1', defaultRoute: true }] }, 422, 'several_default_routes', 'body.networks.1.defaultRoute'],
     ['user data over 64 KiB', { userData: Buffer.alloc(65_537).toString('base64') }, 422, 'too_long', 'body.userData'],
   ])('refuses %s with a stable code and the field', async (_what, input, status, code, path) => {
     const answer = await create(input);

@@ -137,6 +137,7 @@ const createInstance = (w: World, body: CreateInstance, projectId: string): { in
     })),
     sshKeys: [],
     stopGraceSeconds: 30,
+    configDrive: null,
     vmm: null,
     taskId: null,
     createdAt: ago(0),

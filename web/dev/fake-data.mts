@@ -225,6 +225,7 @@ export const busyWorld = (me: User, role: World['role']): World => {
       ports: [{ id: randomUUID(), networkId: net?.id ?? '', network: net?.name ?? '', mac: `52:54:00:12:34:${(16 + n).toString(16)}`, address: `10.10.0.${10 + n}` }],
       sshKeys: ['anna@laptop'],
       stopGraceSeconds: 30,
+      configDrive: null,
       vmm: 'cloud-hypervisor 48.0',
       taskId: null,
       createdAt: ago(3600 * (n + 1) * 3),

@@ -16,7 +16,7 @@ describe('doctor', () => {
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
   it('finds nothing wrong with a host that has all', async () => {
-    for (const program of ['qemu-system-x86_64', 'qemu-img', 'ip', 'nft', 'dnsmasq', 'bwrap', 'setpriv']) put(`bin/${program}`);
+    for (const program of ['qemu-system-x86_64', 'qemu-img', 'ip', 'nft', 'dnsmasq', 'bwrap', 'setpriv', 'genisoimage']) put(`bin/${program}`);
     put('dev/kvm');
     chmodSync(join(root, 'dev/kvm'), 0o660);
     put('dev/net/tun');

@@ -28,6 +28,8 @@ const programs = [
   ['dnsmasq', 'dnsmasq-base'],
   ['bwrap', 'bubblewrap'],
   ['setpriv', 'util-linux'],
+  // Writes config drives.
+  ['genisoimage', 'genisoimage'],
 ] as const;
 const controllers = ['cpu', 'memory', 'pids'];
 

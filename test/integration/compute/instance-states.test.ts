@@ -46,6 +46,8 @@ describe('who decides the state of an instance', () => {
       nics: [],
       sshKeys: [],
       userData: '',
+      vendorData: '',
+      configDrive: null,
       stopGraceSeconds: 30,
       wantedHostId: null,
       hostId,

@@ -14,6 +14,7 @@ import { DnsmasqSupervisor } from '../../../src/modules/network/node/drivers/lin
 import { LinuxNetworkDriver } from '../../../src/modules/network/node/drivers/linux/linux-network.driver';
 import { LinuxStateStore } from '../../../src/modules/network/node/drivers/linux/linux-state.store';
 import { SimulatedNetworkDriver } from '../../../src/modules/network/node/drivers/simulated-network.driver';
+import { GuestViews } from '../../../src/modules/network/node/metadata/guest-views';
 import { MetadataService } from '../../../src/modules/network/node/metadata/metadata.service';
 import { NetworkAgent } from '../../../src/modules/network/node/network.agent';
 import { NetworkService } from '../../../src/modules/network/node/network.service';
@@ -44,7 +45,8 @@ const config = new Config(coreConfigSchema.parse({}), { network: networkConfigSc
 const identity = { current: () => ({ hostId: options.hostId, management: { address: options.management ?? '127.0.0.1', port: 8445 } }) } as unknown as NodeIdentity;
 const driver = new LinuxNetworkDriver(config, new LinuxStateStore(paths), new DnsmasqSupervisor(paths, config), logging);
 const agent = new NetworkAgent(identity, new ManagementAddresses(config), config, new DocumentStore(paths), driver, new SimulatedNetworkDriver(), logging);
-const service = new NetworkService(agent, new MetadataService(logging, new FixedMetadata()));
+const views = new GuestViews();
+const service = new NetworkService(agent, new MetadataService(views, logging, new FixedMetadata()), views);
 const attachments = new AppliedPortAttachments(agent);
 
 const run = async (call: AgentCall): Promise<unknown> => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   lab = await HostLab.start();
   for (const n of [1, 2, 3, 6]) {
     const { instanceId, hostname } = lab.port(n, '10.77.0.10');
-    lab.metadata[instanceId] = { instanceId, name: `the ${hostname}`, hostname, sshKeys: [`ssh-ed25519 AAAA${n} me`], userData: n === 1 ? userData.toString('base64') : '', flavor: 'tiny', project: 'p' };
+    lab.metadata[instanceId] = { instanceId, name: `the ${hostname}`, hostname, sshKeys: [`ssh-ed25519 AAAA${n} me`], userData: n === 1 ? userData.toString('base64') : '', vendorData: '', flavor: 'tiny', project: 'p' };
   }
   await lab.startAgent();
 });

@@ -238,6 +238,24 @@ describe('host documents', () => {
     expect(shown.items.map((p) => [p.network, p.position]).sort(([, a], [, b]) => Number(a) - Number(b))).toEqual([['lonely', 0], ['second', 1], ['first', 2]]);
   });
 
+  it('say that the way out is the card for which its user asked', async () => {
+    const project = randomUUID();
+    const host = randomUUID();
+    const near = await f.create(project, { name: 'near', subnet: '10.16.0.0/24' });
+    const far = await f.create(project, { name: 'far', subnet: '10.17.0.0/24' });
+    await f.create(project, { name: 'closed', subnet: '10.18.0.0/24', nat: false });
+    await f.allocate(project, [{ networkId: near.id }, { networkId: far.id, defaultRoute: true }], randomUUID(), host);
+    const { networks } = await f.db.database.tx((op) => f.ports.document(op, host));
+    expect(networks.map((n) => [n.subnet, n.ports[0]?.defaultRoute]).sort()).toEqual([
+      ['10.16.0.0/24', false],
+      ['10.17.0.0/24', true],
+    ]);
+    const check = (nics: { network: string; defaultRoute?: boolean }[]): Promise<unknown> => f.ports.check(f.db.database.op, project, nics, 'body.networks');
+    expect(await check([{ network: 'near' }, { network: 'far', defaultRoute: true }])).toEqual([{ networkId: near.id }, { networkId: far.id, defaultRoute: true }]);
+    expect(await code(check([{ network: 'near', defaultRoute: true }, { network: 'far', defaultRoute: true }]))).toBe('several_default_routes');
+    expect(await code(check([{ network: 'closed', defaultRoute: true }]))).toBe('no_way_out');
+  });
+
   it('lose a network with its last port', async () => {
     const project = randomUUID();
     const [host, instanceId] = [randomUUID(), randomUUID()];

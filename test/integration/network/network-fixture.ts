@@ -16,6 +16,7 @@ import { HostGenerationRepository } from '../../../src/modules/network/managemen
 import { HostSync } from '../../../src/modules/network/management/host-sync.service';
 import { networkEntities } from '../../../src/modules/network/management/network.entities';
 import { NetworkEvents } from '../../../src/modules/network/management/network.events';
+import type { WantedNic } from '../../../src/modules/network/contract/network.ports';
 import { NetworkObservedSink } from '../../../src/modules/network/management/network-observed.sink';
 import { NetworkRepository } from '../../../src/modules/network/management/network.repository';
 import { NetworkService } from '../../../src/modules/network/management/network.service';
@@ -26,6 +27,7 @@ import { NetworkNetworks1764300800000 } from '../../../migrations/1764300800000-
 import { NetworkHostBehind1764300800001 } from '../../../migrations/1764300800001-network-host-behind';
 import { NetworkHostReported1764300800002 } from '../../../migrations/1764300800002-network-host-reported';
 import { NetworkGuestEgress1764300800003 } from '../../../migrations/1764300800003-network-guest-egress';
+import { NetworkDefaultRoute1764300800020 } from '../../../migrations/1764300800020-network-default-route';
 import { Hosts, type SchedulableHost } from '../../../src/modules/host/contract/host.ports';
 import { GuestEgress } from '../../../src/modules/network/management/guest-egress';
 import { quietLogging } from '../../support/workflow-harness';
@@ -116,7 +118,7 @@ export class NetworkFixture {
   }
 
   static async start(options: { cooldownSeconds?: number } = {}): Promise<NetworkFixture> {
-    const db = await startTestDatabase({ entities: networkEntities, migrations: [NetworkNetworks1764300800000, NetworkHostBehind1764300800001, NetworkHostReported1764300800002, NetworkGuestEgress1764300800003], pool: 60 });
+    const db = await startTestDatabase({ entities: networkEntities, migrations: [NetworkNetworks1764300800000, NetworkHostBehind1764300800001, NetworkHostReported1764300800002, NetworkGuestEgress1764300800003, NetworkDefaultRoute1764300800020], pool: 60 });
     return new NetworkFixture(db, options.cooldownSeconds ?? 60);
   }
 
@@ -131,7 +133,7 @@ export class NetworkFixture {
     return this.db.database.tx((op) => this.service.create(op, projectId, createNetwork.parse(input)));
   }
 
-  allocate(projectId: string, nics: { networkId: string; address?: string }[], instanceId: string = randomUUID(), hostId: string = randomUUID()): ReturnType<PostgresInstancePorts['allocate']> {
+  allocate(projectId: string, nics: WantedNic[], instanceId: string = randomUUID(), hostId: string = randomUUID()): ReturnType<PostgresInstancePorts['allocate']> {
     return this.db.database.tx((op) => this.ports.allocate(op, { instanceId, projectId, hostname: `h-${instanceId.slice(0, 8)}`, hostId, nics }));
   }
 

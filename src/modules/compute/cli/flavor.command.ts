@@ -7,6 +7,7 @@ import { nounCommand, type Noun } from '../../../core/cli/noun';
 import { parseInteger, parseSize } from '../../../core/cli/parse-size';
 import { fact, type Section } from '../../../core/cli/sections';
 import type { Flavor } from '../contract/compute.api';
+import { readVendorData } from './guest-data-file';
 
 const flavorNoun: Noun = { name: 'flavor', plural: 'flavors', path: '/flavors', inProject: false };
 
@@ -34,6 +35,7 @@ const view = (flavor: Flavor): Section[] => [
       fact('vCPUs', String(flavor.vcpus)),
       fact('Memory', formatBytes(flavor.memoryBytes)),
       fact('Root disk', diskOf(flavor)),
+      ...(flavor.vendorData === null ? [] : [fact('Vendor data', flavor.vendorData)]),
       fact('Created', moment(flavor.createdAt)),
       fact('Id', flavor.id),
     ],
@@ -51,14 +53,16 @@ export class FlavorCommands implements CliRegistrar {
       .requiredOption('--vcpus <count>', 'virtual CPUs')
       .requiredOption('--memory <size>', 'e.g. 256MiB or 4GiB; at least 64 MiB')
       .option('--disk <size>', 'root disk, e.g. 10GiB; as large as the image when missing')
+      .option('--vendor-data <file>', 'given to every guest of this flavor beside its user data: text in one of the forms of cloud-init')
       .option('--description <text>')
       .addHelpText('after', '\nExamples:\n  vcctl flavor create tiny --vcpus 1 --memory 256MiB\n  vcctl flavor create large --vcpus 8 --memory 16GiB --disk 40GiB')
-      .action(async (name: string, options: { vcpus: string; memory: string; disk?: string; description?: string }) => {
+      .action(async (name: string, options: { vcpus: string; memory: string; disk?: string; vendorData?: string; description?: string }) => {
         const body = {
           name,
           vcpus: parseInteger(options.vcpus, '--vcpus', 1, 1024),
           memoryBytes: parseSize(options.memory, '--memory', { least: leastMemory, step: mebibyte }),
           ...(options.disk !== undefined && { diskBytes: parseSize(options.disk, '--disk', { least: mebibyte, step: mebibyte }) }),
+          ...(options.vendorData !== undefined && { vendorData: await readVendorData(options.vendorData) }),
           ...(options.description !== undefined && { description: options.description }),
         };
         context.show(await context.request<Flavor>('POST', '/flavors', { body }), view);

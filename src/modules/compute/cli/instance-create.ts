@@ -3,6 +3,7 @@ import type { CliContext } from '../../../core/cli/cli-context';
 import { usageFailure } from '../../../core/cli/cli-failure';
 import { parseInteger } from '../../../core/cli/parse-size';
 import type { Instance } from '../contract/compute.api';
+import { readUserData } from './guest-data-file';
 import { instanceColumns, instanceView } from './instance-view';
 import { keyOrName } from './public-key-file';
 
@@ -23,26 +24,31 @@ interface CreateOptions {
   network: string[];
   key?: string[];
   userData?: string;
+  configDrive?: string | true;
   description?: string;
   stopGrace?: string;
   host?: string;
   wait?: boolean;
 }
 
-const maxUserDataBytes = 65_536;
 const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
 
-/** `n1` or `n1,address=10.0.0.5`. */
-export const parseNetwork = (value: string): { network: string; address?: string } => {
+/** `n1`, `n1,address=10.0.0.5`, `n1,default-route`. */
+export const parseNetwork = (value: string): { network: string; address?: string; defaultRoute?: true } => {
   const [network = '', ...settings] = value.split(',');
   if (network === '') throw usageFailure(`--network: "${value}" names no network`);
   let address: string | undefined;
+  let defaultRoute = false;
   for (const setting of settings) {
+    if (setting === 'default-route') {
+      defaultRoute = true;
+      continue;
+    }
     const match = /^address=(.+)$/.exec(setting);
-    if (!match || address !== undefined) throw usageFailure(`--network: "${setting}" is not address=<IPv4>`);
+    if (!match || address !== undefined) throw usageFailure(`--network: "${setting}" is neither address=<IPv4> nor default-route`);
     address = match[1];
   }
-  return { network, ...(address !== undefined && { address }) };
+  return { network, ...(address !== undefined && { address }), ...(defaultRoute && { defaultRoute }) };
 };
 
 /** `instance create`. */
@@ -53,9 +59,10 @@ export const registerInstanceCreate = (instance: Command, context: CliContext): 
     .argument('<name>', 'any text of up to 63 characters; the hostname is derived from it and shown in the answer')
     .requiredOption('--flavor <flavor>', 'its size')
     .requiredOption('--image <image>', 'what its root disk holds')
-    .requiredOption('--network <network[,address=IPv4]>', 'a network to join; may be repeated', collect)
+    .requiredOption('--network <network[,address=IPv4][,default-route]>', 'a network to join; may be repeated. The first with a way out has the default route, unless one asks for it', collect)
     .option('--key <file|name>', 'public key file, or the name of a stored key; may be repeated', collect)
-    .option('--user-data <file>', 'handed to the guest as it is, at most 64 KiB')
+    .option('--user-data <file>', 'handed to the guest as it is, at most 64 KiB; "-" reads standard input')
+    .option('--config-drive [form]', 'a disk with what the metadata service tells, for guests that do not ask it: openstack (default) or nocloud')
     .option('--description <text>')
     .option('--stop-grace <seconds>', 'how long a stop waits for the guest')
     .option('--host <host>', 'place it on this host (admins only)')
@@ -67,6 +74,7 @@ export const registerInstanceCreate = (instance: Command, context: CliContext): 
 Examples:
   vcctl instance create web --flavor tiny --image linux --network n1 --key me.pub --wait
   vcctl instance create db --flavor large --image linux --network n1,address=10.10.0.5 --network storage --user-data init.sh
+  vcctl instance create win --flavor large --image windows --network n1 --config-drive --user-data setup.ps1
   vcctl instance create web --count 3 --flavor tiny --image linux --network n1 --wait`,
     )
     .action(async (name: string, options: CreateOptions) => {
@@ -102,17 +110,9 @@ const createBody = async (name: string, options: CreateOptions, context: CliCont
     networks: await Promise.all(options.network.map(parseNetwork).map(async (nic) => ({ ...nic, network: await context.resolve('network', nic.network) }))),
     sshKeys: await Promise.all((options.key ?? []).map(key)),
     ...(options.userData !== undefined && { userData: await readUserData(options.userData) }),
+    ...(options.configDrive !== undefined && { configDrive: options.configDrive === true ? 'openstack' : options.configDrive }),
     ...(options.description !== undefined && { description: options.description }),
     ...(options.stopGrace !== undefined && { stopGraceSeconds: parseInteger(options.stopGrace, '--stop-grace', 0, 600) }),
     ...(options.host !== undefined && { host: await context.resolve('host', options.host) }),
   };
-};
-
-const readUserData = async (file: string): Promise<string> => {
-  const { readFile } = await import('node:fs/promises');
-  const content = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw usageFailure(error.code === 'ENOENT' ? `--user-data: there is no file ${file}` : `--user-data: ${error.message}`);
-  });
-  if (content.length > maxUserDataBytes) throw usageFailure(`--user-data: ${file} has ${content.length} bytes, at most ${maxUserDataBytes} are taken`);
-  return content.toString('base64');
 };

@@ -8,6 +8,7 @@ describe('parseNetwork', () => {
   it('takes a name, with an address or without', () => {
     expect(parseNetwork('n1')).toEqual({ network: 'n1' });
     expect(parseNetwork('n1,address=10.0.0.5')).toEqual({ network: 'n1', address: '10.0.0.5' });
+    expect(parseNetwork('n1,default-route,address=10.0.0.5')).toEqual({ network: 'n1', address: '10.0.0.5', defaultRoute: true });
     for (const bad of ['', ',address=1.2.3.4', 'n1,', 'n1,mac=x', 'n1,address=', 'n1,address=1.1.1.1,address=2.2.2.2']) expect(() => parseNetwork(bad)).toThrow(/--network/);
   });
 });

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/fields';
 import { pageQuery } from '../../../core/http/pagination';
+import { driveForms } from '../../network/contract/drive-forms';
+
+/** Of user data and of vendor data, as the user gave them. */
+export const maxGuestDataBytes = 65_536;
+const utf8Bytes = (text: unknown): number => new TextEncoder().encode(String(text)).length;
 
 export const createFlavor = z.strictObject({
   name: field.displayName,
@@ -9,8 +14,15 @@ export const createFlavor = z.strictObject({
   memoryBytes: field.bytes.min(64 * 1024 * 1024).multipleOf(1024 * 1024),
   /** Root disk; 0 means as large as the image. */
   diskBytes: field.bytes.multipleOf(1024 * 1024).default(0),
+  /** Given to every guest of this flavor beside its user data, in one of cloud-init's forms, as text. Its users can read it. Null for none. */
+  vendorData: z
+    .string()
+    .refine((text) => utf8Bytes(text) <= maxGuestDataBytes, { error: (issue) => `at most ${maxGuestDataBytes} bytes; this has ${utf8Bytes(issue.input)}`, params: { code: 'too_long' } })
+    .refine((text) => !text.includes('\u0000'), { error: 'NUL is not allowed', params: { code: 'control_characters' } })
+    .nullable()
+    .default(null),
 });
-export const flavor = createFlavor.extend({ id: field.id, createdAt: field.timestamp, description: z.string() });
+export const flavor = createFlavor.extend({ id: field.id, createdAt: field.timestamp, description: z.string(), vendorData: z.string().nullable() });
 
 export const createSshKey = z.strictObject({ name: field.displayName, publicKey: z.string().max(16_384) });
 export const sshKey = z.object({ id: field.id, projectId: field.id, name: z.string(), type: z.string(), fingerprint: z.string(), publicKey: z.string(), createdAt: field.timestamp });
@@ -27,11 +39,23 @@ export const createInstance = z.strictObject({
   /** Flavor, image and network by id or name. */
   flavor: field.ref,
   image: field.ref,
-  networks: z.array(z.strictObject({ network: field.ref, address: z.ipv4().optional() })).min(1).max(8),
+  networks: z
+    .array(
+      z.strictObject({
+        network: field.ref,
+        address: z.ipv4().nullish(),
+        /** The guest's default route goes this way. At most one says so; without one it is the first network with NAT. */
+        defaultRoute: z.boolean().nullish(),
+      }),
+    )
+    .min(1)
+    .max(8),
   /** Names or ids of stored keys, or whole public keys in OpenSSH form. */
   sshKeys: z.array(z.string().min(1).max(16_384)).max(20).default([]),
-  /** Handed to the guest unparsed, base64 of at most 64 KiB. */
-  userData: z.base64().max(87_384).default(''),
+  /** Handed to the guest byte for byte: base64 of at most 65,536 bytes. Null or empty for none. */
+  userData: z.base64().nullable().default(null),
+  /** A read-only disk with what the metadata service tells, for guests that cannot ask it: OpenStack's tree (label `config-2`) or NoCloud's (`cidata`). Null for none. */
+  configDrive: z.enum(driveForms).nullable().default(null),
   /** Seconds that a stop waits for the guest before it is forced. */
   stopGraceSeconds: z.number().int().min(0).max(600).default(30),
   /** Place on this host (id or name); admins only. */
@@ -58,6 +82,7 @@ export const instance = z.object({
   sshKeys: z.array(z.string()),
   /** Seconds that a stop waits for the guest before it is forced. */
   stopGraceSeconds: z.number().int(),
+  configDrive: z.enum(driveForms).nullable(),
   vmm: z.string().nullable(),
   /** The live task on it, if any. */
   taskId: field.id.nullable(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/fields';
 import { defineVerb } from '../../../core/m2m/verb';
+import { driveForms } from '../../network/contract/drive-forms';
 
 /** What a host sees of an instance. `absent`: no trace of it here. `crashed`: its VMM ended with a failure. */
 export const observedInstance = z.object({
@@ -28,6 +29,8 @@ export const instanceSpec = z.strictObject({
   vmm: z.enum(['cloud-hypervisor', 'qemu', 'simulated']).nullable(),
   /** Absent: whatever the VMM boots with. Sent only when the image asks for one, so that agents from before it know all that they get. */
   firmware: z.enum(['bios', 'uefi']).optional(),
+  /** A read-only disk with what the metadata service tells. Absent: none; sent only when there is one. */
+  configDrive: z.enum(driveForms).optional(),
 });
 export type InstanceSpec = z.infer<typeof instanceSpec>;
 
@@ -63,6 +66,8 @@ export const instanceSeed = defineVerb('instance.seed', {
     hostname: z.string(),
     sshKeys: z.array(z.string()),
     userData: z.string(),
+    /** Text in one of cloud-init's forms. Absent: none; sent only when there is some. */
+    vendorData: z.string().optional(),
     flavor: z.string(),
     project: z.string(),
   }),

@@ -9,5 +9,7 @@ export class FlavorEntity {
   @Column('integer') vcpus!: number;
   @Column('bigint', { name: 'memory_bytes', transformer: bigintAsNumber }) memoryBytes!: number;
   @Column('bigint', { name: 'disk_bytes', transformer: bigintAsNumber }) diskBytes!: number;
+  /** Text, empty for none. */
+  @Column('text', { name: 'vendor_data' }) vendorData!: string;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }

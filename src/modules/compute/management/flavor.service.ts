@@ -19,7 +19,7 @@ export class FlavorService {
 
   async create(op: Op, input: z.output<typeof createFlavor>): Promise<Flavor> {
     if (await this.flavors.nameTaken(op, input.name)) throw nameTaken('flavor', input.name);
-    const flavor = { id: timeOrderedUuid(), ...input, createdAt: new Date() };
+    const flavor = { id: timeOrderedUuid(), ...input, vendorData: input.vendorData ?? '', createdAt: new Date() };
     await this.flavors.insert(op, flavor);
     await this.changed(op, 'created', flavor);
     return present(flavor);
@@ -47,7 +47,8 @@ export class FlavorService {
   }
 
   private changed(op: Op, what: 'created' | 'deleted', flavor: FlavorEntity): Promise<void> {
-    return this.outbox.publish(op, { type: `flavor.${what}`, projectId: null, everyone: true, subject: { kind: 'flavor', id: flavor.id }, data: { ...present(flavor) } });
+    const { vendorData: _long, ...data } = present(flavor);
+    return this.outbox.publish(op, { type: `flavor.${what}`, projectId: null, everyone: true, subject: { kind: 'flavor', id: flavor.id }, data });
   }
 }
 
@@ -58,5 +59,6 @@ const present = (f: FlavorEntity): Flavor => ({
   vcpus: f.vcpus,
   memoryBytes: f.memoryBytes,
   diskBytes: f.diskBytes,
+  vendorData: f.vendorData === '' ? null : f.vendorData,
   createdAt: f.createdAt.toISOString(),
 });

@@ -12,7 +12,7 @@ import { Images } from '../../image/contract/image.ports';
 import { InstancePorts } from '../../network/contract/network.ports';
 import { PlacementRefusal } from '../../scheduler/contract/placement-refusal';
 import { Placement } from '../../scheduler/contract/scheduler.ports';
-import type { createInstance, createInstances, Instance } from '../contract/compute.api';
+import { maxGuestDataBytes, type createInstance, type createInstances, type Instance } from '../contract/compute.api';
 import { FlavorService } from './flavor.service';
 import { hostIdOf } from './host-ref';
 import { hostnamesFrom } from './hostname';
@@ -25,8 +25,6 @@ import { startOn, type Accepted, type Caller } from './instance-task';
 import { SshKeyService } from './ssh-key.service';
 import { CreateInstanceWorkflow } from './workflows/create-instance.workflow';
 import { CreateInstancesWorkflow } from './workflows/create-instances.workflow';
-
-const maxUserDataBytes = 65_536;
 
 /** How instances come: checked and recorded here, made by their workflow. */
 @injectable()
@@ -62,7 +60,7 @@ export class InstanceCreation {
     const first = names[0] ?? input.name;
     const last = names.at(-1) ?? first;
     if (!displayName.safeParse(last).success) throw unprocessable('body.name', 'too_long', 'With its number it may have 63 characters at most.');
-    const fixed = input.networks.findIndex(({ address }) => address !== undefined);
+    const fixed = input.networks.findIndex(({ address }) => address != null);
     if (fixed >= 0 && count > 1) throw unprocessable(`body.networks.${fixed}.address`, 'address_for_several', 'Several instances cannot have the same address: leave it out.');
     const plan = await this.plan(op, caller, project, input, names);
     const made = names.map((name) => instanceOf(name, plan));
@@ -80,16 +78,18 @@ export class InstanceCreation {
     await this.projects.hold(op, project.id);
     const [taken] = await this.instances.namesTaken(op, project.id, names);
     if (taken !== undefined) throw nameTaken('instance', taken);
-    if (Buffer.byteLength(input.userData, 'base64') > maxUserDataBytes) throw unprocessable('body.userData', 'too_long', `User data may have ${maxUserDataBytes} bytes at most.`);
+    const userDataBytes = Buffer.byteLength(input.userData ?? '', 'base64');
+    if (userDataBytes > maxGuestDataBytes) throw unprocessable('body.userData', 'too_long', `User data may have ${maxGuestDataBytes} bytes at most; this has ${userDataBytes}.`);
     const flavor = await this.flavors.require(op, input.flavor);
     const image = await this.images.requireReady(op, project.id, input.image);
-    const nics = await this.ports.check(op, project.id, input.networks, 'body.networks');
+    const wanted = input.networks.map(({ network, address, defaultRoute }) => ({ network, ...(address != null && { address }), ...(defaultRoute === true && { defaultRoute }) }));
+    const nics = await this.ports.check(op, project.id, wanted, 'body.networks');
     const sshKeys = await this.sshKeys.resolve(op, project.id, input.sshKeys, 'body.sshKeys');
     if (flavor.diskBytes > 0 && flavor.diskBytes < image.virtualBytes) {
       throw unprocessable('body.flavor', 'disk_too_small', `The flavor's disk is smaller than the image, which needs ${image.virtualBytes} bytes.`);
     }
     const wantedHostId = await this.wantedHost(op, caller, input.host);
-    return { projectId: project.id, createdBy: caller.access.principal.id, description: input.description, userData: input.userData, stopGraceSeconds: input.stopGraceSeconds, flavor, image, nics, sshKeys, wantedHostId };
+    return { projectId: project.id, createdBy: caller.access.principal.id, description: input.description, userData: input.userData ?? '', configDrive: input.configDrive, stopGraceSeconds: input.stopGraceSeconds, flavor, image, nics, sshKeys, wantedHostId };
   }
 
   private async record(op: Op, instances: InstanceEntity[], taskId: string): Promise<void> {

@@ -11,6 +11,7 @@ export interface InstancePlan {
   description: string;
   /** Base64, as the user gave it. */
   userData: string;
+  configDrive: InstanceEntity['configDrive'];
   stopGraceSeconds: number;
   flavor: FlavorEntity;
   image: UsableImage;
@@ -31,6 +32,7 @@ export const instanceOf = (name: string, { flavor, image, ...plan }: InstancePla
     flavorName: flavor.name,
     vcpus: flavor.vcpus,
     memoryBytes: flavor.memoryBytes,
+    vendorData: flavor.vendorData,
     diskBytes: Math.max(flavor.diskBytes, image.virtualBytes),
     imageId: image.id,
     imageName: image.name,

@@ -1,5 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { bigintAsNumber } from '../../../core/db/transformers';
+import type { DriveForm } from '../../network/contract/drive-forms';
+import type { WantedNic } from '../../network/contract/network.ports';
 import type { InstanceState } from '../contract/compute.api';
 
 @Entity('instance')
@@ -20,10 +22,13 @@ export class InstanceEntity {
   @Column('text') architecture!: string;
   /** What boots the image; `any` leaves it to the host's VMM. */
   @Column('text') firmware!: 'any' | 'bios' | 'uefi';
-  @Column('jsonb') nics!: { networkId: string; address?: string }[];
+  @Column('jsonb') nics!: WantedNic[];
   @Column('jsonb', { name: 'ssh_keys' }) sshKeys!: string[];
   /** Base64, as the user gave it. Never in answers, events or logs. */
   @Column('text', { name: 'user_data' }) userData!: string;
+  /** Of its flavor when it was made; text, empty for none. */
+  @Column('text', { name: 'vendor_data' }) vendorData!: string;
+  @Column('text', { name: 'config_drive', nullable: true }) configDrive!: DriveForm | null;
   @Column('integer', { name: 'stop_grace_seconds' }) stopGraceSeconds!: number;
   @Column('uuid', { name: 'wanted_host_id', nullable: true }) wantedHostId!: string | null;
   @Column('uuid', { name: 'host_id', nullable: true }) hostId!: string | null;

@@ -41,6 +41,7 @@ export class InstancePresenter {
       ports: (ports.get(i.id) ?? []).map((p) => ({ id: p.id, networkId: p.networkId, network: p.network, mac: p.mac, address: p.address })),
       sshKeys: i.sshKeys,
       stopGraceSeconds: i.stopGraceSeconds,
+      configDrive: i.configDrive,
       vmm: i.vmm,
       taskId: i.taskId,
       createdAt: i.createdAt.toISOString(),

@@ -2,6 +2,7 @@ import type { NodeWiring } from '../../../core/app/module-manifest';
 import { instanceAbsent, instanceEnsure, instanceReboot, instanceSeed } from '../contract/instance.verbs';
 import { InventorySource } from '../../host/contract/host.ports';
 import { MetadataProvider } from '../../network/contract/network.ports';
+import { ConfigDrives } from './config-drive';
 import { ConsoleHub } from './console.hub';
 import { ConsoleStreams } from './console.streams';
 import { VmmDrivers } from './drivers/vmm-drivers';
@@ -16,7 +17,7 @@ import { VmmInventorySource } from './vmm-inventory.source';
 
 export const computeNodeWiring: NodeWiring = {
   bind: ({ bind }) => {
-    for (const part of [InstanceStore, InstanceUsers, VmmDrivers, ConsoleHub, InstanceManager, SeedStore, InstanceHandlers, InstanceRemoval, ConsoleStreams, InstanceObservedSource]) bind<object>(part).toSelf().inSingletonScope();
+    for (const part of [InstanceStore, InstanceUsers, VmmDrivers, ConsoleHub, InstanceManager, SeedStore, ConfigDrives, InstanceHandlers, InstanceRemoval, ConsoleStreams, InstanceObservedSource]) bind<object>(part).toSelf().inSingletonScope();
     bind(MetadataProvider).toService(SeedStore);
     bind(InventorySource).to(VmmInventorySource).inSingletonScope();
   },

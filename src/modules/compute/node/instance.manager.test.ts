@@ -7,6 +7,7 @@ import { Config } from '../../../core/config/config';
 import { coreConfigSchema } from '../../../core/config/core-config';
 import { StatePaths } from '../../../core/config/state-paths';
 import { Logging } from '../../../core/telemetry/logging';
+import type { ConfigDrives } from './config-drive';
 import { ConsoleHub } from './console.hub';
 import type { VmExit, VmHandle, VmmDriver } from './drivers/vmm-driver';
 import type { VmmDrivers } from './drivers/vmm-drivers';
@@ -20,13 +21,16 @@ class MapDriver {
   readonly alive = new Map<string, (exit: VmExit) => void>();
   readonly ended = new Map<string, VmExit>();
   failStarts = 0;
+  /** Of the last start. */
+  disks: { id: string; path: string; readonly: boolean }[] = [];
   private started = 0;
 
   validate(): void {
     return undefined;
   }
 
-  async start(spec: { instanceId: string; runDir: string; logDir: string }): Promise<VmHandle> {
+  async start(spec: { instanceId: string; runDir: string; logDir: string; disks: { id: string; path: string; readonly: boolean }[] }): Promise<VmHandle> {
+    this.disks = spec.disks;
     if (this.failStarts > 0) {
       this.failStarts -= 1;
       throw new Error('the agent was cut here');
@@ -75,9 +79,16 @@ describe('InstanceManager', () => {
   const never = new AbortController().signal;
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
+  /** Which instances have a config drive now. */
+  const drives = {
+    made: new Map<string, string>(),
+    path: (id: string) => `/drives/${id}`,
+    make: async (id: string, form: string) => void drives.made.set(id, form),
+    remove: async (id: string) => void drives.made.delete(id),
+  };
   const agent = (driver: MapDriver): InstanceManager => {
     const drivers = { best: async () => driver as unknown as VmmDriver, byKind: () => driver as unknown as VmmDriver } as unknown as VmmDrivers;
-    return new InstanceManager(store, new InstanceUsers(new Config(coreConfigSchema.parse({}), {})), drivers, { of: async () => ({ netns: null, nics: [] }) }, { locate: async () => ({ path: '/disk', format: 'raw' as const, bytes: 1 }) }, new ConsoleHub(logging), { changed: () => undefined }, logging);
+    return new InstanceManager(store, new InstanceUsers(new Config(coreConfigSchema.parse({}), {})), drivers, { of: async () => ({ netns: null, nics: [] }) }, { locate: async () => ({ path: '/disk', format: 'raw' as const, bytes: 1 }) }, drives as unknown as ConfigDrives, new ConsoleHub(logging), { changed: () => undefined }, logging);
   };
   const args = (instanceId: string, power: 'on' | 'off' = 'on', generation = 1) => ({
     instanceId,
@@ -107,6 +118,30 @@ describe('InstanceManager', () => {
     await new Promise((resolve) => setImmediate(resolve));
     await instances.ensure(args(id, 'off', 2), never);
     expect((await store.load()).find((r) => r.instanceId === id)).toMatchObject({ generation: 2, power: 'off', handle: null, exit: { cause: 'operator' } });
+  });
+
+  it('gives a machine its config drive for as long as it runs, whichever agent is there', async () => {
+    const driver = new MapDriver();
+    const first = agent(driver);
+    const id = randomUUID();
+    const wanted = { ...args(id), spec: { ...args(id).spec, configDrive: 'openstack' as const } };
+    driver.failStarts = 1;
+    await expect(first.ensure(wanted, never)).rejects.toThrow('cut here');
+    expect(drives.made.has(id)).toBe(false);
+    await first.ensure(wanted, never);
+    expect(drives.made.get(id)).toBe('openstack');
+    expect(driver.disks.at(-1)).toEqual({ id: 'config-drive', path: `/drives/${id}`, format: 'raw', readonly: true });
+    await first.stop();
+    const next = agent(driver);
+    await next.start();
+    expect(drives.made.has(id)).toBe(true);
+    await next.ensure({ ...wanted, power: 'off', generation: 2 }, never);
+    expect(drives.made.has(id)).toBe(false);
+    await next.ensure({ ...wanted, generation: 3 }, never);
+    expect(drives.made.has(id)).toBe(true);
+    driver.end([...driver.alive.keys()].at(-1) ?? '', { cause: 'crashed', detail: 'gone' });
+    await next.ensure({ ...wanted, power: 'off', generation: 4 }, never);
+    expect(drives.made.has(id)).toBe(false);
   });
 
   it('refuses to reboot what is wanted off', async () => {

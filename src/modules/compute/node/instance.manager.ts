@@ -12,6 +12,7 @@ import { PortAttachments } from '../../network/contract/network.ports';
 import { VolumePaths } from '../../storage/contract/storage.ports';
 import type { instanceEnsure, ObservedInstance } from '../contract/instance.verbs';
 import { askToPowerOff } from './ask-to-power-off';
+import { ConfigDrives } from './config-drive';
 import { ConsoleHub } from './console.hub';
 import { forcedExit, type VmExit, type VmHandle, type VmmDriver, type VmSpec } from './drivers/vmm-driver';
 import { VmmDrivers } from './drivers/vmm-drivers';
@@ -46,6 +47,7 @@ export class InstanceManager extends Service {
     private readonly drivers: VmmDrivers,
     private readonly ports: PortAttachments,
     private readonly volumes: VolumePaths,
+    private readonly drives: ConfigDrives,
     private readonly consoles: ConsoleHub,
     private readonly reporter: ObservedReporter,
     logging: Logging,
@@ -161,7 +163,7 @@ export class InstanceManager extends Service {
       if ((await this.driverOf(record.handle).state(record.handle)) !== 'stopped') return this.save(record);
       await this.ended(record, record.handle, { cause: 'crashed', detail: 'the virtual machine monitor is gone' });
     }
-    if (record.starting) await endProcessesNaming(this.store.runDirectory(record.instanceId));
+    if (record.starting) await this.endUnfinished(record.instanceId);
     const driver = record.spec.vmm === null ? await this.drivers.best() : this.drivers.byKind(record.spec.vmm);
     if (record.user === 0) record.user = this.users.allocate(record.instanceId);
     const spec = await this.vmSpec(record);
@@ -171,10 +173,14 @@ export class InstanceManager extends Service {
     await this.save(record);
     await mkdir(spec.runDir, { recursive: true, mode: 0o700 });
     try {
+      if (record.spec.configDrive !== undefined) await this.drives.make(record.instanceId, record.spec.configDrive);
       const handle = await driver.start(spec);
       record.handle = handle;
       record.exit = null;
       this.watch(record, handle);
+    } catch (error) {
+      await this.drives.remove(record.instanceId);
+      throw error;
     } finally {
       record.starting = false;
       await this.save(record);
@@ -184,7 +190,7 @@ export class InstanceManager extends Service {
   private async turnOff(record: InstanceRecord, graceSeconds: number, aborted: AbortSignal): Promise<void> {
     const handle = record.handle;
     if (!handle) {
-      if (record.starting) await endProcessesNaming(this.store.runDirectory(record.instanceId));
+      if (record.starting) await this.endUnfinished(record.instanceId);
       if (record.exit?.cause === 'crashed') record.exit = { cause: 'operator', detail: '' };
       record.starting = false;
       return this.save(record);
@@ -202,6 +208,13 @@ export class InstanceManager extends Service {
     await this.ended(record, handle, forcedExit);
   }
 
+  /** After a start that was cut: ends what it may have left. Returns how many machines that were. */
+  private async endUnfinished(instanceId: string): Promise<number> {
+    const strays = await endProcessesNaming(this.store.runDirectory(instanceId));
+    await this.drives.remove(instanceId);
+    return strays;
+  }
+
   private async adopt(record: InstanceRecord): Promise<void> {
     const handle = record.handle;
     if (handle) {
@@ -214,7 +227,7 @@ export class InstanceManager extends Service {
       await driver.kill(handle);
       await this.ended(record, handle, exit);
     } else if (record.starting) {
-      const strays = await endProcessesNaming(this.store.runDirectory(record.instanceId));
+      const strays = await this.endUnfinished(record.instanceId);
       record.starting = false;
       await this.save(record);
       if (strays > 0) this.log.warn({ instanceId: record.instanceId, strays }, 'ended a machine whose start had been interrupted');
@@ -258,6 +271,7 @@ export class InstanceManager extends Service {
     this.watches.get(record.instanceId)?.abort.abort();
     this.watches.delete(record.instanceId);
     this.consoles.detach(record.instanceId);
+    await this.drives.remove(record.instanceId);
     record.handle = null;
     record.exit = exit;
     // Its guest wanted it off: a restart of the host does not bring it back.
@@ -275,6 +289,7 @@ export class InstanceManager extends Service {
         return { id: disk.volumeId, path, format, readonly: disk.readonly };
       }),
     );
+    if (spec.configDrive !== undefined) disks.push({ id: 'config-drive', path: this.drives.path(instanceId), format: 'raw', readonly: true });
     return {
       instanceId,
       name: spec.name,

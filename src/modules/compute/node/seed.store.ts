@@ -26,6 +26,6 @@ export class SeedStore extends MetadataProvider {
     const text = await readFile(join(this.store.directory(instanceId), 'seed.json'), 'utf8').catch(() => null);
     if (text === null) return null;
     const seed = instanceSeed.args.parse(JSON.parse(text));
-    return { ...seed, userData: Buffer.from(seed.userData, 'base64') };
+    return { ...seed, userData: Buffer.from(seed.userData, 'base64'), vendorData: seed.vendorData ?? '' };
   }
 }

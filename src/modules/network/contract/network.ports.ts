@@ -1,4 +1,5 @@
 import type { Op } from '../../../core/db/op';
+import type { DriveForm } from './drive-forms';
 import type { HostNetworkDocument, NetworkApplyResult } from './network.verbs';
 
 export interface InstancePort {
@@ -9,12 +10,20 @@ export interface InstancePort {
   address: string;
 }
 
+/** A card that an instance shall have. */
+export interface WantedNic {
+  networkId: string;
+  address?: string;
+  /** The guest's default route goes this way; at most one card says so. Without one it is the first whose network has a way out. */
+  defaultRoute?: boolean;
+}
+
 /** Port (management half): addresses and per-host documents for instances. */
 export abstract class InstancePorts {
-  /** Resolves and checks networks for a create, without writing: 404 for unknown, 409 `no_free_address`, 422 when the fixed address is outside. `path` prefixes field errors. */
-  abstract check(op: Op, projectId: string, nics: { network: string; address?: string }[], path: string): Promise<{ networkId: string; address?: string }[]>;
+  /** Resolves and checks networks for a create, without writing: 404 for unknown, 409 `no_free_address`, 422 when the fixed address is outside or the default route cannot be. `path` prefixes field errors. */
+  abstract check(op: Op, projectId: string, nics: { network: string; address?: string; defaultRoute?: boolean }[], path: string): Promise<WantedNic[]>;
   /** One port per NIC on the host, in order. Idempotent per instance. 409 `no_free_address` / `address_in_use`. */
-  abstract allocate(op: Op, request: { instanceId: string; projectId: string; hostname: string; hostId: string; nics: { networkId: string; address?: string }[] }): Promise<InstancePort[]>;
+  abstract allocate(op: Op, request: { instanceId: string; projectId: string; hostname: string; hostId: string; nics: WantedNic[] }): Promise<InstancePort[]>;
   /** Ensures that the instance has no port; its addresses cool down. */
   abstract release(op: Op, instanceId: string): Promise<void>;
   abstract of(op: Op, instanceIds: string[]): Promise<Map<string, InstancePort[]>>;
@@ -45,8 +54,16 @@ export interface InstanceMetadata {
   sshKeys: string[];
   /** Raw user-data as the user gave it, unparsed; empty when none. */
   userData: Buffer;
+  /** What the cloud's operator gives guests beside it, in cloud-init's forms; empty when none. */
+  vendorData: string;
   flavor: string;
   project: string;
+}
+
+/** Port (node half): what the metadata service tells a guest, as files of a drive, for guests that cannot ask it or look for no network. */
+export abstract class GuestFiles {
+  /** Paths are relative. The instance's ports must be applied. */
+  abstract of(instance: InstanceMetadata, form: DriveForm): Promise<{ path: string; content: Buffer }[]>;
 }
 
 /** Port (node half): implemented by compute; asked by the metadata service, which knows the caller by its port. */

@@ -2,7 +2,7 @@ import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
 import type { PortEntity } from './port.entity';
 
-export type NewPort = Pick<PortEntity, 'id' | 'projectId' | 'networkId' | 'instanceId' | 'hostId' | 'hostname' | 'position' | 'mac'>;
+export type NewPort = Pick<PortEntity, 'id' | 'projectId' | 'networkId' | 'instanceId' | 'hostId' | 'hostname' | 'position' | 'defaultRoute' | 'mac'>;
 
 /** The first free address from `from` on: `from` itself or one behind a used one, that is neither used, cooling nor the gateway. */
 const firstFree = (from: string): string => `
@@ -34,15 +34,15 @@ export class AddressRepository {
        ), pick AS (
          SELECT coalesce((${firstFree('n.start')}), (${firstFree('n.first')})) AS address, n.id, n.first, n.last FROM n
        ), made AS (
-         INSERT INTO port (id, project_id, network_id, instance_id, host_id, hostname, position, mac, address)
-         SELECT $1, $2, $3, $4, $5, $6, $7, $8, pick.address FROM pick WHERE pick.address IS NOT NULL
+         INSERT INTO port (id, project_id, network_id, instance_id, host_id, hostname, position, mac, default_route, address)
+         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, pick.address FROM pick WHERE pick.address IS NOT NULL
          ON CONFLICT DO NOTHING RETURNING address
        ), moved AS (
          UPDATE network SET next_address = CASE WHEN made.address + 1 < pick.last THEN made.address + 1 ELSE pick.first END
          FROM made, pick WHERE network.id = $3
        )
        SELECT host(pick.address) AS picked, (SELECT host(address) FROM made) AS address FROM pick`,
-      [port.id, port.projectId, port.networkId, port.instanceId, port.hostId, port.hostname, port.position, port.mac],
+      [port.id, port.projectId, port.networkId, port.instanceId, port.hostId, port.hostname, port.position, port.mac, port.defaultRoute],
     );
     const [row] = rows;
     if (!row) return 'gone';
@@ -52,9 +52,9 @@ export class AddressRepository {
   /** Makes a port with this address. The caller holds the network's lock and has looked whether it is free. False when the MAC is taken. */
   async insert(op: Op, port: NewPort, address: string): Promise<boolean> {
     const rows: unknown[] = await op.query(
-      `INSERT INTO port (id, project_id, network_id, instance_id, host_id, hostname, position, mac, address)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT ON CONSTRAINT port_mac_key DO NOTHING RETURNING id`,
-      [port.id, port.projectId, port.networkId, port.instanceId, port.hostId, port.hostname, port.position, port.mac, address],
+      `INSERT INTO port (id, project_id, network_id, instance_id, host_id, hostname, position, mac, default_route, address)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT ON CONSTRAINT port_mac_key DO NOTHING RETURNING id`,
+      [port.id, port.projectId, port.networkId, port.instanceId, port.hostId, port.hostname, port.position, port.mac, port.defaultRoute, address],
     );
     return rows.length === 1;
   }

@@ -10,6 +10,8 @@ export class PortEntity {
   @Column('text') hostname!: string;
   /** Which NIC of the instance, from 0. */
   @Column('integer') position!: number;
+  /** Its user asked for the default route to go this way. */
+  @Column('boolean', { name: 'default_route' }) defaultRoute!: boolean;
   @Column('macaddr') mac!: string;
   @Column('inet') address!: string;
   @Column('text') state!: 'down' | 'active' | 'error';

@@ -8,7 +8,7 @@ import { looksLikeId } from '../../../core/http/fields';
 import { PermanentError } from '../../../core/workflow/workflow-error';
 import { parseSubnet, usableCount } from '../contract/ipv4';
 import type { NetworkConfig } from '../contract/network.config';
-import { InstancePorts, type InstancePort } from '../contract/network.ports';
+import { InstancePorts, type InstancePort, type WantedNic } from '../contract/network.ports';
 import type { HostNetworkDocument, NetworkApplyResult } from '../contract/network.verbs';
 import { AddressRepository, type NewPort } from './address.repository';
 import { digestOf, GuestEgress } from './guest-egress';
@@ -47,8 +47,8 @@ export class PostgresInstancePorts extends InstancePorts {
     super();
   }
 
-  override async check(op: Op, projectId: string, nics: { network: string; address?: string }[], path: string): Promise<{ networkId: string; address?: string }[]> {
-    const checked: { networkId: string; address?: string }[] = [];
+  override async check(op: Op, projectId: string, nics: { network: string; address?: string; defaultRoute?: boolean }[], path: string): Promise<WantedNic[]> {
+    const checked: WantedNic[] = [];
     const wanted = new Map<string, { network: NetworkEntity; count: number; fixed: Set<string> }>();
     for (const [index, nic] of nics.entries()) {
       const network = await this.find(op, projectId, nic.network);
@@ -62,7 +62,12 @@ export class PostgresInstancePorts extends InstancePorts {
         entry.fixed.add(nic.address);
         await this.requireFree(op, network, nic.address);
       }
-      checked.push({ networkId: network.id, ...(nic.address !== undefined && { address: nic.address }) });
+      if (nic.defaultRoute === true) {
+        const at = `${path}.${index}.defaultRoute`;
+        if (!network.nat) throw unprocessable(at, 'no_way_out', `The network "${network.name}" has no way out.`);
+        if (checked.some((other) => other.defaultRoute === true)) throw unprocessable(at, 'several_default_routes', 'A guest has one default route: ask for it on one card.');
+      }
+      checked.push({ networkId: network.id, ...(nic.address !== undefined && { address: nic.address }), ...(nic.defaultRoute === true && { defaultRoute: true }) });
     }
     for (const { network, count } of wanted.values()) {
       const { used, cooling } = await this.addresses.taken(op, network.id);
@@ -71,7 +76,7 @@ export class PostgresInstancePorts extends InstancePorts {
     return checked;
   }
 
-  override async allocate(op: Op, request: { instanceId: string; projectId: string; hostname: string; hostId: string; nics: { networkId: string; address?: string }[] }): Promise<InstancePort[]> {
+  override async allocate(op: Op, request: { instanceId: string; projectId: string; hostname: string; hostId: string; nics: WantedNic[] }): Promise<InstancePort[]> {
     const ids = request.nics.map((n) => n.networkId);
     // An address that was asked for is looked at before it is taken; the next free one is found and taken in one statement that locks by itself.
     // Several networks are locked in one order for all.
@@ -87,7 +92,7 @@ export class PostgresInstancePorts extends InstancePorts {
       const network = networks.get(nic.networkId);
       if (!network || network.projectId !== request.projectId) throw notFound('network', nic.networkId);
       const { instanceId, projectId, hostId, hostname } = request;
-      made[position] = await this.make(op, network, { id: randomUUID(), projectId, networkId: network.id, instanceId, hostId, hostname, position }, nic.address);
+      made[position] = await this.make(op, network, { id: randomUUID(), projectId, networkId: network.id, instanceId, hostId, hostname, position, defaultRoute: nic.defaultRoute === true }, nic.address);
     }
     return made;
   }

@@ -4,16 +4,21 @@ export interface Nic {
   instanceId: string;
   position: number;
   nat: boolean;
+  /** Its user asked for it. */
+  defaultRoute: boolean;
 }
 
 /**
- * The ports that give their guest its default route: one per instance, for two would compete. It is the first NIC whose network has a way out.
+ * The ports that give their guest its default route: one per instance, for two would compete. It is the NIC for which
+ * its user asked, else the first whose network has a way out.
  */
 export const waysOut = (nics: readonly Nic[]): Set<string> => {
   const first = new Map<string, Nic>();
   for (const nic of nics) {
     const best = first.get(nic.instanceId);
-    if (nic.nat && (!best || nic.position < best.position)) first.set(nic.instanceId, nic);
+    if (!nic.nat) continue;
+    const better = !best || (nic.defaultRoute === best.defaultRoute ? nic.position < best.position : nic.defaultRoute);
+    if (better) first.set(nic.instanceId, nic);
   }
   return new Set([...first.values()].map((nic) => nic.id));
 };

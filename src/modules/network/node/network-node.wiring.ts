@@ -1,12 +1,14 @@
 import type { NodeWiring } from '../../../core/app/module-manifest';
 import { networkApply } from '../contract/network.verbs';
-import { PortAttachments } from '../contract/network.ports';
+import { GuestFiles, PortAttachments } from '../contract/network.ports';
 import { AppliedPortAttachments } from './applied-port-attachments';
 import { DocumentStore } from './document.store';
 import { DnsmasqSupervisor } from './drivers/linux/dnsmasq.supervisor';
 import { LinuxNetworkDriver } from './drivers/linux/linux-network.driver';
 import { LinuxStateStore } from './drivers/linux/linux-state.store';
 import { SimulatedNetworkDriver } from './drivers/simulated-network.driver';
+import { DriveFiles } from './metadata/drive-files';
+import { GuestViews } from './metadata/guest-views';
 import { MetadataService } from './metadata/metadata.service';
 import { NetworkAgent } from './network.agent';
 import { NetworkObservedSource } from './network-observed.source';
@@ -16,10 +18,11 @@ import { NetworkVerbHandlers } from './network.verb-handlers';
 
 export const networkNodeWiring: NodeWiring = {
   bind: ({ bind }) => {
-    for (const singleton of [DocumentStore, DnsmasqSupervisor, LinuxStateStore, LinuxNetworkDriver, SimulatedNetworkDriver, NetworkAgent, MetadataService, NetworkService, NetworkVerbHandlers, NetworkRemoval, NetworkObservedSource]) {
+    for (const singleton of [DocumentStore, DnsmasqSupervisor, LinuxStateStore, LinuxNetworkDriver, SimulatedNetworkDriver, NetworkAgent, GuestViews, MetadataService, NetworkService, NetworkVerbHandlers, NetworkRemoval, NetworkObservedSource]) {
       bind<object>(singleton).toSelf().inSingletonScope();
     }
     bind(PortAttachments).to(AppliedPortAttachments).inSingletonScope();
+    bind(GuestFiles).to(DriveFiles).inSingletonScope();
   },
   contract: [networkApply],
   verbs: [NetworkVerbHandlers],

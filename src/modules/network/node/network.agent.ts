@@ -101,6 +101,11 @@ export class NetworkAgent {
     throw new VerbFailure('port_not_applied', `This host has no port ${portId} of instance ${instanceId}.`, false);
   }
 
+  /** Resolves when the first pass after a start is over. */
+  async settled(): Promise<void> {
+    await this.started;
+  }
+
   /** For the heartbeat. */
   observed(): ObservedNetwork {
     const failed = this.outcomes.filter((o) => o.state === 'error').slice(0, 100);

@@ -1,5 +1,6 @@
 import { injectable } from 'inversify';
 import { Service } from '../../../core/app/module-manifest';
+import { GuestViews } from './metadata/guest-views';
 import { MetadataService } from './metadata/metadata.service';
 import { NetworkAgent } from './network.agent';
 
@@ -9,12 +10,16 @@ export class NetworkService extends Service {
   constructor(
     private readonly agent: NetworkAgent,
     private readonly metadata: MetadataService,
+    private readonly views: GuestViews,
   ) {
     super();
   }
 
   override async start(): Promise<void> {
-    this.agent.onConverged((served, document) => this.metadata.follow(served, document));
+    this.agent.onConverged((served, document) => {
+      this.views.follow(served, document);
+      this.metadata.follow(served);
+    });
     await this.agent.start();
   }
 

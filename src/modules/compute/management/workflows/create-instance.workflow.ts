@@ -13,7 +13,7 @@ import { volumeAbsent, volumeEnsure } from '../../../storage/contract/volume.ver
 import { instanceAbsent, instanceEnsure, instanceSeed } from '../../contract/instance.verbs';
 import { InstanceRepository } from '../instance.repository';
 import { instanceLock } from './instance-lock';
-import { firmwareOf, InstanceSteps } from './instance-steps';
+import { configDriveOf, firmwareOf, InstanceSteps } from './instance-steps';
 
 /** `partOf`: the task that holds the instance until this one begins, when several are made together. */
 const input = z.strictObject({ instanceId: field.id, project: z.string(), partOf: field.id.optional() });
@@ -53,8 +53,8 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
           });
           await instances.update(c.op, i.id, { hostId });
           if (c.input.partOf !== undefined) await instances.handOver(c.op, i.id, c.input.partOf, c.taskId);
-          const { projectId, name, hostname, imageId, diskBytes, nics, vcpus, memoryBytes, firmware, generation } = i;
-          return { hostId, projectId, name, hostname, imageId, diskBytes, nics, vcpus, memoryBytes, firmware, generation };
+          const { projectId, name, hostname, imageId, diskBytes, nics, vcpus, memoryBytes, firmware, configDrive, generation } = i;
+          return { hostId, projectId, name, hostname, imageId, diskBytes, nics, vcpus, memoryBytes, firmware, configDrive, generation };
         },
         undo: async (c) => {
           await placement.release(c.op, c.input.instanceId);
@@ -135,7 +135,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         node: (c) => c.out['claim-host'].hostId,
         args: async (c) => {
           const i = await steps.require(c.op, c.input.instanceId);
-          return { instanceId: i.id, name: i.name, hostname: i.hostname, sshKeys: i.sshKeys, userData: i.userData, flavor: i.flavorName, project: c.input.project };
+          return { instanceId: i.id, name: i.name, hostname: i.hostname, sshKeys: i.sshKeys, userData: i.userData, ...(i.vendorData !== '' && { vendorData: i.vendorData }), flavor: i.flavorName, project: c.input.project };
         },
         undo: { verb: instanceAbsent, node: (c) => c.out['claim-host']?.hostId, args: (c) => ({ instanceId: c.input.instanceId, generation: 1 }) },
       })
@@ -144,9 +144,9 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         verb: instanceEnsure,
         node: (c) => c.out['claim-host'].hostId,
         args: (c) => {
-          const { name, vcpus, memoryBytes, firmware, generation } = c.out['claim-host'];
+          const { name, vcpus, memoryBytes, firmware, configDrive, generation } = c.out['claim-host'];
           const { volumeId, pool } = c.out['record-root-volume'];
-          const spec = { name, vcpus, memoryBytes, disks: [{ volumeId, pool, readonly: false }], ports: c.out['allocate-ports'].portIds, vmm: null, ...firmwareOf({ firmware }) };
+          const spec = { name, vcpus, memoryBytes, disks: [{ volumeId, pool, readonly: false }], ports: c.out['allocate-ports'].portIds, vmm: null, ...firmwareOf({ firmware }), ...configDriveOf({ configDrive }) };
           return { instanceId: c.input.instanceId, generation, spec, power: 'on' as const, graceSeconds: 0 };
         },
         retry: { attempts: 3 },

@@ -44,6 +44,7 @@ export class InstanceSteps {
       ports: ports.map((p) => p.id),
       vmm: null,
       ...firmwareOf(instance),
+      ...configDriveOf(instance),
     };
   }
 
@@ -105,3 +106,6 @@ export class InstanceSteps {
 export const firmwareOf = ({ firmware }: { firmware?: InstanceEntity['firmware'] }): Pick<InstanceSpec, 'firmware'> => (firmware === undefined || firmware === 'any' ? {} : { firmware });
 
 const gone = (): PermanentError => new PermanentError('instance_gone', 'The instance is gone.');
+
+/** The drive that the user asked for, if any; tasks from before there were drives have none. */
+export const configDriveOf = ({ configDrive }: { configDrive?: InstanceEntity['configDrive'] }): Pick<InstanceSpec, 'configDrive'> => (configDrive == null ? {} : { configDrive });

@@ -11,7 +11,8 @@ interface Tree {
   [name: string]: string | Tree;
 }
 
-const metaData = ({ port, nics, instance }: GuestView): Tree => ({
+/** Everything below `meta-data`. */
+export const ec2MetaData = ({ port, nics, instance }: GuestView): Tree => ({
   hostname: instance.hostname,
   'instance-id': instance.instanceId,
   'instance-type': instance.flavor,
@@ -45,7 +46,7 @@ export const ec2 = (view: GuestView, path: string[]): Answer => {
   if (section === undefined) return text(view.instance.userData.length > 0 ? 'meta-data\nuser-data' : 'meta-data');
   if (section === 'user-data') return rest.length === 0 && view.instance.userData.length > 0 ? bytes(view.instance.userData) : null;
   if (section !== 'meta-data') return null;
-  let node: string | Tree = metaData(view);
+  let node: string | Tree = ec2MetaData(view);
   for (const name of rest) {
     if (typeof node === 'string' || !Object.hasOwn(node, name)) return null;
     node = node[name] ?? '';

@@ -10,7 +10,7 @@ const network = { id: 'n', subnet: '10.0.0.0/24', gateway: '10.0.0.1', gatewayMa
 const view = (over: Partial<GuestView['instance']> = {}): GuestView => ({
   port,
   nics: [{ port, network }],
-  instance: { instanceId: 'i', name: 'Web "1"', hostname: 'web', sshKeys: ['ssh-ed25519 AAAA "quoted"'], userData: Buffer.alloc(0), flavor: 'tiny', project: 'p', ...over },
+  instance: { instanceId: 'i', name: 'Web "1"', hostname: 'web', sshKeys: ['ssh-ed25519 AAAA "quoted"'], userData: Buffer.alloc(0), vendorData: '', flavor: 'tiny', project: 'p', ...over },
 });
 const body = (answer: ReturnType<typeof ec2>): string => String(answer?.body);
 
@@ -57,6 +57,13 @@ describe('metadata formats', () => {
         { type: 'dns', address: '8.8.8.8' },
       ],
     });
+  });
+  it('give vendor data in the form that each reader takes', () => {
+    const vendorData = '#cloud-config\npackages: [chrony]\n';
+    expect(JSON.parse(body(openstack(view({ vendorData }), ['latest', 'vendor_data.json'])))).toEqual({ 'cloud-init': vendorData });
+    expect(body(openstack(view({ vendorData }), ['latest']))).toBe('meta_data.json\nnetwork_data.json\nvendor_data.json');
+    expect(body(nocloud(view({ vendorData }), ['vendor-data']))).toBe(vendorData);
+    expect(body(nocloud(view(), ['vendor-data']))).toBe('');
   });
   it('give user-data unparsed', () => {
     const userData = Buffer.from([0x1f, 0x8b, 0, 255, 10]);

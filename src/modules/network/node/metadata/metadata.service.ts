@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Logger } from 'pino';
 import { Logging } from '../../../../core/telemetry/logging';
 import { MetadataProvider } from '../../contract/network.ports';
-import { plainEgress, type HostNetworkDocument } from '../../contract/network.verbs';
 import { netnsInode } from '../drivers/linux/netns';
 import { metadataAddress } from '../drivers/linux/nft-rules';
 import type { ServedNetwork } from '../drivers/network-driver';
 import { ec2 } from './ec2';
 import { text, type Answer, type GuestView } from './guest-view';
+import { GuestViews } from './guest-views';
 import { listenInNamespace } from './namespace-socket';
 import { nocloud } from './nocloud';
 import { openstack } from './openstack';
@@ -33,7 +33,6 @@ export class MetadataService {
   private readonly log: Logger;
   private readonly tokens = new SessionTokens();
   private readonly open = new Map<string, Listener>();
-  private document: HostNetworkDocument = { generation: 0, networks: [], egress: plainEgress };
   private wanted: ServedNetwork[] = [];
   private syncing: Promise<void> | undefined;
   private again = false;
@@ -41,6 +40,7 @@ export class MetadataService {
   private retry: NodeJS.Timeout | undefined;
 
   constructor(
+    private readonly views: GuestViews,
     logging: Logging,
     @inject(MetadataProvider) @optional() private readonly provider?: MetadataProvider,
   ) {
@@ -48,8 +48,7 @@ export class MetadataService {
   }
 
   /** Serves these networks from now on, and no others. Sockets open in the background; failures are tried again. */
-  follow(served: ServedNetwork[], document: HostNetworkDocument): void {
-    this.document = document;
+  follow(served: ServedNetwork[]): void {
     this.wanted = served;
     this.kick();
   }
@@ -120,7 +119,7 @@ export class MetadataService {
     if (req.headers['content-length'] !== undefined && req.headers['content-length'] !== '0') res.setHeader('connection', 'close');
     // A proxy in the guest must not lend its credentials to others.
     if (req.headers['x-forwarded-for'] !== undefined) return send(res, 403, text('forwarded requests are refused\n'));
-    const port = this.document.networks.find((n) => n.id === networkId)?.ports.find((p) => p.address === req.socket.remoteAddress);
+    const port = this.views.port(networkId, req.socket.remoteAddress);
     const path = (req.url ?? '/').split('?')[0] ?? '/';
     if (!port || path.length > maxPath) return send(res, 404, null);
     if (req.method === 'PUT' && path === '/latest/api/token') return this.token(port.id, req, res);
@@ -129,18 +128,8 @@ export class MetadataService {
     if (token !== undefined && !this.tokens.valid(port.id, String(token))) return send(res, 401, text('invalid token\n'));
     const instance = await this.provider?.of(port.instanceId);
     if (!instance) return send(res, 404, null);
-    const answer = this.route({ port, nics: this.nicsOf(port.instanceId), instance }, path.split('/').filter((part) => part !== ''));
+    const answer = this.route({ port, nics: this.views.cards(port.instanceId), instance }, path.split('/').filter((part) => part !== ''));
     send(res, answer ? 200 : 404, answer, req.method === 'HEAD');
-  }
-
-  /** In the user's order, with the DNS servers that DHCP gives out. */
-  private nicsOf(instanceId: string): GuestView['nics'] {
-    return this.document.networks
-      .flatMap((network) => {
-        const dns = this.wanted.find((n) => n.networkId === network.id)?.dns ?? network.dns;
-        return network.ports.filter((p) => p.instanceId === instanceId).map((port) => ({ port, network: { ...network, dns: [...dns] } }));
-      })
-      .sort((a, b) => a.port.position - b.port.position);
   }
 
   private route(view: GuestView, path: string[]): Answer {

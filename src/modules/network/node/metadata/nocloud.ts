@@ -27,7 +27,7 @@ export const nocloud = (view: GuestView, path: string[]): Answer => {
     case 'user-data':
       return bytes(view.instance.userData);
     case 'vendor-data':
-      return text('');
+      return text(view.instance.vendorData);
     default:
       return null;
   }

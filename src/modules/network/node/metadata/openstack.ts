@@ -28,6 +28,8 @@ const networkData = ({ nics }: GuestView): object => ({
 const files = (view: GuestView): Record<string, Answer> => ({
   'meta_data.json': json(metaData(view)),
   'network_data.json': json(networkData(view)),
+  // The form in which cloud-init takes text that is its own.
+  ...(view.instance.vendorData !== '' && { 'vendor_data.json': json({ 'cloud-init': view.instance.vendorData }) }),
   ...(view.instance.userData.length > 0 && { user_data: bytes(view.instance.userData) }),
 });
 
