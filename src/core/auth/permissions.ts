@@ -26,6 +26,9 @@ export const tokenAllows = (principal: Principal, permission: Permission): boole
 export const allowedGlobally = (principal: Principal, permission: Permission): boolean =>
   tokenAllows(principal, permission) && principal.systemRoles.includes('admin');
 
+/** True when the principal may know which hosts there are, what runs where and how much room is left: administrators, not tenants. */
+export const seesHosts = (principal: Principal): boolean => allowedGlobally(principal, 'host:read');
+
 /** The projects in which the principal holds `permission`; `all` for system admins. */
 export const allowedProjects = (principal: Principal, permission: Permission): 'all' | string[] => {
   if (!tokenAllows(principal, permission)) return [];

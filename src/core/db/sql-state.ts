@@ -1,4 +1,4 @@
-const errorOf = (error: unknown): { code?: unknown; message?: unknown; severity?: unknown } | undefined => {
+const errorOf = (error: unknown): { code?: unknown; message?: unknown; severity?: unknown; constraint?: unknown } | undefined => {
   if (typeof error !== 'object' || error === null) return undefined;
   const inner: unknown = 'driverError' in error ? error.driverError : error;
   return typeof inner === 'object' && inner !== null ? inner : undefined;
@@ -8,6 +8,12 @@ const errorOf = (error: unknown): { code?: unknown; message?: unknown; severity?
 export const sqlState = (error: unknown): string | undefined => {
   const inner = errorOf(error);
   return typeof inner?.code === 'string' && /^[0-9A-Z]{5}$/.test(inner.code) && inner.severity !== undefined ? inner.code : undefined;
+};
+
+/** The unique constraint or index that a statement ran against; undefined for any other error. */
+export const violatedUnique = (error: unknown): string | undefined => {
+  const inner = errorOf(error);
+  return sqlState(error) === '23505' && typeof inner?.constraint === 'string' ? inner.constraint : undefined;
 };
 
 /** The database cannot be reached, or went away in the middle: what was asked may be asked again, and whether it was done is unknown. */

@@ -64,6 +64,10 @@ export const nameTaken = (noun: string, name: string): Problem =>
     errors: [{ path: 'body.name', code: 'name_taken', message: 'taken' }],
   });
 
+/** The same for a name that was lost to another one at the same moment, so that only the database knows. */
+export const nameIsTaken = (): Problem =>
+  new Problem({ status: 409, code: 'name_taken', detail: 'The name was taken a moment ago. Choose another one.', errors: [{ path: 'body.name', code: 'name_taken', message: 'taken' }] });
+
 /** 409 `ambiguous_name`: a name that means several objects in the projects that the caller sees. */
 export const ambiguousName = (noun: string, name: string): Problem =>
   conflict('ambiguous_name', `Several projects have a ${noun} named "${name}". Name the project with ?project=, or use the id.`);

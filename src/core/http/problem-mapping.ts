@@ -1,5 +1,5 @@
-import { databaseIsAway, sqlState } from '../db/sql-state';
-import { databaseUnavailable, Problem } from '../errors/problem';
+import { databaseIsAway, sqlState, violatedUnique } from '../db/sql-state';
+import { databaseUnavailable, nameIsTaken, Problem } from '../errors/problem';
 
 interface BodyParserError {
   type: string;
@@ -35,6 +35,9 @@ const databaseProblem = (error: object): Problem | null => {
   if (databaseIsAway(error)) return databaseUnavailable();
   const state = sqlState(error);
   if (state === undefined) return null;
+  const unique = violatedUnique(error);
+  // The name of a unique constraint says what it is about, whoever ran against it: `<table>_name`.
+  if (unique !== undefined && /_name(_key)?$/.test(unique)) return nameIsTaken();
   if (state === '23505' || state === '23P01') return new Problem({ status: 409, code: 'conflict', detail: 'This conflicts with something that exists already.' });
   if (state === '23503') return new Problem({ status: 409, code: 'conflict', detail: 'This is in use, or refers to something that no longer exists.' });
   if (state === '23514' || state.startsWith('22')) return new Problem({ status: 422, code: 'unacceptable', detail: 'A value is outside of what can be stored.' });

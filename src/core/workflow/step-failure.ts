@@ -35,7 +35,7 @@ const permanentSql = (state: string | undefined): boolean => state !== undefined
 const judge = (error: unknown): Omit<StepFailure, 'step'> => {
   const base = { host: null, hint: null, unreachable: false };
   if (error instanceof PermanentError) return { ...base, code: error.code, message: error.message, permanent: true, extra: error.extra, ...(error.detail !== undefined && { cause: error.detail }) };
-  if (error instanceof Problem) return { ...base, code: error.code, message: error.message, permanent: error.status < 500, extra: error.extra };
+  if (error instanceof Problem) return { ...base, code: error.code, message: error.message, permanent: error.status < 500, extra: error.extra, ...(typeof error.cause === 'string' && { cause: error.cause }) };
   if (error instanceof NodeVerbError) {
     return { ...base, code: error.code, message: error.message, permanent: error.permanent, host: error.hostId, extra: error.extra, ...(error.detail !== undefined && { cause: error.detail }) };
   }

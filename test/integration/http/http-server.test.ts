@@ -250,7 +250,7 @@ describe('HttpServer', () => {
     it('maps what the database refuses', async () => {
       expect((await post({ name: 'twice' })).status).toBe(201);
       const taken = await post({ name: 'twice' });
-      expect([taken.status, code(taken)]).toEqual([409, 'conflict']);
+      expect([taken.status, code(taken)]).toEqual([409, 'name_taken']);
       expect(JSON.stringify(taken.body)).not.toContain('thing_name');
       things.fail = () => Object.assign(new Error('x'), { driverError: { code: '22021', severity: 'ERROR' } });
       expect((await post({ name: 'never' })).status).toBe(422);

@@ -16,7 +16,7 @@ import type { Op } from '../../../src/core/db/op';
 import { Outbox, type LiveEvent } from '../../../src/core/events/outbox';
 import { Logging } from '../../../src/core/telemetry/logging';
 import { identityConfigSchema } from '../../../src/modules/identity/contract/identity.config';
-import { ProjectUsage, type ResourceCount } from '../../../src/modules/identity/contract/identity.ports';
+import { type OwnedResources, ProjectUsage } from '../../../src/modules/identity/contract/identity.ports';
 import { ApiTokenService } from '../../../src/modules/identity/management/api-token.service';
 import { identityEntities } from '../../../src/modules/identity/management/identity.entities';
 import { identityWiring } from '../../../src/modules/identity/management/identity.wiring';
@@ -42,10 +42,10 @@ class RecordedOutbox extends Outbox {
 }
 
 class SomeUsage extends ProjectUsage {
-  counts: ResourceCount[] = [];
+  owned: OwnedResources[] = [];
 
-  override async resources(): Promise<ResourceCount[]> {
-    return this.counts;
+  override async resources(): Promise<OwnedResources[]> {
+    return this.owned;
   }
 }
 

@@ -69,13 +69,14 @@ describe('users and projects', () => {
 
   it('deletes a project only when nothing belongs to it', async () => {
     const { id } = await f.tx((op) => f.projects.create(op, { name: 'doomed', description: '' }));
-    f.usage.counts = [
-      { kind: 'instance', count: 2 },
-      { kind: 'volume', count: 0 },
+    f.usage.owned = [
+      { count: 12, first: Array.from({ length: 10 }, (_, i) => ({ kind: 'instance', id: `id-${i}`, name: `web-${i}` })) },
+      { count: 0, first: [] },
+      { count: 1, first: [{ kind: 'network', id: 'id-n', name: 'n' }] },
     ];
     const remove = () => f.tx((op) => f.projects.delete(op, f.access(root, 'project:delete'), 'doomed'));
-    expect(await refusal(remove())).toMatchObject({ status: 409, code: 'project_in_use' });
-    f.usage.counts = [];
+    await expect(remove()).rejects.toMatchObject({ status: 409, code: 'project_in_use', detail: expect.stringMatching(/instance "web-9" and 3 more\. Delete these first\.$/), extra: { count: 13 } });
+    f.usage.owned = [];
     await remove();
     expect(await refusal(remove())).toMatchObject({ status: 404 });
     expect(await refusal(f.tx((op) => f.projects.hold(op, id)))).toMatchObject({ status: 404 });
@@ -90,7 +91,7 @@ describe('users and projects', () => {
         await f.projects.hold(op, id);
         resolveStarted();
         await new Promise<void>((resolve) => (finish = resolve));
-        f.usage.counts = [{ kind: 'instance', count: 1 }];
+        f.usage.owned = [{ count: 1, first: [{ kind: 'instance', id: 'id', name: 'web' }] }];
       });
     });
     await started;
@@ -98,7 +99,7 @@ describe('users and projects', () => {
     await waitForLockWaiter(f);
     finish();
     expect(await removal).toMatchObject({ code: 'project_in_use' });
-    f.usage.counts = [];
+    f.usage.owned = [];
   });
 
   it('walks lists by cursor, each row once, and refuses foreign cursors', async () => {

@@ -273,10 +273,11 @@ describe('names and visibility', () => {
     const request = { instanceId: crypto.randomUUID(), projectId: projectA.id, name: 'web', hostId: crypto.randomUUID(), imageId: made.id, bytes: 1_000_001 };
     const volume = await volumes.createRoot(db.database.op, request);
     expect(await volumes.createRoot(db.database.op, request)).toMatchObject({ id: volume.id, bytes: 1_003_520, pool: 'default' });
-    expect(await f.api('DELETE', `/images/${made.id}`)).toMatchObject({ status: 409, body: { code: 'image_in_use' } });
+    expect(await f.api('DELETE', `/images/${made.id}`)).toMatchObject({ status: 409, body: { code: 'image_in_use', count: 1, users: [{ kind: 'volume', id: volume.id, name: 'web' }] } });
     await volumes.markInUse(db.database.op, volume.id);
-    const { body } = await f.api<{ items: object[] }>('GET', '/volumes');
-    expect(body.items).toEqual([expect.objectContaining({ id: volume.id, state: 'in-use', role: 'root', host: { id: request.hostId, name: expect.stringMatching(/^host-/) } })]);
+    const of = async (token?: string): Promise<object[]> => (await f.api<{ items: object[] }>('GET', '/volumes', undefined, token)).body.items;
+    expect(await of('admin')).toEqual([expect.objectContaining({ id: volume.id, state: 'in-use', role: 'root', host: { id: request.hostId, name: expect.stringMatching(/^host-/) } })]);
+    expect(await of()).toEqual([expect.objectContaining({ id: volume.id, host: null })]);
     await volumes.remove(db.database.op, request.instanceId);
     expect((await f.api('DELETE', `/images/${made.id}`)).status).toBe(204);
   });

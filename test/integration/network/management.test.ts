@@ -63,7 +63,7 @@ describe('networks', () => {
     const instanceId = randomUUID();
     await f.allocate(project, [{ networkId: network.id }], instanceId);
     const removed = f.db.database.tx((tx) => f.service.remove(tx, f.access(project, 'network:delete'), undefined, 'n'));
-    await expect(removed).rejects.toMatchObject({ code: 'network_in_use', extra: { instances: [{ id: instanceId, hostname: `h-${instanceId.slice(0, 8)}` }] } });
+    await expect(removed).rejects.toMatchObject({ code: 'network_in_use', extra: { count: 1, users: [{ kind: 'instance', id: instanceId, name: `h-${instanceId.slice(0, 8)}`, href: `/api/v1/instances/${instanceId}` }] } });
     await f.release(instanceId);
     await f.db.database.tx((tx) => f.service.remove(tx, f.access(project, 'network:delete'), undefined, 'n'));
   });

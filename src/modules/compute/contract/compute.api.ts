@@ -77,6 +77,7 @@ export const instance = z.object({
   stateReason: z.string(),
   flavor: z.object({ id: field.id.nullable(), name: z.string(), vcpus: z.number().int(), memoryBytes: field.bytes, diskBytes: field.bytes }),
   image: z.object({ id: field.id, name: z.string() }),
+  /** Null while it has none, and for those who may not see hosts. */
   host: z.object({ id: field.id, name: z.string() }).nullable(),
   ports: z.array(z.object({ id: field.id, networkId: field.id, network: z.string(), mac: z.string(), address: z.string() })),
   sshKeys: z.array(z.string()),

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
-import { ImageUsage, type ImageUser } from '../../image/contract/image.ports';
+import { ImageUsage, type ImageUsers } from '../../image/contract/image.ports';
 import { InstanceRepository } from './instance.repository';
 
 /** Keeps images from being deleted while an instance is still made from them. */
@@ -10,7 +10,7 @@ export class ComputeImageUsage extends ImageUsage {
     super();
   }
 
-  override async users(op: Op, imageId: string, limit: number): Promise<ImageUser[]> {
-    return (await this.instances.ofImage(op, imageId, limit)).map(({ id, name }) => ({ kind: 'instance', id, name }));
+  override users(op: Op, imageId: string, limit: number): Promise<ImageUsers> {
+    return this.instances.ofImage(op, imageId, limit);
   }
 }

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
-import { ProjectUsage, type ResourceCount } from '../../identity/contract/identity.ports';
+import { ProjectUsage, type OwnedResources } from '../../identity/contract/identity.ports';
 import { InstanceRepository } from './instance.repository';
 import { SshKeyRepository } from './ssh-key.repository';
 
@@ -14,10 +14,7 @@ export class ComputeProjectUsage extends ProjectUsage {
     super();
   }
 
-  override async resources(op: Op, projectId: string): Promise<ResourceCount[]> {
-    return [
-      { kind: 'instance', count: await this.instances.countIn(op, projectId) },
-      { kind: 'ssh-key', count: await this.keys.count(op, projectId) },
-    ];
+  override async resources(op: Op, projectId: string, limit: number): Promise<OwnedResources[]> {
+    return [await this.instances.ofProject(op, projectId, limit), await this.keys.ofProject(op, projectId, limit)];
   }
 }

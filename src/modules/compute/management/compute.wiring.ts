@@ -2,6 +2,8 @@ import type { ManagementWiring } from '../../../core/app/module-manifest';
 import { HostUsage } from '../../host/contract/host.ports';
 import { ProjectUsage } from '../../identity/contract/identity.ports';
 import { ImageUsage } from '../../image/contract/image.ports';
+import { NetworkUsage } from '../../network/contract/network.ports';
+import { ComputeNetworkUsage } from './compute-network-usage';
 import { ComputeHostUsage } from './compute-host-usage';
 import { ComputeImageUsage } from './compute-image-usage';
 import { ComputeProjectUsage } from './compute-project-usage';
@@ -53,6 +55,7 @@ export const computeWiring: ManagementWiring = {
     bind(ProjectUsage).to(ComputeProjectUsage).inSingletonScope();
     bind(ImageUsage).to(ComputeImageUsage).inSingletonScope();
     bind(HostUsage).to(ComputeHostUsage).inSingletonScope();
+    bind(NetworkUsage).to(ComputeNetworkUsage).inSingletonScope();
   },
   controllers,
   workflows,

@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
 import type { z } from 'zod';
 import type { ProjectRef } from '../../../core/auth/authenticator';
-import { allowedGlobally } from '../../../core/auth/permissions';
+import { allowedGlobally, seesHosts } from '../../../core/auth/permissions';
 import type { Op } from '../../../core/db/op';
 import { forbidden, nameTaken, unprocessable } from '../../../core/errors/problem';
 import { displayName } from '../../../core/http/fields';
@@ -48,10 +48,10 @@ export class InstanceCreation {
   /** Checks everything that can be known now, then records the instance together with its task. */
   async create(op: Op, caller: Caller, project: ProjectRef, input: z.output<typeof createInstance>): Promise<Accepted> {
     const instance = instanceOf(input.name, await this.plan(op, caller, project, input, [input.name]));
-    await this.refuseWithoutHost(op, instance);
+    await this.refuseWithoutHost(op, caller, instance);
     const task = await startOn(this.workflows, op, caller, this.createWorkflow.definition, instance, { instanceId: instance.id, project: project.name });
     await this.record(op, [instance], task.id);
-    return { instance: await this.presenter.one(op, instance), taskId: task.id };
+    return { instance: await this.presenter.one(op, instance, caller.access.principal), taskId: task.id };
   }
 
   /** As `create`, for `count` instances with one task: `<name>-1` and so on. */
@@ -66,11 +66,11 @@ export class InstanceCreation {
     const made = names.map((name) => instanceOf(name, plan));
     const [instance] = made;
     if (!instance) throw new Error('at least one is asked for');
-    await this.refuseWithoutHost(op, instance);
+    await this.refuseWithoutHost(op, caller, instance);
     const subject = { ...instance, name: count === 1 ? first : `${first} to ${last}` };
     const task = await startOn(this.workflows, op, caller, this.createSeveralWorkflow.definition, subject, { instanceIds: made.map(({ id }) => id), project: project.name });
     await this.record(op, made, task.id);
-    return { instances: await this.presenter.many(op, made), taskId: task.id };
+    return { instances: await this.presenter.many(op, made, caller.access.principal), taskId: task.id };
   }
 
   /** What instances of these names would have in common, once everything is checked that can be known now. */
@@ -109,7 +109,7 @@ export class InstanceCreation {
     throw new Error('the last hostname has the id in it');
   }
 
-  private async refuseWithoutHost(op: Op, instance: InstanceEntity): Promise<void> {
+  private async refuseWithoutHost(op: Op, caller: Caller, instance: InstanceEntity): Promise<void> {
     const verdicts = await this.placement.explain(op, {
       instanceId: instance.id,
       projectId: instance.projectId,
@@ -120,12 +120,12 @@ export class InstanceCreation {
       firmware: instance.firmware,
       ...(instance.wantedHostId !== null && { hostId: instance.wantedHostId }),
     });
-    if (!verdicts.some((v) => v.fits)) throw new PlacementRefusal(verdicts);
+    if (!verdicts.some((v) => v.fits)) throw new PlacementRefusal(verdicts, seesHosts(caller.access.principal));
   }
 
   private async wantedHost(op: Op, caller: Caller, ref: string | undefined): Promise<string | null> {
     if (ref === undefined) return null;
     if (!allowedGlobally(caller.access.principal, 'host:place')) throw forbidden('host:place');
-    return hostIdOf(this.hosts, op, ref, 'body.host');
+    return hostIdOf(this.hosts, op, caller.access.principal, ref, 'body.host');
   }
 }

@@ -1,4 +1,6 @@
 import { injectable } from 'inversify';
+import { seesHosts } from '../../../core/auth/permissions';
+import type { Principal } from '../../../core/auth/principal';
 import type { Op } from '../../../core/db/op';
 import { Hosts } from '../../host/contract/host.ports';
 import { InstancePorts, type InstancePort } from '../../network/contract/network.ports';
@@ -14,18 +16,19 @@ export class InstancePresenter {
     private readonly hosts: Hosts,
   ) {}
 
-  async one(op: Op, entity: InstanceEntity): Promise<Instance> {
-    const [presented] = await this.many(op, [entity]);
+  async one(op: Op, entity: InstanceEntity, viewer: Principal): Promise<Instance> {
+    const [presented] = await this.many(op, [entity], viewer);
     if (!presented) throw new Error('one instance in, one out');
     return presented;
   }
 
-  async many(op: Op, entities: InstanceEntity[]): Promise<Instance[]> {
+  /** Which host it is on is told to those who may see hosts. */
+  async many(op: Op, entities: InstanceEntity[], viewer: Principal): Promise<Instance[]> {
     if (entities.length === 0) return [];
     // Ports are made once a host is claimed: an instance without one has none.
     const placed = entities.filter((i) => i.hostId !== null).map((i) => i.id);
     const ports = placed.length === 0 ? new Map<string, InstancePort[]>() : await this.ports.of(op, placed);
-    const hostIds = [...new Set(entities.flatMap((i) => (i.hostId === null ? [] : [i.hostId])))];
+    const hostIds = seesHosts(viewer) ? [...new Set(entities.flatMap((i) => (i.hostId === null ? [] : [i.hostId])))] : [];
     const hosts = await this.hosts.names(op, hostIds);
     return entities.map((i) => ({
       id: i.id,
@@ -37,7 +40,7 @@ export class InstancePresenter {
       stateReason: shownReason(i.state, i.stateReason),
       flavor: { id: i.flavorId, name: i.flavorName, vcpus: i.vcpus, memoryBytes: i.memoryBytes, diskBytes: i.diskBytes },
       image: { id: i.imageId, name: i.imageName },
-      host: i.hostId === null ? null : { id: i.hostId, name: hosts.get(i.hostId) ?? i.hostId },
+      host: i.hostId === null || !seesHosts(viewer) ? null : { id: i.hostId, name: hosts.get(i.hostId) ?? i.hostId },
       ports: (ports.get(i.id) ?? []).map((p) => ({ id: p.id, networkId: p.networkId, network: p.network, mac: p.mac, address: p.address })),
       sshKeys: i.sshKeys,
       stopGraceSeconds: i.stopGraceSeconds,

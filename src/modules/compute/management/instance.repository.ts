@@ -2,6 +2,7 @@ import { injectable } from 'inversify';
 import { In } from 'typeorm';
 import type { z } from 'zod';
 import type { Op } from '../../../core/db/op';
+import type { InUseBy } from '../../../core/errors/in-use';
 import { findRow, findRows, insertRow, updateRow } from '../../../core/db/rows';
 import { keysetPage } from '../../../core/db/keyset';
 import { narrowBySearch } from '../../../core/db/search';
@@ -167,16 +168,38 @@ export class InstanceRepository {
     );
   }
 
-  countIn(op: Op, projectId: string): Promise<number> {
-    return op.manager.countBy(InstanceEntity, { projectId });
+  /** Instances made from the image. */
+  ofImage(op: Op, imageId: string, limit: number): Promise<UsersFound> {
+    return this.users(op, 'image_id = $1', imageId, limit);
   }
 
-  countOn(op: Op, hostId: string): Promise<number> {
-    return op.manager.countBy(InstanceEntity, { hostId });
+  /** Instances with a card on the network, or that are to have one. */
+  onNetwork(op: Op, network: { id: string; projectId: string }, limit: number): Promise<UsersFound> {
+    return this.users(op, `project_id = $1 AND nics @> jsonb_build_array(jsonb_build_object('networkId', $3::text))`, network.projectId, limit, network.id);
   }
 
-  /** Instances made from the image, at most `limit`. */
-  ofImage(op: Op, imageId: string, limit: number): Promise<Pick<InstanceEntity, 'id' | 'name'>[]> {
-    return op.manager.find(InstanceEntity, { select: { id: true, name: true }, where: { imageId }, take: limit });
+  /** Instances on the host. */
+  onHost(op: Op, hostId: string, limit: number): Promise<UsersFound> {
+    return this.users(op, 'host_id = $1', hostId, limit);
   }
+
+  /** Instances of the project. */
+  ofProject(op: Op, projectId: string, limit: number): Promise<UsersFound> {
+    return this.users(op, 'project_id = $1', projectId, limit);
+  }
+
+  /** The first by name, and how many there are. */
+  private async users(op: Op, condition: string, value: string, limit: number, ...more: string[]): Promise<UsersFound> {
+    const rows: { id: string; name: string; taskId: string | null; projectId: string; count: number }[] = await op.query(
+      `SELECT id, name, task_id AS "taskId", project_id AS "projectId", (count(*) OVER ())::int AS count FROM instance WHERE ${condition} ORDER BY name, id LIMIT $2`,
+      [value, limit, ...more],
+    );
+    return { count: rows[0]?.count ?? 0, first: rows.map(({ count: _, ...row }) => ({ kind: 'instance', ...row })) };
+  }
+}
+
+/** Who needs something, as a refusal to delete it tells. */
+export interface UsersFound {
+  first: (InUseBy & { projectId: string })[];
+  count: number;
 }

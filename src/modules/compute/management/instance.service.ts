@@ -40,27 +40,27 @@ export class InstanceService {
   ) {}
 
   async list(op: Op, access: Access, projectId: string | undefined, filter: z.output<typeof instanceListQuery>): Promise<Page<Instance>> {
-    const hostId = filter.host === undefined ? undefined : await hostIdOf(this.hosts, op, filter.host, 'query.host');
+    const hostId = filter.host === undefined ? undefined : await hostIdOf(this.hosts, op, access.principal, filter.host, 'query.host');
     const projects = projectId === undefined ? access.projects : [projectId];
     const page = await this.instances.list(op, projects, filter, hostId, await this.atAddress(op, projects, filter.q));
-    return { items: await this.presenter.many(op, page.rows), next: page.next };
+    return { items: await this.presenter.many(op, page.rows, access.principal), next: page.next };
   }
 
   async get(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<Instance> {
-    return this.presenter.one(op, await this.pick(op, access, projectId, ref));
+    return this.presenter.one(op, await this.pick(op, access, projectId, ref), access.principal);
   }
 
   async delete(op: Op, caller: Caller, projectId: string | undefined, ref: string): Promise<Accepted> {
     const instance = await this.lockByRef(op, caller.access, projectId, ref);
     const task = await startOn(this.workflows, op, caller, this.deleteWorkflow.definition, instance, { instanceId: instance.id });
-    return this.accepted(op, instance, { state: 'deleting', taskId: task.id });
+    return this.accepted(op, caller, instance, { state: 'deleting', taskId: task.id });
   }
 
   async startUp(op: Op, caller: Caller, projectId: string | undefined, ref: string): Promise<Accepted> {
     const instance = await this.lockByRef(op, caller.access, projectId, ref);
     this.refuseIn(instance, ['running'], 'instance_running', 'It is running already.');
     const task = await startOn(this.workflows, op, caller, this.startWorkflow.definition, instance, { instanceId: instance.id });
-    return this.accepted(op, instance, { state: 'starting', taskId: task.id, power: 'on', generation: instance.generation + 1 });
+    return this.accepted(op, caller, instance, { state: 'starting', taskId: task.id, power: 'on', generation: instance.generation + 1 });
   }
 
   async stop(op: Op, caller: Caller, projectId: string | undefined, ref: string, request: { force: boolean; graceSeconds?: number | undefined }): Promise<Accepted> {
@@ -68,14 +68,14 @@ export class InstanceService {
     this.refuseIn(instance, ['stopped'], 'instance_stopped', 'It is stopped already.');
     const graceSeconds = request.force ? 0 : (request.graceSeconds ?? instance.stopGraceSeconds);
     const task = await startOn(this.workflows, op, caller, this.stopWorkflow.definition, instance, { instanceId: instance.id, graceSeconds });
-    return this.accepted(op, instance, { state: 'stopping', taskId: task.id, power: 'off', generation: instance.generation + 1 });
+    return this.accepted(op, caller, instance, { state: 'stopping', taskId: task.id, power: 'off', generation: instance.generation + 1 });
   }
 
   async reboot(op: Op, caller: Caller, projectId: string | undefined, ref: string, request: { force: boolean }): Promise<Accepted> {
     const instance = await this.lockByRef(op, caller.access, projectId, ref);
     this.refuseIn(instance, ['stopped'], 'instance_stopped', 'It is stopped: start it.');
     const task = await startOn(this.workflows, op, caller, this.rebootWorkflow.definition, instance, { instanceId: instance.id, force: request.force, graceSeconds: instance.stopGraceSeconds });
-    return this.accepted(op, instance, { state: 'rebooting', taskId: task.id });
+    return this.accepted(op, caller, instance, { state: 'rebooting', taskId: task.id });
   }
 
   /** The instance with permission checked; for the console and other readers. */
@@ -104,12 +104,12 @@ export class InstanceService {
     if (instance.hostId === null) throw conflict('instance_has_no_host', 'It has no host. It can only be deleted.', { state: instance.state });
   }
 
-  private async accepted(op: Op, instance: InstanceEntity, changes: Partial<Pick<InstanceEntity, 'state' | 'taskId' | 'power' | 'generation'>>): Promise<Accepted> {
+  private async accepted(op: Op, caller: Caller, instance: InstanceEntity, changes: Partial<Pick<InstanceEntity, 'state' | 'taskId' | 'power' | 'generation'>>): Promise<Accepted> {
     const next = { stateReason: '', ...changes };
     await this.instances.update(op, instance.id, next);
     const changed = { ...instance, ...next };
     await this.events.changed(op, 'updated', changed);
     if (changed.taskId === null) throw new Error('an accepted verb has a task');
-    return { instance: await this.presenter.one(op, changed), taskId: changed.taskId };
+    return { instance: await this.presenter.one(op, changed, caller.access.principal), taskId: changed.taskId };
   }
 }

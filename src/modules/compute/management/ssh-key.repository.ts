@@ -1,6 +1,7 @@
 import { injectable } from 'inversify';
 import { In } from 'typeorm';
 import type { Op } from '../../../core/db/op';
+import type { InUseBy } from '../../../core/errors/in-use';
 import { keysetPage } from '../../../core/db/keyset';
 import { narrowBySearch } from '../../../core/db/search';
 import { looksLikeId } from '../../../core/http/fields';
@@ -41,7 +42,9 @@ export class SshKeyRepository {
     await op.manager.delete(SshKeyEntity, { id });
   }
 
-  count(op: Op, projectId: string): Promise<number> {
-    return op.manager.countBy(SshKeyEntity, { projectId });
+  /** Those of the project: how many, and the first by name. */
+  async ofProject(op: Op, projectId: string, limit: number): Promise<{ count: number; first: InUseBy[] }> {
+    const [rows, count] = await op.manager.findAndCount(SshKeyEntity, { select: { id: true, name: true }, where: { projectId }, order: { name: 'ASC' }, take: limit });
+    return { count, first: rows.map(({ id, name }) => ({ kind: 'ssh-key', id, name })) };
   }
 }

@@ -1,3 +1,4 @@
+import type { InUseBy } from '../../../core/errors/in-use';
 import type { Op } from '../../../core/db/op';
 import type { HostState } from './host.api';
 
@@ -27,9 +28,8 @@ export abstract class Hosts {
 
 /** Port that other modules implement (management half, any number of them): what keeps a host from being removed. */
 export abstract class HostUsage {
-  /** Plural noun for messages, e.g. `instances`. */
-  abstract readonly noun: string;
-  abstract count(op: Op, hostId: string): Promise<number>;
+  /** The first `limit` of those on the host, and how many there are. */
+  abstract users(op: Op, hostId: string, limit: number): Promise<{ first: InUseBy[]; count: number }>;
 }
 
 /** Port: a module of the node half adds its part of the inventory (VMMs, pools). */

@@ -1,6 +1,7 @@
 import { inject, injectable, multiInject, optional } from 'inversify';
 import { Config } from '../../../core/config/config';
 import type { Op } from '../../../core/db/op';
+import { inUse, namedUsers } from '../../../core/errors/in-use';
 import { conflict, notFound } from '../../../core/errors/problem';
 import { Outbox } from '../../../core/events/outbox';
 import type { Page } from '../../../core/http/pagination';
@@ -55,14 +56,13 @@ export class HostService {
     const found = await this.require(op, ref);
     const host = await this.hosts.lock(op, found.id);
     if (!host) throw notFound('host', ref);
-    const uses = new Map<string, number>();
-    const claimed = (await this.placement?.usage(op, [host.id]))?.get(host.id)?.instances ?? 0;
-    if (claimed > 0) uses.set('instances', claimed);
     for (const usage of this.usages) {
-      const count = await usage.count(op, host.id);
-      if (count > 0) uses.set(usage.noun, Math.max(count, uses.get(usage.noun) ?? 0));
+      const { first, count } = await usage.users(op, host.id, namedUsers);
+      if (count > 0) throw inUse('host_in_use', `The host "${host.name}"`, first, count);
     }
-    if (uses.size > 0) throw conflict('host_in_use', `Host "${host.name}" still has ${[...uses].map(([noun, n]) => `${n} ${noun}`).join(', ')}.`, { usage: Object.fromEntries(uses) });
+    // A claim without an instance on the host: a create has chosen it and is about to come.
+    const claimed = (await this.placement?.usage(op, [host.id]))?.get(host.id)?.instances ?? 0;
+    if (claimed > 0) throw conflict('host_in_use', `The host "${host.name}" is about to get ${claimed === 1 ? 'an instance' : `${claimed} instances`}.`, { users: [], count: claimed });
     await this.authority.revokeHost(op, host.id, 'host removed');
     await this.hosts.remove(op, host.id);
     await this.outbox.publish(op, { type: 'host.deleted', projectId: null, subject: { kind: 'host', id: host.id }, data: { id: host.id, name: host.name } });

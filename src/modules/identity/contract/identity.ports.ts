@@ -1,15 +1,16 @@
+import type { InUseBy } from '../../../core/errors/in-use';
 import type { Op } from '../../../core/db/op';
 
-export interface ResourceCount {
-  /** Noun in the singular, as in REST paths. */
-  kind: string;
+/** Objects of one kind that a project owns: how many, and the first of them. */
+export interface OwnedResources {
   count: number;
+  first: InUseBy[];
 }
 
 /** Port: every module with project-owned rows implements it (multi-injected), so that a project with resources is not deleted under them. */
 export abstract class ProjectUsage {
-  /** Counts of what the project still owns; kinds with 0 may be left out. */
-  abstract resources(op: Op, projectId: string): Promise<ResourceCount[]>;
+  /** What the project still owns, by kind, at most `limit` of each named. */
+  abstract resources(op: Op, projectId: string, limit: number): Promise<OwnedResources[]>;
 }
 
 /** Port: projects for other modules. */

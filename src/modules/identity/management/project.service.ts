@@ -4,12 +4,13 @@ import { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
 import type { ProjectRole } from '../../../core/auth/principal';
 import type { Op } from '../../../core/db/op';
-import { conflict, notFound } from '../../../core/errors/problem';
+import { inUse, namedUsers } from '../../../core/errors/in-use';
+import { notFound } from '../../../core/errors/problem';
 import { Outbox } from '../../../core/events/outbox';
 import { decodeCursor, pageFrom } from '../../../core/db/cursor';
 import type { Page, PageRequest } from '../../../core/http/pagination';
 import type { Member, Project } from '../contract/identity.api';
-import { ProjectUsage, Projects } from '../contract/identity.ports';
+import { type OwnedResources, ProjectUsage, Projects } from '../contract/identity.ports';
 import { nameTaken } from './name-taken';
 import type { ProjectEntity } from './project.entity';
 import { ProjectMemberRepository } from './project-member.repository';
@@ -67,16 +68,14 @@ export class ProjectService extends Projects {
     return present(updated);
   }
 
-  /** 409 `project_in_use` with `resources` while anything belongs to it. Memberships go with it. */
+  /** 409 `project_in_use`, naming what belongs to it, while anything does. Memberships go with it. */
   async delete(op: Op, access: Access, ref: string): Promise<void> {
     const project = await this.require(op, access, ref);
     if (!(await this.projects.lock(op, project.id, 'UPDATE'))) throw notFound('project', ref);
-    const resources = [];
-    for (const usage of this.usages) resources.push(...(await usage.resources(op, project.id)).filter((r) => r.count > 0));
-    if (resources.length > 0) {
-      const list = resources.map((r) => `${r.count} ${r.kind}${r.count === 1 ? '' : 's'}`).join(', ');
-      throw conflict('project_in_use', `The project "${project.name}" still has ${list}. Delete them first.`, { resources });
-    }
+    const owned: OwnedResources[] = [];
+    for (const usage of this.usages) owned.push(...(await usage.resources(op, project.id, namedUsers)));
+    const count = owned.reduce((sum, resources) => sum + resources.count, 0);
+    if (count > 0) throw inUse('project_in_use', `The project "${project.name}"`, owned.flatMap(({ first }) => first), count);
     await this.projects.delete(op, project.id);
     await this.publish(op, 'project.deleted', project);
   }

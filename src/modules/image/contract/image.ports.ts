@@ -1,3 +1,4 @@
+import type { InUseBy } from '../../../core/errors/in-use';
 import type { Op } from '../../../core/db/op';
 
 export interface UsableImage {
@@ -17,17 +18,16 @@ export abstract class Images {
   abstract byId(op: Op, id: string): Promise<UsableImage | null>;
 }
 
-export interface ImageUser {
-  /** Noun in the singular, as in REST paths. */
-  kind: string;
-  id: string;
-  name: string;
+/** Who needs an image. `count` includes those beyond the first ones. */
+export interface ImageUsers {
+  first: (InUseBy & { projectId: string })[];
+  count: number;
 }
 
 /** Port (management half): modules whose rows need an image implement it (multi-injected), so that it is not deleted under them. */
 export abstract class ImageUsage {
-  /** At most `limit` users of the image. The image's row is locked meanwhile: `Images.requireReady` in another transaction waits. */
-  abstract users(op: Op, imageId: string, limit: number): Promise<ImageUser[]>;
+  /** The first `limit` users of the image, and how many there are. The image's row is locked meanwhile: `Images.requireReady` in another transaction waits. */
+  abstract users(op: Op, imageId: string, limit: number): Promise<ImageUsers>;
 }
 
 /** Port (node half): the verified raw files of images in the node's cache. */

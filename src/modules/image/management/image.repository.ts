@@ -4,6 +4,7 @@ import { keysetPage } from '../../../core/db/keyset';
 import { narrowBySearch } from '../../../core/db/search';
 import { findRow, findRows } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
+import type { InUseBy } from '../../../core/errors/in-use';
 import type { PageRequest } from '../../../core/http/pagination';
 import { ImageEntity } from './image.entity';
 
@@ -111,7 +112,9 @@ export class ImageRepository {
     return op.manager.existsBy(ImageEntity, { id, state: In(['uploading', 'importing', 'deleting']) });
   }
 
-  countIn(op: Op, projectId: string): Promise<number> {
-    return op.manager.countBy(ImageEntity, { projectId });
+  /** Those of the project: how many, and the first by name. */
+  async ofProject(op: Op, projectId: string, limit: number): Promise<{ count: number; first: InUseBy[] }> {
+    const [rows, count] = await op.manager.findAndCount(ImageEntity, { select: { id: true, name: true }, where: { projectId }, order: { name: 'ASC' }, take: limit });
+    return { count, first: rows.map(({ id, name }) => ({ kind: 'image', id, name })) };
   }
 }

@@ -4,14 +4,15 @@ import type { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
 import { Config } from '../../../core/config/config';
 import type { Op } from '../../../core/db/op';
-import { ambiguousName, conflict, forbidden, nameTaken, notFound, Problem, unprocessable } from '../../../core/errors/problem';
+import { inUse, namedUsers } from '../../../core/errors/in-use';
+import { ambiguousName, forbidden, nameTaken, notFound, Problem, unprocessable } from '../../../core/errors/problem';
 import { looksLikeId } from '../../../core/http/fields';
 import type { Page, PageRequest } from '../../../core/http/pagination';
 import { Workflows } from '../../../core/workflow/workflows';
 import { Projects } from '../../identity/contract/identity.ports';
 import type { createImage, Image } from '../contract/image.api';
 import type { ImageConfig } from '../contract/image.config';
-import { ImageUsage } from '../contract/image.ports';
+import { ImageUsage, type ImageUsers } from '../contract/image.ports';
 import { refuseUrl } from './fetch/address-rules';
 import { ImageEvents } from './image.events';
 import type { ImageEntity } from './image.entity';
@@ -22,8 +23,6 @@ import { ImageRepository } from './image.repository';
 import { ImportImageWorkflow } from './workflows/import-image.workflow';
 
 const digestLength = { sha256: 64, sha512: 128 };
-/** How many users a refused delete names. */
-const namedUsers = 20;
 
 export interface Caller {
   access: Access;
@@ -106,10 +105,15 @@ export class ImageService {
     this.assertOwn(found, caller.access, ref);
     const image = await this.images.lock(op, found.id, 'update');
     if (!image) throw notFound('image', ref);
-    const users = (await Promise.all(this.usages.map((u) => u.users(op, image.id, namedUsers)))).flat();
-    if (users.length > 0) {
-      throw conflict('image_in_use', `The image "${image.name}" is used by ${users.map((u) => `${u.kind} ${u.name}`).join(', ')}. Delete these first.`, { users });
+    const users: ImageUsers = { first: [], count: 0 };
+    for (const usage of this.usages) {
+      const { first, count } = await usage.users(op, image.id, namedUsers);
+      users.first.push(...first);
+      users.count += count;
     }
+    // A public image is used by other projects too: those are counted, and named to nobody else.
+    const seen = users.first.filter((user) => caller.access.sees(user.projectId)).map(({ projectId: _, ...user }) => user);
+    if (users.count > 0) throw inUse('image_in_use', `The image "${image.name}"`, seen, users.count);
     if (image.state === 'uploading' || image.state === 'importing' || image.state === 'deleting') return this.stopWork(op, image, caller.access.principal.id);
     await this.images.remove(op, image.id);
     await this.events.changed(op, 'deleted', image);

@@ -1,3 +1,4 @@
+import type { InUseBy } from '../../../core/errors/in-use';
 import type { Op } from '../../../core/db/op';
 import type { DriveForm } from './drive-forms';
 import type { HostNetworkDocument, NetworkApplyResult } from './network.verbs';
@@ -69,4 +70,13 @@ export abstract class GuestFiles {
 /** Port (node half): implemented by compute; asked by the metadata service, which knows the caller by its port. */
 export abstract class MetadataProvider {
   abstract of(instanceId: string): Promise<InstanceMetadata | null>;
+}
+
+/** Port that other modules implement (management half, any number of them): what keeps a network from being deleted. */
+export abstract class NetworkUsage {
+  /**
+   * The first `limit` users of the network, and how many there are; those that have no port yet too. The network's row is locked meanwhile:
+   * `InstancePorts.check` in another transaction waits.
+   */
+  abstract users(op: Op, network: { id: string; projectId: string }, limit: number): Promise<{ first: InUseBy[]; count: number }>;
 }

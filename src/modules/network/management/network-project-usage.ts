@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
-import { ProjectUsage, type ResourceCount } from '../../identity/contract/identity.ports';
+import { ProjectUsage, type OwnedResources } from '../../identity/contract/identity.ports';
 import { NetworkRepository } from './network.repository';
 
 @injectable()
@@ -9,7 +9,7 @@ export class NetworkProjectUsage extends ProjectUsage {
     super();
   }
 
-  override async resources(op: Op, projectId: string): Promise<ResourceCount[]> {
-    return [{ kind: 'network', count: await this.networks.count(op, projectId) }];
+  override async resources(op: Op, projectId: string, limit: number): Promise<OwnedResources[]> {
+    return [await this.networks.ofProject(op, projectId, limit)];
   }
 }

@@ -2,6 +2,7 @@ import { injectable } from 'inversify';
 import type { z } from 'zod';
 import { findRow, findRows } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
+import type { InUseBy } from '../../../core/errors/in-use';
 import { keysetPage } from '../../../core/db/keyset';
 import { narrowBySearch } from '../../../core/db/search';
 import { nameTaken } from '../../../core/errors/problem';
@@ -37,6 +38,11 @@ export class NetworkRepository {
     return findRows(op, NetworkEntity, { id: [...new Set(ids)] }, { order: 'id', lock: 'FOR NO KEY UPDATE' });
   }
 
+  /** A network of the project, kept from being deleted until the transaction ends, if there is one; ports may come meanwhile. */
+  held(op: Op, projectId: string, key: { id: string } | { name: string }): Promise<NetworkEntity | null> {
+    return findRow(op, NetworkEntity, { ...key, projectId }, op.inTransaction ? { lock: 'FOR KEY SHARE' } : {});
+  }
+
   /** Locks a network against everything else, ports included. */
   async lockForDelete(op: Op, id: string): Promise<void> {
     await op.query('SELECT 1 FROM network WHERE id = $1 FOR UPDATE', [id]);
@@ -69,7 +75,9 @@ export class NetworkRepository {
     await op.manager.delete(NetworkEntity, { id });
   }
 
-  count(op: Op, projectId: string): Promise<number> {
-    return op.manager.countBy(NetworkEntity, { projectId });
+  /** Those of the project: how many, and the first by name. */
+  async ofProject(op: Op, projectId: string, limit: number): Promise<{ count: number; first: InUseBy[] }> {
+    const [rows, count] = await op.manager.findAndCount(NetworkEntity, { select: { id: true, name: true }, where: { projectId }, order: { name: 'ASC' }, take: limit });
+    return { count, first: rows.map(({ id, name }) => ({ kind: 'network', id, name })) };
   }
 }

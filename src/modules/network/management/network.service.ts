@@ -1,15 +1,17 @@
-import { injectable } from 'inversify';
+import { inject, injectable, multiInject, optional } from 'inversify';
 import { v7 as timeOrderedUuid } from 'uuid';
 import type { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
 import { allowedGlobally } from '../../../core/auth/permissions';
 import { Config } from '../../../core/config/config';
 import type { Op } from '../../../core/db/op';
-import { conflict, nameTaken } from '../../../core/errors/problem';
+import { inUse, namedUsers } from '../../../core/errors/in-use';
+import { nameTaken } from '../../../core/errors/problem';
 import type { Page } from '../../../core/http/pagination';
 import { pickByRef } from '../../../core/http/pick-by-ref';
 import { Projects } from '../../identity/contract/identity.ports';
 import { formatIpv4, formatSubnet, parseSubnet, usableCount } from '../contract/ipv4';
+import { NetworkUsage } from '../contract/network.ports';
 import type { createNetwork, Network, networkListQuery, Port, portListQuery, updateNetwork } from '../contract/network.api';
 import type { NetworkConfig } from '../contract/network.config';
 import { HostSync } from './host-sync.service';
@@ -19,19 +21,17 @@ import { NetworkRepository } from './network.repository';
 import { PortRepository } from './port.repository';
 import { checkDns, checkSubnet } from './subnet-rules';
 
-/** How many instances a refused delete names. */
-const namedUsers = 20;
-
 /** Networks and the view of ports, for users. */
 @injectable()
 export class NetworkService {
   constructor(
-    private readonly networks: NetworkRepository,
-    private readonly ports: PortRepository,
-    private readonly events: NetworkEvents,
-    private readonly projects: Projects,
-    private readonly sync: HostSync,
-    private readonly config: Config,
+    @inject(NetworkRepository) private readonly networks: NetworkRepository,
+    @inject(PortRepository) private readonly ports: PortRepository,
+    @inject(NetworkEvents) private readonly events: NetworkEvents,
+    @inject(Projects) private readonly projects: Projects,
+    @inject(HostSync) private readonly sync: HostSync,
+    @inject(Config) private readonly config: Config,
+    @multiInject(NetworkUsage) @optional() private readonly usages: NetworkUsage[] = [],
   ) {}
 
   /** 409 `name_taken`; 422 for addresses that cannot be, see `checkSubnet`. Networks of different projects, and of one, may overlap: they are isolated. */
@@ -86,14 +86,17 @@ export class NetworkService {
     return presented;
   }
 
-  /** 409 `network_in_use`, naming instances, while it has ports. */
+  /** 409 `network_in_use`, naming who uses it or is about to. */
   async remove(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<void> {
     const network = await this.pick(op, access, projectId, ref);
     await this.networks.lockForDelete(op, network.id);
-    const users = await this.ports.users(op, network.id, namedUsers);
-    if (users.length > 0) {
-      throw conflict('network_in_use', `The network "${network.name}" is used by ${users.map((u) => u.hostname).join(', ')}${users.length === namedUsers ? ' and maybe more' : ''}. Delete these instances first.`, { instances: users });
+    for (const usage of this.usages) {
+      const { first, count } = await usage.users(op, network, namedUsers);
+      if (count > 0) throw inUse('network_in_use', `The network "${network.name}"`, first, count);
     }
+    // Ports of instances that are gone from everywhere else: their host still has them.
+    const ports = await this.ports.users(op, network.id, namedUsers);
+    if (ports.length > 0) throw inUse('network_in_use', `The network "${network.name}"`, ports.map(({ id, hostname }) => ({ kind: 'instance', id, name: hostname })), ports.length);
     await this.networks.remove(op, network.id);
     await this.events.changed(op, 'deleted', this.present(network, 0));
   }

@@ -175,8 +175,9 @@ export class PostgresInstancePorts extends InstancePorts {
     if (standing !== 'free') throw inUse(network, address, standing.cooling);
   }
 
+  /** In a transaction the network stays until that has committed: whoever deletes it then sees who uses it. */
   private async find(op: Op, projectId: string, ref: string): Promise<NetworkEntity> {
-    const found = looksLikeId(ref) ? await this.networks.byId(op, ref.toLowerCase()) : (await this.networks.named(op, [projectId], ref))[0];
+    const found = await this.networks.held(op, projectId, looksLikeId(ref) ? { id: ref.toLowerCase() } : { name: ref });
     if (!found || found.projectId !== projectId) throw notFound('network', ref);
     return found;
   }

@@ -10,6 +10,7 @@ export const volume = z.object({
   bytes: field.bytes,
   role: z.enum(['root']),
   pool: z.string(),
+  /** Null for those who may not see hosts. */
   host: z.object({ id: field.id, name: z.string() }).nullable(),
   instanceId: field.id.nullable(),
   imageId: field.id.nullable(),

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
-import { ImageUsage, type ImageUser } from '../../image/contract/image.ports';
+import { ImageUsage, type ImageUsers } from '../../image/contract/image.ports';
 import { VolumeRepository } from './volume.repository';
 
 @injectable()
@@ -9,7 +9,7 @@ export class VolumeImageUsage extends ImageUsage {
     super();
   }
 
-  override async users(op: Op, imageId: string, limit: number): Promise<ImageUser[]> {
-    return (await this.volumes.ofImage(op, imageId, limit)).map((v) => ({ kind: 'volume', id: v.id, name: v.name }));
+  override users(op: Op, imageId: string, limit: number): Promise<ImageUsers> {
+    return this.volumes.ofImage(op, imageId, limit);
   }
 }

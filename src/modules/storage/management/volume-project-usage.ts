@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
-import { ProjectUsage, type ResourceCount } from '../../identity/contract/identity.ports';
+import { ProjectUsage, type OwnedResources } from '../../identity/contract/identity.ports';
 import { VolumeRepository } from './volume.repository';
 
 @injectable()
@@ -9,7 +9,7 @@ export class VolumeProjectUsage extends ProjectUsage {
     super();
   }
 
-  override async resources(op: Op, projectId: string): Promise<ResourceCount[]> {
-    return [{ kind: 'volume', count: await this.volumes.countIn(op, projectId) }];
+  override async resources(op: Op, projectId: string, limit: number): Promise<OwnedResources[]> {
+    return [await this.volumes.ofProject(op, projectId, limit)];
   }
 }

@@ -3,6 +3,7 @@ import { keysetPage } from '../../../core/db/keyset';
 import { narrowBySearch } from '../../../core/db/search';
 import { findRow, updateRow } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
+import type { InUseBy } from '../../../core/errors/in-use';
 import type { PageRequest } from '../../../core/http/pagination';
 import { VolumeEntity } from './volume.entity';
 
@@ -43,11 +44,27 @@ export class VolumeRepository {
     return keysetPage(select, { alias: 'v', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit, cursor });
   }
 
-  ofImage(op: Op, imageId: string, limit: number): Promise<VolumeEntity[]> {
-    return op.manager.find(VolumeEntity, { where: { imageId }, take: limit });
+  /** Volumes made from the image. */
+  ofImage(op: Op, imageId: string, limit: number): Promise<VolumesFound> {
+    return this.found(op, 'image_id = $1', imageId, limit);
   }
 
-  countIn(op: Op, projectId: string): Promise<number> {
-    return op.manager.countBy(VolumeEntity, { projectId });
+  /** Volumes of the project. */
+  ofProject(op: Op, projectId: string, limit: number): Promise<VolumesFound> {
+    return this.found(op, 'project_id = $1', projectId, limit);
   }
+
+  /** The first by name, and how many there are. */
+  private async found(op: Op, condition: string, value: string, limit: number): Promise<VolumesFound> {
+    const rows: { id: string; name: string; projectId: string; count: number }[] = await op.query(
+      `SELECT id, name, project_id AS "projectId", (count(*) OVER ())::int AS count FROM volume WHERE ${condition} ORDER BY name, id LIMIT $2`,
+      [value, limit],
+    );
+    return { count: rows[0]?.count ?? 0, first: rows.map(({ count: _, ...row }) => ({ kind: 'volume', ...row })) };
+  }
+}
+
+interface VolumesFound {
+  first: (InUseBy & { projectId: string })[];
+  count: number;
 }

@@ -1,6 +1,7 @@
 import { injectable } from 'inversify';
 import { v7 as timeOrderedUuid } from 'uuid';
 import type { Access } from '../../../core/auth/access';
+import { seesHosts } from '../../../core/auth/permissions';
 import { Config } from '../../../core/config/config';
 import type { Op } from '../../../core/db/op';
 import { Outbox } from '../../../core/events/outbox';
@@ -67,7 +68,7 @@ export class VolumesService extends Volumes {
 
   async list(op: Op, access: Access, request: PageRequest): Promise<Page<Volume>> {
     const page = await this.volumes.list(op, access.projects, request);
-    const names = await this.hosts.names(op, [...new Set(page.rows.map((v) => v.hostId))]);
+    const names = seesHosts(access.principal) ? await this.hosts.names(op, [...new Set(page.rows.map((v) => v.hostId))]) : null;
     return { items: page.rows.map((v) => present(v, names)), next: page.next };
   }
 
@@ -77,12 +78,14 @@ export class VolumesService extends Volumes {
   }
 
   private async changed(op: Op, what: 'created' | 'updated' | 'deleted', volume: VolumeEntity): Promise<void> {
-    const data = present(volume, await this.hosts.names(op, [volume.hostId]));
+    // Events go to all who see the volume, and not all of them see hosts.
+    const data = present(volume, null);
     await this.outbox.publish(op, { type: `volume.${what}`, projectId: volume.projectId, subject: { kind: 'volume', id: volume.id }, data: { ...data } });
   }
 }
 
-const present = (v: VolumeEntity, hosts: Map<string, string>): Volume => ({
+/** @param hosts names by id; null for those who may not see hosts */
+const present = (v: VolumeEntity, hosts: Map<string, string> | null): Volume => ({
   id: v.id,
   projectId: v.projectId,
   name: v.name,
@@ -90,7 +93,7 @@ const present = (v: VolumeEntity, hosts: Map<string, string>): Volume => ({
   bytes: v.bytes,
   role: v.role,
   pool: v.pool,
-  host: { id: v.hostId, name: hosts.get(v.hostId) ?? '' },
+  host: hosts && { id: v.hostId, name: hosts.get(v.hostId) ?? '' },
   instanceId: v.instanceId,
   imageId: v.imageId,
   createdAt: v.createdAt.toISOString(),

@@ -7,7 +7,7 @@ import type { TaskRow, TaskStepRow } from './task.row';
 /** What the presenters need beside the rows. */
 export interface Viewer {
   hosts: ReadonlyMap<string, string>;
-  /** Sees what an unexpected error said, and may act on hosts. */
+  /** Sees hosts and what an unexpected error said, and may act on hosts. */
   operator: boolean;
   /** Title and, where it is known, whether the step has an undo, by position. */
   outline: readonly { name: string; title: string; undo?: boolean }[];
@@ -16,7 +16,8 @@ export interface Viewer {
 /** Operators also see what an unexpected error said; tenants do not. */
 export const messageOf = (error: StepError, operator: boolean): string => (operator && error.cause !== undefined ? `${error.message} (${error.cause})` : error.message);
 
-export const hostName = (viewer: Viewer, id: string | null): string | null => (id === null ? null : (viewer.hosts.get(id) ?? id));
+/** Null also for those who may not see hosts. */
+export const hostName = (viewer: Viewer, id: string | null): string | null => (id === null || !viewer.operator ? null : (viewer.hosts.get(id) ?? id));
 export const titleOf = (viewer: Viewer, name: string, seq?: number): string => (seq === undefined ? viewer.outline.find((step) => step.name === name) : viewer.outline[seq])?.title ?? name;
 
 const tell = (row: TaskStepRow, viewer: Viewer, reason: string | null): ErrorStep => ({

@@ -90,6 +90,7 @@ export interface Obstacle {
 
 const limitText = (scope: string, places: number, viewer: Viewer): string => {
   const [kind, id = ''] = scope.split('/');
+  if (kind === 'host' && !viewer.operator) return 'waiting for a place on its host';
   if (kind === 'host') return `waiting for a place: host ${hostName(viewer, id) ?? id} has ${places} ${places === 1 ? 'call' : 'calls'} under way`;
   return `waiting for a place: ${places} other ${places === 1 ? 'task' : 'tasks'} of its type ${places === 1 ? 'is' : 'are'} at work`;
 };

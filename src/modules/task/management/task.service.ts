@@ -2,9 +2,10 @@ import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
+import { seesHosts } from '../../../core/auth/permissions';
 import { Database } from '../../../core/db/database';
 import type { Op } from '../../../core/db/op';
-import { conflict, notFound, unprocessable } from '../../../core/errors/problem';
+import { conflict, forbidden, notFound, unprocessable } from '../../../core/errors/problem';
 import { decodeCursor, pageFrom } from '../../../core/db/cursor';
 import { looksLikeId } from '../../../core/http/fields';
 import type { Page } from '../../../core/http/pagination';
@@ -50,7 +51,6 @@ export class TaskService {
   async list(op: Op, access: Access, projectId: string | undefined, query: TaskListQuery): Promise<Page<Task>> {
     const after = decodeCursor(query.cursor, cursorKey);
     const hostId = query.host === undefined ? undefined : await this.hostId(op, access, query.host);
-    if (hostId === null) return { items: [], next: null };
     const rows = await this.lists.page(op, {
       projects: projectId === undefined ? access.projects : [projectId],
       states: statesOf(query.state),
@@ -155,13 +155,13 @@ export class TaskService {
     return distinct.length === 0 ? Promise.resolve(new Map()) : this.hosts.names(op, distinct);
   }
 
-  /** Null when the caller may not learn that there is no such host: then nothing matches. */
-  private async hostId(op: Op, access: Access, ref: string): Promise<string | null> {
+  /** 403 for who may not know which hosts there are. */
+  private async hostId(op: Op, access: Access, ref: string): Promise<string> {
+    if (!this.operates(access)) throw forbidden('host:read');
     if (looksLikeId(ref)) return ref.toLowerCase();
     const host = (await this.hosts.all(op)).find((one) => one.name === ref);
-    if (host) return host.id;
-    if (this.operates(access)) throw unprocessable('query.host', 'unknown_host', `There is no host "${ref.slice(0, 100)}".`);
-    return null;
+    if (!host) throw unprocessable('query.host', 'unknown_host', `There is no host "${ref.slice(0, 100)}".`);
+    return host.id;
   }
 
   private async types(op: Op, wanted: readonly string[]): Promise<string[]> {
@@ -171,6 +171,6 @@ export class TaskService {
   }
 
   private operates(access: Access): boolean {
-    return access.principal.systemRoles.includes('admin');
+    return seesHosts(access.principal);
   }
 }

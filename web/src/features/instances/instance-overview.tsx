@@ -25,18 +25,21 @@ export function InstanceOverview({ instance: i }: { instance: Instance }) {
                 `${i.flavor.name} · ${plural(i.flavor.vcpus, 'vCPU')}, ${bytes(i.flavor.memoryBytes)} memory, ${i.flavor.diskBytes === 0 ? 'disk as large as the image' : `${bytes(i.flavor.diskBytes)} disk`}`,
               ],
               ['Image', i.image.name],
-              [
-                'Host',
-                i.host === null ? (
-                  'not placed'
-                ) : admin ? (
-                  <Link to={`/hosts/${i.host.id}`} className="text-accent-text hover:underline">
-                    {i.host.name}
-                  </Link>
-                ) : (
-                  i.host.name
-                ),
-              ],
+              // Only administrators see hosts.
+              ...(admin
+                ? [
+                    [
+                      'Host',
+                      i.host === null ? (
+                        'not placed'
+                      ) : (
+                        <Link key="host" to={`/hosts/${i.host.id}`} className="text-accent-text hover:underline">
+                          {i.host.name}
+                        </Link>
+                      ),
+                    ] as const,
+                  ]
+                : []),
               [
                 'Runs since',
                 i.startedAt === null ? (
