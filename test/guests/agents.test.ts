@@ -78,6 +78,8 @@ describe('what agents of guests ask', () => {
       case 'user_data':
       case 'user-data':
         return (answer) => expect(answer.body).toBe(userData.toString('base64'));
+      case 'vendor-data':
+        return text('');
       case 'meta_data.json':
         return json({ uuid: front.instanceId, name: 'Web', hostname: lab.hostname, public_keys: { 'key-0': lab.sshKeys[0], 'key-1': lab.sshKeys[1] } });
       case 'network_data.json':
@@ -107,7 +109,7 @@ describe('what agents of guests ask', () => {
     }
   };
   /** Of no instance here: nothing is answered rather than something empty. */
-  const absent = /\/(vendor_data2?\.json|vendor-data|public-ipv4|public-hostname|spot|ami-launch-index)$/;
+  const absent = /\/(vendor_data2?\.json|public-ipv4|public-hostname|spot|ami-launch-index|instance-identity\/document)$/;
 
   it.each(fixtures.map((fixture) => [fixture.agent, fixture.version, fixture] as const))('%s %s gets what it needs', async (_agent, _version, { requests }) => {
     const answers = await replay(requests);

@@ -46,9 +46,8 @@ export class DebianGuest {
 
 export interface GuestFacts {
   hostname: string;
-  /** `status: done`, as cloud-init says it, and where it had its data from. */
-  status: string;
-  datasource: string;
+  /** What cloud-init says of itself: where it had its data from, and what failed. */
+  cloudInit: { datasource: string; errors: string[] };
   instanceId: string;
   firmware: Firmware;
   rootBytes: number;
@@ -65,10 +64,9 @@ export interface GuestFacts {
 
 /** One command for all, for each process in an emulated guest takes its time. No single quotes. */
 const questions = [
-  'timeout 120 cloud-init status --wait | tail -n 1',
+  'timeout 240 cloud-init status --wait > /dev/null; tr -d "\\n" < /run/cloud-init/result.json; echo',
   'hostname',
   'cat /var/lib/cloud/data/instance-id',
-  'cat /var/lib/cloud/instance/datasource',
   'test -d /sys/firmware/efi && echo uefi || echo bios',
   'df -B1 --output=size / | tail -n 1',
   'cat /proc/sys/kernel/random/boot_id',
@@ -85,13 +83,12 @@ interface Link {
 }
 
 const parseFacts = (text: string): GuestFacts => {
-  const [status = '', hostname = '', instanceId = '', datasource = '', firmware = '', size = '', bootId = '', addresses = '[]', routes = '[]', ...runs] = text.split('\n');
+  const [result = '{}', hostname = '', instanceId = '', firmware = '', size = '', bootId = '', addresses = '[]', routes = '[]', ...runs] = text.split('\n');
   const links = (JSON.parse(addresses) as Link[]).filter((link) => link.link_type === 'ether');
   return {
-    status,
+    cloudInit: (JSON.parse(result) as { v1: GuestFacts['cloudInit'] }).v1,
     hostname,
     instanceId,
-    datasource,
     firmware: firmware === 'uefi' ? 'uefi' : 'bios',
     rootBytes: Number(size),
     bootId,

@@ -91,8 +91,7 @@ describe('Debian, as it is installed from its archive', () => {
         const [front, back] = instance.ports;
         expect(first).toMatchObject({
           hostname: `web-${suite}`,
-          status: expect.stringContaining('done'),
-          datasource: expect.stringContaining('OpenStack'),
+          cloudInit: { datasource: expect.stringContaining('OpenStack'), errors: [] },
           instanceId: instance.id,
           firmware,
           defaultRoutes: ['10.20.0.1'],
@@ -113,11 +112,24 @@ describe('Debian, as it is installed from its archive', () => {
         await remove(instance);
       }, 15 * minutes);
 
-      (long ? it : it.skip)('comes up with one card, as another instance of the same name would', async () => {
-        const single = await create(`Web ${suite}`, image, ['back']);
+      (long ? it : it.skip)('comes up with one card', async () => {
+        const single = await create(`Single ${suite}`, image, ['back']);
         const [port] = single.ports;
-        expect(await facts(single)).toMatchObject({ hostname: `web-${suite}`, instanceId: single.id, defaultRoutes: ['10.30.0.1'], addresses: { [port?.mac ?? '']: [`${port?.address}/24`] }, runs: ['runcmd', 'script'] });
+        expect(await facts(single)).toMatchObject({ hostname: `single-${suite}`, instanceId: single.id, defaultRoutes: ['10.30.0.1'], addresses: { [port?.mac ?? '']: [`${port?.address}/24`] }, runs: ['runcmd', 'script'] });
         await remove(single);
+      }, 15 * minutes);
+
+      (long ? it : it.skip)('comes up from a config drive, with both cards', async () => {
+        const drive = await create(`Drive ${suite}`, image, ['front', 'back'], { configDrive: 'openstack' });
+        const [front, back] = drive.ports;
+        expect(await facts(drive)).toMatchObject({
+          hostname: `drive-${suite}`,
+          cloudInit: { datasource: expect.stringContaining('ConfigDrive'), errors: [] },
+          instanceId: drive.id,
+          addresses: { [front?.mac ?? '']: [`${front?.address}/24`], [back?.mac ?? '']: [`${back?.address}/24`] },
+          runs: ['runcmd', 'script'],
+        });
+        await remove(drive);
       }, 15 * minutes);
     });
   }
