@@ -17,7 +17,7 @@ const main = async (): Promise<void> => {
   };
   const fixture = await ImageFixture.start(new Database(dataSource), { stateDir });
   id = (await fixture.create({ name: 'never finished' })).id;
-  await fixture.upload(id, Buffer.alloc(1_000_000, 1));
+  await fixture.upload(id, Buffer.alloc(1_048_576, 1));
 };
 
 main().catch((error: unknown) => {

@@ -1,14 +1,20 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PassThrough } from 'node:stream';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
 import type { Database } from '../../../src/core/db/database';
 import { PermanentError } from '../../../src/core/workflow/workflow-error';
 import { WorkflowProbe, type ProbeBoundary } from '../../../src/core/workflow/workflow-probe';
 import { imageEntities } from '../../../src/modules/image/management/image.entities';
 import { storageEntities } from '../../../src/modules/storage/management/storage.entities';
-import { startTestDatabase } from '../../support/postgres';
+import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { waitFor } from '../../support/wait-for';
-import { ImageFixture } from './image-fixture';
+import { children, hollow } from './image-children';
+import { ImageFixture, type Answer } from './image-fixture';
 
 class FailingPublish extends WorkflowProbe {
   override async at({ step, point }: ProbeBoundary): Promise<void> {
@@ -23,7 +29,7 @@ const cutWaiting = async (database: Database, statement: string): Promise<boolea
 
 describe('an import whose last step fails', () => {
   it('gives its bytes back', async () => {
-    const server = createServer((_req, res) => void res.writeHead(200).end(Buffer.alloc(50_000, 11)));
+    const server = createServer((_req, res) => void res.writeHead(200).end(Buffer.alloc(51_200, 11)));
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const db = await startTestDatabase({ entities: [...imageEntities, ...storageEntities] });
     const f = await ImageFixture.start(db.database, { image: { allowPrivateUrls: true }, probe: new FailingPublish() });
@@ -46,7 +52,7 @@ describe('an import under which the database connection is cut', () => {
     const allowed = new Promise<void>((resolve) => (answer = resolve));
     const server = createServer((_req, res) => {
       downloads += 1;
-      void allowed.then(() => res.writeHead(200).end(Buffer.alloc(50_000, 12)));
+      void allowed.then(() => res.writeHead(200).end(Buffer.alloc(51_200, 12)));
     });
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const db = await startTestDatabase({ entities: [...imageEntities, ...storageEntities] });
@@ -78,7 +84,7 @@ describe('an upload whose last statement loses the database', () => {
   it('is refused for now, and the image takes the bytes again', async () => {
     const db = await startTestDatabase({ entities: [...imageEntities, ...storageEntities] });
     const f = await ImageFixture.start(db.database);
-    const bytes = Buffer.alloc(50_000, 13);
+    const bytes = Buffer.alloc(51_200, 13);
     try {
       const { id } = await f.create({ name: 'again', format: 'raw' });
       const body = new PassThrough();
@@ -99,4 +105,107 @@ describe('an upload whose last statement loses the database', () => {
       await db.close();
     }
   }, 60_000);
+});
+
+describe('an upload that is not to be', () => {
+  let db: TestDatabase;
+  let f: ImageFixture;
+  beforeAll(async () => {
+    db = await startTestDatabase({ entities: [...imageEntities, ...storageEntities] });
+    f = await ImageFixture.start(db.database, { image: { minBytesPerSecond: 1000, paceSeconds: 5, uploadsPerProject: 2 } });
+  }, 60_000);
+  afterAll(async () => {
+    await f.stop();
+    await db.close();
+  });
+
+  /** Begins an upload and says no more. */
+  const stalled = async (name: string): Promise<{ id: string; answer: Promise<Answer>; body: PassThrough }> => {
+    const { id } = await f.create({ name });
+    const body = new PassThrough();
+    body.write(Buffer.alloc(5000, 1));
+    const answer = f.upload(id, body);
+    answer.catch(() => undefined);
+    await waitFor('the upload to begin', async () => (await f.image(id)).state === 'uploading' && f.files().some((file) => file.startsWith(id)));
+    return { id, answer, body };
+  };
+  const gone = (id: string): Promise<unknown> => waitFor('the image to go', async () => (await f.api('GET', `/images/${id}`)).status === 404 && f.files().every((file) => !file.startsWith(id)));
+
+  it('goes with its image when its sender is silent, and is told so', async () => {
+    const { id, answer, body } = await stalled('silent');
+    expect((await f.api('DELETE', `/images/${id}`)).status).toBe(204);
+    await gone(id);
+    expect(await answer).toMatchObject({ status: 409, body: { code: 'image_deleted' } });
+    body.destroy();
+  }, 30_000);
+
+  it('is answered 409 when its image is deleted while the bytes are hashed', async () => {
+    const { id } = await f.create({ name: 'hashed' });
+    const answer = f.upload(id, hollow(40));
+    await waitFor('the hash', () => children('bytes-child').length > 0 && f.files().some((file) => file.endsWith('.raw')), 30_000);
+    expect((await f.api('DELETE', `/images/${id}`)).status).toBe(204);
+    expect(await answer).toMatchObject({ status: 409, body: { code: 'image_deleted' } });
+    await gone(id);
+    expect(children('bytes-child')).toEqual([]);
+  }, 60_000);
+
+  it('waits for its bytes again when its sender was too slow', async () => {
+    const { id, answer, body } = await stalled('slow');
+    expect(await answer).toMatchObject({ status: 408, body: { code: 'upload_too_slow' } });
+    body.destroy();
+    expect(await f.image(id)).toMatchObject({ state: 'queued', message: expect.stringContaining('1000 bytes per second') });
+    expect(await f.upload(id, Buffer.alloc(4096, 1))).toMatchObject({ status: 200, body: { state: 'ready', message: '' } });
+  }, 60_000);
+
+  it('is refused while the project has as many under way as it may', async () => {
+    const first = await stalled('first');
+    const second = await stalled('second');
+    const third = await f.create({ name: 'third' });
+    expect(await f.upload(third.id, Buffer.alloc(4096))).toMatchObject({ status: 429, body: { code: 'too_many_uploads' } });
+    for (const { id, body, answer } of [first, second]) {
+      body.destroy();
+      await answer.catch(() => undefined);
+      await f.api('DELETE', `/images/${id}`);
+      await gone(id);
+    }
+    expect((await f.upload(third.id, Buffer.alloc(4096, 2))).status).toBe(200);
+  }, 60_000);
+});
+
+describe('bytes and the room for them', () => {
+  it('stay off the reserve of the disk, whether they are announced, streamed or unfolded', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'vc-image-small-'));
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'vc-image-test', dir]);
+    const db = await startTestDatabase({ entities: [...imageEntities, ...storageEntities] });
+    const f = await ImageFixture.start(db.database, { stateDir: dir, image: { reserveBytes: 40 * 1024 ** 2 } });
+    const free = (): number => statfsSync(dir).bavail * statfsSync(dir).bsize;
+    try {
+      const { id } = await f.create({ name: 'much' });
+      const noRoom = { status: 507, body: { code: 'no_space' } };
+      expect(await f.upload(id, Buffer.alloc(30 * 1024 ** 2, 1))).toMatchObject(noRoom);
+      const endless = Readable.from((async function* () {
+        for (;;) {
+          yield randomBytes(65_536);
+          await new Promise((next) => setTimeout(next, 2));
+        }
+      })());
+      expect(await f.upload(id, endless)).toMatchObject(noRoom);
+      // A few hundred bytes of the file, named by every cluster of the disk.
+      const bomb = execFileSync('sh', ['-c', 'd=$(mktemp -d) && yes 1234567 | head -c 47185920 > $d/raw && qemu-img convert -c -f raw -O qcow2 $d/raw $d/q && cat $d/q && rm -r $d'], { maxBuffer: 2 ** 28 });
+      expect(bomb.length).toBeLessThan(4 * 1024 ** 2);
+      let least = free();
+      const watch = setInterval(() => (least = Math.min(least, free())), 10);
+      expect(await f.upload(id, bomb)).toMatchObject(noRoom);
+      clearInterval(watch);
+      // Refused by its tables, before anything was unfolded.
+      expect(least).toBeGreaterThan(50 * 1024 ** 2);
+      expect(f.files()).toEqual([]);
+      expect(await f.upload(id, Buffer.alloc(8 * 1024 ** 2, 1))).toMatchObject({ status: 200, body: { state: 'ready' } });
+    } finally {
+      await f.stop();
+      await db.close();
+      execFileSync('umount', [dir]);
+      rmSync(dir, { recursive: true });
+    }
+  }, 90_000);
 });

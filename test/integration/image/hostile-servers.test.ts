@@ -1,10 +1,11 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { imageEntities } from '../../../src/modules/image/management/image.entities';
 import { storageEntities } from '../../../src/modules/storage/management/storage.entities';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { waitFor } from '../../support/wait-for';
+import { children } from './image-children';
 import { ImageFixture } from './image-fixture';
 
 jest.setTimeout(120_000);
@@ -31,7 +32,7 @@ beforeAll(async () => {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   db = await startTestDatabase({ entities: [...imageEntities, ...storageEntities] });
-  f = await ImageFixture.start(db.database, { image: { allowPrivateUrls: true, maxBytes: 16 * 1024 ** 2, reserveBytes: 0, minBytesPerSecond: 1024, paceSeconds: 5 } });
+  f = await ImageFixture.start(db.database, { image: { allowPrivateUrls: true, maxBytes: 16 * 1024 ** 2, reserveBytes: 0, minBytesPerSecond: 1024, paceSeconds: 5, importsPerProject: 8 } });
 }, 60_000);
 
 afterAll(async () => {
@@ -55,19 +56,6 @@ const failure = async (id: string): Promise<string> => {
   const [row] = await db.database.query<{ code: string }>('SELECT failure_code AS code FROM image WHERE id = $1', [id]);
   return row?.code ?? '';
 };
-
-/** The processes that fetch for this one. */
-const children = (): number[] =>
-  readdirSync('/proc')
-    .filter((pid) => /^\d+$/.test(pid))
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('fetch-child') && readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === String(process.pid);
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
 
 /** Writes for ever, as fast as the other side takes it. */
 const flood = (socket: Socket, bytes: Buffer | string): void => {
@@ -126,7 +114,7 @@ it('gives up an import whose process dies three times, says so, and leaves nothi
   const { id, path } = await importFrom((socket) => void socket.write(head('Content-Length: 1000000')));
   for (const death of [1, 2, 3]) {
     await waitFor(`call ${death}`, () => calls.get(path) === death, 20_000);
-    for (const pid of children()) process.kill(pid, 'SIGKILL');
+    for (const pid of children('fetch-child')) process.kill(pid, 'SIGKILL');
   }
   expect(await end(id)).toMatchObject({ state: 'error', message: expect.stringContaining('ended the process that read it') });
   expect(await failure(id)).toBe('fetch_crashed');
@@ -151,7 +139,7 @@ it('gives up an import with which three processes died, without another download
 it('fetches as nobody, without capabilities and with limits', async () => {
   const { id, path } = await importFrom((socket) => void socket.write(head('Content-Length: 1000000')));
   await waitFor('the call', () => calls.get(path) === 1, 20_000);
-  const [pid] = children();
+  const [pid] = children('fetch-child');
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   for (const what of ['CapEff', 'CapPrm', 'CapInh', 'CapAmb']) expect(status).toMatch(new RegExp(`^${what}:\\s0+$`, 'm'));
   expect(status).toMatch(/^NoNewPrivs:\s1$/m);
@@ -162,5 +150,5 @@ it('fetches as nobody, without capabilities and with limits', async () => {
   expect(limits).toMatch(/^Max data size +1073741824 /m);
   await f.api('DELETE', `/images/${id}`);
   await waitFor('the image to go', async () => (await f.api('GET', `/images/${id}`)).status === 404);
-  await waitFor('its process to go', () => children().length === 0);
+  await waitFor('its process to go', () => children('fetch-child').length === 0);
 });

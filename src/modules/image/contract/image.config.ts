@@ -10,12 +10,20 @@ export const imageConfigSchema = z.strictObject({
   maxVirtualBytes: z.number().int().min(4096).default(64 * gib),
   /** Lets management fetch from loopback, link-local and private addresses. Off: users cannot reach into the operator's network. */
   allowPrivateUrls: z.boolean().default(false),
-  /** Slowest sender of an upload or import that is borne, in bytes per second on average over `paceSeconds`; 0: any. */
+  /** Slowest sender of an upload or import that is borne, in bytes per second on average over `paceSeconds`; 0: any that is not silent for so long. */
   minBytesPerSecond: z.number().int().min(0).default(16_384),
   /** Length of the window, in seconds. */
   paceSeconds: z.number().int().min(1).max(3600).default(60),
   /** Bytes of the images' disk that are left free, whatever is uploaded or unfolded: the database is often on the same one. */
   reserveBytes: z.number().int().min(0).default(2 * gib),
+  /** Imports that one management process fetches at the same time, in all; the others wait, projects with fewer going first. */
+  imports: z.number().int().min(1).max(64).default(8),
+  importsPerProject: z.number().int().min(1).max(64).default(2),
+  /** Uploads that a project may have under way. */
+  uploadsPerProject: z.number().int().min(1).max(1000).default(8),
+  /** Images that are checked, unfolded or hashed at the same time, in all; the others wait, each project in its turn. */
+  workers: z.number().int().min(1).max(64).default(2),
+  workersPerProject: z.number().int().min(1).max(64).default(1),
   /** Longest conversion, in seconds. */
   convertSeconds: z.number().int().min(1).max(86_400).default(1800),
   /** Address space that qemu-img may use. */

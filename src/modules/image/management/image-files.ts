@@ -75,6 +75,14 @@ export class ImageFiles {
     return createReadStream(this.path(sha256), { start: from, highWaterMark: readBytes });
   }
 
+  /** Bytes that the file takes on the disk, its holes not counted; 0 when there is none. */
+  async allocatedBytes(path: string): Promise<number> {
+    return stat(path).then(
+      (s) => s.blocks * 512,
+      () => 0,
+    );
+  }
+
   /** Digests of all stored files. */
   async stored(): Promise<string[]> {
     return (await readdir(this.directory)).filter((f) => /^[0-9a-f]{64}\.raw$/.test(f)).map((f) => f.slice(0, 64));

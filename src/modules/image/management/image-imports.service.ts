@@ -2,14 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Service } from '../../../core/app/module-manifest';
+import { Config } from '../../../core/config/config';
 import { Database } from '../../../core/db/database';
 import { databaseIsAway } from '../../../core/db/sql-state';
 import { Logging } from '../../../core/telemetry/logging';
 import { Workflows } from '../../../core/workflow/workflows';
+import type { ImageConfig } from '../contract/image.config';
 import type { ImageEntity } from './image.entity';
 import { FetchFailed } from './fetch/fetch-failed';
 import { ImageFiles } from './image-files';
-import { ImageIngest, type ReceivedSource } from './image-ingest';
+import { ImageIngest, type ReceivedSource } from './ingest/image-ingest';
 import { ImagePublisher } from './image-publisher';
 import { ImageRefused } from './image-refused';
 import { ImageRepository } from './image.repository';
@@ -17,7 +19,6 @@ import { ImageWithdrawn } from './image-withdrawn';
 import { ImageWorker } from './image-worker';
 import { imageLock } from './workflows/image-lock';
 
-const parallel = 8;
 const pollMs = 5_000;
 const attempts = 6;
 /** Downloads that end the process that reads them. */
@@ -28,6 +29,7 @@ const mostDeaths = 3;
 /** Moves the bytes of URL imports: fetches, checks and stores them, and records how far it is for the task that waits. */
 @injectable()
 export class ImageImports extends Service {
+  private readonly config: ImageConfig;
   private readonly log: Logger;
   private readonly stopping = new AbortController();
   private readonly running = new Map<string, Promise<void>>();
@@ -44,9 +46,11 @@ export class ImageImports extends Service {
     private readonly files: ImageFiles,
     private readonly publisher: ImagePublisher,
     private readonly workflows: Workflows,
+    config: Config,
     logging: Logging,
   ) {
     super();
+    this.config = config.section<ImageConfig>('image');
     this.log = logging.for('image-imports');
   }
 
@@ -70,8 +74,8 @@ export class ImageImports extends Service {
   }
 
   private async look(): Promise<void> {
-    while (this.running.size < parallel && !this.stopping.signal.aborted) {
-      const image = await this.images.claimImport(this.database.op, this.worker.name, this.worker.busy, [...this.left]);
+    while (this.running.size < this.config.imports && !this.stopping.signal.aborted) {
+      const image = await this.images.claimImport(this.database.op, this.worker.name, this.worker.busy, [...this.left], this.config.importsPerProject);
       if (!image) return;
       this.left.delete(image.id);
       const work = this.worker
@@ -92,7 +96,7 @@ export class ImageImports extends Service {
       await this.files.discard((await this.files.leftovers()).filter((f) => f.imageId === image.id).map((f) => f.path));
       const received = await this.fetch(image, source, signal);
       if (!(await this.record(image.id, { phase: 'fetched', sourceBytes: received.bytes, deaths: 0 }))) return;
-      const facts = await this.ingest.convert(received, raw, image.claimedFormat, signal);
+      const facts = await this.ingest.convert(received, raw, { projectId: image.projectId, claimed: image.claimedFormat, checksum: image.checksum }, signal);
       await this.database.tx(async (op) => {
         const ours = await this.images.updateImport(op, image.id, this.worker.name, { ...(await this.publisher.publish(op, facts)), phase: 'stored' });
         if (!ours) throw new ImageWithdrawn();

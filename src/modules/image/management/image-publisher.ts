@@ -5,7 +5,7 @@ import type { Op } from '../../../core/db/op';
 import { Logging } from '../../../core/telemetry/logging';
 import type { ImageEntity } from './image.entity';
 import { ImageFiles } from './image-files';
-import type { StoredFacts } from './image-ingest';
+import type { StoredFacts } from './ingest/image-ingest';
 import { ImageRepository } from './image.repository';
 
 /** The stored files and the rows that name them, kept in step: under one lock per digest a file is put in place or removed. */

@@ -63,7 +63,7 @@ export class ImageSweeper extends Service {
           await this.events.changed(op, 'deleted', image);
           continue;
         }
-        const changes = { state: 'error' as const, message: 'The upload was interrupted: the server stopped. Delete the image and upload it again.' };
+        const changes = { state: 'queued' as const, message: 'The upload was interrupted: the server stopped. Upload it again.' };
         await this.images.update(op, image.id, changes);
         await this.events.changed(op, 'updated', { ...image, ...changes });
       }

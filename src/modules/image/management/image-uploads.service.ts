@@ -2,14 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { injectable } from 'inversify';
 import type { Access } from '../../../core/auth/access';
+import { Config } from '../../../core/config/config';
 import { Database } from '../../../core/db/database';
 import { databaseIsAway } from '../../../core/db/sql-state';
 import { conflict, databaseUnavailable, notFound, Problem } from '../../../core/errors/problem';
 import type { Image } from '../contract/image.api';
+import type { ImageConfig } from '../contract/image.config';
+import { attended } from './fetch/attended';
+import { LeastPace } from './fetch/least-pace';
 import { ImageEvents } from './image.events';
 import type { ImageEntity } from './image.entity';
 import { ImageFiles } from './image-files';
-import { ImageIngest } from './image-ingest';
+import { ImageIngest } from './ingest/image-ingest';
 import { presentImage } from './image.presenter';
 import { ImagePublisher } from './image-publisher';
 import { ImageRefused } from './image-refused';
@@ -18,13 +22,13 @@ import { ImageService } from './image.service';
 import { ImageWithdrawn } from './image-withdrawn';
 import { ImageWorker } from './image-worker';
 
-/** A sender that is silent for so long is gone. */
-const silenceMs = 60_000;
 const drainMs = 5_000;
 
 /** Takes the bytes of an image from a request. The bytes of a failed upload leave no file, and the image says why. */
 @injectable()
 export class ImageUploads {
+  private readonly config: ImageConfig;
+
   constructor(
     private readonly database: Database,
     private readonly service: ImageService,
@@ -34,17 +38,21 @@ export class ImageUploads {
     private readonly ingest: ImageIngest,
     private readonly files: ImageFiles,
     private readonly publisher: ImagePublisher,
-  ) {}
+    config: Config,
+  ) {
+    this.config = config.section<ImageConfig>('image');
+  }
 
   /** 409 unless the image waits for its bytes; 422 with a code for bytes that are refused; 507 `no_space` or 503 `database_unavailable`, and the image waits again. */
   async upload(access: Access, ref: string, body: IncomingMessage): Promise<Image> {
     refuseEncoded(body);
     const image = await this.begin(access, ref);
     const { source, raw } = this.files.temporary(image.id);
+    let ready: Image;
     try {
-      return await this.worker.during(image.id, 'uploading', async (signal) => {
-        const received = await this.ingest.receive(chunksOf(body), source, announcedLength(body), image.checksum, signal);
-        const facts = await this.ingest.convert(received, raw, image.claimedFormat, signal);
+      ready = await this.worker.during(image.id, 'uploading', async (signal) => {
+        const received = await this.ingest.receive((stop) => this.chunksOf(body, stop), source, announcedLength(body), signal);
+        const facts = await this.ingest.convert(received, raw, { projectId: image.projectId, claimed: image.claimedFormat, checksum: image.checksum }, signal);
         return this.database.tx(async (op) => {
           const now = await this.images.lock(op, image.id, 'update');
           if (now?.state !== 'uploading' || now.worker !== this.worker.name) throw new ImageWithdrawn();
@@ -55,11 +63,25 @@ export class ImageUploads {
         });
       });
     } catch (error) {
+      await this.files.discard([source, raw]);
       const told = await this.failed(image.id, error);
       await drain(body);
       throw told;
-    } finally {
-      await this.files.discard([source, raw]);
+    }
+    await this.files.discard([source, raw]);
+    return ready;
+  }
+
+  /** The body's chunks. A sender that goes away midway has sent a truncated image; a body left unread stays readable, so that the answer gets through. */
+  private async *chunksOf(body: IncomingMessage, signal: AbortSignal): AsyncGenerator<Buffer> {
+    const { minBytesPerSecond, paceSeconds } = this.config;
+    const pace = new LeastPace(minBytesPerSecond, paceSeconds * 1000);
+    const tooSlow = (): Error => new UploadBroken('upload_too_slow', `The upload was too slow: less than ${minBytesPerSecond} bytes per second over ${paceSeconds} s. Send the bytes again.`);
+    try {
+      yield* attended(body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>, signal, pace, tooSlow);
+    } catch (error) {
+      if (signal.aborted || error instanceof UploadBroken) throw error;
+      throw new UploadBroken('upload_interrupted', 'The upload broke off before all bytes had arrived. Send them again.', { cause: error });
     }
   }
 
@@ -70,6 +92,10 @@ export class ImageUploads {
       const image = await this.images.lock(op, found.id, 'update');
       if (!image) throw notFound('image', ref);
       if (image.state === 'uploading') throw conflict('upload_running', 'The bytes of this image are being uploaded already.');
+      const { uploadsPerProject } = this.config;
+      if ((await this.images.uploading(op, image.projectId)) >= uploadsPerProject) {
+        throw new Problem({ status: 429, code: 'too_many_uploads', detail: `The project uploads ${uploadsPerProject} images at the moment. Wait for one of them.` });
+      }
       if (image.state !== 'queued') throw conflict('image_not_queued', `The image is ${image.state} and takes no bytes. Create a new one.`, { state: image.state });
       const changes = { state: 'uploading' as const, message: '' };
       await this.images.update(op, image.id, changes);
@@ -99,11 +125,23 @@ export class ImageUploads {
   }
 }
 
+/** The bytes did not all come, for a reason that has nothing to do with what they are. */
+class UploadBroken extends Error {
+  constructor(
+    readonly code: 'upload_too_slow' | 'upload_interrupted',
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+  }
+}
+
 const judge = (error: unknown): { problem: unknown; state: 'error' | 'queued' } => {
   if (error instanceof ImageRefused) {
     const { code, message } = error;
     return { problem: new Problem({ status: code === 'image_too_large' ? 413 : 422, code, detail: message, errors: [{ path: 'body', code, message }], cause: error }), state: 'error' };
   }
+  if (error instanceof UploadBroken) return { problem: new Problem({ status: 408, code: error.code, detail: error.message, cause: error }), state: 'queued' };
   const system = String((error as NodeJS.ErrnoException).code);
   if (system === 'ENOSPC' || system === 'EDQUOT') {
     return { problem: new Problem({ status: 507, code: 'no_space', detail: 'The server has no room for the image. Upload it again when there is.', cause: error }), state: 'queued' };
@@ -112,18 +150,6 @@ const judge = (error: unknown): { problem: unknown; state: 'error' | 'queued' } 
   if (error instanceof ImageWithdrawn) return { problem: conflict('image_deleted', 'The image was deleted while its bytes were uploaded.'), state: 'error' };
   return { problem: error, state: 'error' };
 };
-
-/** The body's chunks. A sender that goes away midway has sent a truncated image; a body left unread stays readable, so that the answer gets through. */
-async function* chunksOf(body: IncomingMessage): AsyncGenerator<Buffer> {
-  body.socket.setTimeout(silenceMs);
-  try {
-    yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
-  } catch (error) {
-    throw new ImageRefused('image_truncated', 'The upload broke off before all bytes had arrived.', { cause: error });
-  } finally {
-    body.socket.setTimeout(0);
-  }
-}
 
 /**
  * Lets a sender finish that is still sending, for a while: one that only writes would see a broken connection instead of the refusal.

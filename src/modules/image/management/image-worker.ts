@@ -42,6 +42,9 @@ export class ImageWorker {
     this.active.add(imageId);
     try {
       return await work(outer ? AbortSignal.any([controller.signal, outer]) : controller.signal);
+    } catch (error) {
+      // What stopped for the signal says so in its own words, or in those of whatever it was at.
+      throw controller.signal.aborted ? controller.signal.reason : error;
     } finally {
       clearInterval(timer);
       this.active.delete(imageId);

@@ -69,18 +69,27 @@ export class ImageRepository {
 
   /**
    * Takes an import that nobody works on, or that this process's forerunner worked on; then one more has died with it. Null when there is none.
+   * Projects with fewer imports under way go first, and none has more than its share.
    * @param left those that this very process let go of without being able to say so
    */
-  async claimImport(op: Op, worker: string, busy: readonly string[], left: readonly string[]): Promise<ImageEntity | null> {
+  async claimImport(op: Op, worker: string, busy: readonly string[], left: readonly string[], perProject: number): Promise<ImageEntity | null> {
     const rows = await op.query<{ id: string }>(
       `UPDATE image SET deaths = CASE WHEN worker IS NULL OR id = ANY($4::uuid[]) THEN deaths ELSE deaths + 1 END, worker = $1, worker_seen_at = now() WHERE id = (
-         SELECT id FROM image WHERE state = 'importing' AND phase IN ('fetching', 'fetched') AND id <> ALL($2::uuid[])
-           AND (worker IS NULL OR worker = $1 OR worker_seen_at < now() - make_interval(secs => $3))
-         ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING id`,
-      [worker, busy, silentSeconds, left],
+         SELECT i.id FROM image i CROSS JOIN LATERAL (
+           SELECT count(*) AS under_way FROM image o WHERE o.state = 'importing' AND o.phase IN ('fetching', 'fetched') AND o.project_id = i.project_id AND o.id <> i.id
+             AND (o.id = ANY($2::uuid[]) OR (o.worker <> $1 AND o.worker_seen_at >= now() - make_interval(secs => $3)))) same
+         WHERE i.state = 'importing' AND i.phase IN ('fetching', 'fetched') AND i.id <> ALL($2::uuid[])
+           AND (i.worker IS NULL OR i.worker = $1 OR i.worker_seen_at < now() - make_interval(secs => $3)) AND same.under_way < $5
+         ORDER BY same.under_way, i.created_at LIMIT 1 FOR UPDATE OF i SKIP LOCKED) RETURNING id`,
+      [worker, busy, silentSeconds, left, perProject],
     );
     const id = rows[0]?.id;
     return id === undefined ? null : this.byId(op, id);
+  }
+
+  /** Images of the project whose bytes arrive at the moment. */
+  uploading(op: Op, projectId: string): Promise<number> {
+    return op.manager.countBy(ImageEntity, { projectId, state: 'uploading' });
   }
 
   /** Uploads and deletes whose worker is this process's forerunner or silent for long; locked. */

@@ -6,18 +6,19 @@ import { ImageController } from './image.controller';
 import { ImageEvents } from './image.events';
 import { ImageFiles } from './image-files';
 import { ImageImports } from './image-imports.service';
-import { ImageIngest } from './image-ingest';
+import { ImageBytes } from './ingest/image-bytes';
+import { ImageIngest } from './ingest/image-ingest';
 import { ImageNodeRoutes } from './image-node.routes';
 import { ImageProjectUsage } from './image-project-usage';
 import { ImagePublisher } from './image-publisher';
 import { ImageRepository } from './image.repository';
 import { ImageService } from './image.service';
-import { ImageSpace } from './image-space';
+import { ImageSpace } from './ingest/image-space';
 import { ImageSweeper } from './image-sweeper.service';
 import { ImageUploads } from './image-uploads.service';
 import { ImageWorker } from './image-worker';
 import { ImagesService } from './images.service';
-import { QemuImg } from './qemu-img';
+import { QemuImg } from './ingest/qemu-img';
 import { ImportImageWorkflow } from './workflows/import-image.workflow';
 
 const parts = [
@@ -26,6 +27,7 @@ const parts = [
   ImageFiles,
   ImageSpace,
   ImageFetcher,
+  ImageBytes,
   ImageIngest,
   QemuImg,
   ImagePublisher,

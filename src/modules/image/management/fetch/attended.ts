@@ -1,6 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LeastPace } from './least-pace';
 
 const lookMs = 1_000;
+/** A source that goes on sending has its next chunk within this time. */
+const partingMs = 500;
 
 /**
  * A source's chunks for as long as its sender keeps pace and nobody stops it: a sender that is silent is left as soon as the signal fires, not
@@ -14,18 +17,18 @@ export async function* attended(source: AsyncIterable<Buffer>, signal: AbortSign
   const timer = setInterval(() => {
     if (end && pace.tooSlow(performance.now())) end(tooSlow());
   }, lookMs);
-  let pending = false;
+  let asked: Promise<unknown> | undefined;
   try {
     for (;;) {
       signal.throwIfAborted();
       pace.waiting(performance.now());
-      pending = true;
       const next = await new Promise<IteratorResult<Buffer>>((resolve, reject) => {
         end = reject;
-        chunks.next().then(resolve, reject);
+        const answer = chunks.next();
+        asked = answer.catch(() => undefined);
+        answer.then(resolve, reject);
       });
-      pending = false;
-      end = undefined;
+      end = asked = undefined;
       if (next.done) return;
       pace.arrived(performance.now(), next.value.length);
       if (pace.tooSlow(performance.now())) throw tooSlow();
@@ -34,7 +37,8 @@ export async function* attended(source: AsyncIterable<Buffer>, signal: AbortSign
   } finally {
     clearInterval(timer);
     signal.removeEventListener('abort', stopped);
-    // A source that is being asked answers a return only after it has answered the question.
-    if (!pending) await chunks.return?.();
+    // A source that is being asked takes a return only after its answer; one that is silent is left with the question.
+    const answered = await Promise.race([asked ?? true, sleep(partingMs, 'silent', { ref: false })]);
+    if (answered !== 'silent') await chunks.return?.();
   }
 }

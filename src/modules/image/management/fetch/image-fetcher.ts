@@ -7,7 +7,7 @@ import { Logging } from '../../../../core/telemetry/logging';
 import type { ImageConfig } from '../../contract/image.config';
 import { ImageFiles } from '../image-files';
 import { ImageRefused } from '../image-refused';
-import { ImageSpace, type SpaceHold } from '../image-space';
+import { ImageSpace, type SpaceHold } from '../ingest/image-space';
 import { FetchFailed } from './fetch-failed';
 import { fetchReport, type FetchJob, type FetchReport } from './fetch-messages';
 

@@ -8,7 +8,7 @@ export class LeastPace {
   private since: number | null = null;
 
   /**
-   * @param bytesPerSecond below this, on average over the window, it is too slow; 0: never
+   * @param bytesPerSecond below this, on average over the window, it is too slow, as it is when nothing came at all
    * @param windowMs of waiting, after which the average is looked at and a new window begins
    */
   constructor(
@@ -32,7 +32,7 @@ export class LeastPace {
   tooSlow(now: number): boolean {
     const waited = this.waitedMs + (this.since === null ? 0 : now - this.since);
     if (waited < this.windowMs) return false;
-    const slow = this.bytes * 1000 < this.bytesPerSecond * waited;
+    const slow = this.bytes === 0 || this.bytes * 1000 < this.bytesPerSecond * waited;
     this.waitedMs = 0;
     this.bytes = 0;
     if (this.since !== null) this.since = now;

@@ -1,4 +1,4 @@
-import { ImageRefused } from './image-refused';
+import { ImageRefused } from '../image-refused';
 import type { ImageReader } from './image-reader';
 
 /** Limits of QEMU's own driver (block/qcow2.h); what is beyond is no image, or one made to hurt. */
@@ -10,6 +10,8 @@ const knownFeatures = 0b11111n;
 
 const offsetMask = 0x00ff_ffff_ffff_fe00n;
 const compressedFlag = 1n << 62n;
+/** Of an entry of 8 bytes; those of 16 say it for each part of a cluster. */
+const readsAsZeros = 1n;
 /** Tables are read in pieces of this size. */
 const pieceBytes = 64 * 1024;
 
@@ -25,11 +27,11 @@ interface Header {
 const invalid = (what: string): ImageRefused => new ImageRefused('invalid_header', `The qcow2 header is not valid: ${what}.`);
 const truncated = (what: string): ImageRefused => new ImageRefused('image_truncated', `The image is cut off: ${what} lies beyond the end of the file.`);
 
-/** The size of the disk in bytes. Refuses everything that refers to other files, that we do not know, or that is not all there. */
-export const inspectQcow2 = async (reader: ImageReader, maxVirtualBytes: number): Promise<number> => {
+/** The size of the disk, and how much of it has data at most, in bytes. Refuses everything that refers to other files, that we do not know, or that is not all there. */
+export const inspectQcow2 = async (reader: ImageReader, maxVirtualBytes: number): Promise<{ virtualBytes: number; dataBytes: number }> => {
   const header = parseHeader(await reader.read(0, 112), reader.bytes, maxVirtualBytes);
-  await checkClusters(reader, header);
-  return header.virtualBytes;
+  const { virtualBytes, clusterBits } = header;
+  return { virtualBytes, dataBytes: Math.min(virtualBytes, (await checkClusters(reader, header)) * 2 ** clusterBits) };
 };
 
 const parseHeader = (raw: Buffer, fileBytes: number, maxVirtualBytes: number): Header => {
@@ -83,9 +85,11 @@ const offsetWithin = (offset: bigint, alignment: number, what: string): number =
 
 /**
  * Every table and cluster that the disk refers to must be in the file: QEMU reads zeros where a cut-off file has none.
- * Each L2 table is read once, so the work is bounded by the file's own size.
+ * Each L2 table is read once, so the work is bounded by the file's own size. Returns the clusters that are not zeros by their entry: several
+ * may stand for the same bytes of the file, which unfold once for each.
  */
-const checkClusters = async (reader: ImageReader, header: Header): Promise<void> => {
+const checkClusters = async (reader: ImageReader, header: Header): Promise<number> => {
+  let clusters = 0;
   const clusterBytes = 2 ** header.clusterBits;
   const seen = new Set<number>();
   for await (const buffer of pieces(reader, header.l1Offset, header.l1Entries * 8, 'the L1 table')) {
@@ -96,12 +100,14 @@ const checkClusters = async (reader: ImageReader, header: Header): Promise<void>
       if (table + clusterBytes > reader.bytes) throw truncated('an L2 table');
       if (seen.has(table)) throw new ImageRefused('image_corrupt', 'Two parts of the disk share one L2 table.');
       seen.add(table);
-      await checkTable(reader, table, header);
+      clusters += await checkTable(reader, table, header);
     }
   }
+  return clusters;
 };
 
-const checkTable = async (reader: ImageReader, table: number, { clusterBits, entryBytes }: Header): Promise<void> => {
+const checkTable = async (reader: ImageReader, table: number, { clusterBits, entryBytes }: Header): Promise<number> => {
+  let clusters = 0;
   for await (const buffer of pieces(reader, table, 2 ** clusterBits, 'an L2 table')) {
     for (let at = 0; at + entryBytes <= buffer.length; at += entryBytes) {
       if (buffer.readUInt32BE(at) === 0 && buffer.readUInt32BE(at + 4) === 0) continue;
@@ -109,8 +115,10 @@ const checkTable = async (reader: ImageReader, table: number, { clusterBits, ent
       const compressed = (entry & compressedFlag) !== 0n;
       const offset = compressed ? entry & ((1n << BigInt(62 - (clusterBits - 8))) - 1n) : entry & offsetMask;
       if (offset >= BigInt(reader.bytes)) throw truncated('a cluster');
+      if (compressed || (offset !== 0n && (entryBytes === 16 || (entry & readsAsZeros) === 0n))) clusters += 1;
     }
   }
+  return clusters;
 };
 
 async function* pieces(reader: ImageReader, offset: number, length: number, what: string): AsyncGenerator<Buffer> {

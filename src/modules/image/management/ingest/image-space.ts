@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
-import { Config } from '../../../core/config/config';
-import type { ImageConfig } from '../contract/image.config';
-import { ImageFiles } from './image-files';
+import { Config } from '../../../../core/config/config';
+import type { ImageConfig } from '../../contract/image.config';
+import { ImageFiles } from '../image-files';
 
 const lookMs = 250;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { inspectImage, type ImageFacts } from './image-header';
-import { ImageRefused } from './image-refused';
+import { ImageRefused } from '../image-refused';
 
 const tib = 1024 ** 4;
 /** No piece that is asked for may be larger: sizes claimed by a file are never allocated. */
@@ -44,10 +44,72 @@ const qcow2 = (change: (b: Buffer) => void = () => undefined): Buffer => {
 };
 
 it('takes qcow2 and raw', async () => {
-  expect(await inspect(qcow2())).toEqual({ format: 'qcow2', virtualBytes: 1_048_576 });
-  expect(await inspect(qcow2(), 'qcow2')).toEqual({ format: 'qcow2', virtualBytes: 1_048_576 });
-  expect(await inspect(Buffer.alloc(1_000_001, 1))).toEqual({ format: 'raw', virtualBytes: 1_000_001 });
-  expect(await inspect(Buffer.from('x'))).toEqual({ format: 'raw', virtualBytes: 1 });
+  expect(await inspect(qcow2())).toEqual({ format: 'qcow2', virtualBytes: 1_048_576, dataBytes: 65_536 });
+  expect(await inspect(qcow2(), 'qcow2')).toEqual({ format: 'qcow2', virtualBytes: 1_048_576, dataBytes: 65_536 });
+  expect(await inspect(Buffer.alloc(1_000_448, 1))).toEqual({ format: 'raw', virtualBytes: 1_000_448, dataBytes: 1_000_448 });
+  expect(await inspect(Buffer.alloc(512, 0))).toEqual({ format: 'raw', virtualBytes: 512, dataBytes: 512 });
+});
+
+it('counts what an image unfolds to: one place of the file as often as the disk names it, and zeros not at all', async () => {
+  const many = qcow2((b) => {
+    for (let i = 0; i < 10; i++) b.writeBigUInt64BE((1n << 62n) | 196_608n, 131_072 + 8 * i);
+    b.writeBigUInt64BE(0x8000_0000_0000_0000n | 196_608n | 1n, 131_072 + 80);
+  });
+  expect(await inspect(many)).toMatchObject({ dataBytes: 10 * 65_536 });
+  expect(await inspect(qcow2((b) => b.writeBigUInt64BE(0n, 65_536)))).toMatchObject({ dataBytes: 0 });
+});
+
+const said = (file: Buffer): Promise<string> => inspect(file).then(() => 'accepted', (error: Error) => error.message);
+
+it.each<[string, RegExp, Buffer]>([
+  ['a web page', /no disk.*web page/, Buffer.from('\n<!DOCTYPE html>\n<html><body>404 – not here</body></html>')],
+  ['a web page of whole sectors', /web page/, Buffer.from('<html>'.padEnd(1024, ' .'))],
+  ['an XML answer', /web page/, Buffer.from('<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>')],
+  ['a JSON answer', /like a text/, Buffer.from('{"message": "Not Found"}')],
+  ['a text of whole sectors with a character cut in two', /like a text/, Buffer.from(`${'a'.repeat(511)}é${'a'.repeat(1024)}`.padEnd(2048, 'b').slice(0, 2047))],
+  ['one byte', /like a text/, Buffer.from('x')],
+  ['bytes of no whole sectors', /are 1000001, which is no whole number of sectors/, Buffer.alloc(1_000_001, 1)],
+])('refuses %s as no disk, and says why', async (_what, words, file) => {
+  expect(await codeOf(file)).toBe('not_a_disk');
+  expect(await codeOf(file, 'raw')).toBe('not_a_disk');
+  expect(await said(file)).toMatch(words);
+});
+
+it('takes what a firmware could boot, whatever its size', async () => {
+  const odd = (write: (b: Buffer) => void): Buffer => {
+    const b = Buffer.alloc(40_001);
+    write(b);
+    return b;
+  };
+  expect(await codeOf(odd((b) => b.writeUInt16LE(0xaa55, 510)))).toBe('accepted');
+  expect(await codeOf(odd((b) => b.write('EFI PART', 512)))).toBe('accepted');
+  expect(await codeOf(odd((b) => b.write('EFI PART', 4096)))).toBe('accepted');
+  expect(await codeOf(odd((b) => b.write('CD001', 32_769)))).toBe('accepted');
+});
+
+it.each<[string, string, RegExp]>([
+  ['gzip', '\x1f\x8b\x08', /is gzip\. .*unpack it first \(gunzip\)/],
+  ['xz', '\xfd7zXZ\0', /is xz\. .*\(unxz\)/],
+  ['zstd', '\x28\xb5\x2f\xfd', /is Zstandard\. .*\(unzstd\)/],
+  ['bzip2', 'BZh91AY', /is bzip2\. .*\(bunzip2\)/],
+  ['LZ4', '\x04\x22\x4d\x18', /is LZ4\. .*\(unlz4\)/],
+  ['zip', 'PK\x03\x04', /is zip\. It is an archive.*\(unzip\).*the disk image in it/],
+  ['7z', '7z\xbc\xaf\x27\x1c', /is 7z\. .*7z x/],
+])('refuses %s with the advice that fits, and no other', async (_what, magic, words) => {
+  const message = await said(Buffer.concat([Buffer.from(magic, 'latin1'), Buffer.alloc(5000, 3)]));
+  expect(message).toMatch(words);
+  expect(message).not.toContain('qemu-img');
+});
+
+it('tells an OVA from other archives, and says to unpack it and then to convert', async () => {
+  const tar = (name: string): Buffer => {
+    const b = Buffer.alloc(2048);
+    b.write(name);
+    b.write('ustar', 257);
+    return b;
+  };
+  expect(await said(tar('machine.ovf'))).toMatch(/an OVA\. .*tar -xf.*then|an OVA\. .*tar -xf.*convert the disk in it/);
+  expect(await said(tar('disk.img'))).toMatch(/a tar archive\. .*tar -xf/);
 });
 
 it.each<[string, string, (b: Buffer) => void]>([

@@ -1,14 +1,13 @@
 import { open } from 'node:fs/promises';
 import { injectable } from 'inversify';
 import { z } from 'zod';
-import { Config } from '../../../core/config/config';
-import { ExecError } from '../../../core/host/exec';
-import { KeyedMutex } from '../../../core/host/keyed-mutex';
-import { execSandboxed } from '../../../core/host/sandbox';
-import { sandboxUsers } from '../../../core/host/sandbox-users';
-import type { ImageConfig } from '../contract/image.config';
+import { Config } from '../../../../core/config/config';
+import { ExecError } from '../../../../core/host/exec';
+import { execSandboxed } from '../../../../core/host/sandbox';
+import { sandboxUsers } from '../../../../core/host/sandbox-users';
+import type { ImageConfig } from '../../contract/image.config';
 import type { ImageFacts } from './image-header';
-import { ImageRefused } from './image-refused';
+import { ImageRefused } from '../image-refused';
 
 const infoSchema = z.object({
   format: z.string(),
@@ -29,8 +28,6 @@ const slackBytes = 1024 * 1024;
 export class QemuImg {
   private readonly config: ImageConfig;
   private readonly user: number;
-  /** One conversion at a time: they saturate a disk. */
-  private readonly mutex = new KeyedMutex();
 
   constructor(config: Config) {
     this.config = config.section<ImageConfig>('image');
@@ -49,9 +46,17 @@ export class QemuImg {
 
   /** Unfolds an image into a sparse raw file. Throws `ImageRefused`; `ENOSPC` as an error with that code. */
   async convert(from: string, to: string, facts: ImageFacts, signal: AbortSignal): Promise<void> {
-    await this.mutex.run('convert', () =>
-      this.run(['convert', '-f', facts.format, '-O', 'raw', '-S', '4k', '--', from, to], { from, to }, this.config.convertSeconds, facts.virtualBytes + slackBytes, signal),
-    );
+    await this.run(['convert', '-f', facts.format, '-O', 'raw', '-S', '4k', '--', from, to], { from, to }, this.config.convertSeconds, facts.virtualBytes + slackBytes, signal);
+  }
+
+  /** Where a raw file has its holes, one extent a line of JSON; null when it has too many extents to tell, or cannot be asked. */
+  async map(path: string, signal: AbortSignal): Promise<string | null> {
+    try {
+      return (await this.run(['map', '--output=json', '-f', 'raw', '--', path], { from: path }, infoSeconds, slackBytes, signal)).stdout;
+    } catch (error) {
+      if (error instanceof ImageRefused) return null;
+      throw error;
+    }
   }
 
   private async run(args: string[], files: { from: string; to?: string }, seconds: number, fileBytes: number, signal?: AbortSignal): Promise<{ stdout: string }> {
@@ -63,9 +68,9 @@ export class QemuImg {
       await this.letIn(from, 'r', 0o640);
       if (to !== undefined) await this.letIn(to, 'w', 0o660);
       const sandbox = { user: this.user, readOnly: [from], writable: to === undefined ? [] : [to], network: 'none' } as const;
-      return await execSandboxed(['prlimit', ...limits, '--', 'nice', '-n', '10'], 'qemu-img', args, sandbox, {
+      return await execSandboxed(['prlimit', ...limits, '--', 'nice', '-n', '12', 'ionice', '-t', '-c', '3'], 'qemu-img', args, sandbox, {
         timeoutMs: seconds * 1000,
-        maxBuffer: 1024 * 1024,
+        maxBuffer: 4 * 1024 * 1024,
         env: { PATH: process.env['PATH'], LC_ALL: 'C', MALLOC_ARENA_MAX: '2' },
         ...(signal && { signal }),
       });

@@ -1,0 +1,32 @@
+import { becomeNobody } from '../../../../core/host/limited-child';
+import { ImageRefused } from '../image-refused';
+import { bytesJob, source, type BytesReport } from './bytes-messages';
+import { digestFile } from './file-digest';
+import { inspectImage } from './image-header';
+import { OpenFile } from './open-file';
+
+/** The process that reads the bytes of one image: what is in them can end, or keep busy, this one only. It ends with whoever started it. */
+const look = async (message: unknown): Promise<BytesReport> => {
+  const { inspect, digests, extents } = bytesJob.parse(message);
+  const file = await OpenFile.of(source);
+  try {
+    const facts = inspect && (await inspectImage(file, inspect.claimed, inspect.maxVirtualBytes));
+    const { sha256, sha512 } = await digestFile(file, digests, extents);
+    return { kind: 'done', facts, sha256: sha256 ?? null, sha512: sha512 ?? null };
+  } catch (error) {
+    if (error instanceof ImageRefused) return { kind: 'refused', code: error.code, message: error.message };
+    throw error;
+  }
+};
+
+process.once('disconnect', () => process.exit(0));
+process.once('message', (message) => {
+  becomeNobody();
+  void look(message).then(
+    (report) => process.send?.(report, undefined, undefined, () => process.exit(0)),
+    (error: unknown) => {
+      process.stderr.write(`${String(error)}\n`);
+      process.exit(1);
+    },
+  );
+});

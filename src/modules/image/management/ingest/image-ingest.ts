@@ -1,0 +1,176 @@
+import { open, rename } from 'node:fs/promises';
+import { injectable } from 'inversify';
+import { Config } from '../../../../core/config/config';
+import { SparseWriter } from '../../../../core/host/sparse-writer';
+import type { ImageConfig } from '../../contract/image.config';
+import { ImageFetcher } from '../fetch/image-fetcher';
+import { ImageFiles } from '../image-files';
+import { ImageRefused } from '../image-refused';
+import type { DigestName } from './bytes-messages';
+import { FairTurns } from './fair-turns';
+import { ImageBytes } from './image-bytes';
+import type { ImageFacts } from './image-header';
+import { ImageSpace } from './image-space';
+import { QemuImg } from './qemu-img';
+
+/** Disks work in blocks of 4 KiB at most: a size that is no multiple would lose its last sectors on such a disk. */
+const blockBytes = 4096;
+const lookMs = 500;
+
+export interface ReceivedSource {
+  path: string;
+  bytes: number;
+  /** Null: not known yet. */
+  sha256: string | null;
+  sha512: string | null;
+  /** As the server of an import named it; it decides nothing. */
+  contentType: string | null;
+}
+
+/** What is to become of a source. */
+export interface Wanted {
+  projectId: string;
+  /** Format that the user named. */
+  claimed: ImageFacts['format'] | null;
+  /** `sha256:<hex>` or `sha512:<hex>` in lower case. */
+  checksum: string | null;
+}
+
+export interface StoredFacts {
+  raw: string;
+  sha256: string;
+  sourceFormat: ImageFacts['format'];
+  sourceBytes: number;
+  virtualBytes: number;
+}
+
+/**
+ * From bytes of a stranger to a raw image: receive, verify, inspect, convert, sync. Whatever reads the bytes is a child without rights, at low
+ * priority; only a few are at it at once, each project in its turn. Files are the caller's to discard.
+ */
+@injectable()
+export class ImageIngest {
+  private readonly config: ImageConfig;
+  private readonly turns: FairTurns;
+
+  constructor(
+    private readonly files: ImageFiles,
+    private readonly fetcher: ImageFetcher,
+    private readonly bytes: ImageBytes,
+    private readonly qemuImg: QemuImg,
+    private readonly space: ImageSpace,
+    config: Config,
+  ) {
+    this.config = config.section<ImageConfig>('image');
+    this.turns = new FairTurns(this.config.workers, this.config.workersPerProject);
+  }
+
+  /**
+   * Writes a stream to a new file at `path`. Throws `ImageRefused`, `ENOSPC`, the signal's reason, and what the stream throws.
+   * @param announced bytes that should arrive (Content-Length); null when nobody said
+   */
+  async receive(chunks: (signal: AbortSignal) => AsyncIterable<Buffer>, path: string, announced: number | null, outer: AbortSignal): Promise<ReceivedSource> {
+    if (announced !== null && announced > this.config.maxBytes) throw this.tooLarge();
+    const hold = this.space.open();
+    try {
+      await hold.expect(announced ?? 0);
+      const file = await this.files.openForChild(path);
+      try {
+        const writer = new SparseWriter(file);
+        for await (const chunk of chunks(AbortSignal.any([outer, hold.signal]))) {
+          if (writer.bytes + chunk.length > this.config.maxBytes) throw this.tooLarge();
+          await writer.write(chunk);
+          hold.wrote(writer.bytes);
+        }
+        if (announced !== null && writer.bytes < announced) throw new ImageRefused('image_truncated', `Only ${writer.bytes} of ${announced} bytes arrived.`);
+        await writer.finish();
+        return { path, bytes: writer.bytes, sha256: null, sha512: null, contentType: null };
+      } finally {
+        await file.close();
+      }
+    } finally {
+      hold.close();
+    }
+  }
+
+  /** Fetches a URL to a new file at `path`. Throws as the fetcher does. */
+  async fetch(url: string, path: string, checksum: string | null, signal: AbortSignal): Promise<ReceivedSource> {
+    return { path, ...(await this.fetcher.fetch(url, path, checksum?.startsWith('sha512:') ?? false, signal)) };
+  }
+
+  /** Checks the source against what was promised, and makes the raw file of it at `raw`: whole, sparse, a multiple of 4096 bytes long, and on the disk. */
+  async convert(source: ReceivedSource, raw: string, wanted: Wanted, signal: AbortSignal): Promise<StoredFacts> {
+    if (source.bytes === 0) throw new ImageRefused('image_empty', 'The image has no bytes.');
+    try {
+      return await this.turns.run(wanted.projectId, signal, () => this.unfold(source, raw, wanted, signal));
+    } catch (error) {
+      const { contentType } = source;
+      if (!(error instanceof ImageRefused) || contentType === null || !saidOf.has(error.code)) throw error;
+      throw new ImageRefused(error.code, `${error.message} Its server calls it ${contentType}.`, { cause: error });
+    }
+  }
+
+  private async unfold(source: ReceivedSource, raw: string, wanted: Wanted, signal: AbortSignal): Promise<StoredFacts> {
+    const { facts, sha256 } = await this.inspect(source, wanted, signal);
+    const virtualBytes = Math.ceil(facts.virtualBytes / blockBytes) * blockBytes;
+    if (facts.format === 'raw') {
+      await rename(source.path, raw);
+    } else {
+      await this.qemuImg.confirm(source.path, facts);
+      await this.write(source.path, raw, facts, signal);
+    }
+    const file = await open(raw, 'r+');
+    try {
+      const { size } = await file.stat();
+      if (size < facts.virtualBytes) throw new ImageRefused('conversion_failed', `The conversion gave ${size} of ${facts.virtualBytes} bytes.`);
+      await file.truncate(virtualBytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    const known = facts.format === 'raw' && virtualBytes === source.bytes ? sha256 : null;
+    return { raw, sha256: known ?? (await this.digest(raw, signal)), sourceFormat: facts.format, sourceBytes: source.bytes, virtualBytes };
+  }
+
+  /** What the source is, once it is what was promised. Its digests are taken only where somebody needs them. */
+  private async inspect(source: ReceivedSource, { claimed, checksum }: Wanted, signal: AbortSignal): Promise<{ facts: ImageFacts; sha256: string | null }> {
+    const { maxVirtualBytes } = this.config;
+    const [algorithm, promised] = checksum === null ? [null, null] : (checksum.split(':') as [DigestName, string]);
+    const missing = algorithm !== null && source[algorithm] === null ? [algorithm] : [];
+    const extents = missing.length > 0 ? await this.qemuImg.map(source.path, signal) : null;
+    const done = await this.bytes.read(source.path, { digests: missing, extents, inspect: { claimed, maxVirtualBytes } }, signal);
+    const got = { sha256: done.sha256 ?? source.sha256, sha512: done.sha512 ?? source.sha512 };
+    if (algorithm !== null && got[algorithm] !== promised) {
+      throw new ImageRefused('checksum_mismatch', `The bytes have the ${algorithm === 'sha512' ? 'SHA-512' : 'SHA-256'} ${got[algorithm]}, and should have ${promised}.`);
+    }
+    if (!done.facts) throw new Error('the child inspected nothing');
+    return { facts: done.facts, sha256: got.sha256 };
+  }
+
+  /** Unfolds an image. What it may write is bounded by its own tables, and by the room that there is. */
+  private async write(from: string, raw: string, facts: ImageFacts, signal: AbortSignal): Promise<void> {
+    const hold = this.space.open();
+    const timer = setInterval(() => void this.files.allocatedBytes(raw).then((bytes) => hold.wrote(bytes)), lookMs);
+    try {
+      await hold.expect(Math.min(facts.dataBytes, facts.virtualBytes));
+      await this.qemuImg.convert(from, raw, facts, AbortSignal.any([signal, hold.signal]));
+    } finally {
+      clearInterval(timer);
+      hold.close();
+    }
+  }
+
+  private async digest(path: string, signal: AbortSignal): Promise<string> {
+    const extents = await this.qemuImg.map(path, signal);
+    const { sha256 } = await this.bytes.read(path, { inspect: null, digests: ['sha256'], extents }, signal);
+    if (sha256 === null) throw new Error('the child hashed nothing');
+    return sha256;
+  }
+
+  private tooLarge(): ImageRefused {
+    return new ImageRefused('image_too_large', `The image is larger than the ${this.config.maxBytes} bytes that are allowed.`);
+  }
+}
+
+/** Refusals that the name which a server gives to its bytes explains. */
+const saidOf = new Set<ImageRefused['code']>(['not_a_disk', 'unsupported_format', 'format_mismatch', 'image_truncated']);
