@@ -169,17 +169,17 @@ export class EmbeddedPostgres {
     return `postgres://vcstack:${encodeURIComponent(password)}@/${database}?host=${encodeURIComponent(this.options.runDirectory)}&port=${port}`;
   }
 
-  /** pg_ctl leaves a daemon behind that keeps inherited descriptors open: its output goes to a file, never to a pipe of ours. */
+  /** The server's user for good: no capability, and no program that gives one back. pg_ctl leaves a daemon behind that keeps inherited descriptors open: its output goes to a file, never to a pipe of ours. */
   private async run(native: string, program: string, args: string[], owner: SystemUser): Promise<void> {
     const logFile = join(this.options.directory, 'setup.log');
     const log = await open(logFile, 'a', 0o600);
     const ended = new Promise<void>((done, fail) => {
-      const child = spawn(join(native, 'bin', program), args, {
+      const identity = process.getuid?.() === 0 ? [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups', '--inh-caps=-all', '--bounding-set=-all'] : [];
+      const child = spawn('setpriv', [...identity, '--no-new-privs', '--', join(native, 'bin', program), ...args], {
         stdio: ['ignore', log.fd, log.fd],
         detached: true,
         cwd: '/',
         env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', LD_LIBRARY_PATH: join(native, 'lib') },
-        ...(process.getuid?.() === 0 && owner),
       });
       const timer = setTimeout(() => child.kill('SIGKILL'), startTimeoutMs + 30_000);
       child.on('error', fail);

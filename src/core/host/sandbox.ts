@@ -1,5 +1,5 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { exec, ExecError, type ExecOptions, type ExecResult } from './exec';
 import { findProgram } from './find-program';
 import { SandboxMissing } from './sandbox-missing';
@@ -56,6 +56,15 @@ const groupsOf = async (devices: readonly string[]): Promise<number[]> => {
   return found.flatMap((node) => (node && (node.mode & 0o006) !== 0o006 && (node.mode & 0o060) === 0o060 ? [node.gid] : []));
 };
 
+/** Of a program that was put elsewhere than under /usr: its folder, and where that is the `bin` of a tree, what the tree keeps for its programs. */
+const belongingsOf = async (program: string): Promise<string[]> => {
+  if (!program.startsWith('/')) return [];
+  const folders = [program, await realpath(program).catch(() => program)].map((path) => dirname(path));
+  const trees = folders.filter((folder) => basename(folder) === 'bin').flatMap((folder) => ['lib', 'lib64', 'libexec', 'share'].map((name) => join(dirname(folder), name)));
+  const there = await Promise.all(trees.map((path) => stat(path).then((found) => found.isDirectory(), () => false)));
+  return [...new Set([...folders, ...trees.filter((_, n) => there[n])])];
+};
+
 const isRoot = (): boolean => process.getuid?.() === 0;
 
 /** The user's change, its groups and the end of every way back: what setpriv(1) is told. */
@@ -80,11 +89,8 @@ const privileges = async (sandbox: Sandbox): Promise<string[]> => {
 export const sandboxed = async (program: string, args: readonly string[], sandbox: Sandbox): Promise<[string, string[]]> => {
   const bwrap = await findProgram('bwrap');
   if (bwrap === null) throw new SandboxMissing();
-  // A program that was put elsewhere than under /usr comes with what lies beside it.
-  const elsewhere = (path: string): boolean => !path.startsWith('/usr/');
-  const places = program.startsWith('/') ? [program, await realpath(program).catch(() => program)] : [];
-  const beside = places.filter(elsewhere).map((path) => dirname(path));
-  const readOnly = [...beside, ...(sandbox.readOnly ?? []).filter(elsewhere)];
+  const elsewhere = (path: string): boolean => !path.startsWith('/usr/') && !merged.includes(path);
+  const readOnly = [...(await belongingsOf(program)).filter(elsewhere), ...(sandbox.readOnly ?? []).filter(elsewhere)];
   const writable = sandbox.writable ?? [];
   const devices = sandbox.devices ?? [];
   const bind = (how: string, paths: readonly string[]): string[] => paths.flatMap((path) => [how, path, path]);
