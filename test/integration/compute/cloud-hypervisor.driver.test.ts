@@ -1,8 +1,12 @@
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { exec } from '../../../src/core/host/exec';
+import { ChClient } from '../../../src/modules/compute/node/drivers/cloud-hypervisor/ch-client';
+import { unixTransport } from '../../../src/modules/compute/node/drivers/cloud-hypervisor/ch-transport';
 import { CloudHypervisorDriver } from '../../../src/modules/compute/node/drivers/cloud-hypervisor/cloud-hypervisor.driver';
 import type { SimulationKnobs } from '../../../src/modules/compute/node/drivers/simulated-vmm/knobs';
 import type { VmSpec } from '../../../src/modules/compute/node/drivers/vmm-driver';
@@ -85,6 +89,9 @@ describe('cloud-hypervisor: what only it does', () => {
 
   it('starts without Landlock where the kernel has none that the VMM can use', async () => {
     const driver = driverOf({ landlock: false }, 'no-landlock');
+    const { capabilities, warning } = await driver.probe();
+    expect(capabilities).not.toContain('landlock');
+    expect(warning).toContain('Landlock: this kernel has no Landlock that Cloud Hypervisor can use');
     for (const run of ['first', 'second']) {
       const handle = await driver.start({ ...spec, runDir: join(directory, run), logDir: join(directory, `${run}-log`) });
       expect(await driver.state(handle)).toBe('running');
@@ -101,6 +108,31 @@ describe('cloud-hypervisor: what only it does', () => {
       const driver = driverOf();
       const handle = await driver.start({ ...spec, netns, nics: [{ id: 'n', tap: 't-vmm-tap', mac: '52:54:00:00:00:01', mtu: 1450 }] });
       expect(await driver.state(handle)).toBe('running');
+      await driver.kill(handle);
+    } finally {
+      await exec('ip', ['netns', 'del', netns]);
+    }
+  });
+
+  it('confines every VM by Landlock, whatever became of one whose tap vanished', async () => {
+    const netns = 't-vmm-ch-ll';
+    const nics = [{ id: 'n', tap: 't-vmm-tap', mac: '52:54:00:00:00:01', mtu: 1450 }];
+    const addTap = (): Promise<unknown> => exec('ip', ['-n', netns, 'tuntap', 'add', 'dev', 't-vmm-tap', 'mode', 'tap', 'group', String(testSandbox.tapGroup)]);
+    await exec('ip', ['netns', 'del', netns]).catch(() => undefined);
+    await exec('ip', ['netns', 'add', netns]);
+    try {
+      await addTap();
+      const driver = driverOf({ latencyMs: { 'vm.create': 3000 } }, 'slow-create');
+      expect((await driver.probe()).capabilities).toContain('landlock');
+      const failed = driver.start({ ...spec, netns, nics }).then(() => null, (error: unknown) => error);
+      // What is looked at before a start has been looked at once the VMM listens.
+      while (!existsSync(join(spec.runDir, 's', 'api.sock'))) await delay(5);
+      await exec('ip', ['-n', netns, 'link', 'del', 'dev', 't-vmm-tap']);
+      expect(await failed).toMatchObject({ code: 'vmm_refused', cause: { chain: expect.arrayContaining(['Path "/sys/class/net/t-vmm-tap" provided in landlock-rules does not exist']) } });
+      await addTap();
+      const handle = await driver.start({ ...spec, netns, nics });
+      const config = (await new ChClient(unixTransport(join(spec.runDir, 's', 'api.sock'), testUser)).info())?.config;
+      expect(config).toMatchObject({ landlock_enable: true });
       await driver.kill(handle);
     } finally {
       await exec('ip', ['netns', 'del', netns]);

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { parseChVersion } from '../../../src/modules/compute/node/drivers/cloud-hypervisor/ch-version';
 import type { VersionProfile } from '../../../src/modules/compute/node/drivers/simulated-vmm/profile';
 import { pvhGuest } from './pvh-guest';
 
@@ -24,9 +25,11 @@ export interface RealVmm {
 export const realVmm = (): RealVmm | null => {
   const binary = (process.env['PATH'] ?? '').split(delimiter).map((directory) => join(directory, 'cloud-hypervisor')).find((path) => can(path, constants.X_OK));
   if (binary === undefined || !can('/dev/kvm', constants.R_OK | constants.W_OK)) return null;
-  const major = Number(/v(\d+)/.exec(spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout)?.[1] ?? 0);
-  if (major === 0) return null;
-  return { binary, profile: major >= 54 ? 'head' : major === 53 ? 'v53' : 'v50' };
+  const version = parseChVersion(spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout);
+  if (version === null) return null;
+  // Commits after a release are of the next one.
+  const release = version.major + (version.distance > 0 ? 1 : 0);
+  return { binary, profile: release >= 54 ? 'head' : release === 53 ? 'v53' : 'v50' };
 };
 
 /** Whether its guests run, which an emulated KVM does not always let them. Blocks until the test guest has said something, at most ten seconds. */

@@ -12,6 +12,6 @@ export class VmmInventorySource extends InventorySource {
   }
 
   override async collect(): Promise<VmmInventory[]> {
-    return Promise.all(this.drivers.all().map((driver) => driver.probe()));
+    return this.drivers.inventory();
   }
 }

@@ -46,11 +46,11 @@ export class VmmDrivers {
   }
 
   /**
-   * The best usable VMM, found once by probing: Cloud Hypervisor, then QEMU on KVM, then QEMU in software, then the simulation.
+   * The best usable VMM by the last probe: Cloud Hypervisor, then QEMU on KVM, then QEMU in software, then the simulation.
    * Throws a permanent `VerbFailure` `no_usable_vmm` with every reason; then the next call probes anew.
    */
   async best(): Promise<VmmDriver> {
-    this.choice ??= this.choose();
+    this.choice ??= this.probe().then((probed) => pick(probed));
     try {
       return await this.choice;
     } catch (error) {
@@ -59,13 +59,28 @@ export class VmmDrivers {
     }
   }
 
-  private async choose(): Promise<VmmDriver> {
-    const probed = await Promise.all(this.all().map(async (driver) => ({ driver, vmm: await driver.probe() })));
-    const [first] = probed.filter(({ vmm }) => vmm.usable).sort((a, b) => rank(a.vmm) - rank(b.vmm));
-    if (first) return first.driver;
-    throw new VerbFailure('no_usable_vmm', 'No VMM can run guests on this host.', true, {}, { detail: probed.map(({ vmm }) => `${vmm.kind}: ${vmm.reason}`).join('; ') });
+  /** What the host can do, and a new choice of the best: what failed once may work by now. */
+  async inventory(): Promise<VmmInventory[]> {
+    const probed = await this.probe();
+    if (probed.some(({ vmm }) => vmm.usable)) this.choice = Promise.resolve(pick(probed));
+    return probed.map(({ vmm }) => vmm);
+  }
+
+  private probe(): Promise<Probed[]> {
+    return Promise.all(this.all().map(async (driver) => ({ driver, vmm: await driver.probe() })));
   }
 }
+
+interface Probed {
+  driver: VmmDriver;
+  vmm: VmmInventory;
+}
+
+const pick = (probed: readonly Probed[]): VmmDriver => {
+  const [first] = probed.filter(({ vmm }) => vmm.usable).sort((a, b) => rank(a.vmm) - rank(b.vmm));
+  if (first) return first.driver;
+  throw new VerbFailure('no_usable_vmm', 'No VMM can run guests on this host.', true, {}, { detail: probed.map(({ vmm }) => `${vmm.kind}: ${vmm.reason}`).join('; ') });
+};
 
 const makeDriver = (kind: Kind, { cloudHypervisor, qemu, simulated, accel }: ComputeConfig, sandbox: VmmSandboxOptions, cacheDir: string, log: Logger): VmmDriver => {
   switch (kind) {

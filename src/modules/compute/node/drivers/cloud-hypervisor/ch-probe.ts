@@ -2,18 +2,20 @@ import { chown, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
 import { exec } from '../../../../../core/host/exec';
 import { findProgram } from '../../../../../core/host/find-program';
 import { innerPid, signalProcess, waitGone } from '../../../../../core/host/process-identity';
 import { readTail } from '../../../../../core/host/spawn-sandboxed';
 import { copyKernel, findKernel, kernelBanner, kvmObstacle, trialCommandLine, trialDeadlines } from '../common/host-kernel';
 import { spawnVmm, type SpawnedVmm } from '../common/spawn-vmm';
-import { cachedTrial, type Trial } from '../common/trial-cache';
+import { cachedTrial, trial, type Trial } from '../common/trial-cache';
 import type { VmmSandboxOptions } from '../common/vmm-sandbox';
 import { ChClient } from './ch-client';
 import type { ChPayload } from './ch-config';
 import { ChError } from './ch-error';
 import { unixTransport } from './ch-transport';
+import { parseChVersion } from './ch-version';
 
 export interface ChProbeOptions {
   binary: string;
@@ -30,9 +32,17 @@ export interface ChFacts {
   version: string;
   usable: boolean;
   reason: string;
+  /** VMs are confined by Landlock. */
+  landlock: boolean;
+  /** Why they are not; empty when they are. */
+  landlockReason: string;
+  /** The firmware's tables can carry names. */
+  names: boolean;
 }
 
 const startDeadlineMs = 15_000;
+/** Of a configuration as the VMM repeats it. */
+const chAbilities = z.object({ landlock_enable: z.boolean().nullish(), platform: z.object({ system_product_name: z.string().nullish() }).nullish() });
 const trialMemory = 256 * 1024 * 1024;
 
 /** Waits until the VMM behind the socket answers and is the process that was started: a stale socket may be another's. Throws `ChError`. */
@@ -54,8 +64,39 @@ export const awaitApi = async (client: ChClient, spawned: SpawnedVmm, logFile: s
   }
 };
 
-/** Boots the host's kernel without a disk and waits for its first words on the serial port. */
-const boot = async (binary: string, kernel: string, { trialUser, readOnlyPaths }: VmmSandboxOptions): Promise<Trial> => {
+/** What a trial found out besides whether guests run. */
+const chTrial = trial.extend({
+  /** The VMM confined itself, and its guest ran so. */
+  landlock: z.boolean(),
+  landlockReason: z.string(),
+  /** It takes the names in the firmware's tables. */
+  names: z.boolean(),
+});
+type ChTrial = z.output<typeof chTrial>;
+
+/** What the VMM says when the kernel cannot confine it. Nothing else means that. */
+const landlockImpossible = 'Failed to apply landlock config';
+
+const noAbilities = { landlock: false, landlockReason: '', names: false };
+
+/** Waits for the first words of a booted kernel. */
+const hear = async (spawned: SpawnedVmm, serial: string, log: string): Promise<Trial> => {
+  const end = Date.now() + trialDeadlines.longest;
+  let heard = 0;
+  for (let silent = Date.now(); Date.now() < end && Date.now() - silent < trialDeadlines.silence && !spawned.hasEnded(); await delay(20)) {
+    const text = await readFile(serial, 'utf8').catch(() => '');
+    if (text.includes(kernelBanner)) return { works: true, reason: '' };
+    if (text.length !== heard) silent = Date.now();
+    heard = text.length;
+  }
+  return { works: false, reason: spawned.hasEnded() ? `a trial guest ended: ${(await readTail(log)).split('\n').at(-1) ?? ''}` : 'a trial guest hung' };
+};
+
+/**
+ * Creates a VM as instances' are, sees what of it the VMM knows, and boots the host's kernel in it if there is one. Null when the kernel cannot confine the
+ * VMM, which was asked to.
+ */
+const attempt = async (binary: string, kernel: string | null, landlock: boolean, { trialUser, readOnlyPaths }: VmmSandboxOptions, simulated: boolean): Promise<ChTrial | null> => {
   const directory = await mkdtemp(join(tmpdir(), 'vc-stack-probe-'));
   const own = join(directory, 'own');
   const socket = join(own, 'api.sock');
@@ -63,38 +104,38 @@ const boot = async (binary: string, kernel: string, { trialUser, readOnlyPaths }
   const log = join(directory, 'log');
   let spawned: SpawnedVmm | null = null;
   try {
-    const copy = await copyKernel(kernel, directory);
+    const copy = kernel === null ? null : await copyKernel(kernel, directory);
     await mkdir(own, { mode: 0o700 });
     await chown(own, trialUser, trialUser);
     spawned = await spawnVmm(binary, ['--api-socket', `path=${socket}`], {
       netns: null,
       logFile: log,
-      sandbox: { user: trialUser, readOnly: [...readOnlyPaths, copy], writable: [own], devices: ['/dev/kvm'] },
+      sandbox: { user: trialUser, readOnly: [...readOnlyPaths, ...(copy === null ? [] : [copy])], writable: [own], devices: simulated ? [] : ['/dev/kvm'] },
     });
     const client = new ChClient(unixTransport(socket, trialUser));
     await awaitApi(client, spawned, log);
     await client.create({
       cpus: { boot_vcpus: 1, max_vcpus: 1 },
       memory: { size: trialMemory },
-      payload: { kernel: copy, cmdline: trialCommandLine },
+      payload: { kernel: copy ?? '/none', cmdline: trialCommandLine },
       disks: [],
       net: [],
       rng: { src: '/dev/urandom' },
       serial: { mode: 'File', file: serial },
       console: { mode: 'Off' },
+      platform: { system_manufacturer: 'trial', system_product_name: 'trial', system_serial_number: 'trial' },
+      ...(landlock && { landlock_enable: true as const, landlock_rules: [{ path: own, access: 'rw' as const }] }),
     });
+    const config = chAbilities.parse((await client.info())?.config);
+    // What a VMM does not know it leaves out, silently.
+    const confined = landlock && config.landlock_enable === true;
+    const found = { landlock: confined, landlockReason: landlock && !confined ? 'this Cloud Hypervisor knows no Landlock' : '', names: config.platform?.system_product_name === 'trial' };
+    if (copy === null) return { works: true, reason: 'not tried: there is no kernel under /boot to boot', ...found };
     await client.boot();
-    const end = Date.now() + trialDeadlines.longest;
-    let heard = 0;
-    for (let silent = Date.now(); Date.now() < end && Date.now() - silent < trialDeadlines.silence && !spawned.hasEnded(); await delay(20)) {
-      const text = await readFile(serial, 'utf8').catch(() => '');
-      if (text.includes(kernelBanner)) return { works: true, reason: '' };
-      if (text.length !== heard) silent = Date.now();
-      heard = text.length;
-    }
-    return { works: false, reason: spawned.hasEnded() ? `a trial guest ended: ${(await readTail(log)).split('\n').at(-1) ?? ''}` : 'a trial guest hung' };
+    return { ...(await hear(spawned, serial, log)), ...found };
   } catch (error) {
-    return { works: false, reason: `a trial guest could not be started: ${(error as Error).message.slice(0, 300)}` };
+    if (landlock && error instanceof ChError && error.says(landlockImpossible)) return null;
+    return { works: false, reason: `a trial guest could not be started: ${(error as Error).message.slice(0, 300)}`, ...noAbilities };
   } finally {
     if (spawned) {
       signalProcess(spawned.process, 'SIGKILL');
@@ -104,23 +145,37 @@ const boot = async (binary: string, kernel: string, { trialUser, readOnlyPaths }
   }
 };
 
-const kvmTrial = async (options: ChProbeOptions, binary: string, version: string): Promise<Trial> => {
-  const obstacle = options.simulated ? null : await kvmObstacle();
-  if (obstacle !== null) return { works: false, reason: obstacle };
-  const kernel = await findKernel();
-  if (kernel === null) return { works: true, reason: 'not tried: there is no kernel under /boot to boot' };
-  return cachedTrial(join(options.cacheDir, 'cloud-hypervisor-kvm.json'), [release(), version, binary, kernel].join('|'), () => boot(binary, kernel, options.sandbox));
+const tryOut = async (binary: string, kernel: string | null, sandbox: VmmSandboxOptions, simulated: boolean): Promise<ChTrial> => {
+  const confined = await attempt(binary, kernel, true, sandbox, simulated);
+  if (confined !== null) return confined;
+  const open = await attempt(binary, kernel, false, sandbox, simulated);
+  return { ...(open ?? { works: false, reason: 'the trial contradicts itself', ...noAbilities }), landlock: false, landlockReason: 'this kernel has no Landlock that Cloud Hypervisor can use' };
 };
 
-/** What Cloud Hypervisor can do here: installed, with something that boots the guest, and KVM that really runs one (found out by booting a kernel). */
+/** Where the outcome of the trial is kept. */
+export const chTrialFile = ({ cacheDir }: Pick<ChProbeOptions, 'cacheDir'>): string => join(cacheDir, 'cloud-hypervisor-kvm.json');
+
+const kvmTrial = async (options: ChProbeOptions, binary: string, version: string): Promise<ChTrial> => {
+  const simulated = options.simulated === true;
+  const obstacle = simulated ? null : await kvmObstacle();
+  if (obstacle !== null) return { works: false, reason: obstacle, ...noAbilities };
+  const kernel = await findKernel();
+  return cachedTrial(chTrialFile(options), [release(), version, binary, kernel ?? 'none'].join('|'), chTrial, () => tryOut(binary, kernel, options.sandbox, simulated));
+};
+
+/**
+ * What Cloud Hypervisor can do here: installed, with something that boots the guest, and KVM that really runs one (found out by booting a kernel). What it
+ * is able to is found out in the same trial, never from its version, nor from what becomes of an instance.
+ */
 export const probeCh = async (options: ChProbeOptions): Promise<ChFacts> => {
+  const unusable = (version: string, reason: string): ChFacts => ({ version, usable: false, reason, ...noAbilities });
   const binary = await findProgram(options.binary);
-  if (!binary) return { version: '', usable: false, reason: `${options.binary} is not installed` };
+  if (!binary) return unusable('', `${options.binary} is not installed`);
   const { stdout } = await exec(binary, ['--version'], { timeoutMs: 10_000 }).catch(() => ({ stdout: '' }));
-  const version = /v(\d[\w.-]*)/.exec(stdout)?.[1] ?? '';
-  if (version === '') return { version, usable: false, reason: `${binary} does not say its version` };
-  if (options.payload.firmware === '' && options.payload.kernel === '') return { version, usable: false, reason: 'there is no firmware for it: put hypervisor-fw or CLOUDHV.fd beside the binary or into /usr/share/cloud-hypervisor, or set modules.compute.cloudHypervisor.firmware' };
-  const trial = await kvmTrial(options, binary, version);
-  if (!trial.works) return { version, usable: false, reason: `KVM does not work here: ${trial.reason}` };
-  return { version, usable: true, reason: trial.reason === '' ? 'KVM boots guests' : trial.reason };
+  const version = parseChVersion(stdout)?.text ?? '';
+  if (version === '') return unusable(version, `${binary} does not say its version`);
+  if (options.payload.firmware === '' && options.payload.kernel === '') return unusable(version, 'there is no firmware for it: put hypervisor-fw or CLOUDHV.fd beside the binary or into /usr/share/cloud-hypervisor, or set modules.compute.cloudHypervisor.firmware');
+  const { works, reason, landlock, landlockReason, names } = await kvmTrial(options, binary, version);
+  if (!works) return unusable(version, `KVM does not work here: ${reason}`);
+  return { version, usable: true, reason: reason === '' ? 'KVM boots guests' : reason, landlock, landlockReason, names };
 };

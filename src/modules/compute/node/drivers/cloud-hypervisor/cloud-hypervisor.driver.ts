@@ -15,7 +15,6 @@ import { handOver, socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
 import { forcedExit, VmmDriver, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
 import { ChClient } from './ch-client';
-import { ChError } from './ch-error';
 import { chConfig, chEvents, checkForCh, chLogs, chSockets } from './ch-config';
 import { firmwaresOf } from './ch-firmware';
 import { readEvents, shutDownInOrder } from './ch-events';
@@ -27,16 +26,11 @@ import { unixTransport } from './ch-transport';
 const deadlines = { shutdown: 5000, terminate: 3000, kill: 10_000, wait: 60_000 } as const;
 /** It looks there whether a tap is there and has several queues. */
 const tapFacts = ['/sys/class/net', '/sys/devices/virtual/net'];
-/** First releases with Landlock, and with names in the firmware's tables. */
-const landlockSince = 41;
-const namesSince = 53;
 
 /** Cloud Hypervisor by its API. One process is one VM: whatever goes wrong with it, ending the process cleans up. */
 export class CloudHypervisorDriver extends VmmDriver {
   readonly kind = 'cloud-hypervisor' as const;
   private facts: Promise<ChFacts> | null = null;
-  /** This VMM cannot use the kernel's Landlock: absent, or older than what it insists on (Linux 6.2 for v53). Only its answer to a vm.create tells. */
-  private landlockRefused = false;
   private readonly clients = new Map<string, { client: ChClient; verified: Promise<boolean> }>();
 
   constructor(
@@ -47,9 +41,13 @@ export class CloudHypervisorDriver extends VmmDriver {
   }
 
   async probe(): Promise<VmmInventory> {
-    this.facts = probeCh(this.options);
-    const { version, usable, reason } = await this.facts;
-    return { kind: this.kind, version, accel: 'kvm', usable, reason, capabilities: usable ? ['serial', 'power-button', 'reset', 'smbios', 'disk-locks', 'counters', ...firmwaresOf(this.options.payload)] : [] };
+    const fresh = probeCh(this.options);
+    // Starts go by what is known while it is found out anew.
+    this.facts ??= fresh;
+    const { version, usable, reason, landlock, landlockReason } = await fresh;
+    this.facts = fresh;
+    const warning = usable && !landlock ? { warning: `Cloud Hypervisor does not confine itself by Landlock: ${landlockReason}.` } : {};
+    return { kind: this.kind, version, accel: 'kvm', usable, reason, ...warning, capabilities: usable ? [...(landlock ? ['landlock'] : []), 'serial', 'power-button', 'reset', 'smbios', 'disk-locks', 'counters', ...firmwaresOf(this.options.payload)] : [] };
   }
 
   validate(spec: VmSpec): void {
@@ -67,8 +65,6 @@ export class CloudHypervisorDriver extends VmmDriver {
     const { firmware, kernel } = this.options.payload;
     const bootFile = firmware !== '' ? firmware : kernel;
     await checkBootFile(firmware !== '' ? 'firmware' : 'kernel', bootFile);
-    const release = Number.parseInt(facts.version, 10);
-    const landlock = !this.landlockRefused && release >= landlockSince;
     const files = await RunFiles.prepare(spec.runDir, spec.logDir);
     let spawned: SpawnedVmm | null = null;
     try {
@@ -83,7 +79,7 @@ export class CloudHypervisorDriver extends VmmDriver {
       if (!placement.enforced) this.log.debug({ instanceId: spec.instanceId, reason: placement.reason }, 'limits are not enforced');
       const client = new ChClient(unixTransport(join(socketFolder(spec), chSockets.api), spec.user));
       await awaitApi(client, spawned, logFile);
-      await chSession.launch(client, chConfig(spec, this.options.payload, { landlock, names: release >= namesSince }));
+      await chSession.launch(client, chConfig(spec, this.options.payload, facts));
       await spawned.release();
       return { driver: this.kind, instanceId: spec.instanceId, process: spawned.process, user: spec.user, runDir: spec.runDir, logDir: spec.logDir, startedAt: new Date().toISOString() };
     } catch (error) {
@@ -94,11 +90,6 @@ export class CloudHypervisorDriver extends VmmDriver {
       }
       await unlinkAll(socketFolder(spec), Object.values(chSockets));
       await files.rollback();
-      if (landlock && saysLandlock(error)) {
-        this.log.warn({ reason: (error as Error).message }, 'VMs run without Landlock: this kernel has none that Cloud Hypervisor can use');
-        this.landlockRefused = true;
-        return this.start(spec);
-      }
       throw asVerbFailure(error);
     }
   }
@@ -218,4 +209,3 @@ export class CloudHypervisorDriver extends VmmDriver {
 
 const keyOf = (handle: VmHandle): string => `${handle.process.pid}/${handle.process.startTime}`;
 
-const saysLandlock = (error: unknown): boolean => error instanceof VerbFailure && error.cause instanceof ChError && error.cause.says('landlock');

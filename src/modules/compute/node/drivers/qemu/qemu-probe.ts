@@ -6,7 +6,7 @@ import { exec } from '../../../../../core/host/exec';
 import { findProgram } from '../../../../../core/host/find-program';
 import { sandboxed } from '../../../../../core/host/sandbox';
 import { copyKernel, findKernel, kernelBanner, kvmObstacle, trialCommandLine, trialDeadlines } from '../common/host-kernel';
-import { cachedTrial, type Trial } from '../common/trial-cache';
+import { cachedTrial, trial as trialSchema, type Trial } from '../common/trial-cache';
 import type { VmmSandboxOptions } from '../common/vmm-sandbox';
 import { probeDisk, probeSectorBanner } from './probe-guest';
 import type { QemuAccel } from './qemu-arguments';
@@ -86,11 +86,14 @@ const tryKvm = async (binary: string, kernel: string | null, sandbox: VmmSandbox
   }
 };
 
+/** Where the outcome of the trial is kept. */
+export const qemuTrialFile = ({ cacheDir }: Pick<QemuProbeOptions, 'cacheDir'>): string => join(cacheDir, 'qemu-kvm.json');
+
 const kvmTrial = async (options: QemuProbeOptions, binary: string, version: string): Promise<Trial> => {
   const obstacle = await kvmObstacle();
   if (obstacle !== null) return { works: false, reason: obstacle };
   const kernel = await findKernel();
-  return cachedTrial(join(options.cacheDir, 'qemu-kvm.json'), [release(), version, binary, kernel ?? 'sector'].join('|'), () => tryKvm(binary, kernel, options.sandbox));
+  return cachedTrial(qemuTrialFile(options), [release(), version, binary, kernel ?? 'sector'].join('|'), trialSchema, () => tryKvm(binary, kernel, options.sandbox));
 };
 
 /** Version of an installed QEMU (`QEMU emulator version 7.2.22 (...)`), or null. */

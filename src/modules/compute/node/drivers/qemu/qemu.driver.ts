@@ -51,8 +51,11 @@ export class QemuDriver extends VmmDriver {
   }
 
   async probe(): Promise<VmmInventory> {
-    this.facts = probeQemu(this.options);
-    const { version, accel, usable, reason, warning, uefi } = await this.facts;
+    const fresh = probeQemu(this.options);
+    // Starts go by what is known while it is found out anew.
+    this.facts ??= fresh;
+    const { version, accel, usable, reason, warning, uefi } = await fresh;
+    this.facts = fresh;
     const capabilities = ['serial', 'power-button', 'reset', 'smbios', 'disk-locks', ...firmwares(uefi)];
     return { kind: this.kind, version, accel, usable, reason, ...(warning !== '' && { warning }), capabilities: usable ? capabilities : [] };
   }

@@ -102,7 +102,7 @@ function* segmentFaults(config: VmConfig): Generator<ConfigFault> {
     if (item.pci_segment >= segments) yield fault(`Invalid PCI segment id: ${item.pci_segment}`);
     if (item.pci_device_id === 0) yield fault('Given PCI device ID (0) is reserved');
   }
-  for (const rule of config.landlock_rules ?? []) if (!existsSync(rule.path)) yield fault(`Path ${rule.path} provided in landlock-rules does not exist`);
+  for (const rule of config.landlock_rules ?? []) if (!existsSync(rule.path)) yield fault(`Path ${JSON.stringify(rule.path)} provided in landlock-rules does not exist`);
 }
 
 function* faults(config: VmConfig, invalid: string): Generator<ConfigFault> {
