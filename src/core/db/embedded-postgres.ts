@@ -5,6 +5,7 @@ import { chmod, chown, cp, mkdir, open, readFile, readlink, realpath, rename, rm
 import { dirname, join, relative } from 'node:path';
 import { Client } from 'pg';
 import type { Logger } from 'pino';
+import { databaseName, ensureOwner, ownerRole } from './embedded-owner';
 import { ensureSystemUser, type SystemUser } from '../host/system-user';
 
 export interface EmbeddedPostgresOptions {
@@ -27,6 +28,8 @@ const findPackage = (name: string): string => {
 
 const startTimeoutMs = 60_000;
 const port = 5432;
+/** The cluster's first role, which PostgreSQL wants to be a superuser. It makes the owner and its database, and nothing else is done as it. */
+const superuser = 'vcstack';
 
 /**
  * The PostgreSQL server of an installation that was given no database URL: a real server from the npm package, on a Unix socket only, as an
@@ -35,6 +38,7 @@ const port = 5432;
 export class EmbeddedPostgres {
   private readonly data: string;
   private readonly passwordFile: string;
+  private readonly ownerPasswordFile: string;
 
   constructor(
     private readonly options: EmbeddedPostgresOptions,
@@ -42,9 +46,10 @@ export class EmbeddedPostgres {
   ) {
     this.data = join(options.directory, 'data');
     this.passwordFile = join(options.directory, 'password');
+    this.ownerPasswordFile = join(options.directory, 'owner-password');
   }
 
-  /** Makes the cluster if there is none, starts the server if it is down, and returns the URL of its database. */
+  /** Makes the cluster if there is none, starts the server if it is down, and returns the URL of its database: that of the owner, who is no superuser. */
   async start(): Promise<string> {
     const owner = await this.owner();
     await mkdir(this.options.directory, { recursive: true, mode: 0o755 });
@@ -53,11 +58,12 @@ export class EmbeddedPostgres {
     await mkdir(this.options.runDirectory, { recursive: true, mode: 0o700 });
     await chown(this.options.runDirectory, owner.uid, owner.gid);
     const native = await this.installBinaries();
-    const password = await this.password();
+    const password = await this.password(this.passwordFile);
+    const ownerPassword = await this.password(this.ownerPasswordFile);
     if (!existsSync(join(this.data, 'PG_VERSION'))) await this.initialise(native, owner, password);
     if (!(await this.answers(password))) await this.launch(native, owner);
-    await this.ensureDatabase(password);
-    return this.url(password, 'vcstack');
+    await ensureOwner(superuser, (database) => this.url(superuser, password, database), ownerPassword);
+    return this.url(ownerRole, ownerPassword, databaseName);
   }
 
   /** Fast shutdown: running transactions are rolled back, everything committed is on disk. Does nothing when it is down. */
@@ -101,11 +107,11 @@ export class EmbeddedPostgres {
     return target;
   }
 
-  private async password(): Promise<string> {
-    const known = await readFile(this.passwordFile, 'utf8').catch(() => null);
+  private async password(file: string): Promise<string> {
+    const known = await readFile(file, 'utf8').catch(() => null);
     if (known !== null) return known.trim();
     const password = randomBytes(24).toString('base64url');
-    await writeFile(this.passwordFile, password, { mode: 0o600 });
+    await writeFile(file, password, { mode: 0o600 });
     return password;
   }
 
@@ -119,7 +125,7 @@ export class EmbeddedPostgres {
     await writeFile(passwordCopy, password, { mode: 0o600 });
     await chown(passwordCopy, owner.uid, owner.gid);
     try {
-      await this.run(native, 'initdb', ['-D', this.data, '-U', 'vcstack', '-A', 'scram-sha-256', `--pwfile=${passwordCopy}`, '-E', 'UTF8', '--locale=C', '--data-checksums'], owner);
+      await this.run(native, 'initdb', ['-D', this.data, '-U', superuser, '-A', 'scram-sha-256', `--pwfile=${passwordCopy}`, '-E', 'UTF8', '--locale=C', '--data-checksums'], owner);
     } finally {
       await rm(passwordCopy, { force: true });
     }
@@ -142,7 +148,7 @@ export class EmbeddedPostgres {
   }
 
   private async answers(password: string): Promise<boolean> {
-    const client = new Client({ connectionString: this.url(password, 'postgres'), connectionTimeoutMillis: 5_000 });
+    const client = new Client({ connectionString: this.url(superuser, password, 'postgres'), connectionTimeoutMillis: 5_000 });
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -154,19 +160,8 @@ export class EmbeddedPostgres {
     }
   }
 
-  private async ensureDatabase(password: string): Promise<void> {
-    const client = new Client({ connectionString: this.url(password, 'postgres') });
-    await client.connect();
-    try {
-      const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', ['vcstack']);
-      if (found.rowCount === 0) await client.query('CREATE DATABASE vcstack');
-    } finally {
-      await client.end();
-    }
-  }
-
-  private url(password: string, database: string): string {
-    return `postgres://vcstack:${encodeURIComponent(password)}@/${database}?host=${encodeURIComponent(this.options.runDirectory)}&port=${port}`;
+  private url(role: string, password: string, database: string): string {
+    return `postgres://${role}:${encodeURIComponent(password)}@/${database}?host=${encodeURIComponent(this.options.runDirectory)}&port=${port}`;
   }
 
   /** The server's user for good: no capability, and no program that gives one back. pg_ctl leaves a daemon behind that keeps inherited descriptors open: its output goes to a file, never to a pipe of ours. */

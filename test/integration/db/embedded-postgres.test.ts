@@ -2,6 +2,8 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import pino from 'pino';
+import { createDataSource } from '../../../src/core/db/data-source';
+import { loadMigrations, runMigrations } from '../../../src/core/db/migrations';
 import { EmbeddedPostgres } from '../../../src/core/db/embedded-postgres';
 
 describe('embedded PostgreSQL', () => {
@@ -36,4 +38,61 @@ describe('embedded PostgreSQL', () => {
     expect((await again.query('SELECT n FROM kept')).rows).toEqual([{ n: 42 }]);
     await again.end();
   }, 120_000);
+
+  it('works as the owner of its database, who is no superuser', async () => {
+    await asOwner(async (client) => {
+      const { rows } = await client.query<{ rolsuper: boolean; rolcreaterole: boolean; owner: boolean }>(
+        `SELECT rolsuper, rolcreaterole, (SELECT datdba = r.oid FROM pg_database WHERE datname = current_database()) AS owner FROM pg_roles r WHERE rolname = current_user`,
+      );
+      expect(rows).toEqual([{ rolsuper: false, rolcreaterole: false, owner: true }]);
+      await expect(client.query(`COPY (SELECT 1) TO PROGRAM 'true'`)).rejects.toThrow(/permission denied/);
+      await expect(client.query(`SELECT pg_read_file('/etc/passwd')`)).rejects.toThrow(/permission denied/);
+    });
+  }, 60_000);
+
+  it('takes all migrations as that owner', async () => {
+    const source = createDataSource(await server.start(), { migrations: await loadMigrations(), pool: 2 });
+    await source.initialize();
+    try {
+      expect((await runMigrations(source)).length).toBeGreaterThan(20);
+    } finally {
+      await source.destroy();
+    }
+  }, 120_000);
+
+  it('hands a database over that the superuser made and owned, with all that is in it', async () => {
+    const password = readFileSync(join(options.directory, 'password'), 'utf8').trim();
+    const superuser = new Client({ connectionString: `postgres://vcstack:${password}@/vcstack?host=${encodeURIComponent(options.runDirectory)}&port=5432` });
+    await superuser.connect();
+    // As releases before the owner left it.
+    await superuser.query('ALTER DATABASE vcstack OWNER TO vcstack');
+    await superuser.query(`
+      CREATE SCHEMA older;
+      CREATE TYPE older.mood AS ENUM ('good');
+      CREATE TABLE older.thing (id serial PRIMARY KEY, n bigint GENERATED ALWAYS AS IDENTITY, mood older.mood, name text);
+      CREATE INDEX thing_name ON older.thing USING gin (name gin_trgm_ops);
+      CREATE SEQUENCE older.apart;
+      CREATE VIEW older.seen AS SELECT * FROM older.thing;
+      CREATE FUNCTION older.tell() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+      CREATE TRIGGER thing_tell AFTER INSERT ON older.thing FOR EACH ROW EXECUTE FUNCTION older.tell();
+      INSERT INTO older.thing (name) VALUES ('kept')`);
+    await superuser.end();
+    rmSync(join(options.directory, 'owner-password'));
+    await server.start();
+    await asOwner(async (client) => {
+      expect((await client.query(`SELECT name FROM older.seen`)).rows).toEqual([{ name: 'kept' }]);
+      await client.query(`INSERT INTO older.thing (name) VALUES ('new'); ALTER TABLE older.thing ADD COLUMN more text; ALTER TYPE older.mood ADD VALUE 'bad'`);
+      await client.query(`DROP SCHEMA older CASCADE`);
+    });
+  }, 60_000);
+
+  const asOwner = async (work: (client: Client) => Promise<void>): Promise<void> => {
+    const client = new Client({ connectionString: await server.start() });
+    await client.connect();
+    try {
+      await work(client);
+    } finally {
+      await client.end();
+    }
+  };
 });
