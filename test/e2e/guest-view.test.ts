@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Instance } from '../../src/modules/compute/contract/compute.api';
+import type { GuestData, Instance } from '../../src/modules/compute/contract/compute.api';
 import { TestCloud } from '../support/cloud';
 
 const minutes = 60_000;
@@ -20,7 +20,7 @@ describe('what a real guest sees of the cloud', () => {
   const exists = (path: string): Promise<boolean> => access(path).then(() => true, () => false);
 
   it('its id, all its cards in the user’s order, one way out, vendor data, and its config drive while it runs', async () => {
-    const { instance, taskId } = await cloud.create('two cards', { flavor: 'vended', networks: [{ network: 'inner' }, { network: 'n1', defaultRoute: true }], configDrive: 'openstack' });
+    const { instance, taskId } = await cloud.create('two cards', { flavor: 'vended', networks: [{ network: 'inner' }, { network: 'n1', defaultRoute: true }], configDrive: 'openstack', userData: Buffer.from([0x1f, 0x8b, 8, 0, 255, 10, 0]).toString('base64') });
     expect(instance.configDrive).toBe('openstack');
     await cloud.settled(taskId);
     const running = await cloud.instance(instance.id);
@@ -37,6 +37,12 @@ describe('what a real guest sees of the cloud', () => {
     await screen.until(/vendor \{"cloud-init":"#cloud-config\\ntimezone: Europe\/Berlin\\n"\}/);
     await screen.until(/drive config-2 1/);
     screen.close();
+
+    const shown = await cloud.api.ok<GuestData>('GET', `/instances/${instance.id}/guest-data`);
+    expect(shown.hostname).toBe(running.hostname);
+    expect(shown.files.map((f) => f.path)).toEqual(['openstack/latest/meta_data.json', 'openstack/latest/network_data.json', 'openstack/latest/vendor_data.json', 'openstack/latest/user_data', 'ec2/latest/meta-data.json']);
+    expect(JSON.parse(shown.files[1]?.text ?? '')).toMatchObject({ links: running.ports.map((p) => ({ ethernet_mac_address: p.mac })) });
+    expect(shown.files[3]).toEqual({ path: 'openstack/latest/user_data', bytes: 7, text: null });
 
     expect(await exists(driveOf(running))).toBe(true);
     const stop = await cloud.api.ok<{ taskId: string }>('POST', `/instances/${instance.id}/actions/stop`, {});

@@ -173,6 +173,7 @@ export const requests: Record<string, Make> = {
   'POST /instances': async (s) => ({ path: '/instances?project=red', body: await instanceBody(s), allowed: noHost }),
   'POST /instances/batch': async (s) => ({ path: '/instances/batch?project=red', body: { ...(await instanceBody(s)), count: 2 }, allowed: noHost }),
   'GET /instances/{ref}': async (s) => ({ path: `/instances/${await instance(s)}` }),
+  'GET /instances/{ref}/guest-data': async (s) => ({ path: `/instances/${await instance(s)}/guest-data`, allowed: noHost }),
   'DELETE /instances/{ref}': async (s) => ({ path: `/instances/${await instance(s)}` }),
   ...Object.fromEntries(
     ['start', 'stop', 'reboot', 'console'].map((verb): [string, Make] => [`POST /instances/{ref}/actions/${verb}`, async (s) => ({ path: `/instances/${await instance(s)}/actions/${verb}`, allowed: noHost })]),

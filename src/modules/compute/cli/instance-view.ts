@@ -1,7 +1,7 @@
 import type { CliColumn, Tone } from '../../../core/cli/cli-context';
 import { formatBytes, formatTime, moment } from '../../../core/cli/format';
 import { fact, type Section } from '../../../core/cli/sections';
-import type { Instance, InstanceState } from '../contract/compute.api';
+import type { GuestData, Instance, InstanceState } from '../contract/compute.api';
 
 const tones: Record<InstanceState, Tone> = {
   building: 'busy',
@@ -67,3 +67,12 @@ export const instanceView =
     },
     { title: 'Addresses', headers: ['network', 'address', 'mac'], rows: i.ports.map((p) => [p.network, p.address, p.mac]), none: 'none yet' },
   ];
+
+/** JSON on several lines; anything else as it is. */
+const readable = ({ path, text }: GuestData['files'][number]): string => (text === null ? 'This is no text.' : path.endsWith('.json') ? JSON.stringify(JSON.parse(text), null, 2) : text);
+
+/** What the guest of an instance reads, file by file. */
+export const guestDataView = (data: GuestData): Section[] => [
+  { facts: [fact('Hostname', data.hostname)] },
+  ...data.files.map((file) => ({ title: `${file.path} (${formatBytes(file.bytes)})`, facts: readable(file).split('\n').map((value) => ({ label: '', value })) })),
+];

@@ -6,9 +6,9 @@ import { addListOptions, type ListOptions } from '../../../core/cli/list-options
 import { projectNames } from '../../../core/cli/names-by-id';
 import { nounCommand, type Noun } from '../../../core/cli/noun';
 import { parseInteger } from '../../../core/cli/parse-size';
-import type { Instance } from '../contract/compute.api';
+import type { GuestData, Instance } from '../contract/compute.api';
 import { registerInstanceCreate } from './instance-create';
-import { instanceColumns, instanceStateNames, instanceView } from './instance-view';
+import { guestDataView, instanceColumns, instanceStateNames, instanceView } from './instance-view';
 
 const instanceNoun: Noun = { name: 'instance', plural: 'instances', path: '/instances', inProject: true };
 
@@ -62,6 +62,15 @@ export class InstanceCommands implements CliRegistrar {
       .action(async (ref: string) => {
         const [found, projects] = await Promise.all([context.get<Instance>('instance', ref), projectNames(context)]);
         context.show(found, instanceView(projects.get(found.projectId)));
+      });
+    instance
+      .command('guest-data')
+      .description('show what its guest reads: metadata, network data, user data')
+      .argument('<instance>', 'name or id')
+      .addHelpText('after', '\nExamples:\n  vcctl instance guest-data web\n  vcctl instance guest-data web -o json')
+      .action(async (ref: string) => {
+        const id = await context.resolve('instance', ref);
+        context.show(await context.request<GuestData>('GET', `/instances/${encodeURIComponent(id)}/guest-data`, { query: { project: context.project() } }), guestDataView);
       });
   }
 

@@ -107,6 +107,9 @@ export const rebootRequest = z.strictObject({ force: z.boolean().default(false) 
 /** A one-time ticket for `GET /api/v1/console?ticket=` (WebSocket, binary both ways; text frames are JSON control: {"resize":{"cols","rows"}}). */
 export const consoleTicket = z.object({ ticket: z.string(), expiresIn: z.number().int(), path: z.string() });
 
+/** What the guest reads of the cloud, in OpenStack's tree, as its host has it. `text` is null for what is no text; user data is shown too. */
+export const guestData = z.object({ hostname: z.string(), files: z.array(z.object({ path: z.string(), bytes: z.number().int(), text: z.string().nullable() })) });
+export type GuestData = z.infer<typeof guestData>;
 export type Flavor = z.infer<typeof flavor>;
 export type SshKey = z.infer<typeof sshKey>;
 export type Instance = z.infer<typeof instance>;

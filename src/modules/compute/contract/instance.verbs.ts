@@ -73,3 +73,9 @@ export const instanceSeed = defineVerb('instance.seed', {
   }),
   result: z.object({}),
 });
+/** What its guest reads of the cloud, in OpenStack's tree; `content` in base64. Throws `no_seed`. */
+export const instanceGuestFiles = defineVerb('instance.guest-files', {
+  args: z.strictObject({ instanceId: field.id }),
+  result: z.object({ files: z.array(z.object({ path: z.string(), content: z.string() })) }),
+  mutating: false,
+});

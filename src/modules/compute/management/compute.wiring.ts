@@ -12,6 +12,7 @@ import { ConsoleSocket } from './console.socket';
 import { FlavorController } from './flavor.controller';
 import { FlavorRepository } from './flavor.repository';
 import { FlavorService } from './flavor.service';
+import { GuestDataService } from './guest-data.service';
 import { InstanceObservedSink } from './instance-observed.sink';
 import { InstanceRemainderRepository } from './instance-remainder.repository';
 import { InstanceController } from './instance.controller';
@@ -45,6 +46,7 @@ const parts = [
   InstancePresenter,
   InstanceCreation,
   InstanceService,
+  GuestDataService,
   InstanceSteps,
   ConsoleService,
 ];

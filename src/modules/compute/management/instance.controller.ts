@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { Controller, projectOf, route, type Route } from '../../../core/http/route';
 import * as field from '../../../core/http/fields';
 import { pageOf } from '../../../core/http/pagination';
-import { consoleTicket, createInstance, createInstances, instance, instanceListQuery, instancesWithTask, instanceWithTask, rebootRequest, stopRequest } from '../contract/compute.api';
+import { consoleTicket, createInstance, createInstances, guestData, instance, instanceListQuery, instancesWithTask, instanceWithTask, rebootRequest, stopRequest } from '../contract/compute.api';
 import { consolePermission, ConsoleService } from './console.service';
+import { GuestDataService } from './guest-data.service';
 import { InstanceCreation } from './instance-creation.service';
 import { InstanceService } from './instance.service';
 
@@ -18,6 +19,7 @@ export class InstanceController extends Controller {
     private readonly creation: InstanceCreation,
     private readonly instances: InstanceService,
     private readonly consoles: ConsoleService,
+    private readonly guestData: GuestDataService,
   ) {
     super();
   }
@@ -38,6 +40,10 @@ export class InstanceController extends Controller {
       ),
       route({ method: 'GET', path: '/instances/:ref', summary: 'Show an instance', tag, scope: 'resource', permission: 'instance:read', params, query, response: instance }, (req) =>
         this.instances.get(req.op, req.access, req.project?.id, req.params.ref),
+      ),
+      route(
+        { method: 'GET', path: '/instances/:ref/guest-data', summary: 'What its guest reads: metadata, network data, user data', tag, scope: 'resource', permission: 'instance:guest-data', params, query, response: guestData },
+        (req) => this.guestData.get(req.op, req.access, req.project?.id, req.params.ref),
       ),
       route(
         { method: 'DELETE', path: '/instances/:ref', summary: 'Delete an instance with its root volume', tag, scope: 'resource', permission: 'instance:delete', params, query, status: 202, response: instanceWithTask },

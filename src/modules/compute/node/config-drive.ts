@@ -6,7 +6,6 @@ import { findProgram } from '../../../core/host/find-program';
 import { VerbFailure } from '../../../core/m2m/verb-handler';
 import type { DriveForm } from '../../network/contract/drive-forms';
 import { GuestFiles } from '../../network/contract/network.ports';
-
 import { InstanceStore } from './instance-store';
 import { SeedStore } from './seed.store';
 

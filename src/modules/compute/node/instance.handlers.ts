@@ -1,6 +1,7 @@
 import { injectable } from 'inversify';
-import { handle, VerbHandlers, type VerbHandler } from '../../../core/m2m/verb-handler';
-import { instanceAbsent, instanceEnsure, instanceReboot, instanceSeed } from '../contract/instance.verbs';
+import { handle, VerbFailure, VerbHandlers, type VerbHandler } from '../../../core/m2m/verb-handler';
+import { instanceAbsent, instanceEnsure, instanceGuestFiles, instanceReboot, instanceSeed } from '../contract/instance.verbs';
+import { GuestFiles } from '../../network/contract/network.ports';
 import { InstanceManager } from './instance.manager';
 import { SeedStore } from './seed.store';
 
@@ -9,6 +10,7 @@ export class InstanceHandlers extends VerbHandlers {
   constructor(
     private readonly instances: InstanceManager,
     private readonly seeds: SeedStore,
+    private readonly files: GuestFiles,
   ) {
     super();
   }
@@ -20,6 +22,11 @@ export class InstanceHandlers extends VerbHandlers {
       handle(instanceAbsent, async (args) => {
         await this.instances.remove(args.instanceId);
         return {};
+      }),
+      handle(instanceGuestFiles, async ({ instanceId }) => {
+        const seed = await this.seeds.of(instanceId);
+        if (!seed) throw new VerbFailure('no_seed', 'This host was not given the metadata of the instance.', true);
+        return { files: (await this.files.of(seed, 'openstack')).map(({ path, content }) => ({ path, content: content.toString('base64') })) };
       }),
       handle(instanceSeed, async (args) => {
         await this.seeds.save(args);

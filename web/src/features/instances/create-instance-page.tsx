@@ -38,6 +38,7 @@ export default function CreateInstancePage() {
   const [keyIds, setKeyIds] = useState<string[]>([]);
   const [pasted, setPasted] = useState('');
   const [userData, setUserData] = useState('');
+  const [configDrive, setConfigDrive] = useState('');
   const [grace, setGrace] = useState('30');
   const [host, setHost] = useState('');
   const [tried, setTried] = useState(false);
@@ -93,7 +94,7 @@ export default function CreateInstancePage() {
   };
   const show = (field: string): string | null => (tried ? problems[field] : null) ?? refused[field] ?? null;
   const button = several ? `Create ${copies} instances` : 'Create instance';
-  const advanced = show('userData') ?? show('stopGraceSeconds') ?? show('description') ?? show('host');
+  const advanced = show('userData') ?? show('configDrive') ?? show('stopGraceSeconds') ?? show('description') ?? show('host');
   const [advancedOpen, setAdvancedOpen] = useState(false);
   useEffect(() => {
     if (advanced !== null) setAdvancedOpen(true);
@@ -114,6 +115,7 @@ export default function CreateInstancePage() {
       sshKeys: [...keyIds.filter((id) => keys.items.some((k) => k.id === id)), ...pastedKeys],
       ...(description === '' ? {} : { description }),
       ...(userData === '' ? {} : { userData: base64(userData) }),
+      ...(configDrive === 'openstack' || configDrive === 'nocloud' ? { configDrive } : {}),
       stopGraceSeconds: Number(grace),
       ...(host === '' ? {} : { host }),
     });
@@ -207,7 +209,7 @@ export default function CreateInstancePage() {
           <details className="group border-t border-line pt-5" open={advancedOpen} onToggle={(event) => setAdvancedOpen(event.currentTarget.open)}>
             <summary className="flex cursor-pointer list-none items-center gap-1.5 rounded text-sm font-semibold">
               <ChevronRight aria-hidden className="size-4 text-dim transition-transform group-open:rotate-90" />
-              More: user data, description, stopping{scope.admin && ', host'}
+              More: user data, config drive, description, stopping{scope.admin && ', host'}
             </summary>
             <div className="mt-4 space-y-4">
               <TextArea
@@ -221,6 +223,19 @@ export default function CreateInstancePage() {
                 error={show('userData')}
                 hint={`Handed to the guest as it is. ${bytes(utf8Length(userData))} of 64 KiB.`}
               />
+              <SelectField
+                label="Config drive"
+                optional
+                value={configDrive}
+                onChange={(event) => setConfigDrive(event.target.value)}
+                error={show('configDrive')}
+                hint="A disk with what the metadata service tells, for guests that cannot ask it."
+                className="max-w-sm"
+              >
+                <option value="">None</option>
+                <option value="openstack">OpenStack (config-2)</option>
+                <option value="nocloud">NoCloud (cidata)</option>
+              </SelectField>
               <TextField label="Description" optional value={description} onChange={(event) => setDescription(event.target.value)} error={show('description')} />
               <TextField
                 label="Seconds to wait for the guest when stopping"

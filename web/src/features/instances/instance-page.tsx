@@ -16,6 +16,7 @@ import { Skeleton } from '../../ui/table';
 import { TaskTable } from '../tasks/task-table';
 import { DeleteInstances } from './delete-instances';
 import InstanceConsole from './instance-console';
+import { InstanceGuestData } from './instance-guest-data';
 import { InstanceMenu } from './instance-menu';
 import { InstanceOverview } from './instance-overview';
 import { useInstanceActions } from './use-instance-actions';
@@ -47,6 +48,7 @@ export default function InstancePage() {
 const tabs = [
   ['overview', 'Overview'],
   ['console', 'Console'],
+  ['guest-data', 'Guest data'],
   ['tasks', 'Tasks'],
 ] as const;
 
@@ -103,6 +105,9 @@ function Shown({ instance }: { instance: Instance }) {
         </Tabs.Content>
         <Tabs.Content value="console" className="outline-none" tabIndex={-1}>
           <InstanceConsole instance={instance} />
+        </Tabs.Content>
+        <Tabs.Content value="guest-data" className="outline-none">
+          <InstanceGuestData id={instance.id} />
         </Tabs.Content>
         <Tabs.Content value="tasks" className="outline-none">
           <InstanceTasks id={instance.id} />

@@ -1,0 +1,46 @@
+import { bytes } from '../../lib/format';
+import { useOne } from '../../lib/queries';
+import type { GuestData } from '../../lib/types';
+import { LoadError } from '../../ui/list-states';
+import { Card, Facts } from '../../ui/page';
+import { Skeleton } from '../../ui/table';
+
+/** JSON on several lines; anything else as it is. */
+const readable = (path: string, text: string): string => {
+  if (!path.endsWith('.json')) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+};
+
+/** What the guest's agent reads of the cloud, as the instance's host has it. */
+export function InstanceGuestData({ id }: { id: string }) {
+  const result = useOne<GuestData>(`instances/${id}`, 'guest-data');
+  if (result.error !== null && result.data === undefined) return <LoadError error={result.error} onRetry={() => void result.refetch()} />;
+  if (result.data === undefined) return <Skeleton className="h-40" />;
+  return (
+    <div className="space-y-5">
+      <Card title="What the guest reads">
+        <Facts
+          items={[
+            ['Hostname', result.data.hostname],
+            ['Metadata service', 'http://169.254.169.254/'],
+          ]}
+        />
+      </Card>
+      {result.data.files.map(({ path, bytes: size, text }) => (
+        <Card key={path} title={`${path} · ${bytes(size)}`}>
+          {text === null ? (
+            <p className="p-4 text-sm text-dim">This is no text. The guest gets it byte for byte.</p>
+          ) : (
+            <pre tabIndex={0} aria-label={path} className="max-h-96 overflow-auto p-4 font-mono text-xs whitespace-pre-wrap break-words">
+              {readable(path, text)}
+            </pre>
+          )}
+        </Card>
+      ))}
+    </div>
+  );
+}
