@@ -35,7 +35,7 @@ const view = (flavor: Flavor): Section[] => [
       fact('vCPUs', String(flavor.vcpus)),
       fact('Memory', formatBytes(flavor.memoryBytes)),
       fact('Root disk', diskOf(flavor)),
-      ...(flavor.vendorData === null ? [] : [fact('Vendor data', flavor.vendorData)]),
+      ...(flavor.vendorData ? [fact('Vendor data', flavor.vendorData)] : []),
       fact('Created', moment(flavor.createdAt)),
       fact('Id', flavor.id),
     ],

@@ -56,7 +56,7 @@ export const instanceView =
         fact('Image', i.image.name),
         fact('Host', i.host ? `${i.host.name}${i.vmm === null ? '' : ` (${i.vmm})`}` : 'not chosen yet'),
         fact('SSH keys', i.sshKeys.map(keyLabel).join(', ') || 'none'),
-        ...(i.configDrive === null ? [] : [fact('Config drive', i.configDrive)]),
+        ...(i.configDrive ? [fact('Config drive', i.configDrive)] : []),
         fact('Stop grace', `${i.stopGraceSeconds} s`),
         ...(project === undefined ? [] : [fact('Project', project)]),
         ...(i.taskId === null ? [] : [fact('Task', i.taskId)]),
