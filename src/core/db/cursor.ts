@@ -4,6 +4,12 @@ import { Problem } from '../errors/problem';
 /** Makes a list's opaque cursor of the sort key of its last row. */
 export const encodeCursor = (key: readonly (string | number)[]): string => Buffer.from(JSON.stringify(key), 'utf8').toString('base64url');
 
+/** 400 `invalid_cursor`. */
+export const invalidCursor = (cause?: unknown): Problem => {
+  const message = 'The cursor is not one that this list gave.';
+  return new Problem({ status: 400, code: 'invalid_cursor', detail: message, errors: [{ path: 'query.cursor', code: 'invalid_cursor', message }], cause });
+};
+
 /**
  * The sort key that a cursor stands for, checked against `key`; undefined when there is no cursor.
  * Throws 400 `invalid_cursor`: cursors come from outside and may be anything.
@@ -13,8 +19,7 @@ export const decodeCursor = <T extends z.ZodType>(cursor: string | undefined, ke
   try {
     return key.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
   } catch (cause) {
-    const message = 'The cursor is not one that this list gave.';
-    throw new Problem({ status: 400, code: 'invalid_cursor', detail: message, errors: [{ path: 'query.cursor', code: 'invalid_cursor', message }], cause });
+    throw invalidCursor(cause);
   }
 };
 

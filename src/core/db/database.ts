@@ -27,7 +27,9 @@ class TransactionOp implements Op {
   }
 
   async query<R extends object>(sql: string, params: readonly unknown[] = []): Promise<R[]> {
-    const client = await this.runner.connect();
+    const client = await this.runner.connect().catch((error: unknown) => {
+      throw failed(sql, params, error);
+    });
     return client.query<R & QueryResultRow>(sql, [...params]).then(
       ({ rows }) => rows,
       (error: unknown) => {
@@ -53,7 +55,10 @@ class TransactionOp implements Op {
   }
 
   async commit(): Promise<void> {
-    await this.runner.commit([...this.gathered].map(([statement, items]) => ({ sql: statement.sql, params: statement.params(items as never[]) })));
+    const left = [...this.gathered].map(([statement, items]) => ({ sql: statement.sql, params: statement.params(items as never[]) }));
+    await this.runner.commit(left).catch((error: unknown) => {
+      throw error instanceof QueryFailedError ? error : failed('COMMIT', [], error);
+    });
     for (const hook of this.hooks) hook();
   }
 }

@@ -16,14 +16,22 @@ export const violatedUnique = (error: unknown): string | undefined => {
   return sqlState(error) === '23505' && typeof inner?.constraint === 'string' ? inner.constraint : undefined;
 };
 
+/** What pg, its pool and TypeORM say when there is no connection, or no longer. */
+const connectionWords =
+  /^(timeout exceeded when trying to connect|timeout expired|Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout|Received unexpected \w+ message from backend|Cannot use a pool after calling end|Driver not Connected|The server does not support SSL|There was an error establishing an SSL connection)/;
+/** What pg says of a statement that is no valid one. */
+const misuseWords = /^(A query must have|Query values must be|Prepared statements must be unique|Passing a function|circular reference|the transaction had failed before its commit|.*not supported in pipeline mode)/;
+
 /** The database cannot be reached, or went away in the middle: what was asked may be asked again, and whether it was done is unknown. */
 export const databaseIsAway = (error: unknown): boolean => {
   const state = sqlState(error);
   // Connection exception, operator intervention, too many connections.
   if (state !== undefined) return state.startsWith('08') || state.startsWith('57P') || state === '53300';
-  const { code, message } = errorOf(error) ?? {};
-  if (typeof message === 'string' && /^(timeout exceeded when trying to connect|Connection terminated)/.test(message)) return true;
-  if (typeof error !== 'object' || error === null || typeof code !== 'string') return false;
-  if ('driverError' in error) return /^E(CONNREFUSED|CONNRESET|PIPE|NOENT|TIMEDOUT|HOSTUNREACH)$/.test(code);
-  return code === 'ECONNREFUSED' && 'syscall' in error && error.syscall === 'connect';
+  if (typeof error !== 'object' || error === null) return false;
+  const inner = errorOf(error);
+  const message = typeof inner?.message === 'string' ? inner.message : '';
+  if (connectionWords.test(message)) return true;
+  // A statement that failed without the server's word failed by its connection, whatever the driver calls it, unless it was never fit to be sent.
+  if ('driverError' in error) return !(inner instanceof TypeError || inner instanceof RangeError || misuseWords.test(message));
+  return inner?.code === 'ECONNREFUSED' && 'syscall' in error && error.syscall === 'connect';
 };
