@@ -22,6 +22,9 @@ const covers = (pattern: string, permission: Permission): boolean => {
 export const tokenAllows = (principal: Principal, permission: Permission): boolean =>
   principal.tokenScopes === null || principal.tokenScopes.some((scope) => covers(scope, permission));
 
+/** True when the built-in role has the permission inside its project. */
+export const roleAllows = (role: ProjectRole, permission: Permission): boolean => rolePermissions[role].some((pattern) => covers(pattern, permission));
+
 /** True when the principal holds `permission` everywhere (system role). */
 export const allowedGlobally = (principal: Principal, permission: Permission): boolean =>
   tokenAllows(principal, permission) && principal.systemRoles.includes('admin');
@@ -34,6 +37,6 @@ export const allowedProjects = (principal: Principal, permission: Permission): '
   if (!tokenAllows(principal, permission)) return [];
   if (principal.systemRoles.includes('admin')) return 'all';
   return principal.memberships
-    .filter((m) => rolePermissions[m.role].some((pattern) => covers(pattern, permission)))
+    .filter((m) => roleAllows(m.role, permission))
     .map((m) => m.projectId);
 };
