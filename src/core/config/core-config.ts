@@ -93,6 +93,16 @@ export const coreConfigSchema = z.strictObject({
     .strictObject({
       /** JSON bodies, in bytes. */
       body: z.number().int().default(1_048_576),
+      /** Connections of one listener at most. */
+      connections: z.number().int().min(1).max(1_000_000).default(10_000),
+      /** Of these, from one address (an IPv6 /64) at most; 0 for no limit, behind a load balancer. */
+      connectionsPerAddress: z.number().int().min(0).max(1_000_000).default(1_000),
+      /** A new connection has done its TLS handshake within this time. Milliseconds. */
+      handshakeMs: z.number().int().min(100).max(600_000).default(10_000),
+      /** The headers of a request have come within this time. */
+      headersMs: z.number().int().min(100).max(600_000).default(20_000),
+      /** The body of a request has come within this time; uploads of images have rules of their own. */
+      bodyMs: z.number().int().min(100).max(3_600_000).default(30_000),
     })
     .prefault({}),
 });

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Server, type DefaultEventsMap, type Socket } from 'socket.io';
@@ -8,6 +9,7 @@ import { Channels } from '../auth/channels';
 import { credentialOf, type Principal } from '../auth/principal';
 import { Problem } from '../errors/problem';
 import { HttpServer } from '../http/http-server';
+import { targetOf } from '../http/request-target';
 import { sameOrigin, SocketGateway } from '../http/socket-gateway';
 import { Logging } from '../telemetry/logging';
 import { EventDispatcher } from './event-dispatcher';
@@ -76,7 +78,7 @@ export class LiveGateway extends Service {
       perMessageDeflate: false,
       // Other upgrades of the same port belong to the socket gateway.
       destroyUpgrade: false,
-      allowRequest: (req, done) => done(null, sameOrigin(req)),
+      allowRequest: (req, done) => done(null, sameOrigin(req) && wellFormed(req)),
     });
     this.io = io;
     io.use((socket, next) => {
@@ -197,5 +199,14 @@ export class LiveGateway extends Service {
     });
   }
 }
+
+const wellFormed = (req: IncomingMessage): boolean => {
+  try {
+    targetOf(req);
+    return true;
+  } catch {
+    return false;
+  }
+};
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));

@@ -16,11 +16,13 @@ import { Metrics } from '../telemetry/metrics';
 import { apiDocsPage, apiDocsStyle } from './api-docs-page';
 import { ConsoleAssets } from './console-assets';
 import { buildVersion } from '../config/build-version';
+import { ConnectionGuard, endWithUnreadBody, guardedOptions } from './connection-guard';
 import { HealthChecks } from './health-checks';
 import { openApiDocument, type OpenApiDocument } from './openapi';
 import { problemDocument, problemHeaders, sendProblem } from './problem-document';
 import { problemOf } from './problem-mapping';
 import { RequestObserver } from './request-observer';
+import { targetOf } from './request-target';
 import type { Controller, Route } from './route';
 import { auditRoutes, byPrecedence } from './route-audit';
 import { RouteRunner } from './route-runner';
@@ -47,6 +49,7 @@ export class HttpServer {
   private document: { openapi: OpenApiDocument; json: string; html: string } | undefined;
   private mounted = false;
   private readonly connections = new Set<Socket>();
+  private readonly guard: ConnectionGuard;
   private readonly stopHooks: (() => void)[] = [];
 
   constructor(
@@ -63,11 +66,12 @@ export class HttpServer {
     private readonly channels: Channels,
   ) {
     this.log = logging.for('http');
-    this.server = createServer({ minVersion: 'TLSv1.2', maxHeaderSize: 16_384 }, this.app);
+    const { limits } = this.config.core;
     // Uploads may take hours; headers and JSON bodies have deadlines of their own, and a silent connection ends.
-    this.server.requestTimeout = 0;
-    this.server.headersTimeout = 30_000;
+    this.server = createServer({ ...guardedOptions(limits), minVersion: 'TLSv1.2', requestTimeout: 0 }, this.app);
     this.server.timeout = 180_000;
+    this.guard = new ConnectionGuard(this.server, limits);
+    this.server.prependListener('request', endWithUnreadBody);
     this.server.on('connection', (socket: Socket) => {
       this.connections.add(socket);
       socket.once('close', () => this.connections.delete(socket));
@@ -84,7 +88,10 @@ export class HttpServer {
     for (const { spec } of this.routes) if (spec.permission) this.permissions.add(spec.permission);
     this.app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('case sensitive routing', true);
     this.app.use(this.observer.handler(), securityHeaders());
-    this.app.use((req, _res, next) => next(/^\/\/|\\/.test(req.url) ? new Problem({ status: 400, code: 'malformed_path', detail: 'The path is not valid.' }) : undefined));
+    this.app.use((req, _res, next) => {
+      targetOf(req);
+      next();
+    });
     this.mountApi();
     this.mountOperations();
     this.app.get('/', (_req, res) => res.redirect(302, '/console/'));
@@ -220,7 +227,7 @@ export class HttpServer {
 
   /** What Node's parser refused never reaches the application: headers over 16 KiB (431), and what is not HTTP (400). */
   private refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket): void {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    if (error.code === 'ECONNRESET' || !socket.writable || !this.guard.isSecure(socket)) {
       socket.destroy();
       return;
     }

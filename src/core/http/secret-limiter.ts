@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { isIPv6 } from 'node:net';
 import { injectable } from 'inversify';
 import { Problem } from '../errors/problem';
+import { networkOf } from './address-network';
 import { RedisClients } from '../jobs/redis-clients';
 import { LoginAttemptRepository } from './login-attempt.repository';
 import { Logging } from '../telemetry/logging';
@@ -13,17 +13,6 @@ interface Rule {
 }
 
 const windowMs = 300_000;
-
-/** One home network is one IPv6 /64; a mapped IPv4 address is the IPv4 address. */
-const networkOf = (address: string): string => {
-  const plain = address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
-  if (!isIPv6(plain)) return plain;
-  const [head = '', tail = ''] = plain.split('::');
-  const left = head.split(':').filter(Boolean);
-  const right = plain.includes('::') ? tail.split(':').filter(Boolean) : [];
-  const groups = [...left, ...Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0'), ...right];
-  return groups.slice(0, 4).join(':');
-};
 
 const pairRule = (address: string, name: string): Rule => ({ name: `vc-stack:login:${networkOf(address)}/${digestOf(name)}`, limit: 10 });
 const nameRule = (name: string): Rule => ({ name: `vc-stack:login:name:${digestOf(name)}`, limit: 100 });

@@ -11,6 +11,7 @@ import { Channels } from '../auth/channels';
 import { Logging } from '../telemetry/logging';
 import { problemDocument, problemHeaders } from './problem-document';
 import { problemOf } from './problem-mapping';
+import { targetOf } from './request-target';
 import { SecretLimiter } from './secret-limiter';
 import type { SocketRoute, SocketRoutes } from './socket-route';
 
@@ -74,9 +75,10 @@ export class SocketGateway {
   }
 
   private async upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const url = this.urlOf(req);
-    if (this.foreign.some((path) => url.pathname.startsWith(path))) return;
-    const found = this.routes.find(({ pattern }) => pattern.test(url.pathname));
+    const { path } = targetOf(req);
+    if (this.foreign.some((foreign) => path === foreign || path.startsWith(`${foreign}/`))) return;
+    const url = new URL(req.url ?? '/', 'https://self');
+    const found = this.routes.find(({ pattern }) => pattern.test(path));
     if (!found) throw new Problem({ status: 404, code: 'not_found', detail: 'There is no such socket.' });
     if (!sameOrigin(req)) throw new Problem({ status: 403, code: 'foreign_origin', detail: 'Pages from another origin may not open this.' });
     const { claim, target } = await found.route.admit(req, url).catch((error: unknown) => this.refused(req, error));
@@ -114,16 +116,6 @@ export class SocketGateway {
     const { code, reason } = closeFrame(end);
     ws.close(code, reason);
     setTimeout(() => ws.terminate(), cutMs).unref();
-  }
-
-  private urlOf(req: IncomingMessage): URL {
-    try {
-      const url = new URL(req.url ?? '/', 'https://self');
-      if (url.host === 'self') return url;
-    } catch {
-      // Answered below like every other bad target.
-    }
-    throw new Problem({ status: 400, code: 'malformed_path', detail: 'The path is not valid.' });
   }
 
   private refuse(req: IncomingMessage, socket: Duplex, error: unknown): void {

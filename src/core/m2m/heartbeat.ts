@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** Where a host's agent is reached: an address or a host name. The same at enrolment and in every heartbeat. */
+export const nodeAddress = z.string().regex(/^[A-Za-z0-9.:-]{1,255}$/, 'an address or a host name');
+
 /** Body of `POST /node/heartbeat`. Sections that did not change since management last took them are left out. */
 export const heartbeatBody = z.strictObject({
   /** Must be the host of the client certificate. */
@@ -9,7 +12,7 @@ export const heartbeatBody = z.strictObject({
   seq: z.number().int().nonnegative(),
   /** The node's clock, milliseconds since the epoch. */
   time: z.number(),
-  endpoint: z.strictObject({ address: z.string().min(1).max(255), port: z.number().int().min(1).max(65_535) }),
+  endpoint: z.strictObject({ address: nodeAddress, port: z.number().int().min(1).max(65_535) }),
   agentVersion: z.string().max(100),
   sections: z.record(z.string().max(100), z.unknown()),
 });

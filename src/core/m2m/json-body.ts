@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseJsonBytes } from '../http/json-text';
 
 /** The body is not JSON, or longer than allowed. */
 export class BodyError extends Error {
@@ -21,7 +22,7 @@ export const readJson = async (req: IncomingMessage, limit: number): Promise<unk
     chunks.push(chunk);
   }
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    return parseJsonBytes(Buffer.concat(chunks));
   } catch (error) {
     throw new BodyError('malformed_json', error instanceof Error ? error.message : 'not JSON');
   }

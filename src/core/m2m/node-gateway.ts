@@ -8,11 +8,13 @@ import { z } from 'zod';
 import { Config } from '../config/config';
 import { Database } from '../db/database';
 import { Problem } from '../errors/problem';
+import { ConnectionGuard, endWithUnreadBody, guardedOptions } from '../http/connection-guard';
+import { targetOf } from '../http/request-target';
 import { SecretLimiter } from '../http/secret-limiter';
 import { Logging } from '../telemetry/logging';
 import { CertificateAuthority } from './ca/certificate-authority';
 import { ServerIdentity } from './ca/server-identity';
-import { heartbeatBody } from './heartbeat';
+import { heartbeatBody, nodeAddress } from './heartbeat';
 import { BodyError, readJson, sendJson } from './json-body';
 import { ManagementEndpoint } from './management-endpoint';
 import { type Enrolled, NodeRegistry } from './node-registry';
@@ -28,7 +30,7 @@ const enrolBody = z.strictObject({
   ticket: z.string().min(1).max(200),
   csr: z.string().min(1).max(10_000),
   name: z.string().regex(/^[A-Za-z0-9]([A-Za-z0-9.-]{0,61}[A-Za-z0-9])?$/, 'a host name: letters, digits, dots and hyphens, at most 63 characters'),
-  address: z.string().regex(/^[A-Za-z0-9.:-]{1,255}$/, 'an address or a host name'),
+  address: nodeAddress,
   port: z.number().int().min(1).max(65_535),
 });
 const renewBody = z.strictObject({ csr: z.string().min(1).max(10_000) });
@@ -48,6 +50,8 @@ const smallBody = 64 * 1024;
 const heartbeatLimit = 16 * 1024 * 1024;
 const refreshRevokedMs = 2_000;
 const purgeEveryMs = 3_600_000;
+/** A connection on which nothing moves for so long ends. */
+const silentMs = 120_000;
 
 /** Port 8445: nodes to management. Mutual TLS but for enrolment; who a node is comes from its certificate alone. */
 @injectable()
@@ -55,7 +59,8 @@ export class NodeGateway {
   private readonly log: Logger;
   private readonly routes: { pattern: PathPattern; route: NodeRoute }[] = [];
   private readonly sinks = new Map<string, ObservedSink>();
-  private readonly checked = new WeakSet<TLSSocket>();
+  /** Connections of hosts, with the serial of their certificate. */
+  private readonly checked = new Map<TLSSocket, string>();
   /** The heartbeat at work per host: the next one waits, so sections are taken in the order they were sent. */
   private readonly beating = new Map<string, Promise<unknown>>();
   private server: Server | undefined;
@@ -75,6 +80,9 @@ export class NodeGateway {
   ) {
     this.log = logging.for('gateway');
     identity.onChange(() => this.useIdentity());
+    authority.onRevoked((removed) => {
+      for (const [socket, serial] of this.checked) if (removed.has(serial)) socket.destroy();
+    });
   }
 
   /** Before `start`. Throws when a path or a section is there twice. */
@@ -93,8 +101,12 @@ export class NodeGateway {
   async start(): Promise<number> {
     await this.identity.start();
     await this.authority.refreshRevoked();
-    const server = createServer({ requestCert: true, rejectUnauthorized: false, minVersion }, (req, res) => void this.answer(req, res));
+    const { limits } = this.config.core;
+    const server = createServer({ ...guardedOptions(limits), requestTimeout: limits.bodyMs, requestCert: true, rejectUnauthorized: false, minVersion }, (req, res) => void this.answer(req, res));
     server.keepAliveTimeout = 75_000;
+    server.timeout = silentMs;
+    new ConnectionGuard(server, limits);
+    server.prependListener('request', endWithUnreadBody);
     server.on('tlsClientError', (error) => this.log.debug({ err: error }, 'a connection was refused'));
     this.server = server;
     this.useIdentity();
@@ -135,7 +147,7 @@ export class NodeGateway {
 
   private async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     try {
-      const path = new URL(req.url ?? '/', 'https://management').pathname;
+      const { path } = targetOf(req);
       const post = req.method === 'POST';
       if (post && path === '/node/enroll') return sendJson(res, 200, await this.enrol(req));
       const hostId = await this.authenticate(req);
@@ -173,9 +185,12 @@ export class NodeGateway {
     const peer = peerOf(socket);
     if (peer?.identity?.kind !== 'host') throw new Problem({ status: 401, code: 'certificate_required', detail: 'This needs the certificate of an enrolled host of this installation.' });
     const { identity, serial } = peer;
-    const revoked = this.checked.has(socket) ? this.authority.isListedRevoked(serial) : await this.authority.isRevoked(serial);
-    if (revoked) throw new Problem({ status: 403, code: 'certificate_revoked', detail: 'The certificate of this host was revoked: the host was removed. Enrol it anew.' });
-    this.checked.add(socket);
+    const revoked = this.checked.has(socket) ? this.authority.isListedRevoked(serial) : !(await this.authority.admits(serial));
+    if (revoked) throw new Problem({ status: 403, code: 'certificate_revoked', detail: 'The certificate of this host was revoked: the host was removed, or has a newer one. Enrol it anew.' });
+    if (!this.checked.has(socket) && !socket.destroyed) {
+      this.checked.set(socket, serial);
+      socket.once('close', () => this.checked.delete(socket));
+    }
     return identity.hostId;
   }
 
@@ -241,8 +256,6 @@ export class NodeGateway {
       res.destroy();
       return;
     }
-    // An unread body must not be taken for the next request.
-    if (!req.complete) res.setHeader('connection', 'close');
     sendJson(res, problem.status, { type: 'about:blank', status: problem.status, code: problem.code, detail: problem.detail, errors: problem.errors });
   }
 }

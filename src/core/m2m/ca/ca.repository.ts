@@ -6,6 +6,9 @@ export interface CaRow {
   sealedKey: string;
 }
 
+const renewed = 'renewed';
+const olderOnes = 'SELECT o.serial FROM certificate o WHERE o.host_id = c.host_id AND o.issued_at < c.issued_at AND o.revoked_at IS NULL';
+
 /** The installation's root and the record of what it issued. */
 @injectable()
 export class CaRepository {
@@ -28,14 +31,26 @@ export class CaRepository {
     await op.query('UPDATE certificate SET revoked_at = now(), reason = $2 WHERE host_id = $1 AND revoked_at IS NULL', [hostId, reason]);
   }
 
-  async revokedSerials(op: Op): Promise<string[]> {
-    const rows = await op.query<{ serial: string }>('SELECT serial FROM certificate WHERE revoked_at IS NOT NULL AND expires_at > now()');
-    return rows.map((row) => row.serial);
+  /** `renewed`: another one of the same host took its place. */
+  revoked(op: Op): Promise<{ serial: string; renewed: boolean }[]> {
+    return op.query(`SELECT serial, reason = '${renewed}' AS renewed FROM certificate WHERE revoked_at IS NOT NULL AND expires_at > now()`);
   }
 
-  async isRevoked(op: Op, serial: string): Promise<boolean> {
-    const rows = await op.query<{ valid: boolean }>('SELECT revoked_at IS NULL AS valid FROM certificate WHERE serial = $1', [serial]);
-    return rows[0]?.valid !== true;
+  /** Whether it stands, and whether older ones of the same host do. */
+  async standing(op: Op, serial: string): Promise<{ valid: boolean; older: boolean }> {
+    const [row] = await op.query<{ valid: boolean; older: boolean }>(
+      `SELECT c.revoked_at IS NULL AS valid, EXISTS (${olderOnes}) AS older FROM certificate c WHERE c.serial = $1`,
+      [serial],
+    );
+    return row ?? { valid: false, older: false };
+  }
+
+  /** Revokes those that its host had before this one. */
+  async revokeOlder(op: Op, serial: string): Promise<void> {
+    await op.query(
+      `UPDATE certificate SET revoked_at = now(), reason = '${renewed}' WHERE serial IN (SELECT o.serial FROM certificate c JOIN LATERAL (${olderOnes}) o ON true WHERE c.serial = $1)`,
+      [serial],
+    );
   }
 
   async purgeExpired(op: Op): Promise<void> {

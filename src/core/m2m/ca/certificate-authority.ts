@@ -19,6 +19,7 @@ const managementDays = 90;
 export class CertificateAuthority {
   private root: Promise<KeyedCertificate> | undefined;
   private revoked: ReadonlySet<string> = new Set();
+  private readonly listeners: ((removed: ReadonlySet<string>) => void)[] = [];
 
   constructor(
     private readonly database: Database,
@@ -60,9 +61,22 @@ export class CertificateAuthority {
     op.afterCommit(() => void this.refreshRevoked().catch(() => undefined));
   }
 
-  /** Asks the database: for new connections. Certificates without a record count as revoked. */
-  async isRevoked(serial: string): Promise<boolean> {
-    return this.repository.isRevoked(this.database.op, serial);
+  /**
+   * Asks the database: for new connections. False for certificates that are revoked or have no record. Whoever comes with a renewed one has it
+   * safely: the ones before it are revoked.
+   */
+  async admits(serial: string): Promise<boolean> {
+    const { valid, older } = await this.repository.standing(this.database.op, serial);
+    if (valid && older) {
+      await this.repository.revokeOlder(this.database.op, serial);
+      await this.refreshRevoked();
+    }
+    return valid;
+  }
+
+  /** Called with the serials of removed hosts after each look at the list: their open connections are to be cut. */
+  onRevoked(listener: (removed: ReadonlySet<string>) => void): void {
+    this.listeners.push(listener);
   }
 
   /** From the list in memory, at most as old as the last `refreshRevoked`: for further requests of a checked connection. */
@@ -72,7 +86,11 @@ export class CertificateAuthority {
 
   /** Called regularly by the gateway. */
   async refreshRevoked(): Promise<void> {
-    this.revoked = new Set(await this.repository.revokedSerials(this.database.op));
+    const rows = await this.repository.revoked(this.database.op);
+    this.revoked = new Set(rows.map(({ serial }) => serial));
+    // What runs on the connection of a certificate that was merely renewed may end.
+    const removed = new Set(rows.filter((row) => !row.renewed).map(({ serial }) => serial));
+    for (const listener of this.listeners) listener(removed);
   }
 
   async purgeExpired(): Promise<void> {

@@ -8,6 +8,8 @@ import type { Logger } from 'pino';
 import { Config } from '../../config/config';
 import { StatePaths } from '../../config/state-paths';
 import { Logging } from '../../telemetry/logging';
+import { ConnectionGuard, endWithUnreadBody, guardedOptions } from '../../http/connection-guard';
+import { targetOf } from '../../http/request-target';
 import { readJson, sendJson } from '../json-body';
 import type { StreamHandler, StreamHandlers } from '../node-route';
 import { PathPattern } from '../path-pattern';
@@ -23,6 +25,8 @@ import { type VerbAnswer, verbCall, VerbRunner } from './verb-runner';
 
 /** A host's network document may be long. */
 const bodyLimit = 32 * 1024 * 1024;
+/** A connection on which nothing moves for so long ends; streams are not of these. */
+const silentMs = 120_000;
 const stopTimeoutMs = 10_000;
 
 /** Port 8444 of a node: runs verbs and opens byte streams, for management of its installation only. */
@@ -66,10 +70,14 @@ export class NodeServer {
     const opened = await this.journal.open();
     if (opened.tornBytes > 0) this.log.warn(opened, 'the journal ended in an unfinished record, as a crash leaves it; it was cut off');
     if (opened.damaged > 0 || opened.emptied) this.log.error(opened, 'the journal is damaged: results that it held are lost, and calls that ask for them run again. Check the disk of this host');
-    const server = createServer({ requestCert: true, rejectUnauthorized: true, minVersion }, (req, res) => void this.answer(req, res));
+    const { limits } = this.config.core;
+    const server = createServer({ ...guardedOptions(limits), requestTimeout: limits.bodyMs, requestCert: true, rejectUnauthorized: true, minVersion }, (req, res) => void this.answer(req, res));
     server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => void this.upgrade(req, socket, head));
     server.on('tlsClientError', (error) => this.log.debug({ err: error }, 'a connection was refused'));
     server.keepAliveTimeout = 75_000;
+    server.timeout = silentMs;
+    new ConnectionGuard(server, limits);
+    server.prependListener('request', endWithUnreadBody);
     this.server = server;
     const { listen, port } = this.config.core.compute;
     await new Promise<void>((resolve, reject) => {
@@ -115,9 +123,9 @@ export class NodeServer {
   private async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     try {
       if (!isManagement(req)) return sendError(res, 403, 'forbidden', 'Only management may call a node.');
-      const url = new URL(req.url ?? '/', 'https://node');
-      if (req.method === 'GET' && url.pathname === '/verbs/outcome') return sendAnswer(res, this.runner.outcome(url.searchParams.get('key') ?? ''));
-      const name = url.pathname.startsWith('/verbs/') ? url.pathname.slice('/verbs/'.length) : '';
+      const { path, query } = targetOf(req);
+      if (req.method === 'GET' && path === '/verbs/outcome') return sendAnswer(res, this.runner.outcome(query.get('key') ?? ''));
+      const name = path.startsWith('/verbs/') ? path.slice('/verbs/'.length) : '';
       if (req.method !== 'POST' || name === '') return sendError(res, 404, 'not_found', 'There is no such path.');
       const body = verbCall.safeParse(await readJson(req, bodyLimit));
       if (!body.success) return sendError(res, 400, 'invalid_call', body.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; '));
@@ -134,7 +142,8 @@ export class NodeServer {
       socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
     };
     if (!isManagement(req)) return refuse('403 Forbidden');
-    const path = new URL(req.url ?? '/', 'https://node').pathname;
+    const path = pathOf(req);
+    if (path === null) return refuse('400 Bad Request');
     for (const { pattern, handler } of this.streams) {
       const params = pattern.match(path);
       if (!params) continue;
@@ -153,6 +162,14 @@ export class NodeServer {
     refuse('404 Not Found');
   }
 }
+
+const pathOf = (req: IncomingMessage): string | null => {
+  try {
+    return targetOf(req).path;
+  } catch {
+    return null;
+  }
+};
 
 /** The chain was verified by the handshake; here it is the role: another node's certificate is of the same root. */
 const isManagement = (req: IncomingMessage): boolean => peerOf(req.socket as TLSSocket)?.identity?.kind === 'management';

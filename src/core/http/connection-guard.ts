@@ -1,0 +1,66 @@
+import type { ServerOptions } from 'node:https';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Server, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { CoreConfig } from '../config/core-config';
+import { networkOf } from './address-network';
+
+type Limits = CoreConfig['limits'];
+
+/** How often Node looks for headers and bodies that are late. Milliseconds. */
+const checkMs = 1_000;
+const longestHeaders = 16_384;
+
+/** For `createServer` of every listener: deadlines of handshake and headers, strict parsing. */
+export const guardedOptions = (limits: Limits): ServerOptions => ({
+  handshakeTimeout: limits.handshakeMs,
+  headersTimeout: limits.headersMs,
+  connectionsCheckingInterval: Math.min(checkMs, limits.headersMs),
+  maxHeaderSize: longestHeaders,
+  insecureHTTPParser: false,
+  requireHostHeader: true,
+});
+
+/** Bounds the connections of a listener, in all and per client address; what is beyond is closed at once. Before it listens. */
+export class ConnectionGuard {
+  private readonly open = new Map<string, number>();
+  private readonly secure = new WeakSet<Socket>();
+
+  constructor(server: Server, limits: Limits) {
+    server.maxConnections = limits.connections;
+    server.on('connection', (socket: Socket) => this.count(socket, limits.connectionsPerAddress));
+    server.on('secureConnection', (socket: TLSSocket) => void this.secure.add(socket));
+  }
+
+  /** Whether the handshake is done: before that there is nothing to be said to the peer. */
+  isSecure(socket: Socket): boolean {
+    return this.secure.has(socket);
+  }
+
+  private count(socket: Socket, limit: number): void {
+    const network = networkOf(socket.remoteAddress ?? '');
+    const open = (this.open.get(network) ?? 0) + 1;
+    if (limit > 0 && open > limit) {
+      socket.destroy();
+      return;
+    }
+    this.open.set(network, open);
+    socket.once('close', () => {
+      const left = (this.open.get(network) ?? 1) - 1;
+      if (left > 0) this.open.set(network, left);
+      else this.open.delete(network);
+    });
+  }
+}
+
+const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+
+/** An answer that comes before the whole body has does not want the rest: it ends the connection, however slowly that would come. */
+export const endWithUnreadBody = (req: IncomingMessage, res: ServerResponse): void => {
+  if (!hasBody(req)) return;
+  const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => ServerResponse;
+  res.writeHead = ((...args: unknown[]) => {
+    if (!req.complete && !res.headersSent) res.setHeader('connection', 'close');
+    return writeHead(...args);
+  }) as typeof res.writeHead;
+};
