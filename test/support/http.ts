@@ -8,6 +8,7 @@ import { Authenticator, type ProjectRef } from '../../src/core/auth/authenticato
 import type { Credential, Principal, ProjectRole } from '../../src/core/auth/principal';
 import { Config } from '../../src/core/config/config';
 import { coreConfigSchema } from '../../src/core/config/core-config';
+import { MasterKey } from '../../src/core/crypto/master-key';
 import { Database } from '../../src/core/db/database';
 import { notFound, Problem } from '../../src/core/errors/problem';
 import { bindEvents } from '../../src/core/events/events.bindings';
@@ -102,6 +103,7 @@ export const coreContainer = (database: Database, options: { redisUrl?: string; 
   container.bind(Metrics).toConstantValue(new Metrics());
   container.bind(Database).toConstantValue(database);
   container.bind(Authenticator).toConstantValue(authenticator);
+  container.bind(MasterKey).toConstantValue(new MasterKey(Buffer.alloc(32, 7)));
   container.load(new ContainerModule((o) => {
     bindHttp(o);
     bindEvents(o);

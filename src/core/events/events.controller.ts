@@ -2,12 +2,12 @@ import { injectable } from 'inversify';
 import { z } from 'zod';
 import { Authenticator } from '../auth/authenticator';
 import { Problem } from '../errors/problem';
-import { ref } from '../http/fields';
+import { queryInteger, ref } from '../http/fields';
 import { Controller, route, type Route } from '../http/route';
 import { EventStreams } from './event-streams.service';
 
 const query = z.strictObject({
-  since: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional().meta({ description: 'Resume after this sequence number. The header Last-Event-ID does the same and wins.' }),
+  since: queryInteger(0, Number.MAX_SAFE_INTEGER).optional().meta({ description: 'Resume after this sequence number. The header Last-Event-ID does the same and wins.' }),
   project: ref.optional().meta({ description: 'Only events of this project (id or name).' }),
   type: z
     .string()

@@ -7,6 +7,9 @@ export const looksLikeId = (value: string): boolean => uuidPattern.test(value);
 
 /** Control characters, line and paragraph separators, and lone surrogates: never in a name, and PostgreSQL refuses NUL. */
 const forbiddenCharacters = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u;
+/** What turns the direction of text, or is not seen at all: with it one name looks like another. Joiners are part of scripts and emoji. */
+const deceivingCharacters = /[\p{Bidi_Control}\u00ad\u200b\u2060-\u2064\ufeff]/u;
+const honest = [(s: string): boolean => !deceivingCharacters.test(s), { error: 'characters that turn the direction of text or are invisible are not allowed', params: { code: 'control_characters' } }] as const;
 
 /** An object's id: UUID in lower case. */
 export const id = z.uuid().toLowerCase();
@@ -17,6 +20,7 @@ export const displayName = z
   .min(1)
   .refine((s) => [...s].length <= 63, { error: 'at most 63 characters', params: { code: 'too_long' } })
   .refine((s) => !forbiddenCharacters.test(s), { error: 'control characters are not allowed', params: { code: 'control_characters' } })
+  .refine(...honest)
   .refine((s) => s.trim() === s, { error: 'no blanks at the start or end', params: { code: 'surrounding_blanks' } })
   .refine((s) => !looksLikeId(s), { error: 'must not have the form of an id', params: { code: 'looks_like_id' } });
 
@@ -27,7 +31,12 @@ export const ref = z.string().min(1).max(255).refine((s) => !s.includes('\u0000'
 export const description = z
   .string()
   .refine((s) => [...s].length <= 255, { error: 'at most 255 characters', params: { code: 'too_long' } })
-  .refine((s) => !/[\p{Cs}]|[^\P{Cc}\n\t]/u.test(s), { error: 'control characters are not allowed', params: { code: 'control_characters' } });
+  .refine((s) => !/[\p{Cs}]|[^\P{Cc}\n\t]/u.test(s), { error: 'control characters are not allowed', params: { code: 'control_characters' } })
+  .refine(...honest);
+
+/** An integer in a query: digits and nothing else, so neither `1e2` nor ` 7`. */
+export const queryInteger = (min: number, max: number) =>
+  z.preprocess((text) => (typeof text === 'string' && /^\d{1,16}$/.test(text) ? Number(text) : text), z.number().int().min(min).max(max));
 
 /** RFC 3339, UTC. */
 export const timestamp = z.iso.datetime();

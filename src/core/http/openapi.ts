@@ -1,6 +1,7 @@
 import { OpenApiGeneratorV31, OpenAPIRegistry, type RouteConfig, type ZodMediaTypeObject } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
-import type { Route } from './route';
+import { ref } from './fields';
+import { type Route, statusesOf } from './route';
 import { isKeyed } from './route-runner';
 
 export type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>;
@@ -42,17 +43,39 @@ const mediaSchema = (schema: z.ZodType, io: 'input' | 'output'): MediaSchema => 
 
 const querySchema = (spec: Spec): z.ZodObject | undefined => {
   const own = spec.query instanceof z.ZodObject ? spec.query : undefined;
-  if (spec.scope !== 'project' && spec.scope !== 'collection') return own;
-  return z.object({ ...own?.shape, project: z.string().optional().meta({ description: 'Project by id or name.' }) });
+  if (spec.scope !== 'project' && spec.scope !== 'collection' && spec.scope !== 'resource') return own;
+  return z.object({ ...own?.shape, project: ref.optional().meta({ description: 'Project by id or name.' }) });
+};
+
+const words: Record<number, string> = {
+  400: 'Malformed',
+  401: 'No valid identity',
+  403: 'Not permitted',
+  404: 'Not there, or not visible',
+  408: 'The body did not come in time',
+  409: 'The present state forbids it',
+  413: 'The body is too large',
+  415: 'The body is of another type or encoding',
+  422: 'Not acceptable',
+  429: 'Too often, or too many',
+  500: 'A fault of the server',
+  503: 'Not at the moment: see Retry-After',
+  507: 'No room',
+};
+
+/** What a route may be refused with. */
+const refusalsOf = (spec: Spec): number[] => {
+  const body = spec.body !== undefined || spec.rawBody === true;
+  const changes = spec.method !== 'GET';
+  return [400, ...(spec.scope === 'public' ? [401] : [401, 403]), 404, ...(body || changes ? [408, 409, 413, 415] : []), 422, 429, 500, 503, ...(spec.rawBody ? [507] : [])];
 };
 
 const operation = (spec: Spec): RouteConfig => {
-  const status = String(spec.status ?? 200);
   const query = querySchema(spec);
-  const headers = isKeyed(spec) ? z.object({ 'Idempotency-Key': z.string().max(255).optional().meta({ description: 'The same key with the same request gives the first answer again, for 24 hours.' }) }) : undefined;
+  const headers = isKeyed(spec) ? z.object({ 'Idempotency-Key': z.string().min(1).max(255).regex(/^[\x21-\x7e]+$/).optional().meta({ description: 'The same key with the same request gives the first answer again, for 24 hours.' }) }) : undefined;
   const lines = [scopes[spec.scope], spec.permission && `Permission: \`${spec.permission}\`.`, spec.reason && `${spec.reason[0]?.toUpperCase() ?? ''}${spec.reason.slice(1)}${spec.reason.endsWith('.') ? '' : '.'}`];
   const produces = spec.produces ?? 'application/json';
-  const content = status === '204' ? undefined : { [produces]: { schema: spec.produces ? ({ type: 'string' } as MediaSchema) : mediaSchema(spec.response, 'output') } };
+  const content = { [produces]: { schema: spec.produces ? ({ type: 'string' } as MediaSchema) : mediaSchema(spec.response, 'output') } };
   return {
     method: spec.method.toLowerCase() as 'get',
     path: spec.path.replace(/:([A-Za-z0-9_]+)/g, '{$1}'),
@@ -63,6 +86,7 @@ const operation = (spec: Spec): RouteConfig => {
     security: spec.scope === 'public' ? [] : [{ bearer: [] }],
     ...(spec.permission && { 'x-permission': spec.permission }),
     'x-scope': spec.scope,
+    ...(spec.secretResponse && { 'x-secret': true }),
     request: {
       ...(spec.params instanceof z.ZodObject && { params: spec.params }),
       ...(query && { query }),
@@ -71,7 +95,8 @@ const operation = (spec: Spec): RouteConfig => {
       ...(spec.rawBody && { body: { required: true, content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } as MediaSchema } } } }),
     },
     responses: {
-      [status]: { description: status === '202' ? 'Accepted; a task goes on' : 'Done', ...(content && { content }) },
+      ...Object.fromEntries(statusesOf(spec).map((status) => [status, { description: status === 202 ? 'Accepted; a task goes on' : 'Done', ...(status !== 204 && { content }) }])),
+      ...Object.fromEntries(refusalsOf(spec).map((status) => [status, { description: words[status] ?? 'Refused', content: { 'application/problem+json': { schema: problemSchema } } }])),
       default: { description: 'Refused', content: { 'application/problem+json': { schema: problemSchema } } },
     },
   } as RouteConfig;

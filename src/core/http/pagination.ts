@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { queryInteger, ref } from './fields';
 
 /** Part of a name, or the beginning of an id or of an address, as the user types it. */
 const search = z
@@ -10,10 +11,10 @@ const search = z
 
 /** Query members of every list: keyset pagination, newest first unless the list says otherwise. */
 export const pageQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(500).default(50),
+  limit: queryInteger(1, 500).default(50),
   /** Opaque; taken from the previous page's `next`. */
-  cursor: z.string().max(512).optional(),
-  project: z.string().max(100).optional(),
+  cursor: z.string().max(1024).optional(),
+  project: ref.optional(),
   q: search.optional(),
 });
 

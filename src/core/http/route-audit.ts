@@ -1,7 +1,22 @@
 import { z } from 'zod';
-import type { Route } from './route';
+import { type Route, statusesOf } from './route';
 
 const paramsOf = (path: string): string[] => [...path.matchAll(/:([A-Za-z0-9_]+)/g)].map((m) => m[1] ?? '');
+
+const secretName = /^(.*[a-z])?(token|secret|password|ticket|privatekey|otp)$/i;
+
+/** Names of members that sound like a secret's, at any depth. */
+const secretsOf = (schema: z.ZodType): string[] => {
+  const found = new Set<string>();
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const { properties } = node as { properties?: Record<string, unknown> };
+    for (const name of Object.keys(properties ?? {})) if (secretName.test(name)) found.add(name);
+    for (const child of Object.values(node)) visit(child);
+  };
+  visit(z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }));
+  return [...found];
+};
 
 const problemsOf = ({ spec }: Route): string[] => {
   const problems: string[] = [];
@@ -16,6 +31,9 @@ const problemsOf = ({ spec }: Route): string[] => {
   for (const name of declared) if (!used.includes(name)) problems.push(`the schema names the parameter ${name}, the path does not`);
   if (spec.method === 'GET' && spec.body) problems.push('a GET takes no body');
   if (spec.rawBody && spec.body) problems.push('a raw body has no schema');
+  const secrets = secretsOf(spec.response);
+  if (secrets.length > 0 && !spec.secretResponse) problems.push(`its answer has ${secrets.join(', ')}: say that it holds a secret, or call it otherwise`);
+  if (new Set(statusesOf(spec)).size !== statusesOf(spec).length) problems.push('a status is there twice');
   return problems;
 };
 

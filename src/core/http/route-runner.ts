@@ -10,19 +10,28 @@ import { credentialOf, type Principal } from '../auth/principal';
 import { endProblem } from '../auth/channel-end';
 import { type Channel, Channels } from '../auth/channels';
 import { Config } from '../config/config';
+import { MasterKey } from '../crypto/master-key';
 import { Database } from '../db/database';
 import type { Op } from '../db/op';
 import { forbidden, Problem } from '../errors/problem';
 import { Logging } from '../telemetry/logging';
+import { CursorSeal } from './cursor-seal';
 import { ref } from './fields';
 import { IdempotencyRepository, type KeptAnswer, type KeyedRequest } from './idempotency.repository';
 import { jsonBodyReader } from './json-body';
 import { sendProblem } from './problem-document';
 import { isRetryable } from './problem-mapping';
-import { ReplyMarker, type Route, type RouteRequest } from './route';
+import { ReplyMarker, type Route, statusesOf, type RouteRequest } from './route';
 import { parsePart } from './validation';
 
 type Spec = Route['spec'];
+interface Run {
+  route: Route;
+  requestOf: (op: Op) => RouteRequest<unknown, unknown, unknown>;
+  keyed: KeyedRequest | undefined;
+  requestId: string;
+  cursors: CursorSeal | undefined;
+}
 interface Granted {
   access: Access;
   project?: ProjectRef;
@@ -37,7 +46,7 @@ const methodsThatChange = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 export const isTransactional = (spec: Spec): boolean => methodsThatChange.has(spec.method) && !spec.ownTransaction && !spec.rawBody;
 
 /** True when the route honours `Idempotency-Key`. */
-export const isKeyed = (spec: Spec): boolean => isTransactional(spec) && spec.scope !== 'public' && !spec.secretResponse;
+export const isKeyed = (spec: Spec): boolean => isTransactional(spec) && spec.scope !== 'public';
 
 /** Uploads, and answers that are held until something has happened. */
 const lasts = (spec: Spec, query: unknown): boolean => {
@@ -59,9 +68,10 @@ export class RouteRunner {
     private readonly database: Database,
     private readonly idempotency: IdempotencyRepository,
     private readonly channels: Channels,
+    private readonly masterKey: MasterKey,
   ) {
     this.log = logging.for('http');
-    this.readJson = jsonBodyReader(config.core.limits.body);
+    this.readJson = jsonBodyReader(config.core.limits.body, config.core.limits.bodyMs);
   }
 
   /** The Express handler of a route. Errors go to `next`. */
@@ -79,6 +89,7 @@ export class RouteRunner {
     const granted = principal && (await this.authorize(spec, principal, projectRef));
     const params = parsePart('params', spec.params ?? noKeys, { ...req.params });
     const parsedQuery = parsePart('query', spec.query ?? noKeys, query);
+    const cursors = this.cursorsOf(spec, params, parsedQuery, granted?.project);
     const rawBody = spec.rawBody ? undefined : await this.readJson(req, res);
     const body = spec.rawBody ? undefined : this.parseBody(spec, rawBody);
     const requestOf = (op: Op): RouteRequest<unknown, unknown, unknown> => ({
@@ -97,7 +108,7 @@ export class RouteRunner {
     });
     const keyed = principal && this.keyOf(spec, req, principal, rawBody);
     const channel = principal && granted && lasts(spec, parsedQuery) ? await this.hold(spec, principal, granted, req, res) : undefined;
-    const answer = await this.answered(route, requestOf, keyed, requestId).finally(channel?.close);
+    const answer = await this.answered({ route, requestOf, keyed, requestId, cursors }).finally(channel?.close);
     if (res.headersSent || res.destroyed) return;
     for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
     if (answer.replayed) res.setHeader('idempotency-replayed', 'true');
@@ -154,6 +165,8 @@ export class RouteRunner {
       if (!listed) throw spec.permission ? forbidden(spec.permission) : new Problem({ status: 403, code: 'forbidden', detail: 'This needs a session, or an API token without restrictions.' });
       return { access: new Access(principal, permission) };
     }
+    // A token's own list holds everywhere, whatever else its owner may see.
+    if (!tokenAllows(principal, permission)) throw forbidden(permission);
     if (spec.scope === 'global') {
       if (!allowedGlobally(principal, permission)) throw forbidden(permission);
       return { access: new Access(principal, permission) };
@@ -183,23 +196,38 @@ export class RouteRunner {
     return { principalId: principal.id, key, method: spec.method, path: req.originalUrl, body: body ?? null };
   }
 
-  private async answered(route: Route, requestOf: (op: Op) => RouteRequest<unknown, unknown, unknown>, keyed: KeyedRequest | undefined, requestId: string): Promise<KeptAnswer & { replayed: boolean }> {
-    if (isTransactional(route.spec)) return this.inTransaction(route, requestOf, keyed, requestId);
-    return { ...(await this.answer(route, requestOf(this.database.op))), replayed: false };
+  /** For lists: opens the cursor that was given, in place, and seals the next one. */
+  private cursorsOf(spec: Spec, params: unknown, query: unknown, project: ProjectRef | undefined): CursorSeal | undefined {
+    if (!(spec.query instanceof z.ZodObject) || !Object.hasOwn(spec.query.shape, 'cursor') || typeof query !== 'object' || query === null) return undefined;
+    const seal = new CursorSeal(this.masterKey, { path: spec.path, params, query, project: project?.id });
+    if ('cursor' in query && typeof query.cursor === 'string') query.cursor = seal.open(query.cursor);
+    return seal;
+  }
+
+  private async answered(run: Run): Promise<KeptAnswer & { replayed: boolean }> {
+    if (isTransactional(run.route.spec)) return this.inTransaction(run);
+    return { ...(await this.answer(run, run.requestOf(this.database.op))), replayed: false };
   }
 
   /** A transaction that lost against another one is run once more, from its beginning. */
-  private async inTransaction(route: Route, requestOf: (op: Op) => RouteRequest<unknown, unknown, unknown>, keyed: KeyedRequest | undefined, requestId: string): Promise<KeptAnswer & { replayed: boolean }> {
+  private async inTransaction(run: Run): Promise<KeptAnswer & { replayed: boolean }> {
+    const { route, requestOf, keyed, requestId } = run;
     const attempt = (): Promise<KeptAnswer & { replayed: boolean }> =>
       this.database.tx(async (op) => {
-        if (!keyed) return { ...(await this.answer(route, requestOf(op))), replayed: false };
+        const request = requestOf(op);
+        if (!keyed) return { ...(await this.answer(run, request)), replayed: false };
         const claim = await this.idempotency.claim(op, keyed);
         if (claim.kind === 'reused') {
           throw new Problem({ status: 422, code: 'idempotency_key_reused', detail: 'This Idempotency-Key was used for another request. Take a new one.' });
         }
-        if (claim.kind === 'replay') return { ...claim.answer, replayed: true };
-        const answer = await this.answer(route, requestOf(op));
-        await this.idempotency.keep(op, keyed, answer);
+        if (claim.kind === 'replay') {
+          // What the first request was granted, this caller must have now.
+          const [noun = 'object'] = (route.spec.permission ?? '').split(':');
+          for (const project of claim.granted) request.access.assert(project, noun, Object.values(request.params as Record<string, string> | undefined ?? {}).at(-1) ?? '');
+          return { ...claim.answer, replayed: true };
+        }
+        const answer = await this.answer(run, request);
+        await this.idempotency.keep(op, keyed, answer, request.access.asserted, route.spec.secretResponse === true);
         return { ...answer, replayed: false };
       });
     try {
@@ -212,15 +240,23 @@ export class RouteRunner {
   }
 
   /** Runs the handler. What it returns passes the response schema, so that no member leaves that the contract does not name. */
-  private async answer(route: Route, request: RouteRequest<unknown, unknown, unknown>): Promise<KeptAnswer> {
+  private async answer({ route, cursors }: Run, request: RouteRequest<unknown, unknown, unknown>): Promise<KeptAnswer> {
     const { spec } = route;
     const returned = await route.handle(request);
+    const broken = (how: string): Error => new Error(`the answer of ${spec.method} ${spec.path} breaks its contract: ${how}`);
+    if (spec.scope === 'resource' && isTransactional(spec) && request.access.asserted.length === 0) throw broken('the handler did not ask whether the caller may');
     const made = returned instanceof ReplyMarker ? returned.value : { body: returned };
-    const status = made.status ?? spec.status ?? 200;
+    const statuses = statusesOf(spec);
+    const status = made.status ?? (made.body === undefined && statuses.includes(204) ? 204 : statuses[0]);
     const headers = made.headers ?? {};
-    if (made.body === undefined || status === 204 || status === 304) return { status: made.body === undefined && status === 200 && !request.res.headersSent ? 204 : status, headers, body: null };
+    if (request.res.headersSent || request.res.destroyed) return { status, headers, body: null };
+    if (!(statuses as readonly number[]).includes(status)) throw broken(`it does not say that it may be ${status}`);
+    if (status === 204) return { status, headers, body: null };
     const parsed = spec.response.safeParse(made.body);
-    if (!parsed.success) throw new Error(`the answer of ${spec.method} ${spec.path} breaks its contract: ${parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).slice(0, 10).join('; ')}`);
-    return { status, headers, body: JSON.stringify(parsed.data) };
+    if (!parsed.success) throw broken(parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).slice(0, 10).join('; '));
+    return { status, headers, body: JSON.stringify(withCursor(parsed.data, cursors)) };
   }
 }
+
+const withCursor = (body: unknown, cursors: CursorSeal | undefined): unknown =>
+  cursors && typeof body === 'object' && body !== null && 'next' in body && typeof body.next === 'string' ? { ...body, next: cursors.seal(body.next) } : body;

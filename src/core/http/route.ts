@@ -19,6 +19,8 @@ export type RouteScope = 'public' | 'self' | 'global' | 'project' | 'collection'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+export type SuccessStatus = 200 | 201 | 202 | 204;
+
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 export interface RouteSpec<P extends z.ZodType | undefined, Q extends z.ZodType | undefined, B extends z.ZodType | undefined, R extends z.ZodType> {
@@ -34,14 +36,14 @@ export interface RouteSpec<P extends z.ZodType | undefined, Q extends z.ZodType 
   params?: P;
   query?: Q;
   body?: B;
-  /** Success status and schema. 202 for work that goes on as a task. */
-  status?: 200 | 201 | 202 | 204;
+  /** Success status and schema; the first of several is what a plain value is answered with. 202 for work that goes on as a task; 204 has no body. */
+  status?: SuccessStatus | readonly [SuccessStatus, ...SuccessStatus[]];
   response: R;
   /** Raw body as a stream (uploads); no JSON parsing and no body schema. */
   rawBody?: boolean;
   /** A mutating route that is no transaction of its own (it streams, or hashes a password first): the handler opens what it needs, and `op` is not transactional. */
   ownTransaction?: boolean;
-  /** The answer holds a secret that is shown once: it is not kept under an `Idempotency-Key`. */
+  /** The answer holds a secret: under an `Idempotency-Key` it is kept sealed, and it is never compressed. */
   secretResponse?: boolean;
   /** Media type of the success answer when the handler writes it to `res` itself; JSON otherwise. */
   produces?: string;
@@ -80,6 +82,9 @@ export const reply = <R>(body: R, init: { status?: number; headers?: Record<stri
 export class ReplyMarker<R> {
   constructor(readonly value: Reply<R>) {}
 }
+
+/** The success statuses of a route, its usual one first. */
+export const statusesOf = ({ status = 200 }: Pick<Route['spec'], 'status'>): readonly [SuccessStatus, ...SuccessStatus[]] => (typeof status === 'number' ? [status] : status);
 
 /** A route with its types erased, as the server mounts it and the OpenAPI document describes it. */
 export interface Route {

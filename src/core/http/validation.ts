@@ -46,13 +46,40 @@ const checkStructure = (part: RequestPart, value: unknown): void => {
   }
 };
 
-/** Parses one part of a request. Throws 400 `invalid_request` or 422 `unacceptable` with a field error for everything that is wrong. */
+/** Paths at which a null was refused, also within the branches of a union. */
+const refusedNulls = (issues: readonly z.core.$ZodIssue[], value: unknown, before: readonly PropertyKey[] = []): PropertyKey[][] =>
+  issues.flatMap((issue) => {
+    const path = [...before, ...issue.path];
+    const inner = issue.code === 'invalid_union' ? issue.errors.flatMap((branch) => refusedNulls(branch, value, path)) : [];
+    return at(value, path) === null && typeof path.at(-1) === 'string' ? [path, ...inner] : inner;
+  });
+
+/** The value without the members at these paths. */
+const without = (value: unknown, paths: readonly PropertyKey[][]): unknown => {
+  const copy = structuredClone(value);
+  for (const path of paths) {
+    const parent = at(copy, path.slice(0, -1));
+    if (typeof parent === 'object' && parent !== null && !Array.isArray(parent)) delete (parent as Record<PropertyKey, unknown>)[path.at(-1) ?? ''];
+  }
+  return copy;
+};
+
+/** Null where a schema does not take it means that the member is absent: many languages write absent members so. */
+const parseLeniently = (schema: z.ZodType, value: unknown): { parsed: z.ZodSafeParseResult<unknown>; value: unknown } => {
+  const parsed = schema.safeParse(value);
+  const nulls = parsed.success ? [] : refusedNulls(parsed.error.issues, value);
+  if (nulls.length === 0) return { parsed, value };
+  const rest = without(value, nulls);
+  return { parsed: schema.safeParse(rest), value: rest };
+};
+
+/** Parses one part of a request. In a body null means absent, unless the schema gives it a meaning of its own. Throws 400 `invalid_request` or 422 `unacceptable` with a field error for everything that is wrong. */
 export const parsePart = (part: RequestPart, schema: z.ZodType, value: unknown): unknown => {
   checkStructure(part, value);
-  const parsed = schema.safeParse(value);
+  const { parsed, value: judged } = parseLeniently(schema, value);
   if (parsed.success) return parsed.data;
   const { issues } = parsed.error;
-  const errors = issues.flatMap((issue) => fieldErrors(part, issue, value));
+  const errors = issues.flatMap((issue) => fieldErrors(part, issue, judged));
   const malformed = issues.some((issue) => structural.has(issue.code));
   const first = errors[0];
   throw new Problem({

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { request as httpsRequest } from 'node:https';
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -57,10 +58,25 @@ class ThingController extends Controller {
         return { id: req.params.id, name: 'x' };
       }),
       route({ ...base, method: 'GET', path: '/things/special', summary: 'Special', scope: 'global', permission: 'host:read', response: thing }, async () => ({ id: 'special', name: 'fixed' })),
-      route({ ...base, method: 'DELETE', path: '/things/:id', summary: 'Delete', scope: 'resource', permission: 'instance:delete', params: z.strictObject({ id: field.ref }), status: 204, response: z.null() }, async () => undefined),
+      route({ ...base, method: 'DELETE', path: '/things/:id', summary: 'Delete', scope: 'resource', permission: 'instance:delete', params: z.strictObject({ id: field.ref }), status: 204, response: z.null() }, async (req) => {
+        req.access.assert(projectA.id, 'thing', req.params.id);
+      }),
+      route({ ...base, method: 'PATCH', path: '/things/:id', summary: 'Change', scope: 'resource', permission: 'instance:update', params: z.strictObject({ id: field.ref }), body: z.strictObject({ note: z.string().optional() }), response: thing }, async (req) => {
+        this.calls += 1;
+        if (req.params.id !== 'unasked') req.access.assert(projectA.id, 'thing', req.params.id);
+        return { id: req.params.id, name: req.body.note ?? 'none' };
+      }),
+      route({ ...base, method: 'POST', path: '/keys', summary: 'A secret', scope: 'self', permission: 'api-token:create', reason: 'a test', body: z.strictObject({ password: z.string() }), status: 201, secretResponse: true, response: z.object({ secret: z.string() }) }, async () => ({
+        secret: `the-secret-${(this.calls += 1)}`,
+      })),
+      route({ ...base, method: 'GET', path: '/pages', summary: 'Pages', scope: 'collection', permission: 'instance:read', query: pageQuery.extend({ sort: z.enum(['a', 'b']).default('a') }), response: pageOf(thing) }, async (req) => ({
+        items: [{ id: req.query.cursor ?? 'first', name: String(req.query.limit) }],
+        next: 'place',
+      })),
+      route({ ...base, method: 'GET', path: '/other-pages', summary: 'Other pages', scope: 'collection', permission: 'instance:read', query: pageQuery, response: pageOf(thing) }, async () => ({ items: [], next: 'place' })),
       route({ ...base, method: 'GET', path: '/me', summary: 'Me', scope: 'self', reason: 'own name', response: z.object({ name: z.string() }) }, async (req) => ({ name: req.principal.name })),
       route({ ...base, method: 'POST', path: '/me', summary: 'Change me', scope: 'self', reason: 'own name', response: z.object({}) }, async () => ({})),
-      route({ ...base, method: 'POST', path: '/open', summary: 'Open', scope: 'public', reason: 'a test', body: z.strictObject({ a: z.string().optional() }).prefault({}), response: z.object({ via: z.string() }) }, async (req) =>
+      route({ ...base, method: 'POST', path: '/open', summary: 'Open', scope: 'public', reason: 'a test', body: z.strictObject({ a: z.string().optional() }).prefault({}), status: [200, 202], response: z.object({ via: z.string() }) }, async (req) =>
         reply({ via: String(req.op.inTransaction) }, { status: 202, headers: { 'x-made': 'yes' } }),
       ),
       route({ ...base, method: 'GET', path: '/broken', summary: 'Broken', scope: 'public', reason: 'a test', response: thing }, async () => {
@@ -226,6 +242,33 @@ describe('HttpServer', () => {
       expect((await agent.post('/api/v1/me').set(as('alice')).send({})).status).toBe(200);
     });
 
+    it('takes null for an absent member, also in lists and unions, and not for a required one', async () => {
+      expect((await post({ name: 'nulls', size: null, networks: null, choice: null, tags: { a: 'b' } })).status).toBe(201);
+      const refused = await post({ name: null, size: null });
+      expect([refused.status, errors(refused)]).toEqual([400, [expect.objectContaining({ path: 'body.name', code: 'required' })]]);
+      expect(errors(await post({ name: 'x', networks: [null] }))).toEqual([expect.objectContaining({ path: 'body.networks.0' })]);
+      expect(errors(await post({ name: 'x', networks: [{ id: null }] }))).toEqual([expect.objectContaining({ path: 'body.networks.0.id', code: 'required' })]);
+    });
+
+    it('binds cursors to the list, its filters, order and project, and takes digits for integers', async () => {
+      const get = (path: string, who = 'both') => agent.get(`/api/v1${path}`).set(as(who));
+      const cursor = async (path: string): Promise<string> => encodeURIComponent(((await get(path)).body as { next: string }).next);
+      const own = await cursor('/pages?limit=1');
+      expect((await get(`/pages?limit=7&cursor=${own}`)).body).toMatchObject({ items: [{ id: 'place', name: '7' }] });
+      const strange = [`/other-pages?cursor=${own}`, `/pages?sort=b&cursor=${own}`, `/pages?project=alpha&cursor=${own}`, `/pages?cursor=${own}x`, '/pages?cursor=place', `/pages?cursor=.place`, `/pages?cursor=${await cursor('/pages?project=beta')}`];
+      for (const path of strange) expect([path, code(await get(path))]).toEqual([path, 'invalid_cursor']);
+      for (const limit of ['1e2', '0x10', '+5', '%205', '5.0', '', '-1']) expect([limit, (await get(`/pages?limit=${limit}`)).status]).toEqual([limit, 400]);
+      expect((await get('/pages?limit=0')).status).toBe(422);
+    });
+
+    it('refuses characters in names that turn the direction of text or are not seen', async () => {
+      for (const char of ['\u202e', '\u2066', '\u200f', '\u200b', '\ufeff', '\u061c']) {
+        const refused = await post({ name: `a${char}b` });
+        expect([refused.status, errors(refused)[0]?.code]).toEqual([422, 'control_characters']);
+      }
+      expect((await post({ name: 'سرور‌ها 👩‍💻' })).status).toBe(201);
+    });
+
     it('answers unknown paths, methods and encodings', async () => {
       const paths = ['/api/v1/nope', '/nope', '/api/v1/things/', '/api/v1/things/%E0%A4%A', '//evil/%2F..', '/\\evil'];
       const outcomes = await Promise.all(paths.map((p) => new Promise<number>((resolve, reject) => {
@@ -235,7 +278,7 @@ describe('HttpServer', () => {
       expect(outcomes).toEqual([404, 404, 404, 400, 400, 400]);
       const wrong = await agent.put('/api/v1/things').set(as('alice')).send({});
       expect([wrong.status, code(wrong), wrong.headers['allow']]).toEqual([405, 'method_not_allowed', 'GET, HEAD, POST']);
-      expect((await agent.options('/api/v1/things/x')).headers['allow']).toBe('DELETE, GET, HEAD');
+      expect((await agent.options('/api/v1/things/x')).headers['allow']).toBe('DELETE, GET, HEAD, PATCH');
     });
 
     it('hides what failed unexpectedly, and logs it', async () => {
@@ -340,7 +383,7 @@ describe('HttpServer', () => {
         return [res.status, (res.body as { items?: { id: string }[] }).items?.map((i) => i.id)];
       };
       expect(await list('nobody')).toEqual([200, []]);
-      expect(await list('limited')).toEqual([200, []]);
+      expect(await list('limited')).toEqual([403, undefined]);
       expect(await list('both')).toEqual([200, [projectA.id, projectB.id]]);
       expect(await list('both', '?project=beta')).toEqual([200, [projectB.id]]);
       expect(await list('alice', '?project=beta')).toEqual([404, undefined]);
@@ -390,6 +433,34 @@ describe('HttpServer', () => {
       things.fail = undefined;
       const done = await keyed('failing', { name: 'failing' });
       expect([done.status, done.headers['idempotency-replayed']]).toEqual([201, undefined]);
+    });
+
+    it('asks for the permission before it gives an answer again', async () => {
+      const patch = (key: string, path = '/things/one') => agent.patch(`/api/v1${path}`).set(as('alice')).set('idempotency-key', key).send({ note: 'seen' });
+      const alice = core.authenticator.tokens.get('alice');
+      if (!alice) throw new Error('there is no alice');
+      expect((await patch('kept')).status).toBe(200);
+      expect([(await patch('kept')).headers['idempotency-replayed'], things.calls]).toEqual(['true', things.calls]);
+      for (const [memberships, status] of [[[], 404], [[{ projectId: projectA.id, role: 'viewer' as const }], 403], [[{ projectId: projectB.id, role: 'member' as const }], 404]] as const) {
+        core.authenticator.tokens.set('alice', { ...alice, memberships: [...memberships] });
+        const refused = await patch('kept');
+        expect([refused.status, JSON.stringify(refused.body).includes('seen')]).toEqual([status, false]);
+      }
+      core.authenticator.tokens.set('alice', alice);
+      expect((await patch('kept')).status).toBe(200);
+      const unasked = await patch('unasked', '/things/unasked');
+      expect([unasked.status, code(unasked)]).toEqual([500, 'internal_error']);
+      expect(await db.database.query(`SELECT 1 FROM idempotency_key WHERE key = 'unasked'`)).toEqual([]);
+    });
+
+    it('keeps no secret in clear, neither of the answer nor of the request, and gives it again', async () => {
+      const ask = () => keyed('secret', { password: 'hunter2' }, 'alice', '/keys');
+      const first = await ask();
+      const again = await ask();
+      expect([first.status, again.status, again.body]).toEqual([201, 201, first.body]);
+      const [row] = await db.database.query<{ text: string; hash: Buffer }>(`SELECT idempotency_key::text AS text, request_hash AS hash FROM idempotency_key WHERE key = 'secret'`);
+      expect(row?.text).not.toContain((first.body as { secret: string }).secret);
+      expect(row?.hash.equals(createHash('sha256').update('{"password":"hunter2"}').digest())).toBe(false);
     });
 
     it('refuses a malformed key and forgets after a day', async () => {

@@ -18,14 +18,14 @@ export class FlavorController extends Controller {
   override routes(): Route[] {
     return [
       route(
-        { method: 'GET', path: '/flavors', summary: 'List flavors', tag: 'Flavors', scope: 'self', reason, query: pageQuery.omit({ project: true }), response: pageOf(flavor) },
+        { method: 'GET', path: '/flavors', summary: 'List flavors', tag: 'Flavors', scope: 'self', permission: 'flavor:read', reason, query: pageQuery.omit({ project: true }), response: pageOf(flavor) },
         (req) => this.flavors.list(req.op, req.query),
       ),
       route(
         { method: 'POST', path: '/flavors', summary: 'Create a flavor', tag: 'Flavors', scope: 'global', permission: 'flavor:create', body: createFlavor, status: 201, response: flavor },
         (req) => this.flavors.create(req.op, req.body),
       ),
-      route({ method: 'GET', path: '/flavors/:ref', summary: 'Show a flavor', tag: 'Flavors', scope: 'self', reason, params, response: flavor }, (req) => this.flavors.get(req.op, req.params.ref)),
+      route({ method: 'GET', path: '/flavors/:ref', summary: 'Show a flavor', tag: 'Flavors', scope: 'self', permission: 'flavor:read', reason, params, response: flavor }, (req) => this.flavors.get(req.op, req.params.ref)),
       route(
         { method: 'DELETE', path: '/flavors/:ref', summary: 'Delete a flavor', tag: 'Flavors', scope: 'global', permission: 'flavor:delete', params, status: 204, response: z.void() },
         (req) => this.flavors.remove(req.op, req.params.ref),

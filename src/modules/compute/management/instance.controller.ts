@@ -10,7 +10,7 @@ import { InstanceCreation } from './instance-creation.service';
 import { InstanceService } from './instance.service';
 
 const params = z.strictObject({ ref: field.ref });
-const query = z.strictObject({ project: z.string().max(100).optional() });
+const query = z.strictObject({ project: field.ref.optional() });
 const tag = 'Instances';
 
 @injectable()
@@ -62,7 +62,7 @@ export class InstanceController extends Controller {
         (req) => this.instances.reboot(req.op, req, req.project?.id, req.params.ref, req.body),
       ),
       route(
-        { method: 'POST', path: '/instances/:ref/actions/console', summary: 'Open its serial console: a one-time ticket', tag, scope: 'resource', permission: consolePermission, params, query, status: 201, response: consoleTicket },
+        { method: 'POST', path: '/instances/:ref/actions/console', summary: 'Open its serial console: a one-time ticket', tag, scope: 'resource', permission: consolePermission, params, query, status: 201, secretResponse: true, response: consoleTicket },
         (req) => this.consoles.ticket(req.op, req.access, req.project?.id, req.params.ref),
       ),
     ];

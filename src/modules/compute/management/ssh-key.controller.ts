@@ -6,7 +6,7 @@ import { pageOf, pageQuery } from '../../../core/http/pagination';
 import { createSshKey, sshKey } from '../contract/compute.api';
 import { SshKeyService } from './ssh-key.service';
 
-const byProject = z.strictObject({ project: z.string().max(100).optional() });
+const byProject = z.strictObject({ project: field.ref.optional() });
 
 @injectable()
 export class SshKeyController extends Controller {

@@ -15,7 +15,7 @@ export class HostTokenController extends Controller {
   override routes(): Route[] {
     return [
       route(
-        { method: 'POST', path: '/host-tokens', summary: 'Make a token with which one host can join', tag: 'Hosts', scope: 'global', permission: 'host:enroll', body: createHostToken, status: 201, response: hostToken },
+        { method: 'POST', path: '/host-tokens', summary: 'Make a token with which one host can join', tag: 'Hosts', scope: 'global', permission: 'host:enroll', body: createHostToken, status: 201, secretResponse: true, response: hostToken },
         (req) => this.tokens.issue(req.op, req.body.expiresInMinutes, req.principal.id),
       ),
       route(

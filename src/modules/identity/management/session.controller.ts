@@ -19,11 +19,11 @@ export class SessionController extends Controller {
   override routes(): Route[] {
     return [
       route(
-        { method: 'POST', path: '/login', summary: 'Log in with name and password', tag, scope: 'public', reason: 'this is where an identity comes from', body: loginRequest, response: tokens, ownTransaction: true },
+        { method: 'POST', path: '/login', summary: 'Log in with name and password', tag, scope: 'public', reason: 'this is where an identity comes from', body: loginRequest, response: tokens, secretResponse: true, ownTransaction: true },
         (req) => this.sessions.login(req.body.name, req.body.password, req.remoteAddress),
       ),
       route(
-        { method: 'POST', path: '/login/refresh', summary: 'Exchange a refresh token for new tokens', tag, scope: 'public', reason: 'the refresh token is the credential', body: refreshRequest, response: tokens, ownTransaction: true },
+        { method: 'POST', path: '/login/refresh', summary: 'Exchange a refresh token for new tokens', tag, scope: 'public', reason: 'the refresh token is the credential', body: refreshRequest, response: tokens, secretResponse: true, ownTransaction: true },
         (req) => this.sessions.refresh(req.body.refreshToken, req.remoteAddress),
       ),
       route(

@@ -8,7 +8,7 @@ import { ImageService } from './image.service';
 import { ImageUploads } from './image-uploads.service';
 
 const params = z.strictObject({ ref: field.ref });
-const query = z.strictObject({ project: z.string().max(100).optional() });
+const query = z.strictObject({ project: field.ref.optional() });
 const tag = 'Images';
 /** The import that ends because its image is deleted. */
 const stopped = z.object({ taskId: field.id });
@@ -28,7 +28,7 @@ export class ImageController extends Controller {
         this.images.list(req.op, req.access, req.query),
       ),
       route(
-        { method: 'POST', path: '/images', summary: 'Create an image; its bytes come from the URL, or by PUT /images/{ref}/content', tag, scope: 'project', permission: 'image:create', query, body: createImage, status: 201, response: image },
+        { method: 'POST', path: '/images', summary: 'Create an image; its bytes come from the URL, or by PUT /images/{ref}/content', tag, scope: 'project', permission: 'image:create', query, body: createImage, status: [201, 202], response: image },
         async (req) => {
           const made = await this.images.create(req.op, req, projectOf(req).id, req.body);
           return reply(made, { status: made.taskId === null ? 201 : 202 });
@@ -53,7 +53,7 @@ export class ImageController extends Controller {
         (req) => this.uploads.upload(req.access, req.params.ref, req.raw),
       ),
       route(
-        { method: 'DELETE', path: '/images/:ref', summary: 'Delete an image; 202 with the task when an import has to end first', tag, scope: 'resource', permission: 'image:delete', params, query, response: stopped },
+        { method: 'DELETE', path: '/images/:ref', summary: 'Delete an image; 202 with the task when an import has to end first', tag, scope: 'resource', permission: 'image:delete', params, query, status: [202, 204], response: stopped },
         async (req) => {
           const task = await this.images.remove(req.op, req, req.project?.id, req.params.ref);
           return task ? reply(task, { status: 202 }) : undefined;

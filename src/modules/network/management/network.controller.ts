@@ -7,7 +7,7 @@ import { createNetwork, network, networkListQuery, port, portListQuery, updateNe
 import { NetworkService } from './network.service';
 
 const params = z.strictObject({ ref: field.ref });
-const query = z.strictObject({ project: z.string().max(100).optional() });
+const query = z.strictObject({ project: field.ref.optional() });
 const tag = 'Networks';
 
 @injectable()

@@ -157,9 +157,9 @@ export const taskQuery = z.strictObject({
   wait: z
     .string()
     .regex(/^\d{1,5}(ms|s|m)$/, { error: 'write e.g. 500ms or 30s' })
+    .default('0s')
     .transform((text) => Number.parseInt(text, 10) * (text.endsWith('ms') ? 1 : text.endsWith('m') ? 60_000 : 1_000))
-    .refine((ms) => ms <= longestWaitMs, { error: 'at most 60s', params: { code: 'too_long' } })
-    .default(0),
+    .refine((ms) => ms <= longestWaitMs, { error: 'at most 60s', params: { code: 'too_long' } }),
 });
 
 /** Body of the verbs; may be left out. */

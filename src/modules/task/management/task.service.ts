@@ -114,8 +114,8 @@ export class TaskService {
 
   private async visible(op: Op, access: Access, id: string): Promise<TaskDetailRow> {
     const task = await this.tasks.byId(op, id);
-    if (!task || (task.projectId === null && access.projects !== 'all')) throw notFound('task', id);
-    if (task.projectId !== null) access.assert(task.projectId, 'task', id);
+    if (!task) throw notFound('task', id);
+    access.assert(task.projectId, 'task', id);
     return task;
   }
 
