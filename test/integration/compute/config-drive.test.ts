@@ -61,7 +61,7 @@ describe('a config drive', () => {
     store = new InstanceStore(paths);
     seeds = new SeedStore(store);
     await seeds.save({ instanceId, name: 'Web', hostname: 'web', sshKeys: ['ssh-ed25519 AAAA me'], userData: userData.toString('base64'), vendorData, flavor: 'tiny', project: 'p' });
-    drives = new ConfigDrives(store, seeds, new DriveFiles(agent, views));
+    drives = new ConfigDrives(store, seeds, new DriveFiles(agent, views), new Config(coreConfigSchema.parse({}), {}));
     await agent.stop();
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));

@@ -1,8 +1,11 @@
 import { injectable } from 'inversify';
-import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { exec, ExecError } from '../../../core/host/exec';
+import { Config } from '../../../core/config/config';
+import { ExecError } from '../../../core/host/exec';
 import { findProgram } from '../../../core/host/find-program';
+import { execSandboxed } from '../../../core/host/sandbox';
+import { sandboxUsers } from '../../../core/host/sandbox-users';
 import { VerbFailure } from '../../../core/m2m/verb-handler';
 import type { DriveForm } from '../../network/contract/drive-forms';
 import { GuestFiles } from '../../network/contract/network.ports';
@@ -30,6 +33,7 @@ export class ConfigDrives {
     private readonly store: InstanceStore,
     private readonly seeds: SeedStore,
     private readonly files: GuestFiles,
+    private readonly config: Config,
   ) {}
 
   /** Where the drive of an instance is while its machine runs. */
@@ -48,10 +52,15 @@ export class ConfigDrives {
       await this.clear(folder, fresh);
       for (const { path: name, content } of await this.files.of(seed, form)) {
         const target = join(folder, name);
-        await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-        await writeFile(target, content, { mode: 0o600 });
+        // For the writer, who is nobody: the folder above is root's alone, and only inside the sandbox is there a way here.
+        await mkdir(dirname(target), { recursive: true, mode: 0o755 });
+        await writeFile(target, content, { mode: 0o644 });
       }
-      await exec('prlimit', [...limits, '--', program, ...options, '-quiet', '-r', '-J', '-V', labels[form], '-o', fresh, folder], { timeoutMs });
+      const { imageTools: user } = sandboxUsers(this.config.core.sandbox);
+      await writeFile(fresh, '', { mode: 0o600 });
+      await chown(fresh, user, user);
+      const args = [...options, '-quiet', '-r', '-J', '-V', labels[form], '-o', fresh, folder];
+      await execSandboxed(['prlimit', ...limits, '--'], program, args, { user, readOnly: [folder], writable: [fresh], network: 'none' }, { timeoutMs });
       await chmod(fresh, 0o600);
       await rename(fresh, path);
     } catch (error) {
