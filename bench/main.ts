@@ -10,10 +10,11 @@ import { createRate } from './figures/create-rate.figure';
 import { idleMemory } from './figures/idle-memory.figure';
 import { listPages } from './figures/list-pages.figure';
 import { realGuest } from './figures/real-guest.figure';
+import { vmmStart } from './figures/vmm-start.figure';
 import { workflowMix } from './figures/workflow-mix.figure';
 import { workflowRate } from './figures/workflow-rate.figure';
 
-const figures: readonly Figure[] = [consoleSize, workflowRate, workflowMix, listPages, createLatency, createRate, idleMemory, realGuest];
+const figures: readonly Figure[] = [consoleSize, workflowRate, workflowMix, listPages, createLatency, createRate, idleMemory, vmmStart, realGuest];
 
 interface Options {
   json: boolean;

@@ -71,6 +71,7 @@ export const spawnSandboxed = async (program: string, args: readonly string[], o
       throw new SandboxMissing((await readTail(options.logFile)) || how);
     }
     const release = async (): Promise<void> => {
+      child.ref();
       child.kill('SIGKILL');
       await end;
     };

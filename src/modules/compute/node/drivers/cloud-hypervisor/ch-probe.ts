@@ -8,7 +8,7 @@ import { findProgram } from '../../../../../core/host/find-program';
 import { innerPid, signalProcess, waitGone } from '../../../../../core/host/process-identity';
 import { readTail } from '../../../../../core/host/spawn-sandboxed';
 import { copyKernel, findKernel, kernelBanner, kvmObstacle, trialCommandLine, trialDeadlines } from '../common/host-kernel';
-import { spawnVmm, type SpawnedVmm } from '../common/spawn-vmm';
+import { spawnVmm, startPause, type SpawnedVmm } from '../common/spawn-vmm';
 import { cachedTrial, trial, type Trial } from '../common/trial-cache';
 import type { VmmSandboxOptions } from '../common/vmm-sandbox';
 import { ChClient } from './ch-client';
@@ -47,7 +47,8 @@ const trialMemory = 256 * 1024 * 1024;
 
 /** Waits until the VMM behind the socket answers and is the process that was started: a stale socket may be another's. Throws `ChError`. */
 export const awaitApi = async (client: ChClient, spawned: SpawnedVmm, logFile: string): Promise<void> => {
-  const end = Date.now() + startDeadlineMs;
+  const begun = Date.now();
+  const end = begun + startDeadlineMs;
   for (;;) {
     if (spawned.hasEnded()) throw new ChError('vmm.ping', 500, [(await readTail(logFile)).slice(-1000) || (await spawned.ended)]);
     const answer = await client.ping().catch((error: unknown) => {
@@ -60,7 +61,7 @@ export const awaitApi = async (client: ChClient, spawned: SpawnedVmm, logFile: s
       throw new ChError('vmm.ping', 500, [`process ${answer.pid} answers on the socket of process ${spawned.process.pid}`]);
     }
     if (Date.now() >= end) throw answer;
-    await delay(15);
+    await delay(startPause(begun));
   }
 };
 

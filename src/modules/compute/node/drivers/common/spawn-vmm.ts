@@ -4,6 +4,9 @@ import { VerbFailure } from '../../../../../core/m2m/verb-handler';
 
 export type SpawnedVmm = SandboxedProcess;
 
+/** Milliseconds between two looks at whether a VMM answers: most do after some ten, so the first looks come quickly. */
+export const startPause = (begun: number): number => (Date.now() - begun < 300 ? 3 : 15);
+
 /** Starts a VMM that outlives the agent. Throws a permanent `VerbFailure` `netns_missing` or `sandbox_missing`. */
 export const spawnVmm = (program: string, args: readonly string[], options: SpawnSandboxedOptions): Promise<SpawnedVmm> =>
   spawnSandboxed(program, args, options).catch((error: unknown) => {

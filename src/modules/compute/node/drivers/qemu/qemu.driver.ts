@@ -12,7 +12,7 @@ import type { VmmInventory } from '../../../../host/contract/host.api';
 import { ExitRecord } from '../common/exit-record';
 import { RunFiles, unlinkAll } from '../common/run-files';
 import { checkFirmware, checkResources, checkSpec } from '../common/spec-checks';
-import { spawnVmm, type SpawnedVmm } from '../common/spawn-vmm';
+import { spawnVmm, startPause, type SpawnedVmm } from '../common/spawn-vmm';
 import { handOver, socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
 import { forcedExit, VmmDriver, type Firmware, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
@@ -154,7 +154,8 @@ export class QemuDriver extends VmmDriver {
 
   /** Connects to the new monitor as soon as it listens, and sees the VM run. */
   private async awaitRunning(spec: VmSpec, spawned: SpawnedVmm): Promise<void> {
-    const end = Date.now() + deadlines.start;
+    const begun = Date.now();
+    const end = begun + deadlines.start;
     for (;;) {
       if (spawned.hasEnded()) throw qemuStartFailure(await readTail(join(spec.logDir, qemuLogs.vmm)), await spawned.ended);
       const status = await this.onMonitor(spec, qemuSockets.commands, (qmp) => this.queryStatus(qmp)).catch((error: unknown) => {
@@ -163,7 +164,7 @@ export class QemuDriver extends VmmDriver {
       });
       if (status === 'running' || status === 'shutdown') return;
       if (Date.now() >= end) throw new VerbFailure('vmm_start_timeout', `QEMU was not running after ${deadlines.start / 1000} s (${status})`, false);
-      await delay(15);
+      await delay(startPause(begun));
     }
   }
 
