@@ -114,6 +114,13 @@ describe('a config drive', () => {
     expect((await readdir(store.directory(instanceId))).sort()).toEqual(['config-drive.iso', 'seed.json']);
   });
 
+  it('keeps the first of two passwords that a guest tells', async () => {
+    const kept = await Promise.all(['one', 'two'].map((password) => seeds.keepPassword(instanceId, password)));
+    expect(kept.filter(Boolean)).toHaveLength(1);
+    expect(await seeds.password(instanceId)).toBe(kept[0] ? 'one' : 'two');
+    expect(await seeds.password('33333333-3333-4333-8333-333333333302')).toBe('');
+  });
+
   it('is refused in words where the host cannot write one, or was not told what', async () => {
     const { PATH } = process.env;
     process.env['PATH'] = directory;

@@ -33,6 +33,18 @@ export type AgentCall = { method: 'apply'; document: HostNetworkDocument } | { m
 const options = JSON.parse(process.argv[2] ?? '{}') as AgentOptions;
 
 class FixedMetadata extends MetadataProvider {
+  private readonly passwords = new Map<string, string>();
+
+  override password(instanceId: string): Promise<string> {
+    return Promise.resolve(this.passwords.get(instanceId) ?? '');
+  }
+
+  override keepPassword(instanceId: string, password: string): Promise<boolean> {
+    if (this.passwords.has(instanceId)) return Promise.resolve(false);
+    this.passwords.set(instanceId, password);
+    return Promise.resolve(true);
+  }
+
   override of(instanceId: string): Promise<InstanceMetadata | null> {
     const found = options.metadata[instanceId];
     return Promise.resolve(found ? { ...found, userData: Buffer.from(found.userData, 'base64') } : null);

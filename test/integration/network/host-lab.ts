@@ -199,10 +199,10 @@ export class HostLab {
   }
 
   /** An HTTP GET with curl-like result: status and body; status 0 when nobody answers. */
-  async http(netns: string, path: string, headers: Record<string, string> = {}, method = 'GET', host = '169.254.169.254', port = 80): Promise<{ status: number; body: string; headers: string }> {
+  async http(netns: string, path: string, headers: Record<string, string> = {}, method = 'GET', host = '169.254.169.254', port = 80, body = ''): Promise<{ status: number; body: string; headers: string }> {
     const lines = [`${method} ${path} HTTP/1.1`, `host: ${host}`, 'connection: close', ...Object.entries(headers).map(([k, v]) => `${k}: ${v}`), '', ''].join('\r\n');
     const file = join(this.dir, `request-${(this.counter += 1)}`);
-    writeFileSync(file, lines);
+    writeFileSync(file, `${lines}${body}`);
     const answer = await this.in(netns, 'sh', '-c', 'socat -t 5 -T 5 - "TCP:$1:$2,connect-timeout=2" < "$3"', 'sh', host, String(port), file).catch(() => '');
     const [head = '', ...rest] = answer.split('\r\n\r\n');
     return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1] ?? 0), body: rest.join('\r\n\r\n'), headers: head };

@@ -188,6 +188,18 @@ describe('the metadata service', () => {
     expect((await get(b, '/nocloud/user-data'))).toMatchObject({ status: 200, body: '' });
   });
 
+  it('keeps the password that a guest makes, once, and gives it to that guest alone', async () => {
+    const post = async (body: string, headers: Record<string, string> = {}): Promise<number> => (await lab.http(a.netns, '/openstack/2013-04-04/password', { 'content-length': String(body.length), ...headers }, 'POST', undefined, undefined, body)).status;
+    expect(await get(a, '/openstack/2013-04-04/password')).toMatchObject({ status: 200, body: '' });
+    for (const bad of ['', 'a\nb', 'x'.repeat(1021)]) expect(await post(bad)).toBe(400);
+    expect((await get(a, '/openstack/latest/password')).body).toBe('');
+    expect(await post('bWluZQ==')).toBe(200);
+    expect(await post('b3RoZXI=')).toBe(409);
+    expect((await get(a, '/openstack/latest/password')).body).toBe('bWluZQ==');
+    expect((await get(b, '/openstack/latest/password')).body).toBe('');
+    expect((await get(a, '/openstack/latest/password/x')).status).toBe(404);
+  });
+
   it('refuses forwarded requests, odd methods and unknown paths', async () => {
     expect((await get(a, '/latest/meta-data/', { 'X-Forwarded-For': '10.0.0.1' })).status).toBe(403);
     expect((await get(a, '/latest/meta-data/', {}, 'POST')).status).toBe(405);

@@ -26,7 +26,9 @@ export class InstanceHandlers extends VerbHandlers {
       handle(instanceGuestFiles, async ({ instanceId }) => {
         const seed = await this.seeds.of(instanceId);
         if (!seed) throw new VerbFailure('no_seed', 'This host was not given the metadata of the instance.', true);
-        return { files: (await this.files.of(seed, 'openstack')).map(({ path, content }) => ({ path, content: content.toString('base64') })) };
+        const password = await this.seeds.password(instanceId);
+        const told = password === '' ? [] : [{ path: 'openstack/latest/password', content: Buffer.from(password) }];
+        return { files: [...(await this.files.of(seed, 'openstack')), ...told].map(({ path, content }) => ({ path, content: content.toString('base64') })) };
       }),
       handle(instanceSeed, async (args) => {
         await this.seeds.save(args);

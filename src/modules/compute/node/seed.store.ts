@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { replaceFile } from '../../../core/host/replace-file';
@@ -27,5 +27,24 @@ export class SeedStore extends MetadataProvider {
     if (text === null) return null;
     const seed = instanceSeed.args.parse(JSON.parse(text));
     return { ...seed, userData: Buffer.from(seed.userData, 'base64'), vendorData: seed.vendorData ?? '' };
+  }
+
+  override async password(instanceId: string): Promise<string> {
+    return readFile(this.passwordFile(instanceId), 'utf8').catch(() => '');
+  }
+
+  override async keepPassword(instanceId: string, password: string): Promise<boolean> {
+    // Made only where there is none, so that of two at once one is kept.
+    return writeFile(this.passwordFile(instanceId), password, { flag: 'wx', mode: 0o600 }).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'EEXIST') return false;
+        throw error;
+      },
+    );
+  }
+
+  private passwordFile(instanceId: string): string {
+    return join(this.store.directory(instanceId), 'password');
   }
 }

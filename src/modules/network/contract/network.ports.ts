@@ -70,6 +70,10 @@ export abstract class GuestFiles {
 /** Port (node half): implemented by compute; asked by the metadata service, which knows the caller by its port. */
 export abstract class MetadataProvider {
   abstract of(instanceId: string): Promise<InstanceMetadata | null>;
+  /** The password that the guest made for its administrator, encrypted for the first SSH key, in base64; empty when there is none. */
+  abstract password(instanceId: string): Promise<string>;
+  /** Keeps it, once: false when there is one already. */
+  abstract keepPassword(instanceId: string, password: string): Promise<boolean>;
 }
 
 /** Port that other modules implement (management half, any number of them): what keeps a network from being deleted. */

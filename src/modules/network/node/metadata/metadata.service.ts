@@ -11,7 +11,7 @@ import { text, type Answer, type GuestView } from './guest-view';
 import { GuestViews } from './guest-views';
 import { listenInNamespace } from './namespace-socket';
 import { nocloud } from './nocloud';
-import { openstack } from './openstack';
+import { isPassword, openstack } from './openstack';
 import { maxTokenSeconds, SessionTokens } from './session-tokens';
 
 interface Listener {
@@ -22,6 +22,8 @@ interface Listener {
 
 const maxConnections = 256;
 const maxPath = 1024;
+/** OpenStack's bound. */
+const maxPasswordBytes = 1020;
 const retryMs = 1000;
 
 /**
@@ -123,13 +125,25 @@ export class MetadataService {
     const path = (req.url ?? '/').split('?')[0] ?? '/';
     if (!port || path.length > maxPath) return send(res, 404, null);
     if (req.method === 'PUT' && path === '/latest/api/token') return this.token(port.id, req, res);
+    const parts = path.split('/').filter((part) => part !== '');
+    const forPassword = parts[0] === 'openstack' && isPassword(parts.slice(1));
+    if (req.method === 'POST' && forPassword) return this.keepPassword(port.instanceId, req, res);
     if (req.method !== 'GET' && req.method !== 'HEAD') return send(res, 405, text('method not allowed\n'));
     const token = req.headers['x-aws-ec2-metadata-token'];
     if (token !== undefined && !this.tokens.valid(port.id, String(token))) return send(res, 401, text('invalid token\n'));
     const instance = await this.provider?.of(port.instanceId);
-    if (!instance) return send(res, 404, null);
-    const answer = this.route({ port, nics: this.views.cards(port.instanceId), instance }, path.split('/').filter((part) => part !== ''));
+    if (!instance || !this.provider) return send(res, 404, null);
+    const answer = forPassword ? text(await this.provider.password(port.instanceId)) : this.route({ port, nics: this.views.cards(port.instanceId), instance }, parts);
     send(res, answer ? 200 : 404, answer, req.method === 'HEAD');
+  }
+
+  /** Once per instance, as OpenStack has it. */
+  private async keepPassword(instanceId: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const password = await smallText(req, maxPasswordBytes);
+    if (password === null) return send(res, 400, text(`a password has 1 to ${maxPasswordBytes} printable characters\n`));
+    if (!this.provider || !(await this.provider.of(instanceId))) return send(res, 404, null);
+    if (!(await this.provider.keepPassword(instanceId, password))) return send(res, 409, text('there is a password already\n'));
+    send(res, 200, text(''));
   }
 
   private route(view: GuestView, path: string[]): Answer {
@@ -145,6 +159,16 @@ export class MetadataService {
     send(res, 200, text(this.tokens.issue(portId, seconds)));
   }
 }
+
+/** The body as printable ASCII; null when it is empty, longer, or anything else, or does not say how long it is. The server's request timeout bounds the wait. */
+const smallText = async (req: IncomingMessage, maxBytes: number): Promise<string | null> => {
+  const length = Number(req.headers['content-length']);
+  if (!Number.isInteger(length) || length > maxBytes) return null;
+  const chunks: Buffer[] = [];
+  for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk);
+  const found = Buffer.concat(chunks).toString('latin1').trim();
+  return /^[\x21-\x7e]+$/.test(found) ? found : null;
+};
 
 const send = (res: ServerResponse, status: number, answer: Answer, headersOnly = false): void => {
   const { body, type } = answer ?? { body: 'not found\n', type: 'text/plain; charset=utf-8' };

@@ -33,6 +33,9 @@ const files = (view: GuestView): Record<string, Answer> => ({
   ...(view.instance.userData.length > 0 && { user_data: bytes(view.instance.userData) }),
 });
 
+/** Whether a path below `/openstack` is that of the administrator's password, which guests of Windows make and tell. */
+export const isPassword = ([version, file, ...rest]: string[]): boolean => version !== undefined && versions.includes(version) && file === 'password' && rest.length === 0;
+
 /** Answers a path below `/openstack`, as OpenStack's metadata service does. */
 export const openstack = (view: GuestView, path: string[]): Answer => {
   const [version, file, ...rest] = path;
