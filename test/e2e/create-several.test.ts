@@ -92,6 +92,18 @@ describe('several instances at once', () => {
     expect((await instances()).map(({ name }) => name).sort()).toEqual(made.slice(0, -6).map(({ name }) => name).sort());
   }, 2 * minutes);
 
+  it('can be asked for without being made', async () => {
+    const check = (body: Record<string, unknown>): ReturnType<typeof cloud.api.call<Record<string, unknown>>> => cloud.api.call<Record<string, unknown>>('POST', '/instances/check?project=default', body);
+    await cloud.settled((await create('taken', 1)).taskId);
+    expect((await check(cloud.body('Taken 1'))).body).toEqual({ hostnames: ['taken-1-2'] });
+    expect((await check({ ...cloud.body('taken 1'), count: 3 })).body).toEqual({ hostnames: ['taken-1-1', 'taken-1-2', 'taken-1-3'] });
+    expect(await check(cloud.body('taken-1'))).toMatchObject({ status: 409, body: { code: 'name_taken' } });
+    expect(await check({ ...cloud.body('x'), flavor: 'none' })).toMatchObject({ status: 404 });
+    await cloud.api.ok('POST', '/flavors', { name: 'giant', vcpus: 1, memoryBytes: 2 ** 50 });
+    expect(await check({ ...cloud.body('x'), flavor: 'giant' })).toMatchObject({ status: 409, body: { code: 'no_host' } });
+    expect((await instances()).map(({ name }) => name)).toEqual(['taken-1']);
+  }, minutes);
+
   it('are refused as a whole, with the field', async () => {
     const { taskId } = await create('one', 1);
     expect(await refused({ ...cloud.body('one'), count: 2 })).toMatchObject({ status: 409, code: 'name_taken' });

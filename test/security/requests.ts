@@ -171,6 +171,7 @@ export const requests: Record<string, Make> = {
   'DELETE /ssh-keys/{ref}': async (s) => ({ path: `/ssh-keys/${await sshKey(s)}` }),
   ...list('/instances', instance),
   'POST /instances': async (s) => ({ path: '/instances?project=red', body: await instanceBody(s), allowed: noHost }),
+  'POST /instances/check': async (s) => ({ path: '/instances/check?project=red', body: await instanceBody(s), allowed: noHost }),
   'POST /instances/batch': async (s) => ({ path: '/instances/batch?project=red', body: { ...(await instanceBody(s)), count: 2 }, allowed: noHost }),
   'GET /instances/{ref}': async (s) => ({ path: `/instances/${await instance(s)}` }),
   'GET /instances/{ref}/guest-data': async (s) => ({ path: `/instances/${await instance(s)}/guest-data`, allowed: noHost }),

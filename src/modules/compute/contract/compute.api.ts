@@ -65,6 +65,12 @@ export const createInstance = z.strictObject({
 /** Several of a kind: `web` and a count of 3 make `web-1`, `web-2` and `web-3`, all of them or none. */
 export const createInstances = createInstance.extend({ count: z.number().int().min(1).max(100) });
 
+/** What a create would make, were it asked for now. */
+export const instanceCheck = z.object({
+  /** One per instance, in order. Another create may take one meanwhile. */
+  hostnames: z.array(z.string()),
+});
+
 export const instance = z.object({
   id: field.id,
   projectId: field.id,

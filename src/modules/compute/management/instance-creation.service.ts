@@ -12,7 +12,7 @@ import { Images } from '../../image/contract/image.ports';
 import { InstancePorts } from '../../network/contract/network.ports';
 import { PlacementRefusal } from '../../scheduler/contract/placement-refusal';
 import { Placement } from '../../scheduler/contract/scheduler.ports';
-import { maxGuestDataBytes, type createInstance, type createInstances, type Instance } from '../contract/compute.api';
+import { maxGuestDataBytes, type createInstance, type createInstances, type Instance, type instanceCheck } from '../contract/compute.api';
 import { FlavorService } from './flavor.service';
 import { hostIdOf } from './host-ref';
 import { hostnamesFrom } from './hostname';
@@ -25,6 +25,8 @@ import { startOn, type Accepted, type Caller } from './instance-task';
 import { SshKeyService } from './ssh-key.service';
 import { CreateInstanceWorkflow } from './workflows/create-instance.workflow';
 import { CreateInstancesWorkflow } from './workflows/create-instances.workflow';
+
+const numbered = (name: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${name}-${i + 1}`);
 
 /** How instances come: checked and recorded here, made by their workflow. */
 @injectable()
@@ -55,22 +57,41 @@ export class InstanceCreation {
   }
 
   /** As `create`, for `count` instances with one task: `<name>-1` and so on. */
-  async createSeveral(op: Op, caller: Caller, project: ProjectRef, { count, ...input }: z.output<typeof createInstances>): Promise<{ instances: Instance[]; taskId: string }> {
-    const names = Array.from({ length: count }, (_, i) => `${input.name}-${i + 1}`);
-    const first = names[0] ?? input.name;
-    const last = names.at(-1) ?? first;
-    if (!displayName.safeParse(last).success) throw unprocessable('body.name', 'too_long', 'With its number it may have 63 characters at most.');
-    const fixed = input.networks.findIndex(({ address }) => address != null);
-    if (fixed >= 0 && count > 1) throw unprocessable(`body.networks.${fixed}.address`, 'address_for_several', 'Several instances cannot have the same address: leave it out.');
-    const plan = await this.plan(op, caller, project, input, names);
-    const made = names.map((name) => instanceOf(name, plan));
+  async createSeveral(op: Op, caller: Caller, project: ProjectRef, input: z.output<typeof createInstances>): Promise<{ instances: Instance[]; taskId: string }> {
+    const made = await this.several(op, caller, project, input, numbered(input.name, input.count));
     const [instance] = made;
     if (!instance) throw new Error('at least one is asked for');
     await this.refuseWithoutHost(op, caller, instance);
-    const subject = { ...instance, name: count === 1 ? first : `${first} to ${last}` };
+    const subject = { ...instance, name: made.length === 1 ? instance.name : `${instance.name} to ${made.at(-1)?.name ?? ''}` };
     const task = await startOn(this.workflows, op, caller, this.createSeveralWorkflow.definition, subject, { instanceIds: made.map(({ id }) => id), project: project.name });
     await this.record(op, made, task.id);
     return { instances: await this.presenter.many(op, made, caller.access.principal), taskId: task.id };
+  }
+
+  /**
+   * All that a create looks at before it records anything, with its refusals, for forms that want to know early. Room is looked for one of them.
+   * @param input a count of 1 is a create of one, whose name gets no number
+   */
+  async check(op: Op, caller: Caller, project: ProjectRef, input: z.output<typeof createInstances>): Promise<z.output<typeof instanceCheck>> {
+    const made = await this.several(op, caller, project, input, input.count === 1 ? [input.name] : numbered(input.name, input.count));
+    for (const instance of made.slice(0, 1)) await this.refuseWithoutHost(op, caller, instance);
+    const candidates = made.map(({ name, id }) => hostnamesFrom(name, id));
+    const taken = new Set(await this.instances.hostnamesTaken(op, project.id, candidates.flat()));
+    return {
+      hostnames: candidates.map((names) => {
+        const hostname = names.find((name) => !taken.has(name)) ?? '';
+        taken.add(hostname);
+        return hostname;
+      }),
+    };
+  }
+
+  private async several(op: Op, caller: Caller, project: ProjectRef, { count: _count, ...input }: z.output<typeof createInstances>, names: readonly string[]): Promise<InstanceEntity[]> {
+    if (!displayName.safeParse(names.at(-1)).success) throw unprocessable('body.name', 'too_long', 'With its number it may have 63 characters at most.');
+    const fixed = input.networks.findIndex(({ address }) => address != null);
+    if (fixed >= 0 && names.length > 1) throw unprocessable(`body.networks.${fixed}.address`, 'address_for_several', 'Several instances cannot have the same address: leave it out.');
+    const plan = await this.plan(op, caller, project, input, names);
+    return names.map((name) => instanceOf(name, plan));
   }
 
   /** What instances of these names would have in common, once everything is checked that can be known now. */

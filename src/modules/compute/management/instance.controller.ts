@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Controller, projectOf, route, type Route } from '../../../core/http/route';
 import * as field from '../../../core/http/fields';
 import { pageOf } from '../../../core/http/pagination';
-import { consoleTicket, createInstance, createInstances, guestData, instance, instanceListQuery, instancesWithTask, instanceWithTask, rebootRequest, stopRequest } from '../contract/compute.api';
+import { consoleTicket, createInstance, createInstances, guestData, instance, instanceCheck, instanceListQuery, instancesWithTask, instanceWithTask, rebootRequest, stopRequest } from '../contract/compute.api';
 import { consolePermission, ConsoleService } from './console.service';
 import { GuestDataService } from './guest-data.service';
 import { InstanceCreation } from './instance-creation.service';
@@ -37,6 +37,20 @@ export class InstanceController extends Controller {
       route(
         { method: 'POST', path: '/instances/batch', summary: 'Create several instances of a kind, all of them or none', tag, scope: 'project', permission: 'instance:create', query, body: createInstances, status: 202, response: instancesWithTask },
         (req) => this.creation.createSeveral(req.op, req, projectOf(req), req.body),
+      ),
+      route(
+        {
+          method: 'POST',
+          path: '/instances/check',
+          summary: 'Ask whether a create would be accepted now; makes nothing',
+          tag,
+          scope: 'project',
+          permission: 'instance:create',
+          query,
+          body: createInstance.extend({ count: createInstances.shape.count.default(1) }),
+          response: instanceCheck,
+        },
+        (req) => this.creation.check(req.op, req, projectOf(req), req.body),
       ),
       route({ method: 'GET', path: '/instances/:ref', summary: 'Show an instance', tag, scope: 'resource', permission: 'instance:read', params, query, response: instance }, (req) =>
         this.instances.get(req.op, req.access, req.project?.id, req.params.ref),

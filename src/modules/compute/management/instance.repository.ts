@@ -63,6 +63,11 @@ export class InstanceRepository {
   }
 
   /** `atAddress`: instances that `filter.q` finds by an address. */
+  /** Those of the hostnames that instances of the project have. */
+  async hostnamesTaken(op: Op, projectId: string, hostnames: readonly string[]): Promise<string[]> {
+    return (await op.query<{ hostname: string }>('SELECT hostname FROM instance WHERE project_id = $1 AND hostname = ANY($2::text[])', [projectId, hostnames])).map((row) => row.hostname);
+  }
+
   list(op: Op, projects: 'all' | readonly string[], filter: z.output<typeof instanceListQuery>, hostId: string | undefined, atAddress: readonly string[] = []): Promise<{ rows: InstanceEntity[]; next: string | null }> {
     const query = op.manager.createQueryBuilder(InstanceEntity, 'i').where('true');
     if (projects !== 'all') {
