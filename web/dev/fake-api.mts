@@ -241,6 +241,10 @@ const answer = (method: string, parts: string[], query: URLSearchParams, body: B
     const made = Array.from({ length: several.count }, (_, k) => createInstance(w, { ...several, name: `${several.name}-${k + 1}` }, query.get('project') ?? w.projects[0]?.id ?? ''));
     return { status: 202, body: { instances: made.map((m) => m.instance), taskId: made[0]?.taskId } };
   }
+  if (collection === 'instances' && id === 'check') {
+    if (w.flavors.find((f) => f.id === body.flavor)?.vcpus === 32) throw new Refusal(409, 'no_host', 'No host can hold this instance.');
+    return { status: 200, body: { hostnames: [String(body.name).toLowerCase()] } };
+  }
   const item = items.find((x) => x.id === id || x.name === id);
   if (item === undefined) throw new Refusal(404, 'not_found', `There is no ${noun(collection)} "${id}".`);
   if (sub === 'actions') {
@@ -280,7 +284,7 @@ const defaults = (collection: string, body: Body): Body => {
       architecture: 'x86_64',
       taskId: null,
     };
-  if (collection === 'networks') return { gateway: String(body.subnet).replace(/\.0\/\d+$/, '.1'), dns: [], mtu: 1500, addresses: { total: 253, used: 0 } };
+  if (collection === 'networks') return { gateway: String(body.subnet).replace(/\.0\/\d+$/, '.1'), dns: [], mtu: 1500, guestEgress: body.nat === false ? null : { allow: [], deny: [] }, addresses: { total: 253, used: 0 } };
   if (collection === 'ssh-keys') return { type: 'ssh-ed25519', fingerprint: 'SHA256:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg' };
   if (collection === 'users') return { enabled: true };
   if (collection === 'api-tokens') return { token: `vct_${randomUUID()}`, expiresAt: ago(-86_400 * 90), lastUsedAt: null };

@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider, useQuery, useQueryClient } from '@tan
 import { Tooltip as T } from 'radix-ui';
 import { useEffect, type ComponentType } from 'react';
 import { BrowserRouter, Navigate, Route, Routes } from 'react-router';
+import { forgetDrafts } from '../features/instances/drafts';
 import { LoginPage } from '../features/login/login-page';
 import { OverviewPage } from '../features/overview/overview-page';
 import { InstancesPage } from '../features/instances/instances-page';
@@ -27,6 +28,7 @@ const InstancePage = page('InstancePage');
 const ConsolePage = page('ConsolePage');
 const ImagesPage = page('ImagesPage');
 const NetworksPage = page('NetworksPage');
+const NetworkPage = page('NetworkPage');
 const SshKeysPage = page('SshKeysPage');
 const FlavorsPage = page('FlavorsPage');
 const VolumesPage = page('VolumesPage');
@@ -61,6 +63,7 @@ function Pages() {
         <Route path="/instances/:id" element={<InstancePage />} />
         <Route path="/images" element={<ImagesPage />} />
         <Route path="/networks" element={<NetworksPage />} />
+        <Route path="/networks/:id" element={<NetworkPage />} />
         <Route path="/ssh-keys" element={<SshKeysPage />} />
         <Route path="/flavors" element={<FlavorsPage />} />
         <Route path="/volumes" element={<VolumesPage />} />
@@ -117,7 +120,9 @@ export function App() {
   const signedIn = useStore(session) !== null;
   useEffect(() => {
     // Nothing of one user may show to the next.
-    if (!signedIn) client.clear();
+    if (signedIn) return;
+    client.clear();
+    forgetDrafts();
   }, [signedIn]);
   return (
     <QueryClientProvider client={client}>

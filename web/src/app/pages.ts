@@ -4,6 +4,7 @@ export { default as InstancePage } from '../features/instances/instance-page';
 export { default as ConsolePage } from '../features/instances/console-page';
 export { default as ImagesPage } from '../features/images/images-page';
 export { default as NetworksPage } from '../features/networks/networks-page';
+export { default as NetworkPage } from '../features/networks/network-page';
 export { default as SshKeysPage } from '../features/ssh-keys/ssh-keys-page';
 export { default as FlavorsPage } from '../features/flavors/flavors-page';
 export { default as VolumesPage } from '../features/volumes/volumes-page';

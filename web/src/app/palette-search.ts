@@ -27,7 +27,7 @@ const row = (base: string) => (item: Found) => `${base}?q=${item.id}`;
 const nouns: readonly Noun[] = [
   { collection: 'instances', heading: 'Instances', icon: Box, scoped: true, to: page('/instances') },
   { collection: 'images', heading: 'Images', icon: Disc3, scoped: true, to: row('/images') },
-  { collection: 'networks', heading: 'Networks', icon: NetworkIcon, scoped: true, to: row('/networks') },
+  { collection: 'networks', heading: 'Networks', icon: NetworkIcon, scoped: true, to: page('/networks') },
   { collection: 'volumes', heading: 'Volumes', icon: HardDrive, scoped: true, to: row('/volumes') },
   { collection: 'flavors', heading: 'Flavors', icon: Gauge, scoped: false, to: row('/flavors') },
   { collection: 'ssh-keys', heading: 'SSH keys', icon: KeyRound, scoped: true, to: row('/ssh-keys') },

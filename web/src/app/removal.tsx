@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { api } from '../lib/api';
+import { vcctl } from '../lib/command';
 import { taskIdOf, useWrite } from '../lib/queries';
 import type { ApiError } from '../lib/problem';
 import { ConfirmDelete } from '../ui/confirm-delete';
@@ -26,8 +27,9 @@ export interface Removal<T extends Named> {
  * Deletes things of a REST collection. Where the server answers with a task that one is followed, else a toast tells.
  * @param noun as in "Delete this image?"
  * @param touches further collections that change with it
+ * @param onGone the server has accepted it
  */
-export const useRemoval = <T extends Named>(noun: string, collection: string, touches: readonly string[] = []): Removal<T> => {
+export const useRemoval = <T extends Named>(noun: string, collection: string, touches: readonly string[] = [], onGone: () => void = () => undefined): Removal<T> => {
   const [doomed, setDoomed] = useState<T | null>(null);
   const remove = useWrite((item: T) => api.delete<unknown>(`/${collection}/${item.id}`), {
     touches: [collection, ...touches],
@@ -36,6 +38,7 @@ export const useRemoval = <T extends Named>(noun: string, collection: string, to
       if (task === null) toast.ok(`${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${item.name} deleted`);
       else followTask(task);
       setDoomed(null);
+      onGone();
     },
   });
   return {
@@ -57,7 +60,7 @@ export const useRemoval = <T extends Named>(noun: string, collection: string, to
 /** The question before a removal. `children`: what goes with it, and what stays. */
 export function RemovalDialog<T extends Named>({ removal, children }: { removal: Removal<T>; children: ReactNode }) {
   return (
-    <ConfirmDelete open={removal.doomed !== null} onClose={removal.cancel} noun={removal.noun} phrase={removal.doomed?.name ?? ''} busy={removal.busy} error={removal.error} onConfirm={removal.confirm}>
+    <ConfirmDelete open={removal.doomed !== null} onClose={removal.cancel} noun={removal.noun} phrase={removal.doomed?.name ?? ''} busy={removal.busy} error={removal.error} onConfirm={removal.confirm} command={vcctl([removal.noun.replaceAll(' ', '-').toLowerCase(), 'delete', removal.doomed?.name ?? ''])}>
       {children}
     </ConfirmDelete>
   );

@@ -1,6 +1,7 @@
 import { useId, useState, type ReactNode } from 'react';
 import type { ApiError } from '../lib/problem';
 import { Button } from './button';
+import { CommandLine } from './command-line';
 import { Dialog, DialogActions } from './dialog';
 import { inputClass } from './field';
 import { ProblemNote } from './problem-note';
@@ -17,6 +18,8 @@ interface Props {
   busy: boolean;
   error: ApiError | null;
   verb?: string;
+  /** The same by vcctl. */
+  command?: string;
 }
 
 /** Asks for the name to be typed before anything is destroyed. */
@@ -28,7 +31,7 @@ export function ConfirmDelete({ open, onClose, ...rest }: Props) {
   );
 }
 
-function Form({ onClose, phrase, children, onConfirm, busy, error, verb = 'Delete' }: Omit<Props, 'open'>) {
+function Form({ onClose, phrase, children, onConfirm, busy, error, verb = 'Delete', command }: Omit<Props, 'open'>) {
   const [typed, setTyped] = useState('');
   const id = useId();
   const matches = typed.trim() === phrase.trim();
@@ -45,6 +48,7 @@ function Form({ onClose, phrase, children, onConfirm, busy, error, verb = 'Delet
       </label>
       <input id={id} className={inputClass} value={typed} onChange={(event) => setTyped(event.target.value)} autoComplete="off" autoCapitalize="off" spellCheck={false} autoFocus />
       {error !== null && <ProblemNote error={error} className="mt-3" />}
+      {command !== undefined && <CommandLine line={command} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look="danger" busy={busy} reason={matches ? null : 'Type the name first.'}>

@@ -4,12 +4,14 @@ import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
 import { api } from '../../lib/api';
+import { vcctl } from '../../lib/command';
 import { bytes, parseBytes } from '../../lib/format';
 import { fieldErrors } from '../../lib/problem';
 import { useList, useWrite } from '../../lib/queries';
 import type { CreateFlavor, Flavor } from '../../lib/types';
 import { checkName } from '../../lib/validate';
 import { Button } from '../../ui/button';
+import { CommandLine } from '../../ui/command-line';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { TextField } from '../../ui/field';
@@ -114,6 +116,7 @@ function NewFlavor({ onClose }: { onClose: () => void }) {
       <TextField label="Root disk" optional value={disk} onChange={(e) => setDisk(e.target.value)} error={show('diskBytes')} placeholder="10 GiB" hint="Empty: as large as the image." />
       <TextField label="Description" optional value={description} onChange={(e) => setDescription(e.target.value)} error={show('description')} />
       {create.error !== null && <ProblemNote error={create.error} />}
+      {name !== '' && <CommandLine line={vcctl(['flavor', 'create', name], { vcpus, memory: memory.replaceAll(' ', ''), disk: disk.replaceAll(' ', ''), description })} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look="primary" busy={create.isPending}>

@@ -1,15 +1,19 @@
 import { Server } from 'lucide-react';
 import { Switch } from 'radix-ui';
 import { useState } from 'react';
-import { Link, useParams } from 'react-router';
+import { Link, useNavigate, useParams } from 'react-router';
+import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useVisited } from '../../app/use-visited';
 import { api } from '../../lib/api';
+import { vcctl } from '../../lib/command';
 import { bytes, plural } from '../../lib/format';
 import { ApiError } from '../../lib/problem';
 import { useList, useOne, useWrite } from '../../lib/queries';
 import type { Host, HostDetail, Instance } from '../../lib/types';
 import { Badge } from '../../ui/badge';
 import { Button, ButtonLink } from '../../ui/button';
+import { CommandLine } from '../../ui/command-line';
+import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { Empty } from '../../ui/empty';
 import { TextField } from '../../ui/field';
@@ -32,6 +36,8 @@ export default function HostPage() {
   const result = useOne<HostDetail>('hosts', id);
   const host = result.data;
   useVisited('host', `/hosts/${id}`, host?.name);
+  const navigate = useNavigate();
+  const removal = useRemoval<HostDetail>('host', 'hosts', [], () => void navigate('/hosts'));
   if (result.error instanceof ApiError && result.error.status === 404)
     return (
       <Page title="Host" parent={parent}>
@@ -63,7 +69,12 @@ export default function HostPage() {
           {host.lastSeenAt === null ? 'never seen' : <Age at={host.lastSeenAt} suffix=" ago" />}
         </>
       }
-      actions={<Maintenance host={host} />}
+      actions={
+        <>
+          <Maintenance host={host} />
+          <DeleteButton name={host.name} reason={host.capacity.instances > 0 ? 'It still has instances.' : null} onClick={() => removal.ask(host)} />
+        </>
+      }
     >
       <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-2">
         <div className="min-w-0 space-y-5">
@@ -72,6 +83,10 @@ export default function HostPage() {
               <Meter label="vCPUs" used={c.vcpusUsed} total={c.vcpus} show={String} />
               <Meter label="Memory" used={c.memoryBytesUsed} total={c.memoryBytes} show={bytes} />
               <Meter label="Disk" used={c.diskBytesUsed} total={c.diskBytes} show={bytes} />
+              <p className="text-xs text-dim">
+                Claimed by instances, of what may be claimed{host.inventory !== null && c.vcpus > host.inventory.cpu.threads && <>: {plural(host.inventory.cpu.threads, 'thread')} are given out as {c.vcpus} vCPUs</>}.
+                {host.inventory !== null && host.inventory.pools.length > 0 && <> On its disks {bytes(host.inventory.pools.reduce((sum, pool) => sum + pool.freeBytes, 0))} are free now.</>}
+              </p>
             </div>
           </Card>
           <HostInstances host={host} />
@@ -89,6 +104,7 @@ export default function HostPage() {
           )}
         </div>
       </div>
+      <RemovalDialog removal={removal}>It may not come back by itself: its certificate ends. What is on its disks stays there.</RemovalDialog>
     </Page>
   );
 }
@@ -177,6 +193,7 @@ function Maintenance({ host }: { host: Host }) {
         >
           <TextField label="Reason" optional value={reason} onChange={(e) => setReason(e.target.value)} placeholder="New memory modules" autoFocus />
           {write.error !== null && <ProblemNote error={write.error} className="mt-3" />}
+          <CommandLine line={vcctl(['host', 'update', host.name], { maintenance: true, reason })} />
           <DialogActions>
             <Button onClick={() => setAsking(false)}>Cancel</Button>
             <Button type="submit" look="primary" busy={write.isPending}>

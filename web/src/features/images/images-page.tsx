@@ -1,5 +1,6 @@
 import { Disc3, Plus } from 'lucide-react';
 import { RemovalDialog, useRemoval } from '../../app/removal';
+import { useProjectColumn } from '../../app/project-column';
 import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
 import { bytes, percent } from '../../lib/format';
@@ -63,6 +64,7 @@ export default function ImagesPage() {
           cell: (i) => (i.sourceBytes === null ? '–' : `${bytes(i.sourceBytes)}${i.sourceFormat === null ? '' : ` ${i.sourceFormat}`}`),
         },
         { head: 'Checksum', from: 'lg', className: 'max-w-36 font-mono text-xs text-dim', cell: (i) => (i.sha256 === null ? '–' : <Cut text={i.sha256} />) },
+        ...useProjectColumn<Image>(),
         { head: 'Age', from: 'sm', className: 'text-dim', cell: (i) => <Age at={i.createdAt} /> },
         actionColumn<Image>((i) => <DeleteButton name={i.name} reason={i.state === 'deleting' ? 'It is being deleted.' : scope.reasonFor(i.projectId)} onClick={() => removal.ask(i)} />),
       ]}

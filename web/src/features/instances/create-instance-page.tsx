@@ -1,25 +1,32 @@
 import { ChevronRight } from 'lucide-react';
 import { useEffect, useRef, useState, type FormEvent } from 'react';
-import { useNavigate } from 'react-router';
+import { useNavigate, useSearchParams } from 'react-router';
 import { useScope } from '../../app/scope';
 import { api } from '../../lib/api';
+import { vcctl } from '../../lib/command';
 import { base64, bytes, plural } from '../../lib/format';
 import { fieldErrors } from '../../lib/problem';
 import { useList, useWrite } from '../../lib/queries';
 import type { CreateInstance, Flavor, Host, Image, Instance, Network, SshKey } from '../../lib/types';
 import { checkAddress, checkName, checkPublicKey, userDataLimit, utf8Length } from '../../lib/validate';
 import { Button, ButtonLink } from '../../ui/button';
+import { CommandLine } from '../../ui/command-line';
 import { SelectField, TextArea, TextField } from '../../ui/field';
 import { Card, Page } from '../../ui/page';
 import { ProblemNote } from '../../ui/problem-note';
 import { followTask } from '../tasks/open-task';
 import { FormSection } from './choice';
-import { FlavorPicker, imageReason, ImagePicker, KeyPicker, Missing, NetworkPicker, PickerSkeleton, type ChosenNetwork } from './pickers';
+import { CreateCheck } from './create-check';
+import { draftOf, keepDraft } from './drafts';
+import { FlavorPicker, imageReason, ImagePicker, KeyPicker, Missing, NetworkPicker, PickerSkeleton } from './pickers';
 
 /** The form of the main job: everything an instance needs, checked before it is asked and explained when it is refused. */
 export default function CreateInstancePage() {
   const scope = useScope();
   const navigate = useNavigate();
+  const [params] = useSearchParams();
+  // After a task that failed the form comes back as it was filled in.
+  const [draft] = useState(() => draftOf(params.get('again')));
   const [projectId, setProjectId] = useState(scope.project?.id ?? scope.projects.find((p) => p.role !== 'viewer')?.id ?? '');
   const project = scope.project?.id ?? projectId;
   const inProject = project === '' ? {} : { project };
@@ -29,18 +36,18 @@ export default function CreateInstancePage() {
   const keys = useList<SshKey>('ssh-keys', { ...inProject, limit: 500 });
   const hosts = useList<Host>('hosts', { limit: 500 }, scope.admin);
 
-  const [name, setName] = useState('');
-  const [count, setCount] = useState('1');
-  const [description, setDescription] = useState('');
-  const [flavorId, setFlavorId] = useState<string | null>(null);
-  const [imageId, setImageId] = useState<string | null>(null);
-  const [chosenNetworks, setNetworks] = useState<ChosenNetwork[] | null>(null);
-  const [keyIds, setKeyIds] = useState<string[]>([]);
-  const [pasted, setPasted] = useState('');
-  const [userData, setUserData] = useState('');
-  const [configDrive, setConfigDrive] = useState('');
-  const [grace, setGrace] = useState('30');
-  const [host, setHost] = useState('');
+  const [name, setName] = useState(draft?.name ?? '');
+  const [count, setCount] = useState(draft?.count ?? '1');
+  const [description, setDescription] = useState(draft?.description ?? '');
+  const [flavorId, setFlavorId] = useState(draft?.flavorId ?? null);
+  const [imageId, setImageId] = useState(draft?.imageId ?? null);
+  const [chosenNetworks, setNetworks] = useState(draft?.networks ?? null);
+  const [keyIds, setKeyIds] = useState(draft?.keyIds ?? []);
+  const [pasted, setPasted] = useState(draft?.pasted ?? '');
+  const [userData, setUserData] = useState(draft?.userData ?? '');
+  const [configDrive, setConfigDrive] = useState(draft?.configDrive ?? '');
+  const [grace, setGrace] = useState(draft?.grace ?? '30');
+  const [host, setHost] = useState(draft?.host ?? '');
   const [tried, setTried] = useState(false);
   const form = useRef<HTMLFormElement>(null);
 
@@ -69,6 +76,7 @@ export default function CreateInstancePage() {
     {
       touches: ['instances', 'tasks', 'networks', 'volumes'],
       onDone: ({ path, taskId }) => {
+        keepDraft(taskId, { name, count, description, flavorId, imageId, networks: chosenNetworks, keyIds, pasted, userData, configDrive, grace, host });
         void navigate(path);
         followTask(taskId);
       },
@@ -100,25 +108,30 @@ export default function CreateInstancePage() {
     if (advanced !== null) setAdvancedOpen(true);
   }, [advanced]);
 
+  const body: CreateInstance | null =
+    flavor === undefined || image === undefined || Object.values(problems).some((p) => p !== null)
+      ? null
+      : {
+          name,
+          flavor: flavor.id,
+          image: image.id,
+          networks: attached.map((a) => ({ network: a.id, ...(a.address === '' ? {} : { address: a.address }) })),
+          sshKeys: [...keyIds.filter((id) => keys.items.some((k) => k.id === id)), ...pastedKeys],
+          ...(description === '' ? {} : { description }),
+          ...(userData === '' ? {} : { userData: base64(userData) }),
+          ...(configDrive === 'openstack' || configDrive === 'nocloud' ? { configDrive } : {}),
+          stopGraceSeconds: Number(grace),
+          ...(host === '' ? {} : { host }),
+        };
+
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     setTried(true);
-    if (create.isPending || flavor === undefined || image === undefined || Object.values(problems).some((p) => p !== null)) {
+    if (create.isPending || body === null) {
       window.requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
       return;
     }
-    create.mutate({
-      name,
-      flavor: flavor.id,
-      image: image.id,
-      networks: attached.map((a) => ({ network: a.id, ...(a.address === '' ? {} : { address: a.address }) })),
-      sshKeys: [...keyIds.filter((id) => keys.items.some((k) => k.id === id)), ...pastedKeys],
-      ...(description === '' ? {} : { description }),
-      ...(userData === '' ? {} : { userData: base64(userData) }),
-      ...(configDrive === 'openstack' || configDrive === 'nocloud' ? { configDrive } : {}),
-      stopGraceSeconds: Number(grace),
-      ...(host === '' ? {} : { host }),
-    });
+    create.mutate(body);
   };
 
   return (
@@ -142,7 +155,7 @@ export default function CreateInstancePage() {
                 value={name}
                 onChange={(event) => setName(event.target.value)}
                 error={show('name')}
-                hint={several && name !== '' ? `${names}: all of them are made, or none.` : 'The guest gets it as its hostname.'}
+                hint={several && name !== '' ? `${names}: all of them are made, or none.` : 'Any text. The guest gets a hostname derived from it.'}
                 placeholder={several ? 'web' : 'web-1'}
                 autoFocus
                 className="min-w-60 flex-1"
@@ -268,6 +281,7 @@ export default function CreateInstancePage() {
               <Line label="Networks" value={attached.map((a) => networks.items.find((n) => n.id === a.id)?.name).join(', ')} />
               <Line label="SSH keys" value={keyIds.length + pastedKeys.length === 0 ? '' : String(keyIds.length + pastedKeys.length)} />
             </dl>
+            <CreateCheck body={body} count={several ? copies : 1} query={inProject} />
             <div className="border-t border-line p-4">
               <Button type="submit" look="primary" className="w-full" busy={create.isPending} reason={scope.readOnly ?? scope.reasonFor(project)}>
                 {button}
@@ -278,6 +292,23 @@ export default function CreateInstancePage() {
             </div>
           </Card>
           {create.error !== null && <ProblemNote error={create.error} />}
+          {body !== null && flavor !== undefined && image !== undefined && (
+            <CommandLine
+              line={vcctl(['instance', 'create', name], {
+                count: several ? String(copies) : '',
+                flavor: flavor.name,
+                image: image.name,
+                network: attached.map((a) => `${networks.items.find((n) => n.id === a.id)?.name ?? a.id}${a.address === '' ? '' : `,address=${a.address}`}`),
+                key: [...keys.items.filter((k) => keyIds.includes(k.id)).map((k) => k.name), ...pastedKeys.map((_, n) => `key-${n + 1}.pub`)],
+                'user-data': userData === '' ? '' : 'user-data',
+                'config-drive': configDrive,
+                description,
+                'stop-grace': grace === '30' ? '' : grace,
+                host: hosts.items.find((h) => h.id === host)?.name,
+                wait: true,
+              })}
+            />
+          )}
         </div>
       </form>
     </Page>

@@ -1,5 +1,4 @@
 import { ChevronRight } from 'lucide-react';
-import { Link } from 'react-router';
 import { useScope } from '../../app/scope';
 import { bytes, dateTime, plural } from '../../lib/format';
 import { useList } from '../../lib/queries';
@@ -7,7 +6,8 @@ import type { Instance, Task } from '../../lib/types';
 import { Copyable } from '../../ui/copy';
 import { Card, Facts } from '../../ui/page';
 import { StateBadge } from '../../ui/state';
-import { Head, Row, Table, Td, Th, Cut } from '../../ui/table';
+import { Ref } from '../../ui/ref';
+import { Head, Row, Table, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { openTask } from '../tasks/open-task';
 import { taskVerb } from '../tasks/task-words';
@@ -24,22 +24,10 @@ export function InstanceOverview({ instance: i }: { instance: Instance }) {
                 'Flavor',
                 `${i.flavor.name} · ${plural(i.flavor.vcpus, 'vCPU')}, ${bytes(i.flavor.memoryBytes)} memory, ${i.flavor.diskBytes === 0 ? 'disk as large as the image' : `${bytes(i.flavor.diskBytes)} disk`}`,
               ],
-              ['Image', i.image.name],
+              ['Hostname', <Copyable key="hostname" text={i.hostname} label="Copy hostname" />],
+              ['Image', <Ref key="image" to={`/images?q=${i.image.id}`}>{i.image.name}</Ref>],
               // Only administrators see hosts.
-              ...(admin
-                ? [
-                    [
-                      'Host',
-                      i.host === null ? (
-                        'not placed'
-                      ) : (
-                        <Link key="host" to={`/hosts/${i.host.id}`} className="text-accent-text hover:underline">
-                          {i.host.name}
-                        </Link>
-                      ),
-                    ] as const,
-                  ]
-                : []),
+              admin ? ['Host', i.host === null ? 'not placed' : <Ref key="host" to={`/hosts/${i.host.id}`}>{i.host.name}</Ref>] : null,
               [
                 'Runs since',
                 i.startedAt === null ? (
@@ -52,9 +40,10 @@ export function InstanceOverview({ instance: i }: { instance: Instance }) {
               ],
               ['VMM', i.vmm ?? '–'],
               ['SSH keys', i.sshKeys.length === 0 ? 'none' : i.sshKeys.join(', ')],
-              ['Project', projectName(i.projectId)],
+              ['Project', <Ref key="project" to={`/projects/${i.projectId}`}>{projectName(i.projectId)}</Ref>],
               ['Created', dateTime(i.createdAt)],
-              ['Last report', i.observedAt === null ? 'none yet' : <Age at={i.observedAt} suffix=" ago" />],
+              // A host that is heard says at once when something changes: only its silence makes the last report worth knowing.
+              i.state === 'unknown' ? ['Last report', i.observedAt === null ? 'none yet' : <Age at={i.observedAt} suffix=" ago" />] : null,
               ['Id', <Copyable key="id" text={i.id} label="Copy id" />],
             ]}
           />
@@ -70,7 +59,7 @@ export function InstanceOverview({ instance: i }: { instance: Instance }) {
               {i.ports.map((p) => (
                 <Row key={p.id}>
                   <Td className="max-w-40">
-                    <Cut text={p.network} />
+                    <Ref to={`/networks/${p.networkId}`}>{p.network}</Ref>
                   </Td>
                   <Td>
                     <Copyable text={p.address} label="Copy address" />

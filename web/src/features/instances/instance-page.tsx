@@ -10,6 +10,7 @@ import { Button, ButtonLink } from '../../ui/button';
 import { Empty } from '../../ui/empty';
 import { More } from '../../ui/list-faces';
 import { LoadError } from '../../ui/list-states';
+import { cx } from '../../ui/cx';
 import { Card, Page } from '../../ui/page';
 import { StateBadge } from '../../ui/state';
 import { Skeleton } from '../../ui/table';
@@ -44,6 +45,9 @@ export default function InstancePage() {
     </Page>
   );
 }
+
+/** Only what wants attention is coloured: that somebody stopped it does not. */
+const reasonLook = (state: string): string => (state === 'error' ? 'bg-bad-soft text-bad' : state === 'unknown' ? 'bg-warn-soft text-warn' : 'bg-sunken text-dim');
 
 const tabs = [
   ['overview', 'Overview'],
@@ -84,7 +88,7 @@ function Shown({ instance }: { instance: Instance }) {
       }
     >
       {instance.stateReason !== '' && (
-        <p role="status" className={`mb-4 rounded-lg px-3 py-2 text-sm ${instance.state === 'error' ? 'bg-bad-soft text-bad' : 'bg-warn-soft text-warn'}`}>
+        <p role="status" className={cx('mb-4 rounded-lg px-3 py-2 text-sm', reasonLook(instance.state))}>
           {instance.stateReason}
         </p>
       )}

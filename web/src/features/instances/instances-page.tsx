@@ -1,6 +1,7 @@
 import { Box, Play, Plus, RotateCw, Square, Trash2, X } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { Link, useSearchParams } from 'react-router';
+import { useProjectColumn } from '../../app/project-column';
 import { useScope } from '../../app/scope';
 import { useList } from '../../lib/queries';
 import type { Instance } from '../../lib/types';
@@ -30,7 +31,7 @@ const states = [
 ] as const;
 
 export function InstancesPage() {
-  const { query, readOnly, project, projectName } = useScope();
+  const { query, readOnly, project } = useScope();
   const search = useSearchFilter();
   const [params, setParams] = useSearchParams();
   const state = params.get('state') ?? '';
@@ -103,7 +104,7 @@ export function InstancesPage() {
     { head: 'Flavor', from: 'md', className: 'max-w-32 @6xl:max-w-56', cell: (i) => <Cut text={i.flavor.name} /> },
     { head: 'Image', from: 'lg', className: 'max-w-32 text-dim @6xl:max-w-64', cell: (i) => <Cut text={i.image.name} /> },
     { head: 'Host', from: 'lg', className: 'max-w-32 text-dim @6xl:max-w-64', cell: (i) => <Cut text={i.host?.name ?? '–'} /> },
-    ...(project === null ? [{ head: 'Project', from: 'xl', className: 'max-w-36 text-dim', cell: (i) => <Cut text={projectName(i.projectId)} /> } satisfies Column<Instance>] : []),
+    ...useProjectColumn<Instance>(),
     { head: 'Age', from: 'sm', sort: 'createdAt', className: 'text-dim', cell: (i) => <Age at={i.createdAt} /> },
     actionColumn<Instance>((i) => <InstanceMenu instance={i} onDelete={() => setDeleting([i])} />),
   ];

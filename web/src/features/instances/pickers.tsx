@@ -7,6 +7,7 @@ import type { Flavor, Image, Network, SshKey } from '../../lib/types';
 import { inputClass } from '../../ui/field';
 import { Skeleton } from '../../ui/table';
 import { Choice } from './choice';
+import { PickList } from './pick-list';
 
 /** Said in place of a choice when there is nothing to choose, with the way to make it. */
 export function Missing({ children, to, label }: { children: ReactNode; to?: string; label?: string }) {
@@ -32,8 +33,8 @@ export const PickerSkeleton = () => (
 
 export function FlavorPicker({ flavors, value, onChange }: { flavors: Flavor[]; value: string; onChange: (id: string) => void }) {
   return (
-    <div className="grid grid-cols-1 gap-2 sm:grid-cols-2 xl:grid-cols-3">
-      {flavors.map((f) => (
+    <PickList label="flavors" items={flavors} textOf={(f) => f.name} chosen={(f) => f.id === value} columns="sm:grid-cols-2 xl:grid-cols-3">
+      {(f) => (
         <Choice key={f.id} type="radio" name="flavor" checked={value === f.id} onChange={() => onChange(f.id)}>
           <span title={f.name} className="block truncate font-medium">
             {f.name}
@@ -42,8 +43,8 @@ export function FlavorPicker({ flavors, value, onChange }: { flavors: Flavor[]; 
             {plural(f.vcpus, 'vCPU')} · {bytes(f.memoryBytes)} · {f.diskBytes === 0 ? 'disk as image' : `${bytes(f.diskBytes)} disk`}
           </span>
         </Choice>
-      ))}
-    </div>
+      )}
+    </PickList>
   );
 }
 
@@ -56,8 +57,8 @@ export const imageReason = (image: Image, flavor: Flavor | undefined): string | 
 
 export function ImagePicker({ images, flavor, value, onChange }: { images: Image[]; flavor: Flavor | undefined; value: string; onChange: (id: string) => void }) {
   return (
-    <div className="grid grid-cols-1 gap-2 sm:grid-cols-2">
-      {images.map((i) => {
+    <PickList label="images" items={images} textOf={(i) => i.name} chosen={(i) => i.id === value}>
+      {(i) => {
         const reason = imageReason(i, flavor);
         return (
           <Choice key={i.id} type="radio" name="image" checked={value === i.id} disabled={reason !== null} onChange={() => onChange(i.id)}>
@@ -69,8 +70,8 @@ export function ImagePicker({ images, flavor, value, onChange }: { images: Image
             </span>
           </Choice>
         );
-      })}
-    </div>
+      }}
+    </PickList>
   );
 }
 
@@ -81,8 +82,8 @@ export interface ChosenNetwork {
 
 export function NetworkPicker({ networks, value, onChange }: { networks: Network[]; value: ChosenNetwork[]; onChange: (value: ChosenNetwork[]) => void }) {
   return (
-    <div className="space-y-2">
-      {networks.map((n) => {
+    <PickList label="networks" items={networks} textOf={(n) => `${n.name} ${n.subnet}`} chosen={(n) => value.some((v) => v.id === n.id)} columns="">
+      {(n) => {
         const chosen = value.find((v) => v.id === n.id);
         const free = n.addresses.total - n.addresses.used;
         const wrong = chosen === undefined || chosen.address === '' ? null : checkAddress(chosen.address, n.subnet);
@@ -121,15 +122,15 @@ export function NetworkPicker({ networks, value, onChange }: { networks: Network
             )}
           </div>
         );
-      })}
-    </div>
+      }}
+    </PickList>
   );
 }
 
 export function KeyPicker({ keys, value, onChange }: { keys: SshKey[]; value: string[]; onChange: (ids: string[]) => void }) {
   return (
-    <div className="grid grid-cols-1 gap-2 sm:grid-cols-2">
-      {keys.map((k) => (
+    <PickList label="keys" items={keys} textOf={(k) => k.name} chosen={(k) => value.includes(k.id)}>
+      {(k) => (
         <Choice key={k.id} type="checkbox" name="ssh-key" checked={value.includes(k.id)} onChange={(on) => onChange(on ? [...value, k.id] : value.filter((v) => v !== k.id))}>
           <span title={k.name} className="block truncate font-medium">
             {k.name}
@@ -138,7 +139,7 @@ export function KeyPicker({ keys, value, onChange }: { keys: SshKey[]; value: st
             {k.fingerprint}
           </span>
         </Choice>
-      ))}
-    </div>
+      )}
+    </PickList>
   );
 }

@@ -1,15 +1,18 @@
 import { useState, type FormEvent } from 'react';
 import { useTargetProject } from '../../app/project-field';
 import { api } from '../../lib/api';
+import { vcctl } from '../../lib/command';
 import { fieldErrors } from '../../lib/problem';
 import { useWrite } from '../../lib/queries';
 import type { CreateNetwork, Network } from '../../lib/types';
 import { checkAddress, checkName, checkSubnet } from '../../lib/validate';
 import { Button } from '../../ui/button';
+import { CommandLine } from '../../ui/command-line';
 import { DialogActions } from '../../ui/dialog';
 import { Checkbox, TextField } from '../../ui/field';
 import { ProblemNote } from '../../ui/problem-note';
 import { toast } from '../../ui/toast';
+import { checkServers, serversOf } from './dns-servers';
 
 export function NewNetwork({ onClose }: { onClose: () => void }) {
   const target = useTargetProject();
@@ -26,12 +29,12 @@ export function NewNetwork({ onClose }: { onClose: () => void }) {
       onClose();
     },
   });
-  const servers = dns.split(/[\s,]+/).filter((s) => s !== '');
+  const servers = serversOf(dns);
   const problems: Record<string, string | null> = {
     name: checkName(name),
     subnet: checkSubnet(subnet.trim()),
     gateway: gateway.trim() === '' ? null : checkAddress(gateway.trim(), subnet.trim()),
-    dns: servers.length > 3 ? 'At most 3 servers.' : (servers.map((s) => checkAddress(s)).find((m) => m !== null) ?? null),
+    dns: checkServers(dns),
   };
   const refused = fieldErrors(create.error);
   const show = (field: string): string | null => (tried ? problems[field] : null) ?? refused[field] ?? null;
@@ -52,6 +55,7 @@ export function NewNetwork({ onClose }: { onClose: () => void }) {
       </div>
       <Checkbox label="Reach the outside" hint="A router with source NAT. Without it the network is isolated." checked={nat} onChange={(e) => setNat(e.target.checked)} />
       {create.error !== null && <ProblemNote error={create.error} />}
+      {name !== '' && <CommandLine line={vcctl(['network', 'create', name], { subnet: subnet.trim(), gateway: gateway.trim(), dns: servers, 'no-nat': !nat })} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look="primary" busy={create.isPending}>

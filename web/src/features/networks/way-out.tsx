@@ -1,11 +1,12 @@
 import type { Network } from '../../lib/types';
+import { Card } from '../../ui/page';
 
 /** What guests of a network reach beyond it, in words. */
 export function WayOut({ network }: { network: Network }) {
   const egress = network.guestEgress;
   return (
-    <section className="mb-4">
-      <h3 className="mb-1 text-xs font-medium text-dim">Way out</h3>
+    <Card title="Way out">
+      <div className="p-4">
       {egress === null ? (
         <p className="text-sm text-dim">None: guests reach only each other.</p>
       ) : (
@@ -15,7 +16,8 @@ export function WayOut({ network }: { network: Network }) {
           {egress.deny.length > 0 && <Ranges label="Not reached either" ranges={egress.deny} />}
         </>
       )}
-    </section>
+      </div>
+    </Card>
   );
 }
 

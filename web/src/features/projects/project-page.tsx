@@ -1,12 +1,14 @@
-import { Trash2, UserPlus } from 'lucide-react';
+import { Pencil, Trash2, UserPlus } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
 import { useParams } from 'react-router';
+import { EditDialog } from '../../app/edit-dialog';
 import { useScope } from '../../app/scope';
 import { useVisited } from '../../app/use-visited';
 import { api } from '../../lib/api';
 import { asApiError, fieldErrors } from '../../lib/problem';
 import { useList, useOne, useWrite } from '../../lib/queries';
 import type { Member, Project, ProjectRole, User } from '../../lib/types';
+import { checkName } from '../../lib/validate';
 import { Button } from '../../ui/button';
 import { SelectField, TextField, controlClass } from '../../ui/field';
 import { More } from '../../ui/list-faces';
@@ -31,10 +33,16 @@ export default function ProjectPage() {
   const result = useOne<Project>('projects', id, { listed: true });
   const project = result.data;
   useVisited('project', `/projects/${id}`, project?.name);
+  const [editing, setEditing] = useState(false);
   const role = projects.find((p) => p.id === id)?.role;
   const reason = admin || role === 'project-admin' || role === 'admin' ? null : 'Only a project admin may manage members.';
+  const edit = (
+    <Button icon={Pencil} reason={reason === null ? null : 'Only a project admin may.'} onClick={() => setEditing(true)}>
+      Edit
+    </Button>
+  );
   return (
-    <Page title={project?.name ?? 'Project'} parent={{ to: '/projects', label: 'Projects' }} {...(project === undefined || project.description === '' ? {} : { description: project.description })}>
+    <Page title={project?.name ?? 'Project'} parent={{ to: '/projects', label: 'Projects' }} {...(project === undefined || project.description === '' ? {} : { description: project.description })} {...(project === undefined ? {} : { actions: edit })}>
       {result.error !== null && project === undefined ? (
         <ProblemNote error={asApiError(result.error)} />
       ) : (
@@ -53,6 +61,17 @@ export default function ProjectPage() {
           </Card>
         </div>
       )}
+      <EditDialog
+        noun="project"
+        collection="projects"
+        item={editing && project !== undefined ? project : null}
+        onClose={() => setEditing(false)}
+        touches={['whoami']}
+        fields={[
+          { key: 'name', label: 'Name', value: project?.name ?? '', check: checkName },
+          { key: 'description', label: 'Description', value: project?.description ?? '', optional: true },
+        ]}
+      />
     </Page>
   );
 }

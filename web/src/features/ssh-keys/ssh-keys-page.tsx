@@ -2,14 +2,17 @@ import { KeyRound, Plus } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
 import { useTargetProject } from '../../app/project-field';
 import { RemovalDialog, useRemoval } from '../../app/removal';
+import { useProjectColumn } from '../../app/project-column';
 import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
 import { api } from '../../lib/api';
+import { vcctl } from '../../lib/command';
 import { fieldErrors } from '../../lib/problem';
 import { useList, useWrite } from '../../lib/queries';
 import type { SshKey } from '../../lib/types';
 import { checkName, checkPublicKey } from '../../lib/validate';
 import { Button } from '../../ui/button';
+import { CommandLine } from '../../ui/command-line';
 import { CopyButton } from '../../ui/copy';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
@@ -53,6 +56,7 @@ export default function SshKeysPage() {
             </span>
           ),
         },
+        ...useProjectColumn<SshKey>(),
         { head: 'Age', from: 'md', className: 'text-dim', cell: (k) => <Age at={k.createdAt} /> },
         actionColumn<SshKey>((k) => <DeleteButton name={k.name} reason={scope.reasonFor(k.projectId)} onClick={() => removal.ask(k)} />),
       ]}
@@ -97,6 +101,7 @@ function NewKey({ onClose }: { onClose: () => void }) {
       <TextArea label="Public key" mono rows={4} value={publicKey} onChange={(e) => paste(e.target.value)} error={show('publicKey')} placeholder="ssh-ed25519 AAAA… you@laptop" autoFocus />
       <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={show('name')} placeholder="laptop" />
       {create.error !== null && <ProblemNote error={create.error} />}
+      {name !== '' && <CommandLine line={vcctl(['ssh-key', 'create', name, '~/.ssh/id_ed25519.pub'])} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look="primary" busy={create.isPending}>

@@ -8,7 +8,7 @@ import { asApiError } from '../../lib/problem';
 import { useNow, useOne, useWrite } from '../../lib/queries';
 import { useStore } from '../../lib/store';
 import type { TaskDetail } from '../../lib/types';
-import { Button } from '../../ui/button';
+import { Button, ButtonLink } from '../../ui/button';
 import { Copyable, CopyButton } from '../../ui/copy';
 import { Progress } from '../../ui/meter';
 import { ProblemNote } from '../../ui/problem-note';
@@ -16,6 +16,7 @@ import { StateBadge } from '../../ui/state';
 import { Skeleton } from '../../ui/table';
 import { toast } from '../../ui/toast';
 import { useScope } from '../../app/scope';
+import { draftOf } from '../instances/drafts';
 import { closeTask, openedTask } from './open-task';
 import { useActorName } from './use-actor-name';
 import { OperatorActions } from './operator-actions';
@@ -148,6 +149,11 @@ function Detail({ task }: { task: TaskDetail }) {
       </dl>
       <Interventions task={task} />
       {task.state === 'stuck' && admin && <OperatorActions task={task} />}
+      {task.state === 'failed' && draftOf(task.id) !== undefined && (
+        <ButtonLink to={`/instances/new?again=${task.id}`} className="mt-5">
+          Change and try again
+        </ButtonLink>
+      )}
       {live && task.state !== 'stuck' && (
         <Button className="mt-5" busy={cancel.isPending} reason={cancelReason} onClick={() => cancel.mutate()}>
           Cancel task

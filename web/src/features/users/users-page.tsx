@@ -4,11 +4,13 @@ import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
 import { api } from '../../lib/api';
+import { vcctl } from '../../lib/command';
 import { fieldErrors } from '../../lib/problem';
 import { useList, useWrite } from '../../lib/queries';
 import type { User } from '../../lib/types';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
+import { CommandLine } from '../../ui/command-line';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { Checkbox, TextField } from '../../ui/field';
@@ -18,6 +20,8 @@ import { ProblemNote } from '../../ui/problem-note';
 import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
+import { EditUser } from './edit-user';
+import { checkPassword } from './password-rule';
 
 export default function UsersPage() {
   const search = useSearchFilter();
@@ -25,6 +29,7 @@ export default function UsersPage() {
   const list = useList<User>('users', { q: search.q });
   const dialog = useNewDialog(true);
   const removal = useRemoval<User>('user', 'users');
+  const [edited, setEdited] = useState<User | null>(null);
   const update = useWrite(({ user, ...body }: { user: User; enabled: boolean }) => api.patch<User>(`/users/${user.id}`, body), {
     touches: ['users'],
     onDone: (user) => toast.ok(`${user.name} is ${user.enabled ? 'enabled' : 'disabled'}`),
@@ -65,6 +70,9 @@ export default function UsersPage() {
         {
           ...actionColumn<User>((u) => (
             <span className="inline-flex items-center">
+              <Button look="ghost" size="sm" onClick={() => setEdited(u)}>
+                Edit
+              </Button>
               <Button look="ghost" size="sm" reason={mine(u)} onClick={() => update.mutate({ user: u, enabled: !u.enabled })}>
                 {u.enabled ? 'Disable' : 'Enable'}
               </Button>
@@ -78,6 +86,9 @@ export default function UsersPage() {
     >
       <Dialog open={dialog.open} onClose={dialog.hide} title="New user">
         <NewUser onClose={dialog.hide} />
+      </Dialog>
+      <Dialog open={edited !== null} onClose={() => setEdited(null)} title={`Edit user ${edited?.name ?? ''}`}>
+        {edited !== null && <EditUser user={edited} self={mine(edited) !== null} onClose={() => setEdited(null)} />}
       </Dialog>
       <RemovalDialog removal={removal}>The sessions and API tokens of the user end at once. What the user created stays with its project.</RemovalDialog>
     </ListPage>
@@ -98,7 +109,7 @@ function NewUser({ onClose }: { onClose: () => void }) {
   });
   const problems: Record<string, string | null> = {
     name: /^[a-z0-9][a-z0-9._-]{0,62}$/.test(name) ? null : 'Lower-case letters, digits, dot, dash and underscore; at most 63.',
-    password: password.length < 12 ? 'At least 12 characters.' : password.length > 256 ? 'At most 256 characters.' : null,
+    password: checkPassword(password),
   };
   const refused = fieldErrors(create.error);
   const show = (field: string): string | null => (tried ? problems[field] : null) ?? refused[field] ?? null;
@@ -114,6 +125,7 @@ function NewUser({ onClose }: { onClose: () => void }) {
       <TextField label="Password" type="password" autoComplete="new-password" value={password} onChange={(e) => setPassword(e.target.value)} error={show('password')} hint="At least 12 characters." />
       <Checkbox label="Administrator" hint="Sees and changes everything." checked={admin} onChange={(e) => setAdmin(e.target.checked)} />
       {create.error !== null && <ProblemNote error={create.error} />}
+      {name !== '' && <CommandLine line={vcctl(['user', 'create', name], { admin })} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look="primary" busy={create.isPending}>

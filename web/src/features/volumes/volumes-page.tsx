@@ -1,5 +1,6 @@
 import { HardDrive } from 'lucide-react';
 import { Link } from 'react-router';
+import { useProjectColumn } from '../../app/project-column';
 import { useScope } from '../../app/scope';
 import { bytes } from '../../lib/format';
 import { useList } from '../../lib/queries';
@@ -43,6 +44,7 @@ export default function VolumesPage() {
         },
         { head: 'Pool', from: 'md', className: 'text-dim', cell: (v) => v.pool },
         { head: 'Host', from: 'md', className: 'max-w-40 text-dim', cell: (v) => <Cut text={v.host?.name ?? '–'} /> },
+        ...useProjectColumn<Volume>(),
         { head: 'Age', from: 'lg', className: 'text-dim', cell: (v) => <Age at={v.createdAt} /> },
       ]}
     />

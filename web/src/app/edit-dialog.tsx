@@ -1,0 +1,96 @@
+import { useState, type FormEvent } from 'react';
+import { api } from '../lib/api';
+import { vcctl, type Options } from '../lib/command';
+import { fieldErrors } from '../lib/problem';
+import { useWrite } from '../lib/queries';
+import { Button } from '../ui/button';
+import { CommandLine } from '../ui/command-line';
+import { Dialog, DialogActions } from '../ui/dialog';
+import { TextField } from '../ui/field';
+import { ProblemNote } from '../ui/problem-note';
+import { toast } from '../ui/toast';
+
+/** One thing that can be changed: its name in the API, what it is, and how it is checked and sent. */
+export interface EditField {
+  key: string;
+  label: string;
+  value: string;
+  optional?: boolean;
+  hint?: string;
+  check?: (text: string) => string | null;
+  /** What is sent for the text; the text itself when missing. */
+  parse?: (text: string) => unknown;
+}
+
+interface Props {
+  noun: string;
+  collection: string;
+  item: { id: string; name: string } | null;
+  fields: readonly EditField[];
+  onClose: () => void;
+  touches?: readonly string[];
+}
+
+/** Changes a thing: only what differs is sent. */
+export function EditDialog({ item, onClose, noun, ...rest }: Props) {
+  return (
+    <Dialog open={item !== null} onClose={onClose} title={`Edit ${noun}`}>
+      {item !== null && <Form key={item.id} item={item} noun={noun} onClose={onClose} {...rest} />}
+    </Dialog>
+  );
+}
+
+function Form({ noun, collection, item, fields, onClose, touches = [] }: Omit<Props, 'item'> & { item: { id: string; name: string } }) {
+  const [texts, setTexts] = useState<Record<string, string>>(() => Object.fromEntries(fields.map((f) => [f.key, f.value])));
+  const [tried, setTried] = useState(false);
+  const textOf = (field: EditField): string => texts[field.key] ?? field.value;
+  const sent = (field: EditField): unknown => (field.parse === undefined ? textOf(field) : field.parse(textOf(field)));
+  const wrong = (field: EditField): string | null => field.check?.(textOf(field)) ?? null;
+  const changed = fields.filter((field) => textOf(field) !== field.value);
+  const write = useWrite((body: Record<string, unknown>) => api.patch(`/${collection}/${item.id}`, body), {
+    touches: [collection, ...touches],
+    onDone: () => {
+      toast.ok(`${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${texts['name'] ?? item.name} changed`);
+      onClose();
+    },
+  });
+  const refused = fieldErrors(write.error);
+  const problem = (field: EditField): string | null => (tried ? wrong(field) : null) ?? refused[field.key] ?? null;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (write.isPending || changed.length === 0 || fields.some((field) => wrong(field) !== null)) return;
+    write.mutate(Object.fromEntries(changed.map((field) => [field.key, sent(field)])));
+  };
+  const words = [noun.replaceAll(' ', '-').toLowerCase()];
+  const others = changed.filter((field) => field.key !== 'name');
+  const options: Options = Object.fromEntries(others.map((field) => [field.key, Array.isArray(sent(field)) ? (sent(field) as string[]) : textOf(field)]));
+  const lines = [
+    ...(others.length > 0 ? [vcctl([...words, 'edit', item.name], options)] : []),
+    ...(changed.length > others.length ? [vcctl([...words, 'rename', item.name, texts['name'] ?? ''])] : []),
+  ];
+  return (
+    <form onSubmit={submit} noValidate className="space-y-4">
+      {fields.map((field, n) => (
+        <TextField
+          key={field.key}
+          label={field.label}
+          value={textOf(field)}
+          onChange={(event) => setTexts({ ...texts, [field.key]: event.target.value })}
+          error={problem(field)}
+          autoFocus={n === 0}
+          {...(field.optional === true ? { optional: true } : {})}
+          {...(field.hint === undefined ? {} : { hint: field.hint })}
+        />
+      ))}
+      {write.error !== null && <ProblemNote error={write.error} />}
+      {lines.length > 0 && <CommandLine line={lines.join(' && ')} />}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" look="primary" busy={write.isPending} reason={changed.length === 0 ? 'Nothing is changed yet.' : null}>
+          Save
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

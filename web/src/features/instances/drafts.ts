@@ -1,0 +1,35 @@
+import type { ChosenNetwork } from './pickers';
+
+/** Everything that was filled in to create instances. */
+export interface Draft {
+  name: string;
+  count: string;
+  description: string;
+  flavorId: string | null;
+  imageId: string | null;
+  networks: ChosenNetwork[] | null;
+  keyIds: string[];
+  pasted: string;
+  userData: string;
+  configDrive: string;
+  grace: string;
+  host: string;
+}
+
+const most = 10;
+/** By task. In memory only: user data may hold secrets. */
+const drafts = new Map<string, Draft>();
+
+/** Keeps what a create was asked with, for when its task fails. */
+export const keepDraft = (taskId: string, draft: Draft): void => {
+  drafts.set(taskId, draft);
+  for (const old of drafts.keys()) {
+    if (drafts.size <= most) break;
+    drafts.delete(old);
+  }
+};
+
+export const draftOf = (taskId: string | null): Draft | undefined => (taskId === null ? undefined : drafts.get(taskId));
+
+/** Nothing of one user may show to the next. */
+export const forgetDrafts = (): void => drafts.clear();

@@ -1,0 +1,104 @@
+import { Network as NetworkIcon, Pencil } from 'lucide-react';
+import { useState } from 'react';
+import { useNavigate, useParams } from 'react-router';
+import { EditDialog } from '../../app/edit-dialog';
+import { RemovalDialog, useRemoval } from '../../app/removal';
+import { useScope } from '../../app/scope';
+import { useVisited } from '../../app/use-visited';
+import { dateTime } from '../../lib/format';
+import { ApiError } from '../../lib/problem';
+import { useOne } from '../../lib/queries';
+import type { Network } from '../../lib/types';
+import { checkName } from '../../lib/validate';
+import { Button, ButtonLink } from '../../ui/button';
+import { Copyable } from '../../ui/copy';
+import { DeleteButton } from '../../ui/delete-button';
+import { Empty } from '../../ui/empty';
+import { LoadError } from '../../ui/list-states';
+import { Meter } from '../../ui/meter';
+import { Card, Facts, Page } from '../../ui/page';
+import { Ref } from '../../ui/ref';
+import { Skeleton } from '../../ui/table';
+import { checkServers, serversOf } from './dns-servers';
+import { Ports } from './ports';
+import { WayOut } from './way-out';
+
+const parent = { to: '/networks', label: 'Networks' };
+
+export default function NetworkPage() {
+  const { id = '' } = useParams();
+  const result = useOne<Network>('networks', id, { listed: true });
+  if (result.error instanceof ApiError && result.error.status === 404)
+    return (
+      <Page title="Network" parent={parent}>
+        <Card>
+          <Empty icon={NetworkIcon} title="This network does not exist any more" action={<ButtonLink to="/networks">All networks</ButtonLink>}>
+            It was deleted, or its address is mistyped.
+          </Empty>
+        </Card>
+      </Page>
+    );
+  if (result.data !== undefined) return <Shown network={result.data} />;
+  return (
+    <Page title="Network" parent={parent}>
+      <Card className="p-5">{result.error !== null ? <LoadError error={result.error} onRetry={() => void result.refetch()} /> : <Skeleton className="h-40" />}</Card>
+    </Page>
+  );
+}
+
+function Shown({ network: n }: { network: Network }) {
+  useVisited('network', `/networks/${n.id}`, n.name);
+  const { reasonFor, projectName } = useScope();
+  const navigate = useNavigate();
+  const [editing, setEditing] = useState(false);
+  const removal = useRemoval<Network>('network', 'networks', [], () => void navigate('/networks'));
+  const reason = reasonFor(n.projectId);
+  return (
+    <Page
+      title={n.name}
+      parent={parent}
+      {...(n.description === '' ? {} : { description: n.description })}
+      actions={
+        <>
+          <Button icon={Pencil} reason={reason} onClick={() => setEditing(true)}>
+            Edit
+          </Button>
+          <DeleteButton name={n.name} reason={reason} onClick={() => removal.ask(n)} />
+        </>
+      }
+    >
+      <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem]">
+        <Ports network={n} />
+        <div className="space-y-5">
+          <Card title="Facts">
+            <Facts
+              items={[
+                ['Subnet', <Copyable key="subnet" text={n.subnet} label="Copy subnet" />],
+                ['Gateway', <Copyable key="gateway" text={n.gateway} label="Copy gateway" />],
+                ['DNS', n.dns.length === 0 ? (n.nat ? "the host's own servers" : 'none') : n.dns.join(', ')],
+                ['MTU', `${n.mtu} bytes`],
+                ['Addresses', <Meter key="addresses" compact label="used" used={n.addresses.used} total={n.addresses.total} show={String} />],
+                ['Project', <Ref key="project" to={`/projects/${n.projectId}`}>{projectName(n.projectId)}</Ref>],
+                ['Created', dateTime(n.createdAt)],
+                ['Id', <Copyable key="id" text={n.id} label="Copy id" />],
+              ]}
+            />
+          </Card>
+          <WayOut network={n} />
+        </div>
+      </div>
+      <EditDialog
+        noun="network"
+        collection="networks"
+        item={editing ? n : null}
+        onClose={() => setEditing(false)}
+        fields={[
+          { key: 'name', label: 'Name', value: n.name, check: checkName },
+          { key: 'description', label: 'Description', value: n.description, optional: true },
+          { key: 'dns', label: 'DNS servers', value: n.dns.join(' '), optional: true, hint: 'At most 3, with spaces between. Guests learn them when they renew their lease.', check: checkServers, parse: serversOf },
+        ]}
+      />
+      <RemovalDialog removal={removal}>A network that instances still use cannot be deleted.</RemovalDialog>
+    </Page>
+  );
+}

@@ -1,0 +1,49 @@
+import { useList } from '../../lib/queries';
+import type { Network, Port } from '../../lib/types';
+import { More } from '../../ui/list-faces';
+import { LoadError } from '../../ui/list-states';
+import { Card } from '../../ui/page';
+import { Ref } from '../../ui/ref';
+import { StateBadge } from '../../ui/state';
+import { Head, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
+import { useInstanceNames } from '../instances/use-instance-names';
+
+/** Which instance has which address of a network. */
+export function Ports({ network }: { network: Network }) {
+  const list = useList<Port>('ports', { project: network.projectId, network: network.id });
+  const nameOf = useInstanceNames({ project: network.projectId });
+  return (
+    <Card title="Ports">
+      {list.error !== null && list.items.length === 0 ? (
+        <LoadError error={list.error} onRetry={() => void list.refetch()} />
+      ) : list.isSuccess && list.items.length === 0 ? (
+        <p className="px-4 py-5 text-sm text-dim">No instance has an address in it.</p>
+      ) : (
+        <Table label="Ports">
+          <Head>
+            <Th>Address</Th>
+            <Th>State</Th>
+            <Th from="sm">MAC</Th>
+            <Th>Instance</Th>
+          </Head>
+          <tbody>
+            {list.isPending && <SkeletonRows columns={4} rows={2} />}
+            {list.items.map((p) => (
+              <Row key={p.id}>
+                <Td className="font-mono text-xs">{p.address}</Td>
+                <Td>
+                  <StateBadge state={p.state} title={p.message} />
+                </Td>
+                <Td from="sm" className="font-mono text-xs text-dim">
+                  {p.mac}
+                </Td>
+                <Td className="max-w-52">{p.instanceId === null ? <span className="text-dim">none</span> : <Ref to={`/instances/${p.instanceId}`}>{nameOf(p.instanceId)}</Ref>}</Td>
+              </Row>
+            ))}
+          </tbody>
+        </Table>
+      )}
+      <More list={list} />
+    </Card>
+  );
+}
