@@ -16,6 +16,7 @@ import { Metrics } from '../telemetry/metrics';
 import { apiDocsPage, apiDocsStyle } from './api-docs-page';
 import { ConsoleAssets } from './console-assets';
 import { buildVersion } from '../config/build-version';
+import { compressed } from './compressed';
 import { ConnectionGuard, endWithUnreadBody, guardedOptions } from './connection-guard';
 import { HealthChecks } from './health-checks';
 import { openApiDocument, type OpenApiDocument } from './openapi';
@@ -87,7 +88,7 @@ export class HttpServer {
     auditRoutes(this.routes);
     for (const { spec } of this.routes) if (spec.permission) this.permissions.add(spec.permission);
     this.app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('case sensitive routing', true);
-    this.app.use(this.observer.handler(), securityHeaders());
+    this.app.use(this.observer.handler(), securityHeaders(), compressed());
     this.app.use((req, _res, next) => {
       targetOf(req);
       next();

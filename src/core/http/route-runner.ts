@@ -110,6 +110,7 @@ export class RouteRunner {
     const channel = principal && granted && lasts(spec, parsedQuery) ? await this.hold(spec, principal, granted, req, res) : undefined;
     const answer = await this.answered({ route, requestOf, keyed, requestId, cursors }).finally(channel?.close);
     if (res.headersSent || res.destroyed) return;
+    if (spec.secretResponse) res.setHeader('cache-control', 'no-store, no-transform');
     for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
     if (answer.replayed) res.setHeader('idempotency-replayed', 'true');
     res.statusCode = answer.status;

@@ -66,8 +66,8 @@ class ThingController extends Controller {
         if (req.params.id !== 'unasked') req.access.assert(projectA.id, 'thing', req.params.id);
         return { id: req.params.id, name: req.body.note ?? 'none' };
       }),
-      route({ ...base, method: 'POST', path: '/keys', summary: 'A secret', scope: 'self', permission: 'api-token:create', reason: 'a test', body: z.strictObject({ password: z.string() }), status: 201, secretResponse: true, response: z.object({ secret: z.string() }) }, async () => ({
-        secret: `the-secret-${(this.calls += 1)}`,
+      route({ ...base, method: 'POST', path: '/keys', summary: 'A secret', scope: 'self', permission: 'api-token:create', reason: 'a test', body: z.strictObject({ password: z.string() }), status: 201, secretResponse: true, response: z.object({ secret: z.string() }) }, async (req) => ({
+        secret: `the-secret-${(this.calls += 1)}${req.body.password.length > 1_000 ? req.body.password : ''}`,
       })),
       route({ ...base, method: 'GET', path: '/pages', summary: 'Pages', scope: 'collection', permission: 'instance:read', query: pageQuery.extend({ sort: z.enum(['a', 'b']).default('a') }), response: pageOf(thing) }, async (req) => ({
         items: [{ id: req.query.cursor ?? 'first', name: String(req.query.limit) }],
@@ -509,6 +509,22 @@ describe('HttpServer', () => {
       expect(text).toMatch(/http_request_duration_seconds_count\{route="\/things\/:id",method="GET",status="200"\}/);
       expect(text).toContain('process_cpu_seconds_total');
       expect(text).not.toContain('some-name');
+    });
+
+    it('compresses answers of some size, but none with a secret, and none that is compressed already', async () => {
+      const encoding = async (path: string, accepted = 'gzip, br'): Promise<unknown> => (await agent.get(path).set('accept-encoding', accepted)).headers['content-encoding'];
+      expect([await encoding('/api/v1/openapi.json'), await encoding('/api/v1/openapi.json', 'gzip'), await encoding('/api/v1/openapi.json', 'identity'), await encoding('/metrics')]).toEqual(['br', 'gzip', undefined, 'br']);
+      expect(await encoding('/health')).toBeUndefined();
+      expect(await encoding('/console/assets/app-1a2b.js')).toBe('br');
+      const long = await agent.patch('/api/v1/things/long').set(as('alice')).set('accept-encoding', 'gzip').send({ note: 'x'.repeat(5_000) });
+      expect([long.headers['content-encoding'], (long.body as { name: string }).name.length]).toEqual(['gzip', 5_000]);
+      const secret = await agent.post('/api/v1/keys').set(as('alice')).set('accept-encoding', 'gzip').send({ password: 'x'.repeat(5_000) });
+      expect([secret.status, secret.headers['content-encoding'], secret.headers['cache-control']]).toEqual([201, undefined, 'no-store, no-transform']);
+    });
+
+    it('answers 304 to a browser that has a file already', async () => {
+      const first = await agent.get('/console/assets/app-1a2b.js');
+      expect([(await agent.get('/console/assets/app-1a2b.js').set('if-none-match', String(first.headers['etag']))).status, first.headers['cache-control']]).toEqual([304, 'public, max-age=31536000, immutable']);
     });
 
     it('serves the console', async () => {
