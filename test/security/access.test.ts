@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'undici';
+import { DocumentCheck, type ApiDocument } from '../support/document-check';
 import { differences, readAccessTable, type AccessTable } from './access-table';
 import { makeIdentities, type Identity } from './identities';
 import { ManagementStack, passwordOf } from './management-stack';
@@ -18,6 +19,7 @@ interface Seen {
 describe('who gets what from each route', () => {
   let stack: ManagementStack;
   let identities: Identity[];
+  let check: DocumentCheck;
   /** Wrong credentials are counted by address: each column has one of its own, and a new one after so many requests. */
   const perAddress = 50;
   const agents = new Map<string, Agent>();
@@ -26,6 +28,7 @@ describe('who gets what from each route', () => {
   beforeAll(async () => {
     stack = await ManagementStack.start();
     identities = await makeIdentities(stack);
+    check = new DocumentCheck((await stack.client().call<ApiDocument & Record<string, unknown>>('GET', '/openapi.json')).body);
   });
   afterAll(async () => {
     await Promise.all([...agents.values()].map((agent) => agent.destroy()));
@@ -56,7 +59,9 @@ describe('who gets what from each route', () => {
       ended.abort();
       return { status: response.statusCode, text: '' };
     }
-    return { status: response.statusCode, text: await response.body.text() };
+    const text = await response.body.text();
+    check.add(method, path, response.statusCode, String(response.headers['content-type'] ?? ''), text);
+    return { status: response.statusCode, text };
   };
 
   const login = async (who: Identity, user: string): Promise<string> => {
@@ -110,6 +115,11 @@ describe('who gets what from each route', () => {
       if (words(there, id) !== words(absent, other)) different.push(`${key}: ${there.text} for one that is there, ${absent.text} for one that is not`);
     }
     expect(different).toEqual([]);
+  });
+
+  it('is what the OpenAPI document says, status by status, its `default` apart', () => {
+    expect(check.compared).toBeGreaterThan(1_000);
+    expect([...check.faults]).toEqual([]);
   });
 
   it('is nothing of the secrets and hashes that the installation keeps', async () => {

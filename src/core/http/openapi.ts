@@ -67,7 +67,7 @@ const words: Record<number, string> = {
 const refusalsOf = (spec: Spec): number[] => {
   const body = spec.body !== undefined || spec.rawBody === true;
   const changes = spec.method !== 'GET';
-  return [400, ...(spec.scope === 'public' ? [401] : [401, 403]), 404, ...(body || changes ? [408, 409, 413, 415] : []), 422, 429, 500, 503, ...(spec.rawBody ? [507] : [])];
+  return [400, ...(spec.scope === 'public' ? [401] : [401, 403]), 404, 409, ...(body || changes ? [408, 413, 415] : []), 422, 429, 500, 503, ...(spec.rawBody ? [507] : [])];
 };
 
 const operation = (spec: Spec): RouteConfig => {

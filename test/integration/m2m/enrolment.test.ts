@@ -181,6 +181,10 @@ describe('identity', () => {
     const client = agent.container.get(HttpsManagementClient);
     await client.post('/events', { events: [] });
     await management.database.tx((op) => management.container.get(HostService).remove(op, 'cut'));
+    // Nothing is sent meanwhile: the connection is closed by management itself.
+    const checked = (management.gateway as unknown as { checked: Map<unknown, string> }).checked;
+    const [row] = await management.database.query<{ serial: string }>('SELECT serial FROM certificate WHERE host_id = $1', [agent.hostId]);
+    await eventually('closed', () => ![...checked.values()].includes(row?.serial ?? ''));
     await eventually('refused', async () => client.post('/events', { events: [] }).then(() => false, (e: { code?: string }) => e.code === 'certificate_revoked'));
   });
 
@@ -196,6 +200,35 @@ describe('identity', () => {
     expect(after.key).not.toBe(before.key);
     await client.post('/events', { events: [] });
     await expect(management.container.get(NodeCaller).outcome(agent.hostId, { name: 'x.y' } as never, 'k')).rejects.toMatchObject({ code: 'unknown_key' });
+  });
+
+  it('ends the certificate before a renewed one with the first call of the new, and not before', async () => {
+    const { key, body } = await enrolBody(await management.token(), 'twice');
+    const { json } = await ask('/node/enroll', body);
+    const hostId = String(json['hostId']);
+    const first = { certificate: String(json['certificate']), key };
+    const renewed = async (by: typeof first): Promise<typeof first> => {
+      const { key: newKey, csr } = await createSigningRequest(hostId);
+      const answer = await ask('/node/renew', { csr }, by);
+      expect(answer.status).toBe(200);
+      return { certificate: String(answer.json['certificate']), key: newKey };
+    };
+    // The host dies before it has stored the answer: it goes on with what it has, and asks again.
+    const lost = await renewed(first);
+    expect(await ask('/node/heartbeat', beatOf(hostId), first)).toMatchObject({ status: 200 });
+    const second = await renewed(first);
+    expect(await ask('/node/events', { events: [] }, first)).toMatchObject({ status: 200 });
+    expect(await ask('/node/events', { events: [] }, second)).toMatchObject({ status: 200 });
+    for (const old of [first, lost]) expect(await ask('/node/events', { events: [] }, old)).toMatchObject({ status: 403, json: { code: 'certificate_revoked' } });
+    expect(await ask('/node/events', { events: [] }, second)).toMatchObject({ status: 200 });
+  });
+
+  it.each(['evil/@x?#', 'a b', 'http://x', 'x\u202e', '', 'a'.repeat(256)])('refuses the address %j in a heartbeat as at enrolment', async (address) => {
+    const { key, body } = await enrolBody(await management.token(), `address-${address.length}-x`);
+    expect(await ask('/node/enroll', { ...body, address })).toMatchObject({ status: 400, json: { code: 'invalid_request' } });
+    const { json } = await ask('/node/enroll', body);
+    const beat = { ...beatOf(String(json['hostId'])), endpoint: { address, port: 9 } };
+    expect(await ask('/node/heartbeat', beat, { certificate: String(json['certificate']), key })).toMatchObject({ status: 400, json: { code: 'invalid_request' } });
   });
 
   it('renews at its next start a certificate of before roles, and is let in with it until then', async () => {
