@@ -1,8 +1,7 @@
 import 'reflect-metadata';
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { GroupRun, remaining, type Reference, type Verdict } from './group-run';
@@ -42,12 +41,14 @@ const guard = (directory: string): void => {
   spawn('/bin/sh', ['-c', script, 'sh', directory, String(process.pid)], { detached: true, stdio: 'ignore' }).unref();
 };
 
-/** Where images are imported from: every path is another small disk. */
+/** Where images are imported from: every path is another small disk, sent with its close at once, as hardly a client bears it. */
 const imageServer = async (): Promise<{ server: Server; url: string }> => {
-  const server = createServer((req, res) => {
-    const bytes = bootable([...(req.url ?? '')].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) >>> 0, 7));
-    res.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': bytes.length });
-    res.end(bytes);
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined).once('data', (request) => {
+      const path = request.toString('latin1').split(' ')[1] ?? '';
+      const bytes = bootable([...path].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) >>> 0, 7));
+      socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${bytes.length}\r\nConnection: close\r\n\r\n`), bytes]));
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
