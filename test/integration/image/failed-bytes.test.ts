@@ -173,6 +173,29 @@ describe('an upload that is not to be', () => {
 });
 
 describe('bytes and the room for them', () => {
+  it('stay within what the project may store, holes not counted, by what they unfold to', async () => {
+    const db = await startTestDatabase({ entities: [...imageEntities, ...storageEntities] });
+    const f = await ImageFixture.start(db.database, { image: { maxProjectBytes: 10 * 1024 ** 2 } });
+    const full = { status: 413, body: { code: 'project_full' } };
+    try {
+      const ids: string[] = [];
+      for (const name of ['a', 'b', 'c', 'd']) ids.push((await f.create({ name })).id);
+      const [a = '', b = '', c = '', d = ''] = ids;
+      expect((await f.upload(a, Buffer.alloc(6 * 1024 ** 2, 1))).status).toBe(200);
+      expect(await f.upload(b, Buffer.alloc(6 * 1024 ** 2, 2))).toMatchObject(full);
+      const packed = execFileSync('sh', ['-c', 'd=$(mktemp -d) && yes 1234567 | head -c 8388608 > $d/raw && qemu-img convert -c -f raw -O qcow2 $d/raw $d/q && cat $d/q && rm -r $d'], { maxBuffer: 2 ** 28 });
+      expect(await f.upload(b, packed)).toMatchObject(full);
+      expect(await f.upload(c, hollow(1))).toMatchObject({ status: 200, body: { virtualBytes: 1024 ** 3 } });
+      // Stored already, and yet the project's.
+      expect(await f.upload(d, Buffer.alloc(6 * 1024 ** 2, 1))).toMatchObject(full);
+      expect((await f.api('DELETE', `/images/${a}`)).status).toBe(204);
+      expect((await f.upload(b, Buffer.alloc(6 * 1024 ** 2, 2))).status).toBe(200);
+    } finally {
+      await f.stop();
+      await db.close();
+    }
+  }, 60_000);
+
   it('stay off the reserve of the disk, whether they are announced, streamed or unfolded', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'vc-image-small-'));
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'vc-image-test', dir]);

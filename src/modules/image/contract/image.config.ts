@@ -14,6 +14,8 @@ export const imageConfigSchema = z.strictObject({
   minBytesPerSecond: z.number().int().min(0).default(16_384),
   /** Length of the window, in seconds. */
   paceSeconds: z.number().int().min(1).max(3600).default(60),
+  /** What the images of one project may take on the disk, in bytes; holes do not count. */
+  maxProjectBytes: z.number().int().min(4096).default(1024 * gib),
   /** Bytes of the images' disk that are left free, whatever is uploaded or unfolded: the database is often on the same one. */
   reserveBytes: z.number().int().min(0).default(2 * gib),
   /** Imports that one management process fetches at the same time, in all; the others wait, projects with fewer going first. */

@@ -96,9 +96,9 @@ export class ImageImports extends Service {
       await this.files.discard((await this.files.leftovers()).filter((f) => f.imageId === image.id).map((f) => f.path));
       const received = await this.fetch(image, source, signal);
       if (!(await this.record(image.id, { phase: 'fetched', sourceBytes: received.bytes, deaths: 0 }))) return;
-      const facts = await this.ingest.convert(received, raw, { projectId: image.projectId, claimed: image.claimedFormat, checksum: image.checksum }, signal);
+      const facts = await this.ingest.convert(received, raw, { projectId: image.projectId, claimed: image.claimedFormat, checksum: image.checksum, admit: (bytes) => this.publisher.admit(this.database.op, image.projectId, bytes) }, signal);
       await this.database.tx(async (op) => {
-        const ours = await this.images.updateImport(op, image.id, this.worker.name, { ...(await this.publisher.publish(op, facts)), phase: 'stored' });
+        const ours = await this.images.updateImport(op, image.id, this.worker.name, { ...(await this.publisher.publish(op, image.projectId, facts)), phase: 'stored' });
         if (!ours) throw new ImageWithdrawn();
         await this.workflows.wake(op, imageLock(image.id));
       });

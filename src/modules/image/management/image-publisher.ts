@@ -1,34 +1,54 @@
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
+import { Config } from '../../../core/config/config';
 import { Database } from '../../../core/db/database';
 import type { Op } from '../../../core/db/op';
 import { Logging } from '../../../core/telemetry/logging';
+import type { ImageConfig } from '../contract/image.config';
 import type { ImageEntity } from './image.entity';
 import { ImageFiles } from './image-files';
 import type { StoredFacts } from './ingest/image-ingest';
+import { ImageRefused } from './image-refused';
 import { ImageRepository } from './image.repository';
 
 /** The stored files and the rows that name them, kept in step: under one lock per digest a file is put in place or removed. */
 @injectable()
 export class ImagePublisher {
+  private readonly config: ImageConfig;
   private readonly log: Logger;
 
   constructor(
     private readonly database: Database,
     private readonly images: ImageRepository,
     private readonly files: ImageFiles,
+    config: Config,
     logging: Logging,
   ) {
+    this.config = config.section<ImageConfig>('image');
     this.log = logging.for('images');
   }
 
-  /** Moves the raw file to its final name; the caller's transaction then names it. Bytes that are stored already are not stored twice. */
-  async publish(op: Op, facts: StoredFacts): Promise<Pick<ImageEntity, 'sha256' | 'sourceFormat' | 'sourceBytes' | 'virtualBytes'>> {
+  /** Throws `ImageRefused` when the project would hold more than it may with so many bytes more. */
+  async admit(op: Op, projectId: string, bytes: number): Promise<void> {
+    const { maxProjectBytes } = this.config;
+    const stored = await this.images.storedIn(op, projectId);
+    if (stored + bytes > maxProjectBytes) {
+      throw new ImageRefused('project_full', `The image takes ${bytes} bytes on the disk, and the project's images take ${stored} of the ${maxProjectBytes} that they may. Delete some of them first.`);
+    }
+  }
+
+  /**
+   * Moves the raw file to its final name; the caller's transaction then names it. Bytes that are stored already are not stored twice, but count for
+   * each project. Throws `ImageRefused` when the project holds too much.
+   */
+  async publish(op: Op, projectId: string, facts: StoredFacts): Promise<Pick<ImageEntity, 'sha256' | 'sourceFormat' | 'sourceBytes' | 'virtualBytes' | 'storedBytes'>> {
+    const storedBytes = await this.files.allocatedBytes(facts.raw);
+    await this.admit(op, projectId, storedBytes);
     await this.images.lockDigest(op, facts.sha256);
     if ((await this.files.size(facts.sha256)) === facts.virtualBytes) await this.files.discard([facts.raw]);
     else await this.files.publish(facts.raw, facts.sha256);
     const { sha256, sourceFormat, sourceBytes, virtualBytes } = facts;
-    return { sha256, sourceFormat, sourceBytes, virtualBytes };
+    return { sha256, sourceFormat, sourceBytes, virtualBytes, storedBytes };
   }
 
   /** Removes the file unless an image names it. */

@@ -13,6 +13,7 @@ export const refusals = [
   'format_mismatch',
   'checksum_mismatch',
   'conversion_failed',
+  'project_full',
 ] as const;
 
 /** The bytes are not an image that we take. `code` is stable; the message is for the user. */

@@ -52,11 +52,11 @@ export class ImageUploads {
     try {
       ready = await this.worker.during(image.id, 'uploading', async (signal) => {
         const received = await this.ingest.receive((stop) => this.chunksOf(body, stop), source, announcedLength(body), signal);
-        const facts = await this.ingest.convert(received, raw, { projectId: image.projectId, claimed: image.claimedFormat, checksum: image.checksum }, signal);
+        const facts = await this.ingest.convert(received, raw, { projectId: image.projectId, claimed: image.claimedFormat, checksum: image.checksum, admit: (bytes) => this.publisher.admit(this.database.op, image.projectId, bytes) }, signal);
         return this.database.tx(async (op) => {
           const now = await this.images.lock(op, image.id, 'update');
           if (now?.state !== 'uploading' || now.worker !== this.worker.name) throw new ImageWithdrawn();
-          const changes = { ...(await this.publisher.publish(op, facts)), state: 'ready' as const, message: '' };
+          const changes = { ...(await this.publisher.publish(op, image.projectId, facts)), state: 'ready' as const, message: '' };
           await this.images.update(op, image.id, changes);
           await this.events.changed(op, 'updated', { ...now, ...changes });
           return presentImage({ ...now, ...changes });
@@ -139,7 +139,8 @@ class UploadBroken extends Error {
 const judge = (error: unknown): { problem: unknown; state: 'error' | 'queued' } => {
   if (error instanceof ImageRefused) {
     const { code, message } = error;
-    return { problem: new Problem({ status: code === 'image_too_large' ? 413 : 422, code, detail: message, errors: [{ path: 'body', code, message }], cause: error }), state: 'error' };
+    const status = code === 'image_too_large' || code === 'project_full' ? 413 : 422;
+    return { problem: new Problem({ status, code, detail: message, errors: [{ path: 'body', code, message }], cause: error }), state: code === 'project_full' ? 'queued' : 'error' };
   }
   if (error instanceof UploadBroken) return { problem: new Problem({ status: 408, code: error.code, detail: error.message, cause: error }), state: 'queued' };
   const system = String((error as NodeJS.ErrnoException).code);

@@ -21,6 +21,8 @@ export class ImageEntity {
   @Column('text', { name: 'source_format', nullable: true }) sourceFormat!: 'raw' | 'qcow2' | null;
   @Column('bigint', { name: 'source_bytes', nullable: true, transformer: bigintAsNumber }) sourceBytes!: number | null;
   @Column('bigint', { name: 'virtual_bytes', nullable: true, transformer: bigintAsNumber }) virtualBytes!: number | null;
+  /** What the stored file takes on the disk, its holes not counted. */
+  @Column('bigint', { name: 'stored_bytes', nullable: true, transformer: bigintAsNumber }) storedBytes!: number | null;
   @Column('text', { nullable: true }) sha256!: string | null;
   @Column('text') architecture!: string;
   @Column('text') firmware!: Image['firmware'];

@@ -87,6 +87,13 @@ export class ImageRepository {
     return id === undefined ? null : this.byId(op, id);
   }
 
+  /** Bytes that the project's images take on the disk. One transaction at a time gets the answer, until it ends. */
+  async storedIn(op: Op, projectId: string): Promise<number> {
+    if (op.inTransaction) await op.query(`SELECT pg_advisory_xact_lock(hashtextextended('image-project/' || $1, 0))`, [projectId]);
+    const [row] = await op.query<{ bytes: number }>('SELECT COALESCE(sum(stored_bytes), 0)::float8 AS bytes FROM image WHERE project_id = $1', [projectId]);
+    return row?.bytes ?? 0;
+  }
+
   /** Images of the project whose bytes arrive at the moment. */
   uploading(op: Op, projectId: string): Promise<number> {
     return op.manager.countBy(ImageEntity, { projectId, state: 'uploading' });

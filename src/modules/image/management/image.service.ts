@@ -65,6 +65,7 @@ export class ImageService {
       sourceFormat: null,
       sourceBytes: null,
       virtualBytes: null,
+      storedBytes: null,
       sha256: null,
       architecture: 'x86_64',
       firmware: input.firmware,

@@ -34,6 +34,8 @@ export interface Wanted {
   claimed: ImageFacts['format'] | null;
   /** `sha256:<hex>` or `sha512:<hex>` in lower case. */
   checksum: string | null;
+  /** Throws when so many bytes more are not to be stored. */
+  admit: (bytes: number) => Promise<void>;
 }
 
 export interface StoredFacts {
@@ -116,6 +118,7 @@ export class ImageIngest {
     if (facts.format === 'raw') {
       await rename(source.path, raw);
     } else {
+      await wanted.admit(facts.dataBytes);
       await this.qemuImg.confirm(source.path, facts);
       await this.write(source.path, raw, facts, signal);
     }
