@@ -7,6 +7,7 @@ import { asJson, asTable } from './harness/report';
 import { consoleSize } from './figures/console-size.figure';
 import { createLatency } from './figures/create-latency.figure';
 import { createRate } from './figures/create-rate.figure';
+import { imageUploads } from './figures/image-uploads.figure';
 import { idleMemory } from './figures/idle-memory.figure';
 import { listPages } from './figures/list-pages.figure';
 import { realGuest } from './figures/real-guest.figure';
@@ -14,7 +15,7 @@ import { vmmStart } from './figures/vmm-start.figure';
 import { workflowMix } from './figures/workflow-mix.figure';
 import { workflowRate } from './figures/workflow-rate.figure';
 
-const figures: readonly Figure[] = [consoleSize, workflowRate, workflowMix, listPages, createLatency, createRate, idleMemory, vmmStart, realGuest];
+const figures: readonly Figure[] = [consoleSize, workflowRate, workflowMix, listPages, createLatency, createRate, imageUploads, idleMemory, vmmStart, realGuest];
 
 interface Options {
   json: boolean;

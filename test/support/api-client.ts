@@ -10,6 +10,8 @@ export interface Answer<T = Record<string, unknown>> {
 export class ApiClient {
   private readonly dispatcher: Agent;
   token = '';
+  /** Longest wait for an answer, in milliseconds. An upload is answered when its image is unfolded and hashed. */
+  patienceMs = 120_000;
 
   /**
    * @param keepAlive uses connections again, as a user's client does; off where management is killed and restarted under the test
@@ -35,8 +37,8 @@ export class ApiClient {
         ...headers,
       },
       ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }),
-      headersTimeout: 120_000,
-      bodyTimeout: 120_000,
+      headersTimeout: this.patienceMs,
+      bodyTimeout: this.patienceMs,
     });
     const text = await response.body.text();
     return { status: response.statusCode, body: (text === '' ? undefined : JSON.parse(text)) as T, headers: response.headers };
