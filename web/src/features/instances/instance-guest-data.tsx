@@ -35,7 +35,7 @@ export function InstanceGuestData({ id }: { id: string }) {
           {text === null ? (
             <p className="p-4 text-sm text-dim">This is no text. The guest gets it byte for byte.</p>
           ) : (
-            <pre tabIndex={0} aria-label={path} className="max-h-96 overflow-auto p-4 font-mono text-xs whitespace-pre-wrap break-words">
+            <pre tabIndex={0} role="group" aria-label={path} className="max-h-96 overflow-auto p-4 font-mono text-xs whitespace-pre-wrap break-words">
               {readable(path, text)}
             </pre>
           )}
