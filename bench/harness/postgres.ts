@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { join } from 'node:path';
 import { Client, Pool } from 'pg';
 import pino from 'pino';
+import { ownerRole } from '../../src/core/db/embedded-owner';
 import { EmbeddedPostgres } from '../../src/core/db/embedded-postgres';
 import { cpuSecondsOf, statOf } from './processor-time';
 
@@ -12,11 +13,13 @@ export class BenchPostgres {
   /** A new database on the server; its URL. */
   async database(name: string): Promise<string> {
     this.started ??= await this.start();
-    const { url } = this.started;
-    const client = new Client({ connectionString: url });
+    const { url, directory } = this.started;
+    // The owner may not make databases: the cluster's first role does.
+    const { host, port } = new Client({ connectionString: url });
+    const client = new Client({ host, port, user: 'vcstack', database: 'postgres', password: readFileSync(join(directory, 'state', 'password'), 'utf8').trim() });
     await client.connect();
     try {
-      await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`);
+      await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)} OWNER ${ownerRole}`);
     } finally {
       await client.end();
     }
