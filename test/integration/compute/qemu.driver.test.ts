@@ -1,11 +1,15 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
+import { processStartTime } from '../../../src/core/host/process-identity';
+import { qemuArguments } from '../../../src/modules/compute/node/drivers/qemu/qemu-arguments';
 import { QemuDriver } from '../../../src/modules/compute/node/drivers/qemu/qemu.driver';
 import { exec } from '../../../src/core/host/exec';
-import type { VmSpec } from '../../../src/modules/compute/node/drivers/vmm-driver';
+import type { VmHandle, VmSpec } from '../../../src/modules/compute/node/drivers/vmm-driver';
 import { driverContract } from './driver.contract.suite';
 import { SerialClient } from './serial-client';
 import { serialGuestDisk } from './serial-guest';
@@ -125,6 +129,65 @@ if (spawnSync(binary, ['--version']).status !== 0) {
       await expect(driver.start(wanted)).rejects.toMatchObject({ code: 'no_such_firmware', permanent: true, message: 'The image boots by UEFI, which QEMU does not have on this host.' });
       expect(await readdir(directory)).toEqual(['disk.raw']);
       await driver.kill(await driver.start(spec('bios')));
+    });
+  });
+
+  describe('qemu: hostile and old VMMs', () => {
+    let directory: string;
+    beforeEach(async () => {
+      directory = await mkdtemp('/tmp/t-vmm-old-');
+      await writeFile(join(directory, 'disk.raw'), serialGuestDisk());
+    });
+    afterEach(() => rm(directory, { recursive: true, force: true }));
+    const make = (): QemuDriver => new QemuDriver({ binary, accel: 'tcg', cacheDir, sandbox: testSandbox }, pino({ enabled: false }));
+    const spec = (user: number): VmSpec => ({
+      instanceId: randomUUID(),
+      name: 'old',
+      vcpus: 1,
+      memoryBytes: 64 * 1024 * 1024,
+      disks: [{ id: 'd0', path: join(directory, 'disk.raw'), format: 'raw', readonly: false }],
+      nics: [],
+      netns: null,
+      user,
+      runDir: join(directory, 'run'),
+      logDir: join(directory, 'log'),
+    });
+
+    it('adopts a VM of a build that ran VMMs as root, and ends it', async () => {
+      const old = spec(0);
+      await mkdir(old.runDir);
+      const child = spawn(binary, qemuArguments(old, 'tcg'), { stdio: 'ignore' });
+      const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+      const process = { pid: child.pid ?? 0, startTime: processStartTime(child.pid ?? 0) ?? '' };
+      const handle: VmHandle = { driver: 'qemu', instanceId: old.instanceId, process, user: 0, runDir: old.runDir, logDir: old.logDir, startedAt: new Date().toISOString() };
+      const driver = make();
+      while ((await driver.state(handle).catch(() => 'starting')) !== 'running') await delay(20);
+      const exit = driver.waitExit(handle, new AbortController().signal);
+      await driver.kill(handle);
+      await gone;
+      expect(await exit).toMatchObject({ cause: 'forced' });
+      // The disk was root's; the next start is in the new way.
+      const again = await driver.start(spec(testUser));
+      expect(await driver.state(again)).toBe('running');
+      await driver.kill(again);
+    });
+
+    it('follows no link that a VMM put in the place of its socket, and ends it all the same', async () => {
+      const driver = make();
+      const handle = await driver.start(spec(testUser));
+      const sockets = join(handle.runDir, 's');
+      const other = join(directory, 'other.sock');
+      let reached = 0;
+      const bystander = createServer(() => (reached += 1)).listen(other);
+      for (const name of ['qmp.sock', 'serial.sock']) await rm(join(sockets, name));
+      await symlink(other, join(sockets, 'qmp.sock'));
+      await mkdir(join(sockets, 'serial.sock'));
+      await expect(driver.state(handle)).rejects.toMatchObject({ code: 'vmm_unresponsive' });
+      await driver.kill(handle);
+      expect(await driver.state(handle)).toBe('stopped');
+      expect(await readdir(sockets)).toEqual([]);
+      expect(reached).toBe(0);
+      await new Promise((resolve) => bystander.close(resolve));
     });
   });
 

@@ -29,7 +29,7 @@ export class RunFiles {
   }
 }
 
-/** Unlinks sockets and other files of a VM that is gone. */
+/** Removes sockets and other files of a VM that is gone, whatever it may have put in their place. */
 export const unlinkAll = async (directory: string, names: readonly string[]): Promise<void> => {
-  for (const name of names) await rm(join(directory, name), { force: true });
+  for (const name of names) await rm(join(directory, name), { force: true, recursive: true });
 };
