@@ -100,6 +100,16 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
     cleanUp: removeInstance,
   },
+  'host.test': {
+    prepare: async (lane) => {
+      const { items } = await lane.api.ok<{ items: { id: string; name: string }[] }>('GET', '/hosts');
+      const [host] = items;
+      if (!host) throw new Error('there is no host to test');
+      return { kind: 'host', id: host.id, name: host.name };
+    },
+    start: async (lane, subject) => ({ taskId: (await lane.api.ok<{ taskId: string }>('POST', `/hosts/${subject.id}/actions/test`)).taskId, subject }),
+    cleanUp: () => Promise.resolve(),
+  },
   'image.import': {
     prepare: async (lane) => ({ kind: 'image', id: '', name: lane.name('image') }),
     start: async (lane, subject) => {

@@ -191,6 +191,7 @@ export const requests: Record<string, Make> = {
   'GET /hosts': async (s) => ({ path: '/hosts?limit=500', sees: await host(s) }),
   'GET /hosts/{ref}': async (s) => ({ path: `/hosts/${await host(s)}` }),
   'PATCH /hosts/{ref}': async (s) => ({ path: `/hosts/${await host(s)}`, body: { maintenance: true } }),
+  'POST /hosts/{ref}/actions/test': async (s) => ({ path: `/hosts/${await host(s)}/actions/test` }),
   'DELETE /hosts/{ref}': async (s) => ({ path: `/hosts/${await host(s)}` }),
   'GET /events/position': async () => ({ path: '/events/position' }),
   'GET /events': async () => ({ path: '/events' }),

@@ -11,6 +11,10 @@ export class VmmInventorySource extends InventorySource {
     super();
   }
 
+  override retest(): Promise<void> {
+    return this.drivers.retest();
+  }
+
   override async collect(): Promise<VmmInventory[]> {
     return this.drivers.inventory();
   }

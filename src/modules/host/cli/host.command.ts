@@ -61,6 +61,19 @@ export class HostCommands implements CliRegistrar {
           return { text: `host ${updated.name} is ${updated.state}`, object: updated };
         });
       });
+    host
+      .command('test')
+      .description('try the virtual machine monitors of hosts anew, also those that failed')
+      .argument('<host...>', 'names or ids')
+      .option('-w, --wait', 'return when it is known what works')
+      .addHelpText('after', '\nExamples:\n  vcctl host test h1 --wait')
+      .action((refs: string[], options: { wait?: boolean }) =>
+        context.each(refs, async (ref) => {
+          const task = await context.request<{ taskId: string }>('POST', `${await context.pathOf('host', ref)}/actions/test`);
+          if (options.wait) await context.follow(task.taskId);
+          return { text: `host ${ref} ${options.wait ? 'was tested' : 'is being tested'}`, object: task };
+        }),
+      );
     addDelete(host, context, hostNoun, { description: 'remove hosts that hold no instance', question: 'Remove %?' });
     this.registerTokens(host, context);
   }

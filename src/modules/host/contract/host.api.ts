@@ -54,6 +54,8 @@ export const host = z.object({
   createdAt: field.timestamp,
 });
 export const hostDetail = host.extend({ inventory: inventory.nullable() });
+/** The task that works on a host. */
+export const hostTask = z.object({ taskId: field.id });
 export const updateHost = z.strictObject({ maintenance: z.boolean().optional(), reason: field.description.optional() });
 export const createHostToken = z.strictObject({ expiresInMinutes: z.number().int().min(1).max(1440).default(30) });
 /** `token` carries the CA fingerprint and management's address; shown once, usable once. */

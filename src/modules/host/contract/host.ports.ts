@@ -36,4 +36,8 @@ export abstract class HostUsage {
 export abstract class InventorySource {
   abstract readonly part: 'vmms' | 'pools';
   abstract collect(): Promise<unknown>;
+  /** Forgets what failed before, so that the next `collect` tries it again. */
+  async retest(): Promise<void> {
+    await Promise.resolve();
+  }
 }

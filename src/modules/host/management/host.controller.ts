@@ -3,7 +3,7 @@ import { z } from 'zod';
 import * as field from '../../../core/http/fields';
 import { pageOf } from '../../../core/http/pagination';
 import { Controller, route, type Route } from '../../../core/http/route';
-import { host, hostDetail, hostListQuery, updateHost } from '../contract/host.api';
+import { host, hostDetail, hostListQuery, hostTask, updateHost } from '../contract/host.api';
 import { HostService } from './host.service';
 
 const params = z.strictObject({ ref: field.ref });
@@ -25,6 +25,10 @@ export class HostController extends Controller {
       route(
         { method: 'PATCH', path: '/hosts/:ref', summary: 'Put a host into maintenance or take it out', tag: 'Hosts', scope: 'global', permission: 'host:update', params, body: updateHost, response: hostDetail },
         (req) => this.hosts.update(req.op, req.params.ref, req.body),
+      ),
+      route(
+        { method: 'POST', path: '/hosts/:ref/actions/test', summary: 'Try its virtual machine monitors anew', tag: 'Hosts', scope: 'global', permission: 'host:update', params, status: 202, response: hostTask },
+        (req) => this.hosts.test(req.op, req, req.params.ref),
       ),
       route({ method: 'DELETE', path: '/hosts/:ref', summary: 'Remove an empty host', tag: 'Hosts', scope: 'global', permission: 'host:delete', params, status: 204, response: z.void() }, (req) =>
         this.hosts.remove(req.op, req.params.ref),

@@ -1,10 +1,12 @@
 import { inject, injectable, multiInject, optional } from 'inversify';
 import { Config } from '../../../core/config/config';
+import type { Access } from '../../../core/auth/access';
 import type { Op } from '../../../core/db/op';
 import { inUse, namedUsers } from '../../../core/errors/in-use';
 import { conflict, notFound } from '../../../core/errors/problem';
 import { Outbox } from '../../../core/events/outbox';
 import type { Page } from '../../../core/http/pagination';
+import { Workflows } from '../../../core/workflow/workflows';
 import { Breakers } from '../../../core/m2m/breakers';
 import { CertificateAuthority } from '../../../core/m2m/ca/certificate-authority';
 import { Placement } from '../../scheduler/contract/scheduler.ports';
@@ -16,6 +18,7 @@ import { HostConditions } from './host-conditions.service';
 import type { HostEntity } from './host.entity';
 import { presentHost, unused } from './host.presenter';
 import { HostRepository } from './host.repository';
+import { TestHostWorkflow } from './workflows/test-host.workflow';
 
 /** Hosts for operators. */
 @injectable()
@@ -27,6 +30,8 @@ export class HostService {
     private readonly breakers: Breakers,
     private readonly outbox: Outbox,
     private readonly config: Config,
+    private readonly workflows: Workflows,
+    private readonly testing: TestHostWorkflow,
     @inject(Placement) @optional() private readonly placement: Placement | undefined,
     @multiInject(HostUsage) @optional() private readonly usages: HostUsage[] = [],
   ) {}
@@ -49,6 +54,18 @@ export class HostService {
       await this.conditions.apply(op, host.id, [{ type: 'Maintenance', status: change.maintenance ? 'true' : 'false', reason: change.maintenance ? 'SetByOperator' : 'None', message }]);
     }
     return this.get(op, host.id);
+  }
+
+  /** Has the host try its virtual machine monitors anew: a trial that failed once is otherwise repeated at growing intervals. */
+  async test(op: Op, caller: { access: Access; requestId: string }, ref: string): Promise<{ taskId: string }> {
+    const host = await this.require(op, ref);
+    const { id } = await this.workflows.start(op, this.testing.definition, { hostId: host.id }, {
+      projectId: null,
+      subject: { kind: 'host', id: host.id, name: host.name },
+      createdBy: caller.access.principal.id,
+      requestId: caller.requestId,
+    });
+    return { taskId: id };
   }
 
   /** Removes an empty host and revokes its certificates. 409 `host_in_use` while anything is on it. */

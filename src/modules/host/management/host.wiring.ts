@@ -11,10 +11,11 @@ import { HostController } from './host.controller';
 import { HostRepository } from './host.repository';
 import { HostService } from './host.service';
 import { InventorySink } from './inventory.sink';
+import { TestHostWorkflow } from './workflows/test-host.workflow';
 import { SilentHostReconciler } from './reconcilers/silent-host.reconciler';
 
 const controllers = [HostController, HostTokenController];
-const parts = [HostRepository, HostTokenRepository, HostConditions, HostTokenService, HostService, InventorySink, SilentHostReconciler];
+const parts = [HostRepository, HostTokenRepository, HostConditions, HostTokenService, HostService, TestHostWorkflow, InventorySink, SilentHostReconciler];
 
 export const hostWiring: ManagementWiring = {
   bind: ({ bind }) => {
@@ -23,6 +24,7 @@ export const hostWiring: ManagementWiring = {
     bind(Hosts).to(HostReader).inSingletonScope();
   },
   controllers,
+  workflows: [TestHostWorkflow],
   observed: [InventorySink],
   services: [SilentHostReconciler],
 };

@@ -1,9 +1,14 @@
 import type { NodeWiring } from '../../../core/app/module-manifest';
+import { hostTest } from '../contract/host.verbs';
+import { HostHandlers } from './host.handlers';
 import { HostInventorySource } from './inventory.source';
 
 export const hostNodeWiring: NodeWiring = {
   bind: ({ bind }) => {
     bind(HostInventorySource).toSelf().inSingletonScope();
+    bind(HostHandlers).toSelf().inSingletonScope();
   },
+  contract: [hostTest],
+  verbs: [HostHandlers],
   observed: [HostInventorySource],
 };

@@ -40,6 +40,15 @@ export class HostInventorySource extends ObservedSource {
     return { ...this.machine, pools: of('pools'), vmms: of('vmms'), agentVersion, complete: this.sources.every((source) => this.parts.has(source)) };
   }
 
+  /** Has every part try again what failed before, and waits for what comes of it. */
+  async test(): Promise<Inventory['vmms']> {
+    await this.collecting;
+    await Promise.all(this.sources.map((source) => source.retest()));
+    this.refresh();
+    await this.collecting;
+    return (await this.collect()).vmms;
+  }
+
   /** Collects all parts anew in the background and reports when something came out differently. */
   refresh(): void {
     this.collecting ??= this.gather().finally(() => {

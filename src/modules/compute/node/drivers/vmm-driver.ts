@@ -61,6 +61,10 @@ export abstract class VmmDriver {
   abstract readonly kind: VmmInventory['kind'];
   /** What is installed and whether it really runs guests here (probed by booting, with a deadline). Cached by the caller. */
   abstract probe(): Promise<VmmInventory>;
+  /** Forgets what came of trials: the next `probe` makes them again. */
+  async retest(): Promise<void> {
+    await Promise.resolve();
+  }
   /** Throws `VerbFailure` (permanent, with the reason) for a spec that this VMM cannot run; nothing is touched. */
   abstract validate(spec: VmSpec): void;
   /** Starts the VMM and returns once the VM is observed running. On failure no process, socket or file of it is left. */

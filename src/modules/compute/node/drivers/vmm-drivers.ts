@@ -66,6 +66,11 @@ export class VmmDrivers {
     return probed.map(({ vmm }) => vmm);
   }
 
+  /** Whatever came of earlier trials, the next probe makes them again. */
+  async retest(): Promise<void> {
+    await Promise.all(this.all().map((driver) => driver.retest()));
+  }
+
   private probe(): Promise<Probed[]> {
     return Promise.all(this.all().map(async (driver) => ({ driver, vmm: await driver.probe() })));
   }

@@ -11,6 +11,7 @@ import { ExitRecord } from '../common/exit-record';
 import { RunFiles, unlinkAll } from '../common/run-files';
 import { checkBootFile, checkFirmware, checkResources, checkSpec } from '../common/spec-checks';
 import { spawnVmm, type SpawnedVmm } from '../common/spawn-vmm';
+import { forgetTrial } from '../common/trial-cache';
 import { handOver, socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
 import { forcedExit, VmmDriver, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
@@ -18,7 +19,7 @@ import { ChClient } from './ch-client';
 import { chConfig, chEvents, checkForCh, chLogs, chSockets } from './ch-config';
 import { firmwaresOf } from './ch-firmware';
 import { readEvents, shutDownInOrder } from './ch-events';
-import { awaitApi, probeCh, type ChFacts, type ChProbeOptions } from './ch-probe';
+import { awaitApi, chTrialFile, probeCh, type ChFacts, type ChProbeOptions } from './ch-probe';
 import { asVerbFailure, chSession } from './ch-session';
 import { unixTransport } from './ch-transport';
 
@@ -48,6 +49,10 @@ export class CloudHypervisorDriver extends VmmDriver {
     this.facts = fresh;
     const warning = usable && !landlock ? { warning: `Cloud Hypervisor does not confine itself by Landlock: ${landlockReason}.` } : {};
     return { kind: this.kind, version, accel: 'kvm', usable, reason, ...warning, capabilities: usable ? [...(landlock ? ['landlock'] : []), 'serial', 'power-button', 'reset', 'smbios', 'disk-locks', 'counters', ...firmwaresOf(this.options.payload)] : [] };
+  }
+
+  override retest(): Promise<void> {
+    return forgetTrial(chTrialFile(this.options));
   }
 
   validate(spec: VmSpec): void {

@@ -13,12 +13,13 @@ import { ExitRecord } from '../common/exit-record';
 import { RunFiles, unlinkAll } from '../common/run-files';
 import { checkFirmware, checkResources, checkSpec } from '../common/spec-checks';
 import { spawnVmm, startPause, type SpawnedVmm } from '../common/spawn-vmm';
+import { forgetTrial } from '../common/trial-cache';
 import { handOver, socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
 import { forcedExit, VmmDriver, type Firmware, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
 import { qemuArguments, qemuLogs, qemuSockets, uefiVariables } from './qemu-arguments';
 import { qemuStartFailure } from './qemu-failure';
-import { probeQemu, type QemuFacts, type QemuProbeOptions } from './qemu-probe';
+import { probeQemu, qemuTrialFile, type QemuFacts, type QemuProbeOptions } from './qemu-probe';
 import { QmpClient } from './qmp-client';
 import { QmpError } from './qmp-error';
 import type { UefiFirmware } from './uefi-firmware';
@@ -58,6 +59,10 @@ export class QemuDriver extends VmmDriver {
     this.facts = fresh;
     const capabilities = ['serial', 'power-button', 'reset', 'smbios', 'disk-locks', ...firmwares(uefi)];
     return { kind: this.kind, version, accel, usable, reason, ...(warning !== '' && { warning }), capabilities: usable ? capabilities : [] };
+  }
+
+  override retest(): Promise<void> {
+    return forgetTrial(qemuTrialFile(this.options));
   }
 
   validate(spec: VmSpec): void {
