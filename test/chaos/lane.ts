@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Pool, type QueryResultRow } from 'pg';
+import { Client, Pool, type QueryResultRow } from 'pg';
 import pino from 'pino';
 import { EmbeddedPostgres } from '../../src/core/db/embedded-postgres';
 import { ApiClient } from '../support/api-client';
@@ -42,8 +42,11 @@ export class Lane {
     mkdirSync(this.stateDir, { recursive: true });
     this.databaseUrl = await this.postgres.start();
     // The machine does not fail here, only the server's processes do.
-    for (const setting of ['fsync', 'full_page_writes']) await this.query(`ALTER SYSTEM SET ${setting} = off`);
-    await this.query('SELECT pg_reload_conf()');
+    const superuser = new Client({ user: 'vcstack', password: readFileSync(join(this.directory, 'pg', 'password'), 'utf8').trim(), host: join(this.directory, 'pr'), database: 'postgres' });
+    await superuser.connect();
+    for (const setting of ['fsync', 'full_page_writes']) await superuser.query(`ALTER SYSTEM SET ${setting} = off`);
+    await superuser.query('SELECT pg_reload_conf()');
+    await superuser.end();
     for (const list of [this.ports.rest, this.ports.node]) for (const i of [0, 1]) list[i] = await fixedPort();
     this.survivor = await this.startWorker('survivor', 0);
     this.api = new ApiClient(`https://127.0.0.1:${this.ports.rest[0] ?? 0}`);
