@@ -37,7 +37,7 @@ export function OverviewPage() {
       text: scope.admin ? 'A size: processors, memory, disk.' : 'An administrator does this.',
       ...(scope.admin ? { to: '/flavors?new=1' } : {}),
     },
-    { done: images.items.some((i) => i.state === 'ready'), title: 'Add an image', text: 'Upload a disk image, or import it from an address.', to: '/images?new=1' },
+    { done: images.items.some((i) => i.state === 'ready'), title: 'Add an image', text: 'Upload a disk image, or import it from an address. On a Debian machine, bin/debian-image of this project makes one.', to: '/images?new=1' },
     { done: networks.items.length > 0, title: 'Create a network', text: 'Where instances get their addresses.', to: '/networks?new=1' },
     { done: keys.items.length > 0, title: 'Add your SSH key', text: 'So that you can log in.', to: '/ssh-keys?new=1' },
     { done: instances.items.length > 0, title: 'Create the first instance', text: 'Seconds later it runs, with its console here.', to: '/instances/new' },
