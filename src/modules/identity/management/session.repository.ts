@@ -1,5 +1,6 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
+import { searchCondition } from '../../../core/db/search';
 
 export interface RefreshRow {
   sessionId: string;
@@ -78,13 +79,15 @@ export class SessionRepository {
     return rows.length > 0;
   }
 
-  /** Open ones, newest first (ids are ordered by time), `limit` rows after the id `after`. */
-  async page(op: Op, userId: string, limit: number, after?: string): Promise<OpenSession[]> {
+  /** Open ones, newest first (ids are ordered by time), `limit` rows after the id `after`. `q` finds by id and address; a user has few, so no index of their addresses is needed. */
+  async page(op: Op, userId: string, limit: number, after?: string, q?: string): Promise<OpenSession[]> {
+    const params: unknown[] = [userId, after ?? null, limit];
+    const found = q === undefined ? 'true' : searchCondition(q, { ids: ['s.id'], texts: ['s.remote_address'] }, (value) => `$${params.push(value)}`);
     const rows: (Omit<OpenSession, 'createdAt' | 'lastUsedAt' | 'expiresAt'> & Record<'createdAt' | 'lastUsedAt' | 'expiresAt', Date>)[] = await op.query(
       `SELECT s.id, s.remote_address AS "remoteAddress", s.created_at AS "createdAt", s.expires_at AS "expiresAt",
               COALESCE((SELECT max(r.created_at) FROM refresh_token r WHERE r.session_id = s.id), s.created_at) AS "lastUsedAt"
-       FROM session s WHERE s.user_id = $1 AND s.revoked_at IS NULL AND s.expires_at > now() AND ($2::uuid IS NULL OR s.id < $2) ORDER BY s.id DESC LIMIT $3`,
-      [userId, after ?? null, limit],
+       FROM session s WHERE s.user_id = $1 AND s.revoked_at IS NULL AND s.expires_at > now() AND ($2::uuid IS NULL OR s.id < $2) AND ${found} ORDER BY s.id DESC LIMIT $3`,
+      params,
     );
     return rows.map((row) => ({ ...row, createdAt: row.createdAt.toISOString(), lastUsedAt: row.lastUsedAt.toISOString(), expiresAt: row.expiresAt.toISOString() }));
   }

@@ -18,7 +18,7 @@ export class UserAccessController extends Controller {
   override routes(): Route[] {
     return [
       route(
-        { method: 'GET', path: '/users/:ref/sessions', summary: "List a user's open sessions", tag, scope: 'global', permission: 'session:read', params: ofUser, query: pageQuery.omit({ project: true, q: true }), response: pageOf(session) },
+        { method: 'GET', path: '/users/:ref/sessions', summary: "List a user's open sessions", tag, scope: 'global', permission: 'session:read', params: ofUser, query: pageQuery.omit({ project: true }), response: pageOf(session) },
         (req) => this.access.listSessions(req.op, req.params.ref, req.query),
       ),
       route({ method: 'DELETE', path: '/users/:ref/sessions', summary: 'End all sessions of a user', tag, scope: 'global', permission: 'session:delete', params: ofUser, status: 204, response: z.void() }, (req) =>

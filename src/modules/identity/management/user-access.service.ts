@@ -28,7 +28,7 @@ export class UserAccessService {
   /** Open sessions, newest first. */
   async listSessions(op: Op, userRef: string, page: PageRequest): Promise<Page<Session>> {
     const user = await this.user(op, userRef);
-    const rows = await this.sessions.page(op, user.id, page.limit + 1, decodeCursor(page.cursor, afterId)?.[0]);
+    const rows = await this.sessions.page(op, user.id, page.limit + 1, decodeCursor(page.cursor, afterId)?.[0], page.q);
     return pageFrom(rows, page.limit, (session) => [session.id]);
   }
 
