@@ -16,7 +16,7 @@ export function RunningTasks() {
   const live = useList<Task>('tasks', { ...query, state: 'live', system: 'false', limit: 10 });
   const up = useStore(reachability.state).up;
   const count = live.items.length;
-  const label = count === 0 ? 'No tasks running' : `${count}${live.hasNextPage ? '+' : ''} running`;
+  const label = live.error !== null && count === 0 ? 'Could not be loaded' : count === 0 ? 'No tasks running' : `${count}${live.hasNextPage ? '+' : ''} running`;
   return (
     <Menu
       trigger={

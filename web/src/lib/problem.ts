@@ -49,7 +49,9 @@ export const fieldErrors = (error: ApiError | null): Record<string, string> => {
   const found: Record<string, string> = {};
   for (const e of error?.errors ?? []) {
     const field = e.path.replace(/^body\.?/, '').split('.')[0] ?? '';
-    found[field] = found[field] === undefined ? e.message : `${found[field]}; ${e.message}`;
+    // What is about one field only says it best in its own sentence.
+    const message = error?.code === e.code ? error.detail : e.message;
+    found[field] = found[field] === undefined ? message : `${found[field]}; ${message}`;
   }
   return found;
 };

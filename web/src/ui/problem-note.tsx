@@ -1,10 +1,11 @@
 import { CircleAlert } from 'lucide-react';
 import type { ApiError } from '../lib/problem';
+import type { FieldError } from '../lib/types';
 import { cx } from './cx';
 
-/** A refusal in full: the sentence, the fields it names, each host's reason, and the request id for the operator. */
-export function ProblemNote({ error, className, hideFields = false }: { error: ApiError; className?: string; hideFields?: boolean }) {
-  const fields = hideFields ? [] : error.errors.filter((e) => e.message !== error.detail);
+/** A refusal in full: the sentence, the fields it names (or only some of them), each host's reason, and the request id for the operator. */
+export function ProblemNote({ error, className, fields: shown = error.errors }: { error: ApiError; className?: string; fields?: readonly FieldError[] }) {
+  const fields = shown.filter((e) => e.message !== error.detail);
   return (
     <div role="alert" className={cx('rounded-lg border border-bad/25 bg-bad-soft px-3 py-2.5 text-sm', className)}>
       <p className="flex gap-2 text-bad">

@@ -6,7 +6,7 @@ import { useWrite } from '../../lib/queries';
 import { Button } from '../../ui/button';
 import { TextField } from '../../ui/field';
 import { Card, Facts, Page } from '../../ui/page';
-import { ProblemNote } from '../../ui/problem-note';
+import { FormProblem } from '../../ui/form-problem';
 import { toast } from '../../ui/toast';
 import { ApiTokens } from './api-tokens';
 
@@ -69,7 +69,7 @@ function ChangePassword() {
         error={(tried && current === '' ? 'Enter your password.' : null) ?? refused.current}
       />
       <TextField label="New password" type="password" autoComplete="new-password" value={password} onChange={(e) => setPassword(e.target.value)} error={(tried ? weak : null) ?? refused.password} />
-      {change.error !== null && <ProblemNote error={change.error} />}
+      <FormProblem error={change.error} fields={['current', 'password']} />
       <Button type="submit" busy={change.isPending}>
         Change password
       </Button>

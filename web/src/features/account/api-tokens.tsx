@@ -12,10 +12,10 @@ import { CopyButton } from '../../ui/copy';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { SelectField, TextField } from '../../ui/field';
+import { FormProblem } from '../../ui/form-problem';
 import { More } from '../../ui/list-faces';
 import { LoadError } from '../../ui/list-states';
 import { Card } from '../../ui/page';
-import { ProblemNote } from '../../ui/problem-note';
 import { NameTd, Cut, Head, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 
@@ -128,7 +128,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
           </option>
         ))}
       </SelectField>
-      {create.error !== null && <ProblemNote error={create.error} />}
+      <FormProblem error={create.error} fields={['name', 'scopes', 'expiresInDays']} />
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look="primary" busy={create.isPending}>

@@ -15,9 +15,9 @@ import { CommandLine } from '../../ui/command-line';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { TextField } from '../../ui/field';
+import { FormProblem } from '../../ui/form-problem';
 import { actionColumn, ListPage } from '../../ui/list-page';
 import { useSearchFilter } from '../../ui/search-filter';
-import { ProblemNote } from '../../ui/problem-note';
 import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
@@ -115,7 +115,7 @@ function NewFlavor({ onClose }: { onClose: () => void }) {
       </div>
       <TextField label="Root disk" optional value={disk} onChange={(e) => setDisk(e.target.value)} error={show('diskBytes')} placeholder="10 GiB" hint="Empty: as large as the image." />
       <TextField label="Description" optional value={description} onChange={(e) => setDescription(e.target.value)} error={show('description')} />
-      {create.error !== null && <ProblemNote error={create.error} />}
+      <FormProblem error={create.error} fields={['name', 'vcpus', 'memoryBytes', 'diskBytes', 'description']} />
       {name !== '' && <CommandLine line={vcctl(['flavor', 'create', name], { vcpus, memory: memory.replaceAll(' ', ''), disk: disk.replaceAll(' ', ''), description })} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>

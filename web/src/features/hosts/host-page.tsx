@@ -17,13 +17,13 @@ import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { Empty } from '../../ui/empty';
 import { TextField } from '../../ui/field';
-import { More } from '../../ui/list-faces';
 import { LoadError } from '../../ui/list-states';
 import { Meter } from '../../ui/meter';
 import { Card, Page } from '../../ui/page';
+import { PlainList } from '../../ui/plain-list';
 import { ProblemNote } from '../../ui/problem-note';
 import { StateBadge } from '../../ui/state';
-import { NameTd, Cut, Head, Row, Skeleton, Table, Td, Th } from '../../ui/table';
+import { NameTd, Cut, Head, Row, Skeleton, SkeletonRows, Table, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
 import { ConditionList } from './condition-list';
@@ -113,9 +113,7 @@ function HostInstances({ host }: { host: Host }) {
   const list = useList<Instance>('instances', { host: host.id });
   return (
     <Card title={`Instances (${host.capacity.instances})`}>
-      {list.isSuccess && list.items.length === 0 ? (
-        <p className="px-4 py-4 text-sm text-dim">None runs here.</p>
-      ) : (
+      <PlainList list={list} empty="None runs here.">
         <Table label="Instances on this host">
           <Head>
             <Th>Name</Th>
@@ -123,6 +121,7 @@ function HostInstances({ host }: { host: Host }) {
             <Th from="sm">Flavor</Th>
           </Head>
           <tbody>
+            {list.isPending && <SkeletonRows columns={3} rows={2} />}
             {list.items.map((i) => (
               <Row key={i.id}>
                 <NameTd>
@@ -140,8 +139,7 @@ function HostInstances({ host }: { host: Host }) {
             ))}
           </tbody>
         </Table>
-      )}
-      <More list={list} />
+      </PlainList>
     </Card>
   );
 }

@@ -16,7 +16,7 @@ import { cx } from '../../ui/cx';
 import { DialogActions } from '../../ui/dialog';
 import { Checkbox, SelectField, TextField } from '../../ui/field';
 import { Progress } from '../../ui/meter';
-import { ProblemNote } from '../../ui/problem-note';
+import { FormProblem } from '../../ui/form-problem';
 import { toast } from '../../ui/toast';
 import { followTask } from '../tasks/open-task';
 import { sendImage, uploads } from './uploads';
@@ -163,7 +163,7 @@ export function NewImage({ onClose }: { onClose: () => void }) {
           </p>
         </div>
       )}
-      {error !== null && <ProblemNote error={error} />}
+      <FormProblem error={error} fields={['checksum', 'name', 'source', 'url']} />
       <DialogActions>
         {progress !== undefined ? <Button onClick={progress.abort}>Stop the upload</Button> : <Button onClick={onClose}>Cancel</Button>}
         <Button type="submit" look="primary" busy={busy}>

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { useId, type ReactNode } from 'react';
 import { cx } from '../../ui/cx';
 
 /** One card of a group: a radio button or checkbox whose whole surface can be pressed. */
@@ -36,14 +36,20 @@ export function Choice({
 
 /** A numbered part of a long form. */
 export function FormSection({ title, hint, error, children }: { title: string; hint?: ReactNode; error?: string | null | undefined; children: ReactNode }) {
+  const id = useId();
+  const bad = error !== null && error !== undefined && error !== '';
   return (
-    <fieldset className="min-w-0 border-t border-line pt-5 first:border-0 first:pt-0">
+    <fieldset {...(bad ? { 'data-invalid': true, tabIndex: -1, 'aria-describedby': id } : {})} className="min-w-0 outline-none border-t border-line pt-5 first:border-0 first:pt-0">
       <legend className="float-left mb-3 w-full text-sm font-semibold">
         {title}
         {hint !== undefined && <span className="mt-0.5 block font-normal text-dim">{hint}</span>}
       </legend>
       <div className="clear-both">{children}</div>
-      {error !== null && error !== undefined && error !== '' && <p className="mt-2 text-xs text-bad">{error}</p>}
+      {bad && (
+        <p id={id} className="mt-2 text-xs text-bad">
+          {error}
+        </p>
+      )}
     </fieldset>
   );
 }

@@ -1,5 +1,5 @@
 import { ChevronRight } from 'lucide-react';
-import { useEffect, useRef, useState, type FormEvent } from 'react';
+import { useEffect, useState, type FormEvent } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
 import { useScope } from '../../app/scope';
 import { api } from '../../lib/api';
@@ -12,13 +12,16 @@ import { checkAddress, checkName, checkPublicKey, userDataLimit, utf8Length } fr
 import { Button, ButtonLink } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
 import { SelectField, TextArea, TextField } from '../../ui/field';
+import { FormProblem } from '../../ui/form-problem';
+import { LoadError } from '../../ui/list-states';
 import { Card, Page } from '../../ui/page';
-import { ProblemNote } from '../../ui/problem-note';
 import { followTask } from '../tasks/open-task';
 import { FormSection } from './choice';
 import { CreateCheck } from './create-check';
 import { draftOf, keepDraft } from './drafts';
 import { FlavorPicker, imageReason, ImagePicker, KeyPicker, Missing, NetworkPicker, PickerSkeleton } from './pickers';
+
+const fieldNames = ['name', 'count', 'flavor', 'image', 'networks', 'sshKeys', 'userData', 'stopGraceSeconds', 'description', 'host'];
 
 /** The form of the main job: everything an instance needs, checked before it is asked and explained when it is refused. */
 export default function CreateInstancePage() {
@@ -49,7 +52,6 @@ export default function CreateInstancePage() {
   const [grace, setGrace] = useState(draft?.grace ?? '30');
   const [host, setHost] = useState(draft?.host ?? '');
   const [tried, setTried] = useState(false);
-  const form = useRef<HTMLFormElement>(null);
 
   // What there is one of is chosen already.
   const sizes = [...flavors.items].sort((a, b) => a.memoryBytes - b.memoryBytes || a.vcpus - b.vcpus);
@@ -83,6 +85,10 @@ export default function CreateInstancePage() {
     },
   );
   const refused = fieldErrors(create.error);
+  // What is wrong with an address is said at the address, not at the networks.
+  const refusedNetworks = create.error?.errors.flatMap((e) => /^body\.networks\.(\d+)\.address$/.exec(e.path)?.[1] ?? []) ?? [];
+  const refusedAddress = (id: string): string | null => (refusedNetworks.includes(String(attached.findIndex((a) => a.id === id))) ? (refused.networks ?? null) : null);
+  const badAddress = attached.some((a) => a.address !== '' && checkAddress(a.address, networks.items.find((n) => n.id === a.id)?.subnet) !== null);
 
   const problems: Record<string, string | null> = {
     name: checkName(name) ?? (several && [...`${name}-${copies}`].length > 63 ? 'With its number it may have 63 characters at most.' : null),
@@ -94,7 +100,7 @@ export default function CreateInstancePage() {
         ? 'Choose at least one network.'
         : several && attached.some((a) => a.address !== '')
           ? 'Several instances cannot have the same address: leave it out.'
-          : (attached.map((a) => (a.address === '' ? null : checkAddress(a.address, networks.items.find((n) => n.id === a.id)?.subnet))).find((m) => m !== null) ?? null),
+          : null,
     sshKeys: pastedKeys.map(checkPublicKey).find((m) => m !== null) ?? null,
     userData: utf8Length(userData) > userDataLimit ? `Too large: ${bytes(utf8Length(userData))} of at most 64 KiB.` : null,
     stopGraceSeconds: /^\d{1,3}$/.test(grace) && Number(grace) <= 600 ? null : 'A whole number from 0 to 600.',
@@ -109,7 +115,7 @@ export default function CreateInstancePage() {
   }, [advanced]);
 
   const body: CreateInstance | null =
-    flavor === undefined || image === undefined || Object.values(problems).some((p) => p !== null)
+    badAddress || flavor === undefined || image === undefined || Object.values(problems).some((p) => p !== null)
       ? null
       : {
           name,
@@ -127,16 +133,13 @@ export default function CreateInstancePage() {
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     setTried(true);
-    if (create.isPending || body === null) {
-      window.requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
-      return;
-    }
+    if (create.isPending || body === null) return;
     create.mutate(body);
   };
 
   return (
     <Page title="New instance" parent={{ to: '/instances', label: 'Instances' }}>
-      <form ref={form} onSubmit={submit} noValidate className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_17rem]">
+      <form onSubmit={submit} noValidate className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_17rem]">
         <Card className="space-y-6 p-5">
           <FormSection title="Name">
             {scope.project === null && scope.projects.length > 1 && (
@@ -165,7 +168,9 @@ export default function CreateInstancePage() {
           </FormSection>
 
           <FormSection title="Flavor" hint="How many processors and how much memory." error={show('flavor')}>
-            {flavors.isPending ? (
+            {flavors.error !== null && flavors.items.length === 0 ? (
+              <LoadError error={flavors.error} onRetry={() => void flavors.refetch()} />
+            ) : flavors.isPending ? (
               <PickerSkeleton />
             ) : sizes.length === 0 ? (
               scope.admin ? (
@@ -181,7 +186,9 @@ export default function CreateInstancePage() {
           </FormSection>
 
           <FormSection title="Image" hint="What its disk starts from." error={show('image')}>
-            {images.isPending ? (
+            {images.error !== null && images.items.length === 0 ? (
+              <LoadError error={images.error} onRetry={() => void images.refetch()} />
+            ) : images.isPending ? (
               <PickerSkeleton />
             ) : images.items.length === 0 ? (
               <Missing to="/images?new=1" label="Upload or import one">
@@ -192,20 +199,22 @@ export default function CreateInstancePage() {
             )}
           </FormSection>
 
-          <FormSection title="Networks" hint="One interface in each. The first one is the way out." error={show('networks')}>
-            {networks.isPending ? (
+          <FormSection title="Networks" hint="One interface in each. The first one is the way out." error={refusedNetworks.length > 0 ? (tried ? problems.networks : null) : show('networks')}>
+            {networks.error !== null && networks.items.length === 0 ? (
+              <LoadError error={networks.error} onRetry={() => void networks.refetch()} />
+            ) : networks.isPending ? (
               <PickerSkeleton />
             ) : networks.items.length === 0 ? (
               <Missing to="/networks?new=1" label="Create a network">
                 There is no network in this project yet.
               </Missing>
             ) : (
-              <NetworkPicker networks={networks.items} value={attached} onChange={setNetworks} />
+              <NetworkPicker networks={networks.items} value={attached} onChange={setNetworks} refused={refusedAddress} />
             )}
           </FormSection>
 
           <FormSection title="SSH keys" hint="Who may log in. Without a key there is only the serial console." error={show('sshKeys')}>
-            {keys.isPending ? <PickerSkeleton /> : keys.items.length > 0 && <KeyPicker keys={keys.items} value={keyIds} onChange={setKeyIds} />}
+            {keys.error !== null && keys.items.length === 0 ? <LoadError error={keys.error} onRetry={() => void keys.refetch()} /> : keys.isPending ? <PickerSkeleton /> : keys.items.length > 0 && <KeyPicker keys={keys.items} value={keyIds} onChange={setKeyIds} />}
             <TextArea
               label={keys.items.length > 0 ? 'Or paste public keys' : 'Paste public keys'}
               optional
@@ -291,7 +300,7 @@ export default function CreateInstancePage() {
               </ButtonLink>
             </div>
           </Card>
-          {create.error !== null && <ProblemNote error={create.error} />}
+          <FormProblem error={create.error} fields={fieldNames} />
           {body !== null && flavor !== undefined && image !== undefined && (
             <CommandLine
               line={vcctl(['instance', 'create', name], {

@@ -5,6 +5,7 @@ import { useList } from '../../lib/queries';
 import type { Instance, Task } from '../../lib/types';
 import { Copyable } from '../../ui/copy';
 import { Card, Facts } from '../../ui/page';
+import { PlainList } from '../../ui/plain-list';
 import { StateBadge } from '../../ui/state';
 import { Ref } from '../../ui/ref';
 import { Head, Row, Table, Td, Th } from '../../ui/table';
@@ -84,23 +85,24 @@ function Timeline({ id }: { id: string }) {
   const tasks = useList<Task>('tasks', { subject: id, limit: 12 });
   return (
     <Card title="Timeline">
-      <ol className="py-1.5">
-        {tasks.items.map((task) => (
-          <li key={task.id}>
-            <button type="button" onClick={() => openTask(task.id)} className="flex w-full items-center gap-3 px-4 py-2 text-left text-sm hover:bg-sunken">
-              <span className="min-w-0 flex-1">
-                <span className="block truncate">{taskVerb(task)}</span>
-                <span className="block truncate text-xs text-dim" title={task.error?.message}>
-                  {task.error !== null ? task.error.reason : <Age at={task.createdAt} suffix=" ago" />}
+      <PlainList list={tasks} empty="No task has worked on it yet.">
+        <ol className="py-1.5">
+          {tasks.items.map((task) => (
+            <li key={task.id}>
+              <button type="button" onClick={() => openTask(task.id)} className="flex w-full items-center gap-3 px-4 py-2 text-left text-sm hover:bg-sunken">
+                <span className="min-w-0 flex-1">
+                  <span className="block truncate">{taskVerb(task)}</span>
+                  <span className="block truncate text-xs text-dim" title={task.error?.message}>
+                    {task.error !== null ? task.error.reason : <Age at={task.createdAt} suffix=" ago" />}
+                  </span>
                 </span>
-              </span>
-              <StateBadge state={task.state} kind="task" />
-              <ChevronRight aria-hidden className="size-3.5 shrink-0 text-dim" />
-            </button>
-          </li>
-        ))}
-      </ol>
-      {tasks.isSuccess && tasks.items.length === 0 && <p className="px-4 pb-4 text-sm text-dim">No task has worked on it yet.</p>}
+                <StateBadge state={task.state} kind="task" />
+                <ChevronRight aria-hidden className="size-3.5 shrink-0 text-dim" />
+              </button>
+            </li>
+          ))}
+        </ol>
+      </PlainList>
     </Card>
   );
 }

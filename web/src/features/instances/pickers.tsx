@@ -80,13 +80,21 @@ export interface ChosenNetwork {
   address: string;
 }
 
-export function NetworkPicker({ networks, value, onChange }: { networks: Network[]; value: ChosenNetwork[]; onChange: (value: ChosenNetwork[]) => void }) {
+interface NetworkPickerProps {
+  networks: Network[];
+  value: ChosenNetwork[];
+  onChange: (value: ChosenNetwork[]) => void;
+  /** What the server said of the address in a network. */
+  refused: (networkId: string) => string | null;
+}
+
+export function NetworkPicker({ networks, value, onChange, refused }: NetworkPickerProps) {
   return (
     <PickList label="networks" items={networks} textOf={(n) => `${n.name} ${n.subnet}`} chosen={(n) => value.some((v) => v.id === n.id)} columns="">
       {(n) => {
         const chosen = value.find((v) => v.id === n.id);
         const free = n.addresses.total - n.addresses.used;
-        const wrong = chosen === undefined || chosen.address === '' ? null : checkAddress(chosen.address, n.subnet);
+        const wrong = chosen === undefined || chosen.address === '' ? null : (checkAddress(chosen.address, n.subnet) ?? refused(n.id));
         return (
           <div key={n.id}>
             <Choice

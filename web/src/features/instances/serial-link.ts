@@ -12,6 +12,14 @@ interface Handlers {
 /** Close codes that say no: the policy that forbids it (1008), and what the server keeps for itself (4401, 4403, 4404). */
 const refusals = new Set([1008, 4401, 4403, 4404]);
 
+/** What the server's reasons for ending a channel mean here. */
+const reasons: Record<string, string> = {
+  unauthenticated: 'Your session has ended.',
+  forbidden: 'You may not use this console any more.',
+  gone: 'The instance was deleted.',
+  unavailable: 'Whether you may use this console cannot be verified at the moment.',
+};
+
 const socketUrl = ({ path, ticket }: ConsoleTicket): string => {
   const target = new URL(path.startsWith('/api/') ? path : `/api/v1${path}`, window.location.href);
   target.protocol = target.protocol === 'http:' ? 'ws:' : 'wss:';
@@ -87,6 +95,6 @@ export class SerialLink {
       this.on.onData(new Uint8Array(event.data), first);
       first = false;
     };
-    socket.onclose = ({ code, reason }) => lost({ why: reason === '' ? 'The connection was closed.' : reason, final: refusals.has(code) });
+    socket.onclose = ({ code, reason }) => lost({ why: reason === '' ? 'The connection was closed.' : (reasons[reason] ?? reason), final: refusals.has(code) });
   }
 }

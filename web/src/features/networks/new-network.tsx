@@ -10,7 +10,7 @@ import { Button } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
 import { DialogActions } from '../../ui/dialog';
 import { Checkbox, TextField } from '../../ui/field';
-import { ProblemNote } from '../../ui/problem-note';
+import { FormProblem } from '../../ui/form-problem';
 import { toast } from '../../ui/toast';
 import { checkServers, serversOf } from './dns-servers';
 
@@ -54,7 +54,7 @@ export function NewNetwork({ onClose }: { onClose: () => void }) {
         <TextField label="DNS servers" optional value={dns} onChange={(e) => setDns(e.target.value)} error={show('dns')} placeholder="of the network" />
       </div>
       <Checkbox label="Reach the outside" hint="A router with source NAT. Without it the network is isolated." checked={nat} onChange={(e) => setNat(e.target.checked)} />
-      {create.error !== null && <ProblemNote error={create.error} />}
+      <FormProblem error={create.error} fields={['dns', 'gateway', 'name', 'subnet']} />
       {name !== '' && <CommandLine line={vcctl(['network', 'create', name], { subnet: subnet.trim(), gateway: gateway.trim(), dns: servers, 'no-nat': !nat })} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>

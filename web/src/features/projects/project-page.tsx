@@ -14,6 +14,7 @@ import { SelectField, TextField, controlClass } from '../../ui/field';
 import { More } from '../../ui/list-faces';
 import { LoadError } from '../../ui/list-states';
 import { Card, Facts, Page } from '../../ui/page';
+import { FormProblem } from '../../ui/form-problem';
 import { ProblemNote } from '../../ui/problem-note';
 import { Copyable } from '../../ui/copy';
 import { NameTd, Cut, Head, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
@@ -182,7 +183,7 @@ function AddMember({ collection, present }: { collection: string; present: Membe
           Add member
         </Button>
       </div>
-      {add.error !== null && <ProblemNote error={add.error} className="mt-3" />}
+      <FormProblem error={add.error} fields={['userId']} className="mt-3" />
     </form>
   );
 }

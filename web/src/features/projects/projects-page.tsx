@@ -13,9 +13,9 @@ import { Button } from '../../ui/button';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { TextField } from '../../ui/field';
+import { FormProblem } from '../../ui/form-problem';
 import { actionColumn, ListPage } from '../../ui/list-page';
 import { useSearchFilter } from '../../ui/search-filter';
-import { ProblemNote } from '../../ui/problem-note';
 import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
@@ -87,7 +87,7 @@ function NewProject({ onClose }: { onClose: () => void }) {
     <form onSubmit={submit} noValidate className="space-y-4">
       <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={(tried ? checkName(name) : null) ?? refused.name} placeholder="shop" autoFocus />
       <TextField label="Description" optional value={description} onChange={(e) => setDescription(e.target.value)} error={refused.description} />
-      {create.error !== null && <ProblemNote error={create.error} />}
+      <FormProblem error={create.error} fields={['name', 'description']} />
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look="primary" busy={create.isPending}>

@@ -17,9 +17,9 @@ import { CopyButton } from '../../ui/copy';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { TextArea, TextField } from '../../ui/field';
+import { FormProblem } from '../../ui/form-problem';
 import { actionColumn, ListPage } from '../../ui/list-page';
 import { useSearchFilter } from '../../ui/search-filter';
-import { ProblemNote } from '../../ui/problem-note';
 import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
@@ -100,7 +100,7 @@ function NewKey({ onClose }: { onClose: () => void }) {
       {target.field}
       <TextArea label="Public key" mono rows={4} value={publicKey} onChange={(e) => paste(e.target.value)} error={show('publicKey')} placeholder="ssh-ed25519 AAAA… you@laptop" autoFocus />
       <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={show('name')} placeholder="laptop" />
-      {create.error !== null && <ProblemNote error={create.error} />}
+      <FormProblem error={create.error} fields={['name', 'publicKey']} />
       {name !== '' && <CommandLine line={vcctl(['ssh-key', 'create', name, '~/.ssh/id_ed25519.pub'])} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>

@@ -14,9 +14,9 @@ import { CommandLine } from '../../ui/command-line';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { Checkbox, TextField } from '../../ui/field';
+import { FormProblem } from '../../ui/form-problem';
 import { actionColumn, ListPage } from '../../ui/list-page';
 import { useSearchFilter } from '../../ui/search-filter';
-import { ProblemNote } from '../../ui/problem-note';
 import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
@@ -124,7 +124,7 @@ function NewUser({ onClose }: { onClose: () => void }) {
       <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={show('name')} autoCapitalize="none" autoFocus />
       <TextField label="Password" type="password" autoComplete="new-password" value={password} onChange={(e) => setPassword(e.target.value)} error={show('password')} hint="At least 12 characters." />
       <Checkbox label="Administrator" hint="Sees and changes everything." checked={admin} onChange={(e) => setAdmin(e.target.checked)} />
-      {create.error !== null && <ProblemNote error={create.error} />}
+      <FormProblem error={create.error} fields={['name', 'password']} />
       {name !== '' && <CommandLine line={vcctl(['user', 'create', name], { admin })} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
