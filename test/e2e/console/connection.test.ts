@@ -57,7 +57,7 @@ describe("the console's connections", () => {
   it('shows the overview after at most 20 requests and 200 kB', async () => {
     const requests: Request[] = [];
     const page = await browser.page(admin, (_context, fresh) => fresh.on('requestfinished', (request) => requests.push(request)));
-    await page.waitForFunction("document.querySelector('main .animate-pulse') === null");
+    await page.locator('main .animate-pulse').first().waitFor({ state: 'detached' });
     // What is fetched ahead for later pages is no part of it.
     const first = requests.filter((request) => !/assets\/(palette|pages|terminal)-/.test(request.url()));
     const sizes = await Promise.all(first.map(compressedBytes));

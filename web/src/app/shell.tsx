@@ -7,6 +7,7 @@ import { reachability } from '../lib/reachability';
 import { useStore } from '../lib/store';
 import { chooseTheme, currentTheme, type Theme } from '../lib/theme';
 import { cx } from '../ui/cx';
+import { useInvalidShown } from '../ui/form-problem';
 import { lazyPart } from '../ui/lazy-part';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu';
 import { ConnectionState } from './connection-state';
@@ -151,6 +152,7 @@ export function Shell() {
   const drawer = useStore(openedTask) !== null;
   // Where headings of lists stick: below the bar, and below the banner when there is one.
   const stick = { '--stick': useStore(reachability.state).up ? '3.25rem' : '6.1rem' } as CSSProperties;
+  useInvalidShown();
   useShortcuts(admin);
   useEffect(() => setNavOpen(false), [pathname]);
   return (

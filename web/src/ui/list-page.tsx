@@ -141,7 +141,7 @@ export function ListCard<T extends { id: string }>({ label, list, columns, empty
 /** A page that is one list. Dialogs go into `children`. */
 export function ListPage<T extends { id: string }>({ title, description, actions, children, ...card }: Omit<ListCardProps<T>, 'label'> & { title: string; description: string; actions?: ReactNode; children?: ReactNode }) {
   return (
-    <Page title={title} description={description} wide {...optional('actions', actions)}>
+    <Page title={title} description={description} {...optional('actions', actions)}>
       <ListCard label={title} {...card} />
       {children}
     </Page>

@@ -2,12 +2,14 @@ import type { LucideIcon } from 'lucide-react';
 import { DropdownMenu as M } from 'radix-ui';
 import type { ReactNode } from 'react';
 import { cx } from './cx';
+import { layer } from './layer';
 
 export function Menu({ trigger, children, align = 'end' }: { trigger: ReactNode; children: ReactNode; align?: 'start' | 'end' }) {
   return (
-    <M.Root>
+    // Not modal: that would hide the page, with what has the focus in it, from assistive programs.
+    <M.Root modal={false}>
       <M.Trigger asChild>{trigger}</M.Trigger>
-      <M.Portal>
+      <M.Portal container={layer()}>
         <M.Content
           align={align}
           sideOffset={6}

@@ -11,18 +11,16 @@ interface Props {
   aside?: ReactNode;
   description?: ReactNode;
   actions?: ReactNode;
-  /** As wide as the window lets it: for lists. */
-  wide?: boolean;
   children: ReactNode;
 }
 
 /** A page: heading, actions, content; it also names the browser tab. */
-export function Page({ title, parent, aside, description, actions, wide = false, children }: Props) {
+export function Page({ title, parent, aside, description, actions, children }: Props) {
   useEffect(() => {
     document.title = `${title} · VC Stack`;
   }, [title]);
   return (
-    <div className={cx('mx-auto w-full px-4 py-5 sm:px-7 sm:py-7', wide ? 'max-w-[120rem]' : 'max-w-[90rem]')}>
+    <div className="w-full max-w-[120rem] px-4 py-5 sm:px-7 sm:py-7">
       {parent !== undefined && (
         <nav aria-label="Breadcrumb" className="mb-1.5 flex items-center gap-1 text-xs text-dim">
           <Link to={parent.to} className="rounded hover:text-ink hover:underline">

@@ -1,5 +1,5 @@
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import type { ReactNode, ThHTMLAttributes, TdHTMLAttributes } from 'react';
+import { useEffect, useRef, type ReactNode, type ThHTMLAttributes, type TdHTMLAttributes } from 'react';
 import { cx } from './cx';
 import type { RowPlace } from './virtual-rows';
 
@@ -9,8 +9,20 @@ const shown: Record<From, string> = { sm: 'hidden @md:table-cell', md: 'hidden @
 
 /** `sticky`: its heading stays in sight as the page scrolls, so nothing of it can scroll by itself. `rows`: how many there are, of which some may not be in the page. */
 export function Table({ label, sticky = false, rows, className, children }: { label: string; sticky?: boolean; rows?: number; className?: string; children: ReactNode }) {
+  const box = useRef<HTMLDivElement>(null);
+  // What scrolls sideways must be reached without a mouse.
+  useEffect(() => {
+    const element = box.current;
+    if (element === null || sticky) return;
+    const observer = new ResizeObserver(() => {
+      if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
+      else element.removeAttribute('tabindex');
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [sticky]);
   return (
-    <div className={cx('@container', sticky ? 'overflow-x-clip' : 'overflow-x-auto', className)}>
+    <div ref={box} className={cx('@container', sticky ? 'overflow-x-clip' : 'overflow-x-auto', className)}>
       <table aria-label={label} aria-rowcount={rows} className="w-full border-collapse text-left text-sm">
         {children}
       </table>

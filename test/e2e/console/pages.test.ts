@@ -1,0 +1,131 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { TestCloud } from '../../support/cloud';
+import { ConsoleBrowser } from '../../support/console-browser';
+
+const minutes = 60_000;
+/** A folder for pictures of each page in three widths and both themes; none are taken without it. */
+const album = process.env['VC_STACK_PICTURES'];
+const heights: Record<number, number> = { 390: 844, 1280: 800, 1920: 1080 };
+const themes = ['light', 'dark'] as const;
+
+interface View {
+  name: string;
+  path: (ids: Ids) => string;
+  /** What to open on the page, and how to close it. */
+  open?: (page: Page) => Promise<unknown>;
+}
+interface Ids {
+  instance: string;
+  host: string;
+  project: string;
+  failedTask: string;
+}
+
+const dialog = (name: string, path: string): View => ({ name, path: () => path, open: (page) => page.getByRole('dialog').waitFor() });
+const views: View[] = [
+  { name: 'overview', path: () => '' },
+  { name: 'instances', path: () => 'instances' },
+  { name: 'instances-selected', path: () => 'instances', open: (page) => page.getByRole('checkbox', { name: 'Select steady' }).click() },
+  { name: 'instances-menu', path: () => 'instances', open: (page) => page.getByRole('button', { name: 'Actions for steady' }).click() },
+  { name: 'instances-nothing-found', path: () => 'instances?q=nothing-like-it', open: (page) => page.getByText('Nothing matches the filter').waitFor() },
+  { name: 'instance-new', path: () => 'instances/new', open: (page) => page.getByRole('button', { name: 'Create instance' }).click() },
+  { name: 'instance', path: ({ instance }) => `instances/${instance}` },
+  { name: 'instance-console', path: ({ instance }) => `instances/${instance}?tab=console`, open: (page) => page.getByText('Connected', { exact: true }).waitFor() },
+  { name: 'console', path: ({ instance }) => `instances/${instance}/console`, open: (page) => page.getByText('Connected', { exact: true }).waitFor() },
+  { name: 'images', path: () => 'images' },
+  dialog('image-new', 'images?new=1'),
+  { name: 'flavors', path: () => 'flavors' },
+  dialog('flavor-new', 'flavors?new=1'),
+  { name: 'ssh-keys', path: () => 'ssh-keys' },
+  { name: 'networks', path: () => 'networks' },
+  dialog('network-new', 'networks?new=1'),
+  { name: 'volumes', path: () => 'volumes' },
+  { name: 'tasks', path: () => 'tasks' },
+  { name: 'task-failed', path: ({ failedTask }) => `tasks/${failedTask}`, open: (page) => page.getByRole('complementary', { name: 'Task' }).getByRole('alert').waitFor() },
+  { name: 'hosts', path: () => 'hosts' },
+  { name: 'host', path: ({ host }) => `hosts/${host}` },
+  { name: 'projects', path: () => 'projects' },
+  { name: 'project', path: ({ project }) => `projects/${project}` },
+  { name: 'users', path: () => 'users' },
+  { name: 'account', path: () => 'account' },
+  { name: 'not-found', path: () => 'nowhere' },
+  { name: 'palette', path: () => '', open: async (page) => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('stead');
+    await page.getByRole('option', { name: /steady/ }).first().waitFor();
+  } },
+  { name: 'project-menu', path: () => '', open: (page) => page.getByRole('button', { name: /^Project:/ }).click() },
+  { name: 'account-menu', path: () => '', open: (page) => page.getByRole('button', { name: /^Account of/ }).click() },
+  { name: 'shortcuts', path: () => '', open: (page) => page.keyboard.press('?') },
+];
+
+/** Rules that axe leaves out by itself although they are about names and focus. */
+const more = { 'label-content-name-mismatch': { enabled: true }, 'target-size': { enabled: true } };
+
+describe('every page of the console', () => {
+  let cloud: TestCloud;
+  let browser: ConsoleBrowser;
+  let page: Page;
+  let ids: Ids;
+
+  beforeAll(async () => {
+    cloud = await TestCloud.start('pages', { hosts: ['h1'] });
+    await cloud.furnish();
+    const created = await cloud.create('steady');
+    await cloud.settled(created.taskId);
+    const stopped = await cloud.create('stopped');
+    await cloud.settled(stopped.taskId);
+    await cloud.settled((await cloud.api.ok<{ taskId: string }>('POST', `/instances/${(await cloud.instance('stopped')).id}/actions/stop`, { force: true })).taskId);
+    const image = await cloud.api.ok<{ taskId: string }>('POST', '/images?project=default', { name: 'unreachable', url: 'http://nowhere.invalid/disk.raw' });
+    await cloud.api.ok('GET', `/tasks/${image.taskId}?wait=60s`);
+    const first = async (list: string): Promise<string> => (await cloud.api.ok<{ items: { id: string }[] }>('GET', list)).items[0]?.id ?? '';
+    ids = { instance: (await cloud.instance('steady')).id, host: await first('/hosts'), project: await first('/projects'), failedTask: image.taskId };
+    browser = await ConsoleBrowser.start(cloud.api.url);
+    page = await browser.page({ name: 'admin', password: cloud.adminPassword });
+    if (album !== undefined) mkdirSync(album, { recursive: true });
+  }, 5 * minutes);
+
+  afterAll(async () => {
+    await browser?.close();
+    await cloud?.close();
+  }, 2 * minutes);
+
+  const show = async ({ path, open }: View): Promise<void> => {
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.goto(browser.address(path(ids)));
+    await page.locator('h1').first().waitFor({ state: 'attached' });
+    await page.locator('main .animate-pulse').first().waitFor({ state: 'detached' });
+    await open?.(page);
+  };
+
+  it.each(views)('has nothing that axe finds, in two widths and both themes: $name', async (view) => {
+    await show(view);
+    const found: string[] = [];
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: heights[width] ?? 800 });
+      for (const theme of themes) {
+        await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+        const { violations } = await new AxeBuilder({ page }).options({ rules: more }).analyze();
+        found.push(...violations.flatMap(({ id, nodes }) => nodes.map((node) => `${width} ${theme} ${id}: ${node.html.slice(0, 150)}`)));
+      }
+    }
+    expect(found).toEqual([]);
+    expect(await page.locator('html').evaluate((html: { scrollWidth: number }) => html.scrollWidth)).toBe(390);
+  }, 3 * minutes);
+
+  (album === undefined ? it.skip : it).each(views)('is in the album: $name', async (view) => {
+    await show(view);
+    for (const width of [1920, 1280, 390]) {
+      await page.setViewportSize({ width, height: heights[width] ?? 800 });
+      for (const theme of themes) {
+        await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+        await page.screenshot({ path: join(album ?? '', `${view.name}-${width}-${theme}.png`) });
+      }
+    }
+  }, 3 * minutes);
+
+  it('threw nothing in the browser', () => expect(browser.errors).toEqual([]));
+});
