@@ -3,7 +3,7 @@ import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useProjectColumn } from '../../app/project-column';
 import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
-import { bytes, percent } from '../../lib/format';
+import { bytes, percent, words } from '../../lib/format';
 import { useList } from '../../lib/queries';
 import { useStore } from '../../lib/store';
 import type { Image } from '../../lib/types';
@@ -84,7 +84,7 @@ function ImageState({ image }: { image: Image }) {
   return (
     <>
       {taskId !== null ? (
-        <button type="button" onClick={() => openTask(taskId)} aria-label={`Task of ${image.name}`} className="rounded-full">
+        <button type="button" onClick={() => openTask(taskId)} aria-label={`${words(image.state)}: task of ${image.name}`} className="rounded-full">
           <StateBadge state={image.state} />
         </button>
       ) : (

@@ -118,7 +118,7 @@ function Members({ projectId, reason }: { projectId: string; reason: string | nu
                       aria-label={`Role of ${m.userName}`}
                       value={m.role}
                       onChange={(e) => isRole(e.target.value) && set.mutate({ user: m.userId, role: e.target.value })}
-                      className={`${controlClass} h-8 max-w-full pr-7`}
+                      className={`${controlClass} h-8 w-36 pr-7 @md:w-auto`}
                     >
                       {roles.map(([value, label]) => (
                         <option key={value} value={value}>
