@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { Client, type ClientConfig } from 'pg';
+import { noteUnconnected } from './sql-state';
 
 /** A text is prepared once it has come so often: what runs seldom is not worth a plan kept on every connection. */
 const preparedAfter = 3;
@@ -37,6 +38,17 @@ export class PreparingClient extends Client {
       return name === undefined ? plain(text, values, ...more) : plain({ name, text, values: values ?? [] }, ...more);
     };
     this.query = preparing as typeof this.query;
+    const connect = this.connect.bind(this) as unknown as (callback: (error: unknown, ...rest: unknown[]) => void) => void;
+    const noting = (callback?: (error: unknown, ...rest: unknown[]) => void): unknown => {
+      if (!callback) return new Promise((resolve, reject) => noting((error) => (error ? reject(error as Error) : resolve(this))));
+      return connect((error, ...rest) => {
+        noteUnconnected(error);
+        callback(error, ...rest);
+      });
+    };
+    this.connect = noting as typeof this.connect;
+    // A connection that breaks while nobody listens is found broken by its next user; it must not end the process.
+    this.on('error', () => undefined);
   }
 
   /** What is asked until the end of this turn of the event loop leaves in one write. */

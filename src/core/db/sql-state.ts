@@ -16,6 +16,14 @@ export const violatedUnique = (error: unknown): string | undefined => {
   return sqlState(error) === '23505' && typeof inner?.constraint === 'string' ? inner.constraint : undefined;
 };
 
+/** Errors with which a connection to the database could not be made, whatever they say. */
+const unconnected = new WeakSet<object>();
+
+/** Remembers what a connection failed with: unlike a statement's, TypeORM passes such an error on bare. */
+export const noteUnconnected = (error: unknown): void => {
+  if (typeof error === 'object' && error !== null) unconnected.add(error);
+};
+
 /** What pg, its pool and TypeORM say when there is no connection, or no longer. */
 const connectionWords =
   /^(timeout exceeded when trying to connect|timeout expired|Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout|Received unexpected \w+ message from backend|Cannot use a pool after calling end|Driver not Connected|The server does not support SSL|There was an error establishing an SSL connection)/;
@@ -24,6 +32,7 @@ const misuseWords = /^(A query must have|Query values must be|Prepared statement
 
 /** The database cannot be reached, or went away in the middle: what was asked may be asked again, and whether it was done is unknown. */
 export const databaseIsAway = (error: unknown): boolean => {
+  if (typeof error === 'object' && error !== null && unconnected.has(error)) return true;
   const state = sqlState(error);
   // Connection exception, operator intervention, too many connections.
   if (state !== undefined) return state.startsWith('08') || state.startsWith('57P') || state === '53300';
