@@ -28,6 +28,7 @@ export const instance = {
   ports: [{ id: ids.port, networkId: ids.network, network: 'n1', mac: '52:54:00:00:00:01', address: '10.10.0.2' }],
   sshKeys: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIwq anna@laptop'],
   stopGraceSeconds: 30,
+  configDrive: null,
   vmm: 'qemu',
   taskId: null,
   createdAt: at,
@@ -36,7 +37,7 @@ export const instance = {
 };
 export const stopped = { ...instance, id: ids.other, name: 'db', hostname: 'db', state: 'stopped', ports: [], flavor: { ...instance.flavor, name: 'large', vcpus: 8, memoryBytes: 17_179_869_184 } };
 
-export const flavor = { id: ids.flavor, name: 'tiny', description: '', vcpus: 1, memoryBytes: 268_435_456, diskBytes: 0, createdAt: at };
+export const flavor = { id: ids.flavor, name: 'tiny', description: '', vcpus: 1, memoryBytes: 268_435_456, diskBytes: 0, vendorData: null, createdAt: at };
 
 export const host = {
   id: ids.host,

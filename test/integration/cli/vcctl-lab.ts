@@ -16,6 +16,28 @@ export interface Result {
   err: string;
 }
 
+/** Runs a command line in this process, without a terminal on any side. */
+export const runHere = async (env: NodeJS.ProcessEnv, args: string[]): Promise<Result> => {
+  let out = '';
+  let err = '';
+  const { stdin, stdout, stderr } = process;
+  const terminals = [stdin, stdout, stderr].map((stream) => [stream, Object.getOwnPropertyDescriptor(stream, 'isTTY')] as const);
+  for (const [stream] of terminals) Object.defineProperty(stream, 'isTTY', { value: false, configurable: true });
+  const spies = [
+    jest.spyOn(stdout, 'write').mockImplementation((text) => ((out += String(text)), true)),
+    jest.spyOn(stderr, 'write').mockImplementation((text) => ((err += String(text)), true)),
+  ];
+  try {
+    return { code: await runVcctl(['node', 'vcctl', ...args], env, allCommands), out, err };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+    for (const [stream, before] of terminals) {
+      if (before) Object.defineProperty(stream, 'isTTY', before);
+      else delete (stream as { isTTY?: boolean }).isTTY;
+    }
+  }
+};
+
 /** A logged-in client beside a small server. */
 export class VcctlLab {
   private constructor(
@@ -39,25 +61,8 @@ export class VcctlLab {
   }
 
   /** Runs a command line in this process, without a terminal on any side. */
-  async run(...args: string[]): Promise<Result> {
-    let out = '';
-    let err = '';
-    const { stdin, stdout, stderr } = process;
-    const terminals = [stdin, stdout, stderr].map((stream) => [stream, Object.getOwnPropertyDescriptor(stream, 'isTTY')] as const);
-    for (const [stream] of terminals) Object.defineProperty(stream, 'isTTY', { value: false, configurable: true });
-    const spies = [
-      jest.spyOn(stdout, 'write').mockImplementation((text) => ((out += String(text)), true)),
-      jest.spyOn(stderr, 'write').mockImplementation((text) => ((err += String(text)), true)),
-    ];
-    try {
-      return { code: await runVcctl(['node', 'vcctl', ...args], this.env, allCommands), out, err };
-    } finally {
-      for (const spy of spies) spy.mockRestore();
-      for (const [stream, before] of terminals) {
-        if (before) Object.defineProperty(stream, 'isTTY', before);
-        else delete (stream as { isTTY?: boolean }).isTTY;
-      }
-    }
+  run(...args: string[]): Promise<Result> {
+    return runHere(this.env, args);
   }
 
   /** Runs a command line at a terminal of its own; `dialogue` answers what is asked. What the terminal shows, with colours. */

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { CliColumn, CliContext, CliRegistrar } from '../../../core/cli/cli-context';
 import { addDelete } from '../../../core/cli/delete-command';
+import { addEdit, addRename } from '../../../core/cli/edit-command';
 import { formatBytes, formatTime, moment } from '../../../core/cli/format';
 import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
 import { nounCommand, type Noun } from '../../../core/cli/noun';
@@ -72,6 +73,8 @@ export class FlavorCommands implements CliRegistrar {
       .description('show a flavor')
       .argument('<flavor>', 'name or id')
       .action(async (ref: string) => context.show(await context.get<Flavor>('flavor', ref), view));
+    addRename(flavor, context, flavorNoun);
+    addEdit(flavor, context, flavorNoun, [{ member: 'description', flags: '--description <text>', description: 'what it is for' }]);
     addDelete(flavor, context, flavorNoun, { description: 'delete flavors; instances made with them keep their size' });
   }
 }

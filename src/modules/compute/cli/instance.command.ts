@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import { choice } from '../../../core/cli/choice';
 import type { CliContext, CliRegistrar, Outcome } from '../../../core/cli/cli-context';
 import { addDelete } from '../../../core/cli/delete-command';
+import { addEdit, addRename } from '../../../core/cli/edit-command';
 import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
 import { projectNames } from '../../../core/cli/names-by-id';
 import { nounCommand, type Noun } from '../../../core/cli/noun';
@@ -24,6 +25,11 @@ interface FindOptions extends ListOptions {
   limit: string;
 }
 
+interface SshOptions {
+  user?: string;
+  identity?: string;
+}
+
 /** That a list shows unless it is told otherwise. */
 const mostInstances = 10_000;
 
@@ -33,6 +39,11 @@ export class InstanceCommands implements CliRegistrar {
     this.registerReads(instance, context);
     registerInstanceCreate(instance, context);
     this.registerVerbs(instance, context);
+    addRename(instance, context, instanceNoun, 'the guest keeps its hostname');
+    addEdit(instance, context, instanceNoun, [
+      { member: 'description', flags: '--description <text>', description: 'what it is for' },
+      { member: 'stopGraceSeconds', flags: '--stop-grace <seconds>', description: 'how long a stop waits for the guest', parse: (text) => parseInteger(text, '--stop-grace', 0, 600) },
+    ]);
     addDelete(instance, context, instanceNoun, {
       description: 'delete instances with their root volumes',
       question: 'Delete % and all data on their root volumes?',
@@ -110,7 +121,7 @@ export class InstanceCommands implements CliRegistrar {
       .action((refs: string[], options: { force?: boolean; wait?: boolean }) => act(refs, 'reboot', 'rebooted', { force: options.force ?? false }, options.wait));
   }
 
-  /** Ways into the guest. */
+  /** Ways into the guest, and to what it said. */
   private registerWays(instance: Command, context: CliContext): void {
     instance
       .command('console')
@@ -120,6 +131,39 @@ export class InstanceCommands implements CliRegistrar {
       .action(async (ref: string) => {
         const { openConsole } = await import('./console.js');
         await openConsole(context, await context.resolve('instance', ref));
+      });
+    instance
+      .command('logs')
+      .description('what the guest wrote on its serial console, as its host has kept it')
+      .argument('<instance>', 'name or id')
+      .option('-f, --follow', 'go on with what it writes, until interrupted')
+      .option('--tail <lines>', 'only so many of the last lines')
+      .addHelpText('after', '\nExamples:\n  vcctl instance logs web --tail 50\n  vcctl instance logs web --follow')
+      .action(async (ref: string, options: { follow?: boolean; tail?: string }) => {
+        const { showLogs } = await import('./logs.js');
+        const lines = options.tail === undefined ? undefined : parseInteger(options.tail, '--tail', 1);
+        await showLogs(context, await context.pathOf('instance', ref), { follow: options.follow === true, ...(lines !== undefined && { lines }) });
+      });
+    instance
+      .command('ssh')
+      .description('log in to a guest by ssh, where there is a way to it from here')
+      .argument('<instance>', 'name or id')
+      .argument('[command...]', 'run there instead of a shell')
+      .option('--user <name>', "whom to log in; ssh's own choice when missing")
+      .option('-i, --identity <file>', 'private key to use')
+      .addHelpText(
+        'after',
+        `
+The way: on the instance's host, as root, through the network's own namespace; elsewhere straight to its address, where that can be reached.
+Guests' keys are kept by instance, since networks may have the same addresses.
+
+Examples:
+  vcctl instance ssh web --user debian
+  vcctl instance ssh web --user debian -- uptime -p`,
+      )
+      .action(async (ref: string, command: string[], options: SshOptions) => {
+        const { openSsh } = await import('./ssh.js');
+        await openSsh(context, await context.get<Instance>('instance', ref), command, options);
       });
   }
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { CliColumn, CliContext, CliRegistrar } from '../../../core/cli/cli-context';
 import { addDelete } from '../../../core/cli/delete-command';
+import { addRename } from '../../../core/cli/edit-command';
 import { formatTime, moment } from '../../../core/cli/format';
 import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
 import { nounCommand, type Noun } from '../../../core/cli/noun';
@@ -43,6 +44,7 @@ export class SshKeyCommands implements CliRegistrar {
       .description('show an ssh key')
       .argument('<ssh-key>', 'name or id')
       .action(async (ref: string) => context.show(await context.get<SshKey>('ssh-key', ref), view));
+    addRename(key, context, sshKeyNoun);
     addDelete(key, context, sshKeyNoun, { description: 'delete ssh keys; instances keep what they were given' });
   }
 }

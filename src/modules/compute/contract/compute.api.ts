@@ -22,9 +22,12 @@ export const createFlavor = z.strictObject({
     .nullable()
     .default(null),
 });
+/** Sizes stay: instances were made with them. */
+export const updateFlavor = z.strictObject({ name: field.displayName.optional(), description: field.description.optional() });
 export const flavor = createFlavor.extend({ id: field.id, createdAt: field.timestamp, description: z.string(), vendorData: z.string().nullable() });
 
 export const createSshKey = z.strictObject({ name: field.displayName, publicKey: z.string().max(16_384) });
+export const updateSshKey = z.strictObject({ name: field.displayName.optional() });
 export const sshKey = z.object({ id: field.id, projectId: field.id, name: z.string(), type: z.string(), fingerprint: z.string(), publicKey: z.string(), createdAt: field.timestamp });
 
 /**
@@ -98,6 +101,7 @@ export const instance = z.object({
   startedAt: field.timestamp.nullable(),
   observedAt: field.timestamp.nullable(),
 });
+export const updateInstance = z.strictObject({ name: field.displayName.optional(), description: field.description.optional(), stopGraceSeconds: z.number().int().min(0).max(600).optional() });
 /** 202 of every slow verb: the object as it is now, and its task. */
 export const instanceWithTask = z.object({ instance, taskId: field.id });
 export const instancesWithTask = z.object({ instances: z.array(instance), taskId: field.id });
@@ -110,6 +114,13 @@ export const instanceListQuery = pageQuery.extend({
 });
 export const stopRequest = z.strictObject({ force: z.boolean().default(false), graceSeconds: z.number().int().min(0).max(600).optional() }).default({ force: false });
 export const rebootRequest = z.strictObject({ force: z.boolean().default(false) }).default({ force: false });
+export const consoleLogQuery = z.strictObject({
+  project: z.string().max(100).optional(),
+  /** A `cursor` of an earlier answer: only what came after it. */
+  since: z.string().regex(/^[0-9a-f]{16}:\d{1,15}$/, { error: 'a cursor of an earlier answer' }).optional(),
+});
+/** What the guest wrote on its serial console, as far as its host keeps it (the last MiB). `truncated`: something that came before, or since then, is not kept any more. */
+export const consoleLog = z.object({ text: z.string(), cursor: z.string(), truncated: z.boolean() });
 /** A one-time ticket for `GET /api/v1/console?ticket=` (WebSocket, binary both ways; text frames are JSON control: {"resize":{"cols","rows"}}). */
 export const consoleTicket = z.object({ ticket: z.string(), expiresIn: z.number().int(), path: z.string() });
 

@@ -58,6 +58,13 @@ export const instanceAbsent = defineVerb('instance.absent', {
   timeoutMs: 15_000,
   long: true,
 });
+/** What the guest wrote on its serial console after `since`, a cursor of an earlier answer, or all that is kept. A read. */
+export const instanceConsoleLog = defineVerb('instance.console-log', {
+  args: z.strictObject({ instanceId: field.id, since: z.string().max(40).nullable() }),
+  result: z.object({ text: z.string(), cursor: z.string(), truncated: z.boolean() }),
+  timeoutMs: 15_000,
+  mutating: false,
+});
 /** Stores what the metadata service gives the guest. `userData` in base64. */
 export const instanceSeed = defineVerb('instance.seed', {
   args: z.strictObject({

@@ -7,6 +7,7 @@ import { ComputeNetworkUsage } from './compute-network-usage';
 import { ComputeHostUsage } from './compute-host-usage';
 import { ComputeImageUsage } from './compute-image-usage';
 import { ComputeProjectUsage } from './compute-project-usage';
+import { ConsoleLogs } from './console-logs.service';
 import { ConsoleService } from './console.service';
 import { ConsoleSocket } from './console.socket';
 import { FlavorController } from './flavor.controller';
@@ -49,6 +50,7 @@ const parts = [
   GuestDataService,
   InstanceSteps,
   ConsoleService,
+  ConsoleLogs,
 ];
 
 export const computeWiring: ManagementWiring = {

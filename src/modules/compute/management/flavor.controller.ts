@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Controller, route, type Route } from '../../../core/http/route';
 import * as field from '../../../core/http/fields';
 import { pageOf, pageQuery } from '../../../core/http/pagination';
-import { createFlavor, flavor } from '../contract/compute.api';
+import { createFlavor, flavor, updateFlavor } from '../contract/compute.api';
 import { FlavorService } from './flavor.service';
 
 const params = z.strictObject({ ref: field.ref });
@@ -26,6 +26,10 @@ export class FlavorController extends Controller {
         (req) => this.flavors.create(req.op, req.body),
       ),
       route({ method: 'GET', path: '/flavors/:ref', summary: 'Show a flavor', tag: 'Flavors', scope: 'self', permission: 'flavor:read', reason, params, response: flavor }, (req) => this.flavors.get(req.op, req.params.ref)),
+      route(
+        { method: 'PATCH', path: '/flavors/:ref', summary: 'Rename or describe a flavor', tag: 'Flavors', scope: 'global', permission: 'flavor:update', params, body: updateFlavor, response: flavor },
+        (req) => this.flavors.update(req.op, req.params.ref, req.body),
+      ),
       route(
         { method: 'DELETE', path: '/flavors/:ref', summary: 'Delete a flavor', tag: 'Flavors', scope: 'global', permission: 'flavor:delete', params, status: 204, response: z.void() },
         (req) => this.flavors.remove(req.op, req.params.ref),

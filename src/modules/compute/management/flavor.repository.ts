@@ -1,8 +1,10 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
-import { findRow } from '../../../core/db/rows';
+import { findRow, updateRow } from '../../../core/db/rows';
 import { keysetPage } from '../../../core/db/keyset';
 import { narrowBySearch } from '../../../core/db/search';
+import { violatedUnique } from '../../../core/db/sql-state';
+import { nameTaken } from '../../../core/errors/problem';
 import { looksLikeId } from '../../../core/http/fields';
 import type { PageRequest } from '../../../core/http/pagination';
 import { FlavorEntity } from './flavor.entity';
@@ -25,6 +27,13 @@ export class FlavorRepository {
     const query = op.manager.createQueryBuilder(FlavorEntity, 'f');
     narrowBySearch(query, q, { ids: ['f.id'], texts: ['f.name'] });
     return keysetPage(query, { alias: 'f', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit, cursor });
+  }
+
+  /** Throws 409 `name_taken`; the transaction is lost then. */
+  async update(op: Op, id: string, changes: Partial<Pick<FlavorEntity, 'name' | 'description'>>): Promise<void> {
+    await updateRow(op, FlavorEntity, id, changes).catch((error: unknown) => {
+      throw violatedUnique(error) === 'flavor_name_key' ? nameTaken('flavor', changes.name ?? '') : error;
+    });
   }
 
   async remove(op: Op, id: string): Promise<void> {

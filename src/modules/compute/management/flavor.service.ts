@@ -5,7 +5,7 @@ import type { Op } from '../../../core/db/op';
 import { nameTaken, notFound } from '../../../core/errors/problem';
 import { Outbox } from '../../../core/events/outbox';
 import type { Page, PageRequest } from '../../../core/http/pagination';
-import type { createFlavor, Flavor } from '../contract/compute.api';
+import type { createFlavor, Flavor, updateFlavor } from '../contract/compute.api';
 import type { FlavorEntity } from './flavor.entity';
 import { FlavorRepository } from './flavor.repository';
 
@@ -40,13 +40,24 @@ export class FlavorService {
     return { items: page.rows.map(present), next: page.next };
   }
 
+  /** Changes what was given. 409 `name_taken`. */
+  async update(op: Op, ref: string, input: z.output<typeof updateFlavor>): Promise<Flavor> {
+    const flavor = await this.require(op, ref);
+    const changes = { ...(input.name !== undefined && { name: input.name }), ...(input.description !== undefined && { description: input.description }) };
+    if (Object.keys(changes).length === 0) return present(flavor);
+    await this.flavors.update(op, flavor.id, changes);
+    const changed = { ...flavor, ...changes };
+    await this.changed(op, 'updated', changed);
+    return present(changed);
+  }
+
   async remove(op: Op, ref: string): Promise<void> {
     const flavor = await this.require(op, ref);
     await this.flavors.remove(op, flavor.id);
     await this.changed(op, 'deleted', flavor);
   }
 
-  private changed(op: Op, what: 'created' | 'deleted', flavor: FlavorEntity): Promise<void> {
+  private changed(op: Op, what: 'created' | 'updated' | 'deleted', flavor: FlavorEntity): Promise<void> {
     const { vendorData: _long, ...data } = present(flavor);
     return this.outbox.publish(op, { type: `flavor.${what}`, projectId: null, everyone: true, subject: { kind: 'flavor', id: flavor.id }, data });
   }

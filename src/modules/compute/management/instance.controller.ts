@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { Controller, projectOf, route, type Route } from '../../../core/http/route';
 import * as field from '../../../core/http/fields';
 import { pageOf } from '../../../core/http/pagination';
-import { consoleTicket, createInstance, createInstances, guestData, instance, instanceCheck, instanceListQuery, instancesWithTask, instanceWithTask, rebootRequest, stopRequest } from '../contract/compute.api';
+import { consoleLog, consoleLogQuery, consoleTicket, createInstance, createInstances, guestData, instance, instanceCheck, instanceListQuery, instancesWithTask, instanceWithTask, rebootRequest, stopRequest, updateInstance } from '../contract/compute.api';
+import { ConsoleLogs } from './console-logs.service';
 import { consolePermission, ConsoleService } from './console.service';
 import { GuestDataService } from './guest-data.service';
 import { InstanceCreation } from './instance-creation.service';
@@ -20,6 +21,7 @@ export class InstanceController extends Controller {
     private readonly instances: InstanceService,
     private readonly consoles: ConsoleService,
     private readonly guestData: GuestDataService,
+    private readonly logs: ConsoleLogs,
   ) {
     super();
   }
@@ -58,6 +60,14 @@ export class InstanceController extends Controller {
       route(
         { method: 'GET', path: '/instances/:ref/guest-data', summary: 'What its guest reads: metadata, network data, user data', tag, scope: 'resource', permission: 'instance:guest-data', params, query, response: guestData },
         (req) => this.guestData.get(req.op, req.access, req.project?.id, req.params.ref),
+      ),
+      route(
+        { method: 'PATCH', path: '/instances/:ref', summary: 'Change name, description or the grace period of stops', tag, scope: 'resource', permission: 'instance:update', params, query, body: updateInstance, response: instance },
+        (req) => this.instances.update(req.op, req.access, req.project?.id, req.params.ref, req.body),
+      ),
+      route(
+        { method: 'GET', path: '/instances/:ref/console-log', summary: 'What its guest wrote on the serial console', tag, scope: 'resource', permission: consolePermission, params, query: consoleLogQuery, response: consoleLog },
+        (req) => this.logs.read(req.op, req.access, req.project?.id, req.params.ref, req.query.since, req.requestId),
       ),
       route(
         { method: 'DELETE', path: '/instances/:ref', summary: 'Delete an instance with its root volume', tag, scope: 'resource', permission: 'instance:delete', params, query, status: 202, response: instanceWithTask },

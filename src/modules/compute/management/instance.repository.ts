@@ -6,6 +6,8 @@ import type { InUseBy } from '../../../core/errors/in-use';
 import { findRow, findRows, insertRow, updateRow } from '../../../core/db/rows';
 import { keysetPage } from '../../../core/db/keyset';
 import { narrowBySearch } from '../../../core/db/search';
+import { violatedUnique } from '../../../core/db/sql-state';
+import { nameTaken } from '../../../core/errors/problem';
 import type { instanceListQuery } from '../contract/compute.api';
 import type { ObservedInstance } from '../contract/instance.verbs';
 import { InstanceEntity } from './instance.entity';
@@ -85,6 +87,13 @@ export class InstanceRepository {
 
   async update(op: Op, id: string, changes: Partial<Omit<InstanceEntity, 'id' | 'nics' | 'sshKeys'>>): Promise<void> {
     await updateRow(op, InstanceEntity, id, changes);
+  }
+
+  /** What its owner may change of it. Throws 409 `name_taken`; the transaction is lost then. */
+  async edit(op: Op, id: string, changes: Partial<Pick<InstanceEntity, 'name' | 'description' | 'stopGraceSeconds'>>): Promise<void> {
+    await updateRow(op, InstanceEntity, id, changes).catch((error: unknown) => {
+      throw violatedUnique(error) === 'instance_name' ? nameTaken('instance', changes.name ?? '') : error;
+    });
   }
 
   /** Passes the hold on an instance from one task to another, unless a third one has taken it meanwhile. */

@@ -8,7 +8,7 @@ import { pickByRef } from '../../../core/http/pick-by-ref';
 import { Workflows } from '../../../core/workflow/workflows';
 import { Hosts } from '../../host/contract/host.ports';
 import { InstancePorts } from '../../network/contract/network.ports';
-import type { Instance, instanceListQuery, InstanceState } from '../contract/compute.api';
+import type { Instance, instanceListQuery, InstanceState, updateInstance } from '../contract/compute.api';
 import { hostIdOf } from './host-ref';
 import type { InstanceEntity } from './instance.entity';
 import { InstanceEvents } from './instance.events';
@@ -48,6 +48,21 @@ export class InstanceService {
 
   async get(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<Instance> {
     return this.presenter.one(op, await this.pick(op, access, projectId, ref), access.principal);
+  }
+
+  /** Changes what was given, at once and whatever runs. The guest keeps its hostname. 409 `name_taken`. */
+  async update(op: Op, access: Access, projectId: string | undefined, ref: string, input: z.output<typeof updateInstance>): Promise<Instance> {
+    const instance = await this.lockByRef(op, access, projectId, ref);
+    const changes = {
+      ...(input.name !== undefined && { name: input.name }),
+      ...(input.description !== undefined && { description: input.description }),
+      ...(input.stopGraceSeconds !== undefined && { stopGraceSeconds: input.stopGraceSeconds }),
+    };
+    if (Object.keys(changes).length === 0) return this.presenter.one(op, instance, access.principal);
+    await this.instances.edit(op, instance.id, changes);
+    const changed = { ...instance, ...changes };
+    await this.events.changed(op, 'updated', changed);
+    return this.presenter.one(op, changed, access.principal);
   }
 
   async delete(op: Op, caller: Caller, projectId: string | undefined, ref: string): Promise<Accepted> {

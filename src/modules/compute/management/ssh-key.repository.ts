@@ -3,7 +3,10 @@ import { In } from 'typeorm';
 import type { Op } from '../../../core/db/op';
 import type { InUseBy } from '../../../core/errors/in-use';
 import { keysetPage } from '../../../core/db/keyset';
+import { updateRow } from '../../../core/db/rows';
 import { narrowBySearch } from '../../../core/db/search';
+import { violatedUnique } from '../../../core/db/sql-state';
+import { nameTaken } from '../../../core/errors/problem';
 import { looksLikeId } from '../../../core/http/fields';
 import type { PageRequest } from '../../../core/http/pagination';
 import { SshKeyEntity } from './ssh-key.entity';
@@ -36,6 +39,13 @@ export class SshKeyRepository {
     if (projects !== 'all') query.where('k.project_id = ANY(:projects)', { projects });
     narrowBySearch(query, q, { ids: ['k.id'], texts: ['k.name'] });
     return keysetPage(query, { alias: 'k', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit, cursor });
+  }
+
+  /** Throws 409 `name_taken`; the transaction is lost then. */
+  async update(op: Op, id: string, changes: Partial<Pick<SshKeyEntity, 'name'>>): Promise<void> {
+    await updateRow(op, SshKeyEntity, id, changes).catch((error: unknown) => {
+      throw violatedUnique(error) === 'ssh_key_name' ? nameTaken('ssh key', changes.name ?? '') : error;
+    });
   }
 
   async remove(op: Op, id: string): Promise<void> {

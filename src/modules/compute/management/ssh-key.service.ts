@@ -7,7 +7,7 @@ import { nameTaken, unprocessable } from '../../../core/errors/problem';
 import { Outbox } from '../../../core/events/outbox';
 import { pickByRef } from '../../../core/http/pick-by-ref';
 import type { Page, PageRequest } from '../../../core/http/pagination';
-import type { createSshKey, SshKey } from '../contract/compute.api';
+import type { createSshKey, SshKey, updateSshKey } from '../contract/compute.api';
 import { isKeyText, parsePublicKey } from './public-key';
 import type { SshKeyEntity } from './ssh-key.entity';
 import { SshKeyRepository } from './ssh-key.repository';
@@ -33,11 +33,18 @@ export class SshKeyService {
     return { items: page.rows.map(present), next: page.next };
   }
 
+  /** 409 `name_taken`. */
+  async update(op: Op, access: Access, projectId: string | undefined, ref: string, { name }: z.output<typeof updateSshKey>): Promise<SshKey> {
+    const key = await this.pick(op, access, projectId, ref);
+    if (name === undefined) return present(key);
+    await this.keys.update(op, key.id, { name });
+    const changed = { ...key, name };
+    await this.changed(op, 'updated', changed);
+    return present(changed);
+  }
+
   async remove(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<void> {
-    const key = await pickByRef('ssh key', ref, projectId, access, {
-      byId: (id) => this.keys.byId(op, id),
-      named: (projects, name) => this.keys.named(op, projects, name),
-    });
+    const key = await this.pick(op, access, projectId, ref);
     await this.keys.remove(op, key.id);
     await this.changed(op, 'deleted', key);
   }
@@ -57,7 +64,11 @@ export class SshKeyService {
     return [...new Set(resolved)];
   }
 
-  private changed(op: Op, what: 'created' | 'deleted', key: SshKeyEntity): Promise<void> {
+  private pick(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<SshKeyEntity> {
+    return pickByRef('ssh key', ref, projectId, access, { byId: (id) => this.keys.byId(op, id), named: (projects, name) => this.keys.named(op, projects, name) });
+  }
+
+  private changed(op: Op, what: 'created' | 'updated' | 'deleted', key: SshKeyEntity): Promise<void> {
     return this.outbox.publish(op, { type: `ssh-key.${what}`, projectId: key.projectId, subject: { kind: 'ssh-key', id: key.id }, data: { ...present(key) } });
   }
 }

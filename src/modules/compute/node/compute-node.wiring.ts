@@ -1,5 +1,5 @@
 import type { NodeWiring } from '../../../core/app/module-manifest';
-import { instanceAbsent, instanceEnsure, instanceGuestFiles, instanceReboot, instanceSeed } from '../contract/instance.verbs';
+import { instanceAbsent, instanceConsoleLog, instanceEnsure, instanceGuestFiles, instanceReboot, instanceSeed } from '../contract/instance.verbs';
 import { InventorySource } from '../../host/contract/host.ports';
 import { MetadataProvider } from '../../network/contract/network.ports';
 import { ConfigDrives } from './config-drive';
@@ -21,7 +21,7 @@ export const computeNodeWiring: NodeWiring = {
     bind(MetadataProvider).toService(SeedStore);
     bind(InventorySource).to(VmmInventorySource).inSingletonScope();
   },
-  contract: [instanceAbsent, instanceEnsure, instanceGuestFiles, instanceReboot, instanceSeed],
+  contract: [instanceAbsent, instanceConsoleLog, instanceEnsure, instanceGuestFiles, instanceReboot, instanceSeed],
   verbs: [InstanceHandlers],
   streams: [ConsoleStreams],
   observed: [InstanceObservedSource],

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { injectable } from 'inversify';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
@@ -24,9 +25,27 @@ interface Line {
   timer: NodeJS.Timeout | undefined;
   recent: Buffer[];
   recentBytes: number;
+  /** Of this life of the line; cursors of another one mean nothing in it. */
+  epoch: string;
+  /** Bytes in all, from what was on the disk when the line was made. */
+  total: number;
+  /** Bytes of those that were on the disk. */
+  past: number;
   viewers: Set<Duplex>;
   log: SerialLog;
 }
+
+/** Bytes at the end that begin a character of UTF-8 and do not finish it: 0 to 3. */
+const begunCharacter = (bytes: Buffer): number => {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return 0;
+    if (byte < 0xc0) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return length > back ? back : 0;
+  }
+  return 0;
+};
 
 /** Owns each guest's only serial connection: keeps the last MiB and a rotated log, and fans out to any number of viewers, who all may type. */
 @injectable()
@@ -85,10 +104,27 @@ export class ConsoleHub {
     viewer.on('error', leave);
   }
 
+  /**
+   * What the guest wrote, of the last MiB: all of it, or what came after `since`, the cursor of an earlier answer. Ends with a whole character;
+   * the rest of a begun one comes with the next read. `truncated`: something before it is not kept any more. A cursor from before the agent's
+   * last start gives what came since that start.
+   */
+  read(instanceId: string, logDir: string, since: string | null): { text: string; cursor: string; truncated: boolean } {
+    const line = this.lines.get(instanceId) ?? this.newLine(logDir);
+    this.lines.set(instanceId, line);
+    const [epoch, position] = since?.split(':') ?? [];
+    const kept = line.total - line.recentBytes;
+    const from = since === null ? 0 : epoch === line.epoch ? Math.min(Number(position), line.total) : line.past;
+    const wanted = Buffer.concat(line.recent).subarray(Math.max(0, from - kept));
+    const whole = wanted.subarray(0, wanted.length - begunCharacter(wanted));
+    const cursor = `${line.epoch}:${line.total - (wanted.length - whole.length)}`;
+    return { text: whole.toString('utf8'), cursor, truncated: from < kept || (since !== null && epoch !== line.epoch) };
+  }
+
   private newLine(logDir: string): Line {
     const log = new SerialLog(join(logDir, 'console.log'));
     const past = log.tail(replayBytes);
-    return { socketPath: null, user: 0, socket: null, run: 0, attempts: 0, timer: undefined, recent: past.length > 0 ? [past] : [], recentBytes: past.length, viewers: new Set(), log };
+    return { socketPath: null, user: 0, socket: null, run: 0, attempts: 0, timer: undefined, recent: past.length > 0 ? [past] : [], recentBytes: past.length, epoch: randomBytes(8).toString('hex'), total: past.length, past: past.length, viewers: new Set(), log };
   }
 
   private async connect(instanceId: string, line: Line): Promise<void> {
@@ -132,6 +168,7 @@ export class ConsoleHub {
   private output(line: Line, chunk: Buffer): void {
     line.recent.push(chunk);
     line.recentBytes += chunk.length;
+    line.total += chunk.length;
     while (line.recentBytes > replayBytes && line.recent.length > 1) line.recentBytes -= line.recent.shift()?.length ?? 0;
     line.log.append(chunk);
     for (const viewer of line.viewers) {

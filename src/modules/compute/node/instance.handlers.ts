@@ -1,7 +1,9 @@
 import { injectable } from 'inversify';
 import { handle, VerbFailure, VerbHandlers, type VerbHandler } from '../../../core/m2m/verb-handler';
-import { instanceAbsent, instanceEnsure, instanceGuestFiles, instanceReboot, instanceSeed } from '../contract/instance.verbs';
+import { instanceAbsent, instanceConsoleLog, instanceEnsure, instanceGuestFiles, instanceReboot, instanceSeed } from '../contract/instance.verbs';
 import { GuestFiles } from '../../network/contract/network.ports';
+import { ConsoleHub } from './console.hub';
+import { InstanceStore } from './instance-store';
 import { InstanceManager } from './instance.manager';
 import { SeedStore } from './seed.store';
 
@@ -11,6 +13,8 @@ export class InstanceHandlers extends VerbHandlers {
     private readonly instances: InstanceManager,
     private readonly seeds: SeedStore,
     private readonly files: GuestFiles,
+    private readonly hub: ConsoleHub,
+    private readonly store: InstanceStore,
   ) {
     super();
   }
@@ -29,6 +33,10 @@ export class InstanceHandlers extends VerbHandlers {
         const password = await this.seeds.password(instanceId);
         const told = password === '' ? [] : [{ path: 'openstack/latest/password', content: Buffer.from(password) }];
         return { files: [...(await this.files.of(seed, 'openstack')), ...told].map(({ path, content }) => ({ path, content: content.toString('base64') })) };
+      }),
+      handle(instanceConsoleLog, async ({ instanceId, since }) => {
+        if (!this.instances.has(instanceId)) throw new VerbFailure('instance_absent', 'This host does not have the instance.', true);
+        return this.hub.read(instanceId, this.store.directory(instanceId), since);
       }),
       handle(instanceSeed, async (args) => {
         await this.seeds.save(args);

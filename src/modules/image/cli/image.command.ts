@@ -3,6 +3,7 @@ import { choice } from '../../../core/cli/choice';
 import type { CliColumn, CliContext, CliRegistrar, Tone } from '../../../core/cli/cli-context';
 import { CliFailure, exitCodes, usageFailure } from '../../../core/cli/cli-failure';
 import { addDelete } from '../../../core/cli/delete-command';
+import { addEdit, addRename } from '../../../core/cli/edit-command';
 import { formatBytes, formatTime, moment } from '../../../core/cli/format';
 import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
 import { projectNames } from '../../../core/cli/names-by-id';
@@ -94,6 +95,8 @@ export class ImageCommands implements CliRegistrar {
         const [found, projects] = await Promise.all([context.get<Image>('image', ref), projectNames(context)]);
         context.show(found, view(projects.get(found.projectId)));
       });
+    addRename(image, context, imageNoun);
+    addEdit(image, context, imageNoun, [{ member: 'description', flags: '--description <text>', description: 'what is on it' }]);
     addDelete(image, context, imageNoun, { description: 'delete images; instances made of them are not touched', task: true });
   }
 }

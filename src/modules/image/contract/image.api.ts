@@ -26,6 +26,7 @@ export const createImage = z.strictObject({
   /** Visible in all projects; admins only. */
   public: z.boolean().default(false),
 });
+export const updateImage = z.strictObject({ name: field.displayName.optional(), description: field.description.optional() });
 export const image = z.object({
   id: field.id,
   projectId: field.id,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import * as field from '../../../core/http/fields';
 import { pageOf, pageQuery } from '../../../core/http/pagination';
 import { Controller, projectOf, reply, route, type Route } from '../../../core/http/route';
-import { createImage, image } from '../contract/image.api';
+import { createImage, image, updateImage } from '../contract/image.api';
 import { ImageService } from './image.service';
 import { ImageUploads } from './image-uploads.service';
 
@@ -36,6 +36,10 @@ export class ImageController extends Controller {
       ),
       route({ method: 'GET', path: '/images/:ref', summary: 'Show an image', tag, scope: 'resource', permission: 'image:read', params, query, response: image }, (req) =>
         this.images.get(req.op, req.access, req.project?.id, req.params.ref),
+      ),
+      route(
+        { method: 'PATCH', path: '/images/:ref', summary: 'Rename or describe an image', tag, scope: 'resource', permission: 'image:update', params, query, body: updateImage, response: image },
+        (req) => this.images.update(req.op, req.access, req.project?.id, req.params.ref, req.body),
       ),
       route(
         {

@@ -2,7 +2,9 @@ import { injectable } from 'inversify';
 import { In } from 'typeorm';
 import { keysetPage } from '../../../core/db/keyset';
 import { narrowBySearch } from '../../../core/db/search';
-import { findRow, findRows } from '../../../core/db/rows';
+import { findRow, findRows, updateRow } from '../../../core/db/rows';
+import { violatedUnique } from '../../../core/db/sql-state';
+import { nameTaken } from '../../../core/errors/problem';
 import type { Op } from '../../../core/db/op';
 import type { InUseBy } from '../../../core/errors/in-use';
 import type { PageRequest } from '../../../core/http/pagination';
@@ -50,6 +52,13 @@ export class ImageRepository {
 
   async update(op: Op, id: string, changes: Partial<Omit<ImageEntity, 'id' | 'workerSeenAt'>>): Promise<void> {
     await op.manager.update(ImageEntity, { id }, changes);
+  }
+
+  /** What its owner may change of it. Throws 409 `name_taken`; the transaction is lost then. */
+  async edit(op: Op, id: string, changes: Partial<Pick<ImageEntity, 'name' | 'description'>>): Promise<void> {
+    await updateRow(op, ImageEntity, id, changes).catch((error: unknown) => {
+      throw violatedUnique(error) === 'image_name' ? nameTaken('image', changes.name ?? '') : error;
+    });
   }
 
   /** The worker's sign of life. False when it is no longer its image: deleted, or taken over. */

@@ -10,7 +10,7 @@ import { looksLikeId } from '../../../core/http/fields';
 import type { Page, PageRequest } from '../../../core/http/pagination';
 import { Workflows } from '../../../core/workflow/workflows';
 import { Projects } from '../../identity/contract/identity.ports';
-import type { createImage, Image } from '../contract/image.api';
+import type { createImage, Image, updateImage } from '../contract/image.api';
 import type { ImageConfig } from '../contract/image.config';
 import { ImageUsage, type ImageUsers } from '../contract/image.ports';
 import { refuseUrl } from './fetch/address-rules';
@@ -95,6 +95,18 @@ export class ImageService {
 
   async get(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<Image> {
     return presentImage(await this.find(op, access, projectId, ref));
+  }
+
+  /** Changes what was given. 409 `name_taken`. */
+  async update(op: Op, access: Access, projectId: string | undefined, ref: string, input: z.output<typeof updateImage>): Promise<Image> {
+    const image = await this.find(op, access, projectId, ref);
+    this.assertOwn(image, access, ref);
+    const changes = { ...(input.name !== undefined && { name: input.name }), ...(input.description !== undefined && { description: input.description }) };
+    if (Object.keys(changes).length === 0) return presentImage(image);
+    await this.images.edit(op, image.id, changes);
+    const changed = { ...image, ...changes };
+    await this.events.changed(op, 'updated', changed);
+    return presentImage(changed);
   }
 
   /**

@@ -1,17 +1,12 @@
-import { createHash } from 'node:crypto';
+import { idTail as tail, netnsPrefix } from '../../../contract/namespaces';
+
+export { hostHash, netnsPrefix, networkNetns } from '../../../contract/namespaces';
 
 /**
- * Names of everything that the linux driver makes. All derive from ids: the last 12 hexadecimal digits of a UUID, which are random in
- * every version in use, so that a name can be traced to its object by eye. Interface names fit the kernel's 15 characters.
+ * Names of everything that the linux driver makes. All derive from ids, so that a name can be traced to its object by eye. Interface names fit
+ * the kernel's 15 characters.
  */
-const tail = (id: string): string => id.replaceAll('-', '').slice(-12);
-
-/** Tells the things of several hosts on one machine apart: 6 hexadecimal digits of the host id's hash. */
-export const hostHash = (hostId: string): string => createHash('sha256').update(hostId).digest('hex').slice(0, 6);
-
-export const netnsPrefix = (hash: string): string => `vcs-${hash}-`;
 export const instanceNetns = (hash: string, instanceId: string): string => `${netnsPrefix(hash)}i-${tail(instanceId)}`;
-export const networkNetns = (hash: string, networkId: string): string => `${netnsPrefix(hash)}n-${tail(networkId)}`;
 export const routerNetns = (hash: string, networkId: string): string => `${netnsPrefix(hash)}r-${tail(networkId)}`;
 
 export const tapName = (portId: string): string => `t${tail(portId)}`;
