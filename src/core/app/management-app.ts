@@ -1,3 +1,4 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Container, Newable } from 'inversify';
 import type { Config } from '../config/config';
@@ -86,6 +87,9 @@ export class ManagementApp {
     const identity = container.get(ServerIdentity);
     await lifecycle.run('live', () => container.get(LiveGateway).start(), () => container.get(LiveGateway).stop());
     await lifecycle.run('http', async () => http.start(tlsOf(identity)), () => http.stop());
+    // Whoever started this process compares it with what answers on the port.
+    await mkdir(paths.run, { recursive: true, mode: 0o755 });
+    await writeFile(paths.runDir('instance'), `${http.instance}\n`);
     identity.onChange(() => http.setTls(tlsOf(identity)));
   }
 

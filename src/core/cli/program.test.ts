@@ -1,5 +1,5 @@
 import { normaliseUrl } from './login';
-import { version } from '../version';
+import { buildVersion as version } from '../config/build-version';
 import { runVcctl } from './program';
 import { normaliseFingerprint, readableFingerprint } from './server-trust';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { version } from '../version';
+import { buildVersion as version } from '../config/build-version';
 import { CliFailure } from './cli-failure';
 import { fact } from './sections';
 import type { TerminalContext } from './terminal-context';
@@ -20,8 +20,8 @@ export const registerVersion = (program: Command, context: TerminalContext): voi
 const serverVersion = async (context: TerminalContext): Promise<{ version: string | null; reason?: string }> => {
   try {
     const session = await context.session();
-    const health = await session.client.call<{ version?: string } | undefined>({ method: 'GET', path: '', root: '/health', idleMs: 5_000 });
-    return { version: health?.version ?? null, ...(health?.version === undefined && { reason: 'does not say' }) };
+    const health = await session.client.call<{ build?: string } | undefined>({ method: 'GET', path: '', root: '/health', idleMs: 5_000 });
+    return { version: health?.build ?? null, ...(health?.build === undefined && { reason: 'does not say' }) };
   } catch (error) {
     return { version: null, reason: error instanceof CliFailure && error.code === 'not_logged_in' ? 'not logged in' : `does not answer (${(error as Error).message})` };
   }

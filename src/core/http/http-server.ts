@@ -42,6 +42,8 @@ const prefix = '/api/v1';
 /** REST, console, documentation, health, metrics and WebSockets on one TLS port (`management.port`). */
 @injectable()
 export class HttpServer {
+  /** Of this process alone, for whoever must know that it is the one it started: told by `/health`. */
+  readonly instance = randomUUID();
   /** For listeners of the same port (live events). There from the start; it listens after `start`. */
   readonly server: Server;
   private readonly app: Express = express();
@@ -200,7 +202,7 @@ export class HttpServer {
   private mountOperations(): void {
     this.app.get('/api/docs', (_req, res) => void res.type('html').send(this.documents().html));
     this.app.get('/api/docs/style.css', (_req, res) => void res.type('css').send(apiDocsStyle));
-    this.app.get('/health', (_req, res) => void res.json({ status: 'healthy' }));
+    this.app.get('/health', (_req, res) => void res.json({ status: 'healthy', instance: this.instance, build: buildVersion }));
     this.app.get('/health/deep', (_req, res, next) => {
       this.health.report().then((report) => void res.status(report.status === 'unhealthy' ? 503 : 200).json(report), next);
     });

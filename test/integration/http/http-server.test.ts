@@ -493,7 +493,7 @@ describe('HttpServer', () => {
     });
 
     it('reports its health', async () => {
-      expect((await agent.get('/health')).body).toEqual({ status: 'healthy' });
+      expect((await agent.get('/health')).body).toEqual({ status: 'healthy', instance: expect.stringMatching(/^[0-9a-f-]{36}$/), build: expect.any(String) });
       let state: HealthStatus = 'degraded';
       const checks = core.container.get(HealthChecks);
       checks.add('disk', async () => ({ status: state, message: 'nearly full' }));
