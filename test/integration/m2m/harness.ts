@@ -36,6 +36,8 @@ import { SilentHostReconciler } from '../../../src/modules/host/management/recon
 import { hostNodeWiring } from '../../../src/modules/host/node/host-node.wiring';
 import { HostInventorySource } from '../../../src/modules/host/node/inventory.source';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
+import { Workflows } from '../../../src/core/workflow/workflows';
+import { RecordedWorkflows } from '../../support/recorded-workflows';
 
 const logging = new Logging(pino({ level: process.env['TEST_LOG'] ?? 'silent' }));
 
@@ -105,6 +107,7 @@ export class Management {
     container.bind(MasterKey).toConstantValue(new MasterKey(randomBytes(32)));
     container.bind(Outbox).toConstantValue(management.outbox);
     container.bind(VerbEvents).toConstantValue(management.verbEvents);
+    container.bind(Workflows).toConstantValue(new RecordedWorkflows());
     container.bind(TaskStanding).to(TaskStandingRepository).inSingletonScope();
     const options = { bind: container.bind.bind(container) };
     for (const part of [RedisClients, LoginAttemptRepository, SecretLimiter]) container.bind<object>(part).toSelf().inSingletonScope();

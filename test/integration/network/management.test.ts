@@ -271,7 +271,7 @@ describe('host documents', () => {
     const network = await f.create(project, { name: 'n', subnet: '10.9.0.0/24' });
     const [port] = await f.allocate(project, [{ networkId: network.id }], instanceId, host);
     const id = port?.id ?? '';
-    const list = async (): Promise<{ state: string; message: string }[]> => (await f.service.listPorts(f.db.database.op, f.access(project, 'port:read'), undefined, { ...page, instance: instanceId })).items;
+    const list = async (roles: 'admin'[] = []): Promise<{ state: string; message: string }[]> => (await f.service.listPorts(f.db.database.op, f.access(project, 'port:read', roles), undefined, { ...page, instance: instanceId })).items;
     expect(await list()).toMatchObject([{ state: 'down', network: 'n', instanceId }]);
     const applied = (ports: { id: string; state: 'active' | 'error'; message: string }[]): Promise<void> => f.db.database.tx((op) => f.ports.applied(op, { generation: 1, superseded: false, ports }, instanceId));
     await applied([{ id, state: 'active', message: '' }]);
@@ -279,7 +279,8 @@ describe('host documents', () => {
     await expect(applied([{ id, state: 'error', message: 'no tap' }])).rejects.toMatchObject({ code: 'port_failed' });
     await expect(applied([])).rejects.toMatchObject({ code: 'port_failed' });
     await f.db.database.tx((op) => f.sink.accept(op, host, { generation: 1, failed: [{ id, message: 'drifted' }] }));
-    expect(await list()).toMatchObject([{ state: 'error', message: 'drifted' }]);
+    expect(await list()).toMatchObject([{ state: 'error', message: 'Its host could not set it up. An administrator sees why.' }]);
+    expect(await list(['admin'])).toMatchObject([{ state: 'error', message: 'drifted' }]);
     await f.db.database.tx((op) => f.sink.accept(op, host, { generation: 1, failed: [] }));
     expect(await list()).toMatchObject([{ state: 'active', message: '' }]);
   });

@@ -5,8 +5,6 @@ import { Config } from '../../../src/core/config/config';
 import { coreConfigSchema } from '../../../src/core/config/core-config';
 import type { Op } from '../../../src/core/db/op';
 import { Outbox, type LiveEvent } from '../../../src/core/events/outbox';
-import type { WorkflowDefinition } from '../../../src/core/workflow/definition';
-import { Workflows, type StartedTask, type TaskState } from '../../../src/core/workflow/workflows';
 import { Projects } from '../../../src/modules/identity/contract/identity.ports';
 import { createNetwork } from '../../../src/modules/network/contract/network.api';
 import { networkConfigSchema } from '../../../src/modules/network/contract/network.config';
@@ -31,6 +29,7 @@ import { NetworkDefaultRoute1764300800020 } from '../../../migrations/1764300800
 import { Hosts, type SchedulableHost } from '../../../src/modules/host/contract/host.ports';
 import { GuestEgress } from '../../../src/modules/network/management/guest-egress';
 import { quietLogging } from '../../support/workflow-harness';
+import { RecordedWorkflows } from '../../support/recorded-workflows';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 
 class RecordedOutbox extends Outbox {
@@ -49,27 +48,6 @@ class AnyProject extends Projects {
 
   override names(): Promise<Map<string, string>> {
     return Promise.resolve(new Map());
-  }
-}
-
-class RecordedWorkflows extends Workflows {
-  readonly started: { type: string; input: unknown }[] = [];
-
-  override start<I>(_op: Op, definition: WorkflowDefinition<I, never>, input: I): Promise<StartedTask> {
-    this.started.push({ type: definition.type, input });
-    return Promise.resolve({ id: randomUUID(), created: true });
-  }
-
-  override cancel(): Promise<boolean> {
-    return Promise.resolve(false);
-  }
-
-  override wake(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  override settled(): Promise<TaskState> {
-    return Promise.resolve('succeeded');
   }
 }
 
@@ -122,9 +100,9 @@ export class NetworkFixture {
     return new NetworkFixture(db, options.cooldownSeconds ?? 60);
   }
 
-  access(projectId: string, permission: Permission = 'network:read'): Access {
+  access(projectId: string, permission: Permission = 'network:read', systemRoles: 'admin'[] = []): Access {
     return new Access(
-      { kind: 'user', id: randomUUID(), name: 'u', systemRoles: [], memberships: [{ projectId, role: 'member' }], sessionId: 's', via: 'session', tokenScopes: null },
+      { kind: 'user', id: randomUUID(), name: 'u', systemRoles, memberships: [{ projectId, role: 'member' }], sessionId: 's', via: 'session', tokenScopes: null },
       permission,
     );
   }

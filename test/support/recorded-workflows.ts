@@ -1,0 +1,26 @@
+import { randomUUID } from 'node:crypto';
+import type { Op } from '../../src/core/db/op';
+import type { WorkflowDefinition } from '../../src/core/workflow/definition';
+import { Workflows, type StartedTask, type TaskState } from '../../src/core/workflow/workflows';
+
+/** In place of the engine, for parts of management alone: remembers what was asked for. */
+export class RecordedWorkflows extends Workflows {
+  readonly started: { type: string; input: unknown }[] = [];
+
+  override start<I>(_op: Op, definition: WorkflowDefinition<I, never>, input: I): Promise<StartedTask> {
+    this.started.push({ type: definition.type, input });
+    return Promise.resolve({ id: randomUUID(), created: true });
+  }
+
+  override cancel(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
+  override wake(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  override settled(): Promise<TaskState> {
+    return Promise.resolve('succeeded');
+  }
+}
