@@ -17,6 +17,8 @@ describe('quickstart', () => {
   const state = join(directory, 'state');
   const env: NodeJS.ProcessEnv = {
     ...process.env,
+    // As a user's shell has it: the test's own would make a console for development of it.
+    NODE_ENV: undefined,
     VC_STACK_STATE_DIR: state,
     VC_STACK_RUN_DIR: join(directory, 'run'),
     VCCTL_CONFIG: join(directory, 'vcctl.yaml'),
