@@ -134,7 +134,7 @@ describe('what is open', () => {
     await first.admin.ok('PATCH', `/users/${who.name}`, { enabled: false });
     await outcome(channels, all('unauthenticated'));
     expect((await openConsole(at(second, who.client), kept)).over).toBe('401');
-    await waitFor('the uploads to be given up', async () => (await first.admin.ok<{ items: { state: string }[] }>('GET', `/images?project=${who.project}`)).items.every((image) => image.state === 'error'));
+    await waitFor('the images to wait for their bytes again', async () => (await first.admin.ok<{ items: { state: string }[] }>('GET', `/images?project=${who.project}`)).items.every((image) => image.state === 'queued'));
   });
 
   it('ends when its user is deleted', async () => {

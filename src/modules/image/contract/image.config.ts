@@ -24,7 +24,7 @@ export const imageConfigSchema = z.strictObject({
   /** Uploads that a project may have under way. */
   uploadsPerProject: z.number().int().min(1).max(1000).default(8),
   /** Images that are checked, unfolded or hashed at the same time, in all; the others wait, each project in its turn. */
-  workers: z.number().int().min(1).max(64).default(2),
+  workers: z.number().int().min(1).max(64).default(1),
   workersPerProject: z.number().int().min(1).max(64).default(1),
   /** Longest conversion, in seconds. */
   convertSeconds: z.number().int().min(1).max(86_400).default(1800),
