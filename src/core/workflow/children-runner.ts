@@ -130,6 +130,6 @@ export class ChildrenRunner {
     // Those that were cancelled because of the first say nothing of the cause.
     const first = failed.find(({ state }) => state === 'failed') ?? failed[0];
     const why = first?.error?.message ?? `it is ${first?.state ?? 'gone'}`;
-    return new PermanentError('child_failed', `${failed.length} of ${outcomes.length} parts did not succeed. "${first?.subject.name ?? ''}": ${why}`, { children: failed.slice(0, 20).map(({ id }) => id) });
+    return new PermanentError('child_failed', `${failed.length} of ${outcomes.length} parts did not succeed. "${first?.subject.name ?? ''}": ${why}`, { children: failed.slice(0, 20).map(({ id }) => id) }, first?.error?.cause);
   }
 }

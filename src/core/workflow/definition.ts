@@ -99,7 +99,8 @@ export interface ChildOutcome {
   id: string;
   subject: WorkflowSubject;
   state: 'succeeded' | 'failed' | 'cancelled';
-  error: { code: string; message: string } | null;
+  /** `cause`: what only operators are told. */
+  error: { code: string; message: string; cause?: string } | null;
 }
 
 export type ChildrenUndo<I, O> = { undo: (c: UndoContext<I, O>) => Promise<ChildTask[]>; noUndo?: never } | { noUndo: string; undo?: never };

@@ -39,7 +39,7 @@ export class TaskChildrenRepository {
   outcomes(op: Op, parentId: string, step: string): Promise<ChildOutcome[]> {
     return op.query<ChildOutcome>(
       `SELECT id, json_build_object('kind', subject_kind, 'id', subject_id, 'name', subject_name) AS subject, state,
-              CASE WHEN error IS NOT NULL THEN json_build_object('code', error->>'code', 'message', error->>'message') END AS error
+              CASE WHEN error IS NOT NULL THEN json_strip_nulls(json_build_object('code', error->>'code', 'message', error->>'message', 'cause', error->>'cause')) END AS error
          FROM task_history WHERE parent_id = $1 AND parent_step = $2 ORDER BY created_at, id`,
       [parentId, step],
     );

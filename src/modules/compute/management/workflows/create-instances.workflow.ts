@@ -44,7 +44,7 @@ export class CreateInstancesWorkflow extends Workflow<Input> {
         run: async (c) => {
           const failed = c.out.create.filter(({ state }) => state === 'failed');
           const [first] = failed;
-          if (first) throw new PermanentError('instance_failed', `${failed.length} of ${c.out.create.length} could not be made. "${first.subject.name}": ${first.error?.message ?? 'it failed'}`);
+          if (first) throw new PermanentError('instance_failed', `${failed.length} of ${c.out.create.length} could not be made. "${first.subject.name}": ${first.error?.message ?? 'it failed'}`, {}, first.error?.cause);
           if (!c.out.create.some(({ state }) => state === 'succeeded')) throw new PermanentError('instances_gone', 'All of them were deleted before they ran.');
           return {};
         },
