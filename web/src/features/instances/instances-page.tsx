@@ -31,7 +31,7 @@ const states = [
 ] as const;
 
 export function InstancesPage() {
-  const { query, readOnly, project } = useScope();
+  const { query, readOnly, project, admin } = useScope();
   const search = useSearchFilter();
   const [params, setParams] = useSearchParams();
   const state = params.get('state') ?? '';
@@ -103,7 +103,8 @@ export function InstancesPage() {
     { head: 'Address', from: 'sm', className: 'max-w-40 font-mono text-xs @6xl:max-w-72', cell: (i) => <Cut text={addressesOf(i)} /> },
     { head: 'Flavor', from: 'md', className: 'max-w-32 @6xl:max-w-56', cell: (i) => <Cut text={i.flavor.name} /> },
     { head: 'Image', from: 'lg', className: 'max-w-32 text-dim @6xl:max-w-64', cell: (i) => <Cut text={i.image.name} /> },
-    { head: 'Host', from: 'lg', className: 'max-w-32 text-dim @6xl:max-w-64', cell: (i) => <Cut text={i.host?.name ?? '–'} /> },
+    // Only administrators see hosts.
+    ...(admin ? [{ head: 'Host', from: 'lg', className: 'max-w-32 text-dim @6xl:max-w-64', cell: (i) => <Cut text={i.host?.name ?? '–'} /> } satisfies Column<Instance>] : []),
     ...useProjectColumn<Instance>(),
     { head: 'Age', from: 'sm', sort: 'createdAt', className: 'text-dim', cell: (i) => <Age at={i.createdAt} /> },
     actionColumn<Instance>((i) => <InstanceMenu instance={i} onDelete={() => setDeleting([i])} />),

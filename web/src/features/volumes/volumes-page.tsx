@@ -6,7 +6,7 @@ import { bytes } from '../../lib/format';
 import { useList } from '../../lib/queries';
 import type { Volume } from '../../lib/types';
 import { ButtonLink } from '../../ui/button';
-import { ListPage } from '../../ui/list-page';
+import { ListPage, type Column } from '../../ui/list-page';
 import { useSearchFilter } from '../../ui/search-filter';
 import { StateBadge } from '../../ui/state';
 import { Cut } from '../../ui/table';
@@ -15,7 +15,7 @@ import { useInstanceNames } from '../instances/use-instance-names';
 
 export default function VolumesPage() {
   const search = useSearchFilter();
-  const { query } = useScope();
+  const { query, admin } = useScope();
   const nameOf = useInstanceNames(query);
   return (
     <ListPage
@@ -43,7 +43,8 @@ export default function VolumesPage() {
             ),
         },
         { head: 'Pool', from: 'md', className: 'text-dim', cell: (v) => v.pool },
-        { head: 'Host', from: 'md', className: 'max-w-40 text-dim', cell: (v) => <Cut text={v.host?.name ?? '–'} /> },
+        // Only administrators see hosts.
+        ...(admin ? [{ head: 'Host', from: 'md', className: 'max-w-40 text-dim', cell: (v) => <Cut text={v.host?.name ?? '–'} /> } satisfies Column<Volume>] : []),
         ...useProjectColumn<Volume>(),
         { head: 'Age', from: 'lg', className: 'text-dim', cell: (v) => <Age at={v.createdAt} /> },
       ]}
