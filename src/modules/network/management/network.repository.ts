@@ -9,6 +9,9 @@ import { nameTaken } from '../../../core/errors/problem';
 import type { networkListQuery } from '../contract/network.api';
 import { NetworkEntity } from './network.entity';
 
+/** Key of the lock between a network's deletion and those who are about to use it. */
+const deleteLock = `hashtextextended('network/' || $1, 0)`;
+
 @injectable()
 export class NetworkRepository {
   /** False when the project has one of this name. */
@@ -38,13 +41,21 @@ export class NetworkRepository {
     return findRows(op, NetworkEntity, { id: [...new Set(ids)] }, { order: 'id', lock: 'FOR NO KEY UPDATE' });
   }
 
-  /** A network of the project, kept from being deleted until the transaction ends, if there is one; ports may come meanwhile. */
-  held(op: Op, projectId: string, key: { id: string } | { name: string }): Promise<NetworkEntity | null> {
-    return findRow(op, NetworkEntity, { ...key, projectId }, op.inTransaction ? { lock: 'FOR KEY SHARE' } : {});
+  /**
+   * A network of the project, kept from being deleted until the transaction ends, if there is one; ports may come meanwhile. By an advisory lock: one on
+   * the row, which every allocation updates, would have creates wait for each other (measured: half as many a second).
+   */
+  async held(op: Op, projectId: string, key: { id: string } | { name: string }): Promise<NetworkEntity | null> {
+    const found = await findRow(op, NetworkEntity, { ...key, projectId });
+    if (!found || !op.inTransaction) return found;
+    await op.query(`SELECT pg_advisory_xact_lock_shared(${deleteLock})`, [found.id]);
+    // It may have been deleted while this waited.
+    return findRow(op, NetworkEntity, { id: found.id, projectId });
   }
 
-  /** Locks a network against everything else, ports included. */
+  /** Locks a network against everything else: those who hold it, and ports. */
   async lockForDelete(op: Op, id: string): Promise<void> {
+    await op.query(`SELECT pg_advisory_xact_lock(${deleteLock})`, [id]);
     await op.query('SELECT 1 FROM network WHERE id = $1 FOR UPDATE', [id]);
   }
 
