@@ -11,6 +11,9 @@ describe('the watch over the embedded PostgreSQL', () => {
     let tried = 0;
     const troubles: (string | undefined)[] = [];
     let done: () => void;
+    let twice: () => void;
+    /** The second start has failed too. */
+    const failing = new Promise<void>((resolve) => (twice = resolve));
     const started = new Promise<void>((resolve) => (done = resolve));
     const watch: EmbeddedPostgresWatch = new EmbeddedPostgresWatch(
       {
@@ -18,6 +21,7 @@ describe('the watch over the embedded PostgreSQL', () => {
         start: () => {
           troubles.push(watch.trouble);
           tried += 1;
+          if (tried === 2) twice();
           if (tried <= starts) return Promise.reject(new Error('no'));
           up = true;
           done();
@@ -27,7 +31,7 @@ describe('the watch over the embedded PostgreSQL', () => {
       log,
       times,
     );
-    return { watch, started, troubles, tried: () => tried };
+    return { watch, started, failing, troubles, tried: () => tried };
   };
 
   it('tries until it is up, says so meanwhile, and leaves it alone then', async () => {
@@ -40,10 +44,15 @@ describe('the watch over the embedded PostgreSQL', () => {
     expect(troubles).toEqual([expect.stringMatching(/is being started again/), expect.stringMatching(/1 times/), expect.stringMatching(/2 times/)]);
   });
 
-  it('ends while starts fail', async () => {
-    const { watch } = serverFailing(Infinity);
+  it('ends while starts fail, and tries no more', async () => {
+    const { watch, failing, tried } = serverFailing(Infinity);
     watch.start();
+    await failing;
     await watch.stop();
-    expect(watch.trouble === undefined || watch.trouble.includes('PostgreSQL')).toBe(true);
+    const before = tried();
+    expect(before).toBeGreaterThanOrEqual(2);
+    expect(watch.trouble).toMatch(/could not be started \d+ times/);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(tried()).toBe(before);
   });
 });
