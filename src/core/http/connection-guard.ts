@@ -10,11 +10,17 @@ type Limits = CoreConfig['limits'];
 /** How often Node looks for headers and bodies that are late. Milliseconds. */
 const checkMs = 1_000;
 const longestHeaders = 16_384;
+/**
+ * A connection without a request is kept this long. Milliseconds. Node's 5 s end it under clients and proxies that keep theirs for a minute
+ * (nginx 60 s, most load balancers 60 s): a request sent at that moment would be lost.
+ */
+const idleMs = 75_000;
 
-/** For `createServer` of every listener: deadlines of handshake and headers, strict parsing. */
+/** For `createServer` of every listener: deadlines of handshake, headers and idle connections, strict parsing. */
 export const guardedOptions = (limits: Limits): ServerOptions => ({
   handshakeTimeout: limits.handshakeMs,
   headersTimeout: limits.headersMs,
+  keepAliveTimeout: idleMs,
   connectionsCheckingInterval: Math.min(checkMs, limits.headersMs),
   maxHeaderSize: longestHeaders,
   insecureHTTPParser: false,

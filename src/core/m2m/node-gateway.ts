@@ -103,7 +103,6 @@ export class NodeGateway {
     await this.authority.refreshRevoked();
     const { limits } = this.config.core;
     const server = createServer({ ...guardedOptions(limits), requestTimeout: limits.bodyMs, requestCert: true, rejectUnauthorized: false, minVersion }, (req, res) => void this.answer(req, res));
-    server.keepAliveTimeout = 75_000;
     server.timeout = silentMs;
     new ConnectionGuard(server, limits);
     server.prependListener('request', endWithUnreadBody);

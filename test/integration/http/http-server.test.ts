@@ -155,6 +155,16 @@ describe('HttpServer', () => {
   const code = (res: { body: unknown }): unknown => (res.body as { code?: unknown }).code;
   const errors = (res: { body: unknown }): { path: string; code: string }[] => (res.body as { errors: { path: string; code: string }[] }).errors;
 
+  const rawRequest = (text: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const url = new URL(http.address);
+      let answer = '';
+      const socket = connect({ host: url.hostname, port: Number(url.port), ca: tls.cert, servername: 'localhost' }, () => socket.write(text));
+      socket.on('data', (d: Buffer) => (answer += d.toString()));
+      socket.on('close', () => resolve(answer));
+      socket.on('error', (e) => (answer ? resolve(answer) : reject(e)));
+    });
+
   describe('answers', () => {
     it('gives the handler parsed values and sends only what the contract names', async () => {
       const res = await post({ name: 'first' });
@@ -173,6 +183,11 @@ describe('HttpServer', () => {
     it('echoes a harmless request id and replaces any other', async () => {
       expect((await agent.get('/health').set('x-request-id', 'abc-1.2_3')).headers['x-request-id']).toBe('abc-1.2_3');
       expect((await agent.get('/health').set('x-request-id', 'a b<script>')).headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    });
+
+    it('says that it keeps an idle connection for longer than clients and proxies do', async () => {
+      const answer = await rawRequest('GET /health HTTP/1.1\r\nhost: localhost\r\n\r\nGET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
+      expect(answer.match(/^keep-alive: timeout=(\d+)/im)?.[1]).toBe('75');
     });
 
     it('streams a raw body without transaction', async () => {
@@ -325,16 +340,6 @@ describe('HttpServer', () => {
       const res = await (authorization === undefined ? agent.get('/api/v1/me') : agent.get('/api/v1/me').set('authorization', authorization));
       expect([res.status, code(res), res.headers['www-authenticate']]).toEqual([401, 'unauthenticated', 'Bearer']);
     });
-
-    const rawRequest = (text: string): Promise<string> =>
-      new Promise((resolve, reject) => {
-        const url = new URL(http.address);
-        let answer = '';
-        const socket = connect({ host: url.hostname, port: Number(url.port), ca: tls.cert, servername: 'localhost' }, () => socket.write(text));
-        socket.on('data', (d: Buffer) => (answer += d.toString()));
-        socket.on('close', () => resolve(answer));
-        socket.on('error', (e) => (answer ? resolve(answer) : reject(e)));
-      });
 
     it('answers 431 to headers beyond what Node parses, and 400 to a NUL byte in one: such a request never reaches the application', async () => {
       const large = await rawRequest(`GET /api/v1/me HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${'x'.repeat(1_048_576)}\r\n\r\n`);

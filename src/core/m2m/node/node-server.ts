@@ -74,7 +74,6 @@ export class NodeServer {
     const server = createServer({ ...guardedOptions(limits), requestTimeout: limits.bodyMs, requestCert: true, rejectUnauthorized: true, minVersion }, (req, res) => void this.answer(req, res));
     server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => void this.upgrade(req, socket, head));
     server.on('tlsClientError', (error) => this.log.debug({ err: error }, 'a connection was refused'));
-    server.keepAliveTimeout = 75_000;
     server.timeout = silentMs;
     new ConnectionGuard(server, limits);
     server.prependListener('request', endWithUnreadBody);
