@@ -1,11 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { repositoryRoot } from '../support/repository';
 
-const version = '4.32.5';
-const folder = join(repositoryRoot, '.cache', `schemathesis-${version}`);
+/** It and all that it needs, by exact version: the same requests everywhere, also when something newer comes out. */
+const requirements = join(__dirname, 'schemathesis.requirements.txt');
+const folder = join(repositoryRoot, '.cache', `schemathesis-${createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16)}`);
 const program = join(folder, 'bin', 'schemathesis');
 const installTimeoutMs = 300_000;
 
@@ -16,7 +18,7 @@ export const schemathesisLacks = (): string | undefined => {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(join(repositoryRoot, '.cache'), { recursive: true });
     execFileSync('python3', ['-m', 'venv', folder], { stdio: 'pipe', timeout: installTimeoutMs });
-    execFileSync(join(folder, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', `schemathesis==${version}`], { stdio: 'pipe', timeout: installTimeoutMs });
+    execFileSync(join(folder, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', '--requirement', requirements], { stdio: 'pipe', timeout: installTimeoutMs });
     mkdirSync(join(folder, 'complete'));
     return undefined;
   } catch (error) {
