@@ -64,7 +64,14 @@ describe('the embedded PostgreSQL', () => {
   }, 3 * minutes);
   afterAll(() => cloud?.close(), 2 * minutes);
 
-  const postmaster = (): number => Number(readFileSync(join(cloud.directory, 'management', 'state', 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
+  /** Undefined while there is none. */
+  const postmaster = (): number | undefined => {
+    try {
+      return Number(readFileSync(join(cloud.directory, 'management', 'state', 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')[0]) || undefined;
+    } catch {
+      return undefined;
+    }
+  };
   const health = async (): Promise<{ status: number; checks: Record<string, { status: string; message?: string }> }> => {
     const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
     try {
@@ -79,14 +86,21 @@ describe('the embedded PostgreSQL', () => {
     await cloud.api.ok('POST', '/flavors', { name: 'kept', vcpus: 1, memoryBytes: 2 ** 26 });
     for (let i = 0; i < 2; i += 1) {
       const before = postmaster();
+      if (before === undefined) throw new Error('no server');
       process.kill(before, 'SIGKILL');
-      const names = await eventually('an answer from the database', async () => {
+      const names = await eventually('an answer from another server', async () => {
+        // A backend of before may answer once more.
+        if ([before, undefined].includes(postmaster())) return false;
         const { status, body } = await cloud.api.call<{ items: { name: string }[] }>('GET', '/flavors');
         return status === 200 && body.items.map(({ name }) => name);
       });
       expect(names).toEqual(['kept']);
-      expect(postmaster()).not.toBe(before);
+      // The server takes clients a moment before its start is over, and until then it counts as one that is being started.
+      const checks = await eventually('health', async () => {
+        const { status, checks } = await health();
+        return status === 200 && checks;
+      });
+      expect(checks).toMatchObject({ 'embedded-postgres': { status: 'healthy' }, schema: { status: 'healthy', message: expect.stringMatching(/^build 0\.1\.0, schema \S+\d{13}$/) } });
     }
-    expect(await health()).toMatchObject({ status: 200, checks: { 'embedded-postgres': { status: 'healthy' }, schema: { status: 'healthy', message: expect.stringMatching(/^build 0\.1\.0, schema \S+\d{13}$/) } } });
   }, 2 * minutes);
 });
