@@ -1,73 +1,81 @@
 /**
- * Runs the suites one after the other (one heavy one at a time) and adds up what they counted. A suite that is not run, and every test that a
- * suite skips, is named. Ends with `check: N passed, N failed, N skipped`.
+ * Runs the suites one after the other (one heavy one at a time) and adds up what they counted. A suite that is not run, every test that a
+ * suite skips, and at the very end every test that failed, is named. Ends with `check: N passed, N failed, N skipped`.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import summary from './check/summary.js';
+
+const { briefly, countLines, countRun, failedLines, skippedLines } = summary;
 
 const minute = 60_000;
 const scratch = mkdtempSync(join(tmpdir(), 'vcs-check-'));
 
-/** Ends a whole process group, so that no child of a suite outlives its deadline. `onOutput` sees what goes to the terminal. */
-const run = (command, args, deadlineMs, onOutput) =>
+/** How many characters of a run's end are kept to be told when it says nothing else. */
+const tailChars = 4_000;
+/** How long output is still read after the end of what wrote it. */
+const drainMs = 2_000;
+
+/** Runs to the end or the deadline, then ends the whole process group, so that no child of a suite outlives it. `output` is all of stdout, `tail` the end of both. */
+const run = (command, args, deadlineMs, env = {}) =>
   new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: ['inherit', onOutput ? 'pipe' : 'inherit', 'inherit'], detached: true, env: { ...process.env, FORCE_COLOR: '0' } });
-    child.stdout?.on('data', (data) => {
-      process.stdout.write(data);
-      onOutput(String(data));
-    });
+    const child = spawn(command, args, { stdio: ['inherit', 'pipe', 'pipe'], detached: true, env: { ...process.env, FORCE_COLOR: '0', ...env } });
+    let output = '';
+    let tail = '';
+    const pass = (from, to) =>
+      from.setEncoding('utf8').on('data', (text) => {
+        to.write(text);
+        if (from === child.stdout) output += text;
+        tail = (tail + text).slice(-tailChars);
+      });
+    pass(child.stdout, process.stdout);
+    pass(child.stderr, process.stderr);
     let late = false;
     const timer = setTimeout(() => {
       late = true;
       process.kill(-child.pid, 'SIGKILL');
     }, deadlineMs);
-    child.on('error', (error) => resolve({ ok: false, why: error.message }));
-    child.on('close', (code, signal) => {
+    child.on('error', (error) => {
       clearTimeout(timer);
-      resolve({ ok: code === 0, why: late ? `not done after ${deadlineMs / minute} minutes` : `exit ${code ?? signal}` });
+      resolve({ why: error.message, output, tail });
+    });
+    // What a suite leaves behind may hold its output open: its own end is what counts.
+    child.on('exit', (code, signal) => {
+      clearTimeout(timer);
+      const why = late ? `not done after ${deadlineMs / minute} minutes` : code === 0 ? '' : `exit ${code ?? signal}`;
+      const over = () => resolve({ why, output, tail });
+      child.once('close', over);
+      setTimeout(over, drainMs).unref();
     });
   });
 
 const step = (name, command, args, minutes = 5) => ({
   name,
   async run() {
-    const result = await run(command, args, minutes * minute);
-    return { passed: result.ok ? 1 : 0, failed: result.ok ? 0 : 1, skipped: [], why: result.ok ? '' : result.why };
+    const { why, output, tail } = await run(command, args, minutes * minute);
+    return { passed: why === '' ? 1 : 0, failed: why === '' ? [] : [{ name: why, message: briefly(output.trim() || tail) }], skipped: [], why };
   },
 });
 
 const jest = (project, minutes, extra = []) => ({
   name: project,
   async run() {
-    const report = join(scratch, `${project}.json`);
-    const result = await run('npx', ['jest', `--selectProjects=${project}`, '--json', `--outputFile=${report}`, '--forceExit', ...extra], minutes * minute);
-    let json;
-    try {
-      json = JSON.parse(readFileSync(report, 'utf8'));
-    } catch {
-      return { passed: 0, failed: 1, skipped: [], why: `no report (${result.why})` };
-    }
-    const skipped = json.testResults.flatMap((file) => file.assertionResults.filter((t) => t.status === 'pending' || t.status === 'todo').map((t) => `${project}: ${t.fullName}`));
-    const brokenFiles = json.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length;
-    const failed = json.numFailedTests + brokenFiles + (result.ok || json.numFailedTests + brokenFiles > 0 ? 0 : 1);
-    return { passed: json.numPassedTests, failed, skipped, why: failed > 0 ? result.why : '' };
+    const progress = join(scratch, `${project}.progress`);
+    writeFileSync(progress, '');
+    const reporters = ['--reporters=default', `--reporters=${join(import.meta.dirname, 'check', 'progress-reporter.js')}`];
+    const { why } = await run('npx', ['jest', `--selectProjects=${project}`, ...reporters, '--forceExit', ...extra], minutes * minute, { VC_STACK_CHECK_PROGRESS: progress });
+    return { ...countRun(readFileSync(progress, 'utf8').trim().split('\n').filter(Boolean).map((line) => JSON.parse(line)), why), why };
   },
 });
 
-/** A suite of ours whose last line counts: `<name>: N passed, N failed, N skipped`. What it skips it names in lines of their own. */
+/** A suite of ours whose last line counts: `<name>: N passed, N failed, N skipped`. What it skips and what fails it names in lines of their own. */
 const counted = (name, args, minutes) => ({
   name,
   async run() {
-    let output = '';
-    const result = await run('npm', ['run', '--silent', ...args], minutes * minute, (text) => (output += text));
-    const lines = output.trimEnd().split('\n');
-    const last = new RegExp(`^${name}: (\\d+) passed, (\\d+) failed, (\\d+) skipped$`).exec(lines[lines.length - 1] ?? '');
-    if (!last) return { passed: 0, failed: 1, skipped: [], why: `no count in its last line (${result.why})` };
-    const [passed, failed, skippedCount] = last.slice(1).map(Number);
-    const skipped = lines.filter((line) => line.startsWith('skipped: ')).map((line) => `${name}: ${line.slice('skipped: '.length)}`);
-    return { passed, failed: failed + (result.ok || failed > 0 ? 0 : 1), skipped, skippedCount, why: failed > 0 || !result.ok ? result.why : '' };
+    const { why, output, tail } = await run('npm', ['run', '--silent', ...args], minutes * minute);
+    return { ...countLines(name, output, why, tail), why };
   },
 });
 
@@ -95,22 +103,25 @@ if (unknown.length > 0) {
 }
 
 const total = { passed: 0, failed: 0, skipped: 0 };
-const lines = [];
+const counts = [];
+const failures = [];
+const skips = [];
 for (const suite of suites) {
   if (wanted.length > 0 && !wanted.includes(suite.name)) continue;
   console.log(`\n==> ${suite.name}`);
   const started = Date.now();
   const result = await suite.run();
   const seconds = ((Date.now() - started) / 1000).toFixed(0);
-  total.passed += result.passed;
-  total.failed += result.failed;
   // One line may stand for many that are left out together.
   const skipped = result.skippedCount ?? result.skipped.length;
+  total.passed += result.passed;
+  total.failed += result.failed.length;
   total.skipped += skipped;
-  for (const name of result.skipped) lines.push(`skipped: ${name}`);
-  lines.push(`${suite.name}: ${result.passed} passed, ${result.failed} failed, ${skipped} skipped in ${seconds} s${result.why ? ` (${result.why})` : ''}`);
+  for (const name of result.skipped) skips.push({ suite: suite.name, name });
+  for (const failure of result.failed) failures.push({ suite: suite.name, ...failure });
+  counts.push(`${suite.name}: ${result.passed} passed, ${result.failed.length} failed, ${skipped} skipped in ${seconds} s${result.why ? ` (${result.why})` : ''}`);
 }
 rmSync(scratch, { recursive: true, force: true });
-console.log(`\n${lines.join('\n')}`);
+console.log(`\n${[...skippedLines(skips), ...counts, ...failedLines(failures)].join('\n')}`);
 console.log(`check: ${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exit(total.failed === 0 ? 0 : 1);

@@ -8,7 +8,7 @@ import { GroupRun, remaining, type Reference, type Verdict } from './group-run';
 import { bootable, Lane } from './lane';
 import { keepBusy } from './load';
 import { leftovers, sightOf, takenBack, type Sight } from './observation';
-import { faultTitles, groupsOf, planOf, type WorkflowShape } from './plan';
+import { faults, faultTitles, groupsOf, planOf, type WorkflowShape } from './plan';
 import { scenarios } from './scenarios';
 
 const { values } = parseArgs({
@@ -168,7 +168,13 @@ const main = async (): Promise<number> => {
       }),
     );
     print(`chaos: ${((Date.now() - started) / 1000).toFixed(0)} s`);
-    if (values.only === undefined) for (const { fault, type, count: n } of plan.left) count.skip(n, `left for --long: ${n} × ${type}: ${faultTitles[fault]}`);
+    if (values.only === undefined) {
+      for (const fault of faults) {
+        const left = plan.left.filter((entry) => entry.fault === fault);
+        const n = left.reduce((sum, entry) => sum + entry.count, 0);
+        if (n > 0) count.skip(n, `left for --long: ${n} × ${faultTitles[fault]} (${left.map((entry) => `${entry.type} ${entry.count}`).join(', ')})`);
+      }
+    }
     failed = count.failed > 0;
   } catch (error) {
     count.take({ name: 'the suite itself', faults: [error instanceof Error ? (error.stack ?? error.message) : String(error)] });
