@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
+import { issueWords } from '../errors/issue-words';
 import { Config } from './config';
 import { ConfigError } from './config-error';
 import { configSchema, shapeOf, unwrap, upperSnake, type ModuleSchemas } from './schema-tree';
@@ -165,7 +166,7 @@ export const loadConfig = async (sources: ConfigSources = {}): Promise<Config> =
     if (name.startsWith(prefix) && !reserved(name) && text !== undefined) await applyVariable(fromEnv, name, text, schema, problems);
   }
   tree = merge(tree, fromEnv);
-  const parsed = schema.safeParse(tree);
+  const parsed = schema.safeParse(tree, { error: issueWords });
   if (!parsed.success) {
     for (const issue of parsed.error.issues) problems.push(`${issue.path.map(String).join('.') || 'configuration'}: ${issue.message}`);
   }

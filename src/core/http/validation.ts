@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { shapeOf, unwrap } from '../config/schema-tree';
+import { suggest } from '../config/suggest';
 import { Problem, type FieldError } from '../errors/problem';
+import { issueWords } from '../errors/issue-words';
 
 export type RequestPart = 'params' | 'query' | 'body';
 
@@ -16,20 +19,39 @@ const at = (value: unknown, path: readonly PropertyKey[]): unknown => {
   return here;
 };
 
+/** A member that must be there and is not: of whatever kind it should be. */
+const isAbsent = (issue: z.core.$ZodIssue, value: unknown): boolean => (issue.code === 'invalid_type' || issue.code === 'invalid_value') && at(value, issue.path) === undefined;
+
+/** The members that may stand at a path. */
+const keysAt = (schema: z.ZodType, path: readonly PropertyKey[]): string[] => {
+  let here: z.ZodType | undefined = schema;
+  for (const key of path) {
+    const { inner }: { inner: z.ZodType } = unwrap(here);
+    here = inner instanceof z.ZodArray ? (inner.element as z.ZodType) : shapeOf(inner)?.[String(key)];
+    if (here === undefined) return [];
+  }
+  return Object.keys(shapeOf(here) ?? {});
+};
+
+const unknownKey = (key: string, path: string, known: readonly string[]): FieldError => {
+  const meant = suggest(key, known);
+  return { path: `${path}.${key.slice(0, 100)}`, code: 'unknown_key', message: meant === undefined ? 'is not known here' : `is not known here; did you mean ${meant}?` };
+};
+
 const codeOf = (issue: z.core.$ZodIssue, value: unknown): string => {
   if (issue.code === 'custom') {
     const code: unknown = issue.params?.['code'];
     return typeof code === 'string' ? code : 'unacceptable';
   }
-  if (issue.code === 'invalid_type' && at(value, issue.path) === undefined) return 'required';
+  if (isAbsent(issue, value)) return 'required';
   const counted = (issue.code === 'too_small' || issue.code === 'too_big') && issue.origin !== 'number' && issue.origin !== 'int' && issue.origin !== 'bigint';
   if (counted) return issue.code === 'too_small' ? 'too_short' : 'too_long';
   return issue.code;
 };
 
-const fieldErrors = (part: RequestPart, issue: z.core.$ZodIssue, value: unknown): FieldError[] => {
+const fieldErrors = (part: RequestPart, schema: z.ZodType, issue: z.core.$ZodIssue, value: unknown): FieldError[] => {
   const path = [part, ...issue.path.map(String)].join('.');
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ path: `${path}.${key.slice(0, 100)}`, code: 'unknown_key', message: 'is not known here' }));
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(key, path, keysAt(schema, issue.path)));
   return [{ path, code: codeOf(issue, value), message: issue.message }];
 };
 
@@ -66,11 +88,11 @@ const without = (value: unknown, paths: readonly PropertyKey[][]): unknown => {
 
 /** Null where a schema does not take it means that the member is absent: many languages write absent members so. */
 const parseLeniently = (schema: z.ZodType, value: unknown): { parsed: z.ZodSafeParseResult<unknown>; value: unknown } => {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, { error: issueWords });
   const nulls = parsed.success ? [] : refusedNulls(parsed.error.issues, value);
   if (nulls.length === 0) return { parsed, value };
   const rest = without(value, nulls);
-  return { parsed: schema.safeParse(rest), value: rest };
+  return { parsed: schema.safeParse(rest, { error: issueWords }), value: rest };
 };
 
 /** Parses one part of a request. In a body null means absent, unless the schema gives it a meaning of its own. Throws 400 `invalid_request` or 422 `unacceptable` with a field error for everything that is wrong. */
@@ -79,13 +101,13 @@ export const parsePart = (part: RequestPart, schema: z.ZodType, value: unknown):
   const { parsed, value: judged } = parseLeniently(schema, value);
   if (parsed.success) return parsed.data;
   const { issues } = parsed.error;
-  const errors = issues.flatMap((issue) => fieldErrors(part, issue, judged));
-  const malformed = issues.some((issue) => structural.has(issue.code));
+  const errors = issues.flatMap((issue) => fieldErrors(part, schema, issue, judged));
+  const malformed = issues.some((issue) => structural.has(issue.code) || isAbsent(issue, judged));
   const first = errors[0];
   throw new Problem({
     status: malformed ? 400 : 422,
     code: malformed ? 'invalid_request' : 'unacceptable',
-    detail: first ? `${first.path}: ${first.message}${errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''}.` : 'The request is not valid.',
+    detail: first ? `${first.path}: ${first.message}${errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''}${first.message.endsWith('?') ? '' : '.'}` : 'The request is not valid.',
     errors: errors.slice(0, maxErrors),
   });
 };
