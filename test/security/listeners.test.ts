@@ -119,6 +119,15 @@ describe('who gets what from the other listeners', () => {
       socket.once('error', reject);
     });
 
+  it('counts wrong API tokens at the live socket together with those of requests, and never refuses a right one', async () => {
+    const wrong = 'vcs_00000000-0000-4000-8000-000000000000_wrong';
+    const answers = [];
+    for (let i = 0; i < 61; i += 1) answers.push(await live(wrong));
+    expect([answers[0], answers.at(-1)]).toEqual(['401', 'too_many_attempts']);
+    expect(await get(`${stack.url}/api/v1/instances`, wrong)).toBe('429');
+    expect([await live(bearer('viewer')), await get(`${stack.url}/api/v1/instances`, bearer('viewer'))]).toEqual(['yes', 'yes']);
+  });
+
   const live = (credential: string, origin?: string): Promise<string> =>
     new Promise((resolve) => {
       const socket = io(stack.url, {

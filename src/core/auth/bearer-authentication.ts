@@ -11,7 +11,7 @@ import type { Principal } from './principal';
 export const unauthenticated = (): Problem => new Problem({ status: 401, code: 'unauthenticated', detail: 'This needs a valid access token or API token.' });
 
 /** A signed token is no secret that could be guessed, and one that has expired is shown by every client once in a while. */
-const isSigned = (authorization: string): boolean => authorization.split('.').length === 3;
+const isSigned = (credential: string): boolean => credential.split('.').length === 3;
 
 /** The identity of a request. */
 @injectable()
@@ -19,7 +19,7 @@ export class BearerAuthentication {
   private readonly passport = new Passport();
 
   constructor(
-    authenticator: Authenticator,
+    private readonly authenticator: Authenticator,
     private readonly limiter: SecretLimiter,
   ) {
     this.passport.use(new BearerStrategy(authenticator));
@@ -29,8 +29,16 @@ export class BearerAuthentication {
   async principal(req: Request, res: Response): Promise<Principal> {
     const principal = await this.passed(req, res);
     if (principal) return principal;
-    const { authorization } = req.headers;
-    if (authorization !== undefined && !isSigned(authorization)) await this.limiter.failed(req.socket.remoteAddress ?? '');
+    return this.refuse(req.headers.authorization, req.socket.remoteAddress);
+  }
+
+  /** The same for a token that comes otherwise than in a request's header, from `address`. */
+  async principalOf(token: string, address: string | undefined): Promise<Principal> {
+    return (await this.authenticator.authenticate(token)) ?? this.refuse(token, address);
+  }
+
+  private async refuse(credential: string | undefined, address = ''): Promise<never> {
+    if (credential !== undefined && !isSigned(credential)) await this.limiter.failed(address);
     throw unauthenticated();
   }
 

@@ -3,8 +3,7 @@ import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Server, type DefaultEventsMap, type Socket } from 'socket.io';
 import { Service } from '../app/module-manifest';
-import { Authenticator } from '../auth/authenticator';
-import { unauthenticated } from '../auth/bearer-authentication';
+import { BearerAuthentication, unauthenticated } from '../auth/bearer-authentication';
 import { Channels } from '../auth/channels';
 import { credentialOf, type Principal } from '../auth/principal';
 import { Problem } from '../errors/problem';
@@ -56,7 +55,7 @@ export class LiveGateway extends Service {
   constructor(
     private readonly http: HttpServer,
     private readonly dispatcher: EventDispatcher,
-    private readonly authenticator: Authenticator,
+    private readonly authentication: BearerAuthentication,
     private readonly channels: Channels,
     private readonly sockets: SocketGateway,
     private readonly outbox: OutboxRepository,
@@ -127,8 +126,7 @@ export class LiveGateway extends Service {
   private async admit(socket: LiveSocket): Promise<void> {
     const { token, since } = (socket.handshake.auth ?? {}) as Record<string, unknown>;
     if (typeof token !== 'string' || token.length > 8192 || !/^[\x21-\x7e]+$/.test(token)) throw unauthenticated();
-    const principal = await this.authenticator.authenticate(token);
-    if (!principal) throw unauthenticated();
+    const principal = await this.authentication.principalOf(token, socket.request.socket.remoteAddress);
     const channel = await this.channels.open(
       { kind: 'live', credential: credentialOf(principal) },
       {
