@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { connect } from 'node:tls';
 import { HttpServer } from '../../../src/core/http/http-server';
+import { ImageSweeper } from '../../../src/modules/image/management/image-sweeper.service';
 import { imageEntities } from '../../../src/modules/image/management/image.entities';
 import { storageEntities } from '../../../src/modules/storage/management/storage.entities';
 import { Volumes } from '../../../src/modules/storage/contract/storage.ports';
@@ -218,6 +219,26 @@ describe('upload', () => {
     expect(ended.message).toMatch(/broke off/);
     expect(await f.upload(made.id, Buffer.alloc(4096))).toMatchObject({ status: 200, body: { state: 'ready', message: '' } });
     await f.api('DELETE', `/images/${made.id}`);
+  });
+
+  it('is left alone by a sweep that looked before it began', async () => {
+    // It knows as little of the upload as the process's own sweep, when that asks between the upload's row and its being at work.
+    const beside = await ImageFixture.start(db.database);
+    try {
+      const made = await f.create({ name: name() });
+      let more = true;
+      const slow = Readable.from((async function* () {
+        while (more) yield await new Promise<Buffer>((done) => setTimeout(() => done(Buffer.alloc(1024, 1)), 20));
+      })());
+      const upload = f.upload(made.id, slow);
+      await waitFor('the upload to run', async () => (await f.image(made.id)).state === 'uploading');
+      await beside.container.get(ImageSweeper).sweep();
+      more = false;
+      expect(await upload).toMatchObject({ status: 200, body: { state: 'ready' } });
+      expect((await f.api('DELETE', `/images/${made.id}`)).status).toBe(204);
+    } finally {
+      await beside.stop();
+    }
   });
 
   it('is stopped by a delete', async () => {

@@ -33,6 +33,8 @@ export class ImageSweeper extends Service {
 
   override async start(): Promise<void> {
     await this.files.prepare();
+    // Later, what bears this process's name is its own, an upload perhaps that begins beside the sweep.
+    await this.settleUploads(this.worker.name);
     await this.sweep();
     this.timer = setInterval(() => {
       this.sweeping = this.sweep().catch((error: unknown) => this.log.warn({ err: error }, 'could not sweep the images'));
@@ -45,7 +47,7 @@ export class ImageSweeper extends Service {
   }
 
   async sweep(): Promise<void> {
-    await this.settleUploads();
+    await this.settleUploads(null);
     for (const { path, imageId } of await this.files.leftovers()) {
       if (!/^[0-9a-f-]{36}$/.test(imageId) || !(await this.images.inWork(this.database.op, imageId))) await this.files.discard([path]);
     }
@@ -54,9 +56,10 @@ export class ImageSweeper extends Service {
     }
   }
 
-  private async settleUploads(): Promise<void> {
+  /** @param forerunner the process whose uploads are over, however lately it was seen */
+  private async settleUploads(forerunner: string | null): Promise<void> {
     await this.database.tx(async (op) => {
-      for (const image of await this.images.abandoned(op, this.worker.name, this.worker.busy)) {
+      for (const image of await this.images.abandoned(op, forerunner, this.worker.busy)) {
         this.log.warn({ imageId: image.id, state: image.state }, 'an upload was interrupted');
         if (image.state === 'deleting') {
           await this.images.remove(op, image.id);

@@ -108,13 +108,13 @@ export class ImageRepository {
     return op.manager.countBy(ImageEntity, { projectId, state: 'uploading' });
   }
 
-  /** Uploads and deletes whose worker is this process's forerunner or silent for long; locked. */
-  async abandoned(op: Op, worker: string, busy: readonly string[]): Promise<ImageEntity[]> {
+  /** Uploads and deletes whose worker is this forerunner of the process, or silent for long; locked. */
+  async abandoned(op: Op, forerunner: string | null, busy: readonly string[]): Promise<ImageEntity[]> {
     const rows = await op.query<{ id: string }>(
       `SELECT id FROM image WHERE (state = 'uploading' OR (state = 'deleting' AND task_id IS NULL)) AND id <> ALL($2::uuid[])
          AND (worker IS NULL OR worker = $1 OR worker_seen_at < now() - make_interval(secs => $3))
        ORDER BY id FOR UPDATE SKIP LOCKED`,
-      [worker, busy, silentSeconds],
+      [forerunner, busy, silentSeconds],
     );
     return rows.length === 0 ? [] : op.manager.findBy(ImageEntity, { id: In(rows.map((r) => r.id)) });
   }
