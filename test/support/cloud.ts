@@ -49,7 +49,8 @@ export class TestCloud {
   ) {
     this.directory = mkdtempSync(`/tmp/vcs-${name}-`);
     chmodSync(this.directory, 0o755);
-    this.subnet = `10.250.${createHash('sha256').update(name).digest().readUInt8(0)}`;
+    const hash = createHash('sha256').update(name).digest();
+    this.subnet = `10.${192 + (hash.readUInt8(0) % 63)}.${hash.readUInt8(1)}`;
     this.namespaces = new TestNamespaces(`t-${name}`);
     this.underlay = this.namespaces.add('net');
     sh('ip', '-n', this.underlay, 'link', 'add', 'name', 'under0', 'type', 'bridge');
