@@ -1,6 +1,7 @@
 import { OpenApiGeneratorV31, OpenAPIRegistry, type RouteConfig, type ZodMediaTypeObject } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import { ref } from './fields';
+import { nullableMembers } from './nullable-members';
 import { type Route, statusesOf } from './route';
 import { isKeyed } from './route-runner';
 
@@ -107,9 +108,16 @@ export const openApiDocument = (routes: readonly Route[], version: string): Open
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer', description: 'An access token (by login) or an API token.' });
   for (const { spec } of routes) registry.registerPath(operation(spec));
-  return new OpenApiGeneratorV31(registry.definitions).generateDocument({
+  const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: { title: 'VC Stack', version, description: 'Projects, networks, volumes and virtual machines. Errors are problem documents (RFC 9457).' },
     servers: [{ url: '/api/v1' }],
   });
+  for (const path of Object.values(document.paths ?? {})) {
+    for (const { requestBody } of Object.values(path) as { requestBody?: { content?: Record<string, { schema?: unknown }> } }[]) {
+      const json = requestBody?.content?.['application/json'];
+      if (json) json.schema = nullableMembers(json.schema);
+    }
+  }
+  return document;
 };
