@@ -14,6 +14,8 @@ const gib = 2 ** 30;
 const bootMs = 8 * minutes;
 /** One distribution boots in every check; all of them with VC_STACK_CHECK_LONG=1 (`bin/check --long`). */
 const long = process.env['VC_STACK_CHECK_LONG'] === '1';
+/** Vendor data before the user's, as cloud-init has it. */
+const everyScript = ['image', 'flavor', 'runcmd', 'script'];
 const matrix: [Suite, Firmware, boolean][] = [
   ['trixie', 'uefi', true],
   ['trixie', 'bios', long],
@@ -29,7 +31,7 @@ describe('Debian, as it is installed from its archive', () => {
     cloud = await TestCloud.start('deb', { computeEnv: { VC_STACK_MODULES__COMPUTE__QEMU__BINARY: soundQemu() } });
     keys = mkdtempSync('/tmp/vcs-keys-');
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(keys, 'id')]);
-    await cloud.api.ok('POST', '/flavors', { name: 'debian', vcpus: 2, memoryBytes: gib, diskBytes: 4 * gib });
+    await cloud.api.ok('POST', '/flavors', { name: 'debian', vcpus: 2, memoryBytes: gib, diskBytes: 4 * gib, vendorData: '#!/bin/sh\necho flavor >> /var/lib/t-runs\n' });
     for (const [name, subnet] of [['front', '10.20.0.0/24'], ['back', '10.30.0.0/24']]) await cloud.api.ok('POST', '/networks?project=default', { name, subnet });
   }, 10 * minutes);
   afterAll(async () => {
@@ -39,7 +41,7 @@ describe('Debian, as it is installed from its archive', () => {
 
   const upload = async (suite: Suite, firmware: Firmware): Promise<string> => {
     const name = `${suite}-${firmware}`;
-    const { id } = await cloud.api.ok<{ id: string }>('POST', '/images?project=default', { name, firmware });
+    const { id } = await cloud.api.ok<{ id: string }>('POST', '/images?project=default', { name, firmware, vendorData: '#!/bin/sh\necho image >> /var/lib/t-runs\n' });
     await cloud.api.ok('PUT', `/images/${id}/content`, readFileSync(debianImage(suite)));
     return name;
   };
@@ -97,7 +99,7 @@ describe('Debian, as it is installed from its archive', () => {
           defaultRoutes: ['10.20.0.1'],
           addresses: { [front?.mac ?? '']: [`${front?.address}/24`], [back?.mac ?? '']: [`${back?.address}/24`] },
           mtu: { [front?.mac ?? '']: 1450, [back?.mac ?? '']: 1450 },
-          runs: ['runcmd', 'script'],
+          runs: everyScript,
         });
         expect(first.rootBytes).toBeGreaterThan(3.5 * gib);
       }, 15 * minutes);
@@ -115,7 +117,7 @@ describe('Debian, as it is installed from its archive', () => {
       (long ? it : it.skip)('comes up with one card', async () => {
         const single = await create(`Single ${suite}`, image, ['back']);
         const [port] = single.ports;
-        expect(await facts(single)).toMatchObject({ hostname: `single-${suite}`, instanceId: single.id, defaultRoutes: ['10.30.0.1'], addresses: { [port?.mac ?? '']: [`${port?.address}/24`] }, runs: ['runcmd', 'script'] });
+        expect(await facts(single)).toMatchObject({ hostname: `single-${suite}`, instanceId: single.id, defaultRoutes: ['10.30.0.1'], addresses: { [port?.mac ?? '']: [`${port?.address}/24`] }, runs: everyScript });
         await remove(single);
       }, 15 * minutes);
 
@@ -127,7 +129,7 @@ describe('Debian, as it is installed from its archive', () => {
           cloudInit: { datasource: expect.stringContaining('ConfigDrive'), errors: [] },
           instanceId: drive.id,
           addresses: { [front?.mac ?? '']: [`${front?.address}/24`], [back?.mac ?? '']: [`${back?.address}/24`] },
-          runs: ['runcmd', 'script'],
+          runs: everyScript,
         });
         await remove(drive);
       }, 15 * minutes);

@@ -146,7 +146,7 @@ export const busyWorld = (me: User, role: World['role']): World => {
     ['medium', 2, 4 * gib, 20 * gib, ''],
     ['large', 8, 32 * gib, 100 * gib, 'Databases'],
     ['memory-optimised-extra-large-with-local-scratch-space-2026-edition', 32, 1536 * gib, 2048 * gib, ''],
-  ].map(([name, vcpus, memoryBytes, diskBytes, description]) => ({ id: randomUUID(), name, vcpus, memoryBytes, diskBytes, description, createdAt: ago(86_400 * 12) }) as Flavor);
+  ].map(([name, vcpus, memoryBytes, diskBytes, description]) => ({ id: randomUUID(), name, vcpus, memoryBytes, diskBytes, description, vendorData: null, createdAt: ago(86_400 * 12) }) as Flavor);
   const hosts = [
     host('hv-01', '10.0.4.11', {}, 0.62),
     host('hv-02', '10.0.4.12', {}, 0.9),
@@ -167,6 +167,7 @@ export const busyWorld = (me: User, role: World['role']): World => {
     sha256: '9f2b'.repeat(16),
     architecture: 'x86_64',
     firmware: 'any',
+    vendorData: null,
     taskId: null,
     createdAt: ago(86_400 * 5),
     ...over,

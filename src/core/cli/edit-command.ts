@@ -9,7 +9,7 @@ export interface Editable {
   /** E.g. `--description <text>`. */
   flags: string;
   description: string;
-  /** Text of the option → value of the member. */
+  /** Text of the option → value of the member, or a promise of it. */
   parse?: (text: string) => unknown;
   /** May be given several times: the member is a list. */
   list?: boolean;
@@ -46,10 +46,11 @@ export const addEdit = (parent: Command, context: CliContext, noun: Noun, member
     else command.option(flags, description);
   }
   return command.action(async (ref: string, options: Record<string, string | string[] | boolean | undefined>) => {
-    const given = members.flatMap(({ member, flags, parse }) => {
+    const given: [string, unknown][] = [];
+    for (const { member, flags, parse } of members) {
       const value = options[attribute(flags)];
-      return value === undefined ? [] : [[member, typeof value === 'string' && parse ? parse(value) : value] as const];
-    });
+      if (value !== undefined) given.push([member, typeof value === 'string' && parse ? await parse(value) : value]);
+    }
     const resolved = await context.resolve(noun.name, ref);
     const path = `${noun.path}/${encodeURIComponent(resolved)}`;
     const body = given.length > 0 ? Object.fromEntries(given) : await inEditor(context, noun, resolved, members);

@@ -68,6 +68,17 @@ describe('vcctl and the server itself', () => {
     await ok('image', 'rename', 'linux', 'debian');
     await ok('image', 'edit', 'debian', '--description', 'twelve');
     expect(await ok('image', 'show', 'debian', '-o', 'jsonpath=$.description')).toBe('twelve\n');
+    const vendorData = '#cloud-config\ntimezone: Europe/Zürich';
+    writeFileSync(join(stack.directory, 'vendor.yaml'), vendorData);
+    writeFileSync(join(stack.directory, 'binary'), Buffer.from([0x1f, 0x8b, 0xff]));
+    for (const [noun, name] of [['image', 'debian'], ['flavor', 'small']] as const) {
+      await ok(noun, 'edit', name, '--vendor-data', join(stack.directory, 'vendor.yaml'));
+      expect(JSON.parse(await ok(noun, 'show', name, '-o', 'json'))).toMatchObject({ vendorData });
+      expect(await ok(noun, 'show', name)).toMatch(/Vendor data\s+#cloud-config/);
+      expect(await vcctl(noun, 'edit', name, '--vendor-data', join(stack.directory, 'binary'))).toMatchObject({ code: 2, err: expect.stringContaining('is no text in UTF-8') });
+      await ok(noun, 'edit', name, '--vendor-data', '');
+      expect(JSON.parse(await ok(noun, 'show', name, '-o', 'json'))).toMatchObject({ vendorData: null });
+    }
     const project = (await ok('project', 'show', 'default', '-o', 'jsonpath=$.id')).trim();
     for (const name of ['web', 'db']) {
       await stack.db.database.query(

@@ -110,7 +110,7 @@ export class ImageFixture {
     if (this.ownsDir) rmSync(this.stateDir, { recursive: true, force: true });
   }
 
-  async api<T = Image & { code: string; detail: string }>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object, as = 'alice'): Promise<Answer<T>> {
+  async api<T = Image & { code: string; detail: string }>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object, as = 'alice'): Promise<Answer<T>> {
     return this.send(method, path, body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }, as);
   }
 
@@ -138,7 +138,7 @@ export class ImageFixture {
     return join(this.stateDir, 'images', `${sha256}.raw`);
   }
 
-  private async send<T>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, init: { body: string | Buffer | Readable; headers: Record<string, string> } | undefined, as: string): Promise<Answer<T>> {
+  private async send<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, init: { body: string | Buffer | Readable; headers: Record<string, string> } | undefined, as: string): Promise<Answer<T>> {
     const response = await request(`${this.container.get(HttpServer).address}/api/v1${path}`, {
       method,
       dispatcher: this.agent,

@@ -12,7 +12,7 @@ import { ImageSweeper } from '../../../src/modules/image/management/image-sweepe
 import { imageEntities } from '../../../src/modules/image/management/image.entities';
 import { storageEntities } from '../../../src/modules/storage/management/storage.entities';
 import { Volumes } from '../../../src/modules/storage/contract/storage.ports';
-import { Images } from '../../../src/modules/image/contract/image.ports';
+import { Images, type UsableImage } from '../../../src/modules/image/contract/image.ports';
 import { projectA, projectB } from '../../support/http';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { waitFor } from '../../support/wait-for';
@@ -78,6 +78,25 @@ describe('upload', () => {
     const ready = await db.database.tx((op) => f.container.get(Images).requireReady(op, made.projectId, made.id));
     expect(ready.firmware).toBe('uefi');
     await expect(f.create({ name: name(), firmware: 'coreboot' })).rejects.toThrow(/firmware/);
+  });
+
+  it('keeps vendor data for guests of the image, which its owner may change, and tells it to no event', async () => {
+    const vendorData = '#cloud-config\ntimezone: Europe/Zürich\n';
+    expect(await f.create({ name: name() })).toMatchObject({ vendorData: null });
+    const made = await f.create({ name: name(), vendorData });
+    await f.upload(made.id, Buffer.alloc(4096, 7));
+    const ready = (): Promise<UsableImage> => f.container.get(Images).requireReady(db.database.op, made.projectId, made.id);
+    expect(await ready()).toMatchObject({ vendorData });
+    expect(await f.api('PATCH', `/images/${made.id}`, { vendorData: '#!/bin/sh\n' })).toMatchObject({ status: 200, body: { name: made.name, vendorData: '#!/bin/sh\n' } });
+    expect(await ready()).toMatchObject({ vendorData: '#!/bin/sh\n' });
+    expect((await f.api('PATCH', `/images/${made.id}`, { vendorData: null })).body.vendorData).toBeNull();
+    expect(await ready()).toMatchObject({ vendorData: '' });
+    for (const [wrong, code] of [['ü'.repeat(32_769), 'too_long'], ['#!/bin/sh\0', 'control_characters']]) {
+      expect(await f.api('PATCH', `/images/${made.id}`, { vendorData: wrong })).toMatchObject({ status: 422, body: { errors: [{ path: 'body.vendorData', code }] } });
+    }
+    const told = await db.database.query<{ data: object }>(`SELECT data FROM outbox WHERE subject ->> 'id' = $1`, [made.id]);
+    expect(told.length).toBeGreaterThan(0);
+    expect(told.filter(({ data }) => 'vendorData' in data)).toEqual([]);
   });
 
   it.each([

@@ -74,7 +74,10 @@ export class FlavorCommands implements CliRegistrar {
       .argument('<flavor>', 'name or id')
       .action(async (ref: string) => context.show(await context.get<Flavor>('flavor', ref), view));
     addRename(flavor, context, flavorNoun);
-    addEdit(flavor, context, flavorNoun, [{ member: 'description', flags: '--description <text>', description: 'what it is for' }]);
+    addEdit(flavor, context, flavorNoun, [
+      { member: 'description', flags: '--description <text>', description: 'what it is for' },
+      { member: 'vendorData', flags: '--vendor-data <file>', description: "given to guests made from now on; '' for none", parse: (file) => (file === '' ? null : readVendorData(file)) },
+    ]);
     addDelete(flavor, context, flavorNoun, { description: 'delete flavors; instances made with them keep their size' });
   }
 }

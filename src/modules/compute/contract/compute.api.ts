@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/fields';
 import { pageQuery } from '../../../core/http/pagination';
+import { vendorData } from '../../image/contract/vendor-data';
 import { driveForms } from '../../network/contract/drive-forms';
 
-/** Of user data and of vendor data, as the user gave them. */
-export const maxGuestDataBytes = 65_536;
-const utf8Bytes = (text: unknown): number => new TextEncoder().encode(String(text)).length;
+/** Of user data, as the user gave it. */
+export const maxUserDataBytes = 65_536;
 
 export const createFlavor = z.strictObject({
   name: field.displayName,
@@ -14,16 +14,10 @@ export const createFlavor = z.strictObject({
   memoryBytes: field.bytes.min(64 * 1024 * 1024).multipleOf(1024 * 1024),
   /** Root disk; 0 means as large as the image. */
   diskBytes: field.bytes.multipleOf(1024 * 1024).default(0),
-  /** Given to every guest of this flavor beside its user data, in one of cloud-init's forms, as text. Its users can read it. Null for none. */
-  vendorData: z
-    .string()
-    .refine((text) => utf8Bytes(text) <= maxGuestDataBytes, { error: (issue) => `at most ${maxGuestDataBytes} bytes; this has ${utf8Bytes(issue.input)}`, params: { code: 'too_long' } })
-    .refine((text) => !text.includes('\u0000'), { error: 'NUL is not allowed', params: { code: 'control_characters' } })
-    .nullable()
-    .default(null),
+  vendorData: vendorData.default(null),
 });
 /** Sizes stay: instances were made with them. */
-export const updateFlavor = z.strictObject({ name: field.displayName.optional(), description: field.description.optional() });
+export const updateFlavor = z.strictObject({ name: field.displayName.optional(), description: field.description.optional(), vendorData: vendorData.optional() });
 export const flavor = createFlavor.extend({ id: field.id, createdAt: field.timestamp, description: z.string(), vendorData: z.string().nullable() });
 
 export const createSshKey = z.strictObject({ name: field.displayName, publicKey: z.string().max(16_384) });

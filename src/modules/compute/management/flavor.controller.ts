@@ -27,7 +27,7 @@ export class FlavorController extends Controller {
       ),
       route({ method: 'GET', path: '/flavors/:ref', summary: 'Show a flavor', tag: 'Flavors', scope: 'self', permission: 'flavor:read', reason, params, response: flavor }, (req) => this.flavors.get(req.op, req.params.ref)),
       route(
-        { method: 'PATCH', path: '/flavors/:ref', summary: 'Rename or describe a flavor', tag: 'Flavors', scope: 'global', permission: 'flavor:update', params, body: updateFlavor, response: flavor },
+        { method: 'PATCH', path: '/flavors/:ref', summary: 'Change name, description or vendor data of a flavor', tag: 'Flavors', scope: 'global', permission: 'flavor:update', params, body: updateFlavor, response: flavor },
         (req) => this.flavors.update(req.op, req.params.ref, req.body),
       ),
       route(

@@ -30,7 +30,7 @@ export class FlavorRepository {
   }
 
   /** Throws 409 `name_taken`; the transaction is lost then. */
-  async update(op: Op, id: string, changes: Partial<Pick<FlavorEntity, 'name' | 'description'>>): Promise<void> {
+  async update(op: Op, id: string, changes: Partial<Pick<FlavorEntity, 'name' | 'description' | 'vendorData'>>): Promise<void> {
     await updateRow(op, FlavorEntity, id, changes).catch((error: unknown) => {
       throw violatedUnique(error) === 'flavor_name_key' ? nameTaken('flavor', changes.name ?? '') : error;
     });

@@ -43,7 +43,11 @@ export class FlavorService {
   /** Changes what was given. 409 `name_taken`. */
   async update(op: Op, ref: string, input: z.output<typeof updateFlavor>): Promise<Flavor> {
     const flavor = await this.require(op, ref);
-    const changes = { ...(input.name !== undefined && { name: input.name }), ...(input.description !== undefined && { description: input.description }) };
+    const changes = {
+      ...(input.name !== undefined && { name: input.name }),
+      ...(input.description !== undefined && { description: input.description }),
+      ...(input.vendorData !== undefined && { vendorData: input.vendorData ?? '' }),
+    };
     if (Object.keys(changes).length === 0) return present(flavor);
     await this.flavors.update(op, flavor.id, changes);
     const changed = { ...flavor, ...changes };

@@ -12,7 +12,7 @@ import { Images } from '../../image/contract/image.ports';
 import { InstancePorts } from '../../network/contract/network.ports';
 import { PlacementRefusal } from '../../scheduler/contract/placement-refusal';
 import { Placement } from '../../scheduler/contract/scheduler.ports';
-import { maxGuestDataBytes, type createInstance, type createInstances, type Instance, type instanceCheck } from '../contract/compute.api';
+import { maxUserDataBytes, type createInstance, type createInstances, type Instance, type instanceCheck } from '../contract/compute.api';
 import { FlavorService } from './flavor.service';
 import { hostIdOf } from './host-ref';
 import { hostnamesFrom } from './hostname';
@@ -100,7 +100,7 @@ export class InstanceCreation {
     const [taken] = await this.instances.namesTaken(op, project.id, names);
     if (taken !== undefined) throw nameTaken('instance', taken);
     const userDataBytes = Buffer.byteLength(input.userData ?? '', 'base64');
-    if (userDataBytes > maxGuestDataBytes) throw unprocessable('body.userData', 'too_long', `User data may have ${maxGuestDataBytes} bytes at most; this has ${userDataBytes}.`);
+    if (userDataBytes > maxUserDataBytes) throw unprocessable('body.userData', 'too_long', `User data may have ${maxUserDataBytes} bytes at most; this has ${userDataBytes}.`);
     const flavor = await this.flavors.require(op, input.flavor);
     const image = await this.images.requireReady(op, project.id, input.image);
     const wanted = input.networks.map(({ network, address, defaultRoute }) => ({ network, ...(address != null && { address }), ...(defaultRoute === true && { defaultRoute }) }));

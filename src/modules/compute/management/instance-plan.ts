@@ -3,6 +3,7 @@ import type { UsableImage } from '../../image/contract/image.ports';
 import type { FlavorEntity } from './flavor.entity';
 import { hostnameFrom } from './hostname';
 import type { InstanceEntity } from './instance.entity';
+import { vendorDataOf } from './vendor-data';
 
 /** What is decided of instances before any is recorded. */
 export interface InstancePlan {
@@ -32,7 +33,7 @@ export const instanceOf = (name: string, { flavor, image, ...plan }: InstancePla
     flavorName: flavor.name,
     vcpus: flavor.vcpus,
     memoryBytes: flavor.memoryBytes,
-    vendorData: flavor.vendorData,
+    vendorData: vendorDataOf({ image: image.vendorData, flavor: flavor.vendorData }),
     diskBytes: Math.max(flavor.diskBytes, image.virtualBytes),
     imageId: image.id,
     imageName: image.name,

@@ -8,6 +8,7 @@ import { formatBytes, formatTime, moment } from '../../../core/cli/format';
 import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
 import { projectNames } from '../../../core/cli/names-by-id';
 import { nounCommand, type Noun } from '../../../core/cli/noun';
+import { readText } from '../../../core/cli/read-file';
 import { fact, type Section } from '../../../core/cli/sections';
 import type { Image } from '../contract/image.api';
 
@@ -20,10 +21,15 @@ interface ImportOptions {
   checksum?: string;
   format?: string;
   firmware?: string;
+  vendorData?: string;
   description?: string;
   public?: boolean;
   wait?: boolean;
 }
+
+/** As the API has it. */
+const maxVendorDataBytes = 65_536;
+const readVendorData = (file: string): Promise<string> => readText(file, '--vendor-data', maxVendorDataBytes);
 
 const toneOf = (image: Image): Tone => (image.state === 'ready' ? 'good' : image.state === 'error' ? 'bad' : 'busy');
 const sizeOf = (bytes: number | null): string => (bytes === null ? '' : formatBytes(bytes));
@@ -54,6 +60,7 @@ const view =
         fact('SHA-256', i.sha256),
         fact('Architecture', i.architecture),
         fact('Firmware', i.firmware),
+        ...(i.vendorData ? [fact('Vendor data', i.vendorData)] : []),
         fact('Public', i.public ? 'yes, in all projects' : 'no'),
         ...(project === undefined ? [] : [fact('Project', project)]),
         ...(i.taskId === null ? [] : [fact('Task', i.taskId)]),
@@ -78,6 +85,7 @@ export class ImageCommands implements CliRegistrar {
       .option('--checksum <digest>', 'sha256:<hex> or sha512:<hex> of the bytes as sent')
       .addOption(choice(new Option('--format <format>', 'raw or qcow2; told by its header when missing'), ['raw', 'qcow2']))
       .addOption(choice(new Option('--firmware <firmware>', 'bios or uefi, when the disk boots by one only: then it runs only on hosts that have it'), ['bios', 'uefi']))
+      .option('--vendor-data <file>', 'given to every guest of this image beside its user data: text in one of the forms of cloud-init')
       .option('--description <text>')
       .option('--public', 'visible in all projects (admins only)')
       .option('-w, --wait', 'with --url: show each step and return when it is ready (always so with --file)')
@@ -96,15 +104,18 @@ export class ImageCommands implements CliRegistrar {
         context.show(found, view(projects.get(found.projectId)));
       });
     addRename(image, context, imageNoun);
-    addEdit(image, context, imageNoun, [{ member: 'description', flags: '--description <text>', description: 'what is on it' }]);
+    addEdit(image, context, imageNoun, [
+      { member: 'description', flags: '--description <text>', description: 'what is on it' },
+      { member: 'vendorData', flags: '--vendor-data <file>', description: "given to guests made from now on; '' for none", parse: (file) => (file === '' ? null : readVendorData(file)) },
+    ]);
     addDelete(image, context, imageNoun, { description: 'delete images; instances made of them are not touched', task: true });
   }
 }
 
 const importImage = async (context: CliContext, options: ImportOptions): Promise<Image> => {
-  const { file, url, name, wait, ...facts } = options;
+  const { file, url, name, wait, vendorData, ...facts } = options;
   if ((file === undefined) === (url === undefined)) throw usageFailure('name one of --file and --url');
-  const body = { name, ...facts, ...(url !== undefined && { url }) };
+  const body = { name, ...facts, ...(vendorData !== undefined && { vendorData: await readVendorData(vendorData) }), ...(url !== undefined && { url }) };
   const created = await context.request<Image>('POST', '/images', { query: { project: context.project() }, body });
   if (file === undefined) return wait ? settled(context, created) : created;
   const uploaded = await uploadInto(context, created, file);

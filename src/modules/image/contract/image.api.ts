@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/fields';
+import { vendorData } from './vendor-data';
 
 export const imageFormats = ['raw', 'qcow2'] as const;
 /** What boots the disk: `any` leaves it to the host's VMM; the others are placed only where a VMM has it. */
@@ -23,10 +24,11 @@ export const createImage = z.strictObject({
   /** Told by the header when absent. */
   format: z.enum(imageFormats).optional(),
   firmware: z.enum(imageFirmwares).default('any'),
+  vendorData: vendorData.default(null),
   /** Visible in all projects; admins only. */
   public: z.boolean().default(false),
 });
-export const updateImage = z.strictObject({ name: field.displayName.optional(), description: field.description.optional() });
+export const updateImage = z.strictObject({ name: field.displayName.optional(), description: field.description.optional(), vendorData: vendorData.optional() });
 export const image = z.object({
   id: field.id,
   projectId: field.id,
@@ -44,6 +46,7 @@ export const image = z.object({
   sha256: z.string().nullable(),
   architecture: z.string(),
   firmware: z.enum(imageFirmwares),
+  vendorData: z.string().nullable(),
   taskId: field.id.nullable(),
   createdAt: field.timestamp,
 });

@@ -9,6 +9,8 @@ export interface UsableImage {
   architecture: string;
   /** What boots it: `any` leaves it to the host's VMM. */
   firmware: 'any' | 'bios' | 'uefi';
+  /** Text for its guests, empty for none. */
+  vendorData: string;
 }
 
 /** Port (management half). */

@@ -38,7 +38,7 @@ export class ImageController extends Controller {
         this.images.get(req.op, req.access, req.project?.id, req.params.ref),
       ),
       route(
-        { method: 'PATCH', path: '/images/:ref', summary: 'Rename or describe an image', tag, scope: 'resource', permission: 'image:update', params, query, body: updateImage, response: image },
+        { method: 'PATCH', path: '/images/:ref', summary: 'Change name, description or vendor data of an image', tag, scope: 'resource', permission: 'image:update', params, query, body: updateImage, response: image },
         (req) => this.images.update(req.op, req.access, req.project?.id, req.params.ref, req.body),
       ),
       route(

@@ -26,6 +26,8 @@ export class ImageEntity {
   @Column('text', { nullable: true }) sha256!: string | null;
   @Column('text') architecture!: string;
   @Column('text') firmware!: Image['firmware'];
+  /** Text, empty for none. */
+  @Column('text', { name: 'vendor_data' }) vendorData!: string;
   @Column('text', { nullable: true }) phase!: ImportPhase | null;
   @Column('text', { name: 'failure_code', nullable: true }) failureCode!: string | null;
   @Column('uuid', { name: 'task_id', nullable: true }) taskId!: string | null;

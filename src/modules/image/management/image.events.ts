@@ -9,6 +9,7 @@ export class ImageEvents {
   constructor(private readonly outbox: Outbox) {}
 
   async changed(op: Op, what: 'created' | 'updated' | 'deleted', image: ImageEntity): Promise<void> {
-    await this.outbox.publish(op, { type: `image.${what}`, projectId: image.projectId, everyone: image.public, subject: { kind: 'image', id: image.id }, data: { ...presentImage(image) } });
+    const { vendorData: _long, ...data } = presentImage(image);
+    await this.outbox.publish(op, { type: `image.${what}`, projectId: image.projectId, everyone: image.public, subject: { kind: 'image', id: image.id }, data });
   }
 }

@@ -18,9 +18,9 @@ export class ImageRepository {
   /** False when the project has one of this name. */
   async insert(op: Op, i: ImageEntity): Promise<boolean> {
     const rows: unknown[] = await op.query(
-      `INSERT INTO image (id, project_id, name, description, state, message, public, url, checksum, claimed_format, architecture, firmware, phase, created_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT ON CONSTRAINT image_name DO NOTHING RETURNING id`,
-      [i.id, i.projectId, i.name, i.description, i.state, i.message, i.public, i.url, i.checksum, i.claimedFormat, i.architecture, i.firmware, i.phase, i.createdAt],
+      `INSERT INTO image (id, project_id, name, description, state, message, public, url, checksum, claimed_format, architecture, firmware, vendor_data, phase, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT ON CONSTRAINT image_name DO NOTHING RETURNING id`,
+      [i.id, i.projectId, i.name, i.description, i.state, i.message, i.public, i.url, i.checksum, i.claimedFormat, i.architecture, i.firmware, i.vendorData, i.phase, i.createdAt],
     );
     return rows.length === 1;
   }
@@ -55,7 +55,7 @@ export class ImageRepository {
   }
 
   /** What its owner may change of it. Throws 409 `name_taken`; the transaction is lost then. */
-  async edit(op: Op, id: string, changes: Partial<Pick<ImageEntity, 'name' | 'description'>>): Promise<void> {
+  async edit(op: Op, id: string, changes: Partial<Pick<ImageEntity, 'name' | 'description' | 'vendorData'>>): Promise<void> {
     await updateRow(op, ImageEntity, id, changes).catch((error: unknown) => {
       throw violatedUnique(error) === 'image_name' ? nameTaken('image', changes.name ?? '') : error;
     });

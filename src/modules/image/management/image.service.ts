@@ -69,6 +69,7 @@ export class ImageService {
       sha256: null,
       architecture: 'x86_64',
       firmware: input.firmware,
+      vendorData: input.vendorData ?? '',
       phase: input.url === undefined ? null : 'fetching',
       failureCode: null,
       taskId: null,
@@ -101,7 +102,11 @@ export class ImageService {
   async update(op: Op, access: Access, projectId: string | undefined, ref: string, input: z.output<typeof updateImage>): Promise<Image> {
     const image = await this.find(op, access, projectId, ref);
     this.assertOwn(image, access, ref);
-    const changes = { ...(input.name !== undefined && { name: input.name }), ...(input.description !== undefined && { description: input.description }) };
+    const changes = {
+      ...(input.name !== undefined && { name: input.name }),
+      ...(input.description !== undefined && { description: input.description }),
+      ...(input.vendorData !== undefined && { vendorData: input.vendorData ?? '' }),
+    };
     if (Object.keys(changes).length === 0) return presentImage(image);
     await this.images.edit(op, image.id, changes);
     const changed = { ...image, ...changes };

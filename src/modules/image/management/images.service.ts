@@ -44,4 +44,4 @@ export class ImagesService extends Images {
 }
 
 const usableFrom = (i: ImageEntity): UsableImage | null =>
-  i.state === 'ready' && i.virtualBytes !== null && i.sha256 !== null ? { id: i.id, name: i.name, virtualBytes: i.virtualBytes, sha256: i.sha256, architecture: i.architecture, firmware: i.firmware } : null;
+  i.state === 'ready' && i.virtualBytes !== null && i.sha256 !== null ? { id: i.id, name: i.name, virtualBytes: i.virtualBytes, sha256: i.sha256, architecture: i.architecture, firmware: i.firmware, vendorData: i.vendorData } : null;
