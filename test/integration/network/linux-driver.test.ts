@@ -284,6 +284,17 @@ describe('the way out', () => {
     expect(await answers(a, far)).toBe(true);
   });
 
+  it("is closed while the address of one of the cloud's machines is not found, but for what the operator allows", async () => {
+    const known = (): unknown => (JSON.parse(readFileSync(join(lab.dir, 'state/network/linux.json'), 'utf8')) as { machines: unknown }).machines;
+    await lab.apply(document(everything(), { ...plainEgress, hosts: ['hv-09.invalid', 'localhost'] }));
+    expect(await answers(a, far)).toBe(false);
+    expect(known()).toEqual({ localhost: ['127.0.0.1'] });
+    await lab.apply(document(everything(), { ...plainEgress, hosts: ['hv-09.invalid'], allow: [`${far}/32`] }));
+    expect(await answers(a, far)).toBe(true);
+    await lab.apply(document(everything(), { ...plainEgress, hosts: ['localhost'] }));
+    expect(await answers(a, far)).toBe(true);
+  });
+
   it('follows what the operator allows and denies', async () => {
     await lab.apply(document(everything(), { ...plainEgress, deny: ['203.0.113.0/24'], allow: ['198.51.100.3/32', '198.51.100.2/32', '192.0.2.64/26'] }));
     expect(await answers(a, far)).toBe(false);

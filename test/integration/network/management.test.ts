@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { HealthChecks } from '../../../src/core/http/health-checks';
 import { Problem } from '../../../src/core/errors/problem';
 import { usableCount, parseSubnet } from '../../../src/modules/network/contract/ipv4';
 import { NetworkFixture } from './network-fixture';
@@ -283,6 +284,39 @@ describe('host documents', () => {
     expect(await list(['admin'])).toMatchObject([{ state: 'error', message: 'drifted' }]);
     await f.db.database.tx((op) => f.sink.accept(op, host, { generation: 1, failed: [] }));
     expect(await list()).toMatchObject([{ state: 'active', message: '' }]);
+  });
+
+  it('say whether guests of the host have a way out', async () => {
+    const host = randomUUID();
+    const report = (unknownMachines?: string[]): Promise<void> => f.db.database.tx((op) => f.sink.accept(op, host, { generation: 1, failed: [], ...(unknownMachines && { unknownMachines }) }));
+    await report();
+    expect(f.conditions.of(host)).toEqual([]);
+    await report(['hv-09.example', 'hv-10.example']);
+    expect(f.conditions.of(host)).toMatchObject([{ type: 'GuestEgress', status: 'false', message: expect.stringContaining('hv-09.example, hv-10.example') }]);
+    await report([]);
+    expect(f.conditions.of(host)).toMatchObject([{ type: 'GuestEgress', status: 'true' }]);
+  });
+
+  it('show it where management processes are told different things of the way out', async () => {
+    const health = new HealthChecks();
+    const [mine, same, other] = [f.agreement({ deny: ['10.0.0.0/8'] }, health), f.agreement({ deny: ['10.0.0.0/8'] }, new HealthChecks()), f.agreement({}, new HealthChecks())];
+    const shown = async (): Promise<unknown> => {
+      await mine.look();
+      // The page keeps an answer for a second: asked anew, it looks anew.
+      mine.start();
+      return (await health.report()).checks['guest-egress'];
+    };
+    await same.look();
+    expect(await shown()).toEqual({ status: 'healthy' });
+    await other.look();
+    expect(await shown()).toEqual({ status: 'degraded', message: expect.stringContaining('network.guestEgress') });
+    await other.stop();
+    expect(await shown()).toEqual({ status: 'healthy' });
+    await other.look();
+    await f.db.database.query(`UPDATE guest_egress_setting SET seen_at = now() - interval '1 minute'`);
+    expect(await shown()).toEqual({ status: 'healthy' });
+    await mine.stop();
+    expect(await f.db.database.query('SELECT 1 FROM guest_egress_setting')).toEqual([]);
   });
 
   describe('are given again', () => {

@@ -10,6 +10,8 @@ import { createNetwork } from '../../../src/modules/network/contract/network.api
 import { networkConfigSchema } from '../../../src/modules/network/contract/network.config';
 import { AddressRepository } from '../../../src/modules/network/management/address.repository';
 import { BehindHostsReconciler } from '../../../src/modules/network/management/behind-hosts.reconciler';
+import { GuestEgressAgreement } from '../../../src/modules/network/management/guest-egress-agreement';
+import { GuestEgressSettingRepository } from '../../../src/modules/network/management/guest-egress-setting.repository';
 import { HostGenerationRepository } from '../../../src/modules/network/management/host-generation.repository';
 import { HostSync } from '../../../src/modules/network/management/host-sync.service';
 import { networkEntities } from '../../../src/modules/network/management/network.entities';
@@ -26,7 +28,9 @@ import { NetworkHostBehind1764300800001 } from '../../../migrations/176430080000
 import { NetworkHostReported1764300800002 } from '../../../migrations/1764300800002-network-host-reported';
 import { NetworkGuestEgress1764300800003 } from '../../../migrations/1764300800003-network-guest-egress';
 import { NetworkDefaultRoute1764300800020 } from '../../../migrations/1764300800020-network-default-route';
-import { Hosts, type SchedulableHost } from '../../../src/modules/host/contract/host.ports';
+import { HostConditionNotes, Hosts, type HostConditionFact, type SchedulableHost } from '../../../src/modules/host/contract/host.ports';
+import { NetworkGuestEgressSetting1764300800030 } from '../../../migrations/1764300800030-network-guest-egress-setting';
+import { HealthChecks } from '../../../src/core/http/health-checks';
 import { GuestEgress } from '../../../src/modules/network/management/guest-egress';
 import { quietLogging } from '../../support/workflow-harness';
 import { RecordedWorkflows } from '../../support/recorded-workflows';
@@ -37,6 +41,19 @@ class RecordedOutbox extends Outbox {
 
   override publish(_op: Op, event: LiveEvent): Promise<void> {
     this.events.push(event);
+    return Promise.resolve();
+  }
+}
+
+class NotedConditions extends HostConditionNotes {
+  private readonly noted = new Map<string, HostConditionFact[]>();
+
+  of(hostId: string): HostConditionFact[] {
+    return this.noted.get(hostId) ?? [];
+  }
+
+  override apply(_op: Op, hostId: string, changes: HostConditionFact[]): Promise<void> {
+    this.noted.set(hostId, changes);
     return Promise.resolve();
   }
 }
@@ -79,6 +96,8 @@ export class NetworkFixture {
   readonly sync: HostSync;
   readonly hosts = new ReadyHosts();
   readonly reconciler: BehindHostsReconciler;
+  readonly health = new HealthChecks();
+  readonly conditions = new NotedConditions();
 
   private constructor(
     readonly db: TestDatabase,
@@ -91,12 +110,18 @@ export class NetworkFixture {
     this.ports = new PostgresInstancePorts(networks, ports, new AddressRepository(), this.generations, egress, config);
     this.sync = new HostSync(this.workflows, new SyncHostWorkflow(this.ports));
     this.service = new NetworkService(networks, ports, new NetworkEvents(this.outbox), new AnyProject(), this.sync, config);
-    this.sink = new NetworkObservedSink(this.generations, ports);
-    this.reconciler = new BehindHostsReconciler(db.database, this.hosts, egress, this.generations, this.sync, quietLogging());
+    this.sink = new NetworkObservedSink(this.generations, ports, this.conditions);
+    this.reconciler = new BehindHostsReconciler(db.database, this.hosts, egress, this.agreement(), this.generations, this.sync, quietLogging());
+  }
+
+  /** Of one more management process with this setting. */
+  agreement(guestEgress: object = {}, health = this.health): GuestEgressAgreement {
+    const config = new Config(coreConfigSchema.parse({}), { network: networkConfigSchema.parse({ guestEgress }) });
+    return new GuestEgressAgreement(this.db.database, new GuestEgressSettingRepository(), config, health, quietLogging());
   }
 
   static async start(options: { cooldownSeconds?: number } = {}): Promise<NetworkFixture> {
-    const db = await startTestDatabase({ entities: networkEntities, migrations: [NetworkNetworks1764300800000, NetworkHostBehind1764300800001, NetworkHostReported1764300800002, NetworkGuestEgress1764300800003, NetworkDefaultRoute1764300800020], pool: 60 });
+    const db = await startTestDatabase({ entities: networkEntities, migrations: [NetworkNetworks1764300800000, NetworkHostBehind1764300800001, NetworkHostReported1764300800002, NetworkGuestEgress1764300800003, NetworkDefaultRoute1764300800020, NetworkGuestEgressSetting1764300800030], pool: 60 });
     return new NetworkFixture(db, options.cooldownSeconds ?? 60);
   }
 

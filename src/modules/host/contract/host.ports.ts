@@ -26,6 +26,22 @@ export abstract class Hosts {
   abstract names(op: Op, ids: string[]): Promise<Map<string, string>>;
 }
 
+/** What is known of a host's fitness; `type` has one owner that alone writes it. */
+export interface HostConditionFact {
+  type: string;
+  status: 'true' | 'false' | 'unknown';
+  /** CamelCase word for programs. */
+  reason: string;
+  /** Sentence for people. */
+  message: string;
+}
+
+/** Port: other modules tell operators what they know of a host (management half). Only the host module's own conditions decide whether it takes instances. */
+export abstract class HostConditionNotes {
+  /** Writes what differs. `op` must be a transaction; it locks the host's row. Does nothing for a host that is gone. */
+  abstract apply(op: Op, hostId: string, changes: HostConditionFact[]): Promise<void>;
+}
+
 /** Port that other modules implement (management half, any number of them): what keeps a host from being removed. */
 export abstract class HostUsage {
   /** The first `limit` of those on the host, and how many there are. */

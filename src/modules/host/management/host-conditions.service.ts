@@ -1,19 +1,22 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
 import { Outbox } from '../../../core/events/outbox';
+import { HostConditionNotes } from '../contract/host.ports';
 import { type ConditionFact, judge } from './host-state';
 import { HostRepository } from './host.repository';
 
 /** The one way to change a host's conditions: the state follows in the same transaction, and live clients hear of it when it changed. */
 @injectable()
-export class HostConditions {
+export class HostConditions extends HostConditionNotes {
   constructor(
     private readonly hosts: HostRepository,
     private readonly outbox: Outbox,
-  ) {}
+  ) {
+    super();
+  }
 
   /** Writes only what differs. `op` must be a transaction. Does nothing for a host that is gone. */
-  async apply(op: Op, hostId: string, changes: ConditionFact[]): Promise<void> {
+  override async apply(op: Op, hostId: string, changes: ConditionFact[]): Promise<void> {
     const host = await this.hosts.lock(op, hostId);
     if (!host) return;
     const facts = new Map<string, ConditionFact>((await this.hosts.conditions(op, [hostId])).map((c) => [c.type, c]));

@@ -1,22 +1,16 @@
 import type { HostState } from '../contract/host.api';
+import type { HostConditionFact } from '../contract/host.ports';
 
-export type ConditionStatus = 'true' | 'false' | 'unknown';
+export type ConditionStatus = HostConditionFact['status'];
 
 /**
  * What is known of a host, each with one owner that alone writes it: `Enrolled` (enrolment), `Heartbeat` (liveness), `Clock` (heartbeat),
- * `Vmm`, `VmmSound`, `Storage` and `Cgroup` (inventory), `Maintenance` (operator).
+ * `Vmm`, `VmmSound`, `Storage` and `Cgroup` (inventory), `Maintenance` (operator). Other modules add theirs by `HostConditionNotes`.
  */
 export const conditionTypes = ['Enrolled', 'Heartbeat', 'Clock', 'Vmm', 'VmmSound', 'Storage', 'Cgroup', 'Maintenance'] as const;
 export type ConditionType = (typeof conditionTypes)[number];
 
-export interface ConditionFact {
-  type: string;
-  status: ConditionStatus;
-  /** CamelCase word for programs. */
-  reason: string;
-  /** Sentence for people. */
-  message: string;
-}
+export type ConditionFact = HostConditionFact;
 
 export interface HostJudgement {
   state: HostState;

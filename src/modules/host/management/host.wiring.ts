@@ -1,6 +1,6 @@
 import type { ManagementWiring } from '../../../core/app/module-manifest';
 import { NodeRegistry } from '../../../core/m2m/node-registry';
-import { Hosts } from '../contract/host.ports';
+import { HostConditionNotes, Hosts } from '../contract/host.ports';
 import { HostConditions } from './host-conditions.service';
 import { HostReader } from './host-reader.service';
 import { HostRegistry } from './host-registry.service';
@@ -22,6 +22,7 @@ export const hostWiring: ManagementWiring = {
     for (const part of [...parts, ...controllers]) bind<object>(part).toSelf().inSingletonScope();
     bind(NodeRegistry).to(HostRegistry).inSingletonScope();
     bind(Hosts).to(HostReader).inSingletonScope();
+    bind(HostConditionNotes).toService(HostConditions);
   },
   controllers,
   workflows: [TestHostWorkflow],

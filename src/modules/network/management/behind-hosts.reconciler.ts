@@ -5,6 +5,7 @@ import { Database } from '../../../core/db/database';
 import { Logging } from '../../../core/telemetry/logging';
 import { Hosts } from '../../host/contract/host.ports';
 import { digestOf, GuestEgress } from './guest-egress';
+import { GuestEgressAgreement } from './guest-egress-agreement';
 import { HostGenerationRepository } from './host-generation.repository';
 import { HostSync } from './host-sync.service';
 
@@ -24,6 +25,7 @@ export class BehindHostsReconciler extends Service {
     private readonly database: Database,
     private readonly hosts: Hosts,
     private readonly egress: GuestEgress,
+    private readonly agreement: GuestEgressAgreement,
     private readonly generations: HostGenerationRepository,
     private readonly sync: HostSync,
     logging: Logging,
@@ -33,6 +35,7 @@ export class BehindHostsReconciler extends Service {
   }
 
   override async start(): Promise<void> {
+    this.agreement.start();
     this.schedule();
     await Promise.resolve();
   }
@@ -41,9 +44,11 @@ export class BehindHostsReconciler extends Service {
     clearTimeout(this.timer);
     this.timer = undefined;
     await this.running;
+    await this.agreement.stop();
   }
 
   async round(): Promise<void> {
+    await this.agreement.look();
     const hosts = await this.hosts.all(this.database.op);
     const egress = digestOf(this.egress.of(hosts));
     const heard = hosts.filter(({ state }) => state !== 'unknown').map(({ id }) => id);

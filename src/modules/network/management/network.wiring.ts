@@ -4,6 +4,8 @@ import { InstancePorts } from '../contract/network.ports';
 import { AddressRepository } from './address.repository';
 import { BehindHostsReconciler } from './behind-hosts.reconciler';
 import { GuestEgress } from './guest-egress';
+import { GuestEgressAgreement } from './guest-egress-agreement';
+import { GuestEgressSettingRepository } from './guest-egress-setting.repository';
 import { HostGenerationRepository } from './host-generation.repository';
 import { HostSync } from './host-sync.service';
 import { NetworkController } from './network.controller';
@@ -16,7 +18,7 @@ import { PortRepository } from './port.repository';
 import { PostgresInstancePorts } from './postgres-instance-ports';
 import { SyncHostWorkflow } from './sync-host.workflow';
 
-const parts = [NetworkRepository, PortRepository, AddressRepository, HostGenerationRepository, GuestEgress, NetworkEvents, NetworkService, HostSync, SyncHostWorkflow, NetworkController, NetworkObservedSink, BehindHostsReconciler];
+const parts = [NetworkRepository, PortRepository, AddressRepository, HostGenerationRepository, GuestEgress, GuestEgressAgreement, GuestEgressSettingRepository, NetworkEvents, NetworkService, HostSync, SyncHostWorkflow, NetworkController, NetworkObservedSink, BehindHostsReconciler];
 
 export const networkWiring: ManagementWiring = {
   bind: ({ bind }) => {

@@ -58,7 +58,7 @@ describe('the agent with the simulated driver', () => {
   it('runs the newest of many, remembers it over a restart and refuses older ones', async () => {
     const first = agentOf();
     await first.start();
-    expect(first.observed()).toEqual({ generation: -1, failed: [] });
+    expect(first.observed()).toEqual({ generation: -1, failed: [], unknownMachines: [] });
     const results = await Promise.all([3, 1, 7, 5].map((g) => first.apply(document(g))));
     expect(passes).toEqual([7]);
     expect(results.map((r) => [r.generation, r.superseded])).toEqual([
@@ -79,7 +79,7 @@ describe('the agent with the simulated driver', () => {
     expect(passes).toEqual([7, 7]);
     await expect(second.locate(instanceId, '22222222-2222-4222-8222-2222222222ff')).rejects.toMatchObject({ code: 'port_not_applied' });
     expect(await second.apply({ generation: 7, networks: [], egress: plainEgress })).toMatchObject({ superseded: false, ports: [] });
-    expect(second.observed()).toEqual({ generation: 7, failed: [] });
+    expect(second.observed()).toEqual({ generation: 7, failed: [], unknownMachines: [] });
     await second.stop();
   });
 });

@@ -109,7 +109,7 @@ export class NetworkAgent {
   /** For the heartbeat. */
   observed(): ObservedNetwork {
     const failed = this.outcomes.filter((o) => o.state === 'error').slice(0, 100);
-    return { generation: this.current?.generation ?? -1, failed: failed.map(({ id, message }) => ({ id, message: message.slice(0, 1000) })) };
+    return { generation: this.current?.generation ?? -1, failed: failed.map(({ id, message }) => ({ id, message: message.slice(0, 1000) })), unknownMachines: this.driver.unknownMachines().slice(0, 20) };
   }
 
   private work(): Promise<void> {

@@ -12,6 +12,10 @@ export class SimulatedNetworkDriver extends NetworkDriver {
     return { netns: null, tap: `sim${portId.slice(-12)}` };
   }
 
+  unknownMachines(): string[] {
+    return [];
+  }
+
   served(): ServedNetwork[] {
     return [];
   }

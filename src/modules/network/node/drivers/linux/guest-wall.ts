@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { isIPv4 } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import { z } from 'zod';
 import { exec } from '../../../../../core/host/exec';
 import { contains, parseIpv4, parseSubnet } from '../../../contract/ipv4';
@@ -15,6 +15,8 @@ export interface GuestWall {
   denied: string[];
   /** Whatever is not allowed leaves through one of these. Null: the way out is a line without gateways. */
   gateways: string[] | null;
+  /** Nothing but what is allowed is reached: of some machine of the cloud nobody here knows the address, so it could be anywhere. */
+  closed: boolean;
 }
 
 const hop = z.object({ gateway: z.string().optional(), dev: z.string().optional() });
@@ -26,35 +28,47 @@ export const readHostRoutes = async (): Promise<HostRoute[]> => z.array(route).p
 
 const lookupMs = 2000;
 
-/** IPv4 addresses of the cloud's machines. Names are looked up; one that is not found at the moment keeps what it had in `known`. */
-export const addressesOf = async (machines: readonly string[], known: Map<string, string[]>): Promise<string[]> => {
+/** IPv4 addresses by name, as they were when the names were last found. */
+export type KnownNames = Readonly<Record<string, readonly string[]>>;
+
+export interface MachineAddresses {
+  /** IPv4; what has IPv6 only is out of guests' reach anyway. */
+  addresses: string[];
+  /** Names whose address was never found. */
+  unknown: string[];
+  /** For the next look: of these machines alone. */
+  known: KnownNames;
+}
+
+/** Addresses of the cloud's machines. Names are looked up; one that is not found at the moment keeps what it had in `known`. */
+export const addressesOf = async (machines: readonly string[], known: KnownNames): Promise<MachineAddresses> => {
+  const names = [...new Set(machines.filter((machine) => !isIP(machine)))].sort();
   const found = await Promise.all(
-    machines.map(async (machine) => {
-      if (isIPv4(machine)) return [machine];
-      if (machine.includes(':')) return [];
+    names.map(async (name) => {
       const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), lookupMs).unref());
-      const answer = await Promise.race([lookup(machine, { family: 4, all: true }).catch(() => undefined), late]);
-      if (answer) known.set(machine, answer.map((a) => a.address));
-      return known.get(machine) ?? [];
+      const answer = await Promise.race([lookup(name, { all: true }).catch(() => undefined), late]);
+      return [name, answer?.flatMap(({ address, family }) => (family === 4 ? [address] : [])).sort() ?? (Object.hasOwn(known, name) ? known[name] : undefined)] as const;
     }),
   );
-  return found.flat();
+  const now = Object.fromEntries(found.flatMap(([name, addresses]) => (addresses ? [[name, addresses]] : [])));
+  return { addresses: [...machines.filter((machine) => isIPv4(machine)), ...Object.values(now).flat()], unknown: found.flatMap(([name, addresses]) => (addresses ? [] : [name])), known: now };
 };
 
 /**
  * Reads the wall off the host's routes: networks without a gateway are directly connected, the default routes' gateways are the way out.
  * @param hash this host's, to tell the links of its own routers
- * @param machines addresses of the cloud's hosts and of management
+ * @param machines the cloud's hosts and management
  */
-export const guestWall = (facts: { hash: string; routes: readonly HostRoute[]; egress: EgressDocument; machines: readonly string[]; resolvers: readonly string[] }): GuestWall => {
+export const guestWall = (facts: { hash: string; routes: readonly HostRoute[]; egress: EgressDocument; machines: Pick<MachineAddresses, 'addresses' | 'unknown'>; resolvers: readonly string[] }): GuestWall => {
   const real = facts.routes.filter((r) => r.type === undefined || r.type === 'unicast').map((r) => ({ dst: r.dst, hops: r.nexthops ?? [r] }));
   const connected = real.filter((r) => r.dst !== 'default' && r.hops.some((h) => h.gateway === undefined && !h.dev?.startsWith(hostLinkPrefix(facts.hash)))).map((r) => r.dst);
   const ways = real.filter((r) => r.dst === 'default').flatMap((r) => r.hops);
   return {
     allowed: unique(facts.egress.allow),
     resolvers: unique(facts.resolvers),
-    denied: unique([...connected, ...facts.machines.filter((m) => !isLoopback(m)), ...facts.egress.deny]),
+    denied: unique([...connected, ...facts.machines.addresses.filter((m) => !isLoopback(m)), ...facts.egress.deny]),
     gateways: ways.some((h) => h.gateway === undefined) ? null : unique(ways.flatMap((h) => h.gateway ?? [])),
+    closed: facts.machines.unknown.length > 0,
   };
 };
 

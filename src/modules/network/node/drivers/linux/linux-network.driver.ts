@@ -50,11 +50,10 @@ export class LinuxNetworkDriver extends NetworkDriver {
   private readonly log: Logger;
   private readonly done = new Map<string, string>();
   private readonly dhcpDone = new Map<string, string>();
-  /** Addresses that the cloud's machines had when their names were last found. */
-  private readonly machines = new Map<string, string[]>();
   private prepared: Promise<void> | undefined;
   /** Of the host, as the last pass found them. */
   private resolvers: readonly string[] = [];
+  private unknown: readonly string[] = [];
 
   constructor(
     private readonly config: Config,
@@ -75,6 +74,10 @@ export class LinuxNetworkDriver extends NetworkDriver {
     return document.networks.filter((n) => n.ports.length > 0).map((n) => ({ networkId: n.id, netns: names.networkNetns(hash, n.id), dns: nameServers(n, this.resolvers) }));
   }
 
+  unknownMachines(): readonly string[] {
+    return this.unknown;
+  }
+
   async converge(request: ConvergeRequest): Promise<PortOutcome[]> {
     await this.prepare();
     let pass = await this.pass(request, request.verify);
@@ -91,7 +94,7 @@ export class LinuxNetworkDriver extends NetworkDriver {
     const state = await this.store.load();
     const links = await this.links(document, section.linkPool, hash, state);
     this.resolvers = await hostResolvers();
-    const plan = planHost(document, { hash, linkPool: section.linkPool, links, resolvers: this.resolvers, wall: await this.wall(request, hash, this.resolvers) });
+    const plan = planHost(document, { hash, linkPool: section.linkPool, links, resolvers: this.resolvers, wall: await this.wall(request, hash, state) });
     const { live, dead } = await listNetns(names.netnsPrefix(hash));
     // A namespace that was there and is not: more may be wrong than the document changed.
     const lost = plan.namespaces.some((n) => n.netns !== null && this.done.has(n.netns) && !live.has(n.netns));
@@ -245,9 +248,12 @@ export class LinuxNetworkDriver extends NetworkDriver {
     });
   }
 
-  private async wall({ document, management }: ConvergeRequest, hash: string, resolvers: readonly string[]): Promise<GuestWall> {
-    const machines = await addressesOf([...document.egress.hosts, ...management], this.machines);
-    return guestWall({ hash, routes: await readHostRoutes(), egress: document.egress, machines, resolvers });
+  private async wall({ document, management }: ConvergeRequest, hash: string, state: LinuxState): Promise<GuestWall> {
+    const machines = await addressesOf([...document.egress.hosts, ...management], state.machines);
+    state.machines = Object.fromEntries(Object.entries(machines.known).map(([name, addresses]) => [name, [...addresses]]));
+    if (machines.unknown.join() !== this.unknown.join()) this.log.warn({ names: machines.unknown }, machines.unknown.length > 0 ? "guests have no way out: addresses of the cloud's machines are not found" : "guests have their way out again: the addresses of the cloud's machines are known");
+    this.unknown = machines.unknown;
+    return guestWall({ hash, routes: await readHostRoutes(), egress: document.egress, machines, resolvers: this.resolvers });
   }
 
   private async links(document: ConvergeRequest['document'], linkPool: string, hash: string, state: LinuxState): Promise<Record<string, number>> {

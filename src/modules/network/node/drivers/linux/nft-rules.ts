@@ -161,6 +161,7 @@ export const hostTables = (hash: string, routerAddresses: readonly string[], wal
           ...exceptions,
           // At once and in words, so that a guest's program does not wait for its deadline.
           'ip daddr @denied reject with icmpx type admin-prohibited',
+          ...(wall.closed ? ['reject with icmpx type admin-prohibited'] : []),
           // Static routes of the host to other networks are no way out for guests.
           ...(wall.gateways === null ? [] : ['rt ip nexthop != @gateways reject with icmpx type admin-prohibited']),
         ]),

@@ -23,7 +23,7 @@ const network = (n: number, ports: NetworkDocument['ports'], nat = true): Networ
   ports,
 });
 const linkPool = '100.64.0.0/16';
-const wall = { allowed: [], resolvers: ['192.0.2.53'], denied: ['192.0.2.0/24'], gateways: ['192.0.2.1'] };
+const wall = { allowed: [], resolvers: ['192.0.2.53'], denied: ['192.0.2.0/24'], gateways: ['192.0.2.1'], closed: false };
 const plan = (networks: NetworkDocument[]): Plan => {
   const document: HostNetworkDocument = { generation: 1, networks, egress: plainEgress };
   return planHost(document, { hash: 'abcdef', linkPool, links: assignLinks(document, linkPool, {}, new Set()), resolvers: ['192.0.2.53'], wall });
