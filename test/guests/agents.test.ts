@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { parse } from 'yaml';
 import { startMetadataLab, type MetadataLab } from './metadata-lab';
 
 jest.setTimeout(120_000);
@@ -74,6 +75,9 @@ describe('what agents of guests ask', () => {
     const [front, back] = lab.ports;
     const port = path.includes(back.mac) ? back : front;
     const parts = path.split('/').filter((part) => part !== '');
+    // cloud-init reads keys that are text, tiny-cloud those that are numbered as EC2 has them.
+    const keys = Object.fromEntries(lab.sshKeys.flatMap((key, index) => [[String(index), { 'openssh-key': key }], [`key-${index}`, key]]));
+    if (path.endsWith('/nocloud/meta-data')) return (answer) => expect(parse(Buffer.from(answer.body, 'base64').toString())).toEqual({ 'instance-id': front.instanceId, hostname: lab.hostname, 'local-hostname': lab.hostname, 'public-keys': keys });
     switch (parts.at(-1)) {
       case 'user_data':
       case 'user-data':

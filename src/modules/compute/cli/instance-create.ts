@@ -62,7 +62,7 @@ export const registerInstanceCreate = (instance: Command, context: CliContext): 
     .requiredOption('--network <network[,address=IPv4][,default-route]>', 'a network to join; may be repeated. The first with a way out has the default route, unless one asks for it', collect)
     .option('--key <file|name>', 'public key file, or the name of a stored key; may be repeated', collect)
     .option('--user-data <file>', 'handed to the guest as it is, at most 64 KiB; "-" reads standard input')
-    .option('--config-drive [form]', 'a disk with what the metadata service tells, for guests that do not ask it: openstack (default) or nocloud')
+    .option('--config-drive [form]', 'a disk with what the metadata service tells, for guests that do not ask it (tiny-cloud; cloud-init 23.3 and 23.4 on Cloud Hypervisor before 53): openstack (default) or nocloud')
     .option('--description <text>')
     .option('--stop-grace <seconds>', 'how long a stop waits for the guest')
     .option('--host <host>', 'place it on this host (admins only)')

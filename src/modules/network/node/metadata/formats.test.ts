@@ -18,7 +18,12 @@ describe('metadata formats', () => {
   it('keep an all-digit MAC a string in YAML', () => {
     const config = parse(body(nocloud(view(), ['network-config'])), { version: '1.1' }) as { ethernets: { nic0: { match: { macaddress: unknown } } } };
     expect(config.ethernets.nic0.match.macaddress).toBe('12:40:37:27:57:41');
-    expect(parse(body(nocloud(view(), ['meta-data'])))).toEqual({ 'instance-id': 'i', 'local-hostname': 'web', 'public-keys': ['ssh-ed25519 AAAA "quoted"'] });
+    expect(parse(body(nocloud(view(), ['meta-data'])))).toEqual({
+      'instance-id': 'i',
+      hostname: 'web',
+      'local-hostname': 'web',
+      'public-keys': { '0': { 'openssh-key': 'ssh-ed25519 AAAA "quoted"' }, 'key-0': 'ssh-ed25519 AAAA "quoted"' },
+    });
   });
   it('list what is there and nothing else', () => {
     expect(body(ec2(view(), ['latest']))).toBe('meta-data');

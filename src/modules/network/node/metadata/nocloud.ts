@@ -3,11 +3,13 @@ import { bytes, text, type Answer, type GuestView } from './guest-view';
 /** A JSON string is a quoted YAML string. Quoting everything keeps YAML 1.1 from reading an all-digit MAC as a number in base 60. */
 const quoted = (value: string): string => JSON.stringify(value);
 
-const metaData = ({ instance }: GuestView): string =>
+/** tiny-cloud reads `hostname`, and keys as EC2 lists them, by number; cloud-init reads `local-hostname`, and of the keys those that are text. */
+const metaData = ({ instance: { instanceId, hostname, sshKeys } }: GuestView): string =>
   [
-    `instance-id: ${quoted(instance.instanceId)}`,
-    `local-hostname: ${quoted(instance.hostname)}`,
-    ...(instance.sshKeys.length > 0 ? ['public-keys:', ...instance.sshKeys.map((key) => `  - ${quoted(key)}`)] : []),
+    `instance-id: ${quoted(instanceId)}`,
+    `hostname: ${quoted(hostname)}`,
+    `local-hostname: ${quoted(hostname)}`,
+    ...(sshKeys.length > 0 ? ['public-keys:', ...sshKeys.map((key, index) => `  "${index}": { "openssh-key": ${quoted(key)} }`), ...sshKeys.map((key, index) => `  "key-${index}": ${quoted(key)}`)] : []),
     '',
   ].join('\n');
 

@@ -22,6 +22,7 @@ import { readEvents, shutDownInOrder } from './ch-events';
 import { awaitApi, chTrialFile, probeCh, type ChFacts, type ChProbeOptions } from './ch-probe';
 import { asVerbFailure, chSession } from './ch-session';
 import { unixTransport } from './ch-transport';
+import { chWarning } from './ch-warning';
 
 /** Milliseconds. */
 const deadlines = { shutdown: 5000, terminate: 3000, kill: 10_000, wait: 60_000 } as const;
@@ -45,10 +46,11 @@ export class CloudHypervisorDriver extends VmmDriver {
     const fresh = probeCh(this.options);
     // Starts go by what is known while it is found out anew.
     this.facts ??= fresh;
-    const { version, usable, reason, landlock, landlockReason } = await fresh;
+    const facts = await fresh;
+    const { version, usable, reason, landlock } = facts;
     this.facts = fresh;
-    const warning = usable && !landlock ? { warning: `Cloud Hypervisor does not confine itself by Landlock: ${landlockReason}.` } : {};
-    return { kind: this.kind, version, accel: 'kvm', usable, reason, ...warning, capabilities: usable ? [...(landlock ? ['landlock'] : []), 'serial', 'power-button', 'reset', 'smbios', 'disk-locks', 'counters', ...firmwaresOf(this.options.payload)] : [] };
+    const warning = chWarning(facts);
+    return { kind: this.kind, version, accel: 'kvm', usable, reason, ...(warning !== '' && { warning }), capabilities: usable ? [...(landlock ? ['landlock'] : []), 'serial', 'power-button', 'reset', 'smbios', 'disk-locks', 'counters', ...firmwaresOf(this.options.payload)] : [] };
   }
 
   override retest(): Promise<void> {
