@@ -46,7 +46,7 @@ export const buildProgram = (context: TerminalContext, registrars: CliRegistrar[
   const program = new Command('vcctl')
     .description('Client of VC Stack, a private cloud')
     .option('--profile <name>', 'profile to use (also VCCTL_PROFILE); the current one when missing')
-    .option('--project <name>', "project to work in (also VCCTL_PROJECT); the profile's when missing")
+    .option('--project <project>', "project to work in (also VCCTL_PROJECT); the profile's when missing")
     .addOption(new Option('-o, --output <format>', `form of the result: ${outputFormats.join(', ')} or jsonpath=<expression>`).argParser(parseOutputFormat).default({ kind: 'table' }, 'table'))
     .configureOutput({ writeErr: (text) => void (forPeople(format) && process.stderr.write(text)) })
     .showHelpAfterError('(--help shows what there is)')

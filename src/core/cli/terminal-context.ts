@@ -30,6 +30,8 @@ export class TerminalContext implements CliContext {
   private options: GlobalOptions = { output: { kind: 'table' } };
   private opened: Promise<ApiSession> | undefined;
   private profileProject: string | undefined;
+  /** The project's name or id, once the beginning of its id was looked up. */
+  private foundProject: Promise<string> | undefined;
   private renderer: typeof renderer | undefined;
   private findByPath: typeof findByPath | undefined;
   /** The command that runs: what its options are called is what its errors speak of. */
@@ -71,7 +73,16 @@ export class TerminalContext implements CliContext {
 
   async request<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, options: RequestOptions = {}): Promise<T> {
     const session = await this.session();
-    return session.call<T>(() => ({ method, path, ...options }));
+    const query = await this.withProject(options.query);
+    return session.call<T>(() => ({ method, path, ...options, ...(query && { query }) }));
+  }
+
+  /** The project may be named by the beginning of its id, as any other object. */
+  private async withProject(query: Query | undefined): Promise<Query | undefined> {
+    const asked = this.project();
+    if (asked === undefined || query?.['project'] !== asked) return query;
+    this.foundProject ??= this.resolve('project', asked);
+    return { ...query, project: await this.foundProject };
   }
 
   async upload<T>(method: 'PUT' | 'POST', path: string, file: string): Promise<T> {

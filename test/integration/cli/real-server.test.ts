@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspectServer } from '../../../src/core/cli/server-trust';
-import { ManagementStack } from '../../security/management-stack';
+import { ManagementStack, passwordOf } from '../../security/management-stack';
 import { runHere, type Result } from './vcctl-lab';
 
 jest.setTimeout(120_000);
@@ -55,6 +55,10 @@ describe('vcctl and the server itself', () => {
       // Ids begin with the time: those made in one second differ only further behind.
       expect(await ok(noun, 'show', id.slice(0, 28), '-o', 'name')).toBe(`${name}\n`);
     }
+    const web = (await ok('project', 'show', 'web', '-o', 'jsonpath=$.id')).trim();
+    await ok('--project', web.slice(0, 28), 'network', 'create', 'n2', '--subnet', '10.0.0.0/24');
+    expect(await ok('--project', 'web', 'network', 'list', '-o', 'name')).toBe('n2\n');
+    expect((await vcctl('--project', 'beef0000-dead-4000', 'network', 'list')).code).toBe(4);
     expect((await vcctl('flavor', 'show', 'dead')).err).toMatch(/^error: There is no flavor "dead"\. \(not_found\)/);
     expect((await vcctl('flavor', 'show', 'beef0000-dead-4000')).code).toBe(4);
   });
@@ -105,6 +109,26 @@ describe('vcctl and the server itself', () => {
     }
     expect(await ok('project', 'member', 'list', 'default', '--filter', 'nothing-has-this', '-o', 'json')).toBe('[]\n');
     expect(await ok('user', 'session', 'list', 'admin', '--filter', 'nothing-has-this', '-o', 'json')).toBe('[]\n');
+  });
+
+  it('ends the sessions and API tokens of a user, and says what it ended', async () => {
+    const session = async (): Promise<{ accessToken: string }> => stack.client().ok('POST', '/login', { name: 'anna', password: passwordOf('anna') });
+    const [first, second] = [await session(), await session()];
+    const anna = stack.client(second.accessToken);
+    const token = await anna.ok<{ token: string }>('POST', '/api-tokens', { name: 'build' });
+    const status = async (credential: string): Promise<number> => (await stack.client(credential).call('GET', '/whoami')).status;
+    const ids = (await ok('user', 'session', 'list', 'anna', '-o', 'jsonpath=$[*].id')).trim().split('\n');
+    const firstId = String((JSON.parse(Buffer.from(first.accessToken.split('.')[1] ?? '', 'base64url').toString()) as { sid: string }).sid);
+    expect(ids).toContain(firstId);
+    expect((await vcctl('user', 'session', 'delete', 'anna', firstId)).code).toBe(2);
+    const told = async (...args: string[]): Promise<string> => (await vcctl(...args)).err;
+    expect(await told('user', 'session', 'delete', 'anna', firstId, '--yes')).toBe(`session ${firstId} ended\n`);
+    expect([await status(first.accessToken), await status(second.accessToken), await status(token.token)]).toEqual([401, 200, 200]);
+    expect(await ok('user', 'api-token', 'list', 'anna', '-o', 'name')).toBe('build\n');
+    expect(await told('user', 'api-token', 'delete', 'anna', 'build', '--yes')).toBe('API token build deleted\n');
+    expect(await told('user', 'session', 'delete', 'anna', '--all', '--yes')).toBe('all sessions of anna ended\n');
+    expect([await status(second.accessToken), await status(token.token)]).toEqual([401, 401]);
+    expect((await vcctl('user', 'session', 'delete', 'anna')).err).toContain('name sessions, or say --all');
   });
 
   it('completes with the names that the server has', async () => {

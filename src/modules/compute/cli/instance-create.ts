@@ -56,7 +56,7 @@ export const registerInstanceCreate = (instance: Command, context: CliContext): 
   instance
     .command('create')
     .description('create an instance and start it')
-    .argument('<name>', 'any text of up to 63 characters; the hostname is derived from it and shown in the answer')
+    .argument('<name>', 'any text of up to 63 characters; the guest gets a hostname derived from it')
     .requiredOption('--flavor <flavor>', 'its size')
     .requiredOption('--image <image>', 'what its root disk holds')
     .requiredOption('--network <network[,address=IPv4][,default-route]>', 'a network to join; may be repeated. The first with a way out has the default route, unless one asks for it', collect)

@@ -158,7 +158,7 @@ export default function CreateInstancePage() {
                 value={name}
                 onChange={(event) => setName(event.target.value)}
                 error={show('name')}
-                hint={several && name !== '' ? `${names}: all of them are made, or none.` : 'Any text. The guest gets a hostname derived from it.'}
+                hint={several && name !== '' ? `${names}: all of them are made, or none.` : 'Any text of up to 63 characters. The guest gets a hostname derived from it.'}
                 placeholder={several ? 'web' : 'web-1'}
                 autoFocus
                 className="min-w-60 flex-1"
