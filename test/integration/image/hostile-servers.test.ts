@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { imageEntities } from '../../../src/modules/image/management/image.entities';
+import { ImageFiles } from '../../../src/modules/image/management/image-files';
 import { storageEntities } from '../../../src/modules/storage/management/storage.entities';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { waitFor } from '../../support/wait-for';
@@ -32,7 +33,14 @@ beforeAll(async () => {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   db = await startTestDatabase({ entities: [...imageEntities, ...storageEntities] });
-  f = await ImageFixture.start(db.database, { image: { allowPrivateUrls: true, maxBytes: 16 * 1024 ** 2, reserveBytes: 0, minBytesPerSecond: 1024, paceSeconds: 5, importsPerProject: 8 } });
+  f = await ImageFixture.start(db.database, { image: { allowPrivateUrls: true, maxBytes: 16 * 1024 ** 2, reserveBytes: 0, minBytesPerSecond: 1024, paceSeconds: 5, imports: 18, importsPerProject: 18 } });
+  // A disk that takes its time: an import that is over has left nothing by then.
+  const files = f.container.get(ImageFiles);
+  const discard = files.discard.bind(files);
+  jest.spyOn(files, 'discard').mockImplementation(async (paths) => {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await discard(paths);
+  });
 }, 60_000);
 
 afterAll(async () => {

@@ -97,12 +97,15 @@ export class ImageImports extends Service {
       const received = await this.fetch(image, source, signal);
       if (!(await this.record(image.id, { phase: 'fetched', sourceBytes: received.bytes, deaths: 0 }))) return;
       const facts = await this.ingest.convert(received, raw, { projectId: image.projectId, claimed: image.claimedFormat, checksum: image.checksum, admit: (bytes) => this.publisher.admit(this.database.op, image.projectId, bytes) }, signal);
+      await this.files.discard([source]);
       await this.database.tx(async (op) => {
         const ours = await this.images.updateImport(op, image.id, this.worker.name, { ...(await this.publisher.publish(op, image.projectId, facts)), phase: 'stored' });
         if (!ours) throw new ImageWithdrawn();
         await this.workflows.wake(op, imageLock(image.id));
       });
     } catch (error) {
+      // First: who reads that the import failed finds nothing of it.
+      await this.files.discard([source, raw]);
       await this.fail(image, error, signal);
     } finally {
       await this.files.discard([source, raw]);
