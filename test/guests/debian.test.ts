@@ -103,6 +103,7 @@ describe('Debian, as it is installed from its archive', () => {
           runs: everyScript,
         });
         expect(first.rootBytes).toBeGreaterThan(3.5 * gib);
+        expect((await cloud.api.ok<Host>('GET', '/hosts/h1')).conditions).toContainEqual(expect.objectContaining({ type: 'GuestEgress', status: 'true' }));
       }, 15 * minutes);
 
       when(now)('shuts down at its power button, boots again as the same, and runs nothing twice', async () => {

@@ -52,8 +52,8 @@ class NotedConditions extends HostConditionNotes {
     return this.noted.get(hostId) ?? [];
   }
 
-  override apply(_op: Op, hostId: string, changes: HostConditionFact[]): Promise<void> {
-    this.noted.set(hostId, changes);
+  override note(_op: Op, hostId: string, fact: HostConditionFact): Promise<void> {
+    this.noted.set(hostId, [fact]);
     return Promise.resolve();
   }
 }

@@ -38,8 +38,8 @@ export interface HostConditionFact {
 
 /** Port: other modules tell operators what they know of a host (management half). Only the host module's own conditions decide whether it takes instances. */
 export abstract class HostConditionNotes {
-  /** Writes what differs. `op` must be a transaction; it locks the host's row. Does nothing for a host that is gone. */
-  abstract apply(op: Op, hostId: string, changes: HostConditionFact[]): Promise<void>;
+  /** Writes what differs, and locks the host's row then. `op` must be a transaction. Does nothing for a host that is gone. */
+  abstract note(op: Op, hostId: string, fact: HostConditionFact): Promise<void>;
 }
 
 /** Port that other modules implement (management half, any number of them): what keeps a host from being removed. */

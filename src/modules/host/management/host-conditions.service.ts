@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
 import { Outbox } from '../../../core/events/outbox';
-import { HostConditionNotes } from '../contract/host.ports';
+import { HostConditionNotes, type HostConditionFact } from '../contract/host.ports';
 import { type ConditionFact, judge } from './host-state';
 import { HostRepository } from './host.repository';
 
@@ -16,13 +16,12 @@ export class HostConditions extends HostConditionNotes {
   }
 
   /** Writes only what differs. `op` must be a transaction. Does nothing for a host that is gone. */
-  override async apply(op: Op, hostId: string, changes: ConditionFact[]): Promise<void> {
+  async apply(op: Op, hostId: string, changes: ConditionFact[]): Promise<void> {
     const host = await this.hosts.lock(op, hostId);
     if (!host) return;
-    const facts = new Map<string, ConditionFact>((await this.hosts.conditions(op, [hostId])).map((c) => [c.type, c]));
+    const facts = await this.facts(op, hostId);
     for (const change of changes) {
-      const before = facts.get(change.type);
-      if (before?.status === change.status && before.reason === change.reason && before.message === change.message) continue;
+      if (same(facts.get(change.type), change)) continue;
       await this.hosts.putCondition(op, hostId, change);
       facts.set(change.type, change);
     }
@@ -37,4 +36,15 @@ export class HostConditions extends HostConditionNotes {
       data: { id: hostId, name: host.name, state: judgement.state, schedulable: judgement.schedulable, reason: judgement.reason },
     });
   }
+
+  /** Waits for the host's row only when there is something to write: it has one owner, so nobody else changes it meanwhile. */
+  override async note(op: Op, hostId: string, fact: HostConditionFact): Promise<void> {
+    if (!same((await this.facts(op, hostId)).get(fact.type), fact)) await this.apply(op, hostId, [fact]);
+  }
+
+  private async facts(op: Op, hostId: string): Promise<Map<string, ConditionFact>> {
+    return new Map<string, ConditionFact>((await this.hosts.conditions(op, [hostId])).map((c) => [c.type, c]));
+  }
 }
+
+const same = (before: ConditionFact | undefined, change: ConditionFact): boolean => before?.status === change.status && before.reason === change.reason && before.message === change.message;

@@ -21,7 +21,7 @@ export class NetworkObservedSink extends ObservedSink<ObservedNetwork> {
   }
 
   override async accept(op: Op, hostId: string, data: ObservedNetwork): Promise<void> {
-    if (data.unknownMachines) await this.conditions.apply(op, hostId, [guestEgress(data.unknownMachines)]);
+    if (data.unknownMachines) await this.conditions.note(op, hostId, guestEgress(data.unknownMachines));
     const { failures } = await this.generations.report(op, hostId, data.generation);
     if (failures || data.failed.length > 0) await this.ports.observeFailed(op, hostId, data.failed);
   }
