@@ -1,9 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { closeSync, existsSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { connect } from 'node:tls';
@@ -17,29 +14,18 @@ import { projectA, projectB } from '../../support/http';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { waitFor } from '../../support/wait-for';
 import { ImageFixture } from './image-fixture';
+import { DiskFiles } from './disk-files';
 
 const root = resolve(__dirname, '../../..');
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 jest.setTimeout(30_000);
 let db: TestDatabase;
 let f: ImageFixture;
-let work: string;
+const disks = new DiskFiles();
 let names = 0;
 const name = (): string => `image ${++names}`;
 
-const qemuImg = (...args: string[]): void => void execFileSync('qemu-img', args, { stdio: 'pipe' });
-/** A qcow2 file of a disk with some bytes in it, and these bytes as raw. */
-const makeQcow2 = (options: string[] = [], fill = 0): { qcow2: Buffer; raw: Buffer } => {
-  const raw = Buffer.alloc(4 * 1024 * 1024, fill);
-  for (let i = 0; i < 40; i++) raw.write(`block ${i}`, i * 65_536 + 17);
-  writeFileSync(join(work, 'in.raw'), raw);
-  rmSync(join(work, 'out.qcow2'), { force: true });
-  qemuImg('convert', '-f', 'raw', '-O', 'qcow2', ...options, join(work, 'in.raw'), join(work, 'out.qcow2'));
-  return { qcow2: readFileSync(join(work, 'out.qcow2')), raw };
-};
-
 beforeAll(async () => {
-  work = mkdtempSync(join(tmpdir(), 'vc-image-work-'));
   db = await startTestDatabase({ entities: [...imageEntities, ...storageEntities] });
   f = await ImageFixture.start(db.database, { image: { allowPrivateUrls: true } });
 }, 60_000);
@@ -47,7 +33,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await f?.stop();
   await db?.close();
-  rmSync(work, { recursive: true, force: true });
+  disks.remove();
 });
 
 /** After every test: the store holds exactly what ready images name, and nothing is at work. */
@@ -55,7 +41,6 @@ afterEach(async () => {
   const rows = await db.database.query<{ sha256: string }>(`SELECT DISTINCT sha256 FROM image WHERE state = 'ready'`);
   await waitFor('the store to hold what images name', () => JSON.stringify(f.files().sort()) === JSON.stringify(rows.map((r) => `${r.sha256}.raw`).sort()));
 });
-
 describe('upload', () => {
   it('takes raw bytes, whose size is rounded up to whole blocks', async () => {
     const bytes = Buffer.alloc(1_000_001, 7);
@@ -107,7 +92,7 @@ describe('upload', () => {
     ['extended L2 entries', ['-o', 'extended_l2=on,cluster_size=128k']],
     ['small clusters', ['-o', 'cluster_size=512']],
   ])('unfolds qcow2: %s', async (_what, options) => {
-    const { qcow2, raw } = makeQcow2(options);
+    const { qcow2, raw } = disks.makeQcow2(options);
     const made = await f.create({ name: name(), checksum: `sha256:${sha256(qcow2).toUpperCase()}` });
     const { status, body } = await f.upload(made.id, qcow2);
     expect(body.detail).toBeUndefined();
@@ -117,12 +102,12 @@ describe('upload', () => {
   });
 
   it('keeps a sparse gigabyte sparse', async () => {
-    const file = openSync(join(work, 'sparse.raw'), 'w');
+    const file = openSync(join(disks.directory, 'sparse.raw'), 'w');
     ftruncateSync(file, 1024 ** 3);
     writeSync(file, 'data', 500 * 1024 * 1024);
     closeSync(file);
-    qemuImg('convert', '-f', 'raw', '-O', 'qcow2', join(work, 'sparse.raw'), join(work, 'sparse.qcow2'));
-    const asQcow2 = await f.upload((await f.create({ name: name() })).id, readFileSync(join(work, 'sparse.qcow2')));
+    disks.qemuImg('convert', '-f', 'raw', '-O', 'qcow2', join(disks.directory, 'sparse.raw'), join(disks.directory, 'sparse.qcow2'));
+    const asQcow2 = await f.upload((await f.create({ name: name() })).id, readFileSync(join(disks.directory, 'sparse.qcow2')));
     expect(asQcow2.body).toMatchObject({ state: 'ready', virtualBytes: 1024 ** 3 });
     expect(statSync(f.stored(asQcow2.body.sha256)).blocks * 512).toBeLessThan(1024 ** 2);
     const zeros = Buffer.alloc(1024 * 1024);
@@ -147,15 +132,15 @@ describe('upload', () => {
   });
 
   it.each<[string, string, () => Buffer, Record<string, unknown>]>([
-    ['a backing file', 'backing_file', () => file('qemu-img create -q -f qcow2 -b /etc/passwd -F raw'), {}],
-    ['an external data file', 'external_data_file', () => file('qemu-img create -q -f qcow2 -o data_file=DATA,data_file_raw=on', '1G'), {}],
-    ['unknown features', 'unknown_features', () => patched((b) => b.writeBigUInt64BE(1n << 20n, 72)), {}],
-    ['an L1 table of 2^31 entries', 'invalid_header', () => patched((b) => b.writeUInt32BE(2 ** 31, 36)), {}],
-    ['refcount_order 63', 'invalid_header', () => patched((b) => b.writeUInt32BE(63, 96)), {}],
-    ['half an image', 'image_truncated', () => makeQcow2().qcow2.subarray(0, 1_500_000), {}],
+    ['a backing file', 'backing_file', () => disks.file('qemu-img create -q -f qcow2 -b /etc/passwd -F raw'), {}],
+    ['an external data file', 'external_data_file', () => disks.file('qemu-img create -q -f qcow2 -o data_file=DATA,data_file_raw=on', '1G'), {}],
+    ['unknown features', 'unknown_features', () => disks.patched((b) => b.writeBigUInt64BE(1n << 20n, 72)), {}],
+    ['an L1 table of 2^31 entries', 'invalid_header', () => disks.patched((b) => b.writeUInt32BE(2 ** 31, 36)), {}],
+    ['refcount_order 63', 'invalid_header', () => disks.patched((b) => b.writeUInt32BE(63, 96)), {}],
+    ['half an image', 'image_truncated', () => disks.makeQcow2().qcow2.subarray(0, 1_500_000), {}],
     ['no bytes', 'image_empty', () => Buffer.alloc(0), {}],
-    ['a VMDK', 'unsupported_format', () => file('qemu-img create -q -f vmdk', '1M'), {}],
-    ['qcow2 that is called raw', 'format_mismatch', () => makeQcow2().qcow2, { format: 'raw' }],
+    ['a VMDK', 'unsupported_format', () => disks.file('qemu-img create -q -f vmdk', '1M'), {}],
+    ['qcow2 that is called raw', 'format_mismatch', () => disks.makeQcow2().qcow2, { format: 'raw' }],
     ['raw that is called qcow2', 'format_mismatch', () => Buffer.alloc(4096), { format: 'qcow2' }],
     ['another checksum', 'checksum_mismatch', () => Buffer.alloc(4096), { checksum: 'a'.repeat(64) }],
     ['another SHA-512', 'checksum_mismatch', () => Buffer.alloc(4096), { checksum: `sha512:${'A'.repeat(128)}` }],
@@ -201,7 +186,7 @@ describe('upload', () => {
   });
 
   it('says that the disk is full, keeps nothing, and takes the bytes once there is room', async () => {
-    const dir = join(work, 'full');
+    const dir = join(disks.directory, 'full');
     mkdirSync(dir);
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'vc-image-test', dir]);
     const full = await ImageFixture.start(db.database, { stateDir: dir, image: { reserveBytes: 0 } });
@@ -211,7 +196,7 @@ describe('upload', () => {
       expect(await full.upload(made.id, chunks())).toMatchObject({ status: 507, body: { code: 'no_space' } });
       expect(await full.upload(made.id, Buffer.alloc(4 * 1024 * 1024, 1))).toMatchObject({ status: 507, body: { code: 'no_space' } });
       // Fits as qcow2, but not once it is unfolded beside it.
-      expect(await full.upload(made.id, makeQcow2(['-c'], 7).qcow2)).toMatchObject({ status: 507, body: { code: 'no_space' } });
+      expect(await full.upload(made.id, disks.makeQcow2(['-c'], 7).qcow2)).toMatchObject({ status: 507, body: { code: 'no_space' } });
       expect(full.files()).toEqual([]);
       expect(await full.image(made.id)).toMatchObject({ state: 'queued' });
       expect(await full.upload(made.id, Buffer.alloc(8192, 1))).toMatchObject({ status: 200, body: { state: 'ready' } });
@@ -325,102 +310,8 @@ describe('names and visibility', () => {
   });
 });
 
-describe('import from a URL', () => {
-  let server: Server;
-  let origin: string;
-  let answer: (req: IncomingMessage, res: ServerResponse) => void;
-  beforeAll(async () => {
-    server = createServer((req, res) => answer(req, res));
-    await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  });
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const settled = async (id: string): Promise<Awaited<ReturnType<ImageFixture['image']>>> =>
-    waitFor('the import to end', async () => {
-      const image = await f.image(id);
-      return image.state === 'ready' || image.state === 'error' ? image : null;
-    }, 30_000);
-
-  it('fetches, follows redirects, and shows its steps as a task', async () => {
-    const { qcow2, raw } = makeQcow2();
-    answer = (req, res) => {
-      if (req.url !== '/real') return void res.writeHead(302, { location: '/real' }).end();
-      res.writeHead(200, { 'content-length': qcow2.length }).end(qcow2);
-    };
-    const made = await f.create({ name: name(), url: `${origin}/start`, checksum: sha256(qcow2) });
-    expect(made).toMatchObject({ state: 'importing', taskId: expect.any(String) });
-    expect(await settled(made.id)).toMatchObject({ state: 'ready', sha256: sha256(raw), sourceBytes: qcow2.length });
-    const steps = await db.database.query<{ name: string; state: string }>('SELECT name, state FROM task_step WHERE task_id = $1 ORDER BY seq', [made.taskId]);
-    expect(steps.map((s) => s.name)).toEqual(['fetch', 'convert', 'publish']);
-  });
-
-  it('takes up a download that broke, and ends for good where that cannot help', async () => {
-    let calls = 0;
-    const bytes = Buffer.alloc(204_800, 9);
-    answer = (_req, res) => {
-      res.writeHead(200, { 'content-length': bytes.length });
-      if (++calls === 1) res.write(bytes.subarray(0, 50_000), () => res.destroy());
-      else res.end(bytes);
-    };
-    expect(await settled((await f.create({ name: name(), url: origin })).id)).toMatchObject({ state: 'ready', sourceBytes: 204_800 });
-    answer = (_req, res) => void res.writeHead(404).end();
-    expect(await settled((await f.create({ name: name(), url: origin })).id)).toMatchObject({ state: 'error', message: expect.stringContaining('404') });
-    answer = (_req, res) => void res.writeHead(302, { location: '/again' }).end();
-    expect(await settled((await f.create({ name: name(), url: origin })).id)).toMatchObject({ state: 'error', message: expect.stringContaining('redirects') });
-    answer = (_req, res) => void res.writeHead(200).end(bytes);
-    expect(await settled((await f.create({ name: name(), url: origin, checksum: 'b'.repeat(64) })).id)).toMatchObject({ state: 'error', message: expect.stringContaining(sha256(bytes)) });
-  }, 60_000);
-
-  it('is deleted while it runs', async () => {
-    answer = (_req, res) => void res.writeHead(200).write('x'.repeat(1000));
-    const made = await f.create({ name: name(), url: origin });
-    await waitFor('the download to run', () => f.files().some((file) => file.startsWith(made.id)));
-    const { status, body } = await f.api<{ taskId: string }>('DELETE', `/images/${made.id}`);
-    expect({ status, taskId: body.taskId }).toEqual({ status: 202, taskId: made.taskId });
-    await waitFor('the image to go', async () => (await f.api('GET', `/images/${made.id}`)).status === 404);
-    expect(await db.database.query('SELECT state FROM task WHERE id = $1', [made.taskId])).toEqual([{ state: 'cancelled' }]);
-  });
-
-  it('goes on after a restart', async () => {
-    const bytes = Buffer.alloc(102_400, 5);
-    let hang = true;
-    let calls = 0;
-    answer = (_req, res) => {
-      calls += 1;
-      if (hang) res.writeHead(200).write('x');
-      else res.writeHead(200).end(bytes);
-    };
-    const made = await f.create({ name: name(), url: origin });
-    await waitFor('the download to run', () => calls === 1);
-    const { stateDir } = f;
-    const second = await (async () => {
-      hang = false;
-      return ImageFixture.start(db.database, { stateDir, image: { allowPrivateUrls: true } });
-    })();
-    try {
-      expect(await settled(made.id)).toMatchObject({ state: 'ready', message: '', sourceBytes: 102_400 });
-    } finally {
-      await second.stop();
-      server.closeAllConnections();
-    }
-  }, 40_000);
-
-  it('does not reach into private networks', async () => {
-    const guarded = await ImageFixture.start(db.database);
-    try {
-      expect(await guarded.api('POST', '/images?project=alpha', { name: name(), url: `${origin}/x` })).toMatchObject({ status: 422, body: { code: 'url_not_allowed' } });
-      expect(await guarded.api('POST', '/images?project=alpha', { name: name(), url: 'http://169.254.169.254/latest' })).toMatchObject({ status: 422 });
-    } finally {
-      await guarded.stop();
-    }
-  });
-});
-
 it('settles what a killed server left between writing and renaming', async () => {
-  const stateDir = mkdtempSync(join(work, 'killed-'));
+  const stateDir = mkdtempSync(join(disks.directory, 'killed-'));
   const child = spawn(process.execPath, ['-r', join(root, 'test/support/ts-register.js'), join(__dirname, 'dying-server.ts'), db.url, stateDir], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
   const line = await new Promise<string>((done, fail) => {
     let text = '';
@@ -445,16 +336,3 @@ it('settles what a killed server left between writing and renaming', async () =>
     await next.stop();
   }
 }, 60_000);
-
-const file = (command: string, size = '1M'): Buffer => {
-  const path = join(work, 'made.img');
-  rmSync(path, { force: true });
-  const [program = '', ...args] = command.replace('DATA', join(work, 'made.data')).split(' ');
-  execFileSync(program, [...args, path, size], { stdio: 'pipe' });
-  return readFileSync(path);
-};
-const patched = (change: (b: Buffer) => void): Buffer => {
-  const { qcow2 } = makeQcow2();
-  change(qcow2);
-  return qcow2;
-};
