@@ -1,10 +1,10 @@
 /**
- * Runs the suites one after the other (one heavy one at a time) and adds up what they counted. A suite that is not run, every test that a
+ * Runs the suites and adds up what they counted: the suites one after the other, the test files of one beside each other on all cores. A suite that is not run, every test that a
  * suite skips, and at the very end every test that failed, is named. Ends with `check: N passed, N failed, N skipped`.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import summary from './check/summary.js';
 
@@ -59,13 +59,17 @@ const step = (name, command, args, minutes = 5) => ({
   },
 });
 
-const jest = (project, minutes, extra = []) => ({
+/** Files of a suite have nothing in common (own namespaces, ports, servers, directories), and where one waits for a guest or a deadline another has the core. */
+const cores = Math.min(4, availableParallelism());
+
+/** @param workers files at once */
+const jest = (project, minutes, workers = cores) => ({
   name: project,
   async run() {
     const progress = join(scratch, `${project}.progress`);
     writeFileSync(progress, '');
     const reporters = ['--reporters=default', `--reporters=${join(import.meta.dirname, 'check', 'progress-reporter.js')}`];
-    const { why } = await run('npx', ['jest', `--selectProjects=${project}`, ...reporters, '--forceExit', ...extra], minutes * minute, { VC_STACK_CHECK_PROGRESS: progress });
+    const { why } = await run('npx', ['jest', `--selectProjects=${project}`, `--maxWorkers=${workers}`, `--testSequencer=${join(import.meta.dirname, 'check', 'longest-first.js')}`, ...reporters, '--forceExit'], minutes * minute, { VC_STACK_CHECK_PROGRESS: progress });
     return { ...countRun(readFileSync(progress, 'utf8').trim().split('\n').filter(Boolean).map((line) => JSON.parse(line)), why), why };
   },
 });
@@ -83,17 +87,18 @@ const counted = (name, args, minutes) => ({
 const long = process.argv.includes('--long');
 if (long) process.env.VC_STACK_CHECK_LONG = '1';
 
-const suites = [
-  step('types', 'npm', ['run', '--silent', 'typecheck']),
-  step('lint', 'npm', ['run', '--silent', 'lint']),
-  step('boundaries', 'npm', ['run', '--silent', 'boundaries']),
-  jest('unit', 8),
-  jest('integration', 20, ['--runInBand']),
-  jest('security', 12, ['--runInBand']),
-  long ? counted('chaos', ['chaos', '--', '--long'], 120) : counted('chaos', ['chaos'], 15),
-  jest('guests', long ? 90 : 15, ['--runInBand']),
-  jest('e2e', 25, ['--runInBand']),
+/** Suites of one line run beside each other. */
+const stages = [
+  [step('types', 'npm', ['run', '--silent', 'typecheck']), step('lint', 'npm', ['run', '--silent', 'lint']), step('boundaries', 'npm', ['run', '--silent', 'boundaries'])],
+  [jest('unit', 8)],
+  [jest('integration', 20)],
+  [jest('security', 12)],
+  [long ? counted('chaos', ['chaos', '--', '--long'], 120) : counted('chaos', ['chaos'], 15)],
+  // A Debian guest under emulation has need of all cores.
+  [jest('guests', long ? 90 : 15, 1)],
+  [jest('e2e', 25)],
 ];
+const suites = stages.flat();
 
 const wanted = process.argv.slice(2).filter((word) => word !== '--long');
 const unknown = wanted.filter((name) => !suites.some((s) => s.name === name));
@@ -106,20 +111,27 @@ const total = { passed: 0, failed: 0, skipped: 0 };
 const counts = [];
 const failures = [];
 const skips = [];
-for (const suite of suites) {
-  if (wanted.length > 0 && !wanted.includes(suite.name)) continue;
-  console.log(`\n==> ${suite.name}`);
-  const started = Date.now();
-  const result = await suite.run();
-  const seconds = ((Date.now() - started) / 1000).toFixed(0);
-  // One line may stand for many that are left out together.
-  const skipped = result.skippedCount ?? result.skipped.length;
-  total.passed += result.passed;
-  total.failed += result.failed.length;
-  total.skipped += skipped;
-  for (const name of result.skipped) skips.push({ suite: suite.name, name });
-  for (const failure of result.failed) failures.push({ suite: suite.name, ...failure });
-  counts.push(`${suite.name}: ${result.passed} passed, ${result.failed.length} failed, ${skipped} skipped in ${seconds} s${result.why ? ` (${result.why})` : ''}`);
+for (const stage of stages) {
+  const due = stage.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+  if (due.length === 0) continue;
+  console.log(`\n==> ${due.map(({ name }) => name).join(', ')}`);
+  const results = await Promise.all(
+    due.map(async (suite) => {
+      const started = Date.now();
+      const result = await suite.run();
+      return { ...result, name: suite.name, seconds: ((Date.now() - started) / 1000).toFixed(0) };
+    }),
+  );
+  for (const { name, seconds, passed, failed, skipped, skippedCount, why } of results) {
+    // One line may stand for many that are left out together.
+    const left = skippedCount ?? skipped.length;
+    total.passed += passed;
+    total.failed += failed.length;
+    total.skipped += left;
+    for (const one of skipped) skips.push({ suite: name, name: one });
+    for (const failure of failed) failures.push({ suite: name, ...failure });
+    counts.push(`${name}: ${passed} passed, ${failed.length} failed, ${left} skipped in ${seconds} s${why ? ` (${why})` : ''}`);
+  }
 }
 rmSync(scratch, { recursive: true, force: true });
 console.log(`\n${[...skippedLines(skips), ...counts, ...failedLines(failures)].join('\n')}`);
