@@ -2,7 +2,7 @@
 const esmOnly = ['inversify', '@inversifyjs', 'jose', '@peculiar', 'pvtsutils', 'uuid', '@simplewebauthn', 'cborg'];
 const base = {
   testEnvironment: 'node',
-  transform: { '^.+\\.(t|j|mj)s$': ['@swc/jest'] },
+  transform: { '^.+\\.(t|j|mj)s$': ['@swc/jest', { ...require('./test/support/swc.json'), swcrc: false }] },
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
   setupFiles: ['reflect-metadata', '<rootDir>/test/support/script-children.js'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'json', 'node'],

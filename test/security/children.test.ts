@@ -1,13 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { TestCloud } from '../support/cloud';
+import { repositoryRoot } from '../support/repository';
 
 const minutes = 60_000;
 /** net_bind_service, net_admin, net_raw. */
 const dhcpCapabilities = '0000000000003400';
 const none = '0000000000000000';
+/** Where Node is not one of the system's programs. */
+const nodeTree = ['lib', 'libexec', 'share'].map((name) => join(dirname(process.execPath), '..', name));
 /** Kept apart from what any other test on this machine uses. */
 const range = { first: 1_910_000_000, count: 1_000 };
 
@@ -33,13 +36,13 @@ const children = async (matches: (command: string) => boolean): Promise<Child[]>
   return found.filter((child): child is Child => child !== null && matches(child.command));
 };
 
-/** Files and folders that a process sees, apart from what every sandbox has: the system's programs, the kernel's views and the harmless devices. */
-const visible = async (pid: number): Promise<string[]> => {
+/** Files and folders that a process sees, apart from `known` and what every sandbox has: the system's programs, the kernel's views and the harmless devices. */
+const visible = async (pid: number, known: readonly string[] = []): Promise<string[]> => {
   const found: string[] = [];
   const walk = async (path: string): Promise<void> => {
     for (const entry of await readdir(`/proc/${pid}/root${path}`, { withFileTypes: true })) {
       const at = join(path, entry.name);
-      if (['/usr', '/proc', '/dev', '/sys', '/etc/alternatives'].includes(at)) continue;
+      if (['/usr', '/proc', '/dev', '/sys', '/etc/alternatives', ...known].includes(at)) continue;
       if (entry.isDirectory()) await walk(at);
       else if (!entry.isSymbolicLink() || path !== '/') found.push(at);
     }
@@ -175,7 +178,7 @@ describe('every child that handles what strangers gave', () => {
     for (const server of servers) expectNoRights(server);
   });
 
-  it('the converter of images: nobody, without network, with the one image to be seen', async () => {
+  it('the converter and the reader of images: nobody, without network, with the one image to be seen', async () => {
     const directory = mkdtempSync('/tmp/vcs-secimg-');
     const [plain, image] = [join(directory, 'plain.raw'), join(directory, 'packed.qcow2')];
     const { id } = await cloud.api.ok<{ id: string }>('POST', '/images?project=default', { name: 'packed' });
@@ -205,8 +208,27 @@ describe('every child that handles what strangers gave', () => {
       } finally {
         process.kill(converter.pid, 'SIGCONT');
       }
+      // What it unfolded is hashed. Until its first byte this one is root, for the sake of code that root alone may read, and has no right but to cease to be.
+      const readers = (): Promise<Child[]> => children((command) => command.startsWith(process.execPath) && command.includes('bytes-child'));
+      let reader: Child | undefined;
+      while (!reader && !over) reader = (await readers()).find(({ ids }) => ids('Uid')[0] === range.first);
+      if (!reader) throw new Error('the hashing was over before it was seen');
+      process.kill(reader.pid, 'SIGSTOP');
+      try {
+        expect(new Set(reader.ids('Uid'))).toEqual(new Set([range.first]));
+        expect(new Set(reader.ids('Gid'))).toEqual(new Set([range.first]));
+        expect(reader.ids('Groups')).toEqual([]);
+        for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapAmb']) expect([set, reader.status.get(set)]).toEqual([set, none]);
+        expect(reader.status.get('NoNewPrivs')).toBe('1');
+        await expectOwnNamespaces(reader, ['pid', 'mnt', 'ipc', 'uts', 'net']);
+        const code = ['dist', 'node_modules', 'package.json'].map((name) => join(repositoryRoot, name));
+        expect((await visible(reader.pid, [...code, dirname(process.execPath), ...nodeTree])).filter((path) => path !== '/etc/ld.so.cache')).toEqual([]);
+      } finally {
+        process.kill(reader.pid, 'SIGCONT');
+      }
       await upload;
       expect(await converters()).toEqual([]);
+      expect(await readers()).toEqual([]);
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }

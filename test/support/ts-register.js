@@ -4,17 +4,18 @@ const { createHash } = require('node:crypto');
 const { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const Module = require('node:module');
 const { dirname, join, resolve } = require('node:path');
-const { transformSync, version } = require('@swc/core');
+const { version } = require('@swc/core/package.json');
 
 const root = resolve(__dirname, '../..');
-const options = JSON.parse(readFileSync(join(root, '.swcrc'), 'utf8'));
+const options = JSON.parse(readFileSync(join(__dirname, 'swc.json'), 'utf8'));
 const cache = join(root, 'node_modules/.cache/ts-register');
-mkdirSync(cache, { recursive: true });
 require.extensions['.ts'] = (module, filename) => {
   const source = readFileSync(filename, 'utf8');
   const kept = join(cache, `${createHash('sha256').update(`${version}\n${JSON.stringify(options)}\n${filename}\n${source}`).digest('hex')}.js`);
   if (!existsSync(kept)) {
-    const { code } = transformSync(source, { ...options, swcrc: false, filename });
+    // Only here: the compiler wants to write on its way in, which nothing in a sandbox can.
+    const { code } = require('@swc/core').transformSync(source, { ...options, swcrc: false, filename });
+    mkdirSync(cache, { recursive: true });
     writeFileSync(`${kept}.${process.pid}`, code);
     renameSync(`${kept}.${process.pid}`, kept);
   }

@@ -17,6 +17,11 @@ export interface Sandbox {
   devices?: readonly string[];
   /** Capabilities that it keeps, as setpriv(1) names them (`net_raw`). Default none. */
   capabilities?: readonly string[];
+  /**
+   * It is started as root, with nothing but the right to become `user`, and does so itself: for programs whose files root alone may be able to read.
+   * Ignored where we are not root ourselves.
+   */
+  becomesUserItself?: boolean;
   /** `inherit` keeps the network namespace that it is started in, `none` gives it an empty one. */
   network: 'inherit' | 'none';
   /** Ends with the process that started it. Not for what outlives the agent. */
@@ -69,14 +74,13 @@ const isRoot = (): boolean => process.getuid?.() === 0;
 
 /** The user's change, its groups and the end of every way back: what setpriv(1) is told. */
 const privileges = async (sandbox: Sandbox): Promise<string[]> => {
+  if (!isRoot()) return ['setpriv', '--no-new-privs', '--'];
+  if (sandbox.becomesUserItself === true) return ['setpriv', '--clear-groups', '--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all,+setuid,+setgid', '--no-new-privs', '--'];
   const groups = [...new Set([...(sandbox.groups ?? []), ...(await groupsOf(sandbox.devices ?? []))])];
   const kept = ['-all', ...(sandbox.capabilities ?? []).map((name) => `+${name}`)].join(',');
   return [
-    'setpriv',
-    ...(isRoot() ? [`--reuid=${sandbox.user}`, `--regid=${sandbox.user}`, groups.length > 0 ? `--groups=${groups.join(',')}` : '--clear-groups'] : []),
-    ...(isRoot() ? [`--inh-caps=${kept}`, `--ambient-caps=${kept}`, `--bounding-set=${kept}`] : []),
-    '--no-new-privs',
-    '--',
+    ...['setpriv', `--reuid=${sandbox.user}`, `--regid=${sandbox.user}`, groups.length > 0 ? `--groups=${groups.join(',')}` : '--clear-groups'],
+    ...[`--inh-caps=${kept}`, `--ambient-caps=${kept}`, `--bounding-set=${kept}`, '--no-new-privs', '--'],
   ];
 };
 
@@ -116,6 +120,9 @@ export const sandboxed = async (program: string, args: readonly string[], sandbo
   ];
 };
 
+/** Whether what a child wrote to standard error is the word of those that should have shut it in: they speak before it does. */
+export const sandboxFailed = (stderr: string): boolean => /^(bwrap|setpriv): /.test(stderr);
+
 /**
  * Runs a short-lived program inside, to its end. `before` are programs that take the rest as their arguments (prlimit, nice).
  * Throws `ExecError` as `exec` does, and `SandboxMissing` where none can be made.
@@ -123,7 +130,7 @@ export const sandboxed = async (program: string, args: readonly string[], sandbo
 export const execSandboxed = async (before: readonly string[], program: string, args: readonly string[], sandbox: Omit<Sandbox, 'bound'>, options: ExecOptions): Promise<ExecResult> => {
   const [first = '', ...rest] = [...before, ...(await sandboxed(program, args, { ...sandbox, bound: true })).flat()];
   return exec(first, rest, options).catch((error: unknown) => {
-    if (error instanceof ExecError && /^(bwrap|setpriv): /m.test(error.stderr)) throw new SandboxMissing(error.stderr.trim().slice(0, 500), { cause: error });
+    if (error instanceof ExecError && sandboxFailed(error.stderr)) throw new SandboxMissing(error.stderr.trim().slice(0, 500), { cause: error });
     throw error;
   });
 };

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import type { z } from 'zod';
-import { limitedScript, type ChildLimits } from './limited-child';
+import { limitedScript, type ChildLimits, type ChildSandbox } from './limited-child';
+import { sandboxFailed } from './sandbox';
+import { SandboxMissing } from './sandbox-missing';
 
 /** A child ended before it had said what came of its job. */
 export class ChildDied extends Error {
@@ -20,6 +22,7 @@ export interface ScriptJob<R, T> {
   /** Path of the script, without extension. */
   script: string;
   limits: ChildLimits;
+  sandbox: ChildSandbox;
   /** Its first message; JSON. */
   job: object;
   /** Open files of this process that it gets as its descriptors 4, 5, ... */
@@ -34,13 +37,13 @@ export interface ScriptJob<R, T> {
 const stderrBytes = 4_000;
 
 /**
- * Runs one job in a Node process of its own, with limits and without rights. Rejects with what `heard` throws, the signal's reason, or `ChildDied`.
- * Whatever it comes to, the child is gone then.
+ * Runs one job in a Node process of its own, with limits, in a sandbox and without rights. Rejects with what `heard` throws, the signal's reason,
+ * `ChildDied`, or `SandboxMissing` where none can be made. Whatever it comes to, the child is gone then.
  */
-export const runScript = <R, T>(options: ScriptJob<R, T>): Promise<T> => {
-  const { script, limits, job, files, env = {}, reports, heard, signal } = options;
+export const runScript = async <R, T>(options: ScriptJob<R, T>): Promise<T> => {
+  const { script, limits, sandbox, job, files, env = {}, reports, heard, signal } = options;
+  const [program, args] = await limitedScript(script, limits, sandbox);
   signal.throwIfAborted();
-  const { program, args } = limitedScript(script, limits);
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...files], cwd: '/', env: { PATH: process.env['PATH'], LC_ALL: 'C', ...env } });
   let words = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (words = (words + text).slice(-stderrBytes)));
@@ -75,7 +78,7 @@ export const runScript = <R, T>(options: ScriptJob<R, T>): Promise<T> => {
       signal.removeEventListener('abort', stop);
       reject(error);
     });
-    void Promise.all([closed, silent]).then(([[code, by]]) => hearing.then(() => settle(() => reject(new ChildDied(code, by, words)))));
+    void Promise.all([closed, silent]).then(([[code, by]]) => hearing.then(() => settle(() => reject(sandboxFailed(words) ? new SandboxMissing(words.trim().slice(0, 500)) : new ChildDied(code, by, words)))));
     child.send(job, () => undefined);
   });
 };

@@ -1,8 +1,9 @@
-import { transformFileSync } from '@swc/core';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { transformFileSync, type Options } from '@swc/core';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SimulationKnobs } from '../../../src/modules/compute/node/drivers/simulated-vmm/knobs';
 
+const options = JSON.parse(readFileSync(join(__dirname, '../../support/swc.json'), 'utf8')) as Options;
 const source = join(__dirname, '../../../src/modules/compute/node/drivers/simulated-vmm');
 
 /** The simulated VMM as a program of its own, in a temporary folder. */
@@ -16,7 +17,7 @@ export class SimulatedBinary {
     mkdirSync(out);
     for (const name of readdirSync(source)) {
       if (!name.endsWith('.ts') || name.endsWith('.test.ts')) continue;
-      writeFileSync(join(out, name.replace(/\.ts$/, '.js')), transformFileSync(join(source, name)).code);
+      writeFileSync(join(out, name.replace(/\.ts$/, '.js')), transformFileSync(join(source, name), { ...options, swcrc: false }).code);
     }
   }
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { imageEntities } from '../../../src/modules/image/management/image.entities';
@@ -144,7 +144,7 @@ it('gives up an import with which three processes died, without another download
   }
 });
 
-it('fetches as nobody, without capabilities and with limits', async () => {
+it('fetches as nobody, without capabilities, with limits, and with our code alone to be seen', async () => {
   const { id, path } = await importFrom((socket) => void socket.write(head('Content-Length: 1000000')));
   await waitFor('the call', () => calls.get(path) === 1, 20_000);
   const [pid] = children('fetch-child');
@@ -156,6 +156,11 @@ it('fetches as nobody, without capabilities and with limits', async () => {
   const limits = readFileSync(`/proc/${pid}/limits`, 'utf8');
   expect(limits).toMatch(/^Max file size +16777216 /m);
   expect(limits).toMatch(/^Max data size +1073741824 /m);
+  for (const kind of ['pid', 'mnt', 'ipc', 'uts']) expect([kind, readlinkSync(`/proc/${pid}/ns/${kind}`)]).not.toEqual([kind, readlinkSync(`/proc/self/ns/${kind}`)]);
+  expect(readdirSync(`/proc/${pid}/root`)).toEqual(expect.not.arrayContaining(['var', 'run', 'srv', 'boot', 'mnt', 'sys']));
+  expect(existsSync(`/proc/${pid}/root${f.stateDir}`)).toBe(false);
+  expect(readdirSync(`/proc/${pid}/root/etc`)).toEqual(expect.arrayContaining(['hosts', 'resolv.conf']));
+  expect(readdirSync(`/proc/${pid}/root/etc`)).toEqual(expect.not.arrayContaining(['passwd', 'shadow', 'ssh']));
   await f.api('DELETE', `/images/${id}`);
   await waitFor('the image to go', async () => (await f.api('GET', `/images/${id}`)).status === 404);
   await waitFor('its process to go', () => children('fetch-child').length === 0);

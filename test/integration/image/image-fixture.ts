@@ -28,6 +28,7 @@ import { storageWiring } from '../../../src/modules/storage/management/storage.w
 import { VolumeController } from '../../../src/modules/storage/management/volume.controller';
 import { coreContainer, testTls } from '../../support/http';
 import { WorkflowProbe } from '../../../src/core/workflow/workflow-probe';
+import { compileScripts } from './image-children';
 import { FakeNodes } from '../../support/workflow-harness';
 
 class AnyProjects extends Projects {
@@ -74,6 +75,7 @@ export class ImageFixture {
   ) {}
 
   static async start(database: Database, options: ImageFixtureOptions = {}): Promise<ImageFixture> {
+    compileScripts();
     const { container, logs } = coreContainer(database);
     const stateDir = options.stateDir ?? mkdtempSync(join(tmpdir(), 'vc-image-'));
     const core = coreConfigSchema.parse({ management: { listen: '127.0.0.1', port: 0 } });

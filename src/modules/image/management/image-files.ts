@@ -3,8 +3,9 @@ import { chmod, chown, mkdir, open, readdir, rename, rm, stat, statfs, type File
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { injectable } from 'inversify';
+import { Config } from '../../../core/config/config';
 import { StatePaths } from '../../../core/config/state-paths';
-import { nobody } from '../../../core/host/limited-child';
+import { sandboxUsers } from '../../../core/host/sandbox-users';
 import { syncDirectory } from '../../../core/host/sync-directory';
 
 const readBytes = 1024 * 1024;
@@ -19,8 +20,11 @@ const ownsFiles = process.getuid?.() === 0;
 export class ImageFiles {
   private readonly directory: string;
   private readonly incoming: string;
+  /** Of the children that read and write what is incoming. */
+  private readonly user: number;
 
-  constructor(paths: StatePaths) {
+  constructor(paths: StatePaths, config: Config) {
+    this.user = sandboxUsers(config.core.sandbox).imageTools;
     this.directory = paths.stateDir('images');
     this.incoming = join(this.directory, 'incoming');
   }
@@ -38,7 +42,7 @@ export class ImageFiles {
   /** A new file that children without rights may open, by the descriptor that they inherit: they cannot reach the folder. */
   async openForChild(path: string): Promise<FileHandle> {
     const file = await open(path, 'wx+', 0o600);
-    if (ownsFiles) await file.chown(nobody.uid, nobody.gid);
+    if (ownsFiles) await file.chown(this.user, this.user);
     return file;
   }
 

@@ -5,6 +5,7 @@ import { Service } from '../../../core/app/module-manifest';
 import { Config } from '../../../core/config/config';
 import { Database } from '../../../core/db/database';
 import { databaseIsAway } from '../../../core/db/sql-state';
+import { SandboxMissing } from '../../../core/host/sandbox-missing';
 import { Logging } from '../../../core/telemetry/logging';
 import { Workflows } from '../../../core/workflow/workflows';
 import type { ImageConfig } from '../contract/image.config';
@@ -119,7 +120,7 @@ export class ImageImports extends Service {
         return await this.ingest.fetch(image.url ?? '', path, image.checksum, signal);
       } catch (error) {
         const brokenOff = (error as NodeJS.ErrnoException).code !== 'ENOSPC' && !(error instanceof ImageRefused && error.code !== 'image_truncated');
-        const again = error instanceof FetchFailed ? error.retry : brokenOff;
+        const again = error instanceof FetchFailed ? error.retry : brokenOff && !(error instanceof SandboxMissing);
         if (error instanceof FetchFailed && error.code === 'fetch_crashed') crashes += 1;
         if (signal.aborted || !again || attempt >= attempts || crashes >= maxCrashes) throw error;
         await this.files.discard([path]);
@@ -142,7 +143,7 @@ export class ImageImports extends Service {
       return;
     }
     const [failureCode, message] = describe(error);
-    if (failureCode === 'import_failed') this.log.error({ err: error, imageId: image.id }, 'an import failed');
+    if (failureCode === 'import_failed' || failureCode === 'no_sandbox') this.log.error({ err: error, imageId: image.id }, 'an import failed');
     await this.record(image.id, { phase: 'failed', failureCode, message });
   }
 
@@ -165,5 +166,6 @@ const describe = (error: unknown): [code: string, message: string] => {
   if (error instanceof ProcessDied) return ['process_died', error.message];
   if (error instanceof ImageRefused || error instanceof FetchFailed) return [error.code, error.message];
   if (['ENOSPC', 'EDQUOT'].includes(String((error as NodeJS.ErrnoException).code))) return ['no_space', 'The server has no room for the image.'];
+  if (error instanceof SandboxMissing) return ['no_sandbox', 'The server cannot read images at the moment; its operator has to mend that.'];
   return ['import_failed', 'The image could not be fetched: the connection broke again and again, or the server could not store it.'];
 };

@@ -6,6 +6,7 @@ import { Config } from '../../../core/config/config';
 import { Database } from '../../../core/db/database';
 import { databaseIsAway } from '../../../core/db/sql-state';
 import { conflict, databaseUnavailable, notFound, Problem } from '../../../core/errors/problem';
+import { SandboxMissing } from '../../../core/host/sandbox-missing';
 import type { Image } from '../contract/image.api';
 import type { ImageConfig } from '../contract/image.config';
 import { attended } from './fetch/attended';
@@ -43,7 +44,7 @@ export class ImageUploads {
     this.config = config.section<ImageConfig>('image');
   }
 
-  /** 409 unless the image waits for its bytes; 422 with a code for bytes that are refused; 507 `no_space` or 503 `database_unavailable`, and the image waits again. */
+  /** 409 unless the image waits for its bytes; 422 with a code for bytes that are refused; 507 `no_space`, 503 `no_sandbox` or `database_unavailable`, and the image waits again. */
   async upload(access: Access, ref: string, body: IncomingMessage): Promise<Image> {
     refuseEncoded(body);
     const image = await this.begin(access, ref);
@@ -146,6 +147,9 @@ const judge = (error: unknown): { problem: unknown; state: 'error' | 'queued' } 
   const system = String((error as NodeJS.ErrnoException).code);
   if (system === 'ENOSPC' || system === 'EDQUOT') {
     return { problem: new Problem({ status: 507, code: 'no_space', detail: 'The server has no room for the image. Upload it again when there is.', cause: error }), state: 'queued' };
+  }
+  if (error instanceof SandboxMissing) {
+    return { problem: new Problem({ status: 503, code: 'no_sandbox', detail: 'The server cannot read images at the moment; its operator has to mend that. Upload it again then.', cause: error }), state: 'queued' };
   }
   if (databaseIsAway(error)) return { problem: databaseUnavailable(), state: 'queued' };
   if (error instanceof ImageWithdrawn) return { problem: conflict('image_deleted', 'The image was deleted while its bytes were uploaded.'), state: 'error' };

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { becomeNobody } from '../../../../core/host/limited-child';
+import { giveUpRoot } from '../../../../core/host/limited-child';
 import { destination, fetchJob, type FetchReport } from './fetch-messages';
 import { UrlDownload } from './url-download';
 
@@ -8,7 +8,7 @@ import { UrlDownload } from './url-download';
  * ends with whoever started it.
  */
 const main = async (message: unknown): Promise<void> => {
-  becomeNobody();
+  giveUpRoot();
   const file = await open(`/proc/self/fd/${destination}`, 'r+');
   const report = (what: FetchReport): Promise<void> => new Promise((done) => process.send?.(what, undefined, undefined, () => done()));
   await new UrlDownload(fetchJob.parse(message), report).into(file);

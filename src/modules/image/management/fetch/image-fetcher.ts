@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Config } from '../../../../core/config/config';
+import { existing, nameServiceFiles } from '../../../../core/host/name-service';
+import { sandboxUsers } from '../../../../core/host/sandbox-users';
 import { ChildDied, runScript } from '../../../../core/host/script-child';
 import { Logging } from '../../../../core/telemetry/logging';
 import type { ImageConfig } from '../../contract/image.config';
@@ -30,6 +32,7 @@ export interface FetchedBytes {
 export class ImageFetcher {
   private readonly config: ImageConfig;
   private readonly log: Logger;
+  private readonly user: number;
 
   constructor(
     private readonly files: ImageFiles,
@@ -38,6 +41,7 @@ export class ImageFetcher {
     logging: Logging,
   ) {
     this.config = config.section<ImageConfig>('image');
+    this.user = sandboxUsers(config.core.sandbox).imageTools;
     this.log = logging.for('image-fetcher');
   }
 
@@ -62,12 +66,14 @@ export class ImageFetcher {
     }
   }
 
-  private run(job: FetchJob, fd: number, hold: SpaceHold, signal: AbortSignal): Promise<FetchedBytes> {
+  private async run(job: FetchJob, fd: number, hold: SpaceHold, signal: AbortSignal): Promise<FetchedBytes> {
     const { NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, SSL_CERT_DIR } = process.env;
+    const readOnly = [...(await nameServiceFiles()), ...(await existing([NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, SSL_CERT_DIR]))];
     let contentType: string | null = null;
     return runScript<FetchReport, FetchedBytes>({
       script,
       limits: { cpuSeconds, fileBytes: job.maxBytes, dataBytes },
+      sandbox: { user: this.user, network: 'inherit', readOnly },
       job,
       files: [fd],
       env: { NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, SSL_CERT_DIR },

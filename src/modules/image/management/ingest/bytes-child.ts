@@ -1,4 +1,4 @@
-import { becomeNobody } from '../../../../core/host/limited-child';
+import { giveUpRoot } from '../../../../core/host/limited-child';
 import { ImageRefused } from '../image-refused';
 import { bytesJob, source, type BytesReport } from './bytes-messages';
 import { digestFile } from './file-digest';
@@ -21,7 +21,7 @@ const look = async (message: unknown): Promise<BytesReport> => {
 
 process.once('disconnect', () => process.exit(0));
 process.once('message', (message) => {
-  becomeNobody();
+  giveUpRoot();
   void look(message).then(
     (report) => process.send?.(report, undefined, undefined, () => process.exit(0)),
     (error: unknown) => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Config } from '../../../../core/config/config';
+import { sandboxUsers } from '../../../../core/host/sandbox-users';
 import { ChildDied, runScript } from '../../../../core/host/script-child';
 import { Logging } from '../../../../core/telemetry/logging';
 import type { ImageConfig } from '../../contract/image.config';
@@ -16,14 +17,16 @@ const writtenBytes = 1024 ** 2;
 
 export type BytesDone = BytesReport & { kind: 'done' };
 
-/** Inspects and hashes image files, each time in a child process with limits, at low priority and without rights. */
+/** Inspects and hashes image files, each time in a child process with limits, at low priority, without rights and without a file but the image's. */
 @injectable()
 export class ImageBytes {
   private readonly config: ImageConfig;
   private readonly log: Logger;
+  private readonly user: number;
 
   constructor(config: Config, logging: Logging) {
     this.config = config.section<ImageConfig>('image');
+    this.user = sandboxUsers(config.core.sandbox).imageTools;
     this.log = logging.for('image-bytes');
   }
 
@@ -36,6 +39,7 @@ export class ImageBytes {
       return await runScript<BytesReport, BytesDone>({
         script,
         limits: { cpuSeconds: convertSeconds, fileBytes: writtenBytes, dataBytes },
+        sandbox: { user: this.user, network: 'none' },
         job,
         files: [file.fd],
         reports: bytesReport,
