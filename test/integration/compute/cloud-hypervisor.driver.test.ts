@@ -1,15 +1,18 @@
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { exec } from '../../../src/core/host/exec';
+import { processesNaming } from '../../../src/core/host/processes-naming';
 import { ChClient } from '../../../src/modules/compute/node/drivers/cloud-hypervisor/ch-client';
 import { unixTransport } from '../../../src/modules/compute/node/drivers/cloud-hypervisor/ch-transport';
 import { CloudHypervisorDriver } from '../../../src/modules/compute/node/drivers/cloud-hypervisor/cloud-hypervisor.driver';
 import type { SimulationKnobs } from '../../../src/modules/compute/node/drivers/simulated-vmm/knobs';
 import type { VmSpec } from '../../../src/modules/compute/node/drivers/vmm-driver';
+import { waitFor } from '../../support/wait-for';
 import { driverContract } from './driver.contract.suite';
 import { pvhGuest } from './pvh-guest';
 import { bootsGuests, realVmm } from './real-vmm';
@@ -49,6 +52,32 @@ if (real && bootsGuests(real)) {
 } else {
   describe('cloud-hypervisor: driver contract', () => it.skip('needs cloud-hypervisor on the PATH and a KVM that runs its guests', () => undefined));
 }
+
+describe('cloud-hypervisor: a trial whose agent is killed', () => {
+  it('is ended by the next probe, and leaves no process and no file', async () => {
+    const trials = await mkdtemp('/tmp/t-vmm-killed-');
+    const firmware = binary.file('firmware');
+    const options = (program: string) => ({ binary: program, payload: { firmware, kernel: '', cmdline: '' }, cacheDir: trials, sandbox: testSandbox, simulated: true });
+    const note = async (): Promise<string | undefined> => (await readdir(trials)).find((name) => name.startsWith('trial-'));
+    const agent = spawn(process.execPath, ['-r', require.resolve('../../support/ts-register.js'), join(__dirname, 'dying-prober.ts'), JSON.stringify(options(binary.program('silent', { stalled: true })))], { stdio: 'inherit' });
+    const gone = new Promise((resolve) => agent.once('exit', resolve));
+    try {
+      const name = await waitFor('the trial', note, 20_000);
+      const { directory } = JSON.parse(await readFile(join(trials, name), 'utf8')) as { directory: string };
+      await waitFor('its VMM', () => existsSync(join(directory, 'own', 'api.sock')), 20_000);
+      agent.kill('SIGKILL');
+      await gone;
+      expect(await processesNaming(directory)).not.toEqual([]);
+      expect(await new CloudHypervisorDriver(options(binary.program('cloud-hypervisor')), quiet).probe()).toMatchObject({ usable: true });
+      expect(await processesNaming(directory)).toEqual([]);
+      expect(existsSync(directory)).toBe(false);
+      expect(await note()).toBeUndefined();
+    } finally {
+      agent.kill('SIGKILL');
+      await rm(trials, { recursive: true, force: true });
+    }
+  });
+});
 
 describe('cloud-hypervisor: what only it does', () => {
   let directory: string;

@@ -1,5 +1,5 @@
-import { chown, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { release, tmpdir } from 'node:os';
+import { chown, mkdir, readFile } from 'node:fs/promises';
+import { release } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
@@ -10,6 +10,7 @@ import { readTail } from '../../../../../core/host/spawn-sandboxed';
 import { copyKernel, findKernel, kernelBanner, kvmObstacle, trialCommandLine, trialDeadlines } from '../common/host-kernel';
 import { spawnVmm, startPause, type SpawnedVmm } from '../common/spawn-vmm';
 import { cachedTrial, trial, type Trial } from '../common/trial-cache';
+import { clearTrials, inTrialPlace } from '../common/trial-place';
 import type { VmmSandboxOptions } from '../common/vmm-sandbox';
 import { ChClient } from './ch-client';
 import type { ChPayload } from './ch-config';
@@ -97,8 +98,7 @@ const hear = async (spawned: SpawnedVmm, serial: string, log: string): Promise<T
  * Creates a VM as instances' are, sees what of it the VMM knows, and boots the host's kernel in it if there is one. Null when the kernel cannot confine the
  * VMM, which was asked to.
  */
-const attempt = async (binary: string, kernel: string | null, landlock: boolean, { trialUser, readOnlyPaths }: VmmSandboxOptions, simulated: boolean): Promise<ChTrial | null> => {
-  const directory = await mkdtemp(join(tmpdir(), 'vc-stack-probe-'));
+const attempt = async (directory: string, binary: string, kernel: string | null, landlock: boolean, { sandbox: { trialUser, readOnlyPaths }, simulated = false }: ChProbeOptions): Promise<ChTrial | null> => {
   const own = join(directory, 'own');
   const socket = join(own, 'api.sock');
   const serial = join(own, 'serial');
@@ -142,14 +142,14 @@ const attempt = async (binary: string, kernel: string | null, landlock: boolean,
       signalProcess(spawned.process, 'SIGKILL');
       await waitGone(spawned.process, 5000);
     }
-    await rm(directory, { recursive: true, force: true });
   }
 };
 
-const tryOut = async (binary: string, kernel: string | null, sandbox: VmmSandboxOptions, simulated: boolean): Promise<ChTrial> => {
-  const confined = await attempt(binary, kernel, true, sandbox, simulated);
+const tryOut = async (binary: string, kernel: string | null, options: ChProbeOptions): Promise<ChTrial> => {
+  const inPlace = (landlock: boolean): Promise<ChTrial | null> => inTrialPlace(options.cacheDir, (directory) => attempt(directory, binary, kernel, landlock, options));
+  const confined = await inPlace(true);
   if (confined !== null) return confined;
-  const open = await attempt(binary, kernel, false, sandbox, simulated);
+  const open = await inPlace(false);
   return { ...(open ?? { works: false, reason: 'the trial contradicts itself', ...noAbilities }), landlock: false, landlockReason: 'this kernel has no Landlock that Cloud Hypervisor can use' };
 };
 
@@ -157,11 +157,10 @@ const tryOut = async (binary: string, kernel: string | null, sandbox: VmmSandbox
 export const chTrialFile = ({ cacheDir }: Pick<ChProbeOptions, 'cacheDir'>): string => join(cacheDir, 'cloud-hypervisor-kvm.json');
 
 const kvmTrial = async (options: ChProbeOptions, binary: string, version: string): Promise<ChTrial> => {
-  const simulated = options.simulated === true;
-  const obstacle = simulated ? null : await kvmObstacle();
+  const obstacle = options.simulated === true ? null : await kvmObstacle();
   if (obstacle !== null) return { works: false, reason: obstacle, ...noAbilities };
   const kernel = await findKernel();
-  return cachedTrial(chTrialFile(options), [release(), version, binary, kernel ?? 'none'].join('|'), chTrial, () => tryOut(binary, kernel, options.sandbox, simulated));
+  return cachedTrial(chTrialFile(options), [release(), version, binary, kernel ?? 'none'].join('|'), chTrial, () => tryOut(binary, kernel, options));
 };
 
 /**
@@ -170,6 +169,7 @@ const kvmTrial = async (options: ChProbeOptions, binary: string, version: string
  */
 export const probeCh = async (options: ChProbeOptions): Promise<ChFacts> => {
   const unusable = (version: string, reason: string): ChFacts => ({ version, usable: false, reason, ...noAbilities });
+  await clearTrials(options.cacheDir);
   const binary = await findProgram(options.binary);
   if (!binary) return unusable('', `${options.binary} is not installed`);
   const { stdout } = await exec(binary, ['--version'], { timeoutMs: 10_000 }).catch(() => ({ stdout: '' }));

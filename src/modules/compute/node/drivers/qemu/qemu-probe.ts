@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { release, tmpdir } from 'node:os';
+import { chmod, writeFile } from 'node:fs/promises';
+import { release } from 'node:os';
 import { join } from 'node:path';
 import { exec } from '../../../../../core/host/exec';
 import { findProgram } from '../../../../../core/host/find-program';
 import { sandboxed } from '../../../../../core/host/sandbox';
 import { copyKernel, findKernel, kernelBanner, kvmObstacle, trialCommandLine, trialDeadlines } from '../common/host-kernel';
 import { cachedTrial, trial as trialSchema, type Trial } from '../common/trial-cache';
+import { clearTrials, inTrialPlace } from '../common/trial-place';
 import type { VmmSandboxOptions } from '../common/vmm-sandbox';
 import { probeDisk, probeSectorBanner } from './probe-guest';
 import type { QemuAccel } from './qemu-arguments';
@@ -68,22 +69,19 @@ const boot = async (binary: string, args: readonly string[], banner: string, { t
   });
 };
 
-const tryKvm = async (binary: string, kernel: string | null, sandbox: VmmSandboxOptions): Promise<Trial> => {
+const tryKvm = (binary: string, kernel: string | null, { sandbox, cacheDir }: QemuProbeOptions): Promise<Trial> => {
   const common = ['-M', 'q35', '-accel', 'kvm', '-cpu', 'host', '-m', '256', '-display', 'none', '-nodefaults', '-no-user-config', '-no-reboot', '-serial', 'stdio'];
-  const directory = await mkdtemp(join(tmpdir(), 'vc-stack-probe-'));
-  try {
+  return inTrialPlace(cacheDir, async (directory) => {
     if (kernel !== null) {
       const copy = await copyKernel(kernel, directory);
-      return await boot(binary, [...common, '-kernel', copy, '-append', trialCommandLine], kernelBanner, sandbox, [copy]);
+      return boot(binary, [...common, '-kernel', copy, '-append', trialCommandLine], kernelBanner, sandbox, [copy]);
     }
     const image = join(directory, 'probe.raw');
     await writeFile(image, probeDisk());
     // Nobody's secret: the trial's user reads it, and writes nothing.
     await chmod(image, 0o444);
-    return await boot(binary, [...common, '-drive', `file=${image.replaceAll(',', ',,')},format=raw,if=virtio,readonly=on`], probeSectorBanner, sandbox, [image]);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+    return boot(binary, [...common, '-drive', `file=${image.replaceAll(',', ',,')},format=raw,if=virtio,readonly=on`], probeSectorBanner, sandbox, [image]);
+  });
 };
 
 /** Where the outcome of the trial is kept. */
@@ -93,7 +91,7 @@ const kvmTrial = async (options: QemuProbeOptions, binary: string, version: stri
   const obstacle = await kvmObstacle();
   if (obstacle !== null) return { works: false, reason: obstacle };
   const kernel = await findKernel();
-  return cachedTrial(qemuTrialFile(options), [release(), version, binary, kernel ?? 'sector'].join('|'), trialSchema, () => tryKvm(binary, kernel, options.sandbox));
+  return cachedTrial(qemuTrialFile(options), [release(), version, binary, kernel ?? 'sector'].join('|'), trialSchema, () => tryKvm(binary, kernel, options));
 };
 
 /** Version of an installed QEMU (`QEMU emulator version 7.2.22 (...)`), or null. */
@@ -117,6 +115,7 @@ export const emulationWarning = (version: string): string =>
  */
 export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> => {
   const unusable = (version: string, accel: QemuAccel, reason: string): QemuFacts => ({ version, accel, usable: false, reason, warning: '', uefi: null });
+  await clearTrials(options.cacheDir);
   const binary = await findProgram(options.binary);
   if (!binary) return unusable('', 'tcg', `${options.binary} is not installed`);
   const version = await qemuVersion(binary);

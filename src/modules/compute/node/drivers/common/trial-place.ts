@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import writeFileAtomic from 'write-file-atomic';
+import { z } from 'zod';
+import { isRunning, processStartTime } from '../../../../../core/host/process-identity';
+import { endProcessesNaming } from '../../../../../core/host/processes-naming';
+
+const note = z.object({ directory: z.string().startsWith('/'), by: z.object({ pid: z.number().int(), startTime: z.string() }) });
+const notePrefix = 'trial-';
+
+/**
+ * Runs one trial with a new folder of its own, which goes afterwards. Its place is noted in `cacheDir` before there is anything in it, so that what an agent
+ * leaves that dies in the midst of a trial (a VMM, files) is found by `clearTrials`. Sockets need a short path: the folder lies among the temporary ones.
+ */
+export const inTrialPlace = async <T>(cacheDir: string, run: (directory: string) => Promise<T>): Promise<T> => {
+  const id = randomUUID();
+  const directory = join(tmpdir(), `vc-stack-probe-${id}`);
+  const file = join(cacheDir, `${notePrefix}${id}.json`);
+  await mkdir(cacheDir, { recursive: true });
+  await writeFileAtomic(file, JSON.stringify({ directory, by: { pid: process.pid, startTime: processStartTime(process.pid) ?? '' } } satisfies z.input<typeof note>));
+  await mkdir(directory, { mode: 0o700 });
+  try {
+    return await run(directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+    await rm(file, { force: true });
+  }
+};
+
+/** Ends and removes what is left of trials whose agent died meanwhile. Throws when a process does not end. */
+export const clearTrials = async (cacheDir: string): Promise<void> => {
+  for (const name of (await readdir(cacheDir).catch(() => [])).filter((one) => one.startsWith(notePrefix))) {
+    const file = join(cacheDir, name);
+    const text = await readFile(file, 'utf8').catch(() => null);
+    // Over by now.
+    if (text === null) continue;
+    const { directory, by } = note.parse(JSON.parse(text));
+    if (isRunning(by)) continue;
+    await endProcessesNaming(directory);
+    await rm(directory, { recursive: true, force: true });
+    await rm(file, { force: true });
+  }
+};
