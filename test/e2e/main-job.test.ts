@@ -113,8 +113,7 @@ describe('the main job: a real guest on two real hosts', () => {
     expect(readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[21]).toBe(ticksBefore);
     expect(vmmPid(await cloud.instance('second'))).toBe(pid);
     const screen = await cloud.console('second');
-    screen.type('\necho still $((40 + 2)) here\n');
-    await screen.until(/still 42 here/);
+    await screen.ask('echo still $((40 + 2)) here', /still 42 here/);
     screen.close();
   }, 3 * minutes);
 

@@ -143,7 +143,13 @@ export class TestCloud {
   async settled(taskId: string, wanted = 'succeeded', timeoutMs = 90_000): Promise<TaskDetail> {
     const end = Date.now() + timeoutMs;
     for (;;) {
-      const task = await this.api.ok<TaskDetail>('GET', `/tasks/${taskId}?wait=20s`);
+      const { status, body: task } = await this.api.call<TaskDetail>('GET', `/tasks/${taskId}?wait=20s`);
+      // On a loaded machine a management that has just been started may have to wait for its database: what is asked for is the task's end.
+      if (status === 503 && Date.now() < end) {
+        await delay(1_000);
+        continue;
+      }
+      if (status !== 200) throw new Error(`task ${taskId}: ${status} ${JSON.stringify(task)}`);
       if (['succeeded', 'failed', 'cancelled', 'stuck'].includes(task.state)) {
         if (task.state !== wanted) throw new Error(`task ${task.type} is ${task.state}: ${JSON.stringify(task.error)} ${JSON.stringify(task.steps.filter((s) => s.error))}`);
         return task;
@@ -264,6 +270,19 @@ export class TestConsole {
     return eventually(`${pattern} on the console; it shows:\n${this.text.slice(-2000)}`, () => pattern.exec(this.text) ?? false, timeoutMs).catch(() => {
       throw new Error(`not on the console within ${timeoutMs / 1000} s: ${pattern}\n${this.text.slice(-3000)}`);
     });
+  }
+
+  /** Types the line until the answer comes: what is typed while a guest boots is lost. */
+  async ask(line: string, answer: RegExp, timeoutMs = 90_000): Promise<RegExpExecArray> {
+    const end = Date.now() + timeoutMs;
+    for (;;) {
+      this.type(`\n${line}\n`);
+      try {
+        return await this.until(answer, 3_000);
+      } catch (error) {
+        if (Date.now() > end) throw error;
+      }
+    }
   }
 
   close(): void {
