@@ -5,7 +5,11 @@ import { chmod, chown, cp, mkdir, open, readFile, readlink, realpath, rename, rm
 import { dirname, join, relative } from 'node:path';
 import { Client } from 'pg';
 import type { Logger } from 'pino';
+import writeFileAtomic from 'write-file-atomic';
 import { databaseName, ensureOwner, ownerRole } from './embedded-owner';
+import { endProcessesNaming } from '../host/processes-naming';
+import { endProcessesWorkingIn } from '../host/processes-working-in';
+import { syncDirectory } from '../host/sync-directory';
 import { ensureSystemUser, type SystemUser } from '../host/system-user';
 
 export interface EmbeddedPostgresOptions {
@@ -111,24 +115,32 @@ export class EmbeddedPostgres {
     const known = await readFile(file, 'utf8').catch(() => null);
     if (known !== null) return known.trim();
     const password = randomBytes(24).toString('base64url');
-    await writeFile(file, password, { mode: 0o600 });
+    await writeFileAtomic(file, password, { mode: 0o600 });
     return password;
   }
 
+  /** Made beside its place, which it gets when it is whole: whoever dies meanwhile leaves nothing that looks like a cluster. */
   private async initialise(native: string, owner: SystemUser, password: string): Promise<void> {
     this.log.info({ directory: this.data }, 'making the embedded PostgreSQL');
-    // A half-made cluster (we died in initdb) has no PG_VERSION yet and is made anew.
-    await rm(this.data, { recursive: true, force: true });
-    await mkdir(this.data, { mode: 0o700 });
-    await chown(this.data, owner.uid, owner.gid);
+    const place = join(this.options.directory, 'new');
+    const made = join(place, 'data');
+    // Of one who died here; its initdb may still be at it.
+    await endProcessesNaming(place);
+    await rm(place, { recursive: true, force: true, maxRetries: 5 });
+    await mkdir(made, { recursive: true, mode: 0o755 });
+    await chmod(made, 0o700);
+    await chown(made, owner.uid, owner.gid);
     const passwordCopy = join(this.options.runDirectory, 'initdb-password');
     await writeFile(passwordCopy, password, { mode: 0o600 });
     await chown(passwordCopy, owner.uid, owner.gid);
     try {
-      await this.run(native, 'initdb', ['-D', this.data, '-U', superuser, '-A', 'scram-sha-256', `--pwfile=${passwordCopy}`, '-E', 'UTF8', '--locale=C', '--data-checksums'], owner);
+      await this.run(native, 'initdb', ['-D', made, '-U', superuser, '-A', 'scram-sha-256', `--pwfile=${passwordCopy}`, '-E', 'UTF8', '--locale=C', '--data-checksums'], owner);
     } finally {
       await rm(passwordCopy, { force: true });
     }
+    await rename(made, this.data);
+    await syncDirectory(this.options.directory);
+    await rm(place, { recursive: true, force: true });
   }
 
   private async launch(native: string, owner: SystemUser): Promise<void> {
@@ -142,6 +154,12 @@ export class EmbeddedPostgres {
       jit: 'off',
       log_min_messages: 'warning',
     };
+    if (!(await this.runs())) {
+      // What the first process of a server leaves that was killed. While one of these lives no other server starts, nor while the first itself, dead, waits
+      // to be reaped: in a container, for ever.
+      await endProcessesWorkingIn(this.data);
+      for (const lock of [join(this.data, 'postmaster.pid'), join(this.options.runDirectory, `.s.PGSQL.${port}.lock`)]) await rm(lock, { force: true });
+    }
     const flags = Object.entries(settings).map(([key, value]) => `-c ${key}='${value}'`);
     await this.run(native, 'pg_ctl', ['start', '-D', this.data, '-l', join(this.data, 'server.log'), '-o', flags.join(' '), '-w', '-t', String(startTimeoutMs / 1000)], owner);
     this.log.info('the embedded PostgreSQL runs');
