@@ -4,7 +4,8 @@ import { Server as LiveServer } from 'socket.io';
 import type { Connect, Plugin } from 'vite';
 import { WebSocketServer } from 'ws';
 import type { CreateInstance, Image, Instance, TaskDetail } from '../src/lib/types.ts';
-import { ago, createSteps, step, task, worldFor, type World } from './fake-data.mts';
+import { worldFor } from './fake-data.mts';
+import { ago, createSteps, step, task, type World } from './fake-parts.mts';
 
 type Item = { id: string; name?: string; projectId?: string };
 type Body = Record<string, unknown>;
