@@ -207,6 +207,23 @@ describe('upload', () => {
     }
   });
 
+  it('is refused for now where its children cannot be shut in, as is an import', async () => {
+    const made = await f.create({ name: name() });
+    const path = process.env['PATH'];
+    process.env['PATH'] = '/nonexistent';
+    try {
+      expect(await f.upload(made.id, Buffer.alloc(8192, 1))).toMatchObject({ status: 503, body: { code: 'no_sandbox' } });
+      expect(await f.image(made.id)).toMatchObject({ state: 'queued' });
+      expect(f.files().filter((file) => file.startsWith(made.id))).toEqual([]);
+      const fetched = await f.create({ name: name(), url: 'http://127.0.0.1:1/disk' });
+      expect(await waitFor('the import to end', async () => ((now) => (now.state === 'importing' ? null : now))(await f.image(fetched.id)))).toMatchObject({ state: 'error', message: expect.stringContaining('operator') });
+    } finally {
+      process.env['PATH'] = path;
+    }
+    expect(await f.upload(made.id, Buffer.alloc(8192, 1))).toMatchObject({ status: 200, body: { state: 'ready' } });
+    await f.api('DELETE', `/images/${made.id}`);
+  });
+
   it('takes one upload at a time, and none that broke off', async () => {
     const made = await f.create({ name: name() });
     const url = new URL(f.container.get(HttpServer).address);
