@@ -6,18 +6,22 @@ const { statSync } = require('node:fs');
  */
 const longest = [
   'test/e2e/console/pages.test.ts',
+  // Waits nearly all of its time: beside a browser it costs nothing.
+  'test/e2e/outages.test.ts',
+  'test/e2e/several-management.test.ts',
+  'test/e2e/main-job.test.ts',
   'test/e2e/console/instances.test.ts',
   'test/e2e/console/connection.test.ts',
-  'test/e2e/several-management.test.ts',
-  'test/e2e/outages.test.ts',
   'test/e2e/model.test.ts',
-  'test/e2e/main-job.test.ts',
   'test/security/made-up-requests.test.ts',
   'test/security/malformed-http.test.ts',
   'test/security/children.test.ts',
   'test/security/guest-packets.test.ts',
+  'test/integration/image/hostile-servers.test.ts',
+  'test/integration/image/images.test.ts',
   'test/integration/network/linux-driver.test.ts',
-  'test/integration/compute/simulated-vmm.conformance.test.ts',
+  'test/integration/image/failed-bytes.test.ts',
+  'test/integration/image/odd-images.test.ts',
   'test/integration/compute/qemu.driver.test.ts',
   'test/integration/m2m/liveness.test.ts',
 ];
