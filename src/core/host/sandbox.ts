@@ -28,11 +28,16 @@ export interface Sandbox {
   bound: boolean;
   /** Descriptor on which bubblewrap tells the child's process id. */
   infoFd?: number;
+  /** Descriptor that bubblewrap reads before it starts the program: until there is something, or its other end is closed. */
+  blockFd?: number;
 }
 
 /** In the place of the machine's: its programs and libraries, and what the loader looks up. */
 const merged = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 const lookedUp = ['/etc/ld.so.cache', '/etc/alternatives'];
+
+/** All that any of the programs opens; every further one costs each start. */
+const harmless = ['/dev/null', '/dev/random', '/dev/urandom'];
 
 /** All folders above these, outermost first: bubblewrap makes those that it is not told of for root alone. */
 const above = (paths: readonly string[]): string[] => {
@@ -41,11 +46,11 @@ const above = (paths: readonly string[]): string[] => {
   return [...found].sort();
 };
 
-let system: Promise<string[]> | undefined;
+let systemFound: Promise<string[]> | undefined;
 
 /** Links of a merged /usr stay links; a machine without gets its folders. Found out once. */
 const systemArguments = (): Promise<string[]> =>
-  (system ??= (async () => {
+  (systemFound ??= (async () => {
     const args = ['--ro-bind', '/usr', '/usr'];
     for (const path of merged) {
       const found = await lstat(path).catch(() => null);
@@ -61,10 +66,12 @@ const groupsOf = async (devices: readonly string[]): Promise<number[]> => {
   return found.flatMap((node) => (node && (node.mode & 0o006) !== 0o006 && (node.mode & 0o060) === 0o060 ? [node.gid] : []));
 };
 
+const elsewhere = (path: string): boolean => !path.startsWith('/usr/') && !merged.includes(path);
+
 /** Of a program that was put elsewhere than under /usr: its folder, and where that is the `bin` of a tree, what the tree keeps for its programs. */
 const belongingsOf = async (program: string): Promise<string[]> => {
   if (!program.startsWith('/')) return [];
-  const folders = [program, await realpath(program).catch(() => program)].map((path) => dirname(path));
+  const folders = [program, await realpath(program).catch(() => program)].map((path) => dirname(path)).filter(elsewhere);
   const trees = folders.filter((folder) => basename(folder) === 'bin').flatMap((folder) => ['lib', 'lib64', 'libexec', 'share'].map((name) => join(dirname(folder), name)));
   const there = await Promise.all(trees.map((path) => stat(path).then((found) => found.isDirectory(), () => false)));
   return [...new Set([...folders, ...trees.filter((_, n) => there[n])])];
@@ -91,10 +98,10 @@ const privileges = async (sandbox: Sandbox): Promise<string[]> => {
  * Throws `SandboxMissing`.
  */
 export const sandboxed = async (program: string, args: readonly string[], sandbox: Sandbox): Promise<[string, string[]]> => {
-  const bwrap = await findProgram('bwrap');
+  const bwrap = findProgram('bwrap');
   if (bwrap === null) throw new SandboxMissing();
-  const elsewhere = (path: string): boolean => !path.startsWith('/usr/') && !merged.includes(path);
-  const readOnly = [...(await belongingsOf(program)).filter(elsewhere), ...(sandbox.readOnly ?? []).filter(elsewhere)];
+  const [system, belongings, letGo] = await Promise.all([systemArguments(), belongingsOf(program), privileges(sandbox)]);
+  const readOnly = [...belongings, ...(sandbox.readOnly ?? []).filter(elsewhere)];
   const writable = sandbox.writable ?? [];
   const devices = sandbox.devices ?? [];
   const bind = (how: string, paths: readonly string[]): string[] => paths.flatMap((path) => [how, path, path]);
@@ -106,14 +113,16 @@ export const sandboxed = async (program: string, args: readonly string[], sandbo
       ...(sandbox.network === 'none' ? ['--unshare-net'] : []),
       ...(sandbox.bound ? ['--die-with-parent'] : ['--as-pid-1']),
       ...(sandbox.infoFd === undefined ? [] : ['--info-fd', String(sandbox.infoFd)]),
-      ...(await systemArguments()),
-      ...['--proc', '/proc', '--dev', '/dev'],
-      ...above([...devices, ...readOnly, ...writable]).flatMap((path) => ['--dir', path]),
+      ...(sandbox.blockFd === undefined ? [] : ['--block-fd', String(sandbox.blockFd)]),
+      ...system,
+      ...['--proc', '/proc'],
+      ...above([...harmless, ...devices, ...readOnly, ...writable]).flatMap((path) => ['--dir', path]),
+      ...bind('--dev-bind', harmless),
       ...bind('--dev-bind-try', devices),
       ...bind('--ro-bind', readOnly),
       ...bind('--bind', writable),
       ...['--remount-ro', '/', '--chdir', '/', '--'],
-      ...(await privileges(sandbox)),
+      ...letGo,
       program,
       ...args,
     ],

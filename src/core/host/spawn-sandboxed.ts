@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
-import { open, readFile } from 'node:fs/promises';
+import { env } from 'node:process';
+import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { json } from 'node:stream/consumers';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { z } from 'zod';
-import { processStartTime, type ProcessIdentity } from './process-identity';
+import { processStartTime, signalProcess, waitGone, type ProcessIdentity } from './process-identity';
 import { sandboxed, type Sandbox } from './sandbox';
 import { SandboxMissing } from './sandbox-missing';
+import { together } from './together';
 
 export interface SandboxedProcess {
   /** The program itself, first of its process namespace, by its id here. */
@@ -22,16 +24,24 @@ export interface SpawnSandboxedOptions {
   netns: string | null;
   /** Standard output and error go there, truncated. It stays root's: the program only has the descriptor. */
   logFile: string;
-  sandbox: Omit<Sandbox, 'network' | 'bound' | 'infoFd'>;
+  sandbox: Omit<Sandbox, 'network' | 'bound' | 'infoFd' | 'blockFd'>;
   /** A file that the program writes to by descriptor `eventFd`, truncated. */
   eventFile?: string;
+  /**
+   * Done while the sandbox is being made, with the process that will be the program: the program begins when this has ended, and when it throws, never. What
+   * the program is given in its place (`writable`, `readOnly`) must be there before.
+   */
+  before?: (process: ProcessIdentity) => Promise<void>;
 }
 
 /** Milliseconds until the chain has forked: it only makes namespaces. */
 const startDeadline = 15_000;
+/** Milliseconds until what was killed is gone. */
+const killDeadline = 10_000;
 const infoFd = 3;
+const blockFd = 4;
 /** Of what `eventFile` is opened as. */
-export const eventFd = 4;
+export const eventFd = 5;
 const infoSchema = z.object({ 'child-pid': z.number().int().positive() });
 
 /**
@@ -40,17 +50,29 @@ const infoSchema = z.object({ 'child-pid': z.number().int().positive() });
  * Throws `SandboxMissing`, also with what the chain printed when it failed.
  */
 export const spawnSandboxed = async (program: string, args: readonly string[], options: SpawnSandboxedOptions): Promise<SandboxedProcess> => {
-  const inside = await sandboxed(program, args, { ...options.sandbox, network: 'inherit', bound: false, infoFd });
-  const [command = '', ...argv] = [...(options.netns === null ? [] : ['ip', 'netns', 'exec', options.netns]), inside[0], ...inside[1]];
-  const log = await open(options.logFile, 'w', 0o600);
-  const events = options.eventFile === undefined ? null : await open(options.eventFile, 'w', 0o600);
+  const { before } = options;
+  const opened: FileHandle[] = [];
+  const fresh = async (path: string): Promise<number> => {
+    const file = await open(path, 'w', 0o600);
+    opened.push(file);
+    return file.fd;
+  };
   try {
+    const [inside, log, events] = await together(
+      sandboxed(program, args, { ...options.sandbox, network: 'inherit', bound: false, infoFd, ...(before && { blockFd }) }),
+      fresh(options.logFile),
+      options.eventFile === undefined ? null : fresh(options.eventFile),
+    );
+    const [command = '', ...argv] = [...(options.netns === null ? [] : ['ip', 'netns', 'exec', options.netns]), inside[0], ...inside[1]];
     const child = spawn(command, argv, {
       detached: true,
-      stdio: ['ignore', log.fd, log.fd, 'pipe', ...(events ? [events.fd] : [])],
+      stdio: ['ignore', log, log, 'pipe', ...(before ? ['pipe' as const] : events === null ? [] : ['ignore' as const]), ...(events === null ? [] : [events])],
       cwd: '/',
-      env: { PATH: process.env['PATH'] ?? '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
+      env: { PATH: env['PATH'] ?? '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
     });
+    const gate = before ? (child.stdio[blockFd] as Writable) : null;
+    // A chain that has failed reads nothing any more; its end says so.
+    gate?.on('error', () => undefined);
     let ended: string | null = null;
     const end = new Promise<string>((resolve) => {
       const finish = (text: string): void => {
@@ -70,15 +92,24 @@ export const spawnSandboxed = async (program: string, args: readonly string[], o
       const how = await end;
       throw new SandboxMissing((await readTail(options.logFile)) || how);
     }
+    const process = { pid, startTime };
     const release = async (): Promise<void> => {
       child.ref();
       child.kill('SIGKILL');
       await end;
     };
-    return { process: { pid, startTime }, ended: end, hasEnded: () => ended !== null, release };
+    try {
+      await before?.(process);
+    } catch (error) {
+      signalProcess(process, 'SIGKILL');
+      await release();
+      await waitGone(process, killDeadline);
+      throw error;
+    }
+    gate?.end('\n');
+    return { process, ended: end, hasEnded: () => ended !== null, release };
   } finally {
-    await log.close();
-    await events?.close();
+    await Promise.all(opened.map((file) => file.close()));
   }
 };
 

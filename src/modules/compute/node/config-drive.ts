@@ -83,7 +83,7 @@ export class ConfigDrives {
 
   private async writer(): Promise<readonly [string, readonly string[]]> {
     for (const [name, options] of writers) {
-      const program = await findProgram(name);
+      const program = findProgram(name);
       if (program !== null) return [program, options];
     }
     throw new VerbFailure('no_iso_writer', `This host cannot make config drives: neither ${writers.map(([name]) => name).join(' nor ')} is installed.`, true);

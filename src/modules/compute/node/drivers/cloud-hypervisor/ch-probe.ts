@@ -170,7 +170,7 @@ const kvmTrial = async (options: ChProbeOptions, binary: string, version: string
 export const probeCh = async (options: ChProbeOptions): Promise<ChFacts> => {
   const unusable = (version: string, reason: string): ChFacts => ({ version, usable: false, reason, ...noAbilities });
   await clearTrials(options.cacheDir);
-  const binary = await findProgram(options.binary);
+  const binary = findProgram(options.binary);
   if (!binary) return unusable('', `${options.binary} is not installed`);
   const { stdout } = await exec(binary, ['--version'], { timeoutMs: 10_000 }).catch(() => ({ stdout: '' }));
   const version = parseChVersion(stdout)?.text ?? '';

@@ -1,18 +1,21 @@
 import { access, chown, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { placeInCgroup, removeCgroup } from '../../../../../core/host/cgroup';
+import { removeCgroup } from '../../../../../core/host/cgroup';
 import { findProgram } from '../../../../../core/host/find-program';
 import { innerPid, isRunning, signalProcess, waitGone } from '../../../../../core/host/process-identity';
 import { eventFd, readTail } from '../../../../../core/host/spawn-sandboxed';
+import { together } from '../../../../../core/host/together';
 import { VerbFailure } from '../../../../../core/m2m/verb-handler';
 import type { VmmInventory } from '../../../../host/contract/host.api';
+import { beginStart } from '../common/begin-start';
 import { ExitRecord } from '../common/exit-record';
-import { RunFiles, unlinkAll } from '../common/run-files';
+import { makeReady } from '../common/make-ready';
+import { unlinkAll } from '../common/run-files';
 import { checkBootFile, checkFirmware, checkResources, checkSpec } from '../common/spec-checks';
 import { spawnVmm, type SpawnedVmm } from '../common/spawn-vmm';
 import { forgetTrial } from '../common/trial-cache';
-import { handOver, socketFolder } from '../common/vmm-files';
+import { socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
 import { forcedExit, VmmDriver, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
 import { ChClient } from './ch-client';
@@ -66,24 +69,23 @@ export class CloudHypervisorDriver extends VmmDriver {
   async start(spec: VmSpec): Promise<VmHandle> {
     this.validate(spec);
     const facts = await (this.facts ??= probeCh(this.options));
-    const binary = await findProgram(this.options.binary);
+    const binary = findProgram(this.options.binary);
     if (!facts.usable || binary === null) throw new VerbFailure('vmm_unusable', 'Cloud Hypervisor cannot be used on this host.', true, {}, { detail: facts.reason });
-    await checkResources(spec);
     const { firmware, kernel } = this.options.payload;
     const bootFile = firmware !== '' ? firmware : kernel;
-    await checkBootFile(firmware !== '' ? 'firmware' : 'kernel', bootFile);
-    const files = await RunFiles.prepare(spec.runDir, spec.logDir);
+    const files = await beginStart(spec, together(checkResources(spec), checkBootFile(firmware !== '' ? 'firmware' : 'kernel', bootFile)));
     let spawned: SpawnedVmm | null = null;
     try {
-      await unlinkAll(socketFolder(spec), Object.values(chSockets));
-      await new ExitRecord(spec.runDir).clear();
-      await handOver(spec);
       const logFile = join(spec.logDir, chLogs.output);
       const log = await this.makeLog(spec);
       const sandbox = vmmSandbox(spec, this.options.sandbox, this.options.simulated !== true, [bootFile, ...(spec.nics.length > 0 ? tapFacts : [])]);
-      spawned = await spawnVmm(binary, this.commandLine(spec, log), { netns: spec.netns, logFile, eventFile: join(spec.runDir, chEvents), sandbox: { ...sandbox, writable: [...(sandbox.writable ?? []), log] } });
-      const placement = await placeInCgroup(spec.instanceId, spawned.process.pid, { memoryBytes: spec.memoryBytes, vcpus: spec.vcpus });
-      if (!placement.enforced) this.log.debug({ instanceId: spec.instanceId, reason: placement.reason }, 'limits are not enforced');
+      spawned = await spawnVmm(binary, this.commandLine(spec, log), {
+        netns: spec.netns,
+        logFile,
+        eventFile: join(spec.runDir, chEvents),
+        sandbox: { ...sandbox, writable: [...(sandbox.writable ?? []), log] },
+        before: (process) => makeReady(spec, process, Object.values(chSockets), this.log),
+      });
       const client = new ChClient(unixTransport(join(socketFolder(spec), chSockets.api), spec.user));
       await awaitApi(client, spawned, logFile);
       await chSession.launch(client, chConfig(spec, this.options.payload, facts));

@@ -2,6 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { z } from 'zod';
+import { together } from '../../../../../core/host/together';
 import type { VmExit } from '../vmm-driver';
 
 const exitSchema = z.object({ cause: z.enum(['guest', 'operator', 'forced', 'crashed']), detail: z.string() });
@@ -36,8 +37,7 @@ export class ExitRecord {
 
   /** Forgets what an earlier run of the same instance left. */
   async clear(): Promise<void> {
-    await rm(this.exitFile, { force: true });
-    await rm(this.buttonFile, { force: true });
+    await together(rm(this.exitFile, { force: true }), rm(this.buttonFile, { force: true }));
   }
 
   read(): Promise<VmExit | null> {

@@ -1,5 +1,6 @@
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { together } from '../../../../../core/host/together';
 
 /** The files of one start: what was there before stays at a failure, what came since goes. */
 export class RunFiles {
@@ -9,12 +10,9 @@ export class RunFiles {
 
   /** Makes the folders (0700) and remembers what they hold. */
   static async prepare(...paths: string[]): Promise<RunFiles> {
-    const directories = [];
-    for (const path of paths) {
-      const before = await readdir(path).then((names) => new Set(names), () => null);
-      await mkdir(path, { recursive: true, mode: 0o700 });
-      directories.push({ path, before });
-    }
+    // One may lie in another: all are looked at before any is made.
+    const directories = await Promise.all(paths.map(async (path) => ({ path, before: await readdir(path).then((names) => new Set(names), () => null) })));
+    await together(...paths.map((path) => mkdir(path, { recursive: true, mode: 0o700 })));
     return new RunFiles(directories);
   }
 
@@ -31,5 +29,5 @@ export class RunFiles {
 
 /** Removes sockets and other files of a VM that is gone, whatever it may have put in their place. */
 export const unlinkAll = async (directory: string, names: readonly string[]): Promise<void> => {
-  for (const name of names) await rm(join(directory, name), { force: true, recursive: true });
+  await together(...names.map((name) => rm(join(directory, name), { force: true, recursive: true })));
 };

@@ -1,6 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { exec, ExecError } from '../../../../../core/host/exec';
+import { together } from '../../../../../core/host/together';
 import { VerbFailure } from '../../../../../core/m2m/verb-handler';
 import type { Firmware, VmSpec } from '../vmm-driver';
 
@@ -57,17 +58,17 @@ export const checkBootFile = async (what: 'firmware' | 'kernel', path: string): 
 
 /** Disks and taps must be there before a VMM is started: some VMMs would make a missing tap themselves. Throws `disk_missing` or `tap_missing`. */
 export const checkResources = async (spec: VmSpec): Promise<void> => {
-  for (const disk of spec.disks) {
-    const mode = disk.readonly ? constants.R_OK : constants.R_OK | constants.W_OK;
-    await access(disk.path, mode).catch((error: unknown) => {
+  const disks = spec.disks.map((disk) =>
+    access(disk.path, disk.readonly ? constants.R_OK : constants.R_OK | constants.W_OK).catch((error: unknown) => {
       throw new VerbFailure('disk_missing', 'A disk cannot be opened.', true, { disk: disk.id }, { cause: error, detail: (error as Error).message });
-    });
-  }
-  for (const nic of spec.nics) {
-    const where = spec.netns === null ? [] : ['-n', spec.netns];
-    await exec('ip', [...where, 'link', 'show', 'dev', nic.tap], { timeoutMs: 5000 }).catch((error: unknown) => {
+    }),
+  );
+  const where = spec.netns === null ? [] : ['-n', spec.netns];
+  const nics = spec.nics.map((nic) =>
+    exec('ip', [...where, 'link', 'show', 'dev', nic.tap], { timeoutMs: 5000 }).catch((error: unknown) => {
       if (!(error instanceof ExecError)) throw error;
       throw new VerbFailure('tap_missing', 'A NIC has no tap.', true, { nic: nic.id }, { cause: error, detail: `${nic.tap}: ${error.stderr.trim()}` });
-    });
-  }
+    }),
+  );
+  await together(...disks, ...nics);
 };

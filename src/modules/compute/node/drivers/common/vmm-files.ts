@@ -1,5 +1,6 @@
 import { chmod, chown, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { together } from '../../../../../core/host/together';
 import type { VmHandle, VmSpec } from '../vmm-driver';
 
 /** Short, for the sake of Unix sockets. */
@@ -8,13 +9,19 @@ const socketsName = 's';
 /** Where a VMM of that user makes its sockets: the only folder that it may write to. VMMs of builds that ran them as root have theirs in the run folder itself. */
 export const socketFolder = ({ runDir, user }: Pick<VmHandle, 'runDir' | 'user'>): string => (user === 0 ? runDir : join(runDir, socketsName));
 
-/** Makes the folder of its sockets and gives it its disks. They may be root's (just made) or another user's (of a volume that was attached elsewhere before). */
-export const handOver = async (spec: VmSpec): Promise<void> => {
+/** Makes the folder of its sockets, in its run folder. */
+export const makeSocketFolder = async (spec: VmSpec): Promise<void> => {
   const sockets = socketFolder(spec);
   await mkdir(sockets, { recursive: true, mode: 0o700 });
   await chown(sockets, spec.user, spec.user);
-  for (const disk of spec.disks) {
-    await chown(disk.path, spec.user, spec.user);
-    await chmod(disk.path, disk.readonly ? 0o400 : 0o600);
-  }
+};
+
+/** Gives it its disks. They may be root's (just made) or another user's (of a volume that was attached elsewhere before). */
+export const handOver = async (spec: VmSpec): Promise<void> => {
+  await together(
+    ...spec.disks.map(async (disk) => {
+      await chown(disk.path, spec.user, spec.user);
+      await chmod(disk.path, disk.readonly ? 0o400 : 0o600);
+    }),
+  );
 };

@@ -116,7 +116,7 @@ export const emulationWarning = (version: string): string =>
 export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> => {
   const unusable = (version: string, accel: QemuAccel, reason: string): QemuFacts => ({ version, accel, usable: false, reason, warning: '', uefi: null });
   await clearTrials(options.cacheDir);
-  const binary = await findProgram(options.binary);
+  const binary = findProgram(options.binary);
   if (!binary) return unusable('', 'tcg', `${options.binary} is not installed`);
   const version = await qemuVersion(binary);
   if (version === null) return unusable('', 'tcg', `${binary} does not say its version`);

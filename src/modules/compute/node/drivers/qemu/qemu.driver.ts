@@ -3,18 +3,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import writeFileAtomic from 'write-file-atomic';
-import { placeInCgroup, removeCgroup } from '../../../../../core/host/cgroup';
+import { removeCgroup } from '../../../../../core/host/cgroup';
 import { findProgram } from '../../../../../core/host/find-program';
 import { isRunning, signalProcess, waitGone } from '../../../../../core/host/process-identity';
 import { readTail } from '../../../../../core/host/spawn-sandboxed';
 import { VerbFailure } from '../../../../../core/m2m/verb-handler';
 import type { VmmInventory } from '../../../../host/contract/host.api';
+import { beginStart } from '../common/begin-start';
 import { ExitRecord } from '../common/exit-record';
-import { RunFiles, unlinkAll } from '../common/run-files';
+import { makeReady } from '../common/make-ready';
+import { unlinkAll } from '../common/run-files';
 import { checkFirmware, checkResources, checkSpec } from '../common/spec-checks';
 import { spawnVmm, startPause, type SpawnedVmm } from '../common/spawn-vmm';
 import { forgetTrial } from '../common/trial-cache';
-import { handOver, socketFolder } from '../common/vmm-files';
+import { socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
 import { forcedExit, VmmDriver, type Firmware, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
 import { qemuArguments, qemuLogs, qemuSockets, uefiVariables } from './qemu-arguments';
@@ -72,17 +74,13 @@ export class QemuDriver extends VmmDriver {
   async start(spec: VmSpec): Promise<VmHandle> {
     this.validate(spec);
     const facts = await (this.facts ??= probeQemu(this.options));
-    const binary = await findProgram(this.options.binary);
+    const binary = findProgram(this.options.binary);
     if (!facts.usable || binary === null) throw new VerbFailure('vmm_unusable', 'QEMU cannot be used on this host.', true, {}, { detail: facts.reason });
     checkFirmware(spec, firmwares(facts.uefi), 'QEMU');
     const uefi = spec.firmware === 'uefi' ? facts.uefi : null;
-    await checkResources(spec);
-    const files = await RunFiles.prepare(spec.runDir, spec.logDir);
+    const files = await beginStart(spec, checkResources(spec));
     let spawned: SpawnedVmm | null = null;
     try {
-      await unlinkAll(socketFolder(spec), Object.values(qemuSockets));
-      await new ExitRecord(spec.runDir).clear();
-      await handOver(spec);
       const variables = join(spec.logDir, uefiVariables);
       if (uefi) await ensureVariables(uefi, variables, spec.user);
       const sandbox = vmmSandbox(spec, this.options.sandbox, facts.accel === 'kvm', uefi ? [uefi.code] : []);
@@ -90,9 +88,8 @@ export class QemuDriver extends VmmDriver {
         netns: spec.netns,
         logFile: join(spec.logDir, qemuLogs.vmm),
         sandbox: { ...sandbox, writable: [...(sandbox.writable ?? []), ...(uefi ? [variables] : [])] },
+        before: (process) => makeReady(spec, process, Object.values(qemuSockets), this.log),
       });
-      const placement = await placeInCgroup(spec.instanceId, spawned.process.pid, { memoryBytes: spec.memoryBytes, vcpus: spec.vcpus });
-      if (!placement.enforced) this.log.debug({ instanceId: spec.instanceId, reason: placement.reason }, 'limits are not enforced');
       await this.awaitRunning(spec, spawned);
       await spawned.release();
       return { driver: this.kind, instanceId: spec.instanceId, process: spawned.process, user: spec.user, runDir: spec.runDir, logDir: spec.logDir, startedAt: new Date().toISOString() };
