@@ -33,6 +33,10 @@ const deadlines = { start: 30_000, command: 5000, quit: 3000, terminate: 3000, k
 const stoppedStates = new Set(['shutdown', 'internal-error', 'postmigrate']);
 const stateOf = (status: string): VmState => (status === 'running' ? 'running' : stoppedStates.has(status) ? 'stopped' : 'paused');
 
+interface RunState {
+  status: string;
+}
+
 const firmwares = (uefi: UefiFirmware | null): Firmware[] => (uefi === null ? ['bios'] : ['bios', 'uefi']);
 
 /** The VM's own variables, from the template at its first start. Whole or not there: a start that died half-way leaves no cut-off file. */
@@ -160,7 +164,7 @@ export class QemuDriver extends VmmDriver {
     const end = begun + deadlines.start;
     for (;;) {
       if (spawned.hasEnded()) throw qemuStartFailure(await readTail(join(spec.logDir, qemuLogs.vmm)), await spawned.ended);
-      const status = await this.onMonitor(spec, qemuSockets.commands, (qmp) => this.queryStatus(qmp)).catch((error: unknown) => {
+      const status = await this.askStatus(spec).catch((error: unknown) => {
         if (error instanceof QmpError) return 'unknown';
         throw error;
       });
@@ -207,7 +211,7 @@ export class QemuDriver extends VmmDriver {
   }
 
   private async end(handle: VmHandle): Promise<void> {
-    const asked = await this.onMonitor(handle, qemuSockets.commands, (qmp) => qmp.execute('quit', undefined, deadlines.quit)).then(
+    const asked = await this.ask(handle, 'quit', deadlines.quit).then(
       () => true,
       (error: unknown) => {
         this.log.debug({ instanceId: handle.instanceId, err: error }, 'QEMU did not answer the quit command');
@@ -222,37 +226,36 @@ export class QemuDriver extends VmmDriver {
   }
 
   private status(handle: VmHandle): Promise<string> {
-    return this.guarded(handle, (qmp) => this.queryStatus(qmp));
+    return this.guarded(this.askStatus(handle));
   }
 
   private async command(handle: VmHandle, name: string): Promise<void> {
     this.assertRunning(handle);
-    await this.guarded(handle, (qmp) => qmp.execute(name, undefined, deadlines.command));
+    await this.guarded(this.ask(handle, name, deadlines.command));
   }
 
   private assertRunning(handle: VmHandle): void {
     if (!isRunning(handle.process)) throw new VerbFailure('not_running', 'The VM is not running.', true);
   }
 
-  private async guarded<T>(handle: VmHandle, run: (qmp: QmpClient) => Promise<T>): Promise<T> {
+  private async guarded<T>(answer: Promise<T>): Promise<T> {
     try {
-      return await this.onMonitor(handle, qemuSockets.commands, run);
+      return await answer;
     } catch (error) {
       if (!(error instanceof QmpError)) throw error;
       throw new VerbFailure('vmm_unresponsive', "QEMU's monitor failed.", false, {}, { cause: error, detail: error.message });
     }
   }
 
-  private async onMonitor<T>(of: Pick<VmHandle, 'runDir' | 'user'>, name: string, run: (qmp: QmpClient) => Promise<T>): Promise<T> {
-    const qmp = await QmpClient.connect(join(socketFolder(of), name), of.user, deadlines.command);
-    try {
-      return await run(qmp);
-    } finally {
-      qmp.close();
-    }
+  private ask<T>(of: Pick<VmHandle, 'runDir' | 'user'>, command: string, timeoutMs: number): Promise<T> {
+    return QmpClient.ask<T>(join(socketFolder(of), qemuSockets.commands), of.user, command, timeoutMs);
+  }
+
+  private async askStatus(of: Pick<VmHandle, 'runDir' | 'user'>): Promise<string> {
+    return (await this.ask<RunState>(of, 'query-status', deadlines.command)).status;
   }
 
   private async queryStatus(qmp: QmpClient): Promise<string> {
-    return (await qmp.execute<{ status: string }>('query-status', undefined, deadlines.command)).status;
+    return (await qmp.execute<RunState>('query-status', undefined, deadlines.command)).status;
   }
 }

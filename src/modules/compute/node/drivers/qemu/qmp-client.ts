@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { connectOwned } from '../../../../../core/host/owned-socket';
 import { QmpError } from './qmp-error';
 
@@ -27,7 +26,6 @@ export class QmpClient {
   private buffer = '';
   private nextId = 1;
   private open = true;
-  private greeted: (() => void) | null = null;
   /** Resolves when the connection is lost or closed. */
   readonly closed: Promise<void>;
 
@@ -50,28 +48,35 @@ export class QmpClient {
 
   /** Connects to the monitor of that user's VMM and negotiates within `timeoutMs`. Throws `QmpError` (`ConnectionLost`, `Timeout`). */
   static async connect(path: string, user: number, timeoutMs: number): Promise<QmpClient> {
-    const socket = await connectOwned(path, user).catch((error: Error) => {
-      throw new QmpError('ConnectionLost', `no monitor answers at ${path}: ${error.message}`);
-    });
-    const client = new QmpClient(socket);
-    const greeting = new Promise<void>((resolve) => (client.greeted = resolve));
-    const end = new AbortController();
+    const client = await QmpClient.open(path, user);
     try {
-      const outcome = await Promise.race([
-        greeting.then(() => 'greeted' as const),
-        client.closed.then(() => 'closed' as const),
-        delay(timeoutMs, 'timeout' as const, { signal: end.signal }).catch(() => 'timeout' as const),
-      ]);
-      if (outcome === 'closed') throw new QmpError('ConnectionLost', `no monitor answers at ${path}`);
-      if (outcome === 'timeout') throw new QmpError('Timeout', `the monitor at ${path} did not greet within ${timeoutMs} ms`);
-      await client.execute('qmp_capabilities', undefined, timeoutMs);
+      await client.negotiate(timeoutMs);
       return client;
     } catch (error) {
       client.close();
       throw error;
-    } finally {
-      end.abort();
     }
+  }
+
+  /**
+   * One command on a connection of its own. It is sent together with the negotiation: a monitor reads in order, and one whose guest keeps QEMU's main loop busy
+   * takes its time for every round. Throws as `connect` and `execute` do, when there is no answer within `timeoutMs` altogether too.
+   */
+  static async ask<T = unknown>(path: string, user: number, command: string, timeoutMs: number): Promise<T> {
+    const client = await QmpClient.open(path, user);
+    try {
+      const [, answer] = await Promise.all([client.negotiate(timeoutMs), client.execute<T>(command, undefined, timeoutMs)]);
+      return answer;
+    } finally {
+      client.close();
+    }
+  }
+
+  private static async open(path: string, user: number): Promise<QmpClient> {
+    const socket = await connectOwned(path, user).catch((error: Error) => {
+      throw new QmpError('ConnectionLost', `no monitor answers at ${path}: ${error.message}`);
+    });
+    return new QmpClient(socket);
   }
 
   /** Runs one command. Throws `QmpError` with QEMU's class and text, or `Timeout` after `timeoutMs` (the command may still take effect). */
@@ -98,6 +103,11 @@ export class QmpClient {
     this.socket.destroy();
   }
 
+  /** A monitor takes no other command before. It may be sent before the greeting has come. */
+  private negotiate(timeoutMs: number): Promise<unknown> {
+    return this.execute('qmp_capabilities', undefined, timeoutMs);
+  }
+
   private receive(chunk: string): void {
     this.buffer += chunk;
     for (let end = this.buffer.indexOf('\n'); end >= 0; end = this.buffer.indexOf('\n')) {
@@ -115,7 +125,8 @@ export class QmpClient {
     } catch {
       return this.close();
     }
-    if ('QMP' in message) return this.greeted?.();
+    // The greeting, which the answer to the negotiation says as well.
+    if ('QMP' in message) return;
     if (typeof message['event'] === 'string') {
       const event = { event: message['event'], data: (message['data'] ?? {}) as Record<string, unknown> };
       for (const listener of [...this.listeners]) listener(event);
