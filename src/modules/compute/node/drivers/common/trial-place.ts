@@ -29,7 +29,7 @@ export const inTrialPlace = async <T>(cacheDir: string, run: (directory: string)
   }
 };
 
-/** Ends and removes what is left of trials whose agent died meanwhile. Throws when a process does not end. */
+/** Ends and removes what is left of trials whose agent died meanwhile. What does not end is left to the next time: no probe fails for it. */
 export const clearTrials = async (cacheDir: string): Promise<void> => {
   for (const name of (await readdir(cacheDir).catch(() => [])).filter((one) => one.startsWith(notePrefix))) {
     const file = join(cacheDir, name);
@@ -38,7 +38,8 @@ export const clearTrials = async (cacheDir: string): Promise<void> => {
     if (text === null) continue;
     const { directory, by } = note.parse(JSON.parse(text));
     if (isRunning(by)) continue;
-    await endProcessesNaming(directory);
+    const ended = await endProcessesNaming(directory).then(() => true, () => false);
+    if (!ended) continue;
     await rm(directory, { recursive: true, force: true });
     await rm(file, { force: true });
   }
