@@ -7,7 +7,7 @@ import { Button } from '../ui/button';
 import { CommandLine } from '../ui/command-line';
 import { Dialog, DialogActions } from '../ui/dialog';
 import { TextField } from '../ui/field';
-import { ProblemNote } from '../ui/problem-note';
+import { FormProblem } from '../ui/form-problem';
 import { toast } from '../ui/toast';
 
 /** One thing that can be changed: its name in the API, what it is, and how it is checked and sent. */
@@ -17,6 +17,8 @@ export interface EditField {
   value: string;
   optional?: boolean;
   hint?: string;
+  /** Its option of `vcctl … edit`; the key when missing. */
+  option?: string;
   check?: (text: string) => string | null;
   /** What is sent for the text; the text itself when missing. */
   parse?: (text: string) => unknown;
@@ -64,7 +66,7 @@ function Form({ noun, collection, item, fields, onClose, touches = [] }: Omit<Pr
   };
   const words = [noun.replaceAll(' ', '-').toLowerCase()];
   const others = changed.filter((field) => field.key !== 'name');
-  const options: Options = Object.fromEntries(others.map((field) => [field.key, Array.isArray(sent(field)) ? (sent(field) as string[]) : textOf(field)]));
+  const options: Options = Object.fromEntries(others.map((field) => [field.option ?? field.key, Array.isArray(sent(field)) ? (sent(field) as string[]) : textOf(field)]));
   const lines = [
     ...(others.length > 0 ? [vcctl([...words, 'edit', item.name], options)] : []),
     ...(changed.length > others.length ? [vcctl([...words, 'rename', item.name, texts['name'] ?? ''])] : []),
@@ -83,7 +85,7 @@ function Form({ noun, collection, item, fields, onClose, touches = [] }: Omit<Pr
           {...(field.hint === undefined ? {} : { hint: field.hint })}
         />
       ))}
-      {write.error !== null && <ProblemNote error={write.error} />}
+      <FormProblem error={write.error} fields={fields.map((field) => field.key)} />
       {lines.length > 0 && <CommandLine line={lines.join(' && ')} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>

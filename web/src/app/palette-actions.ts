@@ -3,7 +3,7 @@ import type { InstanceAction } from '../features/instances/instance-rules';
 
 /** A verb that the palette understands before the name of an instance. */
 export interface Verb {
-  action: InstanceAction;
+  action: Exclude<InstanceAction, 'edit'>;
   label: string;
   icon: LucideIcon;
 }

@@ -44,6 +44,9 @@ export const checkSubnet = (value: string): string | null => {
   return null;
 };
 
+/** Seconds that a stop waits for the guest. */
+export const checkGrace = (value: string): string | null => (/^\d{1,3}$/.test(value) && Number(value) <= 600 ? null : 'A whole number from 0 to 600.');
+
 /** Of user data: UTF-8 bytes. */
 export const userDataLimit = 64 * 1024;
 export const utf8Length = (value: string): number => new TextEncoder().encode(value).length;

@@ -1,5 +1,6 @@
 import { Gauge, Plus } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
+import { EditDialog } from '../../app/edit-dialog';
 import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
@@ -14,9 +15,11 @@ import { Button } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
+import { EditButton } from '../../ui/edit-button';
 import { TextField } from '../../ui/field';
 import { FormProblem } from '../../ui/form-problem';
 import { actionColumn, ListPage } from '../../ui/list-page';
+import { RowActions } from '../../ui/row-actions';
 import { useSearchFilter } from '../../ui/search-filter';
 import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
@@ -30,6 +33,7 @@ export default function FlavorsPage() {
   const list = useList<Flavor>('flavors', { q: search.q });
   const dialog = useNewDialog(admin);
   const removal = useRemoval<Flavor>('flavor', 'flavors');
+  const [edited, setEdited] = useState<Flavor | null>(null);
   const reason = admin ? null : 'Only an administrator may change flavors.';
   const create = (
     <Button look="primary" icon={Plus} reason={reason} onClick={dialog.show}>
@@ -65,12 +69,30 @@ export default function FlavorsPage() {
           cell: (f) => (f.diskBytes === 0 ? <span className="text-dim">as image</span> : bytes(f.diskBytes)),
         },
         { head: 'Age', from: 'md', className: 'text-dim', cell: (f) => <Age at={f.createdAt} /> },
-        actionColumn<Flavor>((f) => admin && <DeleteButton name={f.name} reason={reason} onClick={() => removal.ask(f)} />),
+        actionColumn<Flavor>(
+          (f) =>
+            admin && (
+              <RowActions>
+                <EditButton name={f.name} reason={reason} onClick={() => setEdited(f)} />
+                <DeleteButton name={f.name} reason={reason} onClick={() => removal.ask(f)} />
+              </RowActions>
+            ),
+        ),
       ]}
     >
       <Dialog open={dialog.open} onClose={dialog.hide} title="New flavor">
         <NewFlavor onClose={dialog.hide} />
       </Dialog>
+      <EditDialog
+        noun="flavor"
+        collection="flavors"
+        item={edited}
+        onClose={() => setEdited(null)}
+        fields={[
+          { key: 'name', label: 'Name', value: edited?.name ?? '', check: checkName },
+          { key: 'description', label: 'Description', value: edited?.description ?? '', optional: true, hint: 'Sizes stay: instances were made with them.' },
+        ]}
+      />
       <RemovalDialog removal={removal}>Instances made with it keep their size.</RemovalDialog>
     </ListPage>
   );

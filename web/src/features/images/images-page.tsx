@@ -1,4 +1,6 @@
 import { Disc3, Plus } from 'lucide-react';
+import { useState } from 'react';
+import { EditDialog } from '../../app/edit-dialog';
 import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useProjectColumn } from '../../app/project-column';
 import { useScope } from '../../app/scope';
@@ -7,13 +9,16 @@ import { bytes, percent, words } from '../../lib/format';
 import { useList } from '../../lib/queries';
 import { useStore } from '../../lib/store';
 import type { Image } from '../../lib/types';
+import { checkName } from '../../lib/validate';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog } from '../../ui/dialog';
+import { EditButton } from '../../ui/edit-button';
 import { actionColumn, ListPage } from '../../ui/list-page';
 import { useSearchFilter } from '../../ui/search-filter';
 import { Progress } from '../../ui/meter';
+import { RowActions } from '../../ui/row-actions';
 import { StateBadge } from '../../ui/state';
 import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
@@ -27,6 +32,8 @@ export default function ImagesPage() {
   const list = useList<Image>('images', { ...scope.query, q: search.q });
   const dialog = useNewDialog(scope.readOnly === null);
   const removal = useRemoval<Image>('image', 'images');
+  const [edited, setEdited] = useState<Image | null>(null);
+  const reasonOf = (image: Image): string | null => (image.state === 'deleting' ? 'It is being deleted.' : scope.reasonFor(image.projectId));
   const add = (
     <Button look="primary" icon={Plus} reason={scope.readOnly} onClick={dialog.show}>
       Add image
@@ -66,12 +73,27 @@ export default function ImagesPage() {
         { head: 'Checksum', from: 'lg', className: 'max-w-36 font-mono text-xs text-dim', cell: (i) => (i.sha256 === null ? '–' : <Cut text={i.sha256} />) },
         ...useProjectColumn<Image>(),
         { head: 'Age', from: 'sm', className: 'text-dim', cell: (i) => <Age at={i.createdAt} /> },
-        actionColumn<Image>((i) => <DeleteButton name={i.name} reason={i.state === 'deleting' ? 'It is being deleted.' : scope.reasonFor(i.projectId)} onClick={() => removal.ask(i)} />),
+        actionColumn<Image>((i) => (
+          <RowActions>
+            <EditButton name={i.name} reason={reasonOf(i)} onClick={() => setEdited(i)} />
+            <DeleteButton name={i.name} reason={reasonOf(i)} onClick={() => removal.ask(i)} />
+          </RowActions>
+        )),
       ]}
     >
       <Dialog open={dialog.open} onClose={dialog.hide} title="Add image">
         <NewImage onClose={dialog.hide} />
       </Dialog>
+      <EditDialog
+        noun="image"
+        collection="images"
+        item={edited}
+        onClose={() => setEdited(null)}
+        fields={[
+          { key: 'name', label: 'Name', value: edited?.name ?? '', check: checkName },
+          { key: 'description', label: 'Description', value: edited?.description ?? '', optional: true },
+        ]}
+      />
       <RemovalDialog removal={removal}>Instances made from it keep their disks.</RemovalDialog>
     </ListPage>
   );

@@ -1,6 +1,8 @@
+import { Box } from 'lucide-react';
 import { bytes } from '../../lib/format';
 import { useOne } from '../../lib/queries';
-import type { GuestData } from '../../lib/types';
+import type { GuestData, Instance } from '../../lib/types';
+import { Empty } from '../../ui/empty';
 import { LoadError } from '../../ui/list-states';
 import { Card, Facts } from '../../ui/page';
 import { Skeleton } from '../../ui/table';
@@ -16,8 +18,18 @@ const readable = (path: string, text: string): string => {
 };
 
 /** What the guest's agent reads of the cloud, as the instance's host has it. */
-export function InstanceGuestData({ id }: { id: string }) {
-  const result = useOne<GuestData>(`instances/${id}`, 'guest-data');
+export function InstanceGuestData({ instance: { id, state } }: { instance: Instance }) {
+  // Its host has it only once it is built.
+  const built = state !== 'building';
+  const result = useOne<GuestData>(`instances/${id}`, 'guest-data', { enabled: built });
+  if (!built)
+    return (
+      <Card>
+        <Empty icon={Box} title="It is still being built">
+          What its guest reads is made on the way, and shows here then.
+        </Empty>
+      </Card>
+    );
   if (result.error !== null && result.data === undefined) return <LoadError error={result.error} onRetry={() => void result.refetch()} />;
   if (result.data === undefined) return <Skeleton className="h-40" />;
   return (

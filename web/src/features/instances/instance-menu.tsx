@@ -1,11 +1,11 @@
-import { CirclePower, Ellipsis, Play, RotateCw, Square, SquareTerminal, Trash2 } from 'lucide-react';
+import { CirclePower, Ellipsis, Pencil, Play, RotateCw, Square, SquareTerminal, Trash2 } from 'lucide-react';
 import { useNavigate } from 'react-router';
 import type { Instance } from '../../lib/types';
 import { Menu, MenuItem, MenuLine } from '../../ui/menu';
 import { useInstanceActions } from './use-instance-actions';
 
 /** Every verb of one instance; what cannot be done now says why. */
-export function InstanceMenu({ instance, onDelete }: { instance: Instance; onDelete: () => void }) {
+export function InstanceMenu({ instance, onEdit, onDelete }: { instance: Instance; onEdit: () => void; onDelete: () => void }) {
   const { run, reason } = useInstanceActions();
   const navigate = useNavigate();
   const only = [instance];
@@ -33,6 +33,9 @@ export function InstanceMenu({ instance, onDelete }: { instance: Instance; onDel
         Stop at once, without asking the guest
       </MenuItem>
       <MenuLine />
+      <MenuItem icon={Pencil} reason={reason(only, 'edit')} onSelect={onEdit}>
+        Edit…
+      </MenuItem>
       <MenuItem icon={Trash2} danger reason={reason(only, 'delete')} onSelect={onDelete}>
         Delete…
       </MenuItem>

@@ -40,6 +40,8 @@ export function InstanceOverview({ instance: i }: { instance: Instance }) {
                 ),
               ],
               ['VMM', i.vmm ?? '–'],
+              ['Stops', i.stopGraceSeconds === 0 ? 'at once' : `when the guest did, or after ${i.stopGraceSeconds} s`],
+              i.configDrive === null ? null : ['Config drive', i.configDrive === 'openstack' ? 'OpenStack (config-2)' : 'NoCloud (cidata)'],
               ['SSH keys', i.sshKeys.length === 0 ? 'none' : i.sshKeys.join(', ')],
               ['Project', <Ref key="project" to={`/projects/${i.projectId}`}>{projectName(i.projectId)}</Ref>],
               ['Created', dateTime(i.createdAt)],

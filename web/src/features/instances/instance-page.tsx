@@ -8,14 +8,15 @@ import { useList, useOne } from '../../lib/queries';
 import type { Instance, Task } from '../../lib/types';
 import { Button, ButtonLink } from '../../ui/button';
 import { Empty } from '../../ui/empty';
-import { More } from '../../ui/list-faces';
 import { LoadError } from '../../ui/list-states';
 import { cx } from '../../ui/cx';
 import { Card, Page } from '../../ui/page';
+import { PlainList } from '../../ui/plain-list';
 import { StateBadge } from '../../ui/state';
 import { Skeleton } from '../../ui/table';
 import { TaskTable } from '../tasks/task-table';
 import { DeleteInstances } from './delete-instances';
+import { EditInstance } from './edit-instance';
 import InstanceConsole from './instance-console';
 import { InstanceGuestData } from './instance-guest-data';
 import { InstanceMenu } from './instance-menu';
@@ -62,6 +63,7 @@ function Shown({ instance }: { instance: Instance }) {
   const tab = params.get('tab') ?? 'overview';
   const { run, reason } = useInstanceActions();
   const [deleting, setDeleting] = useState(false);
+  const [editing, setEditing] = useState(false);
   const only = [instance];
   return (
     <Page
@@ -83,7 +85,7 @@ function Shown({ instance }: { instance: Instance }) {
           <Button icon={RotateCw} reason={reason(only, 'reboot')} onClick={() => run(only, 'reboot')}>
             Reboot
           </Button>
-          <InstanceMenu instance={instance} onDelete={() => setDeleting(true)} />
+          <InstanceMenu instance={instance} onEdit={() => setEditing(true)} onDelete={() => setDeleting(true)} />
         </>
       }
     >
@@ -111,12 +113,13 @@ function Shown({ instance }: { instance: Instance }) {
           <InstanceConsole instance={instance} />
         </Tabs.Content>
         <Tabs.Content value="guest-data" className="outline-none">
-          <InstanceGuestData id={instance.id} />
+          <InstanceGuestData instance={instance} />
         </Tabs.Content>
         <Tabs.Content value="tasks" className="outline-none">
           <InstanceTasks id={instance.id} />
         </Tabs.Content>
       </Tabs.Root>
+      <EditInstance instance={editing ? instance : null} onClose={() => setEditing(false)} />
       <DeleteInstances instances={deleting ? only : []} onClose={() => setDeleting(false)} onDone={() => setDeleting(false)} />
     </Page>
   );
@@ -126,12 +129,9 @@ function InstanceTasks({ id }: { id: string }) {
   const tasks = useList<Task>('tasks', { subject: id });
   return (
     <Card>
-      {tasks.error !== null && tasks.items.length === 0 ? (
-        <LoadError error={tasks.error} onRetry={() => void tasks.refetch()} />
-      ) : (
+      <PlainList list={tasks} empty="No task has worked on it yet.">
         <TaskTable tasks={tasks.items} loading={tasks.isPending} hideSubject />
-      )}
-      <More list={tasks} />
+      </PlainList>
     </Card>
   );
 }

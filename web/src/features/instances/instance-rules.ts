@@ -1,6 +1,6 @@
 import type { Instance } from '../../lib/types';
 
-export type InstanceAction = 'start' | 'stop' | 'reboot' | 'delete' | 'console';
+export type InstanceAction = 'start' | 'stop' | 'reboot' | 'delete' | 'edit' | 'console';
 
 const phases: Partial<Record<Instance['state'], string>> = {
   building: 'It is still being built.',
@@ -15,8 +15,8 @@ const unreachable = 'Its host does not answer, so nothing can be told to it.';
 export const whyNot = (instance: Instance, action: InstanceAction, role: string | null): string | null => {
   if (role !== null) return role;
   const { state } = instance;
-  // Deleting may be asked in any state: it ends whatever runs.
-  if (action === 'delete') return state === 'deleting' ? 'It is being deleted.' : null;
+  // Deleting may be asked in any state: it ends whatever runs. A name or description can change in any.
+  if (action === 'delete' || action === 'edit') return state === 'deleting' ? 'It is being deleted.' : null;
   if (action === 'console') {
     if (state === 'running' || state === 'rebooting' || state === 'starting' || state === 'stopping') return null;
     return phases[state] ?? (state === 'unknown' ? unreachable : 'It is not running. Start it first.');

@@ -13,6 +13,7 @@ import { StateBadge } from '../../ui/state';
 import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { DeleteInstances } from './delete-instances';
+import { EditInstance } from './edit-instance';
 import { InstanceMenu } from './instance-menu';
 import { addressesOf } from './instance-rules';
 import { useInstanceActions } from './use-instance-actions';
@@ -37,6 +38,7 @@ export function InstancesPage() {
   const state = params.get('state') ?? '';
   const [sort, setSort] = useState('-createdAt');
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [edited, setEdited] = useState<Instance | null>(null);
   const [deleting, setDeleting] = useState<Instance[]>([]);
   const list = useList<Instance>('instances', { ...query, q: search.q, state, sort });
   const chosen = list.items.filter((i) => selected.has(i.id));
@@ -107,7 +109,7 @@ export function InstancesPage() {
     ...(admin ? [{ head: 'Host', from: 'lg', className: 'max-w-32 text-dim @6xl:max-w-64', cell: (i) => <Cut text={i.host?.name ?? '–'} /> } satisfies Column<Instance>] : []),
     ...useProjectColumn<Instance>(),
     { head: 'Age', from: 'sm', sort: 'createdAt', className: 'text-dim', cell: (i) => <Age at={i.createdAt} /> },
-    actionColumn<Instance>((i) => <InstanceMenu instance={i} onDelete={() => setDeleting([i])} />),
+    actionColumn<Instance>((i) => <InstanceMenu instance={i} onEdit={() => setEdited(i)} onDelete={() => setDeleting([i])} />),
   ];
 
   return (
@@ -132,6 +134,7 @@ export function InstancesPage() {
         action: readOnly === null && create('Create the first instance'),
       }}
     >
+      <EditInstance instance={edited} onClose={() => setEdited(null)} />
       <DeleteInstances
         instances={deleting}
         onClose={() => setDeleting([])}

@@ -1,5 +1,6 @@
 import { KeyRound, Plus } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
+import { EditDialog } from '../../app/edit-dialog';
 import { useTargetProject } from '../../app/project-field';
 import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useProjectColumn } from '../../app/project-column';
@@ -16,9 +17,11 @@ import { CommandLine } from '../../ui/command-line';
 import { CopyButton } from '../../ui/copy';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
+import { EditButton } from '../../ui/edit-button';
 import { TextArea, TextField } from '../../ui/field';
 import { FormProblem } from '../../ui/form-problem';
 import { actionColumn, ListPage } from '../../ui/list-page';
+import { RowActions } from '../../ui/row-actions';
 import { useSearchFilter } from '../../ui/search-filter';
 import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
@@ -30,6 +33,7 @@ export default function SshKeysPage() {
   const list = useList<SshKey>('ssh-keys', { ...scope.query, q: search.q });
   const dialog = useNewDialog(scope.readOnly === null);
   const removal = useRemoval<SshKey>('SSH key', 'ssh-keys');
+  const [edited, setEdited] = useState<SshKey | null>(null);
   const add = (
     <Button look="primary" icon={Plus} reason={scope.readOnly} onClick={dialog.show}>
       Add SSH key
@@ -58,12 +62,18 @@ export default function SshKeysPage() {
         },
         ...useProjectColumn<SshKey>(),
         { head: 'Age', from: 'md', className: 'text-dim', cell: (k) => <Age at={k.createdAt} /> },
-        actionColumn<SshKey>((k) => <DeleteButton name={k.name} reason={scope.reasonFor(k.projectId)} onClick={() => removal.ask(k)} />),
+        actionColumn<SshKey>((k) => (
+          <RowActions>
+            <EditButton name={k.name} reason={scope.reasonFor(k.projectId)} onClick={() => setEdited(k)} />
+            <DeleteButton name={k.name} reason={scope.reasonFor(k.projectId)} onClick={() => removal.ask(k)} />
+          </RowActions>
+        )),
       ]}
     >
       <Dialog open={dialog.open} onClose={dialog.hide} title="Add SSH key">
         <NewKey onClose={dialog.hide} />
       </Dialog>
+      <EditDialog noun="SSH key" collection="ssh-keys" item={edited} onClose={() => setEdited(null)} fields={[{ key: 'name', label: 'Name', value: edited?.name ?? '', check: checkName }]} />
       <RemovalDialog removal={removal}>Instances that have it keep it.</RemovalDialog>
     </ListPage>
   );
