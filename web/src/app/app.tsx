@@ -37,6 +37,7 @@ const HostPage = page('HostPage');
 const TasksPage = page('TasksPage');
 const ProjectsPage = page('ProjectsPage');
 const ProjectPage = page('ProjectPage');
+const UserPage = page('UserPage');
 const UsersPage = page('UsersPage');
 const AccountPage = page('AccountPage');
 
@@ -74,6 +75,7 @@ function Pages() {
         {admin && <Route path="/hosts" element={<HostsPage />} />}
         {admin && <Route path="/hosts/:id" element={<HostPage />} />}
         {admin && <Route path="/users" element={<UsersPage />} />}
+        {admin && <Route path="/users/:id" element={<UserPage />} />}
         <Route path="/login" element={<Navigate to="/" replace />} />
         <Route path="*" element={<NotFoundPage />} />
       </Route>

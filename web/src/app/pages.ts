@@ -14,4 +14,5 @@ export { default as TasksPage } from '../features/tasks/tasks-page';
 export { default as ProjectsPage } from '../features/projects/projects-page';
 export { default as ProjectPage } from '../features/projects/project-page';
 export { default as UsersPage } from '../features/users/users-page';
+export { default as UserPage } from '../features/users/user-page';
 export { default as AccountPage } from '../features/account/account-page';

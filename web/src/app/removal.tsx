@@ -57,10 +57,13 @@ export const useRemoval = <T extends Named>(noun: string, collection: string, to
   };
 };
 
-/** The question before a removal. `children`: what goes with it, and what stays. */
-export function RemovalDialog<T extends Named>({ removal, children }: { removal: Removal<T>; children: ReactNode }) {
+/**
+ * The question before a removal. `children`: what goes with it, and what stays.
+ * @param words of the vcctl line before the name; those of the noun when missing
+ */
+export function RemovalDialog<T extends Named>({ removal, words = [removal.noun.replaceAll(' ', '-').toLowerCase(), 'delete'], children }: { removal: Removal<T>; words?: readonly string[]; children: ReactNode }) {
   return (
-    <ConfirmDelete open={removal.doomed !== null} onClose={removal.cancel} noun={removal.noun} phrase={removal.doomed?.name ?? ''} busy={removal.busy} error={removal.error} onConfirm={removal.confirm} command={vcctl([removal.noun.replaceAll(' ', '-').toLowerCase(), 'delete', removal.doomed?.name ?? ''])}>
+    <ConfirmDelete open={removal.doomed !== null} onClose={removal.cancel} noun={removal.noun} phrase={removal.doomed?.name ?? ''} busy={removal.busy} error={removal.error} onConfirm={removal.confirm} command={vcctl([...words, removal.doomed?.name ?? ''])}>
       {children}
     </ConfirmDelete>
   );

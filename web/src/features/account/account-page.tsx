@@ -1,13 +1,16 @@
 import { useState, type FormEvent } from 'react';
 import { useScope } from '../../app/scope';
 import { api } from '../../lib/api';
+import { vcctl } from '../../lib/command';
 import { fieldErrors } from '../../lib/problem';
 import { useWrite } from '../../lib/queries';
 import { Button } from '../../ui/button';
-import { TextField } from '../../ui/field';
+import { CommandLine } from '../../ui/command-line';
+import { Checkbox, TextField } from '../../ui/field';
 import { Card, Facts, Page } from '../../ui/page';
 import { FormProblem } from '../../ui/form-problem';
 import { toast } from '../../ui/toast';
+import { Sessions } from '../users/sessions';
 import { ApiTokens } from './api-tokens';
 
 export default function AccountPage() {
@@ -15,7 +18,10 @@ export default function AccountPage() {
   return (
     <Page title="Account" description={`Signed in as ${me.user.name}.`}>
       <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
-        <ApiTokens />
+        <div className="min-w-0 space-y-5">
+          <ApiTokens />
+          {me.user.admin && <Sessions user={me.user} />}
+        </div>
         <div className="space-y-5">
           <Card title="You">
             <Facts
@@ -39,13 +45,15 @@ function ChangePassword() {
   const { me } = useScope();
   const [current, setCurrent] = useState('');
   const [password, setPassword] = useState('');
+  const [revoke, setRevoke] = useState(false);
   const [tried, setTried] = useState(false);
-  const change = useWrite((body: { current: string; password: string }) => api.post('/users/me/password', body), {
-    touches: [],
+  const change = useWrite((body: { current: string; password: string; revokeApiTokens: boolean }) => api.post('/users/me/password', body), {
+    touches: ['api-tokens', `users/${me.user.id}/sessions`],
     onDone: () => {
       toast.ok('Password changed');
       setCurrent('');
       setPassword('');
+      setRevoke(false);
       setTried(false);
     },
   });
@@ -55,7 +63,7 @@ function ChangePassword() {
     event.preventDefault();
     setTried(true);
     if (change.isPending || weak !== null || current === '') return;
-    change.mutate({ current, password });
+    change.mutate({ current, password, revokeApiTokens: revoke });
   };
   return (
     <form onSubmit={submit} noValidate className="space-y-4 p-4">
@@ -69,7 +77,9 @@ function ChangePassword() {
         error={(tried && current === '' ? 'Enter your password.' : null) ?? refused.current}
       />
       <TextField label="New password" type="password" autoComplete="new-password" value={password} onChange={(e) => setPassword(e.target.value)} error={(tried ? weak : null) ?? refused.password} />
+      <Checkbox label="End my API tokens too" hint="They may have been made with the old password. Other sessions end in any case." checked={revoke} onChange={(e) => setRevoke(e.target.checked)} />
       <FormProblem error={change.error} fields={['current', 'password']} />
+      {password !== '' && <CommandLine line={vcctl(['user', 'passwd'], { 'revoke-tokens': revoke })} />}
       <Button type="submit" busy={change.isPending}>
         Change password
       </Button>

@@ -2,22 +2,19 @@ import { Plus } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
 import { RemovalDialog, useRemoval } from '../../app/removal';
 import { api } from '../../lib/api';
-import { dateTime } from '../../lib/format';
+import { vcctl } from '../../lib/command';
 import { fieldErrors } from '../../lib/problem';
 import { useList, useWrite } from '../../lib/queries';
 import type { ApiToken, CreatedApiToken } from '../../lib/types';
 import { checkName } from '../../lib/validate';
 import { Button } from '../../ui/button';
+import { CommandLine } from '../../ui/command-line';
 import { CopyButton } from '../../ui/copy';
-import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { SelectField, TextField } from '../../ui/field';
 import { FormProblem } from '../../ui/form-problem';
-import { More } from '../../ui/list-faces';
-import { LoadError } from '../../ui/list-states';
 import { Card } from '../../ui/page';
-import { NameTd, Cut, Head, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
-import { Age } from '../../ui/time';
+import { ApiTokenTable } from '../users/api-token-table';
 
 /** Tokens for programs, in the user's own name. */
 export function ApiTokens() {
@@ -33,44 +30,7 @@ export function ApiTokens() {
         </Button>
       }
     >
-      {list.error !== null && list.items.length === 0 ? (
-        <LoadError error={list.error} onRetry={() => void list.refetch()} />
-      ) : list.isSuccess && list.items.length === 0 ? (
-        <p className="px-4 py-5 text-sm text-dim">No tokens. A token lets vcctl and your programs use the API in your name.</p>
-      ) : (
-        <Table label="API tokens">
-          <Head>
-            <Th>Name</Th>
-            <Th from="sm">Scope</Th>
-            <Th>Expires</Th>
-            <Th from="sm">Last used</Th>
-            <Th className="w-12">
-              <span className="sr-only">Actions</span>
-            </Th>
-          </Head>
-          <tbody>
-            {list.isPending && <SkeletonRows columns={5} rows={2} />}
-            {list.items.map((t) => (
-              <Row key={t.id}>
-                <NameTd>
-                  <Cut text={t.name} className="font-medium" />
-                </NameTd>
-                <Td from="sm" className="max-w-36 text-dim">
-                  <Cut text={t.scopes === null ? 'all you may' : t.scopes.join(', ')} />
-                </Td>
-                <Td className="whitespace-nowrap text-dim">{t.expiresAt === null ? 'never' : <span title={dateTime(t.expiresAt)}>{new Date(t.expiresAt).toLocaleDateString()}</span>}</Td>
-                <Td from="sm" className="text-dim">
-                  {t.lastUsedAt === null ? 'never' : <Age at={t.lastUsedAt} suffix=" ago" />}
-                </Td>
-                <Td className="w-12 py-0 text-right">
-                  <DeleteButton name={t.name} reason={null} onClick={() => removal.ask(t)} />
-                </Td>
-              </Row>
-            ))}
-          </tbody>
-        </Table>
-      )}
-      <More list={list} />
+      <ApiTokenTable list={list} empty="No tokens. A token lets vcctl and your programs use the API in your name." onDelete={removal.ask} />
       <Dialog open={creating} onClose={() => setCreating(false)} title="New API token">
         <NewToken onClose={() => setCreating(false)} />
       </Dialog>
@@ -129,6 +89,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
         ))}
       </SelectField>
       <FormProblem error={create.error} fields={['name', 'scopes', 'expiresInDays']} />
+      {name !== '' && <CommandLine line={vcctl(['api-token', 'create', name], { scope: readOnly ? '*:read' : '', 'expires-in-days': days })} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look="primary" busy={create.isPending}>

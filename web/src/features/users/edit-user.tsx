@@ -8,7 +8,7 @@ import { Button } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
 import { DialogActions } from '../../ui/dialog';
 import { Checkbox, TextField } from '../../ui/field';
-import { ProblemNote } from '../../ui/problem-note';
+import { FormProblem } from '../../ui/form-problem';
 import { toast } from '../../ui/toast';
 import { checkPassword } from './password-rule';
 
@@ -27,6 +27,10 @@ export function EditUser({ user, self, onClose }: { user: User; self: boolean; o
   const problem = password === '' ? null : checkPassword(password);
   const body = { ...(admin === user.admin ? {} : { admin }), ...(password === '' ? {} : { password }) };
   const nothing = Object.keys(body).length === 0;
+  const lines = [
+    ...(password === '' ? [] : [vcctl(['user', 'passwd', user.name])]),
+    ...(admin === user.admin ? [] : [vcctl(['api', 'PATCH', `/users/${user.name}`], { data: JSON.stringify({ admin }) })]),
+  ];
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     setTried(true);
@@ -45,8 +49,8 @@ export function EditUser({ user, self, onClose }: { user: User; self: boolean; o
         error={(tried ? problem : null) ?? fieldErrors(write.error)['password'] ?? null}
         hint="Sessions and API tokens of the user end with the old one."
       />
-      {write.error !== null && <ProblemNote error={write.error} />}
-      {password !== '' && <CommandLine line={vcctl(['user', 'passwd', user.name])} />}
+      <FormProblem error={write.error} fields={['password']} />
+      {lines.length > 0 && <CommandLine line={lines.join(' && ')} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look="primary" busy={write.isPending} reason={nothing ? 'Nothing is changed yet.' : null}>

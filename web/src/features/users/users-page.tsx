@@ -1,5 +1,6 @@
-import { Ban, Check, Plus, ShieldCheck, Users } from 'lucide-react';
+import { Plus, Users } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
+import { Link } from 'react-router';
 import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
@@ -8,20 +9,22 @@ import { vcctl } from '../../lib/command';
 import { fieldErrors } from '../../lib/problem';
 import { useList, useWrite } from '../../lib/queries';
 import type { User } from '../../lib/types';
-import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog, DialogActions } from '../../ui/dialog';
+import { EditButton } from '../../ui/edit-button';
 import { Checkbox, TextField } from '../../ui/field';
 import { FormProblem } from '../../ui/form-problem';
 import { actionColumn, ListPage } from '../../ui/list-page';
+import { RowActions } from '../../ui/row-actions';
 import { useSearchFilter } from '../../ui/search-filter';
-import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
 import { EditUser } from './edit-user';
 import { checkPassword } from './password-rule';
+import { useUserSwitch } from './use-user-switch';
+import { UserStatus } from './user-status';
 
 export default function UsersPage() {
   const search = useSearchFilter();
@@ -30,11 +33,7 @@ export default function UsersPage() {
   const dialog = useNewDialog(true);
   const removal = useRemoval<User>('user', 'users');
   const [edited, setEdited] = useState<User | null>(null);
-  const update = useWrite(({ user, ...body }: { user: User; enabled: boolean }) => api.patch<User>(`/users/${user.id}`, body), {
-    touches: ['users'],
-    onDone: (user) => toast.ok(`${user.name} is ${user.enabled ? 'enabled' : 'disabled'}`),
-    onError: (error) => toast.bad('Not changed', error),
-  });
+  const flip = useUserSwitch();
   const mine = (user: User): string | null => (user.id === me.user.id ? 'This is you.' : null);
   const create = (
     <Button look="primary" icon={Plus} onClick={dialog.show}>
@@ -50,34 +49,26 @@ export default function UsersPage() {
       search={search}
       empty={{ icon: Users, title: 'No users', text: 'Create one and add it to a project.', action: create }}
       columns={[
-        { head: 'Name', name: true, cell: (u) => <Cut text={u.name} className="font-medium" /> },
         {
-          head: 'Status',
+          head: 'Name',
+          name: true,
           cell: (u) => (
-            <span className="flex flex-wrap gap-1.5 sm:flex-nowrap">
-              <Badge tone={u.enabled ? 'ok' : 'idle'} icon={u.enabled ? Check : Ban}>
-                {u.enabled ? 'enabled' : 'disabled'}
-              </Badge>
-              {u.admin && (
-                <Badge tone="busy" icon={ShieldCheck}>
-                  administrator
-                </Badge>
-              )}
-            </span>
+            <Link to={`/users/${u.id}`} title={u.name} className="block truncate rounded font-medium hover:underline">
+              {u.name}
+            </Link>
           ),
         },
+        { head: 'Status', cell: (u) => <UserStatus user={u} /> },
         { head: 'Age', from: 'sm', className: 'text-dim', cell: (u) => <Age at={u.createdAt} /> },
         {
           ...actionColumn<User>((u) => (
-            <span className="inline-flex items-center">
-              <Button look="ghost" size="sm" onClick={() => setEdited(u)}>
-                Edit
-              </Button>
-              <Button look="ghost" size="sm" reason={mine(u)} onClick={() => update.mutate({ user: u, enabled: !u.enabled })}>
+            <RowActions>
+              <EditButton name={u.name} reason={null} onClick={() => setEdited(u)} />
+              <Button look="ghost" size="sm" reason={mine(u)} onClick={() => flip(u)}>
                 {u.enabled ? 'Disable' : 'Enable'}
               </Button>
               <DeleteButton name={u.name} reason={mine(u)} onClick={() => removal.ask(u)} />
-            </span>
+            </RowActions>
           )),
           headClassName: 'text-right',
           className: 'py-0 text-right whitespace-nowrap',
