@@ -51,10 +51,10 @@ export const plural = (count: number, noun: string, many = `${noun}s`): string =
 
 export const percent = (part: number, whole: number): number => (whole <= 0 ? 0 : Math.min(100, Math.round((part / whole) * 100)));
 
-/** UTF-8, then base64. */
-export const base64 = (value: string): string => {
+/** Base64 of bytes as they are; of text, of its UTF-8. */
+export const base64 = (value: string | Uint8Array): string => {
   let binary = '';
-  for (const byte of new TextEncoder().encode(value)) binary += String.fromCharCode(byte);
+  for (const byte of typeof value === 'string' ? new TextEncoder().encode(value) : value) binary += String.fromCharCode(byte);
   return btoa(binary);
 };
 

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react';
 import type { ApiError } from '../lib/problem';
+import type { FieldError } from '../lib/types';
 import { ProblemNote } from './problem-note';
 
 const invalid = '[aria-invalid=true], [data-invalid]';
@@ -24,6 +25,12 @@ export const useInvalidShown = (): void => {
   }, []);
 };
 
+/** What of an error none of the form's fields shows; null when the fields show all of it. */
+export const elsewhere = (error: ApiError, fields: readonly string[]): FieldError[] | null => {
+  const others = error.errors.filter((e) => !fields.includes(e.path.replace(/^body\.?/, '').split('.')[0] ?? ''));
+  return error.errors.length > 0 && others.length === 0 && error.hosts.length === 0 ? null : others;
+};
+
 /**
  * Why a form was refused. What is said at a field that the form has is said there, once, and scrolled to; everything else is said here.
  * @param fields names of fields, as the API has them below `body`, that show their own error
@@ -38,11 +45,10 @@ export function FormProblem({ error, fields, className }: { error: ApiError | nu
     return () => cancelAnimationFrame(frame);
   }, [error]);
   if (error === null) return null;
-  const elsewhere = error.errors.filter((e) => !fields.includes(e.path.replace(/^body\.?/, '').split('.')[0] ?? ''));
-  const atFields = error.errors.length > 0 && elsewhere.length === 0 && error.hosts.length === 0;
+  const others = elsewhere(error, fields);
   return (
     <div ref={own} className={className}>
-      {!atFields && <ProblemNote error={error} fields={elsewhere} />}
+      {others !== null && <ProblemNote error={error} fields={others} />}
     </div>
   );
 }

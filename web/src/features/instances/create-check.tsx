@@ -1,44 +1,29 @@
-import { useQuery } from '@tanstack/react-query';
-import { CircleCheck, CircleX } from 'lucide-react';
-import { api, type Query } from '../../lib/api';
-import { asApiError } from '../../lib/problem';
-import { useDebounced } from '../../lib/queries';
-import type { CreateInstance } from '../../lib/types';
-
-/** After the last keystroke. Milliseconds. */
-const settleMs = 500;
-/** Others take room meanwhile. Milliseconds. */
-const recheckMs = 30_000;
+import { CircleCheck } from 'lucide-react';
+import { elsewhere } from '../../ui/form-problem';
+import { ProblemNote } from '../../ui/problem-note';
+import type { CreateCheck as Check } from './use-create-check';
 
 /**
  * Says while a form is filled in whether the server would accept it now, and with which hostname.
- * @param body null while something is missing
+ * @param fields of the form that show their own error
  */
-export function CreateCheck({ body, count, query }: { body: CreateInstance | null; count: number; query: Query }) {
-  const asked = useDebounced(body === null ? null : JSON.stringify({ ...body, count }), settleMs);
-  const result = useQuery({
-    queryKey: ['instances', 'check', asked, query],
-    queryFn: () => api.post<{ hostnames: string[] }>('/instances/check', JSON.parse(asked ?? '{}'), query),
-    enabled: asked !== null && body !== null,
-    retry: false,
-    refetchInterval: recheckMs,
-  });
-  if (body === null || asked === null) return null;
-  const error = result.error === null ? null : asApiError(result.error);
-  const names = result.data?.hostnames ?? [];
+export function CreateCheck({ check: { idle, error, hostnames }, fields }: { check: Check; fields: readonly string[] }) {
+  if (idle) return null;
+  const others = error === null ? null : elsewhere(error, fields);
   return (
     <div role="status" className="border-t border-line px-4 py-3 text-xs">
       {error !== null ? (
-        <p className="flex gap-2 text-bad">
-          <CircleX aria-hidden className="mt-px size-3.5 shrink-0" />
-          <span className="min-w-0 break-words">{error.message}</span>
-        </p>
-      ) : names.length > 0 ? (
+        others === null ? (
+          <p className="text-dim">It would be refused: see the marked field.</p>
+        ) : (
+          <ProblemNote error={error} fields={others} />
+        )
+      ) : hostnames.length > 0 ? (
         <p className="flex gap-2 text-dim">
           <CircleCheck aria-hidden className="mt-px size-3.5 shrink-0 text-ok" />
           <span className="min-w-0 break-words">
-            There is room now. {names.length === 1 ? 'Its hostname will be ' : 'Hostnames will be '}
-            <code className="font-mono">{names.length > 3 ? `${names[0] ?? ''} to ${names.at(-1) ?? ''}` : names.join(', ')}</code>.
+            There is room now. {hostnames.length === 1 ? 'Its hostname will be ' : 'Hostnames will be '}
+            <code className="font-mono">{hostnames.length > 3 ? `${hostnames[0] ?? ''} to ${hostnames.at(-1) ?? ''}` : hostnames.join(', ')}</code>.
           </span>
         </p>
       ) : (

@@ -8,7 +8,7 @@ import { base64, bytes, plural } from '../../lib/format';
 import { fieldErrors } from '../../lib/problem';
 import { useList, useWrite } from '../../lib/queries';
 import type { CreateInstance, Flavor, Host, Image, Instance, Network, SshKey } from '../../lib/types';
-import { checkAddress, checkName, checkPublicKey, userDataLimit, utf8Length } from '../../lib/validate';
+import { checkAddress, checkGrace, checkName, checkPublicKey, userDataLimit } from '../../lib/validate';
 import { Button, ButtonLink } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
 import { SelectField, TextArea, TextField } from '../../ui/field';
@@ -19,6 +19,8 @@ import { followTask } from '../tasks/open-task';
 import { FormSection } from './choice';
 import { CreateCheck } from './create-check';
 import { draftOf, keepDraft } from './drafts';
+import { useCreateCheck } from './use-create-check';
+import { UserDataField, userDataSize } from './user-data-field';
 import { FlavorPicker, imageReason, ImagePicker, KeyPicker, Missing, NetworkPicker, PickerSkeleton } from './pickers';
 
 const fieldNames = ['name', 'count', 'flavor', 'image', 'networks', 'sshKeys', 'userData', 'stopGraceSeconds', 'description', 'host'];
@@ -48,6 +50,8 @@ export default function CreateInstancePage() {
   const [keyIds, setKeyIds] = useState(draft?.keyIds ?? []);
   const [pasted, setPasted] = useState(draft?.pasted ?? '');
   const [userData, setUserData] = useState(draft?.userData ?? '');
+  const [dataFile, setDataFile] = useState(draft?.dataFile ?? null);
+  const [chosenWayOut, setWayOut] = useState(draft?.wayOut ?? '');
   const [configDrive, setConfigDrive] = useState(draft?.configDrive ?? '');
   const [grace, setGrace] = useState(draft?.grace ?? '30');
   const [host, setHost] = useState(draft?.host ?? '');
@@ -60,6 +64,9 @@ export default function CreateInstancePage() {
   const image = usable.find((i) => i.id === imageId) ?? (usable.length === 1 ? usable[0] : undefined);
   const onlyNetwork = networks.items.length === 1 ? networks.items[0] : undefined;
   const attached = (chosenNetworks ?? (onlyNetwork === undefined ? [] : [{ id: onlyNetwork.id, address: '' }])).filter((c) => networks.items.some((n) => n.id === c.id));
+  /** Networks by which the default route may go. */
+  const ways = attached.flatMap((a) => networks.items.find((n) => n.id === a.id && n.nat) ?? []);
+  const wayOut = attached.length > 1 && ways.some((n) => n.id === chosenWayOut) ? chosenWayOut : '';
   const pastedKeys = pasted
     .split('\n')
     .map((k) => k.trim())
@@ -78,16 +85,12 @@ export default function CreateInstancePage() {
     {
       touches: ['instances', 'tasks', 'networks', 'volumes'],
       onDone: ({ path, taskId }) => {
-        keepDraft(taskId, { name, count, description, flavorId, imageId, networks: chosenNetworks, keyIds, pasted, userData, configDrive, grace, host });
+        keepDraft(taskId, { name, count, description, flavorId, imageId, networks: chosenNetworks, keyIds, pasted, userData, dataFile, wayOut, configDrive, grace, host });
         void navigate(path);
         followTask(taskId);
       },
     },
   );
-  const refused = fieldErrors(create.error);
-  // What is wrong with an address is said at the address, not at the networks.
-  const refusedNetworks = create.error?.errors.flatMap((e) => /^body\.networks\.(\d+)\.address$/.exec(e.path)?.[1] ?? []) ?? [];
-  const refusedAddress = (id: string): string | null => (refusedNetworks.includes(String(attached.findIndex((a) => a.id === id))) ? (refused.networks ?? null) : null);
   const badAddress = attached.some((a) => a.address !== '' && checkAddress(a.address, networks.items.find((n) => n.id === a.id)?.subnet) !== null);
 
   const problems: Record<string, string | null> = {
@@ -102,18 +105,10 @@ export default function CreateInstancePage() {
           ? 'Several instances cannot have the same address: leave it out.'
           : null,
     sshKeys: pastedKeys.map(checkPublicKey).find((m) => m !== null) ?? null,
-    userData: utf8Length(userData) > userDataLimit ? `Too large: ${bytes(utf8Length(userData))} of at most 64 KiB.` : null,
-    stopGraceSeconds: /^\d{1,3}$/.test(grace) && Number(grace) <= 600 ? null : 'A whole number from 0 to 600.',
+    userData: userDataSize(userData, dataFile) > userDataLimit ? 'Too large: at most 64 KiB.' : null,
+    stopGraceSeconds: checkGrace(grace),
     description: [...description].length > 255 ? 'At most 255 characters.' : null,
   };
-  const show = (field: string): string | null => (tried ? problems[field] : null) ?? refused[field] ?? null;
-  const button = several ? `Create ${copies} instances` : 'Create instance';
-  const advanced = show('userData') ?? show('configDrive') ?? show('stopGraceSeconds') ?? show('description') ?? show('host');
-  const [advancedOpen, setAdvancedOpen] = useState(false);
-  useEffect(() => {
-    if (advanced !== null) setAdvancedOpen(true);
-  }, [advanced]);
-
   const body: CreateInstance | null =
     badAddress || flavor === undefined || image === undefined || Object.values(problems).some((p) => p !== null)
       ? null
@@ -121,14 +116,30 @@ export default function CreateInstancePage() {
           name,
           flavor: flavor.id,
           image: image.id,
-          networks: attached.map((a) => ({ network: a.id, ...(a.address === '' ? {} : { address: a.address }) })),
+          networks: attached.map((a) => ({ network: a.id, ...(a.address === '' ? {} : { address: a.address }), ...(a.id === wayOut ? { defaultRoute: true } : {}) })),
           sshKeys: [...keyIds.filter((id) => keys.items.some((k) => k.id === id)), ...pastedKeys],
           ...(description === '' ? {} : { description }),
-          ...(userData === '' ? {} : { userData: base64(userData) }),
+          ...(userDataSize(userData, dataFile) === 0 ? {} : { userData: base64(dataFile?.bytes ?? userData) }),
           ...(configDrive === 'openstack' || configDrive === 'nocloud' ? { configDrive } : {}),
           stopGraceSeconds: Number(grace),
           ...(host === '' ? {} : { host }),
         };
+
+  const check = useCreateCheck(body, several ? copies : 1, inProject);
+  // A refusal stands until something is changed; then counts what the server says of the form as it is.
+  const refusal = JSON.stringify(create.variables) === JSON.stringify(body) ? create.error : null;
+  const problem = refusal ?? check.error;
+  const refused = fieldErrors(problem);
+  // What is wrong with an address is said at the address, not at the networks.
+  const refusedNetworks = problem?.errors.flatMap((e) => /^body\.networks\.(\d+)\.address$/.exec(e.path)?.[1] ?? []) ?? [];
+  const refusedAddress = (id: string): string | null => (refusedNetworks.includes(String(attached.findIndex((a) => a.id === id))) ? (refused.networks ?? null) : null);
+  const show = (field: string): string | null => (tried ? problems[field] : null) ?? refused[field] ?? null;
+  const button = several ? `Create ${copies} instances` : 'Create instance';
+  const advanced = show('userData') ?? show('configDrive') ?? show('stopGraceSeconds') ?? show('description') ?? show('host');
+  const [advancedOpen, setAdvancedOpen] = useState(false);
+  useEffect(() => {
+    if (advanced !== null) setAdvancedOpen(true);
+  }, [advanced]);
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -199,7 +210,7 @@ export default function CreateInstancePage() {
             )}
           </FormSection>
 
-          <FormSection title="Networks" hint="One interface in each. The first one is the way out." error={refusedNetworks.length > 0 ? (tried ? problems.networks : null) : show('networks')}>
+          <FormSection title="Networks" hint="One interface in each, in the order in which they are chosen." error={refusedNetworks.length > 0 ? (tried ? problems.networks : null) : show('networks')}>
             {networks.error !== null && networks.items.length === 0 ? (
               <LoadError error={networks.error} onRetry={() => void networks.refetch()} />
             ) : networks.isPending ? (
@@ -209,7 +220,19 @@ export default function CreateInstancePage() {
                 There is no network in this project yet.
               </Missing>
             ) : (
-              <NetworkPicker networks={networks.items} value={attached} onChange={setNetworks} refused={refusedAddress} />
+              <>
+                <NetworkPicker networks={networks.items} value={attached} onChange={setNetworks} refused={refusedAddress} />
+                {attached.length > 1 && (
+                  <SelectField label="Default route" value={wayOut} onChange={(event) => setWayOut(event.target.value)} className="mt-4 max-w-sm" hint="What is in none of these networks goes this way.">
+                    <option value="">By the first one that reaches the outside</option>
+                    {ways.map((n) => (
+                      <option key={n.id} value={n.id}>
+                        By {n.name}
+                      </option>
+                    ))}
+                  </SelectField>
+                )}
+              </>
             )}
           </FormSection>
 
@@ -234,17 +257,7 @@ export default function CreateInstancePage() {
               More: user data, config drive, description, stopping{scope.admin && ', host'}
             </summary>
             <div className="mt-4 space-y-4">
-              <TextArea
-                label="User data"
-                optional
-                mono
-                rows={6}
-                placeholder="#cloud-config"
-                value={userData}
-                onChange={(event) => setUserData(event.target.value)}
-                error={show('userData')}
-                hint={`Handed to the guest as it is. ${bytes(utf8Length(userData))} of 64 KiB.`}
-              />
+              <UserDataField text={userData} file={dataFile} onText={setUserData} onFile={setDataFile} error={show('userData')} />
               <SelectField
                 label="Config drive"
                 optional
@@ -290,7 +303,7 @@ export default function CreateInstancePage() {
               <Line label="Networks" value={attached.map((a) => networks.items.find((n) => n.id === a.id)?.name).join(', ')} />
               <Line label="SSH keys" value={keyIds.length + pastedKeys.length === 0 ? '' : String(keyIds.length + pastedKeys.length)} />
             </dl>
-            <CreateCheck body={body} count={several ? copies : 1} query={inProject} />
+            <CreateCheck check={check} fields={fieldNames} />
             <div className="border-t border-line p-4">
               <Button type="submit" look="primary" className="w-full" busy={create.isPending} reason={scope.readOnly ?? scope.reasonFor(project)}>
                 {button}
@@ -300,16 +313,16 @@ export default function CreateInstancePage() {
               </ButtonLink>
             </div>
           </Card>
-          <FormProblem error={create.error} fields={fieldNames} />
+          <FormProblem error={refusal} fields={fieldNames} />
           {body !== null && flavor !== undefined && image !== undefined && (
             <CommandLine
               line={vcctl(['instance', 'create', name], {
                 count: several ? String(copies) : '',
                 flavor: flavor.name,
                 image: image.name,
-                network: attached.map((a) => `${networks.items.find((n) => n.id === a.id)?.name ?? a.id}${a.address === '' ? '' : `,address=${a.address}`}`),
+                network: attached.map((a) => `${networks.items.find((n) => n.id === a.id)?.name ?? a.id}${a.address === '' ? '' : `,address=${a.address}`}${a.id === wayOut ? ',default-route' : ''}`),
                 key: [...keys.items.filter((k) => keyIds.includes(k.id)).map((k) => k.name), ...pastedKeys.map((_, n) => `key-${n + 1}.pub`)],
-                'user-data': userData === '' ? '' : 'user-data',
+                'user-data': dataFile?.name ?? (userData === '' ? '' : 'user-data'),
                 'config-drive': configDrive,
                 description,
                 'stop-grace': grace === '30' ? '' : grace,

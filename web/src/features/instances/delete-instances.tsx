@@ -1,3 +1,4 @@
+import { vcctl } from '../../lib/command';
 import { plural } from '../../lib/format';
 import type { Instance } from '../../lib/types';
 import { ConfirmDelete } from '../../ui/confirm-delete';
@@ -15,6 +16,7 @@ export function DeleteInstances({ instances, onClose, onDone }: { instances: Ins
       phrase={one?.name ?? `delete ${plural(instances.length, 'instance')}`}
       busy={write.isPending}
       error={write.error}
+      command={vcctl(['instance', 'delete', ...instances.map((i) => i.name)])}
       onConfirm={() => write.mutate({ instances, verb: 'delete' }, { onSuccess: onDone })}
     >
       <p>The machine is stopped at once, and its root disk and addresses are released. There is no way back.</p>

@@ -1,4 +1,5 @@
 import type { ChosenNetwork } from './pickers';
+import type { DataFile } from './user-data-field';
 
 /** Everything that was filled in to create instances. */
 export interface Draft {
@@ -11,6 +12,9 @@ export interface Draft {
   keyIds: string[];
   pasted: string;
   userData: string;
+  dataFile: DataFile | null;
+  /** Network whose card is the way out; empty leaves it to the server. */
+  wayOut: string;
   configDrive: string;
   grace: string;
   host: string;
