@@ -1,9 +1,11 @@
 import { useState } from 'react';
 import { api } from '../../lib/api';
+import { vcctl } from '../../lib/command';
 import { dateTime } from '../../lib/format';
 import { useWrite } from '../../lib/queries';
 import type { HostToken } from '../../lib/types';
 import { Button } from '../../ui/button';
+import { CommandLine } from '../../ui/command-line';
 import { CopyButton } from '../../ui/copy';
 import { DialogActions } from '../../ui/dialog';
 import { SelectField } from '../../ui/field';
@@ -19,7 +21,7 @@ const lifetimes = [
 /** Makes a one-time token and shows the command that carries it. Both are shown once. */
 export function AddHost({ onClose }: { onClose: () => void }) {
   const [minutes, setMinutes] = useState(30);
-  const create = useWrite(() => api.post<HostToken>('/host-tokens', { expiresInMinutes: minutes }), { touches: [] });
+  const create = useWrite(() => api.post<HostToken>('/host-tokens', { expiresInMinutes: minutes }), { touches: ['host-tokens'] });
   const token = create.data;
   if (token === undefined)
     return (
@@ -37,6 +39,7 @@ export function AddHost({ onClose }: { onClose: () => void }) {
           ))}
         </SelectField>
         {create.error !== null && <ProblemNote error={create.error} className="mt-3" />}
+        <CommandLine line={vcctl(['host', 'token', 'create'], { 'expires-in-minutes': String(minutes) })} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" busy={create.isPending}>

@@ -1,4 +1,4 @@
-import { Server } from 'lucide-react';
+import { FlaskConical, Server } from 'lucide-react';
 import { Switch } from 'radix-ui';
 import { useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
@@ -26,6 +26,7 @@ import { StateBadge } from '../../ui/state';
 import { NameTd, Cut, Head, Row, Skeleton, SkeletonRows, Table, Td, Th } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/toast';
+import { followTask } from '../tasks/open-task';
 import { ConditionList } from './condition-list';
 import { InventoryCards } from './inventory-cards';
 
@@ -72,6 +73,7 @@ export default function HostPage() {
       actions={
         <>
           <Maintenance host={host} />
+          <TestHost host={host} />
           <DeleteButton name={host.name} reason={host.capacity.instances > 0 ? 'It still has instances.' : null} onClick={() => removal.ask(host)} />
         </>
       }
@@ -141,6 +143,20 @@ function HostInstances({ host }: { host: Host }) {
         </Table>
       </PlainList>
     </Card>
+  );
+}
+
+/** Has the host try its virtual machine monitors anew, with a guest of its own. */
+function TestHost({ host }: { host: Host }) {
+  const test = useWrite(() => api.post<{ taskId: string }>(`/hosts/${host.id}/actions/test`), {
+    touches: ['hosts', 'tasks'],
+    onDone: ({ taskId }) => followTask(taskId),
+    onError: (error) => toast.bad(`${host.name} is not tested`, error),
+  });
+  return (
+    <Button icon={FlaskConical} busy={test.isPending} hint={vcctl(['host', 'test', host.name])} onClick={() => test.mutate()}>
+      Test
+    </Button>
   );
 }
 

@@ -14,6 +14,7 @@ import { StateBadge } from '../../ui/state';
 import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
 import { AddHost } from './add-host';
+import { HostTokens } from './host-tokens';
 
 export default function HostsPage() {
   const search = useSearchFilter();
@@ -65,6 +66,7 @@ export default function HostsPage() {
         { head: 'Last seen', from: 'sm', className: 'text-dim', cell: (h) => (h.lastSeenAt === null ? 'never' : <Age at={h.lastSeenAt} suffix=" ago" />) },
       ]}
     >
+      <HostTokens />
       <Dialog open={dialog.open} onClose={dialog.hide} title="Add a host" description="Run one command as root on the new machine. It joins, is tested, and becomes ready by itself." wide>
         <AddHost onClose={dialog.hide} />
       </Dialog>

@@ -5,6 +5,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useTargetProject } from '../../app/project-field';
 import { useScope } from '../../app/scope';
 import { api } from '../../lib/api';
+import { vcctl } from '../../lib/command';
 import { bytes, percent } from '../../lib/format';
 import { fieldErrors, type ApiError } from '../../lib/problem';
 import { taskIdOf, useWrite } from '../../lib/queries';
@@ -12,6 +13,7 @@ import { useStore } from '../../lib/store';
 import type { CreateImage, Image } from '../../lib/types';
 import { checkName } from '../../lib/validate';
 import { Button } from '../../ui/button';
+import { CommandLine } from '../../ui/command-line';
 import { cx } from '../../ui/cx';
 import { DialogActions } from '../../ui/dialog';
 import { Checkbox, SelectField, TextField } from '../../ui/field';
@@ -164,6 +166,11 @@ export function NewImage({ onClose }: { onClose: () => void }) {
         </div>
       )}
       <FormProblem error={error} fields={['checksum', 'name', 'source', 'url']} />
+      {name !== '' && (
+        <CommandLine
+          line={vcctl(['image', 'import'], { ...(source === 'file' ? { file: file?.name ?? 'disk.img' } : { url: url.trim() }), name, checksum: checksum.trim(), firmware: firmware === 'any' ? '' : firmware, public: open })}
+        />
+      )}
       <DialogActions>
         {progress !== undefined ? <Button onClick={progress.abort}>Stop the upload</Button> : <Button onClick={onClose}>Cancel</Button>}
         <Button type="submit" look="primary" busy={busy}>

@@ -1,8 +1,7 @@
 import { useList } from '../../lib/queries';
 import type { Network, Port } from '../../lib/types';
-import { More } from '../../ui/list-faces';
-import { LoadError } from '../../ui/list-states';
 import { Card } from '../../ui/page';
+import { PlainList } from '../../ui/plain-list';
 import { Ref } from '../../ui/ref';
 import { StateBadge } from '../../ui/state';
 import { Head, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
@@ -14,11 +13,7 @@ export function Ports({ network }: { network: Network }) {
   const nameOf = useInstanceNames({ project: network.projectId });
   return (
     <Card title="Ports">
-      {list.error !== null && list.items.length === 0 ? (
-        <LoadError error={list.error} onRetry={() => void list.refetch()} />
-      ) : list.isSuccess && list.items.length === 0 ? (
-        <p className="px-4 py-5 text-sm text-dim">No instance has an address in it.</p>
-      ) : (
+      <PlainList list={list} empty="No instance has an address in it.">
         <Table label="Ports">
           <Head>
             <Th>Address</Th>
@@ -42,8 +37,7 @@ export function Ports({ network }: { network: Network }) {
             ))}
           </tbody>
         </Table>
-      )}
-      <More list={list} />
+      </PlainList>
     </Card>
   );
 }

@@ -11,9 +11,8 @@ import type { Member, Project, ProjectRole, User } from '../../lib/types';
 import { checkName } from '../../lib/validate';
 import { Button } from '../../ui/button';
 import { SelectField, TextField, controlClass } from '../../ui/field';
-import { More } from '../../ui/list-faces';
-import { LoadError } from '../../ui/list-states';
 import { Card, Facts, Page } from '../../ui/page';
+import { PlainList } from '../../ui/plain-list';
 import { FormProblem } from '../../ui/form-problem';
 import { ProblemNote } from '../../ui/problem-note';
 import { Copyable } from '../../ui/copy';
@@ -92,11 +91,7 @@ function Members({ projectId, reason }: { projectId: string; reason: string | nu
   });
   return (
     <Card title="Members">
-      {list.error !== null && list.items.length === 0 ? (
-        <LoadError error={list.error} onRetry={() => void list.refetch()} />
-      ) : list.isSuccess && list.items.length === 0 ? (
-        <p className="px-4 py-5 text-sm text-dim">No members yet. Administrators see every project without being members.</p>
-      ) : (
+      <PlainList list={list} empty="No members yet. Administrators see every project without being members.">
         <Table label="Members">
           <Head>
             <Th>User</Th>
@@ -137,8 +132,7 @@ function Members({ projectId, reason }: { projectId: string; reason: string | nu
             ))}
           </tbody>
         </Table>
-      )}
-      <More list={list} />
+      </PlainList>
       {reason === null && <AddMember collection={collection} present={list.items} />}
     </Card>
   );

@@ -1,9 +1,11 @@
 import { Ban, RotateCcw, SkipForward } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
 import { api } from '../../lib/api';
+import { vcctl } from '../../lib/command';
 import { useWrite } from '../../lib/queries';
 import type { TaskDetail } from '../../lib/types';
 import { Button } from '../../ui/button';
+import { CommandLine } from '../../ui/command-line';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { TextField } from '../../ui/field';
 import { ProblemNote } from '../../ui/problem-note';
@@ -53,6 +55,7 @@ function Confirm({ task, verb, onClose }: { task: TaskDetail; verb: Verb; onClos
     <form onSubmit={submit}>
       <TextField label="Reason" optional value={reason} onChange={(event) => setReason(event.target.value)} hint="Kept with the task, with your name." maxLength={255} autoFocus />
       {act.error !== null && <ProblemNote error={act.error} className="mt-3" />}
+      <CommandLine line={vcctl(['task', verb, task.id], { reason: reason.trim() })} />
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look={look} busy={act.isPending}>
