@@ -1,5 +1,8 @@
-import type { Page } from 'playwright-core';
-import { TestCloud } from '../../support/cloud';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import type { Locator, Page } from 'playwright-core';
+import { eventually, TestCloud } from '../../support/cloud';
 import { ConsoleBrowser } from '../../support/console-browser';
 
 const minutes = 60_000;
@@ -128,6 +131,80 @@ describe('search', () => {
     await palette('stop needle');
     await page.getByRole('option', { name: /Stop needle-web.*It is not running/ }).waitFor();
     await page.keyboard.press('Escape');
+  }, 2 * minutes);
+
+  it('says of which project things are, links the facts of an instance, and keeps filters in the address', async () => {
+    const project = async (name: string): Promise<void> => {
+      await page.getByRole('button', { name: /^Project:/ }).click();
+      await page.getByRole('menuitem', { name, exact: true }).click();
+    };
+    for (const noun of ['instances', 'images', 'networks', 'volumes']) {
+      await page.goto(browser.address(noun));
+      await project('All projects');
+      await page.getByRole('columnheader', { name: 'Project' }).waitFor();
+      await page.getByRole('row', { name: /default/ }).first().waitFor();
+      await project('default');
+      await page.getByRole('columnheader', { name: 'Project' }).waitFor({ state: 'detached' });
+    }
+    await page.goto(browser.address('instances'));
+    await page.getByLabel('State').selectOption('running');
+    await page.waitForURL(/state=running/);
+    await page.reload();
+    await page.getByRole('row', { name: /other/ }).waitFor();
+    await page.getByRole('row', { name: /needle-web/ }).waitFor({ state: 'detached' });
+    const facts = page.getByRole('main');
+    for (const [link, place, shown] of [
+      ['linux', /\/images\?q=/, 'Images'],
+      ['default', /\/projects\/[0-9a-f-]{36}$/, 'default'],
+      ['h1', /\/hosts\/[0-9a-f-]{36}$/, 'h1'],
+      ['n1', /\/networks\/[0-9a-f-]{36}$/, 'n1'],
+    ] as const) {
+      await page.goto(browser.address(`instances/${(await cloud.instance('other')).id}`));
+      await facts.getByRole('link', { name: link, exact: true }).click();
+      await page.waitForURL(place);
+      await page.getByRole('heading', { level: 1, name: shown, exact: true }).waitFor();
+    }
+    await page.reload();
+    await page.getByRole('row', { name: /other/ }).waitFor();
+    await project('All projects');
+  }, 2 * minutes);
+
+  it('scrolls through hundreds of rows: few are in the page, heading and selection stay in sight, the width is used', async () => {
+    const database = new Client({
+      host: join(cloud.directory, 'management/run/pg'),
+      user: 'vcstack_owner',
+      database: 'vcstack',
+      password: readFileSync(join(cloud.directory, 'management/state/postgres/owner-password'), 'utf8').trim(),
+    });
+    await database.connect();
+    await database.query(`
+      INSERT INTO instance SELECT (jsonb_populate_record(i, jsonb_build_object('id', gen_random_uuid(), 'name', 'row-' || n, 'hostname', 'row-' || n, 'host_id', NULL, 'state', 'stopped', 'power', 'off', 'created_at', i.created_at - n * interval '1 minute'))).*
+      FROM instance i, generate_series(1, 520) n WHERE i.name = 'other'`);
+    await database.end();
+    await page.setViewportSize({ width: 1920, height: 1080 });
+    await page.goto(browser.address('instances'));
+    await page.getByRole('row', { name: /other/ }).waitFor();
+    const inSight = async (what: Locator): Promise<void> => {
+      const box = await what.boundingBox();
+      expect(box?.y).toBeGreaterThanOrEqual(0);
+      expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(1080);
+    };
+    const nodes = (): Promise<number> => page.locator('*').count();
+    await eventually('the last row', async () => {
+      await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+      return (await page.getByRole('link', { name: 'row-520', exact: true }).count()) === 1;
+    });
+    expect(await page.getByRole('table', { name: 'Instances' }).getAttribute('aria-rowcount')).toBe('523');
+    expect(await nodes()).toBeLessThan(3000);
+    await inSight(page.getByRole('columnheader', { name: 'Name' }));
+    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight / 2)');
+    const middle = page.getByRole('checkbox', { name: /^Select row-2[0-9]+$/ }).nth(10);
+    await middle.check();
+    expect(await nodes()).toBeLessThan(3000);
+    await inSight(page.getByRole('columnheader', { name: 'Name' }));
+    await inSight(page.getByRole('toolbar', { name: 'Actions for the selection' }));
+    await page.getByText('1 selected').waitFor();
+    expect((await page.getByRole('table', { name: 'Instances' }).boundingBox())?.width).toBeGreaterThan(1500);
   }, 2 * minutes);
 
   it('threw nothing in the browser', () => expect(browser.errors).toEqual([]));
