@@ -33,7 +33,7 @@ const nouns: readonly Noun[] = [
   { collection: 'ssh-keys', heading: 'SSH keys', icon: KeyRound, scoped: true, to: row('/ssh-keys') },
   { collection: 'hosts', heading: 'Hosts', icon: Server, scoped: false, adminOnly: true, to: page('/hosts') },
   { collection: 'projects', heading: 'Projects', icon: FolderKanban, scoped: false, to: page('/projects') },
-  { collection: 'users', heading: 'Users', icon: Users, scoped: false, adminOnly: true, to: row('/users') },
+  { collection: 'users', heading: 'Users', icon: Users, scoped: false, adminOnly: true, to: page('/users') },
   { collection: 'tasks', heading: 'Tasks', icon: ListChecks, scoped: true, to: page('/tasks') },
 ];
 

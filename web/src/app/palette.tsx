@@ -1,5 +1,5 @@
 import { Command } from 'cmdk';
-import { BookOpen, Box, FolderKanban, History, Keyboard, KeyRound, ListChecks, LogOut, Moon, Plus, Server, Sun, type LucideIcon } from 'lucide-react';
+import { BookOpen, Box, FolderKanban, History, Keyboard, KeyRound, ListChecks, LogOut, Moon, Network as NetworkIcon, Plus, Server, Sun, User, type LucideIcon } from 'lucide-react';
 import { Dialog as D } from 'radix-ui';
 import { useEffect, useState, type ReactNode } from 'react';
 import { useNavigate } from 'react-router';
@@ -21,7 +21,7 @@ import { helpOpen, paletteOpen } from './shortcuts';
 
 const itemClass = 'flex min-h-9 cursor-pointer items-center gap-2.5 rounded-md px-2.5 py-1.5 text-sm data-[disabled=true]:cursor-not-allowed data-[disabled=true]:text-dim data-[selected=true]:bg-sunken';
 const groupClass = '[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:pt-2.5 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-dim';
-const recentIcons: Record<string, LucideIcon> = { instance: Box, host: Server, project: FolderKanban, task: ListChecks };
+const recentIcons: Record<string, LucideIcon> = { instance: Box, network: NetworkIcon, host: Server, project: FolderKanban, user: User, task: ListChecks };
 
 function Item({ icon: Icon, value, onSelect, children, aside, reason = null }: { icon: LucideIcon; value: string; onSelect: () => void; children: ReactNode; aside?: ReactNode; reason?: string | null }) {
   return (

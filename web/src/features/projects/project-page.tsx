@@ -1,6 +1,6 @@
 import { Pencil, Trash2, UserPlus } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
-import { useParams } from 'react-router';
+import { Link, useParams } from 'react-router';
 import { EditDialog } from '../../app/edit-dialog';
 import { useScope } from '../../app/scope';
 import { useVisited } from '../../app/use-visited';
@@ -77,6 +77,7 @@ export default function ProjectPage() {
 }
 
 function Members({ projectId, reason }: { projectId: string; reason: string | null }) {
+  const { admin } = useScope();
   const collection = `projects/${projectId}/members`;
   const list = useList<Member>(collection);
   const set = useWrite((m: { user: string; role: ProjectRole }) => api.put<Member>(`/${collection}/${encodeURIComponent(m.user)}`, { role: m.role }), {
@@ -105,7 +106,13 @@ function Members({ projectId, reason }: { projectId: string; reason: string | nu
             {list.items.map((m) => (
               <Row key={m.userId}>
                 <NameTd>
-                  <Cut text={m.userName} className="font-medium" />
+                  {admin ? (
+                    <Link to={`/users/${m.userId}`} title={m.userName} className="block truncate rounded font-medium hover:underline">
+                      {m.userName}
+                    </Link>
+                  ) : (
+                    <Cut text={m.userName} className="font-medium" />
+                  )}
                 </NameTd>
                 <Td>
                   {reason === null ? (
