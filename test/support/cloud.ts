@@ -104,6 +104,13 @@ export class TestCloud {
     return host;
   }
 
+  /** A namespace for a user's programs, with the underlay as its only network. Gives its name. */
+  addDesk(): string {
+    const desk = this.namespaces.add('desk');
+    this.namespaces.join(desk, this.underlay, 'under0', `${this.subnet}.101/24`);
+    return desk;
+  }
+
   host(name: string): StackProcess {
     const host = this.hosts.get(name);
     if (!host) throw new Error(`no host ${name}`);

@@ -1,6 +1,7 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import type { TestCloud } from './cloud';
 import { repositoryRoot } from './repository';
 
 /** Where pictures go; the one in the README is taken by hand from here. */
@@ -15,14 +16,16 @@ export class ConsoleBrowser {
     private readonly url: string,
   ) {}
 
-  /** @param url of management, without a path */
-  static async start(url: string): Promise<ConsoleBrowser> {
+  /** A browser at a place of its own: it gives up what it is loading (`ERR_NETWORK_CHANGED`) as soon as an interface beside it comes or goes, as those of other tests do. */
+  static async start(cloud: TestCloud): Promise<ConsoleBrowser> {
     mkdirSync(pictures, { recursive: true });
+    const program = join(cloud.directory, 'browser');
+    writeFileSync(program, `#!/bin/sh\nexec ip netns exec ${cloud.addDesk()} /usr/bin/chromium "$@"\n`, { mode: 0o755 });
     const browser = await chromium.launch({
-      executablePath: '/usr/bin/chromium',
+      executablePath: program,
       args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
     });
-    return new ConsoleBrowser(browser, url);
+    return new ConsoleBrowser(browser, cloud.api.url);
   }
 
   address(path: string): string {

@@ -40,7 +40,7 @@ describe("the console's connections", () => {
     const project = (await cloud.api.ok<{ items: { id: string; name: string }[] }>('GET', '/projects')).items.find((p) => p.name === 'default');
     await cloud.api.ok('PUT', `/projects/${project?.id ?? ''}/members/${user.id}`, { role: 'viewer' });
     admin = { name: 'admin', password: cloud.adminPassword };
-    browser = await ConsoleBrowser.start(cloud.api.url);
+    browser = await ConsoleBrowser.start(cloud);
   }, 5 * minutes);
 
   afterAll(async () => {

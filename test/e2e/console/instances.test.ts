@@ -16,7 +16,7 @@ describe('the console in a browser', () => {
   beforeAll(async () => {
     cloud = await TestCloud.start('web', { hosts: ['h1'] });
     await cloud.furnish();
-    browser = await ConsoleBrowser.start(cloud.api.url);
+    browser = await ConsoleBrowser.start(cloud);
     page = await browser.page({ name: 'admin', password: cloud.adminPassword });
   }, 4 * minutes);
 

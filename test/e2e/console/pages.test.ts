@@ -102,7 +102,7 @@ describe('every page of the console', () => {
     await cloud.api.ok('GET', `/tasks/${image.taskId}?wait=60s`);
     const first = async (list: string): Promise<string> => (await cloud.api.ok<{ items: { id: string }[] }>('GET', list)).items[0]?.id ?? '';
     ids = { instance: (await cloud.instance('steady')).id, network: await first('/networks'), user: await first('/users'), host: await first('/hosts'), project: await first('/projects'), failedTask: image.taskId };
-    browser = await ConsoleBrowser.start(cloud.api.url);
+    browser = await ConsoleBrowser.start(cloud);
     page = await browser.page({ name: 'admin', password: cloud.adminPassword });
     if (album !== undefined) mkdirSync(album, { recursive: true });
   }, 5 * minutes);

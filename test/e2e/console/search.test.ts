@@ -34,7 +34,7 @@ describe('search', () => {
     await cloud.api.ok('POST', '/flavors', { name: 'needle-flavor', vcpus: 1, memoryBytes: 268_435_456 });
     await cloud.api.ok('POST', '/api-tokens', { name: 'needle-token' });
     await cloud.api.ok('POST', '/host-tokens', {});
-    browser = await ConsoleBrowser.start(cloud.api.url);
+    browser = await ConsoleBrowser.start(cloud);
     page = await browser.page({ name: 'admin', password: cloud.adminPassword });
   }, 5 * minutes);
 
