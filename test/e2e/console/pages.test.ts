@@ -79,6 +79,8 @@ const views: View[] = [
   { name: 'shortcuts', path: () => '', open: (page) => page.keyboard.press('?') },
 ];
 
+/** Colours have changed, however short their transitions are: two frames begin them, then they end. */
+const settled = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(Promise.allSettled(document.getAnimations().filter((a) => a instanceof CSSTransition).map((a) => a.finished))))))`;
 /** Rules whose findings depend on colours; all others find the same in both themes. */
 const colourRules = ['color-contrast', 'link-in-text-block'];
 /** Rules that axe leaves out by itself although they are about names and focus. */
@@ -133,6 +135,7 @@ describe('every page of the console', () => {
       await page.setViewportSize({ width, height: heights[width] ?? 800 });
       for (const theme of themes) {
         await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+        await page.evaluate(settled);
         if (album !== undefined) await page.screenshot({ path: join(album, `${view.name}-${width}-${theme}.png`) });
         if (width === 1920) continue;
         // Without its own mode for frames, which there are none of, axe needs no further page.
