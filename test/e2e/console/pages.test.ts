@@ -135,6 +135,7 @@ describe('every page of the console', () => {
       await page.setViewportSize({ width, height: heights[width] ?? 800 });
       for (const theme of themes) {
         await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+        await page.locator(`html[data-theme=${theme}]`).waitFor();
         await page.evaluate(settled);
         if (album !== undefined) await page.screenshot({ path: join(album, `${view.name}-${width}-${theme}.png`) });
         if (width === 1920) continue;

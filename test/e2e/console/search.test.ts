@@ -133,7 +133,7 @@ describe('search', () => {
     await page.keyboard.press('Escape');
   }, 2 * minutes);
 
-  it('says of which project things are, links the facts of an instance, and keeps filters in the address', async () => {
+  it('says of which project things are, and keeps filters in the address', async () => {
     const project = async (name: string): Promise<void> => {
       await page.getByRole('button', { name: /^Project:/ }).click();
       await page.getByRole('menuitem', { name, exact: true }).click();
@@ -151,20 +151,6 @@ describe('search', () => {
     await page.waitForURL(/state=error/);
     await page.reload();
     await page.getByText('Nothing matches the filter').waitFor();
-    const facts = page.getByRole('main');
-    for (const [link, place, shown] of [
-      ['linux', /\/images\?q=/, 'Images'],
-      ['default', /\/projects\/[0-9a-f-]{36}$/, 'default'],
-      ['h1', /\/hosts\/[0-9a-f-]{36}$/, 'h1'],
-      ['n1', /\/networks\/[0-9a-f-]{36}$/, 'n1'],
-    ] as const) {
-      await page.goto(browser.address(`instances/${(await cloud.instance('other')).id}`));
-      await facts.getByRole('link', { name: link, exact: true }).click();
-      await page.waitForURL(place);
-      await page.getByRole('heading', { level: 1, name: shown, exact: true }).waitFor();
-    }
-    await page.reload();
-    await page.getByRole('row', { name: /other/ }).waitFor();
     await project('All projects');
   }, 2 * minutes);
 
