@@ -33,7 +33,7 @@ beforeAll(async () => {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   db = await startTestDatabase({ entities: [...imageEntities, ...storageEntities] });
-  f = await ImageFixture.start(db.database, { image: { allowPrivateUrls: true, maxBytes: 16 * 1024 ** 2, reserveBytes: 0, minBytesPerSecond: 1024, paceSeconds: 5, imports: 18, importsPerProject: 18 } });
+  f = await ImageFixture.start(db.database, { image: { allowPrivateUrls: true, maxBytes: 16 * 1024 ** 2, reserveBytes: 0, minBytesPerSecond: 1024, paceSeconds: 15, imports: 18, importsPerProject: 18 } });
   // A disk that takes its time: an import that is over has left nothing by then.
   const files = f.container.get(ImageFiles);
   const discard = files.discard.bind(files);
