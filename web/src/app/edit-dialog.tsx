@@ -6,7 +6,7 @@ import { useWrite } from '../lib/queries';
 import { Button } from '../ui/button';
 import { CommandLine } from '../ui/command-line';
 import { Dialog, DialogActions } from '../ui/dialog';
-import { TextField } from '../ui/field';
+import { TextArea, TextField } from '../ui/field';
 import { FormProblem } from '../ui/form-problem';
 import { toast } from '../ui/toast';
 
@@ -17,8 +17,12 @@ export interface EditField {
   value: string;
   optional?: boolean;
   hint?: string;
+  /** Of several lines, as programs read it. */
+  long?: boolean;
   /** Its option of `vcctl … edit`; the key when missing. */
   option?: string;
+  /** What the option is given, where that is not the text itself: the name of a file that has it. */
+  optionValue?: (text: string) => string;
   check?: (text: string) => string | null;
   /** What is sent for the text; the text itself when missing. */
   parse?: (text: string) => unknown;
@@ -66,25 +70,29 @@ function Form({ noun, collection, item, fields, onClose, touches = [] }: Omit<Pr
   };
   const words = [noun.replaceAll(' ', '-').toLowerCase()];
   const others = changed.filter((field) => field.key !== 'name');
-  const options: Options = Object.fromEntries(others.map((field) => [field.option ?? field.key, Array.isArray(sent(field)) ? (sent(field) as string[]) : textOf(field)]));
+  const optionOf = (field: EditField): string[] => {
+    const value = sent(field);
+    // In a list also an emptied text is shown: it is what takes the old one away.
+    return Array.isArray(value) ? (value as string[]) : [field.optionValue?.(textOf(field)) ?? textOf(field)];
+  };
+  const options: Options = Object.fromEntries(others.map((field) => [field.option ?? field.key, optionOf(field)]));
   const lines = [
     ...(others.length > 0 ? [vcctl([...words, 'edit', item.name], options)] : []),
     ...(changed.length > others.length ? [vcctl([...words, 'rename', item.name, texts['name'] ?? ''])] : []),
   ];
   return (
     <form onSubmit={submit} noValidate className="space-y-4">
-      {fields.map((field, n) => (
-        <TextField
-          key={field.key}
-          label={field.label}
-          value={textOf(field)}
-          onChange={(event) => setTexts({ ...texts, [field.key]: event.target.value })}
-          error={problem(field)}
-          autoFocus={n === 0}
-          {...(field.optional === true ? { optional: true } : {})}
-          {...(field.hint === undefined ? {} : { hint: field.hint })}
-        />
-      ))}
+      {fields.map((field, n) => {
+        const common = {
+          label: field.label,
+          value: textOf(field),
+          error: problem(field),
+          ...(field.optional === true ? { optional: true } : {}),
+          ...(field.hint === undefined ? {} : { hint: field.hint }),
+        };
+        const onChange = (event: { target: { value: string } }): void => setTexts({ ...texts, [field.key]: event.target.value });
+        return field.long === true ? <TextArea key={field.key} mono rows={5} spellCheck={false} onChange={onChange} {...common} /> : <TextField key={field.key} autoFocus={n === 0} onChange={onChange} {...common} />;
+      })}
       <FormProblem error={write.error} fields={fields.map((field) => field.key)} />
       {lines.length > 0 && <CommandLine line={lines.join(' && ')} />}
       <DialogActions>

@@ -9,7 +9,7 @@ export function Empty({ icon: Icon, title, children, action }: { icon: LucideIco
         <Icon aria-hidden className="size-5 text-dim" />
       </span>
       <h2 className="text-base font-semibold">{title}</h2>
-      {children !== undefined && <div className="mt-1 max-w-md text-sm text-dim">{children}</div>}
+      {children !== undefined && <div className="mt-1 max-w-md text-sm text-balance text-dim">{children}</div>}
       {action !== undefined && <div className="mt-5 flex flex-wrap justify-center gap-2">{action}</div>}
     </div>
   );

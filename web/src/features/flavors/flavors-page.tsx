@@ -1,6 +1,7 @@
 import { Gauge, Plus } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
 import { EditDialog } from '../../app/edit-dialog';
+import { vendorDataField } from '../../app/vendor-data-field';
 import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
@@ -91,6 +92,7 @@ export default function FlavorsPage() {
         fields={[
           { key: 'name', label: 'Name', value: edited?.name ?? '', check: checkName },
           { key: 'description', label: 'Description', value: edited?.description ?? '', optional: true, hint: 'Sizes stay: instances were made with them.' },
+          vendorDataField(edited?.vendorData, 'flavor'),
         ]}
       />
       <RemovalDialog removal={removal}>Instances made with it keep their size.</RemovalDialog>

@@ -1,6 +1,7 @@
 import { Disc3, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { EditDialog } from '../../app/edit-dialog';
+import { vendorDataField } from '../../app/vendor-data-field';
 import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useProjectColumn } from '../../app/project-column';
 import { useScope } from '../../app/scope';
@@ -92,6 +93,7 @@ export default function ImagesPage() {
         fields={[
           { key: 'name', label: 'Name', value: edited?.name ?? '', check: checkName },
           { key: 'description', label: 'Description', value: edited?.description ?? '', optional: true },
+          vendorDataField(edited?.vendorData, 'image'),
         ]}
       />
       <RemovalDialog removal={removal}>Instances made from it keep their disks.</RemovalDialog>
