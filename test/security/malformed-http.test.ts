@@ -152,6 +152,25 @@ describe('malformed HTTP', () => {
     }
   });
 
+  it('lets a sender whose body is not wanted read the answer, though it sends on', async () => {
+    const unwanted = [{ ...all[0], post: 'POST /api/v1/nowhere' }, { ...all[1], post: 'POST /node/heartbeat' }, { ...all[2], post: 'POST /nowhere' }] as Listener[];
+    for (const { port, tls, post } of unwanted) {
+      const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false, ...tls });
+      let text = '';
+      const faults: string[] = [];
+      socket.on('error', (error: NodeJS.ErrnoException) => faults.push(error.code ?? error.message));
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      await new Promise((resolve) => socket.once('secureConnect', resolve));
+      // Nothing is read until all is sent, as clients do that know no better.
+      socket.pause();
+      socket.write(`${post} HTTP/1.1${crlf}Host: a${crlf}${json}${crlf}Content-Length: 600000${crlf}${crlf}`);
+      for (let part = 0; part < 6; part += 1) await new Promise((resolve) => socket.write(Buffer.alloc(100_000, ' '), resolve));
+      socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1'))).resume();
+      await closed;
+      expect([post, faults, /HTTP\/1\.1 (\d{3})/.exec(text)?.[1]]).toEqual([post, [], post.startsWith('POST /node') ? '401' : '404']);
+    }
+  });
+
   it('bounds the connections of one address', async () => {
     const { port } = all[0] as Listener;
     const open: RawHttp[] = [];

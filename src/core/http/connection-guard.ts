@@ -61,12 +61,33 @@ export class ConnectionGuard {
 
 const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
+/** How long a sender whose body is not wanted may go on before its connection is cut. Milliseconds. */
+const lingerMs = 2_000;
+
+/**
+ * Closes our half of the connection and reads on for a while: a connection that is cut while the peer still sends is reset, and with that the peer
+ * loses the answer that it has not read yet (RFC 9112, section 9.6).
+ */
+const linger = (socket: Socket, req: IncomingMessage): void => {
+  const cut = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(cut));
+  req.once('end', () => socket.destroy());
+  req.removeAllListeners('data').resume();
+  socket.end();
+};
+
 /** An answer that comes before the whole body has does not want the rest: it ends the connection, however slowly that would come. */
 export const endWithUnreadBody = (req: IncomingMessage, res: ServerResponse): void => {
   if (!hasBody(req)) return;
   const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => ServerResponse;
   res.writeHead = ((...args: unknown[]) => {
-    if (!req.complete && !res.headersSent) res.setHeader('connection', 'close');
+    if (!req.complete && !res.headersSent) {
+      res.setHeader('connection', 'close');
+      const { socket } = req;
+      const destroySoon = socket.destroySoon.bind(socket);
+      // So Node ends a connection after its last answer.
+      socket.destroySoon = () => (req.complete ? destroySoon() : linger(socket, req));
+    }
     return writeHead(...args);
   }) as typeof res.writeHead;
 };
