@@ -79,11 +79,12 @@ const linger = (socket: Socket, req: IncomingMessage): void => {
 /** An answer that comes before the whole body has does not want the rest: it ends the connection, however slowly that would come. */
 export const endWithUnreadBody = (req: IncomingMessage, res: ServerResponse): void => {
   if (!hasBody(req)) return;
+  // A request that has failed has none any more.
+  const { socket } = req;
   const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => ServerResponse;
   res.writeHead = ((...args: unknown[]) => {
     if (!req.complete && !res.headersSent) {
       res.setHeader('connection', 'close');
-      const { socket } = req;
       const destroySoon = socket.destroySoon.bind(socket);
       // So Node ends a connection after its last answer.
       socket.destroySoon = () => (req.complete ? destroySoon() : linger(socket, req));
