@@ -69,7 +69,7 @@ const jest = (project, minutes, workers = cores) => ({
     const progress = join(scratch, `${project}.progress`);
     writeFileSync(progress, '');
     const reporters = ['--reporters=default', `--reporters=${join(import.meta.dirname, 'check', 'progress-reporter.js')}`];
-    const { why } = await run('npx', ['jest', `--selectProjects=${project}`, `--maxWorkers=${workers}`, `--testSequencer=${join(import.meta.dirname, 'check', 'longest-first.js')}`, ...reporters, '--forceExit'], minutes * minute, { VC_STACK_CHECK_PROGRESS: progress });
+    const { why } = await run('npx', ['jest', `--selectProjects=${project}`, `--maxWorkers=${workers}`, `--testSequencer=${join(import.meta.dirname, 'check', 'longest-first.js')}`, ...reporters, '--forceExit'], minutes * minute, { VC_STACK_TEST_PROGRESS: progress });
     return { ...countRun(readFileSync(progress, 'utf8').trim().split('\n').filter(Boolean).map((line) => JSON.parse(line)), why), why };
   },
 });
@@ -85,7 +85,7 @@ const counted = (name, args, minutes) => ({
 
 /** Everything, also what takes hours: all cases of chaos, all distributions. */
 const long = process.argv.includes('--long');
-if (long) process.env.VC_STACK_CHECK_LONG = '1';
+if (long) process.env.VC_STACK_TEST_LONG = '1';
 
 /** Suites of one line run beside each other. */
 const stages = [

@@ -1,7 +1,7 @@
 const { appendFileSync } = require('node:fs');
 
 /**
- * A jest reporter that writes what happens to the file `VC_STACK_CHECK_PROGRESS`, a line of JSON each, as it happens: a run that is ended
+ * A jest reporter that writes what happens to the file `VC_STACK_TEST_PROGRESS`, a line of JSON each, as it happens: a run that is ended
  * at its deadline, or that dies, has told all that it had seen. `summary.js` reads it.
  */
 module.exports = class ProgressReporter {
@@ -29,6 +29,6 @@ module.exports = class ProgressReporter {
   }
 
   write(line) {
-    appendFileSync(process.env['VC_STACK_CHECK_PROGRESS'], `${JSON.stringify(line)}\n`);
+    appendFileSync(process.env['VC_STACK_TEST_PROGRESS'], `${JSON.stringify(line)}\n`);
   }
 };

@@ -29,7 +29,7 @@ describe('what the check tells of a suite', () => {
     const { status } = spawnSync(
       process.execPath,
       [join(process.cwd(), 'node_modules/jest/bin/jest.js'), '--rootDir', root, '--config', '{"transform":{}}', '--runInBand', '--cache=false', `--reporters=${join(__dirname, 'progress-reporter.js')}`],
-      { env: { ...process.env, VC_STACK_CHECK_PROGRESS: progress, JEST_WORKER_ID: undefined }, stdio: 'ignore' },
+      { env: { ...process.env, VC_STACK_TEST_PROGRESS: progress, JEST_WORKER_ID: undefined }, stdio: 'ignore' },
     );
     for (const name of Object.keys(files)) rmSync(join(root, name));
     return { status, ...countRun(readFileSync(progress, 'utf8').trim().split('\n').map((line) => JSON.parse(line)), status === 0 ? '' : `exit ${status ?? 'SIGKILL'}`) };

@@ -13,8 +13,8 @@ const minutes = 60_000;
 const gib = 2 ** 30;
 /** A whole Debian under software emulation, on a machine that others use too. */
 const bootMs = 12 * minutes;
-/** One distribution boots in every check; all of them with VC_STACK_CHECK_LONG=1 (`bin/check --long`). One card by the one firmware and the config drive by the other, for neither depends on it. */
-const long = process.env['VC_STACK_CHECK_LONG'] === '1';
+/** One distribution boots in every check; all of them with VC_STACK_TEST_LONG=1 (`bin/check --long`). One card by the one firmware and the config drive by the other, for neither depends on it. */
+const long = process.env['VC_STACK_TEST_LONG'] === '1';
 /** Vendor data before the user's, as cloud-init has it. */
 const everyScript = ['image', 'flavor', 'runcmd', 'script'];
 const matrix: { suite: Suite; firmware: Firmware; now: boolean; oneCard: boolean; drive: DriveForm | null }[] = [

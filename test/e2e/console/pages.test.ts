@@ -7,7 +7,7 @@ import { ConsoleBrowser } from '../../support/console-browser';
 
 const minutes = 60_000;
 /** A folder for pictures of each page in three widths and both themes; none are taken without it. */
-const album = process.env['VC_STACK_PICTURES'];
+const album = process.env['VC_STACK_TEST_PICTURES'];
 const heights: Record<number, number> = { 390: 844, 1280: 800, 1920: 1080 };
 const themes = ['light', 'dark'] as const;
 
