@@ -107,6 +107,8 @@ export class TestCloud {
   /** A namespace for a user's programs, with the underlay as its only network. Gives its name. */
   addDesk(): string {
     const desk = this.namespaces.add('desk');
+    // An IPv6 address becomes usable a second or two after its link: a change, at which Chromium gives up what it is loading.
+    this.namespaces.run(desk, 'sysctl', '-qw', 'net.ipv6.conf.all.disable_ipv6=1', 'net.ipv6.conf.default.disable_ipv6=1');
     this.namespaces.join(desk, this.underlay, 'under0', `${this.subnet}.101/24`);
     return desk;
   }
