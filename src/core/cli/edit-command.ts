@@ -1,3 +1,4 @@
+import { withArticle } from '../errors/article';
 import type { Command } from 'commander';
 import type { CliContext } from './cli-context';
 import { usageFailure } from './cli-failure';
@@ -26,7 +27,7 @@ const patch = async (context: CliContext, noun: Noun, path: string, body: object
 export const addRename = (parent: Command, context: CliContext, noun: Noun, note?: string): Command =>
   parent
     .command('rename')
-    .description(`give a ${words(noun)} another name${note === undefined ? '' : `; ${note}`}`)
+    .description(`give ${withArticle(words(noun))} another name${note === undefined ? '' : `; ${note}`}`)
     .argument(`<${noun.name}>`, 'name or id')
     .argument('<new-name>')
     .addHelpText('after', `\nExamples:\n  vcctl ${noun.name} rename old new`)
@@ -39,7 +40,7 @@ export const addRename = (parent: Command, context: CliContext, noun: Noun, note
 export const addEdit = (parent: Command, context: CliContext, noun: Noun, members: Editable[]): Command => {
   const command = parent
     .command('edit')
-    .description(`change a ${words(noun)}: by options, or without any in your editor ($VISUAL or $EDITOR)`)
+    .description(`change ${withArticle(words(noun))}: by options, or without any in your editor ($VISUAL or $EDITOR)`)
     .argument(`<${noun.name}>`, 'name or id');
   for (const { flags, description, list } of members) {
     if (list) command.option(flags, description, collect);

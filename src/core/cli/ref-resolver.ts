@@ -1,3 +1,4 @@
+import { withArticle } from '../errors/article';
 import type { CliContext } from './cli-context';
 import { CliFailure, exitCodes, usageFailure } from './cli-failure';
 import { words, type Noun } from './noun';
@@ -37,7 +38,7 @@ export const resolveRef = async (context: Lister, noun: Noun, ref: string): Prom
   const unusable = ref === '.' || ref === '..';
   const prefix = prefixPattern.test(ref);
   if (!unusable && !prefix) {
-    if (noun.nameless) throw usageFailure(`"${ref}" is not the id of a ${words(noun)}, nor its beginning`);
+    if (noun.nameless) throw usageFailure(`"${ref}" is not the id of ${withArticle(words(noun))}, nor its beginning`);
     return ref;
   }
   // The server finds names that hold it and ids that begin with it.

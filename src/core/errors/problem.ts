@@ -1,3 +1,4 @@
+import { withArticle } from './article';
 /** One field that was refused: `path` is the dotted path in body, query or params (`body.networks.0.id`). */
 export interface FieldError {
   path: string;
@@ -60,7 +61,7 @@ export const nameTaken = (noun: string, name: string): Problem =>
   new Problem({
     status: 409,
     code: 'name_taken',
-    detail: `There is a ${noun} named "${name}" already.`,
+    detail: `There is ${withArticle(noun)} named "${name}" already.`,
     errors: [{ path: 'body.name', code: 'name_taken', message: 'taken' }],
   });
 
@@ -70,7 +71,7 @@ export const nameIsTaken = (): Problem =>
 
 /** 409 `ambiguous_name`: a name that means several objects in the projects that the caller sees. */
 export const ambiguousName = (noun: string, name: string): Problem =>
-  conflict('ambiguous_name', `Several projects have a ${noun} named "${name}". Name the project with ?project=, or use the id.`);
+  conflict('ambiguous_name', `Several projects have ${withArticle(noun)} named "${name}". Name the project with ?project=, or use the id.`);
 
 /** 503 `database_unavailable`: it went away, or cannot be reached. */
 export const databaseUnavailable = (): Problem =>

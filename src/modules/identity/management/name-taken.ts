@@ -1,8 +1,9 @@
+import { withArticle } from '../../../core/errors/article';
 import { Problem } from '../../../core/errors/problem';
 
 /** 409 `name_taken` for a field of the body. */
 export const nameTaken = (noun: string, name: string): Problem => {
-  const message = `There is already a ${noun} "${name}".`;
+  const message = `There is already ${withArticle(noun)} "${name}".`;
   return new Problem({ status: 409, code: 'name_taken', detail: message, errors: [{ path: 'body.name', code: 'name_taken', message }] });
 };
 
