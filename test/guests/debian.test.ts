@@ -31,6 +31,8 @@ describe('Debian, as it is installed from its archive', () => {
 
   beforeAll(async () => {
     cloud = await TestCloud.start('deb', { computeEnv: { VC_STACK_MODULES__COMPUTE__QEMU__BINARY: soundQemu() } });
+    // A login's token ends after a quarter of an hour; all distributions take longer.
+    cloud.api.token = (await cloud.api.ok<{ token: string }>('POST', '/api-tokens', { name: 'all-distributions' })).token;
     keys = mkdtempSync('/tmp/vcs-keys-');
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(keys, 'id')]);
     await cloud.api.ok('POST', '/flavors', { name: 'debian', vcpus: 2, memoryBytes: gib, diskBytes: 4 * gib, vendorData: '#!/bin/sh\necho flavor >> /var/lib/t-runs\n' });
