@@ -1,5 +1,5 @@
-import { withArticle } from '../errors/article';
 import type { Command } from 'commander';
+import { withArticle } from '../errors/article';
 import type { CliContext } from './cli-context';
 import { usageFailure } from './cli-failure';
 import { words, type Noun } from './noun';

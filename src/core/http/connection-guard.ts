@@ -68,10 +68,10 @@ const lingerMs = 2_000;
  * Closes our half of the connection and reads on for a while: a connection that is cut while the peer still sends is reset, and with that the peer
  * loses the answer that it has not read yet (RFC 9112, section 9.6).
  */
-const linger = (socket: Socket, req: IncomingMessage): void => {
+const linger = (socket: Socket, req: IncomingMessage, destroySoon: () => void): void => {
   const cut = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(cut));
-  req.once('end', () => socket.destroy());
+  req.once('end', destroySoon);
   req.removeAllListeners('data').resume();
   socket.end();
 };
@@ -86,8 +86,8 @@ export const endWithUnreadBody = (req: IncomingMessage, res: ServerResponse): vo
     if (!req.complete && !res.headersSent) {
       res.setHeader('connection', 'close');
       const destroySoon = socket.destroySoon.bind(socket);
-      // So Node ends a connection after its last answer.
-      socket.destroySoon = () => (req.complete ? destroySoon() : linger(socket, req));
+      // So Node ends a connection after its last answer, when that has left.
+      socket.destroySoon = () => (req.complete ? destroySoon() : linger(socket, req, destroySoon));
     }
     return writeHead(...args);
   }) as typeof res.writeHead;
