@@ -7,7 +7,9 @@ import { z } from 'zod';
 import { isRunning, processStartTime } from '../../../../../core/host/process-identity';
 import { endProcessesNaming } from '../../../../../core/host/processes-naming';
 
-const note = z.object({ directory: z.string().startsWith('/'), by: z.object({ pid: z.number().int(), startTime: z.string() }) });
+const folderPrefix = 'vc-stack-probe-';
+/** What it names is removed with all that it holds: only a folder as these are called. */
+const note = z.object({ directory: z.string().regex(new RegExp(`^/([^/]+/)*${folderPrefix}[0-9a-f-]{36}$`)), by: z.object({ pid: z.number().int(), startTime: z.string() }) });
 const notePrefix = 'trial-';
 
 /**
@@ -16,7 +18,7 @@ const notePrefix = 'trial-';
  */
 export const inTrialPlace = async <T>(cacheDir: string, run: (directory: string) => Promise<T>): Promise<T> => {
   const id = randomUUID();
-  const directory = join(tmpdir(), `vc-stack-probe-${id}`);
+  const directory = join(tmpdir(), `${folderPrefix}${id}`);
   const file = join(cacheDir, `${notePrefix}${id}.json`);
   await mkdir(cacheDir, { recursive: true });
   await writeFileAtomic(file, JSON.stringify({ directory, by: { pid: process.pid, startTime: processStartTime(process.pid) ?? '' } } satisfies z.input<typeof note>));
@@ -29,6 +31,15 @@ export const inTrialPlace = async <T>(cacheDir: string, run: (directory: string)
   }
 };
 
+/** Null for a note that a full or broken disk left: it says nothing, and must not keep a host from its probe. */
+const parse = (text: string): z.output<typeof note> | null => {
+  try {
+    return note.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+};
+
 /** Ends and removes what is left of trials whose agent died meanwhile. What does not end is left to the next time: no probe fails for it. */
 export const clearTrials = async (cacheDir: string): Promise<void> => {
   for (const name of (await readdir(cacheDir).catch(() => [])).filter((one) => one.startsWith(notePrefix))) {
@@ -36,7 +47,12 @@ export const clearTrials = async (cacheDir: string): Promise<void> => {
     const text = await readFile(file, 'utf8').catch(() => null);
     // Over by now.
     if (text === null) continue;
-    const { directory, by } = note.parse(JSON.parse(text));
+    const noted = parse(text);
+    if (noted === null) {
+      await rm(file, { force: true });
+      continue;
+    }
+    const { directory, by } = noted;
     if (isRunning(by)) continue;
     const ended = await endProcessesNaming(directory).then(() => true, () => false);
     if (!ended) continue;
