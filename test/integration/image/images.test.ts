@@ -84,6 +84,12 @@ describe('upload', () => {
     expect(told.filter(({ data }) => 'vendorData' in data)).toEqual([]);
   });
 
+  it('lets only an administrator change the vendor data of a public image, which guests of every project run', async () => {
+    const shared = (await f.api('POST', '/images?project=alpha', { name: name(), public: true }, 'admin')).body;
+    expect(await f.api('PATCH', `/images/${shared.id}`, { vendorData: '#!/bin/sh\n' })).toMatchObject({ status: 403 });
+    expect(await f.api('PATCH', `/images/${shared.id}`, { vendorData: '#!/bin/sh\n' }, 'admin')).toMatchObject({ status: 200, body: { vendorData: '#!/bin/sh\n' } });
+  });
+
   it.each([
     ['version 3', []],
     ['version 2', ['-o', 'compat=0.10']],

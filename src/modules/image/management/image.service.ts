@@ -102,6 +102,8 @@ export class ImageService {
   async update(op: Op, access: Access, projectId: string | undefined, ref: string, input: z.output<typeof updateImage>): Promise<Image> {
     const image = await this.find(op, access, projectId, ref);
     this.assertOwn(image, access, ref);
+    // It runs as root in guests of every project, as what is on the disk: only who may publish an image may change it.
+    if (image.public && input.vendorData !== undefined && access.projects !== 'all') throw forbidden('image:publish');
     const changes = {
       ...(input.name !== undefined && { name: input.name }),
       ...(input.description !== undefined && { description: input.description }),
