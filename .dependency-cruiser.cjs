@@ -1,7 +1,13 @@
 /** The rules of the house that imports can break. */
 module.exports = {
   forbidden: [
-    { name: 'no-circular', severity: 'error', comment: 'Types may refer to each other; code may not.', from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
+    {
+      name: 'no-circular',
+      severity: 'error',
+      comment: 'Types may refer to each other; code may not.',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
     { name: 'core-knows-no-module', severity: 'error', from: { path: '^src/core/' }, to: { path: '^src/modules/' } },
     {
       name: 'modules-meet-in-contracts',
@@ -10,17 +16,51 @@ module.exports = {
       from: { path: '^src/modules/([^/]+)/' },
       to: { path: '^src/modules/([^/]+)/', pathNot: ['^src/modules/$1/', '^src/modules/[^/]+/contract/'] },
     },
-    { name: 'node-half-is-no-management', severity: 'error', from: { path: '^src/modules/([^/]+)/node/' }, to: { path: '^src/modules/[^/]+/management/' } },
-    { name: 'management-half-is-no-node', severity: 'error', from: { path: '^src/modules/([^/]+)/management/', pathNot: '\\.test\\.ts$' }, to: { path: '^src/modules/[^/]+/node/' } },
-    { name: 'node-half-has-no-database', severity: 'error', from: { path: '^src/modules/[^/]+/node/' }, to: { path: '^(src/core/db/|node_modules/(typeorm|pg)/)', dependencyTypesNot: ['type-only'] } },
-    { name: 'contract-stands-alone', severity: 'error', from: { path: '^src/modules/[^/]+/contract/' }, to: { path: '^src/modules/[^/]+/(management|node|cli)/' } },
-    { name: 'cli-uses-rest', severity: 'error', from: { path: '^src/modules/[^/]+/cli/' }, to: { path: '^src/modules/[^/]+/(management|node)/' } },
-    { name: 'nobody-imports-tests', severity: 'error', from: { path: '^src/', pathNot: '\\.(test|suite)\\.ts$' }, to: { path: '\\.(test|suite)\\.ts$' } },
+    {
+      name: 'node-half-is-no-management',
+      severity: 'error',
+      from: { path: '^src/modules/([^/]+)/node/' },
+      to: { path: '^src/modules/[^/]+/management/' },
+    },
+    {
+      name: 'management-half-is-no-node',
+      severity: 'error',
+      from: { path: '^src/modules/([^/]+)/management/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^src/modules/[^/]+/node/' },
+    },
+    {
+      name: 'node-half-has-no-database',
+      severity: 'error',
+      from: { path: '^src/modules/[^/]+/node/' },
+      to: { path: '^(src/core/db/|node_modules/(typeorm|pg)/)', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'contract-stands-alone',
+      severity: 'error',
+      from: { path: '^src/modules/[^/]+/contract/' },
+      to: { path: '^src/modules/[^/]+/(management|node|cli)/' },
+    },
+    {
+      name: 'cli-uses-rest',
+      severity: 'error',
+      from: { path: '^src/modules/[^/]+/cli/' },
+      to: { path: '^src/modules/[^/]+/(management|node)/' },
+    },
+    {
+      name: 'nobody-imports-tests',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '\\.(test|suite)\\.ts$' },
+      to: { path: '\\.(test|suite)\\.ts$' },
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { extensions: ['.ts', '.js', '.json'], exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default'] },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.js', '.json'],
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default'],
+    },
   },
 };

@@ -6,7 +6,9 @@ export default tseslint.config(
   ...tseslint.configs.recommended,
   {
     files: ['**/*.ts', '**/*.tsx'],
-    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ['web/*.ts'] }, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: { projectService: { allowDefaultProject: ['web/*.ts'] }, tsconfigRootDir: import.meta.dirname },
+    },
     rules: {
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-floating-promises': 'error',
@@ -20,13 +22,35 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/**/*.entity.ts', 'src/**/*.repository.ts', 'src/core/db/**', 'src/core/app/**', 'src/**/*.test.ts', 'src/core/http/problem-mapping.ts'],
+    ignores: [
+      'src/**/*.entity.ts',
+      'src/**/*.repository.ts',
+      'src/core/db/**',
+      'src/core/app/**',
+      'src/**/*.test.ts',
+      'src/core/http/problem-mapping.ts',
+    ],
     rules: {
-      'no-restricted-imports': ['error', { paths: [{ name: 'typeorm', message: 'TypeORM lives in entities, repositories and core/db.', allowTypeImports: true }] }],
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            {
+              name: 'typeorm',
+              message: 'TypeORM lives in entities, repositories and core/db.',
+              allowTypeImports: true,
+            },
+          ],
+        },
+      ],
     },
   },
   { files: ['bench/**/*.ts', 'test/**/*.ts', 'web/**/*.{ts,tsx,mjs}'], rules: { 'no-console': 'off' } },
-  { files: ['**/*.cjs', '**/*.js'], languageOptions: { globals: globals.node }, rules: { '@typescript-eslint/no-require-imports': 'off', 'no-console': 'off' } },
+  {
+    files: ['**/*.cjs', '**/*.js'],
+    languageOptions: { globals: globals.node },
+    rules: { '@typescript-eslint/no-require-imports': 'off', 'no-console': 'off' },
+  },
   // The alias's own types name another module: only a reference reaches them.
   { files: ['test/support/*.d.ts'], rules: { '@typescript-eslint/triple-slash-reference': 'off' } },
   { files: ['**/*.mjs'], languageOptions: { globals: globals.node } },

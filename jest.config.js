@@ -12,7 +12,16 @@ const base = {
 };
 module.exports = {
   projects: [
-    { ...base, displayName: 'unit', testMatch: ['<rootDir>/src/**/*.test.ts', '<rootDir>/web/src/**/*.test.ts', '<rootDir>/migrations/**/*.test.ts', '<rootDir>/test/check/**/*.test.js'] },
+    {
+      ...base,
+      displayName: 'unit',
+      testMatch: [
+        '<rootDir>/src/**/*.test.ts',
+        '<rootDir>/web/src/**/*.test.ts',
+        '<rootDir>/migrations/**/*.test.ts',
+        '<rootDir>/test/check/**/*.test.js',
+      ],
+    },
     { ...base, displayName: 'integration', testMatch: ['<rootDir>/test/integration/**/*.test.ts'] },
     { ...base, displayName: 'security', testMatch: ['<rootDir>/test/security/**/*.test.ts'] },
     { ...base, displayName: 'guests', testMatch: ['<rootDir>/test/guests/**/*.test.ts'] },

@@ -15,7 +15,18 @@ import { vmmStart } from './figures/vmm-start.figure';
 import { workflowMix } from './figures/workflow-mix.figure';
 import { workflowRate } from './figures/workflow-rate.figure';
 
-const figures: readonly Figure[] = [consoleSize, workflowRate, workflowMix, listPages, createLatency, createRate, imageUploads, idleMemory, vmmStart, realGuest];
+const figures: readonly Figure[] = [
+  consoleSize,
+  workflowRate,
+  workflowMix,
+  listPages,
+  createLatency,
+  createRate,
+  imageUploads,
+  idleMemory,
+  vmmStart,
+  realGuest,
+];
 
 interface Options {
   json: boolean;
@@ -28,7 +39,10 @@ const parse = (argv: readonly string[]): Options => {
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     if (word === '--json') options.json = true;
     else if (word === '--only') options.only = (words.shift() ?? '').toLowerCase();
-    else throw new Error(`unknown option ${word}: npm run bench -- [--json] [--only <part of a figure's name>]\nfigures: ${figures.map((f) => f.name).join(', ')}`);
+    else
+      throw new Error(
+        `unknown option ${word}: npm run bench -- [--json] [--only <part of a figure's name>]\nfigures: ${figures.map((f) => f.name).join(', ')}`,
+      );
   }
   return options;
 };
@@ -45,11 +59,15 @@ const within = async <T>(work: Promise<T>, minutes: number): Promise<T> => {
   }
 };
 
-/** With VC_STACK_BENCH_PROFILES=<folder> every process of ours leaves its CPU profile there; with VC_STACK_BENCH_KEEP=1 their files stay. */
+/**
+ * With VC_STACK_BENCH_PROFILES=<folder> every process of ours leaves its CPU profile there; with VC_STACK_BENCH_KEEP=1
+ * their files stay.
+ */
 const main = async (): Promise<void> => {
   const { json, only } = parse(process.argv.slice(2));
   const chosen = figures.filter((figure) => figure.name.toLowerCase().includes(only));
-  if (chosen.length === 0) throw new Error(`no figure has "${only}" in its name: ${figures.map((f) => f.name).join(', ')}`);
+  if (chosen.length === 0)
+    throw new Error(`no figure has "${only}" in its name: ${figures.map((f) => f.name).join(', ')}`);
   const postgres = new BenchPostgres();
   const rows: Row[] = [];
   let lab: Lab | undefined;
@@ -71,7 +89,10 @@ const main = async (): Promise<void> => {
       try {
         rows.push(...(await within(figure.run(lab), figure.limitMinutes)));
       } catch (error) {
-        if (!interrupted) process.stderr.write(`  ${figure.name} could not be measured: ${error instanceof Error ? error.message : String(error)}\n`);
+        if (!interrupted)
+          process.stderr.write(
+            `  ${figure.name} could not be measured: ${error instanceof Error ? error.message : String(error)}\n`,
+          );
         process.exitCode = 1;
       } finally {
         await lab.close();

@@ -9,11 +9,20 @@ import { allModules } from '../src/modules/all-modules';
 import { inLanes } from './harness/statistics';
 
 /** One host per token; its files go below `directory`. `env`: further configuration of all of them. */
-const order = z.object({ directory: z.string(), tokens: z.array(z.string()), env: z.record(z.string(), z.string()).default({}) });
+const order = z.object({
+  directory: z.string(),
+  tokens: z.array(z.string()),
+  env: z.record(z.string(), z.string()).default({}),
+});
 const schemas = Object.fromEntries(allModules.flatMap((m) => (m.config ? [[m.name, m.config]] : [])));
 const startAtOnce = 4;
 
-const start = async (directory: string, index: number, token: string, env: Record<string, string>): Promise<ComputeApp> => {
+const start = async (
+  directory: string,
+  index: number,
+  token: string,
+  env: Record<string, string>,
+): Promise<ComputeApp> => {
   const name = `sim${String(index).padStart(2, '0')}`;
   const config = await loadConfig({
     modules: schemas,

@@ -40,12 +40,18 @@ export class WorkflowTasks1764300100000 implements MigrationInterface {
         started_at timestamptz,
         ended_at timestamptz
       ) WITH (fillfactor = 70)`);
-    await q.query(`COMMENT ON COLUMN task.wake_at IS 'When a worker may claim it: the end of a nap, or of the lease while one has it; null when it is over, stuck or waits for its lock'`);
-    await q.query(`COMMENT ON COLUMN task.wake_seq IS 'Counts wake-ups. A nap only begins if no wake-up came since the worker last looked, so that none is lost'`);
+    await q.query(
+      `COMMENT ON COLUMN task.wake_at IS 'When a worker may claim it: the end of a nap, or of the lease while one has it; null when it is over, stuck or waits for its lock'`,
+    );
+    await q.query(
+      `COMMENT ON COLUMN task.wake_seq IS 'Counts wake-ups. A nap only begins if no wake-up came since the worker last looked, so that none is lost'`,
+    );
     await q.query(`CREATE UNIQUE INDEX task_lock_held ON task (lock_key) WHERE lock_state = 'held'`);
     await q.query(`CREATE INDEX task_lock_waiting ON task (lock_key, created_at, id) WHERE lock_state = 'waiting'`);
     await q.query(`CREATE INDEX task_wake ON task (wake_at) WHERE wake_at IS NOT NULL`);
-    await q.query(`CREATE INDEX task_live ON task (created_at DESC, id DESC) WHERE state IN ('queued', 'running', 'compensating', 'stuck')`);
+    await q.query(
+      `CREATE INDEX task_live ON task (created_at DESC, id DESC) WHERE state IN ('queued', 'running', 'compensating', 'stuck')`,
+    );
     await q.query(`CREATE INDEX task_newest ON task (created_at DESC, id DESC)`);
     await q.query(`CREATE INDEX task_project ON task (project_id, created_at DESC, id DESC)`);
     await q.query(`CREATE INDEX task_subject ON task (subject_id, created_at DESC, id DESC)`);
@@ -68,7 +74,9 @@ export class WorkflowTasks1764300100000 implements MigrationInterface {
         ended_at timestamptz,
         PRIMARY KEY (task_id, seq, phase)
       ) WITH (fillfactor = 80)`);
-    await q.query(`COMMENT ON COLUMN task_step.accepted IS 'The node took the call and goes on by itself: ask for its outcome, do not call again'`);
+    await q.query(
+      `COMMENT ON COLUMN task_step.accepted IS 'The node took the call and goes on by itself: ask for its outcome, do not call again'`,
+    );
   }
 
   async down(): Promise<void> {

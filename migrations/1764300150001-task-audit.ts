@@ -17,7 +17,9 @@ export class TaskAudit1764300150001 implements MigrationInterface {
       )`);
     await q.query(`CREATE INDEX task_audit_task ON task_audit (task_id, id)`);
     await q.query(`COMMENT ON COLUMN task_audit.by_name IS 'As it was then: the user may be gone by now'`);
-    await q.query(`COMMENT ON COLUMN task_audit.task_id IS 'Of the engine''s table or its archive; goes when neither has it any more'`);
+    await q.query(
+      `COMMENT ON COLUMN task_audit.task_id IS 'Of the engine''s table or its archive; goes when neither has it any more'`,
+    );
   }
 
   async down(): Promise<void> {

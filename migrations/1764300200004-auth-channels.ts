@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Tickets of long-lived channels, and the function by which tables tell whose authority has changed. A trigger, so that no writer can forget it
- * and the notice commits with the change; such changes are rare, so the lock that NOTIFY takes at commit is no burden.
+ * Tickets of long-lived channels, and the function by which tables tell whose authority has changed. A trigger, so that
+ * no writer can forget it and the notice commits with the change; such changes are rare, so the lock that NOTIFY takes
+ * at commit is no burden.
  */
 export class AuthChannels1764300200004 implements MigrationInterface {
   name = 'AuthChannels1764300200004';

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Users, projects, memberships, sessions, tokens and signing keys. The user table is `app_user` since `user` is a reserved word. */
+/**
+ * Users, projects, memberships, sessions, tokens and signing keys. The user table is `app_user` since `user` is a
+ * reserved word.
+ */
 export class IdentityUsers1764300300000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

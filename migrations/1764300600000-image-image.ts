@@ -35,7 +35,9 @@ export class ImageImage1764300600000 implements MigrationInterface {
     await runner.query('CREATE INDEX image_public ON image (name) WHERE public');
     await runner.query('CREATE INDEX image_by_name ON image (name)');
     await runner.query('CREATE INDEX image_sha256 ON image (sha256) WHERE sha256 IS NOT NULL');
-    await runner.query(`CREATE INDEX image_unsettled ON image (state) WHERE state IN ('uploading', 'importing', 'deleting')`);
+    await runner.query(
+      `CREATE INDEX image_unsettled ON image (state) WHERE state IN ('uploading', 'importing', 'deleting')`,
+    );
   }
 
   async down(): Promise<void> {

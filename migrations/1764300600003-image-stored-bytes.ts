@@ -4,7 +4,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 export class ImageStoredBytes1764300600003 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`ALTER TABLE image ADD COLUMN stored_bytes bigint`);
-    await runner.query(`COMMENT ON COLUMN image.stored_bytes IS 'Bytes that the stored file takes on the disk, its holes not counted'`);
+    await runner.query(
+      `COMMENT ON COLUMN image.stored_bytes IS 'Bytes that the stored file takes on the disk, its holes not counted'`,
+    );
     await runner.query(`UPDATE image SET stored_bytes = virtual_bytes WHERE state = 'ready'`);
   }
 

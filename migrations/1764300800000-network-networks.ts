@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Networks, ports (an address is a row with a unique key), cooling addresses, and the generation of each host's document. */
+/**
+ * Networks, ports (an address is a row with a unique key), cooling addresses, and the generation of each host's
+ * document.
+ */
 export class NetworkNetworks1764300800000 implements MigrationInterface {
   name = 'NetworkNetworks1764300800000';
 

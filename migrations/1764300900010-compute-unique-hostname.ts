@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Hostnames are unique in a project. Of several instances with one, the oldest keeps it; the others get the end of their id. */
+/**
+ * Hostnames are unique in a project. Of several instances with one, the oldest keeps it; the others get the end of
+ * their id.
+ */
 export class ComputeUniqueHostname1764300900010 implements MigrationInterface {
   async up(q: QueryRunner): Promise<void> {
     await q.query(`

@@ -16,10 +16,18 @@ interface RoleApp {
 const stopTimeoutMs = 30_000;
 const schemas = Object.fromEntries(allModules.flatMap((m) => (m.config ? [[m.name, m.config]] : [])));
 
-const configure = (command: Command): Promise<Config> => loadConfig({ files: command.optsWithGlobals<{ config?: string[] }>().config ?? [], env: process.env, modules: schemas });
+const configure = (command: Command): Promise<Config> =>
+  loadConfig({
+    files: command.optsWithGlobals<{ config?: string[] }>().config ?? [],
+    env: process.env,
+    modules: schemas,
+  });
 
 /** Runs until SIGTERM or SIGINT; a second signal ends the process at once. */
-const run = async (command: Command, start: (config: Config, logging: Logging) => Promise<RoleApp[]>): Promise<void> => {
+const run = async (
+  command: Command,
+  start: (config: Config, logging: Logging) => Promise<RoleApp[]>,
+): Promise<void> => {
   const config = await configure(command);
   const logging = new Logging(createLogger(config));
   const log = logging.for('main');
@@ -65,7 +73,9 @@ program
   .command('management')
   .description('REST, console, workflows; several may run on one database')
   .option('--migrate', 'apply missing migrations first')
-  .action((options: { migrate?: boolean }, command: Command) => run(command, async (config, logging) => [await management(config, logging, options.migrate === true)]));
+  .action((options: { migrate?: boolean }, command: Command) =>
+    run(command, async (config, logging) => [await management(config, logging, options.migrate === true)]),
+  );
 program
   .command('compute')
   .description('the agent of a hypervisor host; as root')
@@ -91,7 +101,9 @@ program
     const config = await configure(command);
     const { migrate } = await import('./core/app/migrate.js');
     const applied = await migrate(config, new Logging(createLogger(config)));
-    process.stdout.write(applied.length === 0 ? 'nothing to do\n' : `applied:\n${applied.map((name) => `  ${name}\n`).join('')}`);
+    process.stdout.write(
+      applied.length === 0 ? 'nothing to do\n' : `applied:\n${applied.map((name) => `  ${name}\n`).join('')}`,
+    );
   });
 program
   .command('purge')
@@ -124,12 +136,18 @@ program
   .action(async () => {
     const { examine } = await import('./core/host/doctor.js');
     const checks = await examine();
-    for (const check of checks) process.stdout.write(`${check.ok ? 'ok  ' : 'FAIL'}  ${check.name}: ${check.message}${check.ok ? '' : `\n      → ${check.fix}`}\n`);
+    for (const check of checks)
+      process.stdout.write(
+        `${check.ok ? 'ok  ' : 'FAIL'}  ${check.name}: ${check.message}${check.ok ? '' : `\n      → ${check.fix}`}\n`,
+      );
     process.exitCode = checks.every((c) => c.ok) ? 0 : 1;
   });
 
 program.parseAsync().catch((error: unknown) => {
-  const text = error instanceof ConfigError || (error instanceof Error && process.env['VC_STACK_LOG__LEVEL'] !== 'debug') ? (error as Error).message : String((error as Error).stack ?? error);
+  const text =
+    error instanceof ConfigError || (error instanceof Error && process.env['VC_STACK_LOG__LEVEL'] !== 'debug')
+      ? (error as Error).message
+      : String((error as Error).stack ?? error);
   process.stderr.write(`vc-stack: ${text}\n`);
   process.exit(1);
 });

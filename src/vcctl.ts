@@ -9,7 +9,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 // Whoever reads errors is gone: there is nobody to tell.
 process.stderr.on('error', () => process.exit(1));
-for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, (error: unknown) => process.exit(printFailure(error, { kind: 'table' })));
+for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+  process.on(event, (error: unknown) => process.exit(printFailure(error, { kind: 'table' })));
 
 void runVcctl(process.argv, process.env, allCommands).then((exitCode) => {
   process.exitCode = exitCode;

@@ -1,6 +1,7 @@
 /**
- * Runs the suites and adds up what they counted: the suites one after the other, the test files of one beside each other on all cores. A suite that is not run, every test that a
- * suite skips, and at the very end every test that failed, is named. Ends with `check: N passed, N failed, N skipped`.
+ * Runs the suites and adds up what they counted: the suites one after the other, the test files of one beside each
+ * other on all cores. A suite that is not run, every test that a suite skips, and at the very end every test that
+ * failed, is named. Ends with `check: N passed, N failed, N skipped`.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,10 +19,17 @@ const tailChars = 4_000;
 /** How long output is still read after the end of what wrote it. */
 const drainMs = 2_000;
 
-/** Runs to the end or the deadline, then ends the whole process group, so that no child of a suite outlives it. `output` is all of stdout, `tail` the end of both. */
+/**
+ * Runs to the end or the deadline, then ends the whole process group, so that no child of a suite outlives it. `output`
+ * is all of stdout, `tail` the end of both.
+ */
 const run = (command, args, deadlineMs, env = {}) =>
   new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: ['inherit', 'pipe', 'pipe'], detached: true, env: { ...process.env, FORCE_COLOR: '0', ...env } });
+    const child = spawn(command, args, {
+      stdio: ['inherit', 'pipe', 'pipe'],
+      detached: true,
+      env: { ...process.env, FORCE_COLOR: '0', ...env },
+    });
     let output = '';
     let tail = '';
     const pass = (from, to) =>
@@ -55,11 +63,19 @@ const step = (name, command, args, minutes = 5) => ({
   name,
   async run() {
     const { why, output, tail } = await run(command, args, minutes * minute);
-    return { passed: why === '' ? 1 : 0, failed: why === '' ? [] : [{ name: why, message: briefly(output.trim() || tail) }], skipped: [], why };
+    return {
+      passed: why === '' ? 1 : 0,
+      failed: why === '' ? [] : [{ name: why, message: briefly(output.trim() || tail) }],
+      skipped: [],
+      why,
+    };
   },
 });
 
-/** Files of a suite have nothing in common (own namespaces, ports, servers, directories), and where one waits for a guest or a deadline another has the core. */
+/**
+ * Files of a suite have nothing in common (own namespaces, ports, servers, directories), and where one waits for a
+ * guest or a deadline another has the core.
+ */
 const cores = Math.min(4, availableParallelism());
 
 /** @param workers files at once */
@@ -68,13 +84,41 @@ const jest = (project, minutes, workers = cores) => ({
   async run() {
     const progress = join(scratch, `${project}.progress`);
     writeFileSync(progress, '');
-    const reporters = ['--reporters=default', `--reporters=${join(import.meta.dirname, 'check', 'progress-reporter.js')}`];
-    const { why } = await run('npx', ['jest', `--selectProjects=${project}`, `--maxWorkers=${workers}`, `--testSequencer=${join(import.meta.dirname, 'check', 'longest-first.js')}`, ...reporters, '--forceExit'], minutes * minute, { VC_STACK_TEST_PROGRESS: progress });
-    return { ...countRun(readFileSync(progress, 'utf8').trim().split('\n').filter(Boolean).map((line) => JSON.parse(line)), why), why };
+    const reporters = [
+      '--reporters=default',
+      `--reporters=${join(import.meta.dirname, 'check', 'progress-reporter.js')}`,
+    ];
+    const { why } = await run(
+      'npx',
+      [
+        'jest',
+        `--selectProjects=${project}`,
+        `--maxWorkers=${workers}`,
+        `--testSequencer=${join(import.meta.dirname, 'check', 'longest-first.js')}`,
+        ...reporters,
+        '--forceExit',
+      ],
+      minutes * minute,
+      { VC_STACK_TEST_PROGRESS: progress },
+    );
+    return {
+      ...countRun(
+        readFileSync(progress, 'utf8')
+          .trim()
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => JSON.parse(line)),
+        why,
+      ),
+      why,
+    };
   },
 });
 
-/** A suite of ours whose last line counts: `<name>: N passed, N failed, N skipped`. What it skips and what fails it names in lines of their own. */
+/**
+ * A suite of ours whose last line counts: `<name>: N passed, N failed, N skipped`. What it skips and what fails it
+ * names in lines of their own.
+ */
 const counted = (name, args, minutes) => ({
   name,
   async run() {
@@ -89,7 +133,11 @@ if (long) process.env.VC_STACK_TEST_LONG = '1';
 
 /** Suites of one line run beside each other. */
 const stages = [
-  [step('types', 'npm', ['run', '--silent', 'typecheck']), step('lint', 'npm', ['run', '--silent', 'lint']), step('boundaries', 'npm', ['run', '--silent', 'boundaries'])],
+  [
+    step('types', 'npm', ['run', '--silent', 'typecheck']),
+    step('lint', 'npm', ['run', '--silent', 'lint']),
+    step('boundaries', 'npm', ['run', '--silent', 'boundaries']),
+  ],
   [jest('unit', 8)],
   [jest('integration', 20)],
   [jest('security', 12)],
@@ -130,7 +178,9 @@ for (const stage of stages) {
     total.skipped += left;
     for (const one of skipped) skips.push({ suite: name, name: one });
     for (const failure of failed) failures.push({ suite: name, ...failure });
-    counts.push(`${name}: ${passed} passed, ${failed.length} failed, ${left} skipped in ${seconds} s${why ? ` (${why})` : ''}`);
+    counts.push(
+      `${name}: ${passed} passed, ${failed.length} failed, ${left} skipped in ${seconds} s${why ? ` (${why})` : ''}`,
+    );
   }
 }
 rmSync(scratch, { recursive: true, force: true });

@@ -7,7 +7,10 @@ import { percentile, timed } from '../harness/statistics';
 const warmUp = 5;
 const creates = 60;
 
-/** One create at a time on one simulated host, from the request to the end of its task: what is left is the control plane's own time. */
+/**
+ * One create at a time on one simulated host, from the request to the end of its task: what is left is the control
+ * plane's own time.
+ */
 export const createLatency: Figure = {
   name: 'create, alone',
   limitMinutes: 5,
@@ -27,7 +30,13 @@ export const createLatency: Figure = {
       const ms = await timed(() => bare.several(transactionsPerCreate));
       if (i >= warmUp) reference.push(ms);
     }
-    const row = (share: number, name: string, note: string) => ({ figure: `create, alone, request to running: ${name}`, ours: percentile(ours, share), reference: percentile(reference, share), unit: 'ms', note });
+    const row = (share: number, name: string, note: string) => ({
+      figure: `create, alone, request to running: ${name}`,
+      ours: percentile(ours, share),
+      reference: percentile(reference, share),
+      unit: 'ms',
+      note,
+    });
     const what = `${creates} creates on the simulated VMM; reference: the ${transactionsPerCreate} transactions of a create, bare`;
     return [row(0.5, 'p50', `aim: at most 250 ms; ${what}`), row(0.99, 'p99', what)];
   },

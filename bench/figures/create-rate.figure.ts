@@ -33,7 +33,16 @@ export const createRate: Figure = {
     };
     await inLanes(2 * inFlight, inFlight, (i) => attempt(async () => ids.push(await plane.create(`warm-${i}`))));
     lab.say(`${creates} creates, ${inFlight} in flight`);
-    const parts = { management: plane.management, 'its hosts': agents, PostgreSQL: lab.postgres, 'the client': { get cpuSeconds() { return process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6; } } };
+    const parts = {
+      management: plane.management,
+      'its hosts': agents,
+      PostgreSQL: lab.postgres,
+      'the client': {
+        get cpuSeconds() {
+          return process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6;
+        },
+      },
+    };
     const before = Object.entries(parts).map(([name, part]) => ({ name, part, seconds: part.cpuSeconds }));
     const createMs = await timed(() =>
       inLanes(creates, inFlight, (i) =>
@@ -42,7 +51,9 @@ export const createRate: Figure = {
         }),
       ),
     );
-    lab.say(`${((creates * 1000) / createMs).toFixed(1)} creates/s, p50 ${percentile(took, 0.5).toFixed(0)} ms, p99 ${percentile(took, 0.99).toFixed(0)} ms; processor time of each: ${before.map(({ name, part, seconds }) => `${name} ${each(part.cpuSeconds - seconds)}`).join(', ')}`);
+    lab.say(
+      `${((creates * 1000) / createMs).toFixed(1)} creates/s, p50 ${percentile(took, 0.5).toFixed(0)} ms, p99 ${percentile(took, 0.99).toFixed(0)} ms; processor time of each: ${before.map(({ name, part, seconds }) => `${name} ${each(part.cpuSeconds - seconds)}`).join(', ')}`,
+    );
     lab.say(`deleting ${ids.length}`);
     const removeMs = await timed(() => inLanes(ids.length, inFlight, (i) => attempt(() => plane.remove(ids[i] ?? ''))));
     if (failures.length > 0) throw new Error(`${failures.length} creates or deletes failed, the first: ${failures[0]}`);
@@ -51,8 +62,20 @@ export const createRate: Figure = {
     const bareMs = await timed(() => inLanes(creates, inFlight, () => bare.several(transactionsPerCreate)));
     const perSecond = (count: number, ms: number): number => (count * 1000) / ms;
     return [
-      { figure: `create, sustained on ${hosts} simulated hosts`, ours: perSecond(creates, createMs), reference: perSecond(creates, bareMs), unit: '/s', note: `aim: at least 20/s and none fails; ${creates} creates, ${inFlight} in flight; reference: their ${transactionsPerCreate} transactions each, bare, ${pool} connections` },
-      { figure: `delete, sustained on ${hosts} simulated hosts`, ours: perSecond(ids.length, removeMs), reference: perSecond(creates, bareMs), unit: '/s', note: 'the same instances; reference: as above' },
+      {
+        figure: `create, sustained on ${hosts} simulated hosts`,
+        ours: perSecond(creates, createMs),
+        reference: perSecond(creates, bareMs),
+        unit: '/s',
+        note: `aim: at least 20/s and none fails; ${creates} creates, ${inFlight} in flight; reference: their ${transactionsPerCreate} transactions each, bare, ${pool} connections`,
+      },
+      {
+        figure: `delete, sustained on ${hosts} simulated hosts`,
+        ours: perSecond(ids.length, removeMs),
+        reference: perSecond(creates, bareMs),
+        unit: '/s',
+        note: 'the same instances; reference: as above',
+      },
     ];
   },
 };

@@ -25,7 +25,10 @@ const emptyNode = async (): Promise<number> => {
   }
 };
 
-/** A management process and the agent of a real host, each in its own process, after a while without work. PostgreSQL is a process of its own. */
+/**
+ * A management process and the agent of a real host, each in its own process, after a while without work. PostgreSQL is
+ * a process of its own.
+ */
 export const idleMemory: Figure = {
   name: 'idle memory',
   limitMinutes: 4,
@@ -35,10 +38,23 @@ export const idleMemory: Figure = {
     lab.say(`waiting ${idleMs / 1000} s`);
     await delay(idleMs);
     const reference = (await emptyNode()) / mebibyte;
-    const note = (aim: number): string => `aim: at most ${aim} MB; resident after ${idleMs / 1000} s without work; reference: a Node process without code`;
+    const note = (aim: number): string =>
+      `aim: at most ${aim} MB; resident after ${idleMs / 1000} s without work; reference: a Node process without code`;
     return [
-      { figure: 'idle memory, management', ours: residentBytes(cloud.management.pid) / mebibyte, reference, unit: 'MB', note: note(220) },
-      { figure: 'idle memory, compute', ours: residentBytes(cloud.host('h1').pid) / mebibyte, reference, unit: 'MB', note: note(120) },
+      {
+        figure: 'idle memory, management',
+        ours: residentBytes(cloud.management.pid) / mebibyte,
+        reference,
+        unit: 'MB',
+        note: note(220),
+      },
+      {
+        figure: 'idle memory, compute',
+        ours: residentBytes(cloud.host('h1').pid) / mebibyte,
+        reference,
+        unit: 'MB',
+        note: note(120),
+      },
     ];
   },
 };

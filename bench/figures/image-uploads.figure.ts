@@ -17,7 +17,9 @@ const quietQuestions = 300;
 const image = (directory: string, number: number): Buffer => {
   const path = join(directory, `hollow-${number}.qcow2`);
   execFileSync('qemu-img', ['create', '-q', '-f', 'qcow2', path, `${virtualGib}G`]);
-  execFileSync('qemu-io', ['-f', 'qcow2', '-c', `write -q -P ${number + 1} ${number * 65_536} 4096`, path], { stdio: 'ignore' });
+  execFileSync('qemu-io', ['-f', 'qcow2', '-c', `write -q -P ${number + 1} ${number * 65_536} 4096`, path], {
+    stdio: 'ignore',
+  });
   return readFileSync(path);
 };
 
@@ -41,10 +43,14 @@ export const imageUploads: Figure = {
       ids.push((await api.ok<{ id: string }>('POST', `/images?project=${project}`, { name: 'hollow' })).id);
     }
     const images = ids.map((_, i) => image(lab.directory, i));
-    lab.say(`uploading ${uploads} images of ${virtualGib} GiB, ${images.map((bytes) => `${Math.round(bytes.length / 1024)} KiB`).join(', ')}`);
+    lab.say(
+      `uploading ${uploads} images of ${virtualGib} GiB, ${images.map((bytes) => `${Math.round(bytes.length / 1024)} KiB`).join(', ')}`,
+    );
     let done = false;
     const began = performance.now();
-    const all = Promise.all(ids.map((id, i) => api.ok('PUT', `/images/${id}/content`, images[i]))).finally(() => (done = true));
+    const all = Promise.all(ids.map((id, i) => api.ok('PUT', `/images/${id}/content`, images[i]))).finally(
+      () => (done = true),
+    );
     const busy: number[] = [];
     while (!done) {
       busy.push(await ask());
@@ -53,6 +59,14 @@ export const imageUploads: Figure = {
     await all;
     const seconds = Math.round((performance.now() - began) / 1000);
     const note = `p95 of an answer while ${uploads} projects upload images of ${virtualGib} GiB at once (${seconds} s, ${busy.length} answers), against the quiet value; aim: at most twice as long`;
-    return [{ figure: 'answer during image uploads, p95', ours: percentile(busy, 0.95), reference: percentile(quiet, 0.95), unit: 'ms', note }];
+    return [
+      {
+        figure: 'answer during image uploads, p95',
+        ours: percentile(busy, 0.95),
+        reference: percentile(quiet, 0.95),
+        unit: 'ms',
+        note,
+      },
+    ];
   },
 };

@@ -14,7 +14,10 @@ const requests = 200;
 const sort = '-createdAt';
 const memberPassword = 'a password of the bench';
 
-/** Instances as creates would leave them, spread over projects and hosts, one port each. They are in `error`: nobody watches over those. */
+/**
+ * Instances as creates would leave them, spread over projects and hosts, one port each. They are in `error`: nobody
+ * watches over those.
+ */
 const fill = async (client: Client, projectIds: readonly string[]): Promise<void> => {
   await client.query(
     `INSERT INTO host (id, name, address, port, state, schedulable, state_reason)
@@ -43,7 +46,11 @@ const fill = async (client: Client, projectIds: readonly string[]): Promise<void
   for (const table of ['instance', 'port', 'network', 'host']) await client.query(`VACUUM ANALYZE ${table}`);
 };
 
-const positionAt = async (client: Client, projectId: string | null, offset: number): Promise<{ value: string; id: string } | null> => {
+const positionAt = async (
+  client: Client,
+  projectId: string | null,
+  offset: number,
+): Promise<{ value: string; id: string } | null> => {
   if (offset === 0) return null;
   const { rows } = await client.query<{ value: string; id: string }>(
     `SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS value, id FROM instance
@@ -54,13 +61,24 @@ const positionAt = async (client: Client, projectId: string | null, offset: numb
 };
 
 /** The page's rows by the same key, and nothing else. */
-const barePage = async (client: Client, projectId: string | null, position: { value: string; id: string } | null): Promise<void> => {
+const barePage = async (
+  client: Client,
+  projectId: string | null,
+  position: { value: string; id: string } | null,
+): Promise<void> => {
   const conditions: string[] = [];
   const values: unknown[] = [];
   if (projectId !== null) conditions.push(`project_id = $${values.push(projectId)}`);
-  if (position) conditions.push(`(created_at, id) < ($${values.push(position.value)}::timestamptz, $${values.push(position.id)}::uuid)`);
+  if (position)
+    conditions.push(
+      `(created_at, id) < ($${values.push(position.value)}::timestamptz, $${values.push(position.id)}::uuid)`,
+    );
   const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
-  await client.query({ name: `page_${conditions.length}_${projectId === null}`, text: `SELECT * FROM instance ${where} ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`, values });
+  await client.query({
+    name: `page_${conditions.length}_${projectId === null}`,
+    text: `SELECT * FROM instance ${where} ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`,
+    values,
+  });
 };
 
 const sample = async (work: () => Promise<unknown>): Promise<number[]> => {
@@ -77,7 +95,8 @@ export const listPages: Figure = {
     const plane = await ControlPlane.start(lab, 'list_pages');
     const { api } = plane;
     const projectIds: string[] = [];
-    for (let i = 0; i < projects; i += 1) projectIds.push((await api.ok<{ id: string }>('POST', '/projects', { name: `list-${i}` })).id);
+    for (let i = 0; i < projects; i += 1)
+      projectIds.push((await api.ok<{ id: string }>('POST', '/projects', { name: `list-${i}` })).id);
     await api.ok('POST', '/users', { name: 'lister', password: memberPassword });
     await api.ok('PUT', `/projects/${projectIds[0]}/members/lister`, { role: 'member' });
     const member = new ApiClient(api.url, true);
@@ -106,8 +125,16 @@ export const listPages: Figure = {
         if (page.items.length !== limit) throw new Error(`the ${depth} page has ${page.items.length} instances`);
         const ours = await sample(() => as.ok('GET', path));
         const reference = await sample(() => barePage(client, projectId, position));
-        lab.say(`${who}, ${depth}: p50 ${percentile(ours, 0.5).toFixed(1)} ms, p99 ${percentile(ours, 0.99).toFixed(1)} ms`);
-        rows.push({ figure: `list of 100,000, ${depth} page, as ${who}: p99`, ours: percentile(ours, 0.99), reference: percentile(reference, 0.99), unit: 'ms', note: `aim: at most 50 ms at any depth; GET /instances?limit=${limit}, ${requests} times; reference: the page's rows by bare SQL` });
+        lab.say(
+          `${who}, ${depth}: p50 ${percentile(ours, 0.5).toFixed(1)} ms, p99 ${percentile(ours, 0.99).toFixed(1)} ms`,
+        );
+        rows.push({
+          figure: `list of 100,000, ${depth} page, as ${who}: p99`,
+          ours: percentile(ours, 0.99),
+          reference: percentile(reference, 0.99),
+          unit: 'ms',
+          note: `aim: at most 50 ms at any depth; GET /instances?limit=${limit}, ${requests} times; reference: the page's rows by bare SQL`,
+        });
       }
     }
     return rows;

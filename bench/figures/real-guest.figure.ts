@@ -18,7 +18,10 @@ const leaseIn = async (file: string): Promise<void> => {
   const end = Date.now() + limitMs;
   for (;;) {
     if (existsSync(file) && lease.test(readFileSync(file, 'utf8'))) return;
-    if (Date.now() > end) throw new Error(`no lease within ${limitMs / 1000} s: ${existsSync(file) ? readFileSync(file, 'utf8').slice(-500) : 'no console'}`);
+    if (Date.now() > end)
+      throw new Error(
+        `no lease within ${limitMs / 1000} s: ${existsSync(file) ? readFileSync(file, 'utf8').slice(-500) : 'no console'}`,
+      );
     await delay(10);
   }
 };
@@ -43,7 +46,13 @@ const plain = async (lab: Lab, image: string, round: number): Promise<number> =>
       logDir: directory,
     },
     'tcg',
-  ).map((arg) => (arg.startsWith('tap,id=net0,') ? 'user,id=net0' : arg.startsWith('socket,id=serial,') ? `file,id=serial,path=${join(directory, 'serial.log')}` : arg));
+  ).map((arg) =>
+    arg.startsWith('tap,id=net0,')
+      ? 'user,id=net0'
+      : arg.startsWith('socket,id=serial,')
+        ? `file,id=serial,path=${join(directory, 'serial.log')}`
+        : arg,
+  );
   const from = performance.now();
   const child = spawn('qemu-system-x86_64', args, { stdio: 'ignore' });
   const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
@@ -56,13 +65,19 @@ const plain = async (lab: Lab, image: string, round: number): Promise<number> =>
   }
 };
 
-/** From the request to the DHCP lease that the guest prints, with the image in the host's cache and QEMU emulating the processor. */
+/**
+ * From the request to the DHCP lease that the guest prints, with the image in the host's cache and QEMU emulating the
+ * processor.
+ */
 export const realGuest: Figure = {
   name: 'real guest',
   limitMinutes: 8,
   async run(lab: Lab) {
     const image = guestImage();
-    const cloud = await TestCloud.start('bguest', { hosts: ['h1'], computeEnv: { VC_STACK_MODULES__COMPUTE__ACCEL: 'tcg', VC_STACK_MODULES__COMPUTE__DRIVERS: '[qemu]' } });
+    const cloud = await TestCloud.start('bguest', {
+      hosts: ['h1'],
+      computeEnv: { VC_STACK_MODULES__COMPUTE__ACCEL: 'tcg', VC_STACK_MODULES__COMPUTE__DRIVERS: '[qemu]' },
+    });
     lab.defer(() => cloud.close());
     await cloud.furnish();
     const ours: number[] = [];
@@ -87,8 +102,20 @@ export const realGuest: Figure = {
       reference.push(alone / 1000);
     }
     return [
-      { figure: 'real guest, request to DHCP lease', ours: median(ours), reference: median(reference), unit: 's', note: 'aim: at most 10 s; software emulation, image cached; reference: plain QEMU, same image and machine, from its start to its lease' },
-      { figure: 'real guest, until its VMM is started', ours: median(vmm), reference: Math.max(0.001, median(ours) - median(reference)), unit: 's', note: 'aim: at most 1 s; reference: the whole difference to plain QEMU' },
+      {
+        figure: 'real guest, request to DHCP lease',
+        ours: median(ours),
+        reference: median(reference),
+        unit: 's',
+        note: 'aim: at most 10 s; software emulation, image cached; reference: plain QEMU, same image and machine, from its start to its lease',
+      },
+      {
+        figure: 'real guest, until its VMM is started',
+        ours: median(vmm),
+        reference: Math.max(0.001, median(ours) - median(reference)),
+        unit: 's',
+        note: 'aim: at most 1 s; reference: the whole difference to plain QEMU',
+      },
     ];
   },
 };

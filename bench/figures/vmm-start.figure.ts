@@ -62,7 +62,15 @@ export const vmmStart: Figure = {
   limitMinutes: 3,
   async run(lab: Lab) {
     const users = sandboxUsers(coreConfigSchema.parse({}).sandbox);
-    const driver = new QemuDriver({ binary, accel: 'tcg', cacheDir: lab.directory, sandbox: { trialUser: users.trial, tapGroup: users.taps, readOnlyPaths: [] } }, pino({ enabled: false }));
+    const driver = new QemuDriver(
+      {
+        binary,
+        accel: 'tcg',
+        cacheDir: lab.directory,
+        sandbox: { trialUser: users.trial, tapGroup: users.taps, readOnlyPaths: [] },
+      },
+      pino({ enabled: false }),
+    );
     await driver.probe();
     const ours: number[] = [];
     const reference: number[] = [];
@@ -79,6 +87,14 @@ export const vmmStart: Figure = {
       ours.push(took);
       reference.push(alone);
     }
-    return [{ figure: 'start of a VMM', ours: median(ours), reference: median(reference), unit: 'ms', note: 'aim: at most 1.1 times; until its monitor says that it runs; reference: the same QEMU by hand, as root and in the open' }];
+    return [
+      {
+        figure: 'start of a VMM',
+        ours: median(ours),
+        reference: median(reference),
+        unit: 'ms',
+        note: 'aim: at most 1.1 times; until its monitor says that it runs; reference: the same QEMU by hand, as root and in the open',
+      },
+    ];
   },
 };

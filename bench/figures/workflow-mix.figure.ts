@@ -40,13 +40,28 @@ const definitions = () => {
     .tx('two', { run: async () => ({}), ...note });
   const nap = defineWorkflow('bench.nap', { version: 1, input, deadline: '10m' })
     .tx('one', { run: async (c) => ({ at: Date.now(), attempt: c.attempt }), ...note })
-    .wait('nap', { until: async (c) => (Date.now() - c.out.one.at >= 50 ? true : undefined), every: '50ms', timeout: '1m' })
+    .wait('nap', {
+      until: async (c) => (Date.now() - c.out.one.at >= 50 ? true : undefined),
+      every: '50ms',
+      timeout: '1m',
+    })
     .tx('two', { run: async () => ({}), ...note });
   const signal = defineWorkflow('bench.signal', { version: 1, input, deadline: '10m', lock: (i) => i.id })
-    .wait('signal', { until: async (c) => ((await c.op.query('SELECT 1 FROM bench_signal WHERE id = $1', [c.input.id])).length > 0 ? true : undefined), every: '30s', timeout: '5m' })
+    .wait('signal', {
+      until: async (c) =>
+        (await c.op.query('SELECT 1 FROM bench_signal WHERE id = $1', [c.input.id])).length > 0 ? true : undefined,
+      every: '30s',
+      timeout: '5m',
+    })
     .tx('two', { run: async () => ({}), ...note });
   const children = defineWorkflow('bench.children', { version: 1, input, deadline: '10m' })
-    .children('parts', { start: async (c) => [0, 1, 2].map((n) => childTask(plain, { id: `${c.input.id}/${n}` }, { kind: 'bench', id: randomUUID(), name: `part-${n}` })), ...note })
+    .children('parts', {
+      start: async (c) =>
+        [0, 1, 2].map((n) =>
+          childTask(plain, { id: `${c.input.id}/${n}` }, { kind: 'bench', id: randomUUID(), name: `part-${n}` }),
+        ),
+      ...note,
+    })
     .tx('two', { run: async () => ({}), ...note });
   return { plain, nap, signal, children };
 };
@@ -73,7 +88,14 @@ const openSide = async (lab: Lab, url: string, sleepers: number): Promise<Side> 
       inLanes(count, inFlight, async (i) => {
         const kind = kinds[i % kinds.length] ?? 'plain';
         const id = randomUUID();
-        const task = await database.tx((op) => engine.start(op, known[kind], { id }, { projectId: null, subject: { kind: 'bench', id, name: 'bench' }, createdBy: 'bench' }));
+        const task = await database.tx((op) =>
+          engine.start(
+            op,
+            known[kind],
+            { id },
+            { projectId: null, subject: { kind: 'bench', id, name: 'bench' }, createdBy: 'bench' },
+          ),
+        );
         if (kind === 'signal') {
           await database.tx(async (op) => {
             await op.query('INSERT INTO bench_signal VALUES ($1)', [id]);
@@ -88,12 +110,16 @@ const openSide = async (lab: Lab, url: string, sleepers: number): Promise<Side> 
   };
 };
 
-/** What an engine does with everything at once, and what it costs when it has nothing to do, also with many tasks asleep. */
+/**
+ * What an engine does with everything at once, and what it costs when it has nothing to do, also with many tasks
+ * asleep.
+ */
 export const workflowMix: Figure = {
   name: 'workflows, mixed and idle',
   limitMinutes: 8,
   async run(lab: Lab) {
-    const cpuSeconds = (): number => (process.cpuUsage().user + process.cpuUsage().system) / 1e6 + lab.postgres.cpuSeconds;
+    const cpuSeconds = (): number =>
+      (process.cpuUsage().user + process.cpuUsage().system) / 1e6 + lab.postgres.cpuSeconds;
     const idle = async (): Promise<{ ours: number; bystander: number }> => {
       await delay(settleSeconds * 1000);
       const bystander = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)'], { stdio: 'ignore' });
@@ -132,7 +158,9 @@ export const workflowMix: Figure = {
       await drain();
     }
     for (let round = 0; round < rounds; round += 1) {
-      for (const name of round % 2 === 0 ? (['alone', 'beside', 'bare'] as const) : (['beside', 'alone', 'bare'] as const)) {
+      for (const name of round % 2 === 0
+        ? (['alone', 'beside', 'bare'] as const)
+        : (['beside', 'alone', 'bare'] as const)) {
         const before = cpuSeconds();
         const seconds = (await timed(subjects[name])) / 1000;
         measured[name].push({ seconds, cpuSeconds: cpuSeconds() - before });
@@ -149,11 +177,41 @@ export const workflowMix: Figure = {
     const asleep = await idle();
     const many = sleepers.toLocaleString('en');
     return [
-      { figure: '1,000 mixed workflows (naps, signals, children)', ours: seconds(measured.alone), reference: seconds(measured.bare), unit: 's', note: `aim: at most 6 s; median of ${rounds}; reference: the same count of ${transactionsPerWorkflow} bare transactions each` },
-      { figure: `the same beside ${many} sleeping tasks`, ours: seconds(measured.beside), reference: seconds(measured.alone), unit: 's', note: `aim: not measurable; median of ${rounds}; reference: without them, in turn` },
-      { figure: `processor time of it, with PostgreSQL, beside ${many} sleeping tasks`, ours: processor(measured.beside), reference: processor(measured.alone), unit: 's', note: 'aim: not measurable; reference: without them, in turn' },
-      { figure: 'idle engine and its PostgreSQL', ours: empty.ours, reference: empty.bystander, unit: '% of a core', note: 'aim: at most 1 %; reference: a Node process that wakes once a second and does nothing' },
-      { figure: `idle, ${many} tasks asleep`, ours: asleep.ours, reference: empty.ours, unit: '% of a core', note: 'aim: not measurable; reference: none asleep' },
+      {
+        figure: '1,000 mixed workflows (naps, signals, children)',
+        ours: seconds(measured.alone),
+        reference: seconds(measured.bare),
+        unit: 's',
+        note: `aim: at most 6 s; median of ${rounds}; reference: the same count of ${transactionsPerWorkflow} bare transactions each`,
+      },
+      {
+        figure: `the same beside ${many} sleeping tasks`,
+        ours: seconds(measured.beside),
+        reference: seconds(measured.alone),
+        unit: 's',
+        note: `aim: not measurable; median of ${rounds}; reference: without them, in turn`,
+      },
+      {
+        figure: `processor time of it, with PostgreSQL, beside ${many} sleeping tasks`,
+        ours: processor(measured.beside),
+        reference: processor(measured.alone),
+        unit: 's',
+        note: 'aim: not measurable; reference: without them, in turn',
+      },
+      {
+        figure: 'idle engine and its PostgreSQL',
+        ours: empty.ours,
+        reference: empty.bystander,
+        unit: '% of a core',
+        note: 'aim: at most 1 %; reference: a Node process that wakes once a second and does nothing',
+      },
+      {
+        figure: `idle, ${many} tasks asleep`,
+        ours: asleep.ours,
+        reference: empty.ours,
+        unit: '% of a core',
+        note: 'aim: not measurable; reference: none asleep',
+      },
     ];
   },
 };

@@ -41,12 +41,21 @@ const openEngine = async (lab: Lab, url: string): Promise<Bench> => {
       .tx('three', effect(database, 'three'))
       .tx('four', effect(database, 'four'));
   let definition: ReturnType<typeof definitionIn> | undefined;
-  const { engine, database } = await BenchEngine.open(lab, url, pool, (opened) => [(definition = definitionIn(opened))]);
+  const { engine, database } = await BenchEngine.open(lab, url, pool, (opened) => [
+    (definition = definitionIn(opened)),
+  ]);
   const known = definition;
   if (!known) throw new Error('the engine was given no definition');
   await database.query('CREATE TABLE bench_effect (task_id uuid NOT NULL, step text NOT NULL)');
   const start = (id: string) =>
-    database.tx((op) => engine.start(op, known, { id }, { projectId: null, subject: { kind: 'bench', id, name: 'bench' }, createdBy: 'bench' }));
+    database.tx((op) =>
+      engine.start(
+        op,
+        known,
+        { id },
+        { projectId: null, subject: { kind: 'bench', id, name: 'bench' }, createdBy: 'bench' },
+      ),
+    );
   return {
     async run() {
       const { id } = await start(randomUUID());
@@ -88,13 +97,27 @@ export const workflowRate: Figure = {
     await inLanes(warmUp, inFlight, () => bench.run());
     await inLanes(warmUp, inFlight, () => bare.several(transactionsPerWorkflow));
     const ours = (workflows * 1000) / (await timed(() => inLanes(workflows, inFlight, () => bench.run())));
-    const reference = (workflows * 1000) / (await timed(() => inLanes(workflows, inFlight, () => bare.several(transactionsPerWorkflow))));
+    const reference =
+      (workflows * 1000) /
+      (await timed(() => inLanes(workflows, inFlight, () => bare.several(transactionsPerWorkflow))));
     lab.say(`${ours.toFixed(0)} workflows/s; now half of it`);
     const latency = await atRate(ours / 2, latencySeconds, () => bench.firstStep());
     const bareLatency = await atRate(ours / 2, latencySeconds, () => timed(() => bare.one()));
-    const row = (share: number, name: string, aim: string) => ({ figure: `workflows at half load, start to first step: ${name}`, ours: percentile(latency, share), reference: percentile(bareLatency, share), unit: 'ms', note: `aim: at most ${aim}; reference: one bare transaction at the same rate` });
+    const row = (share: number, name: string, aim: string) => ({
+      figure: `workflows at half load, start to first step: ${name}`,
+      ours: percentile(latency, share),
+      reference: percentile(bareLatency, share),
+      unit: 'ms',
+      note: `aim: at most ${aim}; reference: one bare transaction at the same rate`,
+    });
     return [
-      { figure: 'workflows of four steps in the database', ours, reference, unit: '/s', note: `aim: at least 250/s and 60 % of the reference: the same count of bare transactions (${transactionsPerWorkflow} each), ${pool} connections` },
+      {
+        figure: 'workflows of four steps in the database',
+        ours,
+        reference,
+        unit: '/s',
+        note: `aim: at least 250/s and 60 % of the reference: the same count of bare transactions (${transactionsPerWorkflow} each), ${pool} connections`,
+      },
       row(0.5, 'p50', '10 ms'),
       row(0.99, 'p99', '50 ms'),
     ];

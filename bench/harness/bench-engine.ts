@@ -33,13 +33,24 @@ export class BenchEngine {
     readonly database: Database,
   ) {}
 
-  static async open(lab: Lab, url: string, pool: number, definitionsOf: (database: Database) => readonly RegistrableDefinition[]): Promise<BenchEngine> {
+  static async open(
+    lab: Lab,
+    url: string,
+    pool: number,
+    definitionsOf: (database: Database) => readonly RegistrableDefinition[],
+  ): Promise<BenchEngine> {
     const source = createDataSource(url, { pool, migrations: await loadMigrations() });
     await source.initialize();
     const database = new Database(source);
     lab.defer(() => database.close());
     await runMigrations(source);
-    const engine = new WorkflowEngine(database, new NoNodes(), new PostgresOutbox(new OutboxRepository(database)), new Logging(pino({ level: 'silent' })), new Metrics());
+    const engine = new WorkflowEngine(
+      database,
+      new NoNodes(),
+      new PostgresOutbox(new OutboxRepository(database)),
+      new Logging(pino({ level: 'silent' })),
+      new Metrics(),
+    );
     engine.register(definitionsOf(database));
     await engine.start();
     lab.defer(() => engine.stop());

@@ -23,12 +23,18 @@ export class Child {
     const out = openSync(log, 'a');
     const profiles = process.env['VC_STACK_BENCH_PROFILES'];
     const node = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`];
-    const spawned = spawn(process.execPath, [...node, script, ...args], { stdio: ['ignore', out, out, 'ipc'], env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } });
+    const spawned = spawn(process.execPath, [...node, script, ...args], {
+      stdio: ['ignore', out, out, 'ipc'],
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+    });
     closeSync(out);
     const child = new Child(spawned, log);
     try {
       await new Promise<void>((done, fail) => {
-        const timer = setTimeout(() => fail(new Error(`${script} did not start in time:\n${child.tail()}`)), startTimeoutMs);
+        const timer = setTimeout(
+          () => fail(new Error(`${script} did not start in time:\n${child.tail()}`)),
+          startTimeoutMs,
+        );
         spawned.once('message', () => {
           clearTimeout(timer);
           done();

@@ -13,14 +13,17 @@ interface Accepted {
 }
 
 /**
- * What a create commits: the request, the claim of the task, five steps inside the database, and an intent and a checkpoint for each of the
- * five calls to the host.
+ * What a create commits: the request, the claim of the task, five steps inside the database, and an intent and a
+ * checkpoint for each of the five calls to the host.
  */
 export const transactionsPerCreate = 17;
 
 const imageBytes = 1024 * 1024;
 
-/** One `vc-stack management` process on a database of the bench's server, logged in as admin, and simulated hosts in a process of their own. */
+/**
+ * One `vc-stack management` process on a database of the bench's server, logged in as admin, and simulated hosts in a
+ * process of their own.
+ */
 export class ControlPlane {
   private constructor(
     private readonly lab: Lab,
@@ -58,7 +61,8 @@ export class ControlPlane {
   /** Simulated hosts join, each with its own token; resolves with their process when all are `ready`. */
   async addHosts(count: number): Promise<Child> {
     const tokens: string[] = [];
-    for (let i = 0; i < count; i += 1) tokens.push((await this.api.ok<{ token: string }>('POST', '/host-tokens', {})).token);
+    for (let i = 0; i < count; i += 1)
+      tokens.push((await this.api.ok<{ token: string }>('POST', '/host-tokens', {})).token);
     const child = await Child.start(join(repositoryRoot, 'dist/bench/simulated-hosts.js'), [], {
       log: join(this.lab.directory, 'hosts.log'),
       message: { directory: join(this.lab.directory, 'h'), tokens },
@@ -66,17 +70,24 @@ export class ControlPlane {
     this.lab.defer(() => child.end());
     const end = Date.now() + 60_000;
     for (;;) {
-      const { items } = await this.api.ok<{ items: { name: string; state: string; conditions: unknown[] }[] }>('GET', '/hosts?limit=100');
+      const { items } = await this.api.ok<{ items: { name: string; state: string; conditions: unknown[] }[] }>(
+        'GET',
+        '/hosts?limit=100',
+      );
       const others = items.filter((host) => host.state !== 'ready');
       if (items.length === count && others.length === 0) return child;
-      if (Date.now() > end) throw new Error(`hosts did not become ready: ${JSON.stringify(others.slice(0, 3))}\n${child.tail()}`);
+      if (Date.now() > end)
+        throw new Error(`hosts did not become ready: ${JSON.stringify(others.slice(0, 3))}\n${child.tail()}`);
       await delay(200);
     }
   }
 
   /** The flavor, image and network that creates name. */
   async furnish(): Promise<void> {
-    const image = await this.api.ok<{ id: string }>('POST', '/images?project=default', { name: 'bench', format: 'raw' });
+    const image = await this.api.ok<{ id: string }>('POST', '/images?project=default', {
+      name: 'bench',
+      format: 'raw',
+    });
     const bytes = Buffer.alloc(imageBytes);
     bytes.writeUInt16LE(0xaa55, 510);
     await this.api.ok('PUT', `/images/${image.id}/content`, bytes);
@@ -86,7 +97,12 @@ export class ControlPlane {
 
   /** From the request to `running` as its host observed it. Throws when it does not get there. */
   async create(name: string): Promise<string> {
-    const { instance, taskId } = await this.api.ok<Accepted>('POST', '/instances?project=default', { name, flavor: 'bench', image: 'bench', networks: [{ network: 'bench' }] });
+    const { instance, taskId } = await this.api.ok<Accepted>('POST', '/instances?project=default', {
+      name,
+      flavor: 'bench',
+      image: 'bench',
+      networks: [{ network: 'bench' }],
+    });
     await this.settled(taskId);
     return instance.id;
   }

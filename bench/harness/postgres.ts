@@ -6,7 +6,10 @@ import { ownerRole } from '../../src/core/db/embedded-owner';
 import { EmbeddedPostgres } from '../../src/core/db/embedded-postgres';
 import { cpuSecondsOf, statOf } from './processor-time';
 
-/** The embedded PostgreSQL with its own settings (fsync on), in a throwaway folder. Started by the first figure that needs it. */
+/**
+ * The embedded PostgreSQL with its own settings (fsync on), in a throwaway folder. Started by the first figure that
+ * needs it.
+ */
 export class BenchPostgres {
   private started: { url: string; server: EmbeddedPostgres; directory: string } | undefined;
 
@@ -16,7 +19,13 @@ export class BenchPostgres {
     const { url, directory } = this.started;
     // The owner may not make databases: the cluster's first role does.
     const { host, port } = new Client({ connectionString: url });
-    const client = new Client({ host, port, user: 'vcstack', database: 'postgres', password: readFileSync(join(directory, 'state', 'password'), 'utf8').trim() });
+    const client = new Client({
+      host,
+      port,
+      user: 'vcstack',
+      database: 'postgres',
+      password: readFileSync(join(directory, 'state', 'password'), 'utf8').trim(),
+    });
     await client.connect();
     try {
       await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)} OWNER ${ownerRole}`);
@@ -29,7 +38,9 @@ export class BenchPostgres {
   /** Processor time of the server and all its connections so far, in seconds. */
   get cpuSeconds(): number {
     if (!this.started) return 0;
-    const server = Number(readFileSync(join(this.started.directory, 'state', 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
+    const server = Number(
+      readFileSync(join(this.started.directory, 'state', 'data', 'postmaster.pid'), 'utf8').split('\n')[0],
+    );
     return [server, ...childrenOf(server)].reduce((sum, pid) => sum + cpuSecondsOf(pid, pid === server), 0);
   }
 
@@ -44,7 +55,10 @@ export class BenchPostgres {
   private async start(): Promise<{ url: string; server: EmbeddedPostgres; directory: string }> {
     const directory = mkdtempSync('/tmp/vcb-pg-');
     chmodSync(directory, 0o755);
-    const server = new EmbeddedPostgres({ directory: join(directory, 'state'), runDirectory: join(directory, 'run'), user: 'vc-stack-pg' }, pino({ level: 'silent' }));
+    const server = new EmbeddedPostgres(
+      { directory: join(directory, 'state'), runDirectory: join(directory, 'run'), user: 'vc-stack-pg' },
+      pino({ level: 'silent' }),
+    );
     return { url: await server.start(), server, directory };
   }
 }
@@ -55,11 +69,12 @@ const childrenOf = (parent: number): number[] =>
     .map(Number)
     .filter((pid) => statOf(pid)[1] === String(parent));
 
-const scratch = 'CREATE TABLE IF NOT EXISTS bench_bare (id bigserial PRIMARY KEY, state text NOT NULL, data jsonb NOT NULL)';
+const scratch =
+  'CREATE TABLE IF NOT EXISTS bench_bare (id bigserial PRIMARY KEY, state text NOT NULL, data jsonb NOT NULL)';
 
 /**
- * Bare transactions for comparison: each inserts one row and updates it, over `pg`, with statements prepared once per connection. Nothing
- * of ours is in between.
+ * Bare transactions for comparison: each inserts one row and updates it, over `pg`, with statements prepared once per
+ * connection. Nothing of ours is in between.
  */
 export class BareTransactions {
   private readonly pool: Pool;
@@ -78,8 +93,16 @@ export class BareTransactions {
     const client = await this.pool.connect();
     try {
       await client.query('BEGIN');
-      const { rows } = await client.query<{ id: string }>({ name: 'bare_insert', text: 'INSERT INTO bench_bare (state, data) VALUES ($1, $2) RETURNING id', values: ['queued', '{"step":"one","progress":0}'] });
-      await client.query({ name: 'bare_update', text: 'UPDATE bench_bare SET state = $2 WHERE id = $1', values: [rows[0]?.id, 'running'] });
+      const { rows } = await client.query<{ id: string }>({
+        name: 'bare_insert',
+        text: 'INSERT INTO bench_bare (state, data) VALUES ($1, $2) RETURNING id',
+        values: ['queued', '{"step":"one","progress":0}'],
+      });
+      await client.query({
+        name: 'bare_update',
+        text: 'UPDATE bench_bare SET state = $2 WHERE id = $1',
+        values: [rows[0]?.id, 'running'],
+      });
       await client.query('COMMIT');
     } finally {
       client.release();

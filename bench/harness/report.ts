@@ -12,7 +12,17 @@ const ratio = (row: Row): number => digits(row.ours / row.reference);
 
 /** An array of {figure, ours, reference, ratio, unit}. */
 export const asJson = (rows: readonly Row[]): string =>
-  `${JSON.stringify(rows.map((row) => ({ figure: row.figure, ours: digits(row.ours), reference: digits(row.reference), ratio: ratio(row), unit: row.unit })), null, 2)}\n`;
+  `${JSON.stringify(
+    rows.map((row) => ({
+      figure: row.figure,
+      ours: digits(row.ours),
+      reference: digits(row.reference),
+      ratio: ratio(row),
+      unit: row.unit,
+    })),
+    null,
+    2,
+  )}\n`;
 
 export const asTable = (rows: readonly Row[]): string => {
   const table = new Table({
@@ -22,6 +32,14 @@ export const asTable = (rows: readonly Row[]): string => {
     wordWrap: true,
     style: { head: [], border: [] },
   });
-  for (const row of rows) table.push([row.figure, String(digits(row.ours)), String(digits(row.reference)), String(ratio(row)), row.unit, row.note]);
+  for (const row of rows)
+    table.push([
+      row.figure,
+      String(digits(row.ours)),
+      String(digits(row.reference)),
+      String(ratio(row)),
+      row.unit,
+      row.note,
+    ]);
   return `${table.toString()}\n`;
 };

@@ -7,5 +7,16 @@ import { NetworkingCommands } from './network/cli/network.commands';
 import { VolumeCommands } from './storage/cli/volume.command';
 import { TaskCommands } from './task/cli/task.command';
 
-/** The client's commands in the order of the help. Named here and not taken from the modules' manifests, which would load their schemas. */
-export const allCommands: CliRegistrar[] = [new ComputeCommands(), new ImageCommands(), new NetworkingCommands(), new VolumeCommands(), new HostCommands(), new TaskCommands(), new IdentityCommands()];
+/**
+ * The client's commands in the order of the help. Named here and not taken from the modules' manifests, which would
+ * load their schemas.
+ */
+export const allCommands: CliRegistrar[] = [
+  new ComputeCommands(),
+  new ImageCommands(),
+  new NetworkingCommands(),
+  new VolumeCommands(),
+  new HostCommands(),
+  new TaskCommands(),
+  new IdentityCommands(),
+];

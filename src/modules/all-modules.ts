@@ -9,4 +9,13 @@ import { storageModule } from './storage/storage.module';
 import { taskModule } from './task/task.module';
 
 /** Every module of the product. The only list of them. */
-export const allModules: readonly ModuleManifest[] = [identityModule, taskModule, hostModule, schedulerModule, imageModule, storageModule, networkModule, computeModule];
+export const allModules: readonly ModuleManifest[] = [
+  identityModule,
+  taskModule,
+  hostModule,
+  schedulerModule,
+  imageModule,
+  storageModule,
+  networkModule,
+  computeModule,
+];

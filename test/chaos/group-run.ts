@@ -28,7 +28,10 @@ export interface Verdict {
 
 /** Enough for a lease, the backoff of many attempts and a slow machine. */
 const patienceMs = 45_000;
-/** What hosts report may take so long to be seen; a host that came back with older networks is given the newest only after their time. */
+/**
+ * What hosts report may take so long to be seen; a host that came back with older networks is given the newest only
+ * after their time.
+ */
 const settleMs = 60_000;
 
 /** While the host or the database is away a verb may come to the end of its attempts: then it must have been undone. */
@@ -57,7 +60,9 @@ export class GroupRun {
     } catch (error) {
       for (const run of this.runs) run.faults.push(messageOf(error));
       if (this.runs.length === 0) return this.cases.map(({ name }) => ({ name, faults: [messageOf(error)] }));
-      await this.recover().catch((reason: unknown) => this.runs.forEach((run) => run.faults.push(`recovering: ${messageOf(reason)}`)));
+      await this.recover().catch((reason: unknown) =>
+        this.runs.forEach((run) => run.faults.push(`recovering: ${messageOf(reason)}`)),
+      );
     }
     await this.cleanUp();
     return this.runs.map((run) => ({ name: run.of.name, faults: run.faults }));
@@ -93,7 +98,10 @@ export class GroupRun {
       lane.survivor.send({ failing });
       victim.send({ failing, traps: runs.map((r) => this.trapOf(r, fault)), claim: true });
       await lane.kick();
-      await victim.standsAt(runs.map((r) => r.taskId), patienceMs);
+      await victim.standsAt(
+        runs.map((r) => r.taskId),
+        patienceMs,
+      );
     }
     await this.strike(fault);
     await this.over();
@@ -139,7 +147,14 @@ export class GroupRun {
   private async killNext(): Promise<void> {
     const next = await this.lane.victim();
     const failing = this.runs.filter((r) => r.of.boundary.phase === 'undo').map((r) => r.taskId);
-    const over = new Set((await this.lane.query<{ id: string }>(`SELECT id FROM task WHERE id = ANY($1::uuid[]) AND state IN ('succeeded', 'failed', 'cancelled')`, [this.runs.map((r) => r.taskId)])).map((row) => row.id));
+    const over = new Set(
+      (
+        await this.lane.query<{ id: string }>(
+          `SELECT id FROM task WHERE id = ANY($1::uuid[]) AND state IN ('succeeded', 'failed', 'cancelled')`,
+          [this.runs.map((r) => r.taskId)],
+        )
+      ).map((row) => row.id),
+    );
     const left = this.runs.map((r) => r.taskId).filter((id) => !over.has(id));
     next.send({ failing, traps: left.map((taskId) => ({ taskId, at: null, drop: false })), claim: true });
     // Those behind a lock of another are not waited for: they die somewhere on their way.
@@ -161,7 +176,8 @@ export class GroupRun {
     const { lane } = this;
     const victim = await lane.victim();
     await this.over();
-    // What the host has yet to report by heartbeat is not the thawed worker's doing: it comes first. Whether it is right is judged later.
+    // What the host has yet to report by heartbeat is not the thawed worker's doing: it comes first. Whether it is
+    // right is judged later.
     await Promise.all(this.runs.map((r) => this.differences(r, this.expected(r))));
     const sights = await Promise.all(this.runs.map((r) => exactly(lane, r.taskId, r.subject)));
     victim.signal('SIGCONT');
@@ -169,7 +185,8 @@ export class GroupRun {
     await victim.whenIdle(patienceMs);
     await delay(200);
     for (const [i, run] of this.runs.entries()) {
-      for (const line of difference(sights[i], await exactly(lane, run.taskId, run.subject))) run.faults.push(`changed by the thawed worker: ${line}`);
+      for (const line of difference(sights[i], await exactly(lane, run.taskId, run.subject)))
+        run.faults.push(`changed by the thawed worker: ${line}`);
     }
   }
 
@@ -184,7 +201,15 @@ export class GroupRun {
     const { lane } = this;
     const end = Date.now() + patienceMs;
     for (;;) {
-      const open = await lane.query<{ id: string; type: string; state: string; step: string; owner: string | null; error: unknown; fence: string }>(
+      const open = await lane.query<{
+        id: string;
+        type: string;
+        state: string;
+        step: string;
+        owner: string | null;
+        error: unknown;
+        fence: string;
+      }>(
         `SELECT id, type, state, step, owner, error, fence FROM task WHERE id = ANY($1::uuid[]) AND state NOT IN ('succeeded', 'failed', 'cancelled', 'stuck')`,
         [this.runs.map((r) => r.taskId)],
       );
@@ -199,11 +224,16 @@ export class GroupRun {
     const { boundary, fault } = run.of;
     const reference = this.references.get(boundary.type);
     if (!reference) throw new Error(`no undisturbed run of ${boundary.type}`);
-    const [task] = await lane.query<{ state: string; undone: boolean; error: unknown }>('SELECT state, undone, error FROM task WHERE id = $1', [run.taskId]);
+    const [task] = await lane.query<{ state: string; undone: boolean; error: unknown }>(
+      'SELECT state, undone, error FROM task WHERE id = $1',
+      [run.taskId],
+    );
     const wanted = boundary.phase === 'undo' ? 'failed' : 'succeeded';
     const undone = task?.state === 'failed' && task.undone;
     if (task?.state !== wanted && !(undone && mayFail.includes(fault))) {
-      run.faults.push(`the task is ${task?.state ?? 'gone'} instead of ${wanted}: ${JSON.stringify(task?.error ?? null)}`);
+      run.faults.push(
+        `the task is ${task?.state ?? 'gone'} instead of ${wanted}: ${JSON.stringify(task?.error ?? null)}`,
+      );
     } else {
       if (wanted === 'failed' && !undone) run.faults.push('the task failed and is not undone');
       run.faults.push(...(await this.differences(run, undone ? reference.failed : reference.succeeded)));
@@ -212,16 +242,27 @@ export class GroupRun {
     for (const key of doneTwice(lane, run.taskId)) run.faults.push(`done twice on the host: ${key}`);
   }
 
-  private differences = (run: Run, expected: Sight): Promise<string[]> => settledDifference(this.lane, run.subject, expected);
+  private differences = (run: Run, expected: Sight): Promise<string[]> =>
+    settledDifference(this.lane, run.subject, expected);
 
   private async cleanUp(): Promise<void> {
     const { lane } = this;
     lane.survivor.send({ claim: true });
     try {
       await lane.ready();
-      await Promise.all(this.runs.filter((r) => r.subject.id !== '').map((r) => r.scenario.cleanUp(lane, r.subject).catch((error: unknown) => r.faults.push(`cleaning up: ${messageOf(error)}`))));
+      await Promise.all(
+        this.runs
+          .filter((r) => r.subject.id !== '')
+          .map((r) =>
+            r.scenario
+              .cleanUp(lane, r.subject)
+              .catch((error: unknown) => r.faults.push(`cleaning up: ${messageOf(error)}`)),
+          ),
+      );
       for (const line of await remaining(lane, this.before)) {
-        const owners = this.runs.filter((r) => [...(r.subject.several ?? [r.subject.id]), r.taskId].some((id) => line.includes(id)));
+        const owners = this.runs.filter((r) =>
+          [...(r.subject.several ?? [r.subject.id]), r.taskId].some((id) => line.includes(id)),
+        );
         for (const run of owners.length > 0 ? owners : this.runs) run.faults.push(`left: ${line}`);
       }
       lane.idleVictim();

@@ -13,7 +13,10 @@ import { WorkerProcess } from './worker-process';
 export const leaseMs = 2_000;
 const imageBytes = 1024 * 1024;
 
-/** A whole cloud of its own: PostgreSQL, two management processes (one to be hurt, one to survive), and one host with simulated drivers. */
+/**
+ * A whole cloud of its own: PostgreSQL, two management processes (one to be hurt, one to survive), and one host with
+ * simulated drivers.
+ */
 export class Lane {
   api!: ApiClient;
   survivor!: WorkerProcess;
@@ -34,7 +37,10 @@ export class Lane {
     private readonly imageUrl: string,
   ) {
     this.stateDir = join(directory, 'm');
-    this.postgres = new EmbeddedPostgres({ directory: join(directory, 'pg'), runDirectory: join(directory, 'pr'), user: 'vc-stack-pg' }, pino({ level: 'silent' }));
+    this.postgres = new EmbeddedPostgres(
+      { directory: join(directory, 'pg'), runDirectory: join(directory, 'pr'), user: 'vc-stack-pg' },
+      pino({ level: 'silent' }),
+    );
     this.agent = new StackProcess({ role: 'compute', netns: null, directory, name: 'agent', env: this.agentEnv });
   }
 
@@ -42,7 +48,12 @@ export class Lane {
     mkdirSync(this.stateDir, { recursive: true });
     this.databaseUrl = await this.postgres.start();
     // The machine does not fail here, only the server's processes do.
-    const superuser = new Client({ user: 'vcstack', password: readFileSync(join(this.directory, 'pg', 'password'), 'utf8').trim(), host: join(this.directory, 'pr'), database: 'postgres' });
+    const superuser = new Client({
+      user: 'vcstack',
+      password: readFileSync(join(this.directory, 'pg', 'password'), 'utf8').trim(),
+      host: join(this.directory, 'pr'),
+      database: 'postgres',
+    });
     await superuser.connect();
     for (const setting of ['fsync', 'full_page_writes']) await superuser.query(`ALTER SYSTEM SET ${setting} = off`);
     await superuser.query('SELECT pg_reload_conf()');
@@ -104,7 +115,12 @@ export class Lane {
   /** One statement of the test itself; over another connection when one was lost. */
   async query<R extends QueryResultRow>(sql: string, params: unknown[] = []): Promise<R[]> {
     if (!this.pool) {
-      this.pool = new Pool({ connectionString: this.databaseUrl, application_name: 'chaos-test', connectionTimeoutMillis: 5_000, max: 4 });
+      this.pool = new Pool({
+        connectionString: this.databaseUrl,
+        application_name: 'chaos-test',
+        connectionTimeoutMillis: 5_000,
+        max: 4,
+      });
       this.pool.on('error', () => undefined);
     }
     for (let attempt = 1; ; attempt += 1) {
@@ -124,7 +140,9 @@ export class Lane {
   }
 
   async cutConnections(): Promise<void> {
-    await this.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name <> 'chaos-test'`);
+    await this.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name <> 'chaos-test'`,
+    );
   }
 
   /** As by a crash of its main process: no shutdown checkpoint, recovery at the start. */
@@ -148,14 +166,19 @@ export class Lane {
   async ready(): Promise<void> {
     const end = Date.now() + 30_000;
     for (;;) {
-      const seen = await this.api.call<{ items?: { id: string; state: string; schedulable: boolean }[] }>('GET', '/hosts').catch(() => undefined);
+      const seen = await this.api
+        .call<{ items?: { id: string; state: string; schedulable: boolean }[] }>('GET', '/hosts')
+        .catch(() => undefined);
       const host = seen?.body?.items?.[0];
       if (host?.state === 'ready') {
         this.hostId = host.id;
         return;
       }
       if (!this.survivor.alive) throw new Error(`the surviving management process has ended:\n${this.survivor.tail()}`);
-      if (Date.now() > end) throw new Error(`the cloud did not come back: ${JSON.stringify(seen?.body ?? null)}\n${this.survivor.tail(4)}\n${this.agent.tail(4)}`);
+      if (Date.now() > end)
+        throw new Error(
+          `the cloud did not come back: ${JSON.stringify(seen?.body ?? null)}\n${this.survivor.tail(4)}\n${this.agent.tail(4)}`,
+        );
       await delay(50);
     }
   }
@@ -164,7 +187,9 @@ export class Lane {
   async settled(taskId: string): Promise<string> {
     const end = Date.now() + 30_000;
     for (;;) {
-      const [row] = await this.query<{ state: string; error: unknown }>('SELECT state, error FROM task WHERE id = $1', [taskId]);
+      const [row] = await this.query<{ state: string; error: unknown }>('SELECT state, error FROM task WHERE id = $1', [
+        taskId,
+      ]);
       if (!row) throw new Error(`task ${taskId} is gone`);
       if (['succeeded', 'failed', 'cancelled', 'stuck'].includes(row.state)) return row.state;
       if (Date.now() > end) throw new Error(`task ${taskId} is still ${row.state}: ${JSON.stringify(row.error)}`);

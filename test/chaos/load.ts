@@ -15,12 +15,15 @@ const diskLoop = `
   }`;
 
 /**
- * Keeps every core and the disk busy, as a compiler beside us would: late timers and slow syncs bring up orders of events that a quiet machine never
- * has. Ends with the function that it returns; what a killed run leaves, the guard of `directory` ends.
+ * Keeps every core and the disk busy, as a compiler beside us would: late timers and slow syncs bring up orders of
+ * events that a quiet machine never has. Ends with the function that it returns; what a killed run leaves, the guard of
+ * `directory` ends.
  */
 export const keepBusy = (directory: string): (() => void) => {
   const file = join(directory, 'load');
-  const children = [...Array.from({ length: availableParallelism() }, () => busyLoop), diskLoop].map((script) => spawn(process.execPath, ['-e', script, file], { stdio: 'ignore' }));
+  const children = [...Array.from({ length: availableParallelism() }, () => busyLoop), diskLoop].map((script) =>
+    spawn(process.execPath, ['-e', script, file], { stdio: 'ignore' }),
+  );
   return () => {
     for (const child of children) child.kill('SIGKILL');
   };

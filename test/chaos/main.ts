@@ -41,21 +41,35 @@ const guard = (directory: string): void => {
   spawn('/bin/sh', ['-c', script, 'sh', directory, String(process.pid)], { detached: true, stdio: 'ignore' }).unref();
 };
 
-/** Where images are imported from: every path is another small disk, sent with its close at once, as hardly a client bears it. */
+/**
+ * Where images are imported from: every path is another small disk, sent with its close at once, as hardly a client
+ * bears it.
+ */
 const imageServer = async (): Promise<{ server: Server; url: string }> => {
   const server = createServer((socket) => {
-    socket.on('error', () => undefined).once('data', (request) => {
-      const path = request.toString('latin1').split(' ')[1] ?? '';
-      const bytes = bootable([...path].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) >>> 0, 7));
-      socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${bytes.length}\r\nConnection: close\r\n\r\n`), bytes]));
-    });
+    socket
+      .on('error', () => undefined)
+      .once('data', (request) => {
+        const path = request.toString('latin1').split(' ')[1] ?? '';
+        const bytes = bootable([...path].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) >>> 0, 7));
+        socket.end(
+          Buffer.concat([
+            Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${bytes.length}\r\nConnection: close\r\n\r\n`),
+            bytes,
+          ]),
+        );
+      });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 };
 
 /** One undisturbed run to the end, or with its last step failing; what there is then. */
-const undisturbed = async (lane: Lane, type: string, fails: boolean): Promise<{ sight: Sight | undefined; verdict: Verdict }> => {
+const undisturbed = async (
+  lane: Lane,
+  type: string,
+  fails: boolean,
+): Promise<{ sight: Sight | undefined; verdict: Verdict }> => {
   const name = `undisturbed ${type}${fails ? ', its last step fails' : ''}`;
   const faults: string[] = [];
   const scenario = scenarios[type];
@@ -81,7 +95,10 @@ const undisturbed = async (lane: Lane, type: string, fails: boolean): Promise<{ 
     for (const line of await remaining(lane, before)) faults.push(`left: ${line}`);
     return { sight, verdict: { name, faults } };
   } catch (error) {
-    return { sight: undefined, verdict: { name, faults: [...faults, error instanceof Error ? error.message : String(error)] } };
+    return {
+      sight: undefined,
+      verdict: { name, faults: [...faults, error instanceof Error ? error.message : String(error)] },
+    };
   }
 };
 
@@ -109,7 +126,8 @@ class Count {
   }
 }
 
-const newest = (workflows: readonly WorkflowShape[]): WorkflowShape[] => workflows.filter((w) => !workflows.some((other) => other.type === w.type && other.version > w.version));
+const newest = (workflows: readonly WorkflowShape[]): WorkflowShape[] =>
+  workflows.filter((w) => !workflows.some((other) => other.type === w.type && other.version > w.version));
 
 const main = async (): Promise<number> => {
   const count = new Count();
@@ -129,11 +147,21 @@ const main = async (): Promise<number> => {
     if (values.busy) relax = keepBusy(directory);
     const registered = lanes[0]?.survivor.workflows ?? [];
     const workflows = newest(registered);
-    for (const { type, version } of registered.filter((w) => !workflows.includes(w))) count.skip(1, `${type} version ${version}: nothing starts it any more`);
-    for (const { type } of workflows) if (!scenarios[type]) count.take({ name: type, faults: [`no scenario for ${type}: add one to test/chaos/scenarios.ts`] });
+    for (const { type, version } of registered.filter((w) => !workflows.includes(w)))
+      count.skip(1, `${type} version ${version}: nothing starts it any more`);
+    for (const { type } of workflows)
+      if (!scenarios[type])
+        count.take({ name: type, faults: [`no scenario for ${type}: add one to test/chaos/scenarios.ts`] });
 
     const references = new Map<string, Reference>();
-    const known = workflows.filter(({ type }) => scenarios[type] && (values.only === undefined || planOf([{ type, version: 1, steps: workflows.find((w) => w.type === type)?.steps ?? [] }], true).cases.some((c) => new RegExp(values.only ?? '').test(c.name))));
+    const known = workflows.filter(
+      ({ type }) =>
+        scenarios[type] &&
+        (values.only === undefined ||
+          planOf([{ type, version: 1, steps: workflows.find((w) => w.type === type)?.steps ?? [] }], true).cases.some(
+            (c) => new RegExp(values.only ?? '').test(c.name),
+          )),
+    );
     const queue = [...known];
     await Promise.all(
       lanes.map(async (lane) => {
@@ -148,7 +176,10 @@ const main = async (): Promise<number> => {
     );
     if (process.env['CHAOS_VERBOSE'] !== undefined) print(JSON.stringify(Object.fromEntries(references), null, 1));
 
-    const plan = planOf(known.filter((w) => references.has(w.type)), values.long);
+    const plan = planOf(
+      known.filter((w) => references.has(w.type)),
+      values.long,
+    );
     const cases = plan.cases.filter((c) => values.only === undefined || new RegExp(values.only).test(c.name));
     const groups = groupsOf(cases, values.alone ? 1 : 3);
     print(`chaos: ${cases.length} cases in ${groups.length} groups on ${lanes.length} clouds`);
@@ -172,12 +203,19 @@ const main = async (): Promise<number> => {
       for (const fault of faults) {
         const left = plan.left.filter((entry) => entry.fault === fault);
         const n = left.reduce((sum, entry) => sum + entry.count, 0);
-        if (n > 0) count.skip(n, `left for --long: ${n} × ${faultTitles[fault]} (${left.map((entry) => `${entry.type} ${entry.count}`).join(', ')})`);
+        if (n > 0)
+          count.skip(
+            n,
+            `left for --long: ${n} × ${faultTitles[fault]} (${left.map((entry) => `${entry.type} ${entry.count}`).join(', ')})`,
+          );
       }
     }
     failed = count.failed > 0;
   } catch (error) {
-    count.take({ name: 'the suite itself', faults: [error instanceof Error ? (error.stack ?? error.message) : String(error)] });
+    count.take({
+      name: 'the suite itself',
+      faults: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
+    });
   } finally {
     relax();
     server.close();

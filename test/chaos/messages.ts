@@ -1,6 +1,9 @@
 import type { Phase, Point, WorkflowShape } from './plan';
 
-/** A place where the worker stops, or loses an answer, once. Without a step: at the first boundary of the task that it comes to. */
+/**
+ * A place where the worker stops, or loses an answer, once. Without a step: at the first boundary of the task that it
+ * comes to.
+ */
 export interface Trap {
   taskId: string;
   at: { step: string; phase: Phase; point: Point } | null;
@@ -21,4 +24,7 @@ export interface Order {
 }
 
 /** From a worker. */
-export type Report = { kind: 'started'; workflows: WorkflowShape[] } | { kind: 'reached'; taskId: string } | { kind: 'idle' };
+export type Report =
+  | { kind: 'started'; workflows: WorkflowShape[] }
+  | { kind: 'reached'; taskId: string }
+  | { kind: 'idle' };

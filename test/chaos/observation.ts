@@ -4,7 +4,10 @@ import { decodeJournal } from '../../src/core/host/journal/journal-lines';
 import type { Lane } from './lane';
 import type { Subject } from './scenarios';
 
-/** What there is of a subject in the database and on the host, without ids, names and times: the same for every run that ended the same way. */
+/**
+ * What there is of a subject in the database and on the host, without ids, names and times: the same for every run that
+ * ended the same way.
+ */
 export type Sight = Record<string, unknown>;
 
 interface HostDocument {
@@ -22,8 +25,10 @@ const readJson = (file: string): Record<string, unknown> | null => {
   }
 };
 
-const documentOf = (lane: Lane): HostDocument => (readJson(lane.hostPath('network', 'document.json')) as HostDocument | null) ?? { generation: 0, networks: [] };
-const portsOnHost = (lane: Lane): { id: string; instanceId: string }[] => documentOf(lane).networks.flatMap((network) => network.ports);
+const documentOf = (lane: Lane): HostDocument =>
+  (readJson(lane.hostPath('network', 'document.json')) as HostDocument | null) ?? { generation: 0, networks: [] };
+const portsOnHost = (lane: Lane): { id: string; instanceId: string }[] =>
+  documentOf(lane).networks.flatMap((network) => network.ports);
 
 /** Files of the serial console come and go with what guests say. */
 const lasting = (name: string): boolean => !name.startsWith('serial') && !name.startsWith('console');
@@ -33,7 +38,15 @@ const instanceOnHost = (lane: Lane, id: string): Sight => {
   const spec = record?.['spec'] as { disks: unknown[]; ports: unknown[] } | undefined;
   return {
     files: filesIn(lane.hostPath('instances', id)).filter(lasting),
-    record: record && { generation: record['generation'], power: record['power'], starting: record['starting'], exit: record['exit'], runs: record['handle'] !== null, disks: spec?.disks.length, ports: spec?.ports.length },
+    record: record && {
+      generation: record['generation'],
+      power: record['power'],
+      starting: record['starting'],
+      exit: record['exit'],
+      runs: record['handle'] !== null,
+      disks: spec?.disks.length,
+      ports: spec?.ports.length,
+    },
     vmm: existsSync(lane.hostRunPath('i', id, 'simulated.json')),
     portsInDocument: portsOnHost(lane).filter((port) => port.instanceId === id).length,
   };
@@ -43,22 +56,38 @@ const instanceSight = async (lane: Lane, id: string): Promise<Sight> => {
   const rows = async (sql: string): Promise<unknown[]> => lane.query(sql, [id]);
   const volumes = await lane.query<{ id: string }>('SELECT id FROM volume WHERE instance_id = $1', [id]);
   return {
-    instance: await rows('SELECT state, power, generation, task_id IS NOT NULL AS held, host_id IS NOT NULL AS placed, vmm FROM instance WHERE id = $1'),
+    instance: await rows(
+      'SELECT state, power, generation, task_id IS NOT NULL AS held, host_id IS NOT NULL AS placed, vmm FROM instance WHERE id = $1',
+    ),
     claim: await rows('SELECT vcpus, memory_bytes, disk_bytes FROM host_claim WHERE instance_id = $1'),
     ports: await rows('SELECT state, position, message FROM port WHERE instance_id = $1 ORDER BY position'),
     volumes: await rows('SELECT role, state, bytes, pool FROM volume WHERE instance_id = $1 ORDER BY role'),
     remainder: await rows('SELECT pool FROM instance_remainder WHERE instance_id = $1'),
-    live: await rows(`SELECT type, state FROM task WHERE subject_id = $1 AND state NOT IN ('succeeded', 'failed', 'cancelled')`),
-    host: { ...instanceOnHost(lane, id), volumes: volumes.filter((v) => existsSync(lane.hostPath('pools', 'default', `${v.id}.name`))).length },
+    live: await rows(
+      `SELECT type, state FROM task WHERE subject_id = $1 AND state NOT IN ('succeeded', 'failed', 'cancelled')`,
+    ),
+    host: {
+      ...instanceOnHost(lane, id),
+      volumes: volumes.filter((v) => existsSync(lane.hostPath('pools', 'default', `${v.id}.name`))).length,
+    },
   };
 };
 
 const imageSight = async (lane: Lane, { id }: Subject): Promise<Sight> => {
-  const images = await lane.query<{ sha256: string | null }>('SELECT state, phase, message, sha256, virtual_bytes FROM image WHERE id = $1', [id]);
+  const images = await lane.query<{ sha256: string | null }>(
+    'SELECT state, phase, message, sha256, virtual_bytes FROM image WHERE id = $1',
+    [id],
+  );
   return {
-    image: images.map(({ sha256, ...image }) => ({ ...image, stored: sha256 !== null && existsSync(lane.imagePath(`${sha256}.raw`)) })),
+    image: images.map(({ sha256, ...image }) => ({
+      ...image,
+      stored: sha256 !== null && existsSync(lane.imagePath(`${sha256}.raw`)),
+    })),
     incoming: filesIn(lane.imagePath('incoming')).filter((file) => file.startsWith(id)).length,
-    live: await lane.query(`SELECT type, state FROM task WHERE subject_id = $1 AND state NOT IN ('succeeded', 'failed', 'cancelled')`, [id]),
+    live: await lane.query(
+      `SELECT type, state FROM task WHERE subject_id = $1 AND state NOT IN ('succeeded', 'failed', 'cancelled')`,
+      [id],
+    ),
   };
 };
 
@@ -66,7 +95,9 @@ const imageSight = async (lane: Lane, { id }: Subject): Promise<Sight> => {
 export const sightOf = async (lane: Lane, subject: Subject): Promise<Sight> => {
   if (subject.kind === 'image') return imageSight(lane, subject);
   if (!subject.several) return instanceSight(lane, subject.id);
-  return Object.fromEntries(await Promise.all(subject.several.map(async (id, i) => [String(i + 1), await instanceSight(lane, id)] as const)));
+  return Object.fromEntries(
+    await Promise.all(subject.several.map(async (id, i) => [String(i + 1), await instanceSight(lane, id)] as const)),
+  );
 };
 
 /** Row by row and file by file, for what must not change at all. */
@@ -92,18 +123,35 @@ export const doneTwice = (lane: Lane, taskId: string): string[] => {
 
 const finals = ['succeeded', 'failed', 'cancelled'];
 
-/** What viewers of the live events were told, judged: a final state is the last word, and what ran by its create is not gone again. */
+/**
+ * What viewers of the live events were told, judged: a final state is the last word, and what ran by its create is not
+ * gone again.
+ */
 export const takenBack = async (lane: Lane, taskId: string, subject: Subject, type: string): Promise<string[]> => {
-  const told = await lane.query<{ state: string }>(`SELECT data->>'state' AS state FROM outbox WHERE subject->>'kind' = 'task' AND subject->>'id' = $1 ORDER BY seq`, [taskId]);
+  const told = await lane.query<{ state: string }>(
+    `SELECT data->>'state' AS state FROM outbox WHERE subject->>'kind' = 'task' AND subject->>'id' = $1 ORDER BY seq`,
+    [taskId],
+  );
   const states = told.map((row) => row.state);
   const end = states.findIndex((state) => finals.includes(state));
-  const faults = end >= 0 && end < states.length - 1 ? [`the task's events went on after its end: ${states.join(', ')}`] : [];
+  const faults =
+    end >= 0 && end < states.length - 1 ? [`the task's events went on after its end: ${states.join(', ')}`] : [];
   if (end < 0) faults.push(`nobody was told of the task's end: ${states.join(', ')}`);
   if (type !== 'compute.create-instance') return faults;
-  const instance = await lane.query<{ type: string; state: string }>(`SELECT type, data->>'state' AS state FROM outbox WHERE subject->>'kind' = 'instance' AND subject->>'id' = $1 ORDER BY seq`, [subject.id]);
+  const instance = await lane.query<{ type: string; state: string }>(
+    `SELECT type, data->>'state' AS state FROM outbox WHERE subject->>'kind' = 'instance' AND subject->>'id' = $1 ORDER BY seq`,
+    [subject.id],
+  );
   // A host that is silent for long makes it `unknown`: nobody says that it does not run.
   const ran = instance.findIndex((event) => event.state === 'running');
-  const after = ran < 0 ? [] : instance.slice(ran).filter((event) => event.type === 'instance.deleted' || (event.state !== 'running' && event.state !== 'unknown'));
+  const after =
+    ran < 0
+      ? []
+      : instance
+          .slice(ran)
+          .filter(
+            (event) => event.type === 'instance.deleted' || (event.state !== 'running' && event.state !== 'unknown'),
+          );
   if (after.length > 0) faults.push(`the instance ran and then was ${after.map((event) => event.state).join(', ')}`);
   return faults;
 };
@@ -114,18 +162,37 @@ export const leftovers = async (lane: Lane): Promise<string[]> => {
   const none = async (what: string, sql: string): Promise<void> => {
     for (const row of await lane.query(sql)) found.push(`${what}: ${JSON.stringify(row)}`);
   };
-  await none('a live task', `SELECT id, type, state, owner, cursor, step FROM task WHERE state NOT IN ('succeeded', 'failed', 'cancelled')`);
-  await none('a lock of a task that is over', `SELECT id, type, state, lock_key, lock_state FROM task WHERE lock_state IS NOT NULL AND state IN ('succeeded', 'failed', 'cancelled')`);
-  await none('a worker on a task that is over', `SELECT id, type, state FROM task WHERE (owner IS NOT NULL OR wake_at IS NOT NULL) AND state IN ('succeeded', 'failed', 'cancelled')`);
+  await none(
+    'a live task',
+    `SELECT id, type, state, owner, cursor, step FROM task WHERE state NOT IN ('succeeded', 'failed', 'cancelled')`,
+  );
+  await none(
+    'a lock of a task that is over',
+    `SELECT id, type, state, lock_key, lock_state FROM task WHERE lock_state IS NOT NULL AND state IN ('succeeded', 'failed', 'cancelled')`,
+  );
+  await none(
+    'a worker on a task that is over',
+    `SELECT id, type, state FROM task WHERE (owner IS NOT NULL OR wake_at IS NOT NULL) AND state IN ('succeeded', 'failed', 'cancelled')`,
+  );
   await none('an instance', 'SELECT id, name, state, state_reason FROM instance');
   await none('a claim', 'SELECT * FROM host_claim');
-  await none('a usage sum', 'SELECT * FROM host_usage WHERE vcpus <> 0 OR memory_bytes <> 0 OR disk_bytes <> 0 OR instances <> 0');
+  await none(
+    'a usage sum',
+    'SELECT * FROM host_usage WHERE vcpus <> 0 OR memory_bytes <> 0 OR disk_bytes <> 0 OR instances <> 0',
+  );
   await none('a port', 'SELECT id, instance_id, state FROM port');
   await none('a volume', 'SELECT id, instance_id, state FROM volume');
   await none('a remainder', 'SELECT * FROM instance_remainder');
   await none('an image', `SELECT id, name, state FROM image WHERE name <> 'base'`);
-  await none('a transaction that nobody ends', `SELECT pid, state, query FROM pg_stat_activity WHERE state LIKE 'idle in transaction%' AND now() - state_change > interval '2 s'`);
-  const stored = new Set((await lane.query<{ sha256: string }>('SELECT sha256 FROM image WHERE sha256 IS NOT NULL')).map((row) => `${row.sha256}.raw`));
+  await none(
+    'a transaction that nobody ends',
+    `SELECT pid, state, query FROM pg_stat_activity WHERE state LIKE 'idle in transaction%' AND now() - state_change > interval '2 s'`,
+  );
+  const stored = new Set(
+    (await lane.query<{ sha256: string }>('SELECT sha256 FROM image WHERE sha256 IS NOT NULL')).map(
+      (row) => `${row.sha256}.raw`,
+    ),
+  );
   const files: [string, string[]][] = [
     ['an image file', filesIn(lane.imagePath()).filter((file) => file.endsWith('.raw') && !stored.has(file))],
     ['an incoming image file', filesIn(lane.imagePath('incoming'))],
@@ -143,7 +210,11 @@ export const leftovers = async (lane: Lane): Promise<string[]> => {
 /** For messages: where two sights differ. */
 export const difference = (expected: unknown, seen: unknown, path = ''): string[] => {
   if (JSON.stringify(expected) === JSON.stringify(seen)) return [];
-  const isTree = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isTree(expected) || !isTree(seen)) return [`${path}: ${JSON.stringify(seen)} instead of ${JSON.stringify(expected)}`];
-  return [...new Set([...Object.keys(expected), ...Object.keys(seen)])].flatMap((key) => difference(expected[key], seen[key], join(path, key)));
+  const isTree = (value: unknown): value is Record<string, unknown> =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isTree(expected) || !isTree(seen))
+    return [`${path}: ${JSON.stringify(seen)} instead of ${JSON.stringify(expected)}`];
+  return [...new Set([...Object.keys(expected), ...Object.keys(seen)])].flatMap((key) =>
+    difference(expected[key], seen[key], join(path, key)),
+  );
 };

@@ -1,7 +1,15 @@
 import type { AnyStep } from '../../src/core/workflow/definition';
 
 /** What is done to the cloud at a boundary. */
-export const faults = ['kill', 'kill-again', 'freeze', 'kill-agent', 'drop-answer', 'cut-database', 'restart-database'] as const;
+export const faults = [
+  'kill',
+  'kill-again',
+  'freeze',
+  'kill-agent',
+  'drop-answer',
+  'cut-database',
+  'restart-database',
+] as const;
 export type Fault = (typeof faults)[number];
 
 export const faultTitles: Record<Fault, string> = {
@@ -49,14 +57,29 @@ const holdsLocks = (kind: Boundary['kind'], phase: Phase, point: Point): boolean
 /** Every boundary that a run of the workflow passes: forward, and backward when its last step fails. */
 export const boundariesOf = ({ type, steps }: WorkflowShape): Boundary[] => {
   const of = (step: WorkflowShape['steps'][number], phase: Phase): Boundary[] =>
-    points.map((point) => ({ type, step: step.name, kind: step.kind, phase, point, locks: holdsLocks(step.kind, phase, point) }));
-  return [...steps.flatMap((step) => of(step, 'run')), ...steps.filter((step) => step.undo).reverse().flatMap((step) => of(step, 'undo'))];
+    points.map((point) => ({
+      type,
+      step: step.name,
+      kind: step.kind,
+      phase,
+      point,
+      locks: holdsLocks(step.kind, phase, point),
+    }));
+  return [
+    ...steps.flatMap((step) => of(step, 'run')),
+    ...steps
+      .filter((step) => step.undo)
+      .reverse()
+      .flatMap((step) => of(step, 'undo')),
+  ];
 };
 
 /** An answer is lost in one place only: between the effect and the checkpoint of a call. */
-const applies = (fault: Fault, boundary: Boundary): boolean => fault !== 'drop-answer' || (boundary.kind === 'remote' && boundary.point === 'after-effect');
+const applies = (fault: Fault, boundary: Boundary): boolean =>
+  fault !== 'drop-answer' || (boundary.kind === 'remote' && boundary.point === 'after-effect');
 
-const nameOf = (fault: Fault, { type, phase, step, point }: Boundary): string => `${fault} ${type} ${phase}/${step}/${point}`;
+const nameOf = (fault: Fault, { type, phase, step, point }: Boundary): string =>
+  `${fault} ${type} ${phase}/${step}/${point}`;
 
 export interface Plan {
   cases: Case[];
@@ -65,8 +88,9 @@ export interface Plan {
 }
 
 /**
- * All cases, or with `long` false: SIGKILL at every boundary, and each other fault once for every kind of step, in each direction, of every
- * workflow. Which one is a matter of counting, so that the choice is spread over steps and points and the same in every run.
+ * All cases, or with `long` false: SIGKILL at every boundary, and each other fault once for every kind of step, in each
+ * direction, of every workflow. Which one is a matter of counting, so that the choice is spread over steps and points
+ * and the same in every run.
  */
 export const planOf = (workflows: readonly WorkflowShape[], long: boolean): Plan => {
   const cases: Case[] = [];
@@ -97,7 +121,10 @@ export const planOf = (workflows: readonly WorkflowShape[], long: boolean): Plan
   return { cases, left: [...left.values()] };
 };
 
-/** Cases that one fault serves together: each has a task of its own at its own boundary, and at most one of them stands inside a transaction. */
+/**
+ * Cases that one fault serves together: each has a task of its own at its own boundary, and at most one of them stands
+ * inside a transaction.
+ */
 export const groupsOf = (cases: readonly Case[], size: number): Case[][] => {
   const groups: Case[][] = [];
   for (const fault of faults) {

@@ -9,7 +9,9 @@ export interface Subject {
   several?: readonly string[];
 }
 
-/** How one workflow is brought about: the cloud before it, and the request that starts it. Everything else is generated. */
+/**
+ * How one workflow is brought about: the cloud before it, and the request that starts it. Everything else is generated.
+ */
 export interface Scenario {
   /** Returns what the task will be about; with an empty id when the request itself makes it. */
   prepare(lane: Lane): Promise<Subject>;
@@ -30,7 +32,13 @@ const finish = async (lane: Lane, taskId: string): Promise<void> => {
 };
 
 const create = async (lane: Lane, name: string): Promise<Accepted> =>
-  lane.api.ok<Accepted>('POST', '/instances?project=default', { name, flavor: 'small', image: 'base', networks: [{ network: 'net' }], configDrive: 'openstack' });
+  lane.api.ok<Accepted>('POST', '/instances?project=default', {
+    name,
+    flavor: 'small',
+    image: 'base',
+    networks: [{ network: 'net' }],
+    configDrive: 'openstack',
+  });
 
 const running = async (lane: Lane): Promise<Subject> => {
   const name = lane.name('vm');
@@ -42,7 +50,10 @@ const running = async (lane: Lane): Promise<Subject> => {
 const stopped = async (lane: Lane): Promise<Subject> => {
   const subject = await running(lane);
   // By force: whether a guest that has only just booted takes its power button is not what is tested.
-  await finish(lane, (await lane.api.ok<Accepted>('POST', `/instances/${subject.id}/actions/stop`, { force: true })).taskId);
+  await finish(
+    lane,
+    (await lane.api.ok<Accepted>('POST', `/instances/${subject.id}/actions/stop`, { force: true })).taskId,
+  );
   return subject;
 };
 
@@ -55,7 +66,10 @@ const removeInstance = async (lane: Lane, { id }: Subject): Promise<void> => {
 
 const verb = (prepare: Scenario['prepare'], path: string, body: object): Scenario => ({
   prepare,
-  start: async (lane, subject) => ({ taskId: (await lane.api.ok<Accepted>('POST', `/instances/${subject.id}/actions/${path}`, body)).taskId, subject }),
+  start: async (lane, subject) => ({
+    taskId: (await lane.api.ok<Accepted>('POST', `/instances/${subject.id}/actions/${path}`, body)).taskId,
+    subject,
+  }),
   cleanUp: removeInstance,
 });
 
@@ -73,7 +87,11 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     prepare: async (lane) => ({ kind: 'instance', id: '', name: lane.name('vm') }),
     start: async (lane, subject) => {
       const body = { name: subject.name, count: 2, flavor: 'small', image: 'base', networks: [{ network: 'net' }] };
-      const { instances, taskId } = await lane.api.ok<{ instances: { id: string }[]; taskId: string }>('POST', '/instances/batch?project=default', body);
+      const { instances, taskId } = await lane.api.ok<{ instances: { id: string }[]; taskId: string }>(
+        'POST',
+        '/instances/batch?project=default',
+        body,
+      );
       const several = instances.map(({ id }) => id);
       return { taskId, subject: { ...subject, id: several[0] ?? '', several } };
     },
@@ -83,7 +101,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
   'compute.delete-instance': {
     prepare: running,
-    start: async (lane, subject) => ({ taskId: (await lane.api.ok<Accepted>('DELETE', `/instances/${subject.id}`)).taskId, subject }),
+    start: async (lane, subject) => ({
+      taskId: (await lane.api.ok<Accepted>('DELETE', `/instances/${subject.id}`)).taskId,
+      subject,
+    }),
     cleanUp: removeInstance,
   },
   'compute.start-instance': verb(stopped, 'start', {}),
@@ -92,9 +113,14 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'network.sync-host': {
     prepare: running,
     start: async (lane, subject) => {
-      const known = (await lane.query<{ id: string }>(`SELECT id FROM task WHERE type = 'network.sync-host'`)).map((row) => row.id);
+      const known = (await lane.query<{ id: string }>(`SELECT id FROM task WHERE type = 'network.sync-host'`)).map(
+        (row) => row.id,
+      );
       await lane.api.ok('PATCH', '/networks/net?project=default', { dns: ['192.0.2.53'] });
-      const [task] = await lane.query<{ id: string }>(`SELECT id FROM task WHERE type = 'network.sync-host' AND created_by <> 'system' AND id <> ALL($1::uuid[])`, [known]);
+      const [task] = await lane.query<{ id: string }>(
+        `SELECT id FROM task WHERE type = 'network.sync-host' AND created_by <> 'system' AND id <> ALL($1::uuid[])`,
+        [known],
+      );
       if (!task) throw new Error('the change of the network started no task');
       return { taskId: task.id, subject };
     },
@@ -107,13 +133,20 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       if (!host) throw new Error('there is no host to test');
       return { kind: 'host', id: host.id, name: host.name };
     },
-    start: async (lane, subject) => ({ taskId: (await lane.api.ok<{ taskId: string }>('POST', `/hosts/${subject.id}/actions/test`)).taskId, subject }),
+    start: async (lane, subject) => ({
+      taskId: (await lane.api.ok<{ taskId: string }>('POST', `/hosts/${subject.id}/actions/test`)).taskId,
+      subject,
+    }),
     cleanUp: () => Promise.resolve(),
   },
   'image.import': {
     prepare: async (lane) => ({ kind: 'image', id: '', name: lane.name('image') }),
     start: async (lane, subject) => {
-      const made = await lane.api.ok<{ id: string; taskId: string }>('POST', '/images?project=default', { name: subject.name, format: 'raw', url: `${lane.url}/${subject.name}` });
+      const made = await lane.api.ok<{ id: string; taskId: string }>('POST', '/images?project=default', {
+        name: subject.name,
+        format: 'raw',
+        url: `${lane.url}/${subject.name}`,
+      });
       return { taskId: made.taskId, subject: { ...subject, id: made.id } };
     },
     cleanUp: async (lane, { id }) => {

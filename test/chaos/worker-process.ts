@@ -102,7 +102,10 @@ export class WorkerProcess {
         if (done()) end(resolve);
         else if (!this.alive) end(() => reject(new Error(`the worker ended before ${what}:\n${this.tail()}`)));
       };
-      const timer = setTimeout(() => end(() => reject(new Error(`the worker did not come to ${what} within ${timeoutMs} ms`))), timeoutMs);
+      const timer = setTimeout(
+        () => end(() => reject(new Error(`the worker did not come to ${what} within ${timeoutMs} ms`))),
+        timeoutMs,
+      );
       this.waiting.add(check);
       check();
     });

@@ -36,14 +36,24 @@ class TrapProbe extends WorkflowProbe {
   private readonly parked: (() => void)[] = [];
 
   override async at(b: ProbeBoundary): Promise<void> {
-    const index = this.traps.findIndex((trap) => !trap.drop && trap.taskId === b.taskId && (trap.at === null || (trap.at.step === b.step && trap.at.phase === b.phase && trap.at.point === b.point)));
+    const index = this.traps.findIndex(
+      (trap) =>
+        !trap.drop &&
+        trap.taskId === b.taskId &&
+        (trap.at === null || (trap.at.step === b.step && trap.at.phase === b.phase && trap.at.point === b.point)),
+    );
     if (index >= 0) {
       this.traps.splice(index, 1);
       const released = new Promise<void>((resolve) => this.parked.push(resolve));
       report({ kind: 'reached', taskId: b.taskId });
       await released;
     }
-    if (b.phase === 'run' && b.point === 'after-effect' && this.failing.has(b.taskId) && this.lastSteps.get(b.type) === b.step) {
+    if (
+      b.phase === 'run' &&
+      b.point === 'after-effect' &&
+      this.failing.has(b.taskId) &&
+      this.lastSteps.get(b.type) === b.step
+    ) {
       throw new PermanentError('told_to', 'Told to fail at the last step.');
     }
   }
@@ -54,7 +64,9 @@ class TrapProbe extends WorkflowProbe {
 
   /** Whether the answer under this key is to be lost; once. */
   drops(key: string): boolean {
-    const index = this.traps.findIndex((trap) => trap.drop && trap.at !== null && key === `${trap.taskId}/${trap.at.step}/${trap.at.phase}`);
+    const index = this.traps.findIndex(
+      (trap) => trap.drop && trap.at !== null && key === `${trap.taskId}/${trap.at.step}/${trap.at.phase}`,
+    );
     const [trap] = index < 0 ? [] : this.traps.splice(index, 1);
     if (trap) report({ kind: 'reached', taskId: trap.taskId });
     return trap !== undefined;
@@ -72,7 +84,8 @@ class ForgetfulCaller extends NodeCaller {
 
   override async call<A, R>(hostId: string, verb: Verb<A, R>, args: A, options: CallOptions): Promise<CallOutcome<R>> {
     const outcome = await this.real.call(hostId, verb, args, options);
-    if (this.probe.drops(options.key ?? '')) throw new NodeUnreachableError(hostId, 'The host does not answer: the answer was lost.');
+    if (this.probe.drops(options.key ?? ''))
+      throw new NodeUnreachableError(hostId, 'The host does not answer: the answer was lost.');
     return outcome;
   }
 
@@ -93,7 +106,11 @@ const workflows: WorkflowShape[] = [];
 const shapeOf = ({ type, options, steps }: RegistrableDefinition): WorkflowShape => ({
   type,
   version: options.version,
-  steps: steps.map((step) => ({ name: step.name, kind: step.kind, undo: 'undo' in step.spec && step.spec.undo !== undefined })),
+  steps: steps.map((step) => ({
+    name: step.name,
+    kind: step.kind,
+    undo: 'undo' in step.spec && step.spec.undo !== undefined,
+  })),
 });
 
 /** Shortens what in production is as long as the lease, and obeys the test. */
@@ -167,8 +184,13 @@ const manifest: ModuleManifest = {
 
 const main = async (): Promise<void> => {
   const schemas = Object.fromEntries(allModules.flatMap((m) => (m.config ? [[m.name, m.config]] : [])));
-  const config = await loadConfig({ modules: schemas, env: Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('VC_STACK_'))) });
-  const app = new ManagementApp(config, new Logging(createLogger(config)), [...allModules, manifest], { migrate: true });
+  const config = await loadConfig({
+    modules: schemas,
+    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('VC_STACK_'))),
+  });
+  const app = new ManagementApp(config, new Logging(createLogger(config)), [...allModules, manifest], {
+    migrate: true,
+  });
   process.once('disconnect', () => process.exit(0));
   await app.start();
   report({ kind: 'started', workflows });

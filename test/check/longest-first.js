@@ -1,8 +1,9 @@
 const { statSync } = require('node:fs');
 
 /**
- * The files that take longest, longest first: begun last, one of them would run on alone while the other cores wait. All others follow by
- * size, and so in the same order in every run. A file that is missing here costs time, nothing else.
+ * The files that take longest, longest first: begun last, one of them would run on alone while the other cores wait.
+ * All others follow by size, and so in the same order in every run. A file that is missing here costs time, nothing
+ * else.
  */
 const longest = [
   'test/e2e/console/pages.test.ts',

@@ -1,8 +1,8 @@
 const { appendFileSync } = require('node:fs');
 
 /**
- * A jest reporter that writes what happens to the file `VC_STACK_TEST_PROGRESS`, a line of JSON each, as it happens: a run that is ended
- * at its deadline, or that dies, has told all that it had seen. `summary.js` reads it.
+ * A jest reporter that writes what happens to the file `VC_STACK_TEST_PROGRESS`, a line of JSON each, as it happens: a
+ * run that is ended at its deadline, or that dies, has told all that it had seen. `summary.js` reads it.
  */
 module.exports = class ProgressReporter {
   onTestFileStart(test) {
@@ -18,7 +18,11 @@ module.exports = class ProgressReporter {
   }
 
   onTestFileResult(test, { testResults, testExecError, failureMessage }) {
-    const cases = testResults.map(({ fullName, status, failureMessages }) => ({ name: fullName, status, messages: failureMessages }));
+    const cases = testResults.map(({ fullName, status, failureMessages }) => ({
+      name: fullName,
+      status,
+      messages: failureMessages,
+    }));
     // A file that does not load, or whose hooks fail outside of any test, fails without a test.
     const broken = testExecError ? (failureMessage ?? testExecError.message ?? 'failed') : undefined;
     this.write({ kind: 'done', path: test.path, cases, broken });

@@ -14,16 +14,23 @@ const cut = (text, chars) => (text.length <= chars ? text : `${text.slice(0, cha
 
 /** A message on one line, without colours, and of its stack only where in the repository it came from. */
 const briefly = (message, root = process.cwd()) => {
-  const lines = stripVTControlCharacters(message).split('\n').map((line) => line.trim());
-  const at = lines.find((line) => line.startsWith('at ') && line.includes(`${root}/`) && !line.includes('node_modules'));
+  const lines = stripVTControlCharacters(message)
+    .split('\n')
+    .map((line) => line.trim());
+  const at = lines.find(
+    (line) => line.startsWith('at ') && line.includes(`${root}/`) && !line.includes('node_modules'),
+  );
   const where = at === undefined ? undefined : /([^\s(]+:\d+):\d+\)?$/.exec(at)?.[1];
-  const text = lines.filter((line) => line !== '' && !/^at .*(:\d+:\d+\)?|\(<anonymous>\)|\(native\))$/.test(line)).join(' | ');
+  const text = lines
+    .filter((line) => line !== '' && !/^at .*(:\d+:\d+\)?|\(<anonymous>\)|\(native\))$/.test(line))
+    .join(' | ');
   return where === undefined ? text : `${relative(root, where)}: ${text}`;
 };
 
 /**
- * What the lines of the progress reporter say of a run: `{ passed, failed: [{ name, message }], skipped: [name] }`. `why` is how the run
- * ended when it did not end well: of a run that did not come to its end, the test that was running failed with it.
+ * What the lines of the progress reporter say of a run: `{ passed, failed: [{ name, message }], skipped: [name] }`.
+ * `why` is how the run ended when it did not end well: of a run that did not come to its end, the test that was running
+ * failed with it.
  */
 const countRun = (lines, why) => {
   const files = new Map();
@@ -37,7 +44,8 @@ const countRun = (lines, why) => {
       file.cases.push(line);
       file.running = undefined;
     }
-    if (line.kind === 'done') Object.assign(file, { cases: line.cases, broken: line.broken, done: true, running: undefined });
+    if (line.kind === 'done')
+      Object.assign(file, { cases: line.cases, broken: line.broken, done: true, running: undefined });
   }
   const failed = [];
   const skipped = [];
@@ -50,25 +58,44 @@ const countRun = (lines, why) => {
     }
     const name = relative(process.cwd(), path);
     if (file.broken !== undefined) failed.push({ name, message: briefly(file.broken) });
-    if (!file.done) failed.push({ name: file.running ?? name, message: `was running when the suite ended${why === '' ? '' : `: ${why}`}` });
+    if (!file.done)
+      failed.push({
+        name: file.running ?? name,
+        message: `was running when the suite ended${why === '' ? '' : `: ${why}`}`,
+      });
   }
-  if (!ended && files.size === 0) failed.push({ name: 'the suite itself', message: `ran no test${why === '' ? '' : `: ${why}`}` });
+  if (!ended && files.size === 0)
+    failed.push({ name: 'the suite itself', message: `ran no test${why === '' ? '' : `: ${why}`}` });
   else if (why !== '' && failed.length === 0) failed.push({ name: 'the suite itself', message: why });
   return { passed, failed, skipped };
 };
 
-/** The same of a suite that prints `skipped: <what>` and `FAIL <name>` (with faults below, indented), and counts in its last line. */
+/**
+ * The same of a suite that prints `skipped: <what>` and `FAIL <name>` (with faults below, indented), and counts in its
+ * last line.
+ */
 const countLines = (suite, output, why, tail) => {
   const lines = stripVTControlCharacters(output).trimEnd().split('\n');
   const failed = [];
   lines.forEach((line, i) => {
     if (!line.startsWith('FAIL ')) return;
     const end = lines.findIndex((next, n) => n > i && !next.startsWith('  '));
-    failed.push({ name: line.slice('FAIL '.length), message: briefly(lines.slice(i + 1, end < 0 ? undefined : end).join('\n')) });
+    failed.push({
+      name: line.slice('FAIL '.length),
+      message: briefly(lines.slice(i + 1, end < 0 ? undefined : end).join('\n')),
+    });
   });
   const skipped = lines.filter((line) => line.startsWith('skipped: ')).map((line) => line.slice('skipped: '.length));
   const last = new RegExp(`^${suite}: (\\d+) passed, (\\d+) failed, (\\d+) skipped$`).exec(lines.at(-1) ?? '');
-  if (!last) return { passed: 0, failed: [...failed, { name: 'no count in its last line', message: `${why} | ${briefly(tail).slice(-failureChars.max / 2)}` }], skipped };
+  if (!last)
+    return {
+      passed: 0,
+      failed: [
+        ...failed,
+        { name: 'no count in its last line', message: `${why} | ${briefly(tail).slice(-failureChars.max / 2)}` },
+      ],
+      skipped,
+    };
   const [passed, failedCount, skippedCount] = last.slice(1).map(Number);
   while (failed.length < failedCount) failed.push({ name: 'not named', message: '' });
   if (why !== '' && failed.length === 0) failed.push({ name: 'the suite itself', message: why });
@@ -78,8 +105,13 @@ const countLines = (suite, output, why, tail) => {
 /** One line for each failure, bounded one by one and together. */
 const failedLines = (failures) => {
   const named = failures.slice(0, failuresNamed);
-  const each = Math.min(failureChars.max, Math.max(failureChars.min, Math.floor(failuresChars / Math.max(1, named.length))));
-  const lines = named.map(({ suite, name, message }) => cut(`failed: ${suite}: ${name}${message === '' ? '' : `: ${message}`}`, each));
+  const each = Math.min(
+    failureChars.max,
+    Math.max(failureChars.min, Math.floor(failuresChars / Math.max(1, named.length))),
+  );
+  const lines = named.map(({ suite, name, message }) =>
+    cut(`failed: ${suite}: ${name}${message === '' ? '' : `: ${message}`}`, each),
+  );
   if (failures.length > named.length) lines.push(`failed: and ${failures.length - named.length} more`);
   return lines;
 };
@@ -93,7 +125,8 @@ const skippedLines = (skipped) => {
     groups.set(key, [...(groups.get(key) ?? []), colon < 0 ? name : name.slice(colon + 2)]);
   }
   return [...groups].flatMap(([key, names]) => {
-    if (names.length > skippedAlone) return [cut(`skipped: ${key}: ${names.length} tests (${names.join(', ')})`, skippedChars)];
+    if (names.length > skippedAlone)
+      return [cut(`skipped: ${key}: ${names.length} tests (${names.join(', ')})`, skippedChars)];
     return names.map((name) => cut(`skipped: ${key.endsWith(`: ${name}`) ? key : `${key}: ${name}`}`, skippedChars));
   });
 };

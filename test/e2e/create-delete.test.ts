@@ -14,7 +14,8 @@ interface Accepted {
   taskId: string;
 }
 
-const percentile = (sorted: readonly number[], p: number): number => sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * p) / 100))] ?? 0;
+const percentile = (sorted: readonly number[], p: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * p) / 100))] ?? 0;
 const summary = (times: readonly number[]): string => {
   const sorted = [...times].sort((a, b) => a - b);
   return `p50 ${percentile(sorted, 50).toFixed(0)} ms, p99 ${percentile(sorted, 99).toFixed(0)} ms, max ${percentile(sorted, 100).toFixed(0)} ms`;
@@ -28,49 +29,60 @@ describe('an instance that is deleted at once', () => {
   }, 3 * minutes);
   afterAll(() => cloud?.close(), 2 * minutes);
 
-  it(`leaves nothing behind, ${pairs} times over`, async () => {
-    const reactions: number[] = [];
-    const gone: number[] = [];
-    const ends: Record<string, number> = {};
-    let next = 0;
-    const lane = async (): Promise<void> => {
-      for (let i = next++; i < pairs; i = next++) {
-        const created = await cloud.api.ok<Accepted>('POST', '/instances?project=default', cloud.body(`pair-${i}`));
-        // At different moments of the create: at once, or some milliseconds into it.
-        if (i % 3 > 0) await new Promise((resolve) => setTimeout(resolve, (i * 37) % 400));
-        const deleted = await cloud.api.ok<Accepted>('DELETE', `/instances/${created.instance.id}`);
-        const answered = performance.now();
-        expect(deleted.instance.state).toBe('deleting');
-        const create = await cloud.api.ok<TaskDetail>('GET', `/tasks/${created.taskId}?wait=30s`);
-        reactions.push(performance.now() - answered);
-        const remove = await cloud.settled(deleted.taskId);
-        gone.push(performance.now() - answered);
-        ends[create.state] = (ends[create.state] ?? 0) + 1;
-        expect(['cancelled', 'succeeded']).toContain(create.state);
-        expect(remove.state).toBe('succeeded');
-        expect((await cloud.api.call('GET', `/instances/${created.instance.id}`)).status).toBe(404);
-      }
-    };
-    await Promise.all(Array.from({ length: lanes }, lane));
-    console.log(`delete at once, ${pairs} times, ${lanes} at a time: creates ended ${JSON.stringify(ends)}; from the DELETE's answer to the end of the create: ${summary(reactions)}; to the instance gone: ${summary(gone)}`);
-    expect(await cloud.nothingLeft()).toEqual([]);
-    const { items: hosts } = await cloud.api.ok<{ items: { capacity: object }[] }>('GET', '/hosts');
-    for (const host of hosts) expect(host.capacity).toMatchObject({ vcpusUsed: 0, memoryBytesUsed: 0, diskBytesUsed: 0, instances: 0 });
-    const { items: networks } = await cloud.api.ok<{ items: { addresses: { used: number } }[] }>('GET', '/networks');
-    expect(networks.map((n) => n.addresses.used)).toEqual([0]);
-  }, 20 * minutes);
+  it(
+    `leaves nothing behind, ${pairs} times over`,
+    async () => {
+      const reactions: number[] = [];
+      const gone: number[] = [];
+      const ends: Record<string, number> = {};
+      let next = 0;
+      const lane = async (): Promise<void> => {
+        for (let i = next++; i < pairs; i = next++) {
+          const created = await cloud.api.ok<Accepted>('POST', '/instances?project=default', cloud.body(`pair-${i}`));
+          // At different moments of the create: at once, or some milliseconds into it.
+          if (i % 3 > 0) await new Promise((resolve) => setTimeout(resolve, (i * 37) % 400));
+          const deleted = await cloud.api.ok<Accepted>('DELETE', `/instances/${created.instance.id}`);
+          const answered = performance.now();
+          expect(deleted.instance.state).toBe('deleting');
+          const create = await cloud.api.ok<TaskDetail>('GET', `/tasks/${created.taskId}?wait=30s`);
+          reactions.push(performance.now() - answered);
+          const remove = await cloud.settled(deleted.taskId);
+          gone.push(performance.now() - answered);
+          ends[create.state] = (ends[create.state] ?? 0) + 1;
+          expect(['cancelled', 'succeeded']).toContain(create.state);
+          expect(remove.state).toBe('succeeded');
+          expect((await cloud.api.call('GET', `/instances/${created.instance.id}`)).status).toBe(404);
+        }
+      };
+      await Promise.all(Array.from({ length: lanes }, lane));
+      console.log(
+        `delete at once, ${pairs} times, ${lanes} at a time: creates ended ${JSON.stringify(ends)}; from the DELETE's answer to the end of the create: ${summary(reactions)}; to the instance gone: ${summary(gone)}`,
+      );
+      expect(await cloud.nothingLeft()).toEqual([]);
+      const { items: hosts } = await cloud.api.ok<{ items: { capacity: object }[] }>('GET', '/hosts');
+      for (const host of hosts)
+        expect(host.capacity).toMatchObject({ vcpusUsed: 0, memoryBytesUsed: 0, diskBytesUsed: 0, instances: 0 });
+      const { items: networks } = await cloud.api.ok<{ items: { addresses: { used: number } }[] }>('GET', '/networks');
+      expect(networks.map((n) => n.addresses.used)).toEqual([0]);
+    },
+    20 * minutes,
+  );
 
-  it('is deleted although its host is dead, which removes the rest once it is back', async () => {
-    const created = await cloud.api.ok<Accepted>('POST', '/instances?project=default', cloud.body('left-alone'));
-    expect((await cloud.settled(created.taskId)).state).toBe('succeeded');
-    const { host } = await cloud.api.ok<Instance>('GET', `/instances/${created.instance.id}`);
-    const agent = cloud.hosts[Number(host?.name.replace('sim', ''))];
-    await agent?.end('SIGKILL');
-    const deleted = await cloud.api.ok<Accepted>('DELETE', `/instances/${created.instance.id}`);
-    expect((await cloud.settled(deleted.taskId)).state).toBe('succeeded');
-    expect((await cloud.leftovers()).some((line) => line.startsWith('remainder'))).toBe(true);
-    await agent?.start();
-    // Its network document follows once it had its time to arrive by itself.
-    await eventually('the rest removed', async () => (await cloud.leftovers()).length === 0, 60_000);
-  }, 3 * minutes);
+  it(
+    'is deleted although its host is dead, which removes the rest once it is back',
+    async () => {
+      const created = await cloud.api.ok<Accepted>('POST', '/instances?project=default', cloud.body('left-alone'));
+      expect((await cloud.settled(created.taskId)).state).toBe('succeeded');
+      const { host } = await cloud.api.ok<Instance>('GET', `/instances/${created.instance.id}`);
+      const agent = cloud.hosts[Number(host?.name.replace('sim', ''))];
+      await agent?.end('SIGKILL');
+      const deleted = await cloud.api.ok<Accepted>('DELETE', `/instances/${created.instance.id}`);
+      expect((await cloud.settled(deleted.taskId)).state).toBe('succeeded');
+      expect((await cloud.leftovers()).some((line) => line.startsWith('remainder'))).toBe(true);
+      await agent?.start();
+      // Its network document follows once it had its time to arrive by itself.
+      await eventually('the rest removed', async () => (await cloud.leftovers()).length === 0, 60_000);
+    },
+    3 * minutes,
+  );
 });

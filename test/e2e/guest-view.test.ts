@@ -12,55 +12,96 @@ describe('what a real guest sees of the cloud', () => {
     cloud = await TestCloud.start('view', { hosts: ['h1'] });
     await cloud.furnish();
     await cloud.api.ok('POST', '/networks?project=default', { name: 'inner', subnet: '10.20.0.0/24' });
-    await cloud.api.ok('POST', '/flavors', { name: 'vended', vcpus: 1, memoryBytes: 192 * 2 ** 20, vendorData: '#cloud-config\ntimezone: Europe/Berlin\n' });
+    await cloud.api.ok('POST', '/flavors', {
+      name: 'vended',
+      vcpus: 1,
+      memoryBytes: 192 * 2 ** 20,
+      vendorData: '#cloud-config\ntimezone: Europe/Berlin\n',
+    });
   }, 3 * minutes);
   afterAll(() => cloud?.close(), 2 * minutes);
 
-  const driveOf = (instance: Instance): string => join(cloud.stateOf(instance.host?.name ?? ''), 'instances', instance.id, 'config-drive.iso');
-  const exists = (path: string): Promise<boolean> => access(path).then(() => true, () => false);
+  const driveOf = (instance: Instance): string =>
+    join(cloud.stateOf(instance.host?.name ?? ''), 'instances', instance.id, 'config-drive.iso');
+  const exists = (path: string): Promise<boolean> =>
+    access(path).then(
+      () => true,
+      () => false,
+    );
 
-  it('its id, all its cards in the user’s order, one way out, vendor data, and its config drive while it runs', async () => {
-    const { instance, taskId } = await cloud.create('two cards', { flavor: 'vended', networks: [{ network: 'inner' }, { network: 'n1', defaultRoute: true }], configDrive: 'openstack', userData: Buffer.from([0x1f, 0x8b, 8, 0, 255, 10, 0]).toString('base64') });
-    expect(instance.configDrive).toBe('openstack');
-    await cloud.settled(taskId);
-    const running = await cloud.instance(instance.id);
-    expect(running.ports.map((p) => p.network)).toEqual(['inner', 'n1']);
-    const screen = await cloud.console(instance.id);
-    await screen.until(/@@ ready /);
-    screen.type('\ncat /sys/class/dmi/id/product_name /sys/class/dmi/id/product_uuid; for c in eth0 eth1; do echo "card $c $(cat /sys/class/net/$c/address)"; done\n');
-    await screen.until(/OpenStack Compute/);
-    await screen.until(new RegExp(instance.id, 'i'));
-    await screen.until(new RegExp(`card eth0 ${running.ports[0]?.mac ?? ''}\\s+card eth1 ${running.ports[1]?.mac ?? ''}`));
-    screen.type('\nuntil ip addr show eth0 | grep -q 10.20.0 && ip addr show eth1 | grep -q 10.10.0; do sleep 1; done; echo "ways $(ip route | grep -c ^default) $(ip route | grep ^default | cut -d" " -f3)"\n');
-    await screen.until(/ways 1 10\.10\.0\.1/);
-    screen.type('\necho "vendor $(wget -q -O - http://169.254.169.254/openstack/latest/vendor_data.json)"; echo "drive $(dd if=/dev/vdb bs=1 skip=32808 count=8 2>/dev/null) $(cat /sys/block/vdb/ro)"\n');
-    await screen.until(/vendor \{"cloud-init":"#cloud-config\\ntimezone: Europe\/Berlin\\n"\}/);
-    await screen.until(/drive config-2 1/);
-    screen.close();
+  it(
+    'its id, all its cards in the user’s order, one way out, vendor data, and its config drive while it runs',
+    async () => {
+      const { instance, taskId } = await cloud.create('two cards', {
+        flavor: 'vended',
+        networks: [{ network: 'inner' }, { network: 'n1', defaultRoute: true }],
+        configDrive: 'openstack',
+        userData: Buffer.from([0x1f, 0x8b, 8, 0, 255, 10, 0]).toString('base64'),
+      });
+      expect(instance.configDrive).toBe('openstack');
+      await cloud.settled(taskId);
+      const running = await cloud.instance(instance.id);
+      expect(running.ports.map((p) => p.network)).toEqual(['inner', 'n1']);
+      const screen = await cloud.console(instance.id);
+      await screen.until(/@@ ready /);
+      screen.type(
+        '\ncat /sys/class/dmi/id/product_name /sys/class/dmi/id/product_uuid; for c in eth0 eth1; do echo "card $c $(cat /sys/class/net/$c/address)"; done\n',
+      );
+      await screen.until(/OpenStack Compute/);
+      await screen.until(new RegExp(instance.id, 'i'));
+      await screen.until(
+        new RegExp(`card eth0 ${running.ports[0]?.mac ?? ''}\\s+card eth1 ${running.ports[1]?.mac ?? ''}`),
+      );
+      screen.type(
+        '\nuntil ip addr show eth0 | grep -q 10.20.0 && ip addr show eth1 | grep -q 10.10.0; do sleep 1; done; echo "ways $(ip route | grep -c ^default) $(ip route | grep ^default | cut -d" " -f3)"\n',
+      );
+      await screen.until(/ways 1 10\.10\.0\.1/);
+      screen.type(
+        '\necho "vendor $(wget -q -O - http://169.254.169.254/openstack/latest/vendor_data.json)"; echo "drive $(dd if=/dev/vdb bs=1 skip=32808 count=8 2>/dev/null) $(cat /sys/block/vdb/ro)"\n',
+      );
+      await screen.until(/vendor \{"cloud-init":"#cloud-config\\ntimezone: Europe\/Berlin\\n"\}/);
+      await screen.until(/drive config-2 1/);
+      screen.close();
 
-    const shown = await cloud.api.ok<GuestData>('GET', `/instances/${instance.id}/guest-data`);
-    expect(shown.hostname).toBe(running.hostname);
-    expect(shown.files.map((f) => f.path)).toEqual(['openstack/latest/meta_data.json', 'openstack/latest/network_data.json', 'openstack/latest/vendor_data.json', 'openstack/latest/user_data', 'ec2/latest/meta-data.json']);
-    expect(JSON.parse(shown.files[1]?.text ?? '')).toMatchObject({ links: running.ports.map((p) => ({ ethernet_mac_address: p.mac })) });
-    expect(shown.files[3]).toEqual({ path: 'openstack/latest/user_data', bytes: 7, text: null });
+      const shown = await cloud.api.ok<GuestData>('GET', `/instances/${instance.id}/guest-data`);
+      expect(shown.hostname).toBe(running.hostname);
+      expect(shown.files.map((f) => f.path)).toEqual([
+        'openstack/latest/meta_data.json',
+        'openstack/latest/network_data.json',
+        'openstack/latest/vendor_data.json',
+        'openstack/latest/user_data',
+        'ec2/latest/meta-data.json',
+      ]);
+      expect(JSON.parse(shown.files[1]?.text ?? '')).toMatchObject({
+        links: running.ports.map((p) => ({ ethernet_mac_address: p.mac })),
+      });
+      expect(shown.files[3]).toEqual({ path: 'openstack/latest/user_data', bytes: 7, text: null });
 
-    expect(await exists(driveOf(running))).toBe(true);
-    const stop = await cloud.api.ok<{ taskId: string }>('POST', `/instances/${instance.id}/actions/stop`, {});
-    await cloud.settled(stop.taskId);
-    expect(await exists(driveOf(running))).toBe(false);
-    const start = await cloud.api.ok<{ taskId: string }>('POST', `/instances/${instance.id}/actions/start`);
-    await cloud.settled(start.taskId);
-    expect(await exists(driveOf(running))).toBe(true);
-    const gone = await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${instance.id}`);
-    await cloud.settled(gone.taskId);
-    expect(await exists(driveOf(running))).toBe(false);
-  }, 4 * minutes);
+      expect(await exists(driveOf(running))).toBe(true);
+      const stop = await cloud.api.ok<{ taskId: string }>('POST', `/instances/${instance.id}/actions/stop`, {});
+      await cloud.settled(stop.taskId);
+      expect(await exists(driveOf(running))).toBe(false);
+      const start = await cloud.api.ok<{ taskId: string }>('POST', `/instances/${instance.id}/actions/start`);
+      await cloud.settled(start.taskId);
+      expect(await exists(driveOf(running))).toBe(true);
+      const gone = await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${instance.id}`);
+      await cloud.settled(gone.taskId);
+      expect(await exists(driveOf(running))).toBe(false);
+    },
+    4 * minutes,
+  );
 
-  it('its power button again, when it was still booting at the first press', async () => {
-    const { instance, taskId } = await cloud.create('early');
-    await cloud.settled(taskId);
-    const stop = await cloud.api.ok<{ taskId: string }>('POST', `/instances/${instance.id}/actions/stop`, { graceSeconds: 120 });
-    await cloud.settled(stop.taskId, 'succeeded', 150_000);
-    expect(await cloud.instance(instance.id)).toMatchObject({ state: 'stopped', stateReason: 'stopped on request' });
-  }, 4 * minutes);
+  it(
+    'its power button again, when it was still booting at the first press',
+    async () => {
+      const { instance, taskId } = await cloud.create('early');
+      await cloud.settled(taskId);
+      const stop = await cloud.api.ok<{ taskId: string }>('POST', `/instances/${instance.id}/actions/stop`, {
+        graceSeconds: 120,
+      });
+      await cloud.settled(stop.taskId, 'succeeded', 150_000);
+      expect(await cloud.instance(instance.id)).toMatchObject({ state: 'stopped', stateReason: 'stopped on request' });
+    },
+    4 * minutes,
+  );
 });

@@ -7,7 +7,9 @@ import { sh } from '../support/namespaces';
 import { eventually, TestCloud } from '../support/cloud';
 
 const minutes = 60_000;
-const userData = Buffer.from('#!/bin/sh\necho "@@ user-data says hello"\necho "@@ outside: $(wget -q -O - http://198.51.100.1:8000/)"\n').toString('base64');
+const userData = Buffer.from(
+  '#!/bin/sh\necho "@@ user-data says hello"\necho "@@ outside: $(wget -q -O - http://198.51.100.1:8000/)"\n',
+).toString('base64');
 
 describe('the main job: a real guest on two real hosts', () => {
   let cloud: TestCloud;
@@ -27,157 +29,279 @@ describe('the main job: a real guest on two real hosts', () => {
 
   const hostIdOf = (instance: Instance): string => instance.host?.id ?? '';
   const vmmPid = (instance: Instance): number => {
-    const record = JSON.parse(readFileSync(join(cloud.stateOf(instance.host?.name ?? ''), 'instances', instance.id, 'instance.json'), 'utf8')) as { handle: { process: { pid: number } } };
+    const record = JSON.parse(
+      readFileSync(join(cloud.stateOf(instance.host?.name ?? ''), 'instances', instance.id, 'instance.json'), 'utf8'),
+    ) as { handle: { process: { pid: number } } };
     return record.handle.process.pid;
   };
 
-  it('boots with its address, name, key, user data, and reaches the outside through NAT', async () => {
-    const stopOutside = await cloud.serveOutside('hello from outside');
-    const { instance, taskId } = await cloud.create('Web Server', { sshKeys: [readFileSync(join(keys, 'id.pub'), 'utf8').trim()], userData });
-    expect(instance.state).toBe('building');
-    const viewer = cloud.settled(taskId).then(() => cloud.console(instance.id));
-    const task = await cloud.settled(taskId);
-    expect(task.steps.map((s) => s.state)).toEqual(task.steps.map(() => 'succeeded'));
-    const running = await cloud.instance(instance.id);
-    expect(running).toMatchObject({ state: 'running', vmm: 'qemu', ports: [{ address: expect.stringMatching(/^10\.10\.0\./) }] });
+  it(
+    'boots with its address, name, key, user data, and reaches the outside through NAT',
+    async () => {
+      const stopOutside = await cloud.serveOutside('hello from outside');
+      const { instance, taskId } = await cloud.create('Web Server', {
+        sshKeys: [readFileSync(join(keys, 'id.pub'), 'utf8').trim()],
+        userData,
+      });
+      expect(instance.state).toBe('building');
+      const viewer = cloud.settled(taskId).then(() => cloud.console(instance.id));
+      const task = await cloud.settled(taskId);
+      expect(task.steps.map((s) => s.state)).toEqual(task.steps.map(() => 'succeeded'));
+      const running = await cloud.instance(instance.id);
+      expect(running).toMatchObject({
+        state: 'running',
+        vmm: 'qemu',
+        ports: [{ address: expect.stringMatching(/^10\.10\.0\./) }],
+      });
 
-    const screen = await viewer;
-    const address = running.ports[0]?.address ?? '';
-    await screen.until(/@@ user-data says hello/);
-    await screen.until(/@@ outside: hello from outside/);
-    await screen.until(new RegExp(`@@ ready web-server ${address.replaceAll('.', '\\.')}`));
-    await stopOutside();
+      const screen = await viewer;
+      const address = running.ports[0]?.address ?? '';
+      await screen.until(/@@ user-data says hello/);
+      await screen.until(/@@ outside: hello from outside/);
+      await screen.until(new RegExp(`@@ ready web-server ${address.replaceAll('.', '\\.')}`));
+      await stopOutside();
 
-    screen.type('\nhostname; ip route\n');
-    await screen.until(/default via 10\.10\.0\.1/);
-    screen.close();
+      screen.type('\nhostname; ip route\n');
+      await screen.until(/default via 10\.10\.0\.1/);
+      screen.close();
 
-    const network = networkNetns(hostHash(hostIdOf(running)), running.ports[0]?.networkId ?? '');
-    const greeting = await eventually('ssh into the guest', () => {
-      try {
-        return sh('ip', 'netns', 'exec', network, 'ssh', '-i', join(keys, 'id'), '-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null', '-o', 'ConnectTimeout=5', '-o', 'BatchMode=yes', '-o', 'LogLevel=ERROR', `root@${address}`, 'hostname');
-      } catch {
-        return false;
-      }
-    });
-    expect(greeting.trim()).toBe('web-server');
-  }, 3 * minutes);
+      const network = networkNetns(hostHash(hostIdOf(running)), running.ports[0]?.networkId ?? '');
+      const greeting = await eventually('ssh into the guest', () => {
+        try {
+          return sh(
+            'ip',
+            'netns',
+            'exec',
+            network,
+            'ssh',
+            '-i',
+            join(keys, 'id'),
+            '-o',
+            'StrictHostKeyChecking=no',
+            '-o',
+            'UserKnownHostsFile=/dev/null',
+            '-o',
+            'ConnectTimeout=5',
+            '-o',
+            'BatchMode=yes',
+            '-o',
+            'LogLevel=ERROR',
+            `root@${address}`,
+            'hostname',
+          );
+        } catch {
+          return false;
+        }
+      });
+      expect(greeting.trim()).toBe('web-server');
+    },
+    3 * minutes,
+  );
 
-  it('places the next instance on the other host', async () => {
-    const { instance, taskId } = await cloud.create('second');
-    await cloud.settled(taskId);
-    const [first, second] = [await cloud.instance('Web Server'), await cloud.instance(instance.id)];
-    expect(second.host?.name).not.toBe(first.host?.name);
-    expect(second.ports[0]?.address).not.toBe(first.ports[0]?.address);
-  }, 2 * minutes);
+  it(
+    'places the next instance on the other host',
+    async () => {
+      const { instance, taskId } = await cloud.create('second');
+      await cloud.settled(taskId);
+      const [first, second] = [await cloud.instance('Web Server'), await cloud.instance(instance.id)];
+      expect(second.host?.name).not.toBe(first.host?.name);
+      expect(second.ports[0]?.address).not.toBe(first.ports[0]?.address);
+    },
+    2 * minutes,
+  );
 
-  it('stops with the power button, starts again, and reboots', async () => {
-    const before = await cloud.instance('second');
-    const screen = await cloud.console('second');
-    await screen.until(/@@ ready second/);
-    const stop = await cloud.api.ok<{ taskId: string }>('POST', '/instances/second/actions/stop?project=default', {});
-    await cloud.settled(stop.taskId);
-    expect(await cloud.instance('second')).toMatchObject({ state: 'stopped', stateReason: 'stopped on request' });
+  it(
+    'stops with the power button, starts again, and reboots',
+    async () => {
+      const before = await cloud.instance('second');
+      const screen = await cloud.console('second');
+      await screen.until(/@@ ready second/);
+      const stop = await cloud.api.ok<{ taskId: string }>('POST', '/instances/second/actions/stop?project=default', {});
+      await cloud.settled(stop.taskId);
+      expect(await cloud.instance('second')).toMatchObject({ state: 'stopped', stateReason: 'stopped on request' });
 
-    const again = await cloud.api.call('POST', '/instances/second/actions/stop?project=default', {});
-    expect(again).toMatchObject({ status: 409, body: { code: 'instance_stopped', state: 'stopped' } });
+      const again = await cloud.api.call('POST', '/instances/second/actions/stop?project=default', {});
+      expect(again).toMatchObject({ status: 409, body: { code: 'instance_stopped', state: 'stopped' } });
 
-    const start = await cloud.api.ok<{ taskId: string }>('POST', '/instances/second/actions/start?project=default');
-    await cloud.settled(start.taskId);
-    const after = await cloud.instance('second');
-    expect(after).toMatchObject({ state: 'running', host: before.host, ports: before.ports });
-    expect(after.startedAt).not.toBe(before.startedAt);
+      const start = await cloud.api.ok<{ taskId: string }>('POST', '/instances/second/actions/start?project=default');
+      await cloud.settled(start.taskId);
+      const after = await cloud.instance('second');
+      expect(after).toMatchObject({ state: 'running', host: before.host, ports: before.ports });
+      expect(after.startedAt).not.toBe(before.startedAt);
 
-    const reboot = await cloud.api.ok<{ taskId: string }>('POST', '/instances/second/actions/reboot?project=default', { force: true });
-    await cloud.settled(reboot.taskId);
-    expect((await cloud.instance('second')).state).toBe('running');
-    screen.close();
-  }, 3 * minutes);
+      const reboot = await cloud.api.ok<{ taskId: string }>(
+        'POST',
+        '/instances/second/actions/reboot?project=default',
+        { force: true },
+      );
+      await cloud.settled(reboot.taskId);
+      expect((await cloud.instance('second')).state).toBe('running');
+      screen.close();
+    },
+    3 * minutes,
+  );
 
-  it('leaves guests alone when an agent dies or its host goes silent', async () => {
-    const instance = await cloud.instance('second');
-    const host = instance.host?.name ?? '';
-    const pid = vmmPid(instance);
-    const ticksBefore = readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[21];
+  it(
+    'leaves guests alone when an agent dies or its host goes silent',
+    async () => {
+      const instance = await cloud.instance('second');
+      const host = instance.host?.name ?? '';
+      const pid = vmmPid(instance);
+      const ticksBefore = readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[21];
 
-    cloud.host(host).signal('SIGSTOP');
-    await cloud.hostState(host, 'unknown');
-    await eventually('the instance unknown', async () => (await cloud.instance('second')).state === 'unknown');
-    cloud.host(host).signal('SIGCONT');
-    await cloud.hostState(host, 'ready');
-    await eventually('the instance running again', async () => (await cloud.instance('second')).state === 'running');
+      cloud.host(host).signal('SIGSTOP');
+      await cloud.hostState(host, 'unknown');
+      await eventually('the instance unknown', async () => (await cloud.instance('second')).state === 'unknown');
+      cloud.host(host).signal('SIGCONT');
+      await cloud.hostState(host, 'ready');
+      await eventually('the instance running again', async () => (await cloud.instance('second')).state === 'running');
 
-    await cloud.host(host).end('SIGKILL');
-    await cloud.host(host).start();
-    await cloud.hostState(host, 'ready');
-    expect(readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[21]).toBe(ticksBefore);
-    expect(vmmPid(await cloud.instance('second'))).toBe(pid);
-    const screen = await cloud.console('second');
-    await screen.ask('echo still $((40 + 2)) here', /still 42 here/);
-    screen.close();
-  }, 3 * minutes);
+      await cloud.host(host).end('SIGKILL');
+      await cloud.host(host).start();
+      await cloud.hostState(host, 'ready');
+      expect(readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[21]).toBe(ticksBefore);
+      expect(vmmPid(await cloud.instance('second'))).toBe(pid);
+      const screen = await cloud.console('second');
+      await screen.ask('echo still $((40 + 2)) here', /still 42 here/);
+      screen.close();
+    },
+    3 * minutes,
+  );
 
-  it('shows a guest that powers itself off as stopped', async () => {
-    const screen = await cloud.console('second');
-    screen.type('\npoweroff -f\n');
-    await eventually('the instance stopped', async () => (await cloud.instance('second')).state === 'stopped', 60_000);
-    expect(await cloud.instance('second')).toMatchObject({ stateReason: 'powered off by its guest' });
-    screen.close();
-  }, 2 * minutes);
+  it(
+    'shows a guest that powers itself off as stopped',
+    async () => {
+      const screen = await cloud.console('second');
+      screen.type('\npoweroff -f\n');
+      await eventually(
+        'the instance stopped',
+        async () => (await cloud.instance('second')).state === 'stopped',
+        60_000,
+      );
+      expect(await cloud.instance('second')).toMatchObject({ stateReason: 'powered off by its guest' });
+      screen.close();
+    },
+    2 * minutes,
+  );
 
-  it('shows a VMM that is killed by hand as an error, and deletes it all the same', async () => {
-    const start = await cloud.api.ok<{ taskId: string }>('POST', '/instances/second/actions/start?project=default');
-    await cloud.settled(start.taskId);
-    process.kill(vmmPid(await cloud.instance('second')), 'SIGKILL');
-    await eventually('the instance in error', async () => (await cloud.instance('second')).state === 'error');
-    const gone = await cloud.api.ok<{ taskId: string }>('DELETE', '/instances/second?project=default');
-    await cloud.settled(gone.taskId);
-    expect((await cloud.api.call('GET', '/instances/second?project=default')).status).toBe(404);
-  }, 2 * minutes);
+  it(
+    'shows a VMM that is killed by hand as an error, and deletes it all the same',
+    async () => {
+      const start = await cloud.api.ok<{ taskId: string }>('POST', '/instances/second/actions/start?project=default');
+      await cloud.settled(start.taskId);
+      process.kill(vmmPid(await cloud.instance('second')), 'SIGKILL');
+      await eventually('the instance in error', async () => (await cloud.instance('second')).state === 'error');
+      const gone = await cloud.api.ok<{ taskId: string }>('DELETE', '/instances/second?project=default');
+      await cloud.settled(gone.taskId);
+      expect((await cloud.api.call('GET', '/instances/second?project=default')).status).toBe(404);
+    },
+    2 * minutes,
+  );
 
-  it('ends running or with nothing left when management is killed in the middle of a create', async () => {
-    const { instance, taskId } = await cloud.create('survivor');
-    await eventually('the create under way', async () => (await cloud.api.ok<{ state: string }>('GET', `/tasks/${taskId}`)).state === 'running');
-    await cloud.management.end('SIGKILL');
-    await cloud.management.start();
-    await cloud.login();
-    await cloud.settled(taskId);
-    expect((await cloud.instance(instance.id)).state).toBe('running');
-  }, 3 * minutes);
+  it(
+    'ends running or with nothing left when management is killed in the middle of a create',
+    async () => {
+      const { instance, taskId } = await cloud.create('survivor');
+      await eventually(
+        'the create under way',
+        async () => (await cloud.api.ok<{ state: string }>('GET', `/tasks/${taskId}`)).state === 'running',
+      );
+      await cloud.management.end('SIGKILL');
+      await cloud.management.start();
+      await cloud.login();
+      await cloud.settled(taskId);
+      expect((await cloud.instance(instance.id)).state).toBe('running');
+    },
+    3 * minutes,
+  );
 
-  it('takes a delete in any state: it preempts a running create', async () => {
-    const { instance, taskId } = await cloud.create('short-lived');
-    const gone = await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${instance.id}`);
-    await cloud.settled(gone.taskId);
-    expect(['cancelled', 'succeeded']).toContain((await cloud.api.ok<{ state: string }>('GET', `/tasks/${taskId}`)).state);
-    expect((await cloud.api.call('GET', `/instances/${instance.id}`)).status).toBe(404);
-  }, 2 * minutes);
+  it(
+    'takes a delete in any state: it preempts a running create',
+    async () => {
+      const { instance, taskId } = await cloud.create('short-lived');
+      const gone = await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${instance.id}`);
+      await cloud.settled(gone.taskId);
+      expect(['cancelled', 'succeeded']).toContain(
+        (await cloud.api.ok<{ state: string }>('GET', `/tasks/${taskId}`)).state,
+      );
+      expect((await cloud.api.call('GET', `/instances/${instance.id}`)).status).toBe(404);
+    },
+    2 * minutes,
+  );
 
-  it('works from the command line as written', async () => {
-    const config = join(keys, 'config.yaml');
-    const vcctl = (...args: string[]): string => execFileSync(process.execPath, ['dist/src/vcctl.js', ...args], { encoding: 'utf8', env: { ...process.env, VCCTL_CONFIG: config }, timeout: 120_000 });
-    const { rootFingerprint } = JSON.parse(readFileSync(join(cloud.directory, 'management', 'state', 'management', 'tls', 'server.json'), 'utf8')) as { rootFingerprint: string };
-    execFileSync(process.execPath, ['dist/src/vcctl.js', 'login', cloud.api.url, '--fingerprint', rootFingerprint, '--user', 'admin', '--password-stdin'], { input: cloud.adminPassword, env: { ...process.env, VCCTL_CONFIG: config } });
-    vcctl('flavor', 'create', 'small', '--vcpus', '1', '--memory', '192MiB');
-    vcctl('network', 'create', 'n2', '--subnet', '10.10.0.0/24');
-    const steps = vcctl('instance', 'create', 'web', '--flavor', 'small', '--image', 'linux', '--network', 'n2', '--key', join(keys, 'id.pub'), '--wait');
-    expect(steps).toMatch(/Claim a host/);
-    expect(steps).toMatch(/running/);
-    expect(vcctl('instance', 'list')).toMatch(/web\s+.*running/);
-    expect(JSON.parse(vcctl('instance', 'show', 'web', '-o', 'json'))).toMatchObject({ state: 'running', ports: [{ network: 'n2' }] });
-    expect(vcctl('task', 'list')).toMatch(/compute\.create-instance/);
-    vcctl('instance', 'delete', 'web', '--yes', '--wait');
-    expect(() => vcctl('instance', 'show', 'web')).toThrow(/not_found/);
-  }, 3 * minutes);
+  it(
+    'works from the command line as written',
+    async () => {
+      const config = join(keys, 'config.yaml');
+      const vcctl = (...args: string[]): string =>
+        execFileSync(process.execPath, ['dist/src/vcctl.js', ...args], {
+          encoding: 'utf8',
+          env: { ...process.env, VCCTL_CONFIG: config },
+          timeout: 120_000,
+        });
+      const { rootFingerprint } = JSON.parse(
+        readFileSync(join(cloud.directory, 'management', 'state', 'management', 'tls', 'server.json'), 'utf8'),
+      ) as { rootFingerprint: string };
+      execFileSync(
+        process.execPath,
+        [
+          'dist/src/vcctl.js',
+          'login',
+          cloud.api.url,
+          '--fingerprint',
+          rootFingerprint,
+          '--user',
+          'admin',
+          '--password-stdin',
+        ],
+        { input: cloud.adminPassword, env: { ...process.env, VCCTL_CONFIG: config } },
+      );
+      vcctl('flavor', 'create', 'small', '--vcpus', '1', '--memory', '192MiB');
+      vcctl('network', 'create', 'n2', '--subnet', '10.10.0.0/24');
+      const steps = vcctl(
+        'instance',
+        'create',
+        'web',
+        '--flavor',
+        'small',
+        '--image',
+        'linux',
+        '--network',
+        'n2',
+        '--key',
+        join(keys, 'id.pub'),
+        '--wait',
+      );
+      expect(steps).toMatch(/Claim a host/);
+      expect(steps).toMatch(/running/);
+      expect(vcctl('instance', 'list')).toMatch(/web\s+.*running/);
+      expect(JSON.parse(vcctl('instance', 'show', 'web', '-o', 'json'))).toMatchObject({
+        state: 'running',
+        ports: [{ network: 'n2' }],
+      });
+      expect(vcctl('task', 'list')).toMatch(/compute\.create-instance/);
+      vcctl('instance', 'delete', 'web', '--yes', '--wait');
+      expect(() => vcctl('instance', 'show', 'web')).toThrow(/not_found/);
+    },
+    3 * minutes,
+  );
 
-  it('leaves nothing behind', async () => {
-    const { items } = await cloud.api.ok<{ items: Instance[] }>('GET', '/instances');
-    for (const instance of items) await cloud.settled((await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${instance.id}`)).taskId);
-    expect(cloud.leftovers()).toEqual([]);
-    const { items: hosts } = await cloud.api.ok<{ items: { capacity: { vcpusUsed: number; instances: number } }[] }>('GET', '/hosts');
-    for (const host of hosts) expect(host.capacity).toMatchObject({ vcpusUsed: 0, instances: 0 });
-    const { items: networks } = await cloud.api.ok<{ items: { addresses: { used: number } }[] }>('GET', '/networks');
-    for (const network of networks) expect(network.addresses.used).toBe(0);
-    writeFileSync(join(keys, 'done'), '');
-  }, 2 * minutes);
+  it(
+    'leaves nothing behind',
+    async () => {
+      const { items } = await cloud.api.ok<{ items: Instance[] }>('GET', '/instances');
+      for (const instance of items)
+        await cloud.settled((await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${instance.id}`)).taskId);
+      expect(cloud.leftovers()).toEqual([]);
+      const { items: hosts } = await cloud.api.ok<{ items: { capacity: { vcpusUsed: number; instances: number } }[] }>(
+        'GET',
+        '/hosts',
+      );
+      for (const host of hosts) expect(host.capacity).toMatchObject({ vcpusUsed: 0, instances: 0 });
+      const { items: networks } = await cloud.api.ok<{ items: { addresses: { used: number } }[] }>('GET', '/networks');
+      for (const network of networks) expect(network.addresses.used).toBe(0);
+      writeFileSync(join(keys, 'done'), '');
+    },
+    2 * minutes,
+  );
 });

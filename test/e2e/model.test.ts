@@ -7,7 +7,10 @@ import { SimulatedCloud } from '../model/simulated-cloud';
 
 const minutes = 60_000;
 const given = process.env['VC_STACK_TEST_MODEL_SEED'];
-/** Fixed ones, so that a change is seen against what held before, and a new one each time. One alone: VC_STACK_TEST_MODEL_SEED. */
+/**
+ * Fixed ones, so that a change is seen against what held before, and a new one each time. One alone:
+ * VC_STACK_TEST_MODEL_SEED.
+ */
 const seeds = given === undefined ? [101, 202, Math.floor(Math.random() * 2 ** 31)] : [Number(given)];
 /** Sequences per seed. */
 const runs = Number(process.env['VC_STACK_TEST_MODEL_RUNS'] ?? 1);
@@ -48,10 +51,14 @@ describe('a cloud under whatever comes', () => {
     expect({ gaps: follower.resets, violations: model.violations }).toEqual({ gaps: 0, violations: [] });
   };
 
-  it.each(seeds)('keeps every promise; VC_STACK_TEST_MODEL_SEED=%d', async (seed) => {
-    console.log(`model: seed ${seed}, ${runs} sequence(s)`);
-    const sequences = fc.array(commands, { minLength: 25, maxLength: 40, size: 'max' });
-    // A failing sequence is printed as it is: to find a shorter one would play hundreds.
-    await fc.assert(fc.asyncProperty(sequences, play), { seed, numRuns: runs, endOnFailure: true, verbose: 1 });
-  }, runs * 4 * minutes);
+  it.each(seeds)(
+    'keeps every promise; VC_STACK_TEST_MODEL_SEED=%d',
+    async (seed) => {
+      console.log(`model: seed ${seed}, ${runs} sequence(s)`);
+      const sequences = fc.array(commands, { minLength: 25, maxLength: 40, size: 'max' });
+      // A failing sequence is printed as it is: to find a shorter one would play hundreds.
+      await fc.assert(fc.asyncProperty(sequences, play), { seed, numRuns: runs, endOnFailure: true, verbose: 1 });
+    },
+    runs * 4 * minutes,
+  );
 });

@@ -24,18 +24,38 @@ describe.each([
     readers.push(opened);
     return opened;
   };
-  const rows = <T extends object>(sql: string, params: unknown[] = []): Promise<T[]> => cloud.db.database.query<T>(sql, params);
+  const rows = <T extends object>(sql: string, params: unknown[] = []): Promise<T[]> =>
+    cloud.db.database.query<T>(sql, params);
   const create = (at: ManagementProcess, name: string, key = `key-${name}`) =>
-    at.api.call<{ instance: Instance; taskId: string; code?: string }>('POST', '/instances?project=default', { name, flavor: 'tiny', image: 'raw', networks: [{ network: 'n1' }] }, { 'idempotency-key': key });
+    at.api.call<{ instance: Instance; taskId: string; code?: string }>(
+      'POST',
+      '/instances?project=default',
+      { name, flavor: 'tiny', image: 'raw', networks: [{ network: 'n1' }] },
+      { 'idempotency-key': key },
+    );
   const tasksOver = (taskIds: string[]) =>
-    eventually('all tasks to be over', async () => {
-      const found = await rows<{ state: string; n: string }>(`SELECT state, count(*) AS n FROM task WHERE id = ANY($1::uuid[]) GROUP BY state`, [taskIds]);
-      const ended = found.filter((r) => ['succeeded', 'failed', 'cancelled', 'stuck'].includes(r.state));
-      return ended.reduce((sum, r) => sum + Number(r.n), 0) === taskIds.length && Object.fromEntries(ended.map((r) => [r.state, Number(r.n)]));
-    }, 60_000);
+    eventually(
+      'all tasks to be over',
+      async () => {
+        const found = await rows<{ state: string; n: string }>(
+          `SELECT state, count(*) AS n FROM task WHERE id = ANY($1::uuid[]) GROUP BY state`,
+          [taskIds],
+        );
+        const ended = found.filter((r) => ['succeeded', 'failed', 'cancelled', 'stuck'].includes(r.state));
+        return (
+          ended.reduce((sum, r) => sum + Number(r.n), 0) === taskIds.length &&
+          Object.fromEntries(ended.map((r) => [r.state, Number(r.n)]))
+        );
+      },
+      60_000,
+    );
 
   beforeAll(async () => {
-    cloud = await SeveralManagement.start({ redis, hosts, env: { VC_STACK_MODULES__HOST__SILENT_AFTER_MS: '5000', VC_STACK_MODULES__HOST__CPU_OVERCOMMIT: '16' } });
+    cloud = await SeveralManagement.start({
+      redis,
+      hosts,
+      env: { VC_STACK_MODULES__HOST__SILENT_AFTER_MS: '5000', VC_STACK_MODULES__HOST__CPU_OVERCOMMIT: '16' },
+    });
   }, 120_000);
 
   afterAll(async () => {
@@ -49,7 +69,9 @@ describe.each([
     images = (await a.api.ok<{ id: string }>('POST', '/images?project=default', { name: 'raw', format: 'raw' })).id;
     await b.api.ok('PUT', `/images/${images}/content`, imageBytes);
     const { certificate, key, root } = cloud.hostIdentity();
-    const dispatcher = new Agent({ connect: { cert: certificate, key, ca: root, checkServerIdentity: () => undefined } });
+    const dispatcher = new Agent({
+      connect: { cert: certificate, key, ca: root, checkServerIdentity: () => undefined },
+    });
     for (const { nodePort } of cloud.processes) {
       const answer = await request(`https://127.0.0.1:${nodePort}/node/images/${images}/content`, { dispatcher });
       expect(answer.statusCode).toBe(200);
@@ -57,7 +79,13 @@ describe.each([
     }
     await dispatcher.destroy();
     await c.api.ok('POST', '/flavors', { name: 'tiny', vcpus: 1, memoryBytes: 64 * 2 ** 20 });
-    const network = (at: ManagementProcess) => at.api.call('POST', '/networks?project=default', { name: 'n1', subnet: '10.64.0.0/12' }, { 'idempotency-key': 'the-network' });
+    const network = (at: ManagementProcess) =>
+      at.api.call(
+        'POST',
+        '/networks?project=default',
+        { name: 'n1', subnet: '10.64.0.0/12' },
+        { 'idempotency-key': 'the-network' },
+      );
     const answers = await Promise.all([a, b, c].map(network));
     expect(answers.map((x) => x.status)).toEqual([201, 201, 201]);
     expect(new Set(answers.map((x) => JSON.stringify(x.body))).size).toBe(1);
@@ -95,35 +123,56 @@ describe.each([
     const clients = await Promise.all(cloud.processes.flatMap((m) => [follow(m.sse()), follow(m.socket())]));
     const made: string[] = [];
     for (let i = 0; i < 15; i += 1) {
-      made.push((await cloud.at(i % 3).api.ok<{ id: string }>('POST', '/networks?project=default', { name: `e${i}`, subnet: `10.100.${i}.0/24` })).id);
+      made.push(
+        (
+          await cloud
+            .at(i % 3)
+            .api.ok<{ id: string }>('POST', '/networks?project=default', { name: `e${i}`, subnet: `10.100.${i}.0/24` })
+        ).id,
+      );
     }
     for (const client of clients) {
       const seen = () => client.events.filter((e) => e.type === 'network.created').map((e) => e.subject.id);
       await eventually('all events', () => seen().length >= made.length);
       expect(seen()).toEqual(made);
-      expect(client.events.map((e) => e.seq)).toEqual([...new Set(client.events.map((e) => e.seq))].sort((x, y) => x - y));
+      expect(client.events.map((e) => e.seq)).toEqual(
+        [...new Set(client.events.map((e) => e.seq))].sort((x, y) => x - y),
+      );
     }
   }, 60_000);
 
-  it('tells a user without any project of what is everyone\'s, and of nothing else', async () => {
+  it("tells a user without any project of what is everyone's, and of nothing else", async () => {
     const [here, there] = [cloud.at(0).api, cloud.at(1)];
     await here.ok('POST', '/users', { name: 'onlooker', password: 'looks and does not touch' });
     const onlooker = new ManagementProcess(there.process, there.port, there.nodePort);
     await onlooker.api.login('onlooker', 'looks and does not touch');
     const [admin, outside] = [await follow(there.sse()), await follow(onlooker.sse())];
-    const key = await here.ok<{ id: string }>('POST', '/ssh-keys?project=default', { name: 'laptop', publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMxRvQ3hM1mTIE0fmgm6S0P1qZ0l2xN7tyqjZ0zWl2bD' });
-    const flavor = await here.ok<{ id: string }>('POST', '/flavors', { name: 'passing', vcpus: 1, memoryBytes: 64 * 1024 * 1024 });
+    const key = await here.ok<{ id: string }>('POST', '/ssh-keys?project=default', {
+      name: 'laptop',
+      publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMxRvQ3hM1mTIE0fmgm6S0P1qZ0l2xN7tyqjZ0zWl2bD',
+    });
+    const flavor = await here.ok<{ id: string }>('POST', '/flavors', {
+      name: 'passing',
+      vcpus: 1,
+      memoryBytes: 64 * 1024 * 1024,
+    });
     await here.ok('DELETE', `/ssh-keys/${key.id}`);
     await here.ok('DELETE', `/flavors/${flavor.id}`);
-    const told = (reader: EventReader): string[] => reader.events.filter(({ subject }) => [key.id, flavor.id].includes(subject.id)).map(({ type }) => type);
-    await eventually('the last event', () => [admin, outside].every((reader) => told(reader).includes('flavor.deleted')));
+    const told = (reader: EventReader): string[] =>
+      reader.events.filter(({ subject }) => [key.id, flavor.id].includes(subject.id)).map(({ type }) => type);
+    await eventually('the last event', () =>
+      [admin, outside].every((reader) => told(reader).includes('flavor.deleted')),
+    );
     expect(told(admin)).toEqual(['ssh-key.created', 'flavor.created', 'ssh-key.deleted', 'flavor.deleted']);
     expect(told(outside)).toEqual(['flavor.created', 'flavor.deleted']);
   }, 60_000);
 
   it('opens a console with a ticket of another process, once', async () => {
-    const { path } = await cloud.at(0).api.ok<{ path: string }>('POST', '/instances/burst-0/actions/console?project=default');
-    const open = (at: ManagementProcess): WebSocket => new WebSocket(`${at.url.replace('https', 'wss')}${path}`, { rejectUnauthorized: false });
+    const { path } = await cloud
+      .at(0)
+      .api.ok<{ path: string }>('POST', '/instances/burst-0/actions/console?project=default');
+    const open = (at: ManagementProcess): WebSocket =>
+      new WebSocket(`${at.url.replace('https', 'wss')}${path}`, { rejectUnauthorized: false });
     const socket = open(cloud.at(1));
     await once(socket, 'open');
     socket.close();
@@ -134,7 +183,8 @@ describe.each([
 
   it('counts logins over all processes', async () => {
     const statuses: number[] = [];
-    for (let i = 0; i < 12; i += 1) statuses.push((await cloud.at(i % 3).api.call('POST', '/login', { name: 'nobody', password: 'guess' })).status);
+    for (let i = 0; i < 12; i += 1)
+      statuses.push((await cloud.at(i % 3).api.call('POST', '/login', { name: 'nobody', password: 'guess' })).status);
     expect(statuses.filter((s) => s === 401)).toHaveLength(10);
     expect(statuses.slice(10)).toEqual([429, 429]);
   }, 30_000);
@@ -143,12 +193,21 @@ describe.each([
     const [{ seq } = { seq: '0' }] = await rows<{ seq: string }>('SELECT max(seq)::text AS seq FROM outbox');
     process.kill(cloud.hosts.pid, 'SIGSTOP');
     try {
-      await eventually('all instances unknown', async () => (await rows(`SELECT id FROM instance WHERE state = 'unknown'`)).length === burst);
+      await eventually(
+        'all instances unknown',
+        async () => (await rows(`SELECT id FROM instance WHERE state = 'unknown'`)).length === burst,
+      );
     } finally {
       process.kill(cloud.hosts.pid, 'SIGCONT');
     }
-    await eventually('all instances running again', async () => (await rows(`SELECT id FROM instance WHERE state = 'running'`)).length === burst);
-    await eventually('all hosts ready again', async () => (await rows(`SELECT id FROM host WHERE state = 'ready'`)).length === hosts);
+    await eventually(
+      'all instances running again',
+      async () => (await rows(`SELECT id FROM instance WHERE state = 'running'`)).length === burst,
+    );
+    await eventually(
+      'all hosts ready again',
+      async () => (await rows(`SELECT id FROM host WHERE state = 'ready'`)).length === hosts,
+    );
     const told = await rows<{ kind: string; n: string; things: string }>(
       `SELECT subject->>'kind' AS kind, count(*)::text AS n, count(DISTINCT subject->>'id')::text AS things FROM outbox
         WHERE seq > $1 AND data->>'state' = 'unknown' AND subject->>'kind' IN ('host', 'instance') GROUP BY 1 ORDER BY 1`,
@@ -169,10 +228,22 @@ describe.each([
       const name = names[i] ?? '';
       const first = await create(cloud.at(i % 3), name).catch(() => undefined);
       // Whoever got no answer asks again elsewhere, under the same key.
-      const answer = first?.status === 202 ? first : await eventually(`an answer for ${name}`, () => create(cloud.at(1 + (i % 2)), name).then((x) => x.status === 202 && x, () => false as const));
+      const answer =
+        first?.status === 202
+          ? first
+          : await eventually(`an answer for ${name}`, () =>
+              create(cloud.at(1 + (i % 2)), name).then(
+                (x) => x.status === 202 && x,
+                () => false as const,
+              ),
+            );
       taskIds.push(answer.body.taskId);
     });
-    await eventually('the burst under way', async () => (await rows(`SELECT 1 FROM task WHERE state = 'running' AND type = 'compute.create-instance'`)).length > 2);
+    await eventually(
+      'the burst under way',
+      async () =>
+        (await rows(`SELECT 1 FROM task WHERE state = 'running' AND type = 'compute.create-instance'`)).length > 2,
+    );
     await eventually('the first events', () => sse.last > 0 && socket.last > 0);
     await a.process.end('SIGKILL');
     const [{ killed } = { killed: '' }] = await rows<{ killed: string }>('SELECT clock_timestamp()::text AS killed');
@@ -181,15 +252,33 @@ describe.each([
     expect(await tasksOver(taskIds)).toEqual({ succeeded: names.length });
 
     const { items } = await b.api.ok<{ items: Instance[] }>('GET', '/instances?project=default&limit=200');
-    expect(items.filter((i) => i.name.startsWith('k')).map((i) => `${i.name} ${i.state}`).sort()).toEqual(names.map((n) => `${n} running`).sort());
+    expect(
+      items
+        .filter((i) => i.name.startsWith('k'))
+        .map((i) => `${i.name} ${i.state}`)
+        .sort(),
+    ).toEqual(names.map((n) => `${n} running`).sort());
     const all = burst + names.length;
-    expect(await rows('SELECT (SELECT count(*)::int FROM host_claim) AS claims, (SELECT sum(instances)::int FROM host_usage) AS used')).toEqual([{ claims: all, used: all }]);
+    expect(
+      await rows(
+        'SELECT (SELECT count(*)::int FROM host_claim) AS claims, (SELECT sum(instances)::int FROM host_usage) AS used',
+      ),
+    ).toEqual([{ claims: all, used: all }]);
     const journalled = [...cloud.journalled()].filter(([key]) => taskIds.includes(key.split('/')[0] ?? ''));
     expect(journalled.filter(([, where]) => where.size !== 1)).toEqual([]);
     expect(journalled.some(([key]) => key.includes('/run'))).toBe(true);
     expect(journalled.filter(([key]) => key.includes('/undo'))).toEqual([]);
 
-    await eventually('the agents at another process', async () => (await rows(`SELECT id FROM host WHERE last_seen_at > $1::timestamptz + interval '2 seconds' AND state = 'ready'`, [killed])).length === hosts);
+    await eventually(
+      'the agents at another process',
+      async () =>
+        (
+          await rows(
+            `SELECT id FROM host WHERE last_seen_at > $1::timestamptz + interval '2 seconds' AND state = 'ready'`,
+            [killed],
+          )
+        ).length === hosts,
+    );
     expect(sse.open || socket.open).toBe(false);
     const resumed = await Promise.all([follow(b.sse(sse.last)), follow(c.socket(socket.last))]);
     for (const [index, reader] of resumed.entries()) {

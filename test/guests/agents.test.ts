@@ -30,7 +30,10 @@ const fixtures = readdirSync(folder).map((file) => JSON.parse(readFileSync(join(
 /** Not text in any encoding: it must come through as it is. */
 const userData = Buffer.concat([Buffer.from('#!/bin/sh\n'), Buffer.from([0, 255, 128, 13, 10])]);
 
-/** Run by Node inside the guest's namespace: sends the recorded requests as they were, one connection each, and tells the answers in base64. */
+/**
+ * Run by Node inside the guest's namespace: sends the recorded requests as they were, one connection each, and tells
+ * the answers in base64.
+ */
 const replayer = `
 const { request } = require('node:http');
 const send = ({ method, path, headers }) => new Promise((done, fail) => {
@@ -59,14 +62,20 @@ describe('what agents of guests ask', () => {
   afterAll(() => lab?.close());
 
   const replay = async (requests: Recorded[]): Promise<Answer[]> => {
-    const { stdout } = await run('ip', ['netns', 'exec', lab.client.netns, process.execPath, '-e', replayer, JSON.stringify(requests)], { maxBuffer: 16 * 2 ** 20 });
+    const { stdout } = await run(
+      'ip',
+      ['netns', 'exec', lab.client.netns, process.execPath, '-e', replayer, JSON.stringify(requests)],
+      { maxBuffer: 16 * 2 ** 20 },
+    );
     return JSON.parse(stdout) as Answer[];
   };
   /** What the instance is, by the last part of a path: the right answer wherever in whichever tree it is asked for. */
   const right = (path: string): ((answer: Answer) => void) => {
     const text = (wanted: string | RegExp) => (answer: Answer) => {
       expect(answer.type).toMatch(/^text\/plain/);
-      expect(Buffer.from(answer.body, 'base64').toString()).toEqual(typeof wanted === 'string' ? wanted : expect.stringMatching(wanted));
+      expect(Buffer.from(answer.body, 'base64').toString()).toEqual(
+        typeof wanted === 'string' ? wanted : expect.stringMatching(wanted),
+      );
     };
     const json = (wanted: object) => (answer: Answer) => {
       expect(answer.type).toMatch(/^application\/json/);
@@ -76,8 +85,20 @@ describe('what agents of guests ask', () => {
     const port = path.includes(back.mac) ? back : front;
     const parts = path.split('/').filter((part) => part !== '');
     // cloud-init reads keys that are text, tiny-cloud those that are numbered as EC2 has them.
-    const keys = Object.fromEntries(lab.sshKeys.flatMap((key, index) => [[String(index), { 'openssh-key': key }], [`key-${index}`, key]]));
-    if (path.endsWith('/nocloud/meta-data')) return (answer) => expect(parse(Buffer.from(answer.body, 'base64').toString())).toEqual({ 'instance-id': front.instanceId, hostname: lab.hostname, 'local-hostname': lab.hostname, 'public-keys': keys });
+    const keys = Object.fromEntries(
+      lab.sshKeys.flatMap((key, index) => [
+        [String(index), { 'openssh-key': key }],
+        [`key-${index}`, key],
+      ]),
+    );
+    if (path.endsWith('/nocloud/meta-data'))
+      return (answer) =>
+        expect(parse(Buffer.from(answer.body, 'base64').toString())).toEqual({
+          'instance-id': front.instanceId,
+          hostname: lab.hostname,
+          'local-hostname': lab.hostname,
+          'public-keys': keys,
+        });
     switch (parts.at(-1)) {
       case 'user_data':
       case 'user-data':
@@ -85,9 +106,19 @@ describe('what agents of guests ask', () => {
       case 'vendor-data':
         return text('');
       case 'meta_data.json':
-        return json({ uuid: front.instanceId, name: 'Web', hostname: lab.hostname, public_keys: { 'key-0': lab.sshKeys[0], 'key-1': lab.sshKeys[1] } });
+        return json({
+          uuid: front.instanceId,
+          name: 'Web',
+          hostname: lab.hostname,
+          public_keys: { 'key-0': lab.sshKeys[0], 'key-1': lab.sshKeys[1] },
+        });
       case 'network_data.json':
-        return json({ links: [{ ethernet_mac_address: front.mac, mtu: 1450 }, { ethernet_mac_address: back.mac, mtu: 1450 }] });
+        return json({
+          links: [
+            { ethernet_mac_address: front.mac, mtu: 1450 },
+            { ethernet_mac_address: back.mac, mtu: 1450 },
+          ],
+        });
       case 'openssh-key':
         return text(lab.sshKeys[Number(parts.at(-2))] ?? 'no such key');
       case 'public-keys':
@@ -113,18 +144,22 @@ describe('what agents of guests ask', () => {
     }
   };
   /** Of no instance here: nothing is answered rather than something empty. */
-  const absent = /\/(vendor_data2?\.json|public-ipv4|public-hostname|spot|ami-launch-index|instance-identity\/document)$/;
+  const absent =
+    /\/(vendor_data2?\.json|public-ipv4|public-hostname|spot|ami-launch-index|instance-identity\/document)$/;
 
-  it.each(fixtures.map((fixture) => [fixture.agent, fixture.version, fixture] as const))('%s %s gets what it needs', async (_agent, _version, { requests }) => {
-    const answers = await replay(requests);
-    expect(answers).toHaveLength(requests.length);
-    requests.forEach(({ method, path }, index) => {
-      const answer = answers[index];
-      if (!answer) throw new Error('as many answers as requests');
-      const what = `${method} ${path}`;
-      if (absent.test(path)) return expect({ what, status: answer.status }).toEqual({ what, status: 404 });
-      expect({ what, status: answer.status }).toEqual({ what, status: 200 });
-      right(path)(answer);
-    });
-  });
+  it.each(fixtures.map((fixture) => [fixture.agent, fixture.version, fixture] as const))(
+    '%s %s gets what it needs',
+    async (_agent, _version, { requests }) => {
+      const answers = await replay(requests);
+      expect(answers).toHaveLength(requests.length);
+      requests.forEach(({ method, path }, index) => {
+        const answer = answers[index];
+        if (!answer) throw new Error('as many answers as requests');
+        const what = `${method} ${path}`;
+        if (absent.test(path)) return expect({ what, status: answer.status }).toEqual({ what, status: 404 });
+        expect({ what, status: answer.status }).toEqual({ what, status: 200 });
+        right(path)(answer);
+      });
+    },
+  );
 });

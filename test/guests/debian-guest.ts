@@ -8,10 +8,15 @@ const run = promisify(execFile);
 export type Suite = 'bookworm' | 'trixie';
 export type Firmware = 'bios' | 'uefi';
 
-const lastLine = (program: string, ...args: string[]): string => execFileSync(join(repositoryRoot, program), args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim().split('\n').pop() ?? '';
+const lastLine = (program: string, ...args: string[]): string =>
+  execFileSync(join(repositoryRoot, program), args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+    .trim()
+    .split('\n')
+    .pop() ?? '';
 
 /** Path of the suite's disk image, made when it is not in the cache. */
-export const debianImage = (suite: Suite): string => lastLine('bin/debian-image', suite, join(repositoryRoot, '.cache'));
+export const debianImage = (suite: Suite): string =>
+  lastLine('bin/debian-image', suite, join(repositoryRoot, '.cache'));
 
 /** Path of a QEMU whose software emulation runs current kernels. */
 export const soundQemu = (): string => lastLine('test/guests/get-qemu', join(repositoryRoot, '.cache'));
@@ -26,8 +31,18 @@ export class DebianGuest {
 
   /** Standard output of the command in the guest's shell. Throws when it fails, or ssh does. */
   async sh(command: string, timeoutMs = 60_000): Promise<string> {
-    const options = ['BatchMode=yes', 'StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR', 'ConnectTimeout=15'].flatMap((option) => ['-o', option]);
-    const { stdout } = await run('ip', ['netns', 'exec', this.netns, 'ssh', '-i', this.key, ...options, `debian@${this.address}`, command], { timeout: timeoutMs, encoding: 'utf8' });
+    const options = [
+      'BatchMode=yes',
+      'StrictHostKeyChecking=no',
+      'UserKnownHostsFile=/dev/null',
+      'LogLevel=ERROR',
+      'ConnectTimeout=15',
+    ].flatMap((option) => ['-o', option]);
+    const { stdout } = await run(
+      'ip',
+      ['netns', 'exec', this.netns, 'ssh', '-i', this.key, ...options, `debian@${this.address}`, command],
+      { timeout: timeoutMs, encoding: 'utf8' },
+    );
     return stdout.trim();
   }
 
@@ -38,7 +53,8 @@ export class DebianGuest {
       try {
         return parseFacts(await this.sh(`sudo sh -c '${questions}'`, Math.max(1000, end - Date.now())));
       } catch (error) {
-        if (Date.now() > end) throw new Error(`no ssh to ${this.address} within ${timeoutMs / 1000} s: ${(error as Error).message}`);
+        if (Date.now() > end)
+          throw new Error(`no ssh to ${this.address} within ${timeoutMs / 1000} s: ${(error as Error).message}`);
       }
     }
   }
@@ -83,7 +99,17 @@ interface Link {
 }
 
 const parseFacts = (text: string): GuestFacts => {
-  const [result = '{}', hostname = '', instanceId = '', firmware = '', size = '', bootId = '', addresses = '[]', routes = '[]', ...runs] = text.split('\n');
+  const [
+    result = '{}',
+    hostname = '',
+    instanceId = '',
+    firmware = '',
+    size = '',
+    bootId = '',
+    addresses = '[]',
+    routes = '[]',
+    ...runs
+  ] = text.split('\n');
   const links = (JSON.parse(addresses) as Link[]).filter((link) => link.link_type === 'ether');
   return {
     cloudInit: (JSON.parse(result) as { v1: GuestFacts['cloudInit'] }).v1,
@@ -92,7 +118,12 @@ const parseFacts = (text: string): GuestFacts => {
     firmware: firmware === 'uefi' ? 'uefi' : 'bios',
     rootBytes: Number(size),
     bootId,
-    addresses: Object.fromEntries(links.map((link) => [link.address, link.addr_info.filter((a) => a.scope === 'global').map((a) => `${a.local}/${a.prefixlen}`)])),
+    addresses: Object.fromEntries(
+      links.map((link) => [
+        link.address,
+        link.addr_info.filter((a) => a.scope === 'global').map((a) => `${a.local}/${a.prefixlen}`),
+      ]),
+    ),
     mtu: Object.fromEntries(links.map((link) => [link.address, link.mtu])),
     defaultRoutes: (JSON.parse(routes) as { gateway: string }[]).map(({ gateway }) => gateway),
     runs,

@@ -1,6 +1,7 @@
 /**
- * Preloaded into a process (`node --require`): its wall clock, and only that, is off by the milliseconds in the file named by VC_STACK_TEST_CLOCK_FILE.
- * SIGUSR2 has the file read again; then `<file>.seen` holds what it said. Timers and `performance.now()` go on as before, as on a real step.
+ * Preloaded into a process (`node --require`): its wall clock, and only that, is off by the milliseconds in the file
+ * named by VC_STACK_TEST_CLOCK_FILE. SIGUSR2 has the file read again; then `<file>.seen` holds what it said. Timers and
+ * `performance.now()` go on as before, as on a real step.
  */
 const { readFileSync, writeFileSync } = require('node:fs');
 

@@ -1,8 +1,8 @@
 import type { SeenEvent } from './event-follower';
 
 /**
- * What a user may see one after the other. Read: whatever happens to processes, hosts and clocks, an instance goes only along these edges.
- * A verb that fails or is cancelled gives its instance the state back that its host last reported.
+ * What a user may see one after the other. Read: whatever happens to processes, hosts and clocks, an instance goes only
+ * along these edges. A verb that fails or is cancelled gives its instance the state back that its host last reported.
  */
 const instanceEdges: Record<string, readonly string[]> = {
   building: ['running', 'deleting', 'error', 'stopped'],
@@ -65,7 +65,16 @@ export class CloudModel {
   created(instance: { id: string; name: string }, taskId: string): void {
     const known = this.instances.get(instance.id);
     if (known) Object.assign(known, { name: instance.name, createTask: taskId });
-    else this.instances.set(instance.id, { ...instance, createTask: taskId, deletes: [], state: 'building', states: ['building'], ran: false, gone: false });
+    else
+      this.instances.set(instance.id, {
+        ...instance,
+        createTask: taskId,
+        deletes: [],
+        state: 'building',
+        states: ['building'],
+        ran: false,
+        gone: false,
+      });
     this.task(taskId, 'compute.create-instance', instance.id);
   }
 
@@ -86,7 +95,8 @@ export class CloudModel {
   sawTaskState(id: string, state: string, error: unknown): void {
     const task = this.tasks.get(id);
     if (!task) return;
-    if (finalStates.includes(task.state) && task.state !== state) this.violations.push(`task ${task.type} ${id} was ${task.state} and is ${state} now`);
+    if (finalStates.includes(task.state) && task.state !== state)
+      this.violations.push(`task ${task.type} ${id} was ${task.state} and is ${state} now`);
     if (finalStates.includes(state)) task.state = state;
     if (error) task.explained = true;
   }
@@ -123,7 +133,20 @@ export class CloudModel {
 
   private sawInstance({ type, subject, data }: SeenEvent): void {
     let instance = this.instances.get(subject.id);
-    if (!instance) this.instances.set(subject.id, (instance = { id: subject.id, name: data.name ?? '', createTask: data.taskId ?? '', deletes: [], state: 'building', states: ['building'], ran: false, gone: false }));
+    if (!instance)
+      this.instances.set(
+        subject.id,
+        (instance = {
+          id: subject.id,
+          name: data.name ?? '',
+          createTask: data.taskId ?? '',
+          deletes: [],
+          state: 'building',
+          states: ['building'],
+          ran: false,
+          gone: false,
+        }),
+      );
     const story = `instance ${instance.name} ${instance.id} (${instance.states.join(' > ')})`;
     if (instance.gone) {
       this.violations.push(`${story} was gone, and then came ${type}: ${data.state}`);
@@ -136,7 +159,8 @@ export class CloudModel {
     }
     if (data.state === 'running') instance.ran = true;
     if (data.state === instance.state) return;
-    if (!(instanceEdges[instance.state] ?? []).includes(data.state)) this.violations.push(`${story} became ${data.state}`);
+    if (!(instanceEdges[instance.state] ?? []).includes(data.state))
+      this.violations.push(`${story} became ${data.state}`);
     instance.state = data.state;
     instance.states.push(data.state);
   }
@@ -147,11 +171,15 @@ export class CloudModel {
     if (data.error) task.explained = true;
     if (data.state === task.state) return;
     // An answer may have told the end before its event came.
-    if (!(taskEdges[task.state] ?? []).includes(data.state) && !this.isEarlier(data.state, task.state)) this.violations.push(`task ${task.type} ${task.id} went from ${task.state} to ${data.state}`);
+    if (!(taskEdges[task.state] ?? []).includes(data.state) && !this.isEarlier(data.state, task.state))
+      this.violations.push(`task ${task.type} ${task.id} went from ${task.state} to ${data.state}`);
     if (!this.isEarlier(data.state, task.state)) task.state = data.state;
   }
 
-  /** REST answers run ahead of the events: then an event tells of a state before the one that is known, never of another end. */
+  /**
+   * REST answers run ahead of the events: then an event tells of a state before the one that is known, never of another
+   * end.
+   */
   private isEarlier(told: string, known: string): boolean {
     return !finalStates.includes(told) && finalStates.includes(known);
   }

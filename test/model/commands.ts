@@ -27,7 +27,13 @@ const refuse = (what: string, answer: Answer<unknown>): never => {
 
 const pick = <T>(from: readonly T[], n: number): T | undefined => from[n % Math.max(1, from.length)];
 
-const takeCreate = (model: CloudModel, what: string, before: { mayBeTaken: boolean; mustBeTaken: boolean }, anyHost: boolean, answer: Answer<Accepted>): void => {
+const takeCreate = (
+  model: CloudModel,
+  what: string,
+  before: { mayBeTaken: boolean; mustBeTaken: boolean },
+  anyHost: boolean,
+  answer: Answer<Accepted>,
+): void => {
   if (answer.status === 202) {
     if (before.mustBeTaken) refuse(`${what} was accepted although the name is taken`, answer);
     model.created(answer.body.instance, answer.body.taskId);
@@ -40,7 +46,10 @@ const takeCreate = (model: CloudModel, what: string, before: { mayBeTaken: boole
 
 const nameBefore = (model: Readonly<CloudModel>, name: string): { mayBeTaken: boolean; mustBeTaken: boolean } => {
   const same = model.named(name);
-  return { mayBeTaken: same.some((i) => !model.certainlyGone(i)), mustBeTaken: same.some((i) => model.certainlyAlive(i)) };
+  return {
+    mayBeTaken: same.some((i) => !model.certainlyGone(i)),
+    mustBeTaken: same.some((i) => model.certainlyAlive(i)),
+  };
 };
 
 class Create extends Step {
@@ -54,7 +63,13 @@ class Create extends Step {
 
   async run(model: CloudModel, cloud: SimulatedCloud): Promise<void> {
     const before = nameBefore(model, this.name);
-    takeCreate(model, this.toString(), before, model.hosts.every((h) => h === 'up'), await cloud.api.call<Accepted>('POST', '/instances?project=default', cloud.body(this.name)));
+    takeCreate(
+      model,
+      this.toString(),
+      before,
+      model.hosts.every((h) => h === 'up'),
+      await cloud.api.call<Accepted>('POST', '/instances?project=default', cloud.body(this.name)),
+    );
   }
 
   toString(): string {
@@ -77,7 +92,8 @@ class Delete extends Step {
     const gone = model.certainlyGone(instance);
     const alive = model.certainlyAlive(instance);
     const answer = await cloud.api.call<Accepted>('DELETE', `/instances/${instance.id}`);
-    if (answer.status === 202 && !gone) return model.accepted(instance.id, answer.body.taskId, 'compute.delete-instance');
+    if (answer.status === 202 && !gone)
+      return model.accepted(instance.id, answer.body.taskId, 'compute.delete-instance');
     if (answer.status === 404 && !alive) return;
     refuse(`${this.toString()} (${instance.name}, ${alive ? 'alive' : gone ? 'gone' : 'in between'})`, answer);
   }
@@ -104,9 +120,18 @@ class PowerVerb extends Step {
     const instance = pick([...model.instances.values()], this.which);
     if (!instance) return;
     const alive = model.certainlyAlive(instance);
-    const answer = await cloud.api.call<Accepted>('POST', `/instances/${instance.id}/actions/${this.verb}`, this.verb === 'start' ? undefined : { force: this.force });
-    if (answer.status === 202 && !model.certainlyGone(instance)) return model.accepted(instance.id, answer.body.taskId, `compute.${this.verb}-instance`);
-    if (answer.status === 409 && ['task_running', 'instance_running', 'instance_stopped', 'instance_has_no_host'].includes(answer.body.code ?? '')) return;
+    const answer = await cloud.api.call<Accepted>(
+      'POST',
+      `/instances/${instance.id}/actions/${this.verb}`,
+      this.verb === 'start' ? undefined : { force: this.force },
+    );
+    if (answer.status === 202 && !model.certainlyGone(instance))
+      return model.accepted(instance.id, answer.body.taskId, `compute.${this.verb}-instance`);
+    if (
+      answer.status === 409 &&
+      ['task_running', 'instance_running', 'instance_stopped', 'instance_has_no_host'].includes(answer.body.code ?? '')
+    )
+      return;
     if (answer.status === 404 && !alive) return;
     refuse(`${this.toString()} (${instance.name})`, answer);
   }
@@ -129,7 +154,10 @@ class Cancel extends Step {
     // The newest first: the others are over for the most part.
     const task = pick([...model.tasks.values()].reverse(), this.which);
     if (!task) return;
-    const answer = await cloud.api.call<{ code?: string; state: string; error: unknown }>('POST', `/tasks/${task.id}/actions/cancel`);
+    const answer = await cloud.api.call<{ code?: string; state: string; error: unknown }>(
+      'POST',
+      `/tasks/${task.id}/actions/cancel`,
+    );
     if (answer.status === 202) return model.sawTaskState(task.id, answer.body.state, answer.body.error);
     if (answer.status === 409 && answer.body.code === 'task_over') return;
     refuse(this.toString(), answer);
@@ -198,7 +226,10 @@ class CreateAcrossAKill extends Step {
 
   async run(model: CloudModel, cloud: SimulatedCloud): Promise<void> {
     const before = nameBefore(model, this.name);
-    const send = (): Promise<Answer<Accepted> | undefined> => cloud.api.call<Accepted>('POST', '/instances?project=default', cloud.body(this.name), { 'idempotency-key': key }).catch(() => undefined);
+    const send = (): Promise<Answer<Accepted> | undefined> =>
+      cloud.api
+        .call<Accepted>('POST', '/instances?project=default', cloud.body(this.name), { 'idempotency-key': key })
+        .catch(() => undefined);
     const key = randomUUID();
     const first = send();
     await delay(this.killAfterMs);
@@ -206,7 +237,8 @@ class CreateAcrossAKill extends Step {
     const answer = await first;
     const repeated = await send();
     if (!repeated) throw new Error(`${this.toString()}: management does not answer after its restart`);
-    if (answer?.status === 202 && JSON.stringify(answer.body) !== JSON.stringify(repeated.body)) refuse(`${this.toString()}: the repeat got another answer than ${JSON.stringify(answer.body)}`, repeated);
+    if (answer?.status === 202 && JSON.stringify(answer.body) !== JSON.stringify(repeated.body))
+      refuse(`${this.toString()}: the repeat got another answer than ${JSON.stringify(answer.body)}`, repeated);
     takeCreate(model, this.toString(), before, false, repeated);
   }
 
@@ -237,7 +269,10 @@ class StepClock extends Step {
   }
 }
 
-/** Time for things to happen, and a look at what is there: a deleted one may not come back, a success may not be taken back. */
+/**
+ * Time for things to happen, and a look at what is there: a deleted one may not come back, a success may not be taken
+ * back.
+ */
 class Look extends Step {
   constructor(private readonly afterMs: number) {
     super();
@@ -252,9 +287,11 @@ class Look extends Step {
     const gone = new Set([...model.instances.values()].filter((i) => model.certainlyGone(i)).map((i) => i.id));
     const alive = [...model.instances.values()].filter((i) => model.certainlyAlive(i));
     const { items } = await cloud.api.ok<{ items: Instance[] }>('GET', '/instances?project=default&limit=100');
-    for (const item of items) if (gone.has(item.id)) throw new Error(`${item.name} ${item.id} was deleted and is back: ${item.state}`);
+    for (const item of items)
+      if (gone.has(item.id)) throw new Error(`${item.name} ${item.id} was deleted and is back: ${item.state}`);
     const listed = new Set(items.map((i) => i.id));
-    for (const { id, name } of alive) if (!listed.has(id)) throw new Error(`${name} ${id} was made, nobody deleted it, and it is not there`);
+    for (const { id, name } of alive)
+      if (!listed.has(id)) throw new Error(`${name} ${id} was made, nobody deleted it, and it is not there`);
     await lookAtTasks(model, cloud);
   }
 
@@ -264,7 +301,10 @@ class Look extends Step {
 }
 
 const lookAtTasks = async (model: CloudModel, cloud: SimulatedCloud): Promise<void> => {
-  const { items } = await cloud.api.ok<{ items: { id: string; state: string; error: unknown }[] }>('GET', '/tasks?limit=100');
+  const { items } = await cloud.api.ok<{ items: { id: string; state: string; error: unknown }[] }>(
+    'GET',
+    '/tasks?limit=100',
+  );
   for (const task of items) model.sawTaskState(task.id, task.state, task.error);
 };
 
@@ -276,14 +316,27 @@ const any = fc.nat({ max: 40 });
 export const commands: fc.Arbitrary<Command> = fc.oneof(
   { weight: 10, arbitrary: anyName.map((name) => new Create(name)) },
   { weight: 6, arbitrary: any.map((n) => new Delete(n)) },
-  { weight: 6, arbitrary: fc.tuple(fc.constantFrom('start', 'stop', 'reboot'), any, fc.boolean()).map(([verb, n, force]) => new PowerVerb(verb, n, force)) },
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(fc.constantFrom('start', 'stop', 'reboot'), any, fc.boolean())
+      .map(([verb, n, force]) => new PowerVerb(verb, n, force)),
+  },
   { weight: 3, arbitrary: fc.nat({ max: 3 }).map((n) => new Cancel(n)) },
-  { weight: 3, arbitrary: fc.tuple(fc.nat({ max: 2 }), fc.constantFrom('kill', 'freeze')).map(([n, change]) => new HostChange(n, change)) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(fc.nat({ max: 2 }), fc.constantFrom('kill', 'freeze'))
+      .map(([n, change]) => new HostChange(n, change)),
+  },
   { weight: 4, arbitrary: fc.nat({ max: 2 }).map((n) => new HostChange(n, 'back')) },
   { weight: 3, arbitrary: fc.constantFrom(-10, 0, 10).map((minutes) => new StepClock(minutes)) },
   { weight: 5, arbitrary: fc.constantFrom(0, 50, 200, 1_000).map((ms) => new Look(ms)) },
   { weight: 1, arbitrary: fc.constant(new RestartManagement()) },
-  { weight: 1, arbitrary: fc.tuple(anyName, fc.constantFrom(0, 5, 20, 50)).map(([name, ms]) => new CreateAcrossAKill(name, ms)) },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(anyName, fc.constantFrom(0, 5, 20, 50)).map(([name, ms]) => new CreateAcrossAKill(name, ms)),
+  },
 );
 
 const ended = (instance: ModelInstance, model: CloudModel): string => {
@@ -291,9 +344,13 @@ const ended = (instance: ModelInstance, model: CloudModel): string => {
   return `${instance.name} ${instance.id}: its create is ${create?.state ?? '?'}, it went ${instance.states.join(' > ')}`;
 };
 
-/** The end of every sequence: all hosts are back, all tasks over, and every promise is looked at; then all is deleted and nothing may be left. */
+/**
+ * The end of every sequence: all hosts are back, all tasks over, and every promise is looked at; then all is deleted
+ * and nothing may be left.
+ */
 export const settleAndCheck = async (model: CloudModel, cloud: SimulatedCloud): Promise<void> => {
-  for (const [which, state] of model.hosts.entries()) if (state !== 'up') await new HostChange(which, 'back').run(model, cloud);
+  for (const [which, state] of model.hosts.entries())
+    if (state !== 'up') await new HostChange(which, 'back').run(model, cloud);
   await cloud.stepClock(0);
   await cloud.hostsReady();
   await allOver(model, cloud);
@@ -327,10 +384,12 @@ const checkEnds = async (model: CloudModel, cloud: SimulatedCloud): Promise<void
     const deleted = instance.deletes.some((id) => model.tasks.get(id)?.state === 'succeeded');
     if (create?.state === 'succeeded' && !deleted) {
       if (answer.status !== 200) refuse(`made, and not there: ${ended(instance, model)}`, answer);
-      if (!['running', 'stopped', 'error'].includes(answer.body.state) && answer.body.state !== 'unknown') refuse(`all tasks are over: ${ended(instance, model)}`, answer);
+      if (!['running', 'stopped', 'error'].includes(answer.body.state) && answer.body.state !== 'unknown')
+        refuse(`all tasks are over: ${ended(instance, model)}`, answer);
     } else {
       if (answer.status !== 404) refuse(`undone or deleted, and still there: ${ended(instance, model)}`, answer);
-      if (create?.state !== 'succeeded' && !create?.explained) throw new Error(`its create gives no reason: ${ended(instance, model)}`);
+      if (create?.state !== 'succeeded' && !create?.explained)
+        throw new Error(`its create gives no reason: ${ended(instance, model)}`);
     }
   }
 };
@@ -338,16 +397,29 @@ const checkEnds = async (model: CloudModel, cloud: SimulatedCloud): Promise<void
 /** Claims, addresses and usage are the sum over the living instances. */
 const checkSums = async (cloud: SimulatedCloud): Promise<void> => {
   const { items } = await cloud.api.ok<{ items: Instance[] }>('GET', '/instances?project=default&limit=100');
-  const { items: hosts } = await cloud.api.ok<{ items: { id: string; name: string; capacity: Record<string, number> }[] }>('GET', '/hosts?limit=100');
+  const { items: hosts } = await cloud.api.ok<{
+    items: { id: string; name: string; capacity: Record<string, number> }[];
+  }>('GET', '/hosts?limit=100');
   for (const { id, name, capacity } of hosts) {
     const mine = items.filter((i) => i.host?.id === id);
-    const wanted = { instances: mine.length, vcpusUsed: mine.reduce((n, i) => n + i.flavor.vcpus, 0), memoryBytesUsed: mine.reduce((n, i) => n + i.flavor.memoryBytes, 0), diskBytesUsed: mine.reduce((n, i) => n + i.flavor.diskBytes, 0) };
-    for (const [what, value] of Object.entries(wanted)) if (capacity[what] !== value) throw new Error(`host ${name} counts ${what} ${capacity[what] ?? '?'}; its instances have ${value}`);
+    const wanted = {
+      instances: mine.length,
+      vcpusUsed: mine.reduce((n, i) => n + i.flavor.vcpus, 0),
+      memoryBytesUsed: mine.reduce((n, i) => n + i.flavor.memoryBytes, 0),
+      diskBytesUsed: mine.reduce((n, i) => n + i.flavor.diskBytes, 0),
+    };
+    for (const [what, value] of Object.entries(wanted))
+      if (capacity[what] !== value)
+        throw new Error(`host ${name} counts ${what} ${capacity[what] ?? '?'}; its instances have ${value}`);
   }
-  const { items: networks } = await cloud.api.ok<{ items: { addresses: { used: number } }[] }>('GET', '/networks?project=default');
+  const { items: networks } = await cloud.api.ok<{ items: { addresses: { used: number } }[] }>(
+    'GET',
+    '/networks?project=default',
+  );
   const used = networks.reduce((n, network) => n + network.addresses.used, 0);
   const addresses = items.flatMap((i) => i.ports.map((p) => p.address));
-  if (used !== items.length || new Set(addresses).size !== items.length) throw new Error(`${items.length} instances, ${used} addresses in use: ${addresses.join(', ')}`);
+  if (used !== items.length || new Set(addresses).size !== items.length)
+    throw new Error(`${items.length} instances, ${used} addresses in use: ${addresses.join(', ')}`);
   const { items: volumes } = await cloud.api.ok<{ items: object[] }>('GET', '/volumes?project=default&limit=100');
   if (volumes.length !== items.length) throw new Error(`${items.length} instances, ${volumes.length} volumes`);
 };

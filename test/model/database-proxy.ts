@@ -35,7 +35,10 @@ export class DatabaseProxy {
     this.refusing = false;
   }
 
-  /** The answer to the first commit on a connection that has carried `marker` does not come back: the connection ends instead. Resolves when that has happened. */
+  /**
+   * The answer to the first commit on a connection that has carried `marker` does not come back: the connection ends
+   * instead. Resolves when that has happened.
+   */
   loseCommitAfter(marker: string): Promise<void> {
     return new Promise((done) => {
       this.losing = { marker: Buffer.from(marker), done };

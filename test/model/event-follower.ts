@@ -6,10 +6,22 @@ export interface SeenEvent {
   seq: number;
   type: string;
   subject: { kind: string; id: string };
-  data: { id: string; name?: string; state: string; stateReason?: string; taskId?: string | null; type?: string; subject?: { id: string }; error?: unknown };
+  data: {
+    id: string;
+    name?: string;
+    state: string;
+    stateReason?: string;
+    taskId?: string | null;
+    type?: string;
+    subject?: { id: string };
+    error?: unknown;
+  };
 }
 
-/** Follows the live events as a client does: resumes after the last one that it saw when the connection ends, for as long as it runs. */
+/**
+ * Follows the live events as a client does: resumes after the last one that it saw when the connection ends, for as
+ * long as it runs.
+ */
 export class EventFollower {
   private readonly dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
   private readonly ending = new AbortController();
@@ -52,7 +64,10 @@ export class EventFollower {
       dispatcher: this.dispatcher,
       signal: this.ending.signal,
       bodyTimeout: 0,
-      headers: { authorization: `Bearer ${this.api.token}`, ...(this.last !== undefined && { 'last-event-id': String(this.last) }) },
+      headers: {
+        authorization: `Bearer ${this.api.token}`,
+        ...(this.last !== undefined && { 'last-event-id': String(this.last) }),
+      },
     });
     if (statusCode !== 200) {
       await body.dump();
@@ -67,7 +82,11 @@ export class EventFollower {
   }
 
   private take(block: string, live: () => void): void {
-    const field = (name: string): string | undefined => block.split('\n').find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+    const field = (name: string): string | undefined =>
+      block
+        .split('\n')
+        .find((line) => line.startsWith(`${name}: `))
+        ?.slice(name.length + 2);
     const data = field('data');
     if (data === undefined) return;
     const control = field('event');

@@ -28,7 +28,8 @@ const settled = ['succeeded', 'failed', 'cancelled', 'stuck'];
 const remains: Record<string, string> = {
   instance: 'SELECT id::text AS what FROM instance',
   claim: 'SELECT instance_id::text AS what FROM host_claim',
-  usage: 'SELECT host_id::text AS what FROM host_usage WHERE vcpus <> 0 OR memory_bytes <> 0 OR disk_bytes <> 0 OR instances <> 0',
+  usage:
+    'SELECT host_id::text AS what FROM host_usage WHERE vcpus <> 0 OR memory_bytes <> 0 OR disk_bytes <> 0 OR instances <> 0',
   volume: 'SELECT id::text AS what FROM volume',
   port: 'SELECT id::text AS what FROM port',
   remainder: 'SELECT instance_id::text AS what FROM instance_remainder',
@@ -36,7 +37,10 @@ const remains: Record<string, string> = {
   ticket: 'SELECT subject_id::text AS what FROM channel_ticket',
 };
 
-/** One management process and hosts with simulated guests, each a process of its own on loopback: what is killed and frozen here is the control plane. */
+/**
+ * One management process and hosts with simulated guests, each a process of its own on loopback: what is killed and
+ * frozen here is the control plane.
+ */
 export class SimulatedCloud {
   private constructor(
     readonly directory: string,
@@ -76,7 +80,13 @@ export class SimulatedCloud {
         ...options.managementEnv,
       },
     });
-    const cloud = new SimulatedCloud(directory, database, proxy, new ApiClient(`https://127.0.0.1:${port}`, options.keepAlive ?? false), management);
+    const cloud = new SimulatedCloud(
+      directory,
+      database,
+      proxy,
+      new ApiClient(`https://127.0.0.1:${port}`, options.keepAlive ?? false),
+      management,
+    );
     try {
       await management.start();
       await cloud.login();
@@ -92,16 +102,27 @@ export class SimulatedCloud {
   }
 
   login(): Promise<void> {
-    return this.api.login('admin', readFileSync(join(this.directory, 'management', 'state', 'management', 'admin-password'), 'utf8').trim());
+    return this.api.login(
+      'admin',
+      readFileSync(join(this.directory, 'management', 'state', 'management', 'admin-password'), 'utf8').trim(),
+    );
   }
 
   hostsReady(): Promise<Host[]> {
     let seen: unknown;
-    return eventually('all hosts ready', async () => {
-      const { items } = await this.api.ok<{ items: Host[] }>('GET', '/hosts?limit=100');
-      seen = items.map(({ name, state, conditions }) => ({ name, state, conditions: conditions.filter((c) => c.status !== 'true') }));
-      return items.length === this.hosts.length && items.every((host) => host.state === 'ready') && items;
-    }, 60_000).catch((error: Error) => {
+    return eventually(
+      'all hosts ready',
+      async () => {
+        const { items } = await this.api.ok<{ items: Host[] }>('GET', '/hosts?limit=100');
+        seen = items.map(({ name, state, conditions }) => ({
+          name,
+          state,
+          conditions: conditions.filter((c) => c.status !== 'true'),
+        }));
+        return items.length === this.hosts.length && items.every((host) => host.state === 'ready') && items;
+      },
+      60_000,
+    ).catch((error: Error) => {
       throw new Error(`${error.message}: ${JSON.stringify(seen)}`);
     });
   }
@@ -117,7 +138,10 @@ export class SimulatedCloud {
     for (;;) {
       const task = await this.api.ok<TaskDetail>('GET', `/tasks/${taskId}?wait=5s`);
       if (settled.includes(task.state)) return task;
-      if (Date.now() > end) throw new Error(`not within ${timeoutMs / 1000} s: the end of ${task.type} ${taskId}; it is ${task.state} at ${task.step ?? '?'}: ${JSON.stringify(task.steps.filter((s) => s.state !== 'pending').at(-1))}`);
+      if (Date.now() > end)
+        throw new Error(
+          `not within ${timeoutMs / 1000} s: the end of ${task.type} ${taskId}; it is ${task.state} at ${task.step ?? '?'}: ${JSON.stringify(task.steps.filter((s) => s.state !== 'pending').at(-1))}`,
+        );
     }
   }
 
@@ -148,7 +172,9 @@ export class SimulatedCloud {
 
   /** Sequence number of the last event about an instance or a task. */
   async lastEvent(): Promise<number> {
-    const [row] = await this.database.database.query<{ seq: string | null }>(`SELECT max(seq)::text AS seq FROM outbox WHERE type LIKE 'instance.%' OR type LIKE 'task.%'`);
+    const [row] = await this.database.database.query<{ seq: string | null }>(
+      `SELECT max(seq)::text AS seq FROM outbox WHERE type LIKE 'instance.%' OR type LIKE 'task.%'`,
+    );
     return Number(row?.seq ?? 0);
   }
 
@@ -163,7 +189,8 @@ export class SimulatedCloud {
       for (const path of readdirSync(base, { recursive: true, encoding: 'utf8' })) {
         if (namedByAnId.test(basename(path)) && !path.includes('/images/')) found.push(`sim${index}: ${path}`);
       }
-      for (const port of servedPorts(join(base, 'state', 'compute', 'network', 'document.json'))) found.push(`sim${index}: port ${port}`);
+      for (const port of servedPorts(join(base, 'state', 'compute', 'network', 'document.json')))
+        found.push(`sim${index}: port ${port}`);
     }
     return found;
   }
@@ -217,7 +244,10 @@ export class SimulatedCloud {
   }
 
   private async furnish(): Promise<void> {
-    const image = await this.api.ok<{ id: string }>('POST', '/images?project=default', { name: 'blank', format: 'raw' });
+    const image = await this.api.ok<{ id: string }>('POST', '/images?project=default', {
+      name: 'blank',
+      format: 'raw',
+    });
     const bytes = Buffer.alloc(1024 * 1024);
     bytes.writeUInt16LE(0xaa55, 510);
     await this.api.ok('PUT', `/images/${image.id}/content`, bytes);

@@ -4,7 +4,11 @@ import { join } from 'node:path';
 /** A Markdown table of what each identity gets on each route: route → column → value. */
 export type AccessTable = Map<string, Map<string, string>>;
 
-const cellsOf = (line: string): string[] => line.split('|').slice(1, -1).map((cell) => cell.trim());
+const cellsOf = (line: string): string[] =>
+  line
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => cell.trim());
 
 /** Reads the table under `heading` of a page beside this file. */
 export const readAccessTable = (file: string, heading: string): AccessTable => {
@@ -15,7 +19,12 @@ export const readAccessTable = (file: string, heading: string): AccessTable => {
   const end = rest.findIndex((line) => line.startsWith('#'));
   const rows = (end < 0 ? rest : rest.slice(0, end)).filter((line) => line.startsWith('|')).map(cellsOf);
   const [columns = [], , ...body] = rows;
-  return new Map(body.map((cells) => [cells[0]?.replaceAll('`', '') ?? '', new Map(columns.slice(1).map((column, i) => [column, cells[i + 1] ?? '']))]));
+  return new Map(
+    body.map((cells) => [
+      cells[0]?.replaceAll('`', '') ?? '',
+      new Map(columns.slice(1).map((column, i) => [column, cells[i + 1] ?? ''])),
+    ]),
+  );
 };
 
 /** What differs, one line each; a row that the table lacks is shown whole, to be judged and put there. */
@@ -24,7 +33,10 @@ export const differences = (seen: AccessTable, stated: AccessTable): string[] =>
   for (const [route, cells] of seen) {
     const row = stated.get(route);
     if (!row) found.push(`no row: | \`${route}\` | ${[...cells.values()].join(' | ')} |`);
-    else for (const [column, value] of cells) if (row.get(column) !== value) found.push(`${route}, ${column}: ${value}, the table says ${row.get(column) ?? 'nothing'}`);
+    else
+      for (const [column, value] of cells)
+        if (row.get(column) !== value)
+          found.push(`${route}, ${column}: ${value}, the table says ${row.get(column) ?? 'nothing'}`);
   }
   for (const route of stated.keys()) if (!seen.has(route)) found.push(`${route} is in the table, and is no route`);
   return found;

@@ -28,7 +28,9 @@ describe('who gets what from each route', () => {
   beforeAll(async () => {
     stack = await ManagementStack.start();
     identities = await makeIdentities(stack);
-    check = new DocumentCheck((await stack.client().call<ApiDocument & Record<string, unknown>>('GET', '/openapi.json')).body);
+    check = new DocumentCheck(
+      (await stack.client().call<ApiDocument & Record<string, unknown>>('GET', '/openapi.json')).body,
+    );
   });
   afterAll(async () => {
     await Promise.all([...agents.values()].map((agent) => agent.destroy()));
@@ -44,14 +46,23 @@ describe('who gets what from each route', () => {
     return agent;
   };
 
-  const send = async (who: Identity, method: string, path: string, body: unknown, bearer: string | undefined): Promise<Seen> => {
+  const send = async (
+    who: Identity,
+    method: string,
+    path: string,
+    body: unknown,
+    bearer: string | undefined,
+  ): Promise<Seen> => {
     const ended = new AbortController();
     const raw = Buffer.isBuffer(body);
     const response = await request(`${stack.url}${path}`, {
       method: method as 'GET',
       dispatcher: agentOf(who),
       signal: ended.signal,
-      headers: { ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }), ...(body !== undefined && { 'content-type': raw ? 'application/octet-stream' : 'application/json' }) },
+      headers: {
+        ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+        ...(body !== undefined && { 'content-type': raw ? 'application/octet-stream' : 'application/json' }),
+      },
       ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }),
     });
     if (String(response.headers['content-type']).startsWith('text/event-stream')) {
@@ -65,7 +76,13 @@ describe('who gets what from each route', () => {
   };
 
   const login = async (who: Identity, user: string): Promise<string> => {
-    const { status, text } = await send(who, 'POST', '/api/v1/login', { name: user, password: passwordOf(user) }, undefined);
+    const { status, text } = await send(
+      who,
+      'POST',
+      '/api/v1/login',
+      { name: user, password: passwordOf(user) },
+      undefined,
+    );
     if (status !== 200) throw new Error(`${user} cannot log in: ${text}`);
     return (JSON.parse(text) as { accessToken: string }).accessToken;
   };
@@ -80,7 +97,9 @@ describe('who gets what from each route', () => {
 
   it('is what the table says, for every route of the document and every identity', async () => {
     const { paths } = await stack.admin.ok<Document>('GET', '/openapi.json');
-    const routes = Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`));
+    const routes = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
     expect(routes.filter((route) => !(route in requests))).toEqual([]);
     expect(Object.keys(requests).filter((key) => !routes.includes(key.split('?')[0] ?? ''))).toEqual([]);
     const seen: AccessTable = new Map();
@@ -89,7 +108,10 @@ describe('who gets what from each route', () => {
       for (const who of identities) {
         const cell = await make(stack, who);
         const bearer = cell.endsSession && who.user !== undefined ? await login(who, who.user) : who.bearer;
-        row.set(who.column, judge(cell, await send(who, key.split(' ')[0] ?? '', `/api/v1${cell.path}`, cell.body, bearer)));
+        row.set(
+          who.column,
+          judge(cell, await send(who, key.split(' ')[0] ?? '', `/api/v1${cell.path}`, cell.body, bearer)),
+        );
         // A new password ends all other sessions.
         if (cell.endsSession && who.user !== undefined) who.bearer = await login(who, who.user);
       }
@@ -98,7 +120,7 @@ describe('who gets what from each route', () => {
     expect(differences(seen, readAccessTable('access.md', 'Routes'))).toEqual([]);
   });
 
-  it('is, for another project\'s object, what it is for one that does not exist', async () => {
+  it("is, for another project's object, what it is for one that does not exist", async () => {
     const outsider = identities.find((who) => who.column === 'outsider');
     if (!outsider) throw new Error('nobody');
     const different: string[] = [];
@@ -112,7 +134,8 @@ describe('who gets what from each route', () => {
       const there = await send(outsider, method, `/api/v1${cell.path}`, cell.body, outsider.bearer);
       const absent = await send(outsider, method, `/api/v1${cell.path.replace(id, other)}`, cell.body, outsider.bearer);
       if (there.status < 300) continue;
-      if (words(there, id) !== words(absent, other)) different.push(`${key}: ${there.text} for one that is there, ${absent.text} for one that is not`);
+      if (words(there, id) !== words(absent, other))
+        different.push(`${key}: ${there.text} for one that is there, ${absent.text} for one that is not`);
     }
     expect(different).toEqual([]);
   });
@@ -123,8 +146,14 @@ describe('who gets what from each route', () => {
   });
 
   it('is nothing of the secrets and hashes that the installation keeps', async () => {
-    const hashes = (await stack.db.database.query<{ password_hash: string }>('SELECT password_hash FROM app_user')).map((row) => row.password_hash);
-    const texts = await Promise.all(['/users?limit=500', '/users/root', '/api-tokens', '/whoami', '/host-tokens?limit=500', '/hosts'].map(async (path) => JSON.stringify((await stack.admin.call('GET', path)).body)));
+    const hashes = (await stack.db.database.query<{ password_hash: string }>('SELECT password_hash FROM app_user')).map(
+      (row) => row.password_hash,
+    );
+    const texts = await Promise.all(
+      ['/users?limit=500', '/users/root', '/api-tokens', '/whoami', '/host-tokens?limit=500', '/hosts'].map(
+        async (path) => JSON.stringify((await stack.admin.call('GET', path)).body),
+      ),
+    );
     const all = [...texts, ...stack.logs].join('\n');
     expect(hashes.filter((hash) => hash !== 'none' && all.includes(hash))).toEqual([]);
     expect(all).not.toContain(passwordOf('member'));

@@ -28,11 +28,21 @@ type Ask = (url: string, root: string) => Promise<string>;
 
 const run = (program: string, args: string[]): Promise<{ code: number; output: string }> =>
   new Promise((resolve) => {
-    execFile(program, args, { timeout: 20_000 }, (error, stdout, stderr) => resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, output: `${stdout}${stderr}` }));
+    execFile(program, args, { timeout: 20_000 }, (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, output: `${stdout}${stderr}` }),
+    );
   });
 
 const curl: Ask = async (url, root) => {
-  const { code, output } = await run('curl', ['--silent', '--show-error', '--noproxy', '*', '--cacert', root, `${url}/health`]);
+  const { code, output } = await run('curl', [
+    '--silent',
+    '--show-error',
+    '--noproxy',
+    '*',
+    '--cacert',
+    root,
+    `${url}/health`,
+  ]);
   return code === 0 ? 'answered' : output.trim();
 };
 
@@ -84,11 +94,21 @@ describe('certificates', () => {
     const { token } = await stack.admin.ok<{ token: string }>('POST', '/host-tokens', {});
     const body = JSON.stringify({ ticket: decodeToken(token)?.ticket, csr, name, address: '127.0.0.1', port: 1 });
     const text = await new Promise<string>((resolve, reject) => {
-      const req = httpsRequest({ host: '127.0.0.1', port: stack.nodePort, path: '/node/enroll', method: 'POST', rejectUnauthorized: false, agent: false }, (res) => {
-        let answer = '';
-        res.on('data', (chunk: Buffer) => (answer += chunk.toString()));
-        res.on('end', () => resolve(answer));
-      });
+      const req = httpsRequest(
+        {
+          host: '127.0.0.1',
+          port: stack.nodePort,
+          path: '/node/enroll',
+          method: 'POST',
+          rejectUnauthorized: false,
+          agent: false,
+        },
+        (res) => {
+          let answer = '';
+          res.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+          res.on('end', () => resolve(answer));
+        },
+      );
       req.on('error', reject).end(body);
     });
     const { hostId, certificate } = JSON.parse(text) as { hostId: string; certificate: string };
@@ -97,22 +117,38 @@ describe('certificates', () => {
 
   /** A server that shows this certificate, with the root behind it, and says what management would. */
   const impostor = async ({ certificate, key }: Material): Promise<number> => {
-    const server = createServer({ cert: `${certificate}${readFileSync(root, 'utf8')}`, key }, (_req, res) => res.setHeader('content-type', 'application/json').end('{"status":"healthy"}'));
+    const server = createServer({ cert: `${certificate}${readFileSync(root, 'utf8')}`, key }, (_req, res) =>
+      res.setHeader('content-type', 'application/json').end('{"status":"healthy"}'),
+    );
     impostors.push(server);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return (server.address() as AddressInfo).port;
   };
 
   it('say a role and no common name, and only that of a REST server has names', async () => {
-    const server = JSON.parse(readFileSync(join(stack.directory, 'state/management/tls/server.json'), 'utf8')) as Material & { client: Material };
+    const server = JSON.parse(
+      readFileSync(join(stack.directory, 'state/management/tls/server.json'), 'utf8'),
+    ) as Material & { client: Material };
     const facts = (pem: string): object => {
       const { subject, keyUsage, subjectAltName } = new X509Certificate(pem);
       return { subject, usages: keyUsage, names: subjectAltName };
     };
     const host = await enrolled('somewhere.example');
-    expect(facts(server.certificate)).toEqual({ subject: 'O=VC Stack\nOU=server', usages: [serverAuth], names: expect.stringMatching(/^URI:urn:vc-stack:management, DNS:localhost, IP Address:127\.0\.0\.1/) as string });
-    expect(facts(server.client.certificate)).toEqual({ subject: 'O=VC Stack\nOU=management', usages: [clientAuth], names: 'URI:urn:vc-stack:management' });
-    expect(facts(host.certificate)).toEqual({ subject: 'O=VC Stack\nOU=host', usages: [clientAuth, serverAuth], names: `URI:urn:vc-stack:host:${host.hostId}` });
+    expect(facts(server.certificate)).toEqual({
+      subject: 'O=VC Stack\nOU=server',
+      usages: [serverAuth],
+      names: expect.stringMatching(/^URI:urn:vc-stack:management, DNS:localhost, IP Address:127\.0\.0\.1/) as string,
+    });
+    expect(facts(server.client.certificate)).toEqual({
+      subject: 'O=VC Stack\nOU=management',
+      usages: [clientAuth],
+      names: 'URI:urn:vc-stack:management',
+    });
+    expect(facts(host.certificate)).toEqual({
+      subject: 'O=VC Stack\nOU=host',
+      usages: [clientAuth, serverAuth],
+      names: `URI:urn:vc-stack:host:${host.hostId}`,
+    });
   });
 
   describe.each([
@@ -122,24 +158,35 @@ describe('certificates', () => {
   ] as const)('to %s', (_name, ask) => {
     it('let the REST server be the REST server, under each of its names', async () => {
       const { port } = new URL(stack.url);
-      expect([await ask(`https://localhost:${port}`, root), await ask(`https://127.0.0.1:${port}`, root)]).toEqual(['answered', 'answered']);
+      expect([await ask(`https://localhost:${port}`, root), await ask(`https://127.0.0.1:${port}`, root)]).toEqual([
+        'answered',
+        'answered',
+      ]);
     });
 
     it('do not let a host be it, whatever the host calls itself', async () => {
       for (const name of ['localhost', '127.0.0.1', hostname()]) {
         await stack.db.database.query('DELETE FROM host WHERE name = $1', [name]);
         const port = await impostor(await enrolled(name));
-        for (const address of ['localhost', '127.0.0.1']) expect(await ask(`https://${address}:${port}`, root)).toMatch(/certificate|host ?name|management process/i);
+        for (const address of ['localhost', '127.0.0.1'])
+          expect(await ask(`https://${address}:${port}`, root)).toMatch(/certificate|host ?name|management process/i);
       }
     });
   });
 
   it('of hosts from before roles, with a common name, are not taken for the REST server by vcctl', async () => {
-    const [row] = await stack.db.database.query<{ certificate: string; sealed_key: string }>('SELECT certificate, sealed_key FROM ca');
+    const [row] = await stack.db.database.query<{ certificate: string; sealed_key: string }>(
+      'SELECT certificate, sealed_key FROM ca',
+    );
     const masterKey = await MasterKey.load(join(stack.directory, 'state/management'));
     const ca = { certificate: row?.certificate ?? '', key: masterKey.open(row?.sealed_key ?? '', 'ca-key').toString() };
     const { key } = await createSigningRequest('localhost');
-    const { certificate } = await olderCertificate(ca, key, { commonName: 'localhost', uri: hostUri('00000000-0000-4000-8000-000000000001') });
-    expect(await vcctl(`https://localhost:${await impostor({ certificate, key })}`, root)).toMatch(/not of a management process/);
+    const { certificate } = await olderCertificate(ca, key, {
+      commonName: 'localhost',
+      uri: hostUri('00000000-0000-4000-8000-000000000001'),
+    });
+    expect(await vcctl(`https://localhost:${await impostor({ certificate, key })}`, root)).toMatch(
+      /not of a management process/,
+    );
   });
 });

@@ -51,9 +51,14 @@ describe('what is open', () => {
     second = await ManagementStack.start({}, first);
     const { token } = await first.admin.ok<{ token: string }>('POST', '/host-tokens', {});
     agent = await Agent.start({ token, streams: [line], name: 'echo-host' });
-    await waitFor('the host', async () => (await first.admin.ok<{ items: { lastSeenAt: string | null }[] }>('GET', '/hosts')).items[0]?.lastSeenAt);
+    await waitFor(
+      'the host',
+      async () =>
+        (await first.admin.ok<{ items: { lastSeenAt: string | null }[] }>('GET', '/hosts')).items[0]?.lastSeenAt,
+    );
     // From here on only what is told counts: nobody looks again by the clock.
-    for (const { app } of [first, second]) clearInterval((channelsOf(app) as unknown as { timer: NodeJS.Timeout }).timer);
+    for (const { app } of [first, second])
+      clearInterval((channelsOf(app) as unknown as { timer: NodeJS.Timeout }).timer);
   });
   afterAll(async () => {
     for (const channel of opened) channel.close();
@@ -62,7 +67,8 @@ describe('what is open', () => {
     await first?.close();
   });
 
-  const channelsOf = (app: ManagementApp): Channels => (app as unknown as { parts(): { get(c: typeof Channels): Channels } }).parts().get(Channels);
+  const channelsOf = (app: ManagementApp): Channels =>
+    (app as unknown as { parts(): { get(c: typeof Channels): Channels } }).parts().get(Channels);
 
   /** A user with a project, an instance on the host and a task that is not over. */
   const member = async (role: 'project-admin' | 'member' | 'viewer' = 'member'): Promise<Member> => {
@@ -83,11 +89,15 @@ describe('what is open', () => {
     return { name, project, projectId, instanceId, taskId, client };
   };
 
-  const held = ({ app }: ManagementStack): number => [...(channelsOf(app) as unknown as { entries: Set<{ claim: { kind: string } }> }).entries].filter(({ claim }) => claim.kind === 'wait').length;
+  const held = ({ app }: ManagementStack): number =>
+    [...(channelsOf(app) as unknown as { entries: Set<{ claim: { kind: string } }> }).entries].filter(
+      ({ claim }) => claim.kind === 'wait',
+    ).length;
 
   const at = (stack: ManagementStack, client: ApiClient): ApiClient => stack.client(client.token);
 
-  const ticket = async (who: Member, client = who.client): Promise<string> => (await client.ok<{ path: string }>('POST', `/instances/${who.instanceId}/actions/console`)).path;
+  const ticket = async (who: Member, client = who.client): Promise<string> =>
+    (await client.ok<{ path: string }>('POST', `/instances/${who.instanceId}/actions/console`)).path;
 
   /** All kinds at both processes. */
   const openAll = async (who: Member, credential: ApiClient = who.client): Promise<OpenChannel[]> => {
@@ -98,7 +108,13 @@ describe('what is open', () => {
       const console = await openConsole(client, await ticket(who, client));
       console.send('hello');
       await waitFor('the echo', () => console.received.includes('hello'));
-      all.push(console, await openEvents(client, `?project=${who.project}`), await openLive(client), await openUpload(client, who.project, `image-${(next += 1)}`), openWait(client, who.taskId));
+      all.push(
+        console,
+        await openEvents(client, `?project=${who.project}`),
+        await openLive(client),
+        await openUpload(client, who.project, `image-${(next += 1)}`),
+        openWait(client, who.taskId),
+      );
     }
     // A request that is held says nothing, so its registration is looked for.
     await waitFor('all channels', () => [first, second].every((stack, i) => held(stack) > (before[i] ?? 0)));
@@ -108,11 +124,19 @@ describe('what is open', () => {
 
   /** Kind by kind how the channels at both processes ended, or that they are open. */
   const outcome = async (channels: readonly OpenChannel[], expected: Record<string, string>): Promise<void> => {
-    await waitFor(`the channels to end: ${JSON.stringify(channels.map((c) => [c.kind, c.over]))}`, () => channels.every((c) => expected[c.kind] === 'open' || c.over !== undefined)).catch(() => undefined);
+    await waitFor(`the channels to end: ${JSON.stringify(channels.map((c) => [c.kind, c.over]))}`, () =>
+      channels.every((c) => expected[c.kind] === 'open' || c.over !== undefined),
+    ).catch(() => undefined);
     const seen = channels.map((c) => ({ [c.kind]: c.over ?? 'open' }));
     expect(seen).toEqual(channels.map((c) => ({ [c.kind]: expected[c.kind] })));
   };
-  const all = (code: string): Record<string, string> => ({ console: code, events: code, live: code, upload: code, wait: code });
+  const all = (code: string): Record<string, string> => ({
+    console: code,
+    events: code,
+    live: code,
+    upload: code,
+    wait: code,
+  });
 
   it('ends at both processes when its session is logged out, and only what stands on that session', async () => {
     const who = await member();
@@ -134,7 +158,11 @@ describe('what is open', () => {
     await first.admin.ok('PATCH', `/users/${who.name}`, { enabled: false });
     await outcome(channels, all('unauthenticated'));
     expect((await openConsole(at(second, who.client), kept)).over).toBe('401');
-    await waitFor('the images to wait for their bytes again', async () => (await first.admin.ok<{ items: { state: string }[] }>('GET', `/images?project=${who.project}`)).items.every((image) => image.state === 'queued'));
+    await waitFor('the images to wait for their bytes again', async () =>
+      (await first.admin.ok<{ items: { state: string }[] }>('GET', `/images?project=${who.project}`)).items.every(
+        (image) => image.state === 'queued',
+      ),
+    );
   });
 
   it('ends when its user is deleted', async () => {
@@ -174,7 +202,13 @@ describe('what is open', () => {
     const channels = await openAll(who);
     const kept = await ticket(who);
     await first.admin.ok('DELETE', `/projects/${who.project}/members/${who.name}`);
-    await outcome(channels, { console: 'forbidden', events: 'forbidden', live: 'open', upload: 'forbidden', wait: 'forbidden' });
+    await outcome(channels, {
+      console: 'forbidden',
+      events: 'forbidden',
+      live: 'open',
+      upload: 'forbidden',
+      wait: 'forbidden',
+    });
     expect((await openConsole(at(second, who.client), kept)).over).toBe('403');
     const watch = await openLive(first.admin);
     opened.push(watch);
@@ -202,7 +236,13 @@ describe('what is open', () => {
     await boss.login('second-admin', passwordOf('second-admin'));
     const channels = await openAll(who, boss);
     await first.admin.ok('PATCH', '/users/second-admin', { admin: false });
-    await outcome(channels, { console: 'forbidden', events: 'forbidden', live: 'open', upload: 'forbidden', wait: 'forbidden' });
+    await outcome(channels, {
+      console: 'forbidden',
+      events: 'forbidden',
+      live: 'open',
+      upload: 'forbidden',
+      wait: 'forbidden',
+    });
   });
 
   it('ends when its instance is deleted, and its tickets open nothing', async () => {
@@ -211,7 +251,10 @@ describe('what is open', () => {
     const kept = await ticket(who);
     await first.db.database.tx(async (op) => {
       await op.query('DELETE FROM instance WHERE id = $1', [who.instanceId]);
-      await op.query(`INSERT INTO outbox (type, project_id, subject, data) VALUES ('instance.deleted', $1, $2, '{}')`, [who.projectId, JSON.stringify({ kind: 'instance', id: who.instanceId })]);
+      await op.query(`INSERT INTO outbox (type, project_id, subject, data) VALUES ('instance.deleted', $1, $2, '{}')`, [
+        who.projectId,
+        JSON.stringify({ kind: 'instance', id: who.instanceId }),
+      ]);
     });
     await outcome(channels, { console: 'gone' });
     expect((await openConsole(at(second, who.client), kept)).over).toBe('401');
@@ -220,7 +263,11 @@ describe('what is open', () => {
   it('ends when its project is deleted', async () => {
     await first.admin.ok('POST', '/projects', { name: 'short' });
     const client = await first.user('short-user', { short: 'viewer' });
-    const streams = [await openEvents(at(first, client), '?project=short'), await openEvents(at(second, client), '?project=short'), await openEvents(at(second, first.admin), '?project=short')];
+    const streams = [
+      await openEvents(at(first, client), '?project=short'),
+      await openEvents(at(second, client), '?project=short'),
+      await openEvents(at(second, first.admin), '?project=short'),
+    ];
     opened.push(...streams);
     await first.admin.ok('DELETE', '/projects/short');
     await waitFor('the streams to end', () => streams.every((c) => c.over));
@@ -237,7 +284,10 @@ describe('what is open', () => {
     console.send('before');
     await waitFor('the echo', () => console.received.includes('before'));
     const typing = setInterval(() => console.send('x-after'), 1);
-    await first.db.database.query('UPDATE session SET revoked_at = now() WHERE user_id = (SELECT id FROM app_user WHERE name = $1)', [who.name]);
+    await first.db.database.query(
+      'UPDATE session SET revoked_at = now() WHERE user_id = (SELECT id FROM app_user WHERE name = $1)',
+      [who.name],
+    );
     await console.ended;
     clearInterval(typing);
     const typed = line.typed.length;
@@ -256,7 +306,13 @@ describe('what is open', () => {
     await first.admin.ok('DELETE', `/projects/${who.project}/members/${who.name}`);
     await first.db.database.query('ALTER TABLE project_member ENABLE TRIGGER project_member_authority');
     for (const { app } of [first, second]) (channelsOf(app) as unknown as { wake(userId: null): void }).wake(null);
-    await outcome(channels, { console: 'forbidden', events: 'forbidden', live: 'open', upload: 'forbidden', wait: 'forbidden' });
+    await outcome(channels, {
+      console: 'forbidden',
+      events: 'forbidden',
+      live: 'open',
+      upload: 'forbidden',
+      wait: 'forbidden',
+    });
   });
 
   it('is limited per user, whatever its kind', async () => {

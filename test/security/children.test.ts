@@ -25,9 +25,22 @@ const read = (path: string): Promise<string> => readFile(path, 'utf8').catch(() 
 
 const childOf = async (pid: number): Promise<Child | null> => {
   const command = (await read(`/proc/${pid}/cmdline`)).split('\0').join(' ').trim();
-  const status = new Map((await read(`/proc/${pid}/status`)).split('\n').map((line): [string, string] => [line.split(':')[0] ?? '', line.slice(line.indexOf(':') + 1).trim()]));
+  const status = new Map(
+    (await read(`/proc/${pid}/status`))
+      .split('\n')
+      .map((line): [string, string] => [line.split(':')[0] ?? '', line.slice(line.indexOf(':') + 1).trim()]),
+  );
   if (command === '' || status.size < 10) return null;
-  return { pid, command, status, ids: (name) => (status.get(name) ?? '').split(/\s+/).filter((word) => word !== '').map(Number) };
+  return {
+    pid,
+    command,
+    status,
+    ids: (name) =>
+      (status.get(name) ?? '')
+        .split(/\s+/)
+        .filter((word) => word !== '')
+        .map(Number),
+  };
 };
 
 const children = async (matches: (command: string) => boolean): Promise<Child[]> => {
@@ -36,7 +49,10 @@ const children = async (matches: (command: string) => boolean): Promise<Child[]>
   return found.filter((child): child is Child => child !== null && matches(child.command));
 };
 
-/** Files and folders that a process sees, apart from `known` and what every sandbox has: the system's programs, the kernel's views and the harmless devices. */
+/**
+ * Files and folders that a process sees, apart from `known` and what every sandbox has: the system's programs, the
+ * kernel's views and the harmless devices.
+ */
 const visible = async (pid: number, known: readonly string[] = []): Promise<string[]> => {
   const found: string[] = [];
   const walk = async (path: string): Promise<void> => {
@@ -51,7 +67,8 @@ const visible = async (pid: number, known: readonly string[] = []): Promise<stri
   return found.sort();
 };
 
-const namespaces = async (pid: number | 'self', kinds: readonly string[]): Promise<string[]> => Promise.all(kinds.map((kind) => readlink(`/proc/${pid}/ns/${kind}`)));
+const namespaces = async (pid: number | 'self', kinds: readonly string[]): Promise<string[]> =>
+  Promise.all(kinds.map((kind) => readlink(`/proc/${pid}/ns/${kind}`)));
 
 /** Nobody's, with nothing and no way to more. */
 const expectNoRights = ({ status, ids }: Child, capabilities = none): void => {
@@ -61,7 +78,8 @@ const expectNoRights = ({ status, ids }: Child, capabilities = none): void => {
   expect(new Set(ids('Gid')).size).toBe(1);
   expect(ids('Gid')).not.toContain(0);
   expect(ids('Groups')).not.toContain(0);
-  for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) expect([set, status.get(set)]).toEqual([set, capabilities]);
+  for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb'])
+    expect([set, status.get(set)]).toEqual([set, capabilities]);
   expect(status.get('NoNewPrivs')).toBe('1');
 };
 
@@ -87,7 +105,9 @@ describe('every child that handles what strangers gave', () => {
   afterAll(async () => cloud?.close(), 2 * minutes);
 
   const vmmOf = async (instanceId: string): Promise<Child> => {
-    const record = JSON.parse(await readFile(join(cloud.stateOf('h1'), 'instances', instanceId, 'instance.json'), 'utf8')) as { user: number; handle: { user: number; process: { pid: number } } };
+    const record = JSON.parse(
+      await readFile(join(cloud.stateOf('h1'), 'instances', instanceId, 'instance.json'), 'utf8'),
+    ) as { user: number; handle: { user: number; process: { pid: number } } };
     const child = await childOf(record.handle.process.pid);
     if (!child) throw new Error(`no process ${record.handle.process.pid}`);
     expect(child.command).toContain('qemu-system-x86_64');
@@ -137,27 +157,39 @@ describe('every child that handles what strangers gave', () => {
       expect(disks).toHaveLength(1);
       expect(files).toHaveLength(4);
       expect(statSync(`/proc/${pid}/root${disks[0] ?? ''}`)).toMatchObject({ uid: user, gid: user });
-      expect((await readdir(`/proc/${pid}/root/dev`)).sort()).toEqual(expect.not.arrayContaining(['vda', 'sda', 'nvme0', 'mem', 'disk', 'loop0']));
-      expect(await readdir(`/proc/${pid}/root`)).toEqual(expect.not.arrayContaining(['root', 'home', 'boot', 'mnt', 'opt', 'srv']));
+      expect((await readdir(`/proc/${pid}/root/dev`)).sort()).toEqual(
+        expect.not.arrayContaining(['vda', 'sda', 'nvme0', 'mem', 'disk', 'loop0']),
+      );
+      expect(await readdir(`/proc/${pid}/root`)).toEqual(
+        expect.not.arrayContaining(['root', 'home', 'boot', 'mnt', 'opt', 'srv']),
+      );
     }
   });
 
-  it('virtual machines: are the same after a restart of the agent, and have the same user after a stop and a start', async () => {
-    const [id = ''] = instances;
-    const before = await vmmOf(id);
-    await cloud.host('h1').end('SIGKILL');
-    await cloud.host('h1').start();
-    await cloud.hostState('h1', 'ready');
-    const adopted = await vmmOf(id);
-    expect([adopted.pid, adopted.ids('Uid')]).toEqual([before.pid, before.ids('Uid')]);
-    for (const action of ['stop', 'start']) {
-      const { taskId } = await cloud.api.ok<{ taskId: string }>('POST', `/instances/${id}/actions/${action}?project=default`, action === 'stop' ? { force: true } : {});
-      await cloud.settled(taskId);
-    }
-    const again = await vmmOf(id);
-    expect(again.pid).not.toBe(before.pid);
-    expect(again.ids('Uid')).toEqual(before.ids('Uid'));
-  }, 3 * minutes);
+  it(
+    'virtual machines: are the same after a restart of the agent, and have the same user after a stop and a start',
+    async () => {
+      const [id = ''] = instances;
+      const before = await vmmOf(id);
+      await cloud.host('h1').end('SIGKILL');
+      await cloud.host('h1').start();
+      await cloud.hostState('h1', 'ready');
+      const adopted = await vmmOf(id);
+      expect([adopted.pid, adopted.ids('Uid')]).toEqual([before.pid, before.ids('Uid')]);
+      for (const action of ['stop', 'start']) {
+        const { taskId } = await cloud.api.ok<{ taskId: string }>(
+          'POST',
+          `/instances/${id}/actions/${action}?project=default`,
+          action === 'stop' ? { force: true } : {},
+        );
+        await cloud.settled(taskId);
+      }
+      const again = await vmmOf(id);
+      expect(again.pid).not.toBe(before.pid);
+      expect(again.ids('Uid')).toEqual(before.ids('Uid'));
+    },
+    3 * minutes,
+  );
 
   it('DHCP servers: only the rights over the network of their namespace, and their own files', async () => {
     const servers = await children((command) => command.startsWith('dnsmasq') && command.includes(cloud.directory));
@@ -167,70 +199,89 @@ describe('every child that handles what strangers gave', () => {
       expect(server.ids('Uid')[0]).toBe(range.first + 1);
       expect(server.ids('Groups')).toEqual([]);
       await expectOwnNamespaces(server, ['pid', 'mnt', 'ipc', 'net']);
-      const names = (await visible(server.pid)).filter((path) => path !== '/etc/ld.so.cache').map((path) => path.split('/network/')[1]?.split('/').slice(1).join('/'));
+      const names = (await visible(server.pid))
+        .filter((path) => path !== '/etc/ld.so.cache')
+        .map((path) => path.split('/network/')[1]?.split('/').slice(1).join('/'));
       expect(names.sort()).toEqual(['dnsmasq.conf', 'hosts', 'log', 'own/leases', 'own/pid', 'process.json']);
     }
   });
 
   it('the embedded database: its user, and no way to another', async () => {
-    const servers = (await children((command) => command.includes('postgres'))).filter(({ command }) => command.includes(join(cloud.directory, 'management')));
+    const servers = (await children((command) => command.includes('postgres'))).filter(({ command }) =>
+      command.includes(join(cloud.directory, 'management')),
+    );
     expect(servers.length).toBeGreaterThan(0);
     for (const server of servers) expectNoRights(server);
   });
 
-  it('the converter and the reader of images: nobody, without network, with the one image to be seen', async () => {
-    const directory = mkdtempSync('/tmp/vcs-secimg-');
-    const [plain, image] = [join(directory, 'plain.raw'), join(directory, 'packed.qcow2')];
-    const { id } = await cloud.api.ok<{ id: string }>('POST', '/images?project=default', { name: 'packed' });
-    const converters = (): Promise<Child[]> => children((command) => command.startsWith('qemu-img convert') && command.includes(cloud.directory));
-    try {
-      // Small to send, and long enough to unfold.
-      const file = openSync(plain, 'w');
-      for (let n = 0; n < 512; n += 1) writeSync(file, Buffer.alloc(2 ** 20, `block ${n} `));
-      closeSync(file);
-      execFileSync('qemu-img', ['convert', '-f', 'raw', '-O', 'qcow2', '-c', plain, image]);
-      let over = false;
-      const upload = cloud.api.call('PUT', `/images/${id}/content`, readFileSync(image)).catch(() => null).finally(() => (over = true));
-      let found: Child[] = [];
-      while (found.length === 0 && !over) found = await converters();
-      const [converter] = found;
-      if (!converter) throw new Error('the conversion was over before it was seen');
-      process.kill(converter.pid, 'SIGSTOP');
+  it(
+    'the converter and the reader of images: nobody, without network, with the one image to be seen',
+    async () => {
+      const directory = mkdtempSync('/tmp/vcs-secimg-');
+      const [plain, image] = [join(directory, 'plain.raw'), join(directory, 'packed.qcow2')];
+      const { id } = await cloud.api.ok<{ id: string }>('POST', '/images?project=default', { name: 'packed' });
+      const converters = (): Promise<Child[]> =>
+        children((command) => command.startsWith('qemu-img convert') && command.includes(cloud.directory));
       try {
-        expectNoRights(converter);
-        expect(converter.ids('Uid')[0]).toBe(range.first);
-        expect(converter.ids('Groups')).toEqual([]);
-        await expectOwnNamespaces(converter, ['pid', 'mnt', 'ipc', 'uts', 'net']);
-        const files = (await visible(converter.pid)).filter((path) => path !== '/etc/ld.so.cache');
-        expect(files.length).toBeGreaterThan(0);
-        expect(files.length).toBeLessThanOrEqual(2);
-        expect(files.every((path) => path.includes(id))).toBe(true);
+        // Small to send, and long enough to unfold.
+        const file = openSync(plain, 'w');
+        for (let n = 0; n < 512; n += 1) writeSync(file, Buffer.alloc(2 ** 20, `block ${n} `));
+        closeSync(file);
+        execFileSync('qemu-img', ['convert', '-f', 'raw', '-O', 'qcow2', '-c', plain, image]);
+        let over = false;
+        const upload = cloud.api
+          .call('PUT', `/images/${id}/content`, readFileSync(image))
+          .catch(() => null)
+          .finally(() => (over = true));
+        let found: Child[] = [];
+        while (found.length === 0 && !over) found = await converters();
+        const [converter] = found;
+        if (!converter) throw new Error('the conversion was over before it was seen');
+        process.kill(converter.pid, 'SIGSTOP');
+        try {
+          expectNoRights(converter);
+          expect(converter.ids('Uid')[0]).toBe(range.first);
+          expect(converter.ids('Groups')).toEqual([]);
+          await expectOwnNamespaces(converter, ['pid', 'mnt', 'ipc', 'uts', 'net']);
+          const files = (await visible(converter.pid)).filter((path) => path !== '/etc/ld.so.cache');
+          expect(files.length).toBeGreaterThan(0);
+          expect(files.length).toBeLessThanOrEqual(2);
+          expect(files.every((path) => path.includes(id))).toBe(true);
+        } finally {
+          process.kill(converter.pid, 'SIGCONT');
+        }
+        // What it unfolded is hashed. Until its first byte this one is root, for the sake of code that root alone may
+        // read, and has no right but to cease to be.
+        const readers = (): Promise<Child[]> =>
+          children((command) => command.startsWith(process.execPath) && command.includes('bytes-child'));
+        let reader: Child | undefined;
+        while (!reader && !over) reader = (await readers()).find(({ ids }) => ids('Uid')[0] === range.first);
+        if (!reader) throw new Error('the hashing was over before it was seen');
+        process.kill(reader.pid, 'SIGSTOP');
+        try {
+          expect(new Set(reader.ids('Uid'))).toEqual(new Set([range.first]));
+          expect(new Set(reader.ids('Gid'))).toEqual(new Set([range.first]));
+          expect(reader.ids('Groups')).toEqual([]);
+          for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapAmb'])
+            expect([set, reader.status.get(set)]).toEqual([set, none]);
+          expect(reader.status.get('NoNewPrivs')).toBe('1');
+          await expectOwnNamespaces(reader, ['pid', 'mnt', 'ipc', 'uts', 'net']);
+          const code = ['dist', 'node_modules', 'package.json'].map((name) => join(repositoryRoot, name));
+          expect(
+            (await visible(reader.pid, [...code, dirname(process.execPath), ...nodeTree])).filter(
+              (path) => path !== '/etc/ld.so.cache',
+            ),
+          ).toEqual([]);
+        } finally {
+          process.kill(reader.pid, 'SIGCONT');
+        }
+        await upload;
+        expect(await converters()).toEqual([]);
+        expect(await readers()).toEqual([]);
       } finally {
-        process.kill(converter.pid, 'SIGCONT');
+        rmSync(directory, { recursive: true, force: true });
       }
-      // What it unfolded is hashed. Until its first byte this one is root, for the sake of code that root alone may read, and has no right but to cease to be.
-      const readers = (): Promise<Child[]> => children((command) => command.startsWith(process.execPath) && command.includes('bytes-child'));
-      let reader: Child | undefined;
-      while (!reader && !over) reader = (await readers()).find(({ ids }) => ids('Uid')[0] === range.first);
-      if (!reader) throw new Error('the hashing was over before it was seen');
-      process.kill(reader.pid, 'SIGSTOP');
-      try {
-        expect(new Set(reader.ids('Uid'))).toEqual(new Set([range.first]));
-        expect(new Set(reader.ids('Gid'))).toEqual(new Set([range.first]));
-        expect(reader.ids('Groups')).toEqual([]);
-        for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapAmb']) expect([set, reader.status.get(set)]).toEqual([set, none]);
-        expect(reader.status.get('NoNewPrivs')).toBe('1');
-        await expectOwnNamespaces(reader, ['pid', 'mnt', 'ipc', 'uts', 'net']);
-        const code = ['dist', 'node_modules', 'package.json'].map((name) => join(repositoryRoot, name));
-        expect((await visible(reader.pid, [...code, dirname(process.execPath), ...nodeTree])).filter((path) => path !== '/etc/ld.so.cache')).toEqual([]);
-      } finally {
-        process.kill(reader.pid, 'SIGCONT');
-      }
-      await upload;
-      expect(await converters()).toEqual([]);
-      expect(await readers()).toEqual([]);
-    } finally {
-      rmSync(directory, { recursive: true, force: true });
-    }
-  }, 2 * minutes);
+    },
+    2 * minutes,
+  );
 });

@@ -17,10 +17,16 @@ const apiToken = async (owner: { ok: ManagementStack['admin']['ok'] }, scopes: s
   (await owner.ok<{ token: string }>('POST', '/api-tokens', { name: randomUUID().slice(0, 8) + 't', scopes })).token;
 
 /** A token of the installation's own key, for whatever purpose and time. */
-const signed = async (stack: ManagementStack, session: string, change: { typ?: string; audience?: string; lifeSeconds?: number }): Promise<string> => {
+const signed = async (
+  stack: ManagementStack,
+  session: string,
+  change: { typ?: string; audience?: string; lifeSeconds?: number },
+): Promise<string> => {
   const [, payload = ''] = session.split('.');
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { sub: string; sid: string };
-  const [row] = await stack.db.database.query<{ id: string; private_sealed: string }>('SELECT id, private_sealed FROM signing_key');
+  const [row] = await stack.db.database.query<{ id: string; private_sealed: string }>(
+    'SELECT id, private_sealed FROM signing_key',
+  );
   if (!row) throw new Error('there is no signing key');
   const masterKey = await MasterKey.load(join(stack.directory, 'state', 'management'));
   const key = await importPKCS8(masterKey.open(row.private_sealed, `signing-key/${row.id}`).toString(), 'ES256');
@@ -35,7 +41,10 @@ const signed = async (stack: ManagementStack, session: string, change: { typ?: s
     .sign(key);
 };
 
-/** Everybody who may come, in the order of the table's columns. The projects `red` and `blue` are made here; the objects are red's. */
+/**
+ * Everybody who may come, in the order of the table's columns. The projects `red` and `blue` are made here; the objects
+ * are red's.
+ */
 export const makeIdentities = async (stack: ManagementStack): Promise<Identity[]> => {
   for (const name of ['red', 'blue']) await stack.admin.ok('POST', '/projects', { name });
   const users = {
@@ -50,10 +59,17 @@ export const makeIdentities = async (stack: ManagementStack): Promise<Identity[]
   const ofDisabled = await apiToken(users.gone, null);
   await stack.admin.ok('PATCH', '/users/gone', { enabled: false });
   await users.left.ok('POST', '/logout');
-  const { refreshToken } = await stack.client().ok<{ refreshToken: string }>('POST', '/login', { name: 'member', password: passwordOf('member') });
+  const { refreshToken } = await stack
+    .client()
+    .ok<{ refreshToken: string }>('POST', '/login', { name: 'member', password: passwordOf('member') });
   const nobody = (column: string, bearer: string | undefined): Identity => ({ column, bearer, user: undefined });
-  const session = (column: string, name: keyof typeof users): Identity => ({ column, bearer: users[name].token, user: name });
-  const token = async (column: string, name: keyof typeof users, scopes: string[] | null): Promise<Identity> => nobody(column, await apiToken(users[name], scopes));
+  const session = (column: string, name: keyof typeof users): Identity => ({
+    column,
+    bearer: users[name].token,
+    user: name,
+  });
+  const token = async (column: string, name: keyof typeof users, scopes: string[] | null): Promise<Identity> =>
+    nobody(column, await apiToken(users[name], scopes));
   return [
     nobody('none', undefined),
     nobody('garbage', 'vcs_garbage'),

@@ -23,10 +23,18 @@ interface Certificate {
   hostId: string;
 }
 
-/** Paths that the modules add to a listener, as their classes list them. Listing needs nothing that a constructor would bring. */
-const pathsOf = async <T>(pick: (wiring: { nodeRoutes?: unknown[]; sockets?: unknown[] }) => unknown[] | undefined, list: (part: T) => string[]): Promise<string[]> => {
+/**
+ * Paths that the modules add to a listener, as their classes list them. Listing needs nothing that a constructor would
+ * bring.
+ */
+const pathsOf = async <T>(
+  pick: (wiring: { nodeRoutes?: unknown[]; sockets?: unknown[] }) => unknown[] | undefined,
+  list: (part: T) => string[],
+): Promise<string[]> => {
   const wirings = await Promise.all(allModules.map((m) => m.management?.()));
-  return wirings.flatMap((wiring) => (wiring ? (pick(wiring) ?? []) : [])).flatMap((part) => list(Object.create((part as { prototype: object }).prototype) as T));
+  return wirings
+    .flatMap((wiring) => (wiring ? (pick(wiring) ?? []) : []))
+    .flatMap((part) => list(Object.create((part as { prototype: object }).prototype) as T));
 };
 
 describe('who gets what from the other listeners', () => {
@@ -46,40 +54,66 @@ describe('who gets what from the other listeners', () => {
     const seen: AccessTable = new Map();
     for (const key of stated.keys()) {
       const row = new Map<string, string>();
-      for (const column of ['none', 'viewer', 'admin']) row.set(column, await get(`${stack.url}${key.split(' ')[1] ?? ''}`, bearer(column)));
+      for (const column of ['none', 'viewer', 'admin'])
+        row.set(column, await get(`${stack.url}${key.split(' ')[1] ?? ''}`, bearer(column)));
       seen.set(key, row);
     }
     expect(differences(seen, stated)).toEqual([]);
   });
 
   it('is what the table says, for every socket', async () => {
-    const paths = (await pathsOf<SocketRoutes>((w) => w.sockets, (s) => s.socketRoutes().map((r) => `/api/v1${r.path}`))).concat('/api/v1/live');
-    const cell = await requests['POST /instances/{ref}/actions/console']?.(stack, { column: 'member', bearer: '', user: 'member' });
+    const paths = (
+      await pathsOf<SocketRoutes>(
+        (w) => w.sockets,
+        (s) => s.socketRoutes().map((r) => `/api/v1${r.path}`),
+      )
+    ).concat('/api/v1/live');
+    const cell = await requests['POST /instances/{ref}/actions/console']?.(stack, {
+      column: 'member',
+      bearer: '',
+      user: 'member',
+    });
     const instance = cell?.path.split('/')[2] ?? '';
-    await stack.db.database.query(`INSERT INTO host (id, name, address, port, state, schedulable, state_reason) VALUES ($1::uuid, 'h1', '127.0.0.1', 1, 'unknown', false, '')`, [instance]);
+    await stack.db.database.query(
+      `INSERT INTO host (id, name, address, port, state, schedulable, state_reason) VALUES ($1::uuid, 'h1', '127.0.0.1', 1, 'unknown', false, '')`,
+      [instance],
+    );
     await stack.db.database.query('UPDATE instance SET host_id = $1::uuid WHERE id = $1::uuid', [instance]);
     const member = stack.client(bearer('member'));
-    const ticket = async (): Promise<string> => (await member.ok<{ ticket: string }>('POST', `/instances/${instance}/actions/console`)).ticket;
+    const ticket = async (): Promise<string> =>
+      (await member.ok<{ ticket: string }>('POST', `/instances/${instance}/actions/console`)).ticket;
     const seen: AccessTable = new Map();
     for (const path of paths) {
-      const open = path === '/api/v1/live' ? live : (credential: string, origin?: string) => consoleSocket(path, credential, origin);
+      const open =
+        path === '/api/v1/live'
+          ? live
+          : (credential: string, origin?: string) => consoleSocket(path, credential, origin);
       const row = new Map<string, string>();
-      for (const column of ['none', 'garbage', 'viewer', 'member, token', 'disabled', 'other type']) row.set(column, await open(bearer(column)));
+      for (const column of ['none', 'garbage', 'viewer', 'member, token', 'disabled', 'other type'])
+        row.set(column, await open(bearer(column)));
       row.set('ticket', await open(await ticket()));
-      row.set('foreign page', await open(path === '/api/v1/live' ? bearer('viewer') : await ticket(), 'https://elsewhere.example'));
+      row.set(
+        'foreign page',
+        await open(path === '/api/v1/live' ? bearer('viewer') : await ticket(), 'https://elsewhere.example'),
+      );
       seen.set(path, row);
     }
     expect(differences(seen, readAccessTable('access.md', 'Sockets'))).toEqual([]);
   });
 
   it('is what the table says, for every path of nodes', async () => {
-    const modules = await pathsOf<NodeRoutes>((w) => w.nodeRoutes, (r) => r.nodeRoutes().map((one) => `${one.method} /node${one.path}`));
+    const modules = await pathsOf<NodeRoutes>(
+      (w) => w.nodeRoutes,
+      (r) => r.nodeRoutes().map((one) => `${one.method} /node${one.path}`),
+    );
     const own = ['enroll', 'renew', 'heartbeat', 'tasks', 'events'].map((verb) => `POST /node/${verb}`);
     const [host, other, removed] = [await enrolled('n1'), await enrolled('n2'), await enrolled('n3')];
     await stack.db.database.query('UPDATE certificate SET revoked_at = now() WHERE host_id = $1', [removed.hostId]);
     const foreign = await createRoot('VC Stack root');
     const stranger = await issueWithKey(foreign, { role: 'host', uri: hostUri(host.hostId), hosts: [], validDays: 1 });
-    const { client: server } = JSON.parse(readFileSync(join(stack.directory, 'state/management/tls/server.json'), 'utf8')) as { client: { certificate: string; key: string } };
+    const { client: server } = JSON.parse(
+      readFileSync(join(stack.directory, 'state/management/tls/server.json'), 'utf8'),
+    ) as { client: { certificate: string; key: string } };
     const callers: Record<string, Certificate> = {
       none: { hostId: host.hostId },
       stranger: { cert: stranger.certificate, key: stranger.key, hostId: host.hostId },
@@ -99,15 +133,26 @@ describe('who gets what from the other listeners', () => {
 
   const get = (url: string, token: string): Promise<string> =>
     new Promise((resolve, reject) => {
-      const req = httpsRequest(url, { rejectUnauthorized: false, agent: false, ...(token !== '' && { headers: { authorization: `Bearer ${token}` } }) }, (res) => {
-        res.resume().on('end', () => resolve((res.statusCode ?? 0) < 300 ? 'yes' : String(res.statusCode)));
-      });
+      const req = httpsRequest(
+        url,
+        {
+          rejectUnauthorized: false,
+          agent: false,
+          ...(token !== '' && { headers: { authorization: `Bearer ${token}` } }),
+        },
+        (res) => {
+          res.resume().on('end', () => resolve((res.statusCode ?? 0) < 300 ? 'yes' : String(res.statusCode)));
+        },
+      );
       req.on('error', reject).end();
     });
 
   const consoleSocket = (path: string, credential: string, origin?: string): Promise<string> =>
     new Promise((resolve, reject) => {
-      const socket = new WebSocket(`${stack.url.replace('https', 'wss')}${path}?ticket=${credential}`, { rejectUnauthorized: false, ...(origin !== undefined && { origin }) });
+      const socket = new WebSocket(`${stack.url.replace('https', 'wss')}${path}?ticket=${credential}`, {
+        rejectUnauthorized: false,
+        ...(origin !== undefined && { origin }),
+      });
       socket.once('open', () => {
         socket.terminate();
         resolve('yes');
@@ -125,7 +170,10 @@ describe('who gets what from the other listeners', () => {
     for (let i = 0; i < 61; i += 1) answers.push(await live(wrong));
     expect([answers[0], answers.at(-1)]).toEqual(['401', 'too_many_attempts']);
     expect(await get(`${stack.url}/api/v1/instances`, wrong)).toBe('429');
-    expect([await live(bearer('viewer')), await get(`${stack.url}/api/v1/instances`, bearer('viewer'))]).toEqual(['yes', 'yes']);
+    expect([await live(bearer('viewer')), await get(`${stack.url}/api/v1/instances`, bearer('viewer'))]).toEqual([
+      'yes',
+      'yes',
+    ]);
   });
 
   const live = (credential: string, origin?: string): Promise<string> =>
@@ -144,13 +192,19 @@ describe('who gets what from the other listeners', () => {
         resolve(value);
       };
       socket.on('connect', () => end('yes'));
-      socket.on('connect_error', (error) => end(error.message === 'unauthenticated' ? '401' : error.message === 'websocket error' ? '403' : error.message));
+      socket.on('connect_error', (error) =>
+        end(error.message === 'unauthenticated' ? '401' : error.message === 'websocket error' ? '403' : error.message),
+      );
     });
 
   const enrolled = async (name: string): Promise<Certificate> => {
     const { key, csr } = await createSigningRequest(name);
     const { token } = await stack.admin.ok<{ token: string }>('POST', '/host-tokens', {});
-    const answer = await call('POST /node/enroll', { hostId: '' }, { ticket: decodeToken(token)?.ticket, csr, name, address: '127.0.0.1', port: 1 });
+    const answer = await call(
+      'POST /node/enroll',
+      { hostId: '' },
+      { ticket: decodeToken(token)?.ticket, csr, name, address: '127.0.0.1', port: 1 },
+    );
     const { hostId, certificate } = JSON.parse(answer.text) as { hostId: string; certificate: string };
     return { cert: certificate, key, hostId };
   };
@@ -160,11 +214,25 @@ describe('who gets what from the other listeners', () => {
     const name = `n${randomUUID().slice(0, 8)}`;
     switch (key.split('/').at(-1)) {
       case 'enroll':
-        return { ticket: decodeToken((await stack.admin.ok<{ token: string }>('POST', '/host-tokens', {})).token)?.ticket, csr, name, address: '127.0.0.1', port: 1 };
+        return {
+          ticket: decodeToken((await stack.admin.ok<{ token: string }>('POST', '/host-tokens', {})).token)?.ticket,
+          csr,
+          name,
+          address: '127.0.0.1',
+          port: 1,
+        };
       case 'renew':
         return { csr };
       case 'heartbeat':
-        return { hostId: who.hostId, boot: randomUUID(), seq: 1, time: Date.now(), endpoint: { address: '127.0.0.1', port: 1 }, agentVersion: '0', sections: {} };
+        return {
+          hostId: who.hostId,
+          boot: randomUUID(),
+          seq: 1,
+          time: Date.now(),
+          endpoint: { address: '127.0.0.1', port: 1 },
+          agentVersion: '0',
+          sections: {},
+        };
       case 'tasks':
         return { tasks: [] };
       default:
@@ -175,7 +243,15 @@ describe('who gets what from the other listeners', () => {
   const call = (key: string, who: Certificate, body: unknown): Promise<{ status: number; text: string }> =>
     new Promise((resolve, reject) => {
       const [method = '', path = ''] = key.split(' ');
-      const options = { method, host: '127.0.0.1', port: stack.nodePort, path: path.replace(':id', randomUUID()), rejectUnauthorized: false, agent: false as const, ...(who.cert && { cert: who.cert, key: who.key }) };
+      const options = {
+        method,
+        host: '127.0.0.1',
+        port: stack.nodePort,
+        path: path.replace(':id', randomUUID()),
+        rejectUnauthorized: false,
+        agent: false as const,
+        ...(who.cert && { cert: who.cert, key: who.key }),
+      };
       const req = httpsRequest(options, (res) => {
         let text = '';
         res.on('data', (chunk: Buffer) => (text += chunk.toString()));

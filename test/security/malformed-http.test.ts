@@ -10,7 +10,12 @@ import { exchange, RawHttp } from './raw-http';
 jest.setTimeout(120_000);
 
 const crlf = '\r\n';
-const limits = { VC_STACK_LIMITS__HANDSHAKE_MS: '1000', VC_STACK_LIMITS__HEADERS_MS: '1000', VC_STACK_LIMITS__BODY_MS: '1500', VC_STACK_LIMITS__CONNECTIONS_PER_ADDRESS: '60' };
+const limits = {
+  VC_STACK_LIMITS__HANDSHAKE_MS: '1000',
+  VC_STACK_LIMITS__HEADERS_MS: '1000',
+  VC_STACK_LIMITS__BODY_MS: '1500',
+  VC_STACK_LIMITS__CONNECTIONS_PER_ADDRESS: '60',
+};
 
 interface Listener {
   name: string;
@@ -30,13 +35,25 @@ describe('malformed HTTP', () => {
     stack = await ManagementStack.start(limits);
     const { token } = await stack.admin.ok<{ token: string }>('POST', '/host-tokens', {});
     agent = await Agent.start({ token, name: 'raw-host' });
-    const host = await waitFor('the host', async () => (await stack.admin.ok<{ items: { id: string; lastSeenAt: string | null }[] }>('GET', '/hosts')).items.find((h) => h.lastSeenAt !== null));
-    const [endpoint] = await stack.db.database.query<{ port: number }>('SELECT port FROM host WHERE id = $1', [host.id]);
+    const host = await waitFor('the host', async () =>
+      (await stack.admin.ok<{ items: { id: string; lastSeenAt: string | null }[] }>('GET', '/hosts')).items.find(
+        (h) => h.lastSeenAt !== null,
+      ),
+    );
+    const [endpoint] = await stack.db.database.query<{ port: number }>('SELECT port FROM host WHERE id = $1', [
+      host.id,
+    ]);
     const { client, root } = (stack.app as unknown as { parts(): Container }).parts().get(ServerIdentity).current();
     all = [
       { name: '8443', port: Number(new URL(stack.url).port), tls: {}, good: 'GET /health', post: 'POST /api/v1/login' },
       { name: '8445', port: stack.nodePort, tls: {}, good: 'POST /node/enroll', post: 'POST /node/enroll' },
-      { name: '8444', port: endpoint?.port ?? 0, tls: { cert: client.certificate, key: client.key, ca: root }, good: 'GET /verbs/outcome?key=x', post: 'POST /verbs/instance.absent' },
+      {
+        name: '8444',
+        port: endpoint?.port ?? 0,
+        tls: { cert: client.certificate, key: client.key, ca: root },
+        good: 'GET /verbs/outcome?key=x',
+        post: 'POST /verbs/instance.absent',
+      },
     ];
   });
   afterAll(async () => {
@@ -44,7 +61,8 @@ describe('malformed HTTP', () => {
     await stack?.close();
   });
 
-  const head = (line: string, ...headers: string[]): string => [`${line} HTTP/1.1`, 'Host: a', 'Connection: close', ...headers, '', ''].join(crlf);
+  const head = (line: string, ...headers: string[]): string =>
+    [`${line} HTTP/1.1`, 'Host: a', 'Connection: close', ...headers, '', ''].join(crlf);
   const json = 'Content-Type: application/json';
 
   /** None of these is a 500, none is taken for two requests, and each is refused. */
@@ -54,13 +72,43 @@ describe('malformed HTTP', () => {
     ['a length that is no number', (l) => head(l.post, json, 'Content-Length: 2x') + '{}', [400]],
     ['a negative length', (l) => head(l.post, json, 'Content-Length: -1') + '{}', [400]],
     ['a length with a sign', (l) => head(l.post, json, 'Content-Length: +2') + '{}', [400]],
-    ['length and chunks', (l) => head(l.post, json, 'Content-Length: 4', 'Transfer-Encoding: chunked') + `0${crlf}${crlf}GET /smuggled HTTP/1.1${crlf}Host: a${crlf}${crlf}`, [400]],
-    ['chunks twice', (l) => head(l.post, json, 'Transfer-Encoding: chunked', 'Transfer-Encoding: identity') + `0${crlf}${crlf}`, [400]],
-    ['an encoding after chunks', (l) => head(l.post, json, 'Transfer-Encoding: chunked, identity') + `0${crlf}${crlf}`, [400]],
-    ['an unknown transfer encoding', (l) => head(l.post, json, 'Transfer-Encoding: xchunked') + `0${crlf}${crlf}`, [400]],
-    ['a chunk size that is none', (l) => head(l.post, json, 'Transfer-Encoding: chunked') + `zz${crlf}{}${crlf}`, [400]],
-    ['a chunk that is longer than it says', (l) => head(l.post, json, 'Transfer-Encoding: chunked') + `1${crlf}{}${crlf}0${crlf}${crlf}`, [400]],
-    ['a chunk size beyond all numbers', (l) => head(l.post, json, 'Transfer-Encoding: chunked') + `fffffffffffffffff${crlf}{}`, [400]],
+    [
+      'length and chunks',
+      (l) =>
+        head(l.post, json, 'Content-Length: 4', 'Transfer-Encoding: chunked') +
+        `0${crlf}${crlf}GET /smuggled HTTP/1.1${crlf}Host: a${crlf}${crlf}`,
+      [400],
+    ],
+    [
+      'chunks twice',
+      (l) => head(l.post, json, 'Transfer-Encoding: chunked', 'Transfer-Encoding: identity') + `0${crlf}${crlf}`,
+      [400],
+    ],
+    [
+      'an encoding after chunks',
+      (l) => head(l.post, json, 'Transfer-Encoding: chunked, identity') + `0${crlf}${crlf}`,
+      [400],
+    ],
+    [
+      'an unknown transfer encoding',
+      (l) => head(l.post, json, 'Transfer-Encoding: xchunked') + `0${crlf}${crlf}`,
+      [400],
+    ],
+    [
+      'a chunk size that is none',
+      (l) => head(l.post, json, 'Transfer-Encoding: chunked') + `zz${crlf}{}${crlf}`,
+      [400],
+    ],
+    [
+      'a chunk that is longer than it says',
+      (l) => head(l.post, json, 'Transfer-Encoding: chunked') + `1${crlf}{}${crlf}0${crlf}${crlf}`,
+      [400],
+    ],
+    [
+      'a chunk size beyond all numbers',
+      (l) => head(l.post, json, 'Transfer-Encoding: chunked') + `fffffffffffffffff${crlf}{}`,
+      [400],
+    ],
     ['chunks ended by line feeds', (l) => head(l.post, json, 'Transfer-Encoding: chunked') + '2\n{}\n0\n\n', [400]],
     ['two hosts', (l) => head(l.good, 'Host: b'), [400]],
     ['no host', (l) => `${l.good} HTTP/1.1${crlf}Connection: close${crlf}${crlf}`, [400]],
@@ -95,14 +143,19 @@ describe('malformed HTTP', () => {
     const answers = await Promise.all(all.map(async (l) => [l.name, await exchange(l.port, bytes(l), l.tls)] as const));
     for (const [name, { statuses, text }] of answers) {
       expect([name, statuses.length, text.includes('root:')]).toEqual([name, 1, false]);
-      expect({ name, status: expected.includes(statuses[0] ?? 0) ? 'as stated' : statuses[0] }).toEqual({ name, status: 'as stated' });
+      expect({ name, status: expected.includes(statuses[0] ?? 0) ? 'as stated' : statuses[0] }).toEqual({
+        name,
+        status: 'as stated',
+      });
     }
   });
 
   it('takes a second request only after the first has ended in order', async () => {
     for (const { port, tls, good, name } of all) {
       const raw = await RawHttp.open(port, tls);
-      raw.write(`${good} HTTP/1.1${crlf}Host: a${crlf}Content-Length: 0${crlf}${crlf}${good} HTTP/1.1${crlf}Host: a${crlf}Connection: close${crlf}Content-Length: 0${crlf}${crlf}`);
+      raw.write(
+        `${good} HTTP/1.1${crlf}Host: a${crlf}Content-Length: 0${crlf}${crlf}${good} HTTP/1.1${crlf}Host: a${crlf}Connection: close${crlf}Content-Length: 0${crlf}${crlf}`,
+      );
       const { statuses } = await raw.closed;
       expect([name, statuses.length, new Set(statuses).size]).toEqual([name, 2, 1]);
     }
@@ -132,8 +185,18 @@ describe('malformed HTTP', () => {
   });
 
   it('ends a connection whose body comes drop by drop, at once where nobody wants it', async () => {
-    const refused = ['POST /api/v1/nowhere', 'POST /api/v1/instances', 'POST /health', 'PUT /api/v1/images/00000000-0000-4000-8000-000000000000/content', 'POST /console/x'];
-    const unwanted = [...refused.map((post) => ({ ...all[0], post }) as Listener), { ...all[1], post: 'POST /node/heartbeat' } as Listener, { ...all[2], post: 'POST /nowhere' } as Listener];
+    const refused = [
+      'POST /api/v1/nowhere',
+      'POST /api/v1/instances',
+      'POST /health',
+      'PUT /api/v1/images/00000000-0000-4000-8000-000000000000/content',
+      'POST /console/x',
+    ];
+    const unwanted = [
+      ...refused.map((post) => ({ ...all[0], post }) as Listener),
+      { ...all[1], post: 'POST /node/heartbeat' } as Listener,
+      { ...all[2], post: 'POST /nowhere' } as Listener,
+    ];
     for (const { port, tls, post } of unwanted) {
       const raw = await RawHttp.open(port, tls);
       raw.write(`${post} HTTP/1.1${crlf}Host: a${crlf}${json}${crlf}Content-Length: 100000${crlf}${crlf}{`);
@@ -153,7 +216,11 @@ describe('malformed HTTP', () => {
   });
 
   it('lets a sender whose body is not wanted read the answer, though it sends on', async () => {
-    const unwanted = [{ ...all[0], post: 'POST /api/v1/nowhere' }, { ...all[1], post: 'POST /node/heartbeat' }, { ...all[2], post: 'POST /nowhere' }] as Listener[];
+    const unwanted = [
+      { ...all[0], post: 'POST /api/v1/nowhere' },
+      { ...all[1], post: 'POST /node/heartbeat' },
+      { ...all[2], post: 'POST /nowhere' },
+    ] as Listener[];
     for (const { port, tls, post } of unwanted) {
       const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false, ...tls });
       let text = '';
@@ -164,10 +231,15 @@ describe('malformed HTTP', () => {
       // Nothing is read until all is sent, as clients do that know no better.
       socket.pause();
       socket.write(`${post} HTTP/1.1${crlf}Host: a${crlf}${json}${crlf}Content-Length: 600000${crlf}${crlf}`);
-      for (let part = 0; part < 6; part += 1) await new Promise((resolve) => socket.write(Buffer.alloc(100_000, ' '), resolve));
+      for (let part = 0; part < 6; part += 1)
+        await new Promise((resolve) => socket.write(Buffer.alloc(100_000, ' '), resolve));
       socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1'))).resume();
       await closed;
-      expect([post, faults, /HTTP\/1\.1 (\d{3})/.exec(text)?.[1]]).toEqual([post, [], post.startsWith('POST /node') ? '401' : '404']);
+      expect([post, faults, /HTTP\/1\.1 (\d{3})/.exec(text)?.[1]]).toEqual([
+        post,
+        [],
+        post.startsWith('POST /node') ? '401' : '404',
+      ]);
     }
   });
 
@@ -184,7 +256,10 @@ describe('malformed HTTP', () => {
     } finally {
       for (const raw of open) raw.socket.destroy();
     }
-    await waitFor('a place', async () => (await exchange(port, head('GET /health')).catch(() => undefined))?.statuses[0] === 200);
+    await waitFor(
+      'a place',
+      async () => (await exchange(port, head('GET /health')).catch(() => undefined))?.statuses[0] === 200,
+    );
   });
 
   it('takes no resumed session for a certificate', async () => {
@@ -199,7 +274,10 @@ describe('malformed HTTP', () => {
       socket.resume();
     });
     for (const path of ['POST /node/heartbeat', 'GET /node/images/x/content', 'POST /node/renew']) {
-      const { statuses, text } = await exchange(port, head(path, json, 'Content-Length: 2') + '{}', { session, minVersion: 'TLSv1.3' });
+      const { statuses, text } = await exchange(port, head(path, json, 'Content-Length: 2') + '{}', {
+        session,
+        minVersion: 'TLSv1.3',
+      });
       expect([path, statuses, /"code":"certificate_required"/.test(text)]).toEqual([path, [401], true]);
     }
   });

@@ -13,7 +13,9 @@ import { startTestDatabase, type TestDatabase } from '../support/postgres';
 
 const schemas = Object.fromEntries(allModules.flatMap((m) => (m.config ? [[m.name, m.config]] : [])));
 
-/** The management role as it is shipped, all modules and nothing replaced, in this process, on a database of its own. */
+/**
+ * The management role as it is shipped, all modules and nothing replaced, in this process, on a database of its own.
+ */
 export class ManagementStack {
   readonly logs: string[] = [];
   readonly admin: ApiClient;
@@ -41,7 +43,8 @@ export class ManagementStack {
     const own = join('state', 'management');
     if (other) {
       mkdirSync(join(directory, own), { recursive: true, mode: 0o700 });
-      for (const shared of ['master.key', 'admin-password']) cpSync(join(other.directory, own, shared), join(directory, own, shared));
+      for (const shared of ['master.key', 'admin-password'])
+        cpSync(join(other.directory, own, shared), join(directory, own, shared));
     }
     const nodePort = await freePort();
     const config = await loadConfig({
@@ -83,10 +86,15 @@ export class ManagementStack {
   }
 
   /** A new user with a session. */
-  async user(name: string, memberships: Record<string, 'project-admin' | 'member' | 'viewer'> = {}, admin = false): Promise<ApiClient> {
+  async user(
+    name: string,
+    memberships: Record<string, 'project-admin' | 'member' | 'viewer'> = {},
+    admin = false,
+  ): Promise<ApiClient> {
     const password = passwordOf(name);
     await this.admin.ok('POST', '/users', { name, password, admin });
-    for (const [project, role] of Object.entries(memberships)) await this.admin.ok('PUT', `/projects/${project}/members/${name}`, { role });
+    for (const [project, role] of Object.entries(memberships))
+      await this.admin.ok('PUT', `/projects/${project}/members/${name}`, { role });
     const client = this.client();
     await client.login(name, password);
     return client;

@@ -6,7 +6,10 @@ import type { ApiClient } from '../support/api-client';
 
 /** One long-lived channel of a test. */
 export class OpenChannel {
-  /** What its user is told when it ends: the `code` of an event or problem, or the reason of a WebSocket; `cut` without a word. */
+  /**
+   * What its user is told when it ends: the `code` of an event or problem, or the reason of a WebSocket; `cut` without
+   * a word.
+   */
   readonly ended: Promise<string>;
   over: string | undefined;
   /** Text that came. */
@@ -28,9 +31,12 @@ export class OpenChannel {
   send: (text: string) => void = () => undefined;
 }
 
-const optionsOf = (client: ApiClient, path: string): [string, RequestOptions] => [`${client.url}/api/v1${path}`, { rejectUnauthorized: false, agent: false, headers: { authorization: `Bearer ${client.token}` } }];
+const optionsOf = (client: ApiClient, path: string): [string, RequestOptions] => [
+  `${client.url}/api/v1${path}`,
+  { rejectUnauthorized: false, agent: false, headers: { authorization: `Bearer ${client.token}` } },
+];
 
-const codeOf = (text: string): string => (/"code":"([a-z_]+)"/.exec(text)?.[1] ?? 'cut');
+const codeOf = (text: string): string => /"code":"([a-z_]+)"/.exec(text)?.[1] ?? 'cut';
 
 const answered = (kind: string, request: ClientRequest, end: (code: string) => void): void => {
   let text = '';
@@ -77,7 +83,14 @@ export const openEvents = (client: ApiClient, query: string): Promise<OpenChanne
 /** Live events by socket.io. */
 export const openLive = (client: ApiClient): Promise<OpenChannel> =>
   new Promise((resolve, reject) => {
-    const socket = io(client.url, { path: '/api/v1/live', auth: { token: client.token }, transports: ['websocket'], rejectUnauthorized: false, reconnection: false, forceNew: true });
+    const socket = io(client.url, {
+      path: '/api/v1/live',
+      auth: { token: client.token },
+      transports: ['websocket'],
+      rejectUnauthorized: false,
+      reconnection: false,
+      forceNew: true,
+    });
     const channel = new OpenChannel('live', (end, own) => {
       let said = 'cut';
       socket.on('event', (event: unknown) => (own.received += JSON.stringify(event)));
@@ -99,7 +112,11 @@ export const openUpload = async (client: ApiClient, project: string, name: strin
     own.close = () => request.destroy();
   });
   request.write(Buffer.alloc(4096));
-  while (channel.over === undefined && (await client.ok<{ state: string }>('GET', `/images/${image.id}`)).state !== 'uploading') await new Promise((resolve) => setTimeout(resolve, 10));
+  while (
+    channel.over === undefined &&
+    (await client.ok<{ state: string }>('GET', `/images/${image.id}`)).state !== 'uploading'
+  )
+    await new Promise((resolve) => setTimeout(resolve, 10));
   return channel;
 };
 

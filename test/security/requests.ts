@@ -27,13 +27,18 @@ const disk = (): Buffer => {
   return bytes;
 };
 
-const made = async (stack: ManagementStack, path: string, body: unknown): Promise<string> => (await stack.admin.ok<{ id: string }>('POST', path, body)).id;
-const network = (stack: ManagementStack): Promise<string> => made(stack, '/networks?project=red', { name: name(), subnet: '10.0.0.0/24' });
+const made = async (stack: ManagementStack, path: string, body: unknown): Promise<string> =>
+  (await stack.admin.ok<{ id: string }>('POST', path, body)).id;
+const network = (stack: ManagementStack): Promise<string> =>
+  made(stack, '/networks?project=red', { name: name(), subnet: '10.0.0.0/24' });
 const image = (stack: ManagementStack): Promise<string> => made(stack, '/images?project=red', { name: name() });
-const sshKey = (stack: ManagementStack): Promise<string> => made(stack, '/ssh-keys?project=red', { name: name(), publicKey });
-const flavor = (stack: ManagementStack): Promise<string> => made(stack, '/flavors', { name: name(), vcpus: 1, memoryBytes: 2 ** 28 });
+const sshKey = (stack: ManagementStack): Promise<string> =>
+  made(stack, '/ssh-keys?project=red', { name: name(), publicKey });
+const flavor = (stack: ManagementStack): Promise<string> =>
+  made(stack, '/flavors', { name: name(), vcpus: 1, memoryBytes: 2 ** 28 });
 const project = (stack: ManagementStack): Promise<string> => made(stack, '/projects', { name: name() });
-const red = async (stack: ManagementStack): Promise<string> => (await stack.admin.ok<{ id: string }>('GET', '/projects/red')).id;
+const red = async (stack: ManagementStack): Promise<string> =>
+  (await stack.admin.ok<{ id: string }>('GET', '/projects/red')).id;
 
 /** Nobody can log in as them: so many passwords take long to hash. */
 const user = async (stack: ManagementStack): Promise<string> => {
@@ -44,12 +49,18 @@ const user = async (stack: ManagementStack): Promise<string> => {
 
 const userWithSession = async (stack: ManagementStack): Promise<{ id: string; session: string }> => {
   const [id, session] = [await user(stack), randomUUID()];
-  await stack.db.database.query(`INSERT INTO session (id, user_id, expires_at) VALUES ($1, $2, now() + interval '1 day')`, [session, id]);
+  await stack.db.database.query(
+    `INSERT INTO session (id, user_id, expires_at) VALUES ($1, $2, now() + interval '1 day')`,
+    [session, id],
+  );
   return { id, session };
 };
 const apiToken = async (stack: ManagementStack, owner: string): Promise<string> => {
   const id = randomUUID();
-  await stack.db.database.query(`INSERT INTO api_token (id, user_id, name, hash) SELECT $1::uuid, id, 'of ' || $1::text, '\\x00' FROM app_user WHERE name = $2`, [id, owner]);
+  await stack.db.database.query(
+    `INSERT INTO api_token (id, user_id, name, hash) SELECT $1::uuid, id, 'of ' || $1::text, '\\x00' FROM app_user WHERE name = $2`,
+    [id, owner],
+  );
   return id;
 };
 
@@ -73,7 +84,10 @@ const task = async (stack: ManagementStack, state = 'succeeded'): Promise<string
 };
 const volume = async (stack: ManagementStack): Promise<string> => {
   const id = randomUUID();
-  await stack.db.database.query(`INSERT INTO volume (id, project_id, name, role, state, bytes, pool, host_id, instance_id, image_id) VALUES ($1, $2, 'v', 'root', 'in-use', 4096, 'local', $1, $1, $1)`, [id, await red(stack)]);
+  await stack.db.database.query(
+    `INSERT INTO volume (id, project_id, name, role, state, bytes, pool, host_id, instance_id, image_id) VALUES ($1, $2, 'v', 'root', 'in-use', 4096, 'local', $1, $1, $1)`,
+    [id, await red(stack)],
+  );
   return id;
 };
 const port = async (stack: ManagementStack): Promise<string> => {
@@ -87,12 +101,18 @@ const port = async (stack: ManagementStack): Promise<string> => {
 };
 const host = async (stack: ManagementStack): Promise<string> => {
   const id = randomUUID();
-  await stack.db.database.query(`INSERT INTO host (id, name, address, port, state, schedulable, state_reason) VALUES ($1, $2, '192.0.2.1', 8444, 'unknown', false, '')`, [id, `h-${id.slice(0, 8)}`]);
+  await stack.db.database.query(
+    `INSERT INTO host (id, name, address, port, state, schedulable, state_reason) VALUES ($1, $2, '192.0.2.1', 8444, 'unknown', false, '')`,
+    [id, `h-${id.slice(0, 8)}`],
+  );
   return id;
 };
 const instanceBody = async (stack: ManagementStack): Promise<Record<string, unknown>> => {
   const ready = await image(stack);
-  await stack.db.database.query(`UPDATE image SET state = 'ready', sha256 = repeat('0', 64), virtual_bytes = 4096, source_format = 'raw' WHERE id = $1`, [ready]);
+  await stack.db.database.query(
+    `UPDATE image SET state = 'ready', sha256 = repeat('0', 64), virtual_bytes = 4096, source_format = 'raw' WHERE id = $1`,
+    [ready],
+  );
   return { name: name(), flavor: await flavor(stack), image: ready, networks: [{ network: await network(stack) }] };
 };
 /** A list of one noun, over all projects and in one. */
@@ -101,7 +121,11 @@ const list = (path: string, make: (stack: ManagementStack) => Promise<string>): 
   [`GET ${path}?project=red`]: async (s) => ({ path: `${path}?limit=500&project=red`, sees: await make(s) }),
 });
 const taskVerb = (verb: string, state: string): Record<string, Make> => ({
-  [`POST /tasks/{id}/actions/${verb}`]: async (s) => ({ path: `/tasks/${await task(s, state)}/actions/${verb}`, body: {}, allowed: ['task_over', 'task_not_stuck'] }),
+  [`POST /tasks/{id}/actions/${verb}`]: async (s) => ({
+    path: `/tasks/${await task(s, state)}/actions/${verb}`,
+    body: {},
+    allowed: ['task_over', 'task_not_stuck'],
+  }),
 });
 const noHost = ['instance_has_no_host', 'instance_stopped', 'no_host'];
 
@@ -109,12 +133,18 @@ const noHost = ['instance_has_no_host', 'instance_stopped', 'no_host'];
 export const requests: Record<string, Make> = {
   'POST /login': async () => ({ path: '/login', body: { name: 'viewer', password: passwordOf('viewer') } }),
   'POST /login/refresh': async (s) => {
-    const { refreshToken } = await s.client().ok<{ refreshToken: string }>('POST', '/login', { name: 'viewer', password: passwordOf('viewer') });
+    const { refreshToken } = await s
+      .client()
+      .ok<{ refreshToken: string }>('POST', '/login', { name: 'viewer', password: passwordOf('viewer') });
     return { path: '/login/refresh', body: { refreshToken } };
   },
   'POST /logout': async () => ({ path: '/logout', endsSession: true }),
   'GET /whoami': async () => ({ path: '/whoami' }),
-  'POST /users/me/password': async (_s, who) => ({ path: '/users/me/password', body: { current: passwordOf(who.user ?? 'member'), password: passwordOf(who.user ?? 'member') }, endsSession: true }),
+  'POST /users/me/password': async (_s, who) => ({
+    path: '/users/me/password',
+    body: { current: passwordOf(who.user ?? 'member'), password: passwordOf(who.user ?? 'member') },
+    endsSession: true,
+  }),
   'GET /users': async (s) => ({ path: '/users?limit=500', sees: await user(s) }),
   'POST /users': async () => ({ path: '/users', body: { name: name(), password: 'a password for nobody' } }),
   'GET /users/{ref}': async (s) => ({ path: `/users/${await user(s)}` }),
@@ -133,7 +163,9 @@ export const requests: Record<string, Make> = {
     const token = await apiToken(s, 'viewer');
     return { path: '/users/viewer/api-tokens?limit=500', sees: token };
   },
-  'DELETE /users/{ref}/api-tokens/{token}': async (s) => ({ path: `/users/viewer/api-tokens/${await apiToken(s, 'viewer')}` }),
+  'DELETE /users/{ref}/api-tokens/{token}': async (s) => ({
+    path: `/users/viewer/api-tokens/${await apiToken(s, 'viewer')}`,
+  }),
   'GET /api-tokens': async () => ({ path: '/api-tokens' }),
   'POST /api-tokens': async () => ({ path: '/api-tokens', body: { name: name() } }),
   'DELETE /api-tokens/{ref}': async (s, who) => ({ path: `/api-tokens/${await apiToken(s, who.user ?? 'member')}` }),
@@ -144,7 +176,10 @@ export const requests: Record<string, Make> = {
   'PATCH /projects/{ref}': async () => ({ path: '/projects/red', body: { description: 'changed' } }),
   'DELETE /projects/{ref}': async (s) => ({ path: `/projects/${await project(s)}` }),
   'GET /projects/{ref}/members': async () => ({ path: '/projects/red/members' }),
-  'PUT /projects/{ref}/members/{userId}': async (s) => ({ path: `/projects/red/members/${await user(s)}`, body: { role: 'viewer' } }),
+  'PUT /projects/{ref}/members/{userId}': async (s) => ({
+    path: `/projects/red/members/${await user(s)}`,
+    body: { role: 'viewer' },
+  }),
   'DELETE /projects/{ref}/members/{userId}': async (s) => {
     const id = await user(s);
     await s.admin.ok('PUT', `/projects/red/members/${id}`, { role: 'viewer' });
@@ -174,15 +209,35 @@ export const requests: Record<string, Make> = {
   'DELETE /ssh-keys/{ref}': async (s) => ({ path: `/ssh-keys/${await sshKey(s)}` }),
   ...list('/instances', instance),
   'POST /instances': async (s) => ({ path: '/instances?project=red', body: await instanceBody(s), allowed: noHost }),
-  'POST /instances/check': async (s) => ({ path: '/instances/check?project=red', body: await instanceBody(s), allowed: noHost }),
-  'POST /instances/batch': async (s) => ({ path: '/instances/batch?project=red', body: { ...(await instanceBody(s)), count: 2 }, allowed: noHost }),
+  'POST /instances/check': async (s) => ({
+    path: '/instances/check?project=red',
+    body: await instanceBody(s),
+    allowed: noHost,
+  }),
+  'POST /instances/batch': async (s) => ({
+    path: '/instances/batch?project=red',
+    body: { ...(await instanceBody(s)), count: 2 },
+    allowed: noHost,
+  }),
   'GET /instances/{ref}': async (s) => ({ path: `/instances/${await instance(s)}` }),
-  'GET /instances/{ref}/guest-data': async (s) => ({ path: `/instances/${await instance(s)}/guest-data`, allowed: noHost }),
-  'PATCH /instances/{ref}': async (s) => ({ path: `/instances/${await instance(s)}`, body: { description: 'changed' } }),
-  'GET /instances/{ref}/console-log': async (s) => ({ path: `/instances/${await instance(s)}/console-log`, allowed: noHost }),
+  'GET /instances/{ref}/guest-data': async (s) => ({
+    path: `/instances/${await instance(s)}/guest-data`,
+    allowed: noHost,
+  }),
+  'PATCH /instances/{ref}': async (s) => ({
+    path: `/instances/${await instance(s)}`,
+    body: { description: 'changed' },
+  }),
+  'GET /instances/{ref}/console-log': async (s) => ({
+    path: `/instances/${await instance(s)}/console-log`,
+    allowed: noHost,
+  }),
   'DELETE /instances/{ref}': async (s) => ({ path: `/instances/${await instance(s)}` }),
   ...Object.fromEntries(
-    ['start', 'stop', 'reboot', 'console'].map((verb): [string, Make] => [`POST /instances/{ref}/actions/${verb}`, async (s) => ({ path: `/instances/${await instance(s)}/actions/${verb}`, allowed: noHost })]),
+    ['start', 'stop', 'reboot', 'console'].map((verb): [string, Make] => [
+      `POST /instances/{ref}/actions/${verb}`,
+      async (s) => ({ path: `/instances/${await instance(s)}/actions/${verb}`, allowed: noHost }),
+    ]),
   ),
   ...list('/tasks', task),
   'GET /tasks/{id}': async (s) => ({ path: `/tasks/${await task(s)}` }),

@@ -14,7 +14,8 @@ describe('what a user is logged in with', () => {
   afterAll(() => stack?.close());
 
   const status = async (token: string): Promise<number> => (await stack.client(token).call('GET', '/whoami')).status;
-  const sessionsOf = async (user: string): Promise<Listed['items']> => (await stack.admin.ok<Listed>('GET', `/users/${user}/sessions`)).items;
+  const sessionsOf = async (user: string): Promise<Listed['items']> =>
+    (await stack.admin.ok<Listed>('GET', `/users/${user}/sessions`)).items;
 
   it('is listed to administrators, who end any of it at once', async () => {
     const first = await stack.user('anna');
@@ -27,7 +28,9 @@ describe('what a user is logged in with', () => {
     expect((await stack.admin.call('DELETE', `/users/anna/sessions/${newest?.id ?? ''}`)).status).toBe(404);
 
     const token = await first.ok<{ id: string; token: string }>('POST', '/api-tokens', { name: 'ci' });
-    expect((await stack.admin.ok<Listed>('GET', '/users/anna/api-tokens')).items.map((t) => [t.id, t.name])).toEqual([[token.id, 'ci']]);
+    expect((await stack.admin.ok<Listed>('GET', '/users/anna/api-tokens')).items.map((t) => [t.id, t.name])).toEqual([
+      [token.id, 'ci'],
+    ]);
     await stack.admin.ok('DELETE', '/users/anna/api-tokens/ci');
     expect(await status(token.token)).toBe(401);
 
@@ -46,11 +49,16 @@ describe('what a user is logged in with', () => {
 
   it('goes with a password that an administrator sets, API tokens included, and not with one that its owner sets unless asked', async () => {
     const dora = await stack.user('dora');
-    const make = async (name: string): Promise<string> => (await dora.ok<{ token: string }>('POST', '/api-tokens', { name })).token;
+    const make = async (name: string): Promise<string> =>
+      (await dora.ok<{ token: string }>('POST', '/api-tokens', { name })).token;
     const kept = await make('kept');
     await dora.ok('POST', '/users/me/password', { current: passwordOf('dora'), password: 'the second password' });
     expect(await status(kept)).toBe(200);
-    await dora.ok('POST', '/users/me/password', { current: 'the second password', password: 'the third password', revokeApiTokens: true });
+    await dora.ok('POST', '/users/me/password', {
+      current: 'the second password',
+      password: 'the third password',
+      revokeApiTokens: true,
+    });
     expect([await status(kept), await status(dora.token)]).toEqual([401, 200]);
     const another = await make('another');
     await stack.admin.ok('PATCH', '/users/dora', { password: 'set by an administrator' });
@@ -66,11 +74,20 @@ describe('what a user is logged in with', () => {
   it('has scopes that some route asks for', async () => {
     const frida = await stack.user('frida');
     for (const scopes of [['*:*'], ['instance:*'], ['*:read'], ['network:create', 'task:cancel'], []]) {
-      expect((await frida.call('POST', '/api-tokens', { name: `t-${scopes.length}-${scopes.join()}`, scopes })).status).toBe(201);
+      expect(
+        (await frida.call('POST', '/api-tokens', { name: `t-${scopes.length}-${scopes.join()}`, scopes })).status,
+      ).toBe(201);
     }
     for (const scope of ['nosuch:thing', 'instance:fly', 'nosuch:*', '*:fly']) {
-      const answer = await frida.call<{ code: string; errors: { path: string }[] }>('POST', '/api-tokens', { name: 'x', scopes: ['*:read', scope] });
-      expect([answer.status, answer.body.code, answer.body.errors[0]?.path]).toEqual([422, 'unknown_permission', 'body.scopes.1']);
+      const answer = await frida.call<{ code: string; errors: { path: string }[] }>('POST', '/api-tokens', {
+        name: 'x',
+        scopes: ['*:read', scope],
+      });
+      expect([answer.status, answer.body.code, answer.body.errors[0]?.path]).toEqual([
+        422,
+        'unknown_permission',
+        'body.scopes.1',
+      ]);
     }
   });
 });

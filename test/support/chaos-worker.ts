@@ -4,7 +4,10 @@ import { WorkflowProbe, type ProbeBoundary } from '../../src/core/workflow/workf
 import { chaosWorkflow, DurableNode } from './chaos-workflow';
 import { newEngine } from './workflow-harness';
 
-/** A worker process that kills or freezes itself at one boundary: `chaos-worker.ts <url> <signal> <phase/step/point> <leaseMs>`. */
+/**
+ * A worker process that kills or freezes itself at one boundary: `chaos-worker.ts <url> <signal> <phase/step/point>
+ * <leaseMs>`.
+ */
 class DeadlyProbe extends WorkflowProbe {
   private reached = false;
 
@@ -31,7 +34,11 @@ const main = async (): Promise<void> => {
   await dataSource.initialize();
   const database = new Database(dataSource);
   const probe = new DeadlyProbe(signal === 'SIGSTOP' ? 'SIGSTOP' : 'SIGKILL', boundary);
-  const engine = newEngine(database, [chaosWorkflow(database)], { nodes: new DurableNode(database), probe, settings: { leaseMs: Number(leaseMs) } });
+  const engine = newEngine(database, [chaosWorkflow(database)], {
+    nodes: new DurableNode(database),
+    probe,
+    settings: { leaseMs: Number(leaseMs) },
+  });
   await engine.start();
   process.stdout.write('started\n');
 };

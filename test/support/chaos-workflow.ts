@@ -7,9 +7,13 @@ import { defineWorkflow } from '../../src/core/workflow/definition';
 import { PermanentError } from '../../src/core/workflow/workflow-error';
 import { dropThing, hostA, makeThing } from './workflow-harness';
 
-/** Tables of the fake node: what it made, and its journal of answers by key. Both outlive the workers that are killed. */
+/**
+ * Tables of the fake node: what it made, and its journal of answers by key. Both outlive the workers that are killed.
+ */
 export const createNodeTables = async (database: Database): Promise<void> => {
-  await database.query('CREATE TABLE IF NOT EXISTS node_thing (task_id text NOT NULL, name text NOT NULL, PRIMARY KEY (task_id, name))');
+  await database.query(
+    'CREATE TABLE IF NOT EXISTS node_thing (task_id text NOT NULL, name text NOT NULL, PRIMARY KEY (task_id, name))',
+  );
   await database.query('CREATE TABLE IF NOT EXISTS node_journal (key text PRIMARY KEY, result jsonb NOT NULL)');
   await database.query('CREATE TABLE IF NOT EXISTS node_fence (task_id text PRIMARY KEY, fence bigint NOT NULL)');
   await database.query('CREATE TABLE IF NOT EXISTS done (task_id uuid NOT NULL, what text NOT NULL)');
@@ -31,13 +35,23 @@ export class DurableNode extends NodeCaller {
         [taskId, options.fence],
         op,
       );
-      if (Number(fences[0]?.fence) > (options.fence ?? 0)) throw new PermanentError('stale_fence', 'a later worker has this task');
-      const known = await this.database.query<{ result: R }>('SELECT result FROM node_journal WHERE key = $1', [key], op);
+      if (Number(fences[0]?.fence) > (options.fence ?? 0))
+        throw new PermanentError('stale_fence', 'a later worker has this task');
+      const known = await this.database.query<{ result: R }>(
+        'SELECT result FROM node_journal WHERE key = $1',
+        [key],
+        op,
+      );
       if (known[0]) return { done: true, result: known[0].result };
-      if (verb.name === makeThing.name) await this.database.query('INSERT INTO node_thing (task_id, name) VALUES ($1, $2)', [taskId, name], op);
+      if (verb.name === makeThing.name)
+        await this.database.query('INSERT INTO node_thing (task_id, name) VALUES ($1, $2)', [taskId, name], op);
       else await this.database.query('DELETE FROM node_thing WHERE task_id = $1 AND name = $2', [taskId, name], op);
       const result = verb.name === makeThing.name ? { made: name } : {};
-      await this.database.query('INSERT INTO node_journal (key, result) VALUES ($1, $2)', [key, JSON.stringify(result)], op);
+      await this.database.query(
+        'INSERT INTO node_journal (key, result) VALUES ($1, $2)',
+        [key, JSON.stringify(result)],
+        op,
+      );
       return { done: true, result: result as R };
     });
   }
@@ -53,20 +67,37 @@ export class DurableNode extends NodeCaller {
 
 /** Both kinds of steps, each leaving one trace. With `fail` the last step fails for good, so that all is undone. */
 export const chaosWorkflow = (database: Database) =>
-  defineWorkflow('test.chaos', { version: 1, input: z.object({ fail: z.boolean() }), deadline: '2m', lock: () => 'chaos' })
+  defineWorkflow('test.chaos', {
+    version: 1,
+    input: z.object({ fail: z.boolean() }),
+    deadline: '2m',
+    lock: () => 'chaos',
+  })
     .tx('claim', {
       run: async (c) => {
         await database.query('INSERT INTO done (task_id, what) VALUES ($1, $2)', [c.taskId, 'claim'], c.op);
         return 'claimed';
       },
-      undo: async (c) => void (await database.query('DELETE FROM done WHERE task_id = $1 AND what = $2', [c.taskId, 'claim'], c.op)),
+      undo: async (c) =>
+        void (await database.query('DELETE FROM done WHERE task_id = $1 AND what = $2', [c.taskId, 'claim'], c.op)),
     })
-    .remote('make', { verb: makeThing, node: () => hostA, args: (c) => ({ name: c.out.claim }), undo: { verb: dropThing, node: () => hostA, args: () => ({ name: 'claimed' }) } })
-    .remote('make-more', { verb: makeThing, node: () => hostA, args: (c) => ({ name: `${c.out.make.made}-more` }), undo: { verb: dropThing, node: () => hostA, args: () => ({ name: 'claimed-more' }) } })
+    .remote('make', {
+      verb: makeThing,
+      node: () => hostA,
+      args: (c) => ({ name: c.out.claim }),
+      undo: { verb: dropThing, node: () => hostA, args: () => ({ name: 'claimed' }) },
+    })
+    .remote('make-more', {
+      verb: makeThing,
+      node: () => hostA,
+      args: (c) => ({ name: `${c.out.make.made}-more` }),
+      undo: { verb: dropThing, node: () => hostA, args: () => ({ name: 'claimed-more' }) },
+    })
     .tx('finish', {
       run: async (c) => {
         await database.query('INSERT INTO done (task_id, what) VALUES ($1, $2)', [c.taskId, 'finish'], c.op);
         if (c.input.fail) throw new PermanentError('told_to', 'told to fail');
       },
-      undo: async (c) => void (await database.query('DELETE FROM done WHERE task_id = $1 AND what = $2', [c.taskId, 'finish'], c.op)),
+      undo: async (c) =>
+        void (await database.query('DELETE FROM done WHERE task_id = $1 AND what = $2', [c.taskId, 'finish'], c.op)),
     });

@@ -15,10 +15,19 @@ import { StackProcess } from './stack-process';
 
 /** Path of the test guest's image, built when it is not in the cache. */
 export const guestImage = (): string =>
-  execFileSync('bash', [join(repositoryRoot, 'test/guest/build-guest'), join(repositoryRoot, '.cache')], { encoding: 'utf8' }).trim().split('\n').pop() ?? '';
+  execFileSync('bash', [join(repositoryRoot, 'test/guest/build-guest'), join(repositoryRoot, '.cache')], {
+    encoding: 'utf8',
+  })
+    .trim()
+    .split('\n')
+    .pop() ?? '';
 
 /** Polls until `probe` gives something; for what has no event to wait for. Fails with `what` after `timeoutMs`. */
-export const eventually = async <T>(what: string, probe: () => Promise<T | undefined | false> | T | undefined | false, timeoutMs = 30_000): Promise<T> => {
+export const eventually = async <T>(
+  what: string,
+  probe: () => Promise<T | undefined | false> | T | undefined | false,
+  timeoutMs = 30_000,
+): Promise<T> => {
   const end = Date.now() + timeoutMs;
   for (;;) {
     const found = await probe();
@@ -29,8 +38,8 @@ export const eventually = async <T>(what: string, probe: () => Promise<T | undef
 };
 
 /**
- * A whole cloud on one machine: management and each host in a network namespace of their own on one underlay, and an "outside" that hosts
- * route to. The test reaches management over a link of its own. Everything is removed by `close`.
+ * A whole cloud on one machine: management and each host in a network namespace of their own on one underlay, and an
+ * "outside" that hosts route to. The test reaches management over a link of its own. Everything is removed by `close`.
  */
 export class TestCloud {
   readonly directory: string;
@@ -60,7 +69,13 @@ export class TestCloud {
     sh('ip', '-n', outside, 'addr', 'add', '198.51.100.1/32', 'dev', 'lo');
     const managementNs = this.namespaces.add('mgm');
     this.namespaces.join(managementNs, this.underlay, 'under0', `${this.subnet}.1/24`);
-    this.management = new StackProcess({ role: 'management', netns: managementNs, directory: this.directory, name: 'management', env: this.environment('management', { VC_STACK_MANAGEMENT__ADDRESS: `${this.subnet}.1`, ...managementEnv }) });
+    this.management = new StackProcess({
+      role: 'management',
+      netns: managementNs,
+      directory: this.directory,
+      name: 'management',
+      env: this.environment('management', { VC_STACK_MANAGEMENT__ADDRESS: `${this.subnet}.1`, ...managementEnv }),
+    });
     const link = `t-${name}`.slice(0, 15);
     sh('ip', 'link', 'add', link, 'type', 'veth', 'peer', 'name', 'p-test', 'netns', this.underlay);
     sh('ip', '-n', this.underlay, 'link', 'set', 'p-test', 'master', 'under0', 'up');
@@ -69,7 +84,10 @@ export class TestCloud {
     this.api = new ApiClient(`https://${this.subnet}.1:8443`);
   }
 
-  static async start(name: string, options: { hosts?: string[]; managementEnv?: Record<string, string>; computeEnv?: Record<string, string> } = {}): Promise<TestCloud> {
+  static async start(
+    name: string,
+    options: { hosts?: string[]; managementEnv?: Record<string, string>; computeEnv?: Record<string, string> } = {},
+  ): Promise<TestCloud> {
     const cloud = new TestCloud(name, options.managementEnv ?? {});
     try {
       await cloud.management.start();
@@ -98,7 +116,13 @@ export class TestCloud {
     this.namespaces.join(netns, this.underlay, 'under0', `${this.subnet}.${this.nextHost++}/24`);
     sh('ip', '-n', netns, 'route', 'add', 'default', 'via', `${this.subnet}.254`);
     const { token } = await this.api.ok<{ token: string }>('POST', '/host-tokens', {});
-    const host = new StackProcess({ role: 'compute', netns, directory: this.directory, name, env: this.environment(name, { VC_STACK_COMPUTE__NAME: name, VC_STACK_COMPUTE__TOKEN: token, ...env }) });
+    const host = new StackProcess({
+      role: 'compute',
+      netns,
+      directory: this.directory,
+      name,
+      env: this.environment(name, { VC_STACK_COMPUTE__NAME: name, VC_STACK_COMPUTE__TOKEN: token, ...env }),
+    });
     this.hosts.set(name, host);
     await host.start();
     return host;
@@ -107,8 +131,15 @@ export class TestCloud {
   /** A namespace for a user's programs, with the underlay as its only network. Gives its name. */
   addDesk(): string {
     const desk = this.namespaces.add('desk');
-    // An IPv6 address becomes usable a second or two after its link: a change, at which Chromium gives up what it is loading.
-    this.namespaces.run(desk, 'sysctl', '-qw', 'net.ipv6.conf.all.disable_ipv6=1', 'net.ipv6.conf.default.disable_ipv6=1');
+    // An IPv6 address becomes usable a second or two after its link: a change, at which Chromium gives up what it is
+    // loading.
+    this.namespaces.run(
+      desk,
+      'sysctl',
+      '-qw',
+      'net.ipv6.conf.all.disable_ipv6=1',
+      'net.ipv6.conf.default.disable_ipv6=1',
+    );
     this.namespaces.join(desk, this.underlay, 'under0', `${this.subnet}.101/24`);
     return desk;
   }
@@ -121,12 +152,16 @@ export class TestCloud {
 
   hostState(name: string, state: string, timeoutMs = 60_000): Promise<Host> {
     let seen = '';
-    return eventually(`host ${name} ${state}`, async () => {
-      const { items } = await this.api.ok<{ items: Host[] }>('GET', '/hosts');
-      const host = items.find((h) => h.name === name);
-      seen = JSON.stringify(host);
-      return host?.state === state && host;
-    }, timeoutMs).catch((error: Error) => {
+    return eventually(
+      `host ${name} ${state}`,
+      async () => {
+        const { items } = await this.api.ok<{ items: Host[] }>('GET', '/hosts');
+        const host = items.find((h) => h.name === name);
+        seen = JSON.stringify(host);
+        return host?.state === state && host;
+      },
+      timeoutMs,
+    ).catch((error: Error) => {
       throw new Error(`${error.message}; last seen: ${seen}\n${this.hosts.get(name)?.tail()}`);
     });
   }
@@ -145,7 +180,13 @@ export class TestCloud {
   }
 
   async create(name: string, more: Record<string, unknown> = {}): Promise<{ instance: Instance; taskId: string }> {
-    return this.api.ok('POST', '/instances?project=default', { name, flavor: 'tiny', image: 'linux', networks: [{ network: 'n1' }], ...more });
+    return this.api.ok('POST', '/instances?project=default', {
+      name,
+      flavor: 'tiny',
+      image: 'linux',
+      networks: [{ network: 'n1' }],
+      ...more,
+    });
   }
 
   /** The task's end; throws with its error when it is another than wanted. */
@@ -153,17 +194,24 @@ export class TestCloud {
     const end = Date.now() + timeoutMs;
     for (;;) {
       const { status, body: task } = await this.api.call<TaskDetail>('GET', `/tasks/${taskId}?wait=20s`);
-      // On a loaded machine a management that has just been started may have to wait for its database: what is asked for is the task's end.
+      // On a loaded machine a management that has just been started may have to wait for its database: what is asked
+      // for is the task's end.
       if (status === 503 && Date.now() < end) {
         await delay(1_000);
         continue;
       }
       if (status !== 200) throw new Error(`task ${taskId}: ${status} ${JSON.stringify(task)}`);
       if (['succeeded', 'failed', 'cancelled', 'stuck'].includes(task.state)) {
-        if (task.state !== wanted) throw new Error(`task ${task.type} is ${task.state}: ${JSON.stringify(task.error)} ${JSON.stringify(task.steps.filter((s) => s.error))}`);
+        if (task.state !== wanted)
+          throw new Error(
+            `task ${task.type} is ${task.state}: ${JSON.stringify(task.error)} ${JSON.stringify(task.steps.filter((s) => s.error))}`,
+          );
         return task;
       }
-      if (Date.now() > end) throw new Error(`task ${task.type} is still ${task.state} at ${task.step}: ${JSON.stringify(task.steps.at(-1))}`);
+      if (Date.now() > end)
+        throw new Error(
+          `task ${task.type} is still ${task.state} at ${task.step}: ${JSON.stringify(task.steps.at(-1))}`,
+        );
     }
   }
 
@@ -184,7 +232,10 @@ export class TestCloud {
 
   /** An HTTP server in the outside, at 198.51.100.1:8000, that answers with `text`. */
   async serveOutside(text: string): Promise<() => Promise<void>> {
-    const child = this.namespaces.spawn(`t-${this.name}-out`, process.execPath, ['-e', `require('node:http').createServer((q, r) => r.end(${JSON.stringify(text)})).listen(8000, '198.51.100.1')`]);
+    const child = this.namespaces.spawn(`t-${this.name}-out`, process.execPath, [
+      '-e',
+      `require('node:http').createServer((q, r) => r.end(${JSON.stringify(text)})).listen(8000, '198.51.100.1')`,
+    ]);
     await eventually('the outside server', () => {
       try {
         return this.namespaces.run(`t-${this.name}-out`, 'ss', '-Hltn', 'sport = :8000') !== '';
@@ -221,7 +272,8 @@ export class TestCloud {
       } catch {
         continue;
       }
-      if (cmdline.includes(this.directory) && !cmdline.includes('dist/src/main.js') && !cmdline.includes('postgres')) found.push(`process ${pid}: ${cmdline.slice(0, 120)}`);
+      if (cmdline.includes(this.directory) && !cmdline.includes('dist/src/main.js') && !cmdline.includes('postgres'))
+        found.push(`process ${pid}: ${cmdline.slice(0, 120)}`);
     }
     return found;
   }
@@ -233,7 +285,14 @@ export class TestCloud {
     for (const [name, host] of this.hosts) {
       host.signal('SIGCONT');
       await host.end();
-      const purge = new StackProcess({ role: 'purge', netns: `t-${this.name}-${name}`, directory: this.directory, name: `${name}-purge`, env: this.environment(name, {}), args: ['--yes'] });
+      const purge = new StackProcess({
+        role: 'purge',
+        netns: `t-${this.name}-${name}`,
+        directory: this.directory,
+        name: `${name}-purge`,
+        env: this.environment(name, {}),
+        args: ['--yes'],
+      });
       await purge.complete().catch((error: unknown) => failures.push(error));
     }
     await this.management.end();
@@ -245,7 +304,9 @@ export class TestCloud {
   private ownsNamespace(name: string): boolean {
     return [...this.hosts.keys()].some((host) => {
       try {
-        const { hostId } = JSON.parse(readFileSync(join(this.stateOf(host), 'identity', 'identity.json'), 'utf8')) as { hostId: string };
+        const { hostId } = JSON.parse(readFileSync(join(this.stateOf(host), 'identity', 'identity.json'), 'utf8')) as {
+          hostId: string;
+        };
         return name.startsWith(netnsPrefix(hostHash(hostId)));
       } catch {
         return false;
@@ -276,7 +337,11 @@ export class TestConsole {
 
   /** Resolves with the match once the guest has printed it. */
   async until(pattern: RegExp, timeoutMs = 60_000): Promise<RegExpExecArray> {
-    return eventually(`${pattern} on the console; it shows:\n${this.text.slice(-2000)}`, () => pattern.exec(this.text) ?? false, timeoutMs).catch(() => {
+    return eventually(
+      `${pattern} on the console; it shows:\n${this.text.slice(-2000)}`,
+      () => pattern.exec(this.text) ?? false,
+      timeoutMs,
+    ).catch(() => {
       throw new Error(`not on the console within ${timeoutMs / 1000} s: ${pattern}\n${this.text.slice(-3000)}`);
     });
   }

@@ -16,14 +16,27 @@ export class ConsoleBrowser {
     private readonly url: string,
   ) {}
 
-  /** A browser at a place of its own: it gives up what it is loading (`ERR_NETWORK_CHANGED`) as soon as an interface beside it comes or goes, as those of other tests do. */
+  /**
+   * A browser at a place of its own: it gives up what it is loading (`ERR_NETWORK_CHANGED`) as soon as an interface
+   * beside it comes or goes, as those of other tests do.
+   */
   static async start(cloud: TestCloud): Promise<ConsoleBrowser> {
     mkdirSync(pictures, { recursive: true });
     const program = join(cloud.directory, 'browser');
-    writeFileSync(program, `#!/bin/sh\nexec ip netns exec ${cloud.addDesk()} /usr/bin/chromium "$@"\n`, { mode: 0o755 });
+    writeFileSync(program, `#!/bin/sh\nexec ip netns exec ${cloud.addDesk()} /usr/bin/chromium "$@"\n`, {
+      mode: 0o755,
+    });
     const browser = await chromium.launch({
       executablePath: program,
-      args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+      ],
     });
     return new ConsoleBrowser(browser, cloud.api.url);
   }
@@ -33,7 +46,10 @@ export class ConsoleBrowser {
   }
 
   /** A page with a session of its own. `prepare` runs before anything is loaded. */
-  async page(user: { name: string; password: string }, prepare: (context: BrowserContext, page: Page) => unknown = () => undefined): Promise<Page> {
+  async page(
+    user: { name: string; password: string },
+    prepare: (context: BrowserContext, page: Page) => unknown = () => undefined,
+  ): Promise<Page> {
     const context = await this.browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 } });
     const page = await context.newPage();
     page.on('pageerror', (error) => this.errors.push(error.message));

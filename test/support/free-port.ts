@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Below the ports that the kernel gives to outgoing connections and to listeners on port 0 (`ip_local_port_range`, from 32768): between the
- * question and the use none of them takes the port, of whichever test or process beside this one.
+ * Below the ports that the kernel gives to outgoing connections and to listeners on port 0 (`ip_local_port_range`, from
+ * 32768): between the question and the use none of them takes the port, of whichever test or process beside this one.
  */
 const range = { first: 15_000, last: 32_767 };
 const attempts = 50;

@@ -24,12 +24,19 @@ const projects = [projectA, projectB];
 
 let users = 0;
 /** A user with these memberships, by a session. */
-export const principal = (name: string, roles: Partial<Record<'a' | 'b', ProjectRole>>, extra: Partial<Principal> = {}): Principal => ({
+export const principal = (
+  name: string,
+  roles: Partial<Record<'a' | 'b', ProjectRole>>,
+  extra: Partial<Principal> = {},
+): Principal => ({
   kind: 'user',
   id: `00000000-0000-4000-9000-${String(++users).padStart(12, '0')}`,
   name,
   systemRoles: [],
-  memberships: [...(roles.a ? [{ projectId: projectA.id, role: roles.a }] : []), ...(roles.b ? [{ projectId: projectB.id, role: roles.b }] : [])],
+  memberships: [
+    ...(roles.a ? [{ projectId: projectA.id, role: roles.a }] : []),
+    ...(roles.b ? [{ projectId: projectB.id, role: roles.b }] : []),
+  ],
   sessionId: `session-${name}`,
   via: 'session',
   tokenScopes: null,
@@ -56,7 +63,9 @@ export class FakeAuthenticator extends Authenticator {
   }
 
   override async resolveProject(who: Principal, ref: string | undefined): Promise<ProjectRef> {
-    const visible = projects.filter((p) => who.systemRoles.includes('admin') || who.memberships.some((m) => m.projectId === p.id));
+    const visible = projects.filter(
+      (p) => who.systemRoles.includes('admin') || who.memberships.some((m) => m.projectId === p.id),
+    );
     if (ref === undefined) {
       if (visible.length === 1 && visible[0]) return visible[0];
       throw new Problem({ status: 400, code: 'project_required', detail: 'Say which project, by ?project=.' });
@@ -73,7 +82,29 @@ export const testTls = (): { key: string; cert: string } => {
   try {
     const key = join(dir, 'key.pem');
     const cert = join(dir, 'cert.pem');
-    execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key, '-out', cert, '-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost'], { stdio: 'pipe' });
+    execFileSync(
+      'openssl',
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-keyout',
+        key,
+        '-out',
+        cert,
+        '-days',
+        '2',
+        '-subj',
+        '/CN=localhost',
+        '-addext',
+        'subjectAltName=IP:127.0.0.1,DNS:localhost',
+      ],
+      { stdio: 'pipe' },
+    );
     return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
   } finally {
     rmSync(dir, { recursive: true });
@@ -87,8 +118,14 @@ export interface CoreForTest {
   logs: Record<string, unknown>[];
 }
 
-/** Core's management services on a database, bound as the application binds them, listening on a free loopback port once started. */
-export const coreContainer = (database: Database, options: { redisUrl?: string; bodyLimit?: number } = {}): CoreForTest => {
+/**
+ * Core's management services on a database, bound as the application binds them, listening on a free loopback port once
+ * started.
+ */
+export const coreContainer = (
+  database: Database,
+  options: { redisUrl?: string; bodyLimit?: number } = {},
+): CoreForTest => {
   const core = coreConfigSchema.parse({
     log: { level: 'debug' },
     management: { listen: '127.0.0.1', port: 0 },
@@ -99,15 +136,26 @@ export const coreContainer = (database: Database, options: { redisUrl?: string; 
   const container = new Container({ defaultScope: 'Singleton' });
   const authenticator = new FakeAuthenticator();
   container.bind(Config).toConstantValue(new Config(core, {}));
-  container.bind(Logging).toConstantValue(new Logging(createLogger({ core }, { write: (line: string) => void logs.push(JSON.parse(line) as Record<string, unknown>) })));
+  container
+    .bind(Logging)
+    .toConstantValue(
+      new Logging(
+        createLogger(
+          { core },
+          { write: (line: string) => void logs.push(JSON.parse(line) as Record<string, unknown>) },
+        ),
+      ),
+    );
   container.bind(Metrics).toConstantValue(new Metrics());
   container.bind(Database).toConstantValue(database);
   container.bind(Authenticator).toConstantValue(authenticator);
   container.bind(MasterKey).toConstantValue(new MasterKey(Buffer.alloc(32, 7)));
-  container.load(new ContainerModule((o) => {
-    bindHttp(o);
-    bindEvents(o);
-    bindJobs(o);
-  }));
+  container.load(
+    new ContainerModule((o) => {
+      bindHttp(o);
+      bindEvents(o);
+      bindJobs(o);
+    }),
+  );
   return { container, authenticator, logs };
 };

@@ -14,13 +14,15 @@ export interface LeftoverOptions {
 }
 
 /**
- * What is left of a host's networks on this machine: namespaces, links, nftables tables, processes in its namespaces, files. One line each,
- * empty when all is gone.
+ * What is left of a host's networks on this machine: namespaces, links, nftables tables, processes in its namespaces,
+ * files. One line each, empty when all is gone.
  */
 export const leftovers = async (hostId: string, options: LeftoverOptions = {}): Promise<string[]> => {
   const hash = hostHash(hostId);
   const inHost = (program: string, args: string[]): Promise<{ stdout: string }> =>
-    options.hostNetns === undefined ? run(program, args) : run('nsenter', [`--net=/run/netns/${options.hostNetns}`, '--', program, ...args]);
+    options.hostNetns === undefined
+      ? run(program, args)
+      : run('nsenter', [`--net=/run/netns/${options.hostNetns}`, '--', program, ...args]);
   const found: string[] = [];
 
   const names = (await readdir('/run/netns').catch(() => [])).filter((n) => n.startsWith(netnsPrefix(hash)));
@@ -40,13 +42,18 @@ export const leftovers = async (hostId: string, options: LeftoverOptions = {}): 
   for (const pid of (await readdir('/proc')).filter((p) => /^\d+$/.test(p))) {
     const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0').join(' ').trim();
     const netns = await readlink(`/proc/${pid}/ns/net`).catch(() => '');
-    const ours = inodes.has(netns) || (options.runDir !== undefined && command.includes(join(options.runDir, 'network')) && command.startsWith('dnsmasq'));
+    const ours =
+      inodes.has(netns) ||
+      (options.runDir !== undefined &&
+        command.includes(join(options.runDir, 'network')) &&
+        command.startsWith('dnsmasq'));
     // A process without a command line is a zombie that waits to be reaped, or a kernel thread.
     if (ours && command !== '') found.push(`process ${pid} ${command}`);
   }
 
   if (options.runDir !== undefined) {
-    for (const file of await readdir(join(options.runDir, 'network')).catch(() => [])) found.push(`file ${join(options.runDir, 'network', file)}`);
+    for (const file of await readdir(join(options.runDir, 'network')).catch(() => []))
+      found.push(`file ${join(options.runDir, 'network', file)}`);
   }
   return found;
 };

@@ -6,10 +6,23 @@ type Provider = Parameters<typeof x509.X509CertificateGenerator.create>[1];
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const provider = webcrypto as unknown as Provider;
 
-/** A certificate as releases before roles issued them: the host's name as common name, and good for both directions of TLS. PEM. */
-export const olderCertificate = async (root: { certificate: string; key: string }, leafKey: string, request: { commonName: string; uri: string }): Promise<{ certificate: string; serial: string }> => {
+/**
+ * A certificate as releases before roles issued them: the host's name as common name, and good for both directions of
+ * TLS. PEM.
+ */
+export const olderCertificate = async (
+  root: { certificate: string; key: string },
+  leafKey: string,
+  request: { commonName: string; uri: string },
+): Promise<{ certificate: string; serial: string }> => {
   const serialNumber = `4${randomBytes(15).toString('hex').slice(1)}`.padEnd(32, '0');
-  const signingKey = await webcrypto.subtle.importKey('pkcs8', createPrivateKey(root.key).export({ type: 'pkcs8', format: 'der' }), algorithm, false, ['sign']);
+  const signingKey = await webcrypto.subtle.importKey(
+    'pkcs8',
+    createPrivateKey(root.key).export({ type: 'pkcs8', format: 'der' }),
+    algorithm,
+    false,
+    ['sign'],
+  );
   const spki = createPublicKey(leafKey).export({ type: 'spki', format: 'der' });
   const certificate = await x509.X509CertificateGenerator.create(
     {

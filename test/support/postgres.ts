@@ -21,7 +21,10 @@ export interface TestDatabaseOptions {
 export interface TestDatabase {
   /** Over loopback. */
   url: string;
-  /** The same database over the cluster's Unix socket: reachable from other network namespaces. For `pg`, not for TypeORM. */
+  /**
+   * The same database over the cluster's Unix socket: reachable from other network namespaces. For `pg`, not for
+   * TypeORM.
+   */
   socketUrl: string;
   dataSource: DataSource;
   database: Database;
@@ -47,12 +50,16 @@ const supervisor = `
 const binDir = (): string => {
   const base = '/usr/lib/postgresql';
   const versions = existsSync(base) ? readdirSync(base).filter((v) => existsSync(join(base, v, 'bin/initdb'))) : [];
-  const best = versions.map(Number).filter((v) => v >= 15).sort((a, b) => a - b)[0];
+  const best = versions
+    .map(Number)
+    .filter((v) => v >= 15)
+    .sort((a, b) => a - b)[0];
   if (best === undefined) throw new Error('the tests need PostgreSQL 15 or later: apt-get install postgresql');
   return join(base, String(best), 'bin');
 };
 
-const urlOf = (cluster: Cluster, database: string): string => `postgres://postgres@127.0.0.1:${cluster.port}/${database}`;
+const urlOf = (cluster: Cluster, database: string): string =>
+  `postgres://postgres@127.0.0.1:${cluster.port}/${database}`;
 
 const admin = async <T>(cluster: Cluster, fn: (client: Client) => Promise<T>): Promise<T> => {
   const client = new Client({ connectionString: urlOf(cluster, 'postgres') });
@@ -75,12 +82,19 @@ const startCluster = async (dir: string): Promise<Cluster> => {
   mkdirSync(dir);
   const root = process.getuid?.() === 0;
   const ids = root
-    ? { uid: Number(execFileSync('id', ['-u', 'postgres']).toString()), gid: Number(execFileSync('id', ['-g', 'postgres']).toString()) }
+    ? {
+        uid: Number(execFileSync('id', ['-u', 'postgres']).toString()),
+        gid: Number(execFileSync('id', ['-g', 'postgres']).toString()),
+      }
     : {};
   if (ids.uid !== undefined && ids.gid !== undefined) chownSync(dir, ids.uid, ids.gid);
   chmodSync(dir, 0o755);
   const bin = binDir();
-  execFileSync(join(bin, 'initdb'), ['-D', join(dir, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], { ...ids, cwd: dir, stdio: 'pipe' });
+  execFileSync(
+    join(bin, 'initdb'),
+    ['-D', join(dir, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    { ...ids, cwd: dir, stdio: 'pipe' },
+  );
   const port = await freePort();
   const settings = {
     listen_addresses: "'127.0.0.1'",
@@ -95,13 +109,24 @@ const startCluster = async (dir: string): Promise<Cluster> => {
     wal_level: 'minimal',
     max_wal_senders: 0,
   };
-  writeFileSync(join(dir, 'data/postgresql.auto.conf'), Object.entries(settings).map(([k, v]) => `${k} = ${v}\n`).join(''));
-  const child = spawn('/bin/sh', ['-c', supervisor, 'sh', dir, bin, String(process.pid)], { ...ids, cwd: dir, detached: true, stdio: 'ignore' });
+  writeFileSync(
+    join(dir, 'data/postgresql.auto.conf'),
+    Object.entries(settings)
+      .map(([k, v]) => `${k} = ${v}\n`)
+      .join(''),
+  );
+  const child = spawn('/bin/sh', ['-c', supervisor, 'sh', dir, bin, String(process.pid)], {
+    ...ids,
+    cwd: dir,
+    detached: true,
+    stdio: 'ignore',
+  });
   child.unref();
   const cluster = { port, dir };
   const end = Date.now() + 20_000;
   while (!(await answers(cluster))) {
-    if (Date.now() > end) throw new Error(`PostgreSQL did not start: ${readFileSync(join(dir, 'log'), 'utf8').slice(-2000)}`);
+    if (Date.now() > end)
+      throw new Error(`PostgreSQL did not start: ${readFileSync(join(dir, 'log'), 'utf8').slice(-2000)}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   writeFileSync(join(dir, 'cluster.json'), JSON.stringify(cluster));
@@ -123,9 +148,15 @@ let cluster: Promise<Cluster> | undefined;
 let creating: Promise<unknown> = Promise.resolve();
 
 const templateFor = async (on: Cluster, migrations: Newable<MigrationInterface>[]): Promise<string> => {
-  const key = createHash('sha256').update(migrations.map((m) => `${m.name}\n${String(m)}`).join('\n')).digest('hex').slice(0, 16);
+  const key = createHash('sha256')
+    .update(migrations.map((m) => `${m.name}\n${String(m)}`).join('\n'))
+    .digest('hex')
+    .slice(0, 16);
   const name = `template_${key}`;
-  const there = await admin(on, async (c) => (await c.query('SELECT 1 FROM pg_database WHERE datname = $1', [name])).rowCount);
+  const there = await admin(
+    on,
+    async (c) => (await c.query('SELECT 1 FROM pg_database WHERE datname = $1', [name])).rowCount,
+  );
   if (there) return name;
   const building = `building_${randomBytes(6).toString('hex')}`;
   await admin(on, (c) => c.query(`CREATE DATABASE ${building}`));
@@ -141,8 +172,8 @@ const templateFor = async (on: Cluster, migrations: Newable<MigrationInterface>[
 };
 
 /**
- * A fresh migrated database on a throwaway cluster (one per jest process, started by the first call, gone with the process).
- * Nothing on it is durable. Call `close()` in `afterAll`.
+ * A fresh migrated database on a throwaway cluster (one per jest process, started by the first call, gone with the
+ * process). Nothing on it is durable. Call `close()` in `afterAll`.
  */
 export const startTestDatabase = async (options: TestDatabaseOptions = {}): Promise<TestDatabase> => {
   const on = await (cluster ??= theCluster());
@@ -155,7 +186,12 @@ export const startTestDatabase = async (options: TestDatabaseOptions = {}): Prom
   creating = created.catch(() => undefined);
   await created;
   const url = urlOf(on, name);
-  const dataSource = createDataSource(url, { pool: options.pool ?? 20, entities: options.entities ?? [], migrations, applicationName: 'vc-test' });
+  const dataSource = createDataSource(url, {
+    pool: options.pool ?? 20,
+    entities: options.entities ?? [],
+    migrations,
+    applicationName: 'vc-test',
+  });
   await dataSource.initialize();
   const database = new Database(dataSource);
   return {

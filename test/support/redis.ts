@@ -14,7 +14,11 @@ export interface TestRedis {
 export const startTestRedis = async (): Promise<TestRedis> => {
   const dir = mkdtempSync(join(tmpdir(), 'vc-redis-'));
   const socket = join(dir, 's');
-  const child = spawn('redis-server', ['--port', '0', '--unixsocket', socket, '--save', '', '--appendonly', 'no', '--dir', dir], { stdio: 'ignore' });
+  const child = spawn(
+    'redis-server',
+    ['--port', '0', '--unixsocket', socket, '--save', '', '--appendonly', 'no', '--dir', dir],
+    { stdio: 'ignore' },
+  );
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const probe = new Redis(socket, { retryStrategy: (times) => (times < 200 ? 50 : null), maxRetriesPerRequest: null });
   probe.on('error', () => undefined);

@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { get as httpsGet } from 'node:https';
 import { join } from 'node:path';
 import { io, type Socket } from 'socket.io-client';
@@ -33,7 +42,10 @@ export class ManagementProcess {
     const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
     try {
       const text = await (await request(`${this.url}/metrics`, { dispatcher })).body.text();
-      return text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `)).reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+      return text
+        .split('\n')
+        .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+        .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
     } finally {
       await dispatcher.destroy();
     }
@@ -43,21 +55,33 @@ export class ManagementProcess {
   sse(since?: number): Promise<EventReader> {
     return new Promise((resolve, reject) => {
       const reader = new EventReader(() => req.destroy());
-      const req = httpsGet(`${this.url}/api/v1/events`, { rejectUnauthorized: false, agent: false, headers: { authorization: `Bearer ${this.api.token}`, ...(since !== undefined && { 'last-event-id': String(since) }) } }, (res) => {
-        let text = '';
-        res.on('error', () => undefined);
-        res.on('close', () => (reader.open = false));
-        res.on('data', (chunk: Buffer) => {
-          text += chunk.toString();
-          for (let cut = text.indexOf('\n\n'); cut >= 0; cut = text.indexOf('\n\n')) {
-            const lines = text.slice(0, cut).split('\n');
-            text = text.slice(cut + 2);
-            const data = lines.find((line) => line.startsWith('data: '))?.slice(6);
-            if (lines.includes('event: ready')) resolve(reader);
-            else if (data !== undefined && lines.some((line) => line.startsWith('id: '))) reader.events.push(JSON.parse(data) as LiveEventRecord);
-          }
-        });
-      });
+      const req = httpsGet(
+        `${this.url}/api/v1/events`,
+        {
+          rejectUnauthorized: false,
+          agent: false,
+          headers: {
+            authorization: `Bearer ${this.api.token}`,
+            ...(since !== undefined && { 'last-event-id': String(since) }),
+          },
+        },
+        (res) => {
+          let text = '';
+          res.on('error', () => undefined);
+          res.on('close', () => (reader.open = false));
+          res.on('data', (chunk: Buffer) => {
+            text += chunk.toString();
+            for (let cut = text.indexOf('\n\n'); cut >= 0; cut = text.indexOf('\n\n')) {
+              const lines = text.slice(0, cut).split('\n');
+              text = text.slice(cut + 2);
+              const data = lines.find((line) => line.startsWith('data: '))?.slice(6);
+              if (lines.includes('event: ready')) resolve(reader);
+              else if (data !== undefined && lines.some((line) => line.startsWith('id: ')))
+                reader.events.push(JSON.parse(data) as LiveEventRecord);
+            }
+          });
+        },
+      );
       req.on('error', reject);
     });
   }
@@ -65,7 +89,14 @@ export class ManagementProcess {
   /** The same by socket.io, as the console does. */
   socket(since?: number): Promise<EventReader> {
     return new Promise((resolve, reject) => {
-      const options = { path: '/api/v1/live', auth: { token: this.api.token, ...(since !== undefined && { since }) }, transports: ['websocket'], rejectUnauthorized: false, reconnection: false, forceNew: true };
+      const options = {
+        path: '/api/v1/live',
+        auth: { token: this.api.token, ...(since !== undefined && { since }) },
+        transports: ['websocket'],
+        rejectUnauthorized: false,
+        reconnection: false,
+        forceNew: true,
+      };
       const socket: Socket = io(this.url, options);
       const reader = new EventReader(() => socket.disconnect());
       socket.on('event', (event: LiveEventRecord) => reader.events.push(event));
@@ -88,8 +119,9 @@ export class EventReader {
 }
 
 /**
- * Three management processes on one database, each with its state and ports, sharing what must be shared: the master key and the images
- * folder (a link here, a network file system in production). Simulated hosts report to the first one until it does not answer.
+ * Three management processes on one database, each with its state and ports, sharing what must be shared: the master
+ * key and the images folder (a link here, a network file system in production). Simulated hosts report to the first one
+ * until it does not answer.
  */
 export class SeveralManagement {
   readonly directory = mkdtempSync('/tmp/vcs-several-');
@@ -98,7 +130,11 @@ export class SeveralManagement {
   private redis: TestRedis | undefined;
   private database: TestDatabase | undefined;
 
-  static async start(options: { redis: boolean; hosts: number; env?: Record<string, string> }): Promise<SeveralManagement> {
+  static async start(options: {
+    redis: boolean;
+    hosts: number;
+    env?: Record<string, string>;
+  }): Promise<SeveralManagement> {
     const cloud = new SeveralManagement();
     try {
       cloud.database = await startTestDatabase();
@@ -135,20 +171,28 @@ export class SeveralManagement {
 
   /** Whichever process came first made it. */
   adminPassword(): string {
-    const file = ['m1', 'm2', 'm3'].map((name) => join(this.directory, name, 'state/management/admin-password')).find(existsSync);
+    const file = ['m1', 'm2', 'm3']
+      .map((name) => join(this.directory, name, 'state/management/admin-password'))
+      .find(existsSync);
     return readFileSync(file ?? '', 'utf8').trim();
   }
 
   /** Certificate and key of one of the hosts, and its root. */
   hostIdentity(): { certificate: string; key: string; root: string } {
-    return JSON.parse(readFileSync(join(this.directory, 'h/sim00/compute/identity/identity.json'), 'utf8')) as { certificate: string; key: string; root: string };
+    return JSON.parse(readFileSync(join(this.directory, 'h/sim00/compute/identity/identity.json'), 'utf8')) as {
+      certificate: string;
+      key: string;
+      root: string;
+    };
   }
 
   /** Successful results in the journals of all hosts, by key. */
   journalled(): Map<string, Set<string>> {
     const found = new Map<string, Set<string>>();
     for (const host of readdirSync(join(this.directory, 'h'))) {
-      for (const line of readFileSync(join(this.directory, 'h', host, 'compute/journal/journal.log'), 'utf8').split('\n')) {
+      for (const line of readFileSync(join(this.directory, 'h', host, 'compute/journal/journal.log'), 'utf8').split(
+        '\n',
+      )) {
         const json = line.slice(9);
         if (!json.startsWith('{"k":"r:')) continue;
         const { k, v } = JSON.parse(json) as { k: string; v: { result: { ok: boolean } } };
@@ -203,12 +247,19 @@ export class SeveralManagement {
       message: {
         directory: join(this.directory, 'h'),
         tokens,
-        env: { VC_STACK_COMPUTE__MANAGEMENT: `[${this.processes.map((m) => `"127.0.0.1:${m.nodePort}"`).join(', ')}]`, VC_STACK_M2M__HEARTBEAT_MS: '1000' },
+        env: {
+          VC_STACK_COMPUTE__MANAGEMENT: `[${this.processes.map((m) => `"127.0.0.1:${m.nodePort}"`).join(', ')}]`,
+          VC_STACK_M2M__HEARTBEAT_MS: '1000',
+        },
       },
     });
-    await eventually('the hosts to be ready', async () => {
-      const { items } = await api.ok<{ items: { state: string }[] }>('GET', '/hosts');
-      return items.length === count && items.every((host) => host.state === 'ready');
-    }, 60_000);
+    await eventually(
+      'the hosts to be ready',
+      async () => {
+        const { items } = await api.ok<{ items: { state: string }[] }>('GET', '/hosts');
+        return items.length === count && items.every((host) => host.state === 'ready');
+      },
+      60_000,
+    );
   }
 }

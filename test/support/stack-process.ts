@@ -29,17 +29,25 @@ export class StackProcess {
   async complete(): Promise<void> {
     const child = this.spawn();
     const timer = setTimeout(() => child.kill('SIGKILL'), 90_000);
-    const how = await new Promise<string | number>((done) => child.once('exit', (code, signal) => done(signal ?? code ?? '?')));
+    const how = await new Promise<string | number>((done) =>
+      child.once('exit', (code, signal) => done(signal ?? code ?? '?')),
+    );
     clearTimeout(timer);
     if (how !== 0) throw new Error(`${this.options.name} ended with ${how}:\n${this.tail()}`);
   }
 
-  /** Resolves when the process says that it has started; rejects with the end of its log when it ends before or takes over 90 s. */
+  /**
+   * Resolves when the process says that it has started; rejects with the end of its log when it ends before or takes
+   * over 90 s.
+   */
   async start(): Promise<void> {
     const child = this.spawn();
     this.child = child;
     await new Promise<void>((done, fail) => {
-      const timer = setTimeout(() => fail(new Error(`${this.options.name} did not start within 90 s:\n${this.tail()}`)), 90_000);
+      const timer = setTimeout(
+        () => fail(new Error(`${this.options.name} did not start within 90 s:\n${this.tail()}`)),
+        90_000,
+      );
       child.once('message', () => {
         clearTimeout(timer);
         done();
@@ -87,7 +95,11 @@ export class StackProcess {
     const out = openSync(this.log, 'a');
     const node = [process.execPath, main, role, ...args];
     // Not `ip netns exec`: it would hide the namespaces that the agent makes from the next agent and from the test.
-    const [program, argv] = netns === null ? [node[0] ?? '', node.slice(1)] : ['nsenter', [`--net=/run/netns/${netns}`, ...node]];
-    return spawn(program, argv, { stdio: ['ignore', out, out, 'ipc'], env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } });
+    const [program, argv] =
+      netns === null ? [node[0] ?? '', node.slice(1)] : ['nsenter', [`--net=/run/netns/${netns}`, ...node]];
+    return spawn(program, argv, {
+      stdio: ['ignore', out, out, 'ipc'],
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+    });
   }
 }

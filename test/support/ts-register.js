@@ -1,4 +1,7 @@
-/** Lets a child process of a test run TypeScript sources directly: `node -r <this file> <file>.ts`. Compiles as the tests do, each text once. */
+/**
+ * Lets a child process of a test run TypeScript sources directly: `node -r <this file> <file>.ts`. Compiles as the
+ * tests do, each text once.
+ */
 require('reflect-metadata');
 const { createHash } = require('node:crypto');
 const { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
@@ -11,7 +14,12 @@ const options = JSON.parse(readFileSync(join(__dirname, 'swc.json'), 'utf8'));
 const cache = join(root, 'node_modules/.cache/ts-register');
 require.extensions['.ts'] = (module, filename) => {
   const source = readFileSync(filename, 'utf8');
-  const kept = join(cache, `${createHash('sha256').update(`${version}\n${JSON.stringify(options)}\n${filename}\n${source}`).digest('hex')}.js`);
+  const kept = join(
+    cache,
+    `${createHash('sha256')
+      .update(`${version}\n${JSON.stringify(options)}\n${filename}\n${source}`)
+      .digest('hex')}.js`,
+  );
   if (!existsSync(kept)) {
     // Only here: the compiler wants to write on its way in, which nothing in a sandbox can.
     const { code } = require('@swc/core').transformSync(source, { ...options, swcrc: false, filename });

@@ -14,7 +14,11 @@ import { WorkflowEngine } from '../../src/core/workflow/workflow-engine';
 import { WorkflowSettings } from '../../src/core/workflow/workflow-settings';
 
 export const hostA = '11111111-1111-4111-8111-111111111111';
-export const makeThing = defineVerb('thing.make', { args: z.object({ name: z.string() }), result: z.object({ made: z.string() }), long: true });
+export const makeThing = defineVerb('thing.make', {
+  args: z.object({ name: z.string() }),
+  result: z.object({ made: z.string() }),
+  long: true,
+});
 export const dropThing = defineVerb('thing.drop', { args: z.object({ name: z.string() }), result: z.object({}) });
 
 export class MemoryOutbox extends Outbox {
@@ -50,7 +54,9 @@ export class FakeNodes extends NodeCaller {
     const call: FakeCall = { hostId, verb: verb.name, args, key: options.key ?? '', fence: options.fence ?? 0 };
     this.calls.push(call);
     const behaviour = this.behaviours.get(verb.name);
-    const outcome = behaviour ? await behaviour(call) : { done: true as const, result: { made: (args as { name?: string }).name ?? '' } };
+    const outcome = behaviour
+      ? await behaviour(call)
+      : { done: true as const, result: { made: (args as { name?: string }).name ?? '' } };
     return outcome as CallOutcome<R>;
   }
 
@@ -76,7 +82,11 @@ export interface EngineOptions {
   settings?: Partial<WorkflowSettings>;
 }
 
-export const newEngine = (database: Database, definitions: readonly RegistrableDefinition[], options: EngineOptions = {}): WorkflowEngine => {
+export const newEngine = (
+  database: Database,
+  definitions: readonly RegistrableDefinition[],
+  options: EngineOptions = {},
+): WorkflowEngine => {
   const engine = new WorkflowEngine(
     database,
     options.nodes ?? new FakeNodes(),
@@ -92,7 +102,9 @@ export const newEngine = (database: Database, definitions: readonly RegistrableD
 
 /** What steps did, one row each, so that a test sees what stands and what was done twice. */
 export const createLedger = (database: Database): Promise<unknown> =>
-  database.query('CREATE TABLE IF NOT EXISTS effect (task_id uuid NOT NULL, what text NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp())');
+  database.query(
+    'CREATE TABLE IF NOT EXISTS effect (task_id uuid NOT NULL, what text NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp())',
+  );
 
 export const ledger = {
   add: async (database: Database, op: Op, taskId: string, what: string): Promise<void> => {
@@ -102,10 +114,16 @@ export const ledger = {
     await database.query('DELETE FROM effect WHERE task_id = $1 AND what = $2', [taskId, what], op);
   },
   of: async (database: Database, taskId: string): Promise<string[]> =>
-    (await database.query<{ what: string }>('SELECT what FROM effect WHERE task_id = $1 ORDER BY at', [taskId])).map((row) => row.what),
+    (await database.query<{ what: string }>('SELECT what FROM effect WHERE task_id = $1 ORDER BY at', [taskId])).map(
+      (row) => row.what,
+    ),
 };
 
-export const subject = (id: string = crypto.randomUUID()): { kind: string; id: string; name: string } => ({ kind: 'thing', id, name: 'a thing' });
+export const subject = (id: string = crypto.randomUUID()): { kind: string; id: string; name: string } => ({
+  kind: 'thing',
+  id,
+  name: 'a thing',
+});
 export const startOptions = { projectId: null, createdBy: 'system' };
 
 export interface TaskView {
@@ -125,5 +143,11 @@ export const taskRow = async (database: Database, id: string): Promise<TaskView>
   return rows[0];
 };
 
-export const stepRows = (database: Database, id: string): Promise<{ name: string; phase: string; state: string; attempt: number; output: unknown; error: unknown }[]> =>
-  database.query('SELECT name, phase, state, attempt, output, error FROM task_step WHERE task_id = $1 ORDER BY seq, phase', [id]);
+export const stepRows = (
+  database: Database,
+  id: string,
+): Promise<{ name: string; phase: string; state: string; attempt: number; output: unknown; error: unknown }[]> =>
+  database.query(
+    'SELECT name, phase, state, attempt, output, error FROM task_step WHERE task_id = $1 ORDER BY seq, phase',
+    [id],
+  );

@@ -50,7 +50,13 @@ const listOf = (w: World, collection: string): Item[] => {
 
 let live: LiveServer | null = null;
 const publish = (kind: string, verb: string, item: Item, data: object = item): void => {
-  live?.emit('event', { seq: Date.now(), type: `${kind}.${verb}`, projectId: item.projectId ?? null, subject: { kind, id: item.id }, data });
+  live?.emit('event', {
+    seq: Date.now(),
+    type: `${kind}.${verb}`,
+    projectId: item.projectId ?? null,
+    subject: { kind, id: item.id },
+    data,
+  });
 };
 
 /** Plays a task: each step takes `stepMs`; `end` gets the finished task. */
@@ -83,7 +89,13 @@ const play = (t: TaskDetail, stepMs: number, end: () => void): void => {
   tick();
 };
 
-const run = (w: World, type: string, i: Instance, steps: TaskDetail['steps'], to: Partial<Instance> | null): { instance: Instance; taskId: string } => {
+const run = (
+  w: World,
+  type: string,
+  i: Instance,
+  steps: TaskDetail['steps'],
+  to: Partial<Instance> | null,
+): { instance: Instance; taskId: string } => {
   const t = task(type, { kind: 'instance', id: i.id, name: i.name }, i.projectId, steps, { createdBy: w.me.name });
   w.tasks.unshift(t);
   i.taskId = t.id;
@@ -103,11 +115,14 @@ const run = (w: World, type: string, i: Instance, steps: TaskDetail['steps'], to
 
 const createInstance = (w: World, body: CreateInstance, projectId: string): { instance: Instance; taskId: string } => {
   if (w.instances.some((i) => i.name === body.name && i.projectId === projectId))
-    throw new Refusal(409, 'name_taken', `There is an instance "${body.name}" in this project already.`, { errors: [{ path: 'body.name', code: 'name_taken', message: 'taken by another instance' }] });
+    throw new Refusal(409, 'name_taken', `There is an instance "${body.name}" in this project already.`, {
+      errors: [{ path: 'body.name', code: 'name_taken', message: 'taken by another instance' }],
+    });
   const flavor = w.flavors.find((f) => f.id === body.flavor);
   const image = w.images.find((i) => i.id === body.image);
   const host = w.hosts[0];
-  if (flavor === undefined || image === undefined || host === undefined) throw new Refusal(404, 'not_found', 'There is no such flavor or image.');
+  if (flavor === undefined || image === undefined || host === undefined)
+    throw new Refusal(404, 'not_found', 'There is no such flavor or image.');
   if (flavor.vcpus > 16)
     throw new Refusal(409, 'no_host', 'No host can hold this flavor now.', {
       hosts: w.hosts.map((h) => ({
@@ -126,7 +141,13 @@ const createInstance = (w: World, body: CreateInstance, projectId: string): { in
     description: body.description ?? '',
     state: 'building',
     stateReason: '',
-    flavor: { id: flavor.id, name: flavor.name, vcpus: flavor.vcpus, memoryBytes: flavor.memoryBytes, diskBytes: flavor.diskBytes ?? 0 },
+    flavor: {
+      id: flavor.id,
+      name: flavor.name,
+      vcpus: flavor.vcpus,
+      memoryBytes: flavor.memoryBytes,
+      diskBytes: flavor.diskBytes ?? 0,
+    },
     image: { id: image.id, name: image.name },
     host: { id: host.id, name: host.name },
     ports: body.networks.map((n, k) => ({
@@ -147,7 +168,12 @@ const createInstance = (w: World, body: CreateInstance, projectId: string): { in
   };
   w.instances.unshift(i);
   publish('instance', 'created', i);
-  return run(w, 'compute.create-instance', i, createSteps(host), { state: 'running', startedAt: ago(0), observedAt: ago(0), vmm: 'cloud-hypervisor 48.0' });
+  return run(w, 'compute.create-instance', i, createSteps(host), {
+    state: 'running',
+    startedAt: ago(0),
+    observedAt: ago(0),
+    vmm: 'cloud-hypervisor 48.0',
+  });
 };
 
 const act = (w: World, i: Instance, verb: string): unknown => {
@@ -156,14 +182,35 @@ const act = (w: World, i: Instance, verb: string): unknown => {
   if (verb === 'start')
     return (
       Object.assign(i, { state: 'starting' }),
-      run(w, 'compute.start-instance', i, [step('start-vmm', 'Start the machine', on), step('mark', 'Record that it runs')], { state: 'running', startedAt: ago(0) })
+      run(
+        w,
+        'compute.start-instance',
+        i,
+        [step('start-vmm', 'Start the machine', on), step('mark', 'Record that it runs')],
+        { state: 'running', startedAt: ago(0) },
+      )
     );
   if (verb === 'stop')
     return (
       Object.assign(i, { state: 'stopping' }),
-      run(w, 'compute.stop-instance', i, [step('power-button', 'Ask the guest to stop', on), step('mark', 'Record that it is stopped')], { state: 'stopped', startedAt: null })
+      run(
+        w,
+        'compute.stop-instance',
+        i,
+        [step('power-button', 'Ask the guest to stop', on), step('mark', 'Record that it is stopped')],
+        { state: 'stopped', startedAt: null },
+      )
     );
-  return (Object.assign(i, { state: 'rebooting' }), run(w, 'compute.reboot-instance', i, [step('reboot', 'Reboot the machine', on), step('mark', 'Record that it runs')], { state: 'running' }));
+  return (
+    Object.assign(i, { state: 'rebooting' }),
+    run(
+      w,
+      'compute.reboot-instance',
+      i,
+      [step('reboot', 'Reboot the machine', on), step('mark', 'Record that it runs')],
+      { state: 'running' },
+    )
+  );
 };
 
 const page = (items: Item[], query: URLSearchParams): unknown => {
@@ -174,27 +221,55 @@ const page = (items: Item[], query: URLSearchParams): unknown => {
 
 const filtered = (items: Item[], collection: string, query: URLSearchParams): Item[] => {
   const wanted = (item: Item): boolean => {
-    const x = item as Item & { state?: string; subject?: { id: string; name: string }; ports?: { address: string }[]; host?: { id: string } | null };
+    const x = item as Item & {
+      state?: string;
+      subject?: { id: string; name: string };
+      ports?: { address: string }[];
+      host?: { id: string } | null;
+    };
     const state = query.get('state');
-    if (query.has('project') && x.projectId !== undefined && x.projectId !== null && x.projectId !== query.get('project')) return false;
+    if (
+      query.has('project') &&
+      x.projectId !== undefined &&
+      x.projectId !== null &&
+      x.projectId !== query.get('project')
+    )
+      return false;
     const q = query.get('q')?.toLowerCase() ?? '';
     const searched = [x.name, x.id, x.subject?.name, x.subject?.id, ...(x.ports ?? []).map((port) => port.address)];
     if (q !== '' && !searched.some((text) => text?.toLowerCase().includes(q) === true)) return false;
-    if (state === 'live' ? !['queued', 'running', 'compensating', 'stuck'].includes(x.state ?? '') : state !== null && x.state !== state) return false;
+    if (
+      state === 'live'
+        ? !['queued', 'running', 'compensating', 'stuck'].includes(x.state ?? '')
+        : state !== null && x.state !== state
+    )
+      return false;
     if (query.has('subject') && x.subject?.id !== query.get('subject')) return false;
     return !(collection === 'instances' && query.has('host') && x.host?.id !== query.get('host'));
   };
   const sort = query.get('sort');
   const kept = items.filter(wanted);
-  if (sort === 'name' || sort === '-name') kept.sort((a, b) => (a.name ?? '').localeCompare(b.name ?? '') * (sort === 'name' ? 1 : -1));
+  if (sort === 'name' || sort === '-name')
+    kept.sort((a, b) => (a.name ?? '').localeCompare(b.name ?? '') * (sort === 'name' ? 1 : -1));
   return kept;
 };
 
-const tokensFor = (name: string): unknown => ({ accessToken: `${name}.${randomUUID()}`, expiresIn: 900, refreshToken: `${name}.${randomUUID()}`, refreshExpiresIn: 86_400 });
+const tokensFor = (name: string): unknown => ({
+  accessToken: `${name}.${randomUUID()}`,
+  expiresIn: 900,
+  refreshToken: `${name}.${randomUUID()}`,
+  refreshExpiresIn: 86_400,
+});
 
 const noun = (collection: string): string => collection.replace(/s$/, '');
 
-const answer = (method: string, parts: string[], query: URLSearchParams, body: Body, who: string): { status: number; body?: unknown } => {
+const answer = (
+  method: string,
+  parts: string[],
+  query: URLSearchParams,
+  body: Body,
+  who: string,
+): { status: number; body?: unknown } => {
   const [collection = '', id, sub, verb] = parts;
   if (collection === 'login' && id === undefined) {
     if (body.password === 'wrong') throw new Refusal(401, 'bad_credentials', 'The name or the password is wrong.');
@@ -205,7 +280,11 @@ const answer = (method: string, parts: string[], query: URLSearchParams, body: B
   const w = worldOf(who);
   if (collection === 'events') return { status: 200, body: { seq: 1 } };
   if (collection === 'logout') return { status: 204 };
-  if (collection === 'whoami') return { status: 200, body: { user: w.me, via: 'session', projects: w.projects.map((p) => ({ id: p.id, name: p.name, role: w.role })) } };
+  if (collection === 'whoami')
+    return {
+      status: 200,
+      body: { user: w.me, via: 'session', projects: w.projects.map((p) => ({ id: p.id, name: p.name, role: w.role })) },
+    };
   if (collection === 'host-tokens')
     return {
       status: 201,
@@ -213,37 +292,62 @@ const answer = (method: string, parts: string[], query: URLSearchParams, body: B
         id: randomUUID(),
         token: 'vch_9c1…',
         expiresAt: ago(-1800),
-        command: 'curl --pinnedpubkey sha256//1Zq0hT9b2m5yQe -k https://10.0.4.10:8443/join.sh | sudo sh -s -- vch_9c1f0a4b7d2e48cfa1b3e5d7092c4f6a8b0d2e4f6a8c0b2d4f6e8a0c2d4e6f80',
+        command:
+          'curl --pinnedpubkey sha256//1Zq0hT9b2m5yQe -k https://10.0.4.10:8443/join.sh | sudo sh -s -- vch_9c1f0a4b7d2e48cfa1b3e5d7092c4f6a8b0d2e4f6a8c0b2d4f6e8a0c2d4e6f80',
       },
     };
   if (collection === 'projects' && sub === 'members') {
     if (method === 'GET') return { status: 200, body: { items: w.members, next: null } };
     if (method === 'DELETE') return ((w.members = w.members.filter((m) => m.userId !== verb)), { status: 204 });
-    const member = w.members.find((m) => m.userId === verb || m.userName === verb) ?? { userId: randomUUID(), userName: String(verb), role: 'member' as const };
+    const member = w.members.find((m) => m.userId === verb || m.userName === verb) ?? {
+      userId: randomUUID(),
+      userName: String(verb),
+      role: 'member' as const,
+    };
     member.role = body.role as typeof member.role;
     if (!w.members.includes(member)) w.members.push(member);
     return { status: 200, body: member };
   }
   if (collection === 'users' && id === 'me')
-    throw new Refusal(422, 'wrong_password', 'The current password is wrong.', { errors: [{ path: 'body.current', code: 'wrong_password', message: 'is wrong' }] });
+    throw new Refusal(422, 'wrong_password', 'The current password is wrong.', {
+      errors: [{ path: 'body.current', code: 'wrong_password', message: 'is wrong' }],
+    });
   const items = listOf(w, collection);
   if (id === undefined) {
     if (method === 'GET') return { status: 200, body: page(filtered(items, collection, query), query) };
     const projectId = query.get('project') ?? w.projects[0]?.id ?? '';
-    if (collection === 'instances') return { status: 202, body: createInstance(w, body as unknown as CreateInstance, projectId) };
-    if (body.name === 'taken') throw new Refusal(409, 'name_taken', 'This name is taken.', { errors: [{ path: 'body.name', code: 'name_taken', message: 'taken' }] });
-    const made = { ...body, id: randomUUID(), projectId, createdAt: ago(0), description: body.description ?? '', ...defaults(collection, body) } as Item;
+    if (collection === 'instances')
+      return { status: 202, body: createInstance(w, body as unknown as CreateInstance, projectId) };
+    if (body.name === 'taken')
+      throw new Refusal(409, 'name_taken', 'This name is taken.', {
+        errors: [{ path: 'body.name', code: 'name_taken', message: 'taken' }],
+      });
+    const made = {
+      ...body,
+      id: randomUUID(),
+      projectId,
+      createdAt: ago(0),
+      description: body.description ?? '',
+      ...defaults(collection, body),
+    } as Item;
     items.unshift(made);
     publish(noun(collection), 'created', made);
     return { status: 201, body: made };
   }
   if (collection === 'instances' && id === 'batch') {
     const several = body as unknown as CreateInstance & { count: number };
-    const made = Array.from({ length: several.count }, (_, k) => createInstance(w, { ...several, name: `${several.name}-${k + 1}` }, query.get('project') ?? w.projects[0]?.id ?? ''));
+    const made = Array.from({ length: several.count }, (_, k) =>
+      createInstance(
+        w,
+        { ...several, name: `${several.name}-${k + 1}` },
+        query.get('project') ?? w.projects[0]?.id ?? '',
+      ),
+    );
     return { status: 202, body: { instances: made.map((m) => m.instance), taskId: made[0]?.taskId } };
   }
   if (collection === 'instances' && id === 'check') {
-    if (w.flavors.find((f) => f.id === body.flavor)?.vcpus === 32) throw new Refusal(409, 'no_host', 'No host can hold this instance.');
+    if (w.flavors.find((f) => f.id === body.flavor)?.vcpus === 32)
+      throw new Refusal(409, 'no_host', 'No host can hold this instance.');
     return { status: 200, body: { hostnames: [String(body.name).toLowerCase()] } };
   }
   const item = items.find((x) => x.id === id || x.name === id);
@@ -252,9 +356,24 @@ const answer = (method: string, parts: string[], query: URLSearchParams, body: B
     if (collection === 'tasks') return { status: 202, body: item };
     return { status: verb === 'console' ? 201 : 202, body: act(w, item as Instance, verb ?? '') };
   }
-  if (sub === 'content') return (Object.assign(item as Image, { state: 'ready', virtualBytes: 64 * 1024 ** 2, sourceBytes: 64 * 1024 ** 2, sha256: 'ab'.repeat(32) }), { status: 200, body: item });
+  if (sub === 'content')
+    return (
+      Object.assign(item as Image, {
+        state: 'ready',
+        virtualBytes: 64 * 1024 ** 2,
+        sourceBytes: 64 * 1024 ** 2,
+        sha256: 'ab'.repeat(32),
+      }),
+      { status: 200, body: item }
+    );
   if (method === 'PATCH') {
-    if (collection === 'hosts') Object.assign(item, body.maintenance === true ? { state: 'maintenance', schedulable: false } : { state: 'ready', schedulable: true });
+    if (collection === 'hosts')
+      Object.assign(
+        item,
+        body.maintenance === true
+          ? { state: 'maintenance', schedulable: false }
+          : { state: 'ready', schedulable: true },
+      );
     else Object.assign(item, body);
     publish(noun(collection), 'updated', item);
   }
@@ -262,9 +381,19 @@ const answer = (method: string, parts: string[], query: URLSearchParams, body: B
     if (collection === 'instances')
       return (
         Object.assign(item, { state: 'deleting' }),
-        { status: 202, body: run(w, 'compute.delete-instance', item as Instance, [step('absent', 'Remove the machine'), step('release', 'Release disk and addresses')], null) }
+        {
+          status: 202,
+          body: run(
+            w,
+            'compute.delete-instance',
+            item as Instance,
+            [step('absent', 'Remove the machine'), step('release', 'Release disk and addresses')],
+            null,
+          ),
+        }
       );
-    if (collection === 'networks') throw new Refusal(409, 'in_use', 'Instances still use this network: web-1, web-2 and 7 more.');
+    if (collection === 'networks')
+      throw new Refusal(409, 'in_use', 'Instances still use this network: web-1, web-2 and 7 more.');
     items.splice(items.indexOf(item), 1);
     publish(noun(collection), 'deleted', item);
     return { status: 204 };
@@ -285,10 +414,19 @@ const defaults = (collection: string, body: Body): Body => {
       architecture: 'x86_64',
       taskId: null,
     };
-  if (collection === 'networks') return { gateway: String(body.subnet).replace(/\.0\/\d+$/, '.1'), dns: [], mtu: 1500, guestEgress: body.nat === false ? null : { allow: [], deny: [] }, addresses: { total: 253, used: 0 } };
-  if (collection === 'ssh-keys') return { type: 'ssh-ed25519', fingerprint: 'SHA256:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg' };
+  if (collection === 'networks')
+    return {
+      gateway: String(body.subnet).replace(/\.0\/\d+$/, '.1'),
+      dns: [],
+      mtu: 1500,
+      guestEgress: body.nat === false ? null : { allow: [], deny: [] },
+      addresses: { total: 253, used: 0 },
+    };
+  if (collection === 'ssh-keys')
+    return { type: 'ssh-ed25519', fingerprint: 'SHA256:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg' };
   if (collection === 'users') return { enabled: true };
-  if (collection === 'api-tokens') return { token: `vct_${randomUUID()}`, expiresAt: ago(-86_400 * 90), lastUsedAt: null };
+  if (collection === 'api-tokens')
+    return { token: `vct_${randomUUID()}`, expiresAt: ago(-86_400 * 90), lastUsedAt: null };
   return {};
 };
 
@@ -308,12 +446,25 @@ const handle = async (req: IncomingMessage, res: ServerResponse): Promise<void> 
   };
   try {
     const who = /^Bearer (.*)\.[^.]+$/.exec(req.headers.authorization ?? '')?.[1] ?? '';
-    const made = answer(req.method ?? 'GET', target.pathname.split('/').slice(3).map(decodeURIComponent), target.searchParams, await readBody(req), who);
+    const made = answer(
+      req.method ?? 'GET',
+      target.pathname.split('/').slice(3).map(decodeURIComponent),
+      target.searchParams,
+      await readBody(req),
+      who,
+    );
     await new Promise((resolve) => setTimeout(resolve, 60));
     give(made.status, made.body);
   } catch (error) {
-    if (error instanceof Refusal) give(error.status, { status: error.status, code: error.code, detail: error.message, requestId, ...error.extra });
-    else give(500, { status: 500, code: 'internal_error', detail: error instanceof Error ? error.message : 'failed', requestId });
+    if (error instanceof Refusal)
+      give(error.status, { status: error.status, code: error.code, detail: error.message, requestId, ...error.extra });
+    else
+      give(500, {
+        status: 500,
+        code: 'internal_error',
+        detail: error instanceof Error ? error.message : 'failed',
+        requestId,
+      });
   }
 };
 
@@ -331,7 +482,8 @@ const attachSockets = (server: Server): void => {
     });
   });
   server.on('upgrade', (req, socket, head) => {
-    if (req.url?.startsWith('/api/v1/console') === true) consoles.handleUpgrade(req, socket, head, (ws) => consoles.emit('connection', ws, req));
+    if (req.url?.startsWith('/api/v1/console') === true)
+      consoles.handleUpgrade(req, socket, head, (ws) => consoles.emit('connection', ws, req));
   });
 };
 

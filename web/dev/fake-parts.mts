@@ -1,5 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import type { Flavor, Host, HostDetail, Image, Instance, Member, Network, Port, Project, SshKey, Task, TaskDetail, TaskStep, User, Volume, ApiToken } from '../src/lib/types.ts';
+import type {
+  Flavor,
+  Host,
+  HostDetail,
+  Image,
+  Instance,
+  Member,
+  Network,
+  Port,
+  Project,
+  SshKey,
+  Task,
+  TaskDetail,
+  TaskStep,
+  User,
+  Volume,
+  ApiToken,
+} from '../src/lib/types.ts';
 
 /** What the made-up clouds of the console's development are put together from. */
 export const gib = 1024 ** 3;
@@ -25,8 +42,19 @@ export interface World {
   apiTokens: ApiToken[];
 }
 
-export const user = (name: string, admin: boolean): User => ({ id: randomUUID(), name, admin, enabled: true, createdAt: ago(86_400 * 40) });
-export const project = (name: string, description = ''): Project => ({ id: randomUUID(), name, description, createdAt: ago(86_400 * 30) });
+export const user = (name: string, admin: boolean): User => ({
+  id: randomUUID(),
+  name,
+  admin,
+  enabled: true,
+  createdAt: ago(86_400 * 40),
+});
+export const project = (name: string, description = ''): Project => ({
+  id: randomUUID(),
+  name,
+  description,
+  createdAt: ago(86_400 * 30),
+});
 
 export const host = (name: string, address: string, over: Partial<Host> = {}, used = 0.4): HostDetail => ({
   id: randomUUID(),
@@ -35,9 +63,27 @@ export const host = (name: string, address: string, over: Partial<Host> = {}, us
   state: 'ready',
   schedulable: true,
   conditions: [
-    { type: 'Reachable', status: 'true', reason: 'Heartbeat', message: 'Its heartbeat arrives.', since: ago(86_400 * 3) },
-    { type: 'VmmUsable', status: 'true', reason: 'SmokeInstance', message: 'A smoke instance ran on cloud-hypervisor and qemu.', since: ago(86_400 * 3) },
-    { type: 'Maintenance', status: 'false', reason: 'NotAsked', message: 'Nobody asked for maintenance.', since: ago(86_400 * 3) },
+    {
+      type: 'Reachable',
+      status: 'true',
+      reason: 'Heartbeat',
+      message: 'Its heartbeat arrives.',
+      since: ago(86_400 * 3),
+    },
+    {
+      type: 'VmmUsable',
+      status: 'true',
+      reason: 'SmokeInstance',
+      message: 'A smoke instance ran on cloud-hypervisor and qemu.',
+      since: ago(86_400 * 3),
+    },
+    {
+      type: 'Maintenance',
+      status: 'false',
+      reason: 'NotAsked',
+      message: 'Nobody asked for maintenance.',
+      since: ago(86_400 * 3),
+    },
   ],
   breaker: 'closed',
   lastSeenAt: ago(3),
@@ -68,7 +114,14 @@ export const host = (name: string, address: string, over: Partial<Host> = {}, us
     pools: [{ name: 'local', driver: 'local', totalBytes: 3726 * gib, freeBytes: 2800 * gib }],
     vmms: [
       { kind: 'cloud-hypervisor', version: '48.0', accel: 'kvm', usable: true, reason: '', capabilities: ['serial'] },
-      { kind: 'qemu', version: '7.2.15', accel: 'tcg', usable: false, reason: '/dev/kvm opens, but no guest boots on it within 10 s.', capabilities: [] },
+      {
+        kind: 'qemu',
+        version: '7.2.15',
+        accel: 'tcg',
+        usable: false,
+        reason: '/dev/kvm opens, but no guest boots on it within 10 s.',
+        capabilities: [],
+      },
     ],
     agentVersion: '0.1.0',
   },
@@ -106,7 +159,13 @@ export const createSteps = (h: Host): TaskStep[] => {
   ];
 };
 
-export const task = (type: string, subject: Task['subject'], projectId: string | null, steps: TaskStep[], over: Partial<TaskDetail> = {}): TaskDetail => ({
+export const task = (
+  type: string,
+  subject: Task['subject'],
+  projectId: string | null,
+  steps: TaskStep[],
+  over: Partial<TaskDetail> = {},
+): TaskDetail => ({
   id: randomUUID(),
   type,
   state: 'queued',
@@ -134,4 +193,9 @@ export const task = (type: string, subject: Task['subject'], projectId: string |
 });
 
 export const finished = (steps: TaskStep[], from: number): TaskStep[] =>
-  steps.map((s, i) => ({ ...s, state: 'succeeded', startedAt: new Date(from + i * 310).toISOString(), endedAt: new Date(from + i * 310 + 120 + i * 40).toISOString() }));
+  steps.map((s, i) => ({
+    ...s,
+    state: 'succeeded',
+    startedAt: new Date(from + i * 310).toISOString(),
+    endedAt: new Date(from + i * 310 + 120 + i * 40).toISOString(),
+  }));

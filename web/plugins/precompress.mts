@@ -24,7 +24,12 @@ export function precompress(): Plugin {
         const bytes = await readFile(path);
         if (bytes.length < smallest) continue;
         await writeFile(`${path}.gz`, gzipSync(bytes, { level: 9 }));
-        await writeFile(`${path}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }));
+        await writeFile(
+          `${path}.br`,
+          brotliCompressSync(bytes, {
+            params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+          }),
+        );
       }
     },
   };

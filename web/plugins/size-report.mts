@@ -7,8 +7,8 @@ import type { Plugin, ResolvedConfig } from 'vite';
 const budget = 200_000;
 
 /**
- * Measures what a browser loads before anything lazy: the entry chunk, what it imports statically, and their styles, after gzip.
- * Prints the figure, writes it to `size.json` in the output, and fails the build over the budget.
+ * Measures what a browser loads before anything lazy: the entry chunk, what it imports statically, and their styles,
+ * after gzip. Prints the figure, writes it to `size.json` in the output, and fails the build over the budget.
  */
 export function sizeReport(): Plugin {
   let config: ResolvedConfig;
@@ -34,8 +34,13 @@ export function sizeReport(): Plugin {
         return { name, bytes: item === undefined ? 0 : gz(item.type === 'chunk' ? item.code : item.source) };
       });
       const firstLoadBytes = files.reduce((sum, f) => sum + f.bytes, 0);
-      await writeFile(join(config.root, config.build.outDir, 'size.json'), JSON.stringify({ firstLoadBytes, budgetBytes: budget, files }, null, 2));
-      config.logger.info(`first load: ${(firstLoadBytes / 1000).toFixed(1)} kB gzip of ${budget / 1000} kB (${files.length} files)`);
+      await writeFile(
+        join(config.root, config.build.outDir, 'size.json'),
+        JSON.stringify({ firstLoadBytes, budgetBytes: budget, files }, null, 2),
+      );
+      config.logger.info(
+        `first load: ${(firstLoadBytes / 1000).toFixed(1)} kB gzip of ${budget / 1000} kB (${files.length} files)`,
+      );
       if (firstLoadBytes > budget) this.error(`first load of ${firstLoadBytes} bytes is over the budget of ${budget}`);
     },
   };

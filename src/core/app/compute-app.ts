@@ -28,29 +28,61 @@ export class ComputeApp {
     const { container, all } = await this.assemble();
     const agent = container.get(NodeAgent);
     agent.register({
-      verbs: getAll(container, all((w) => w.verbs)),
-      streams: getAll(container, all((w) => w.streams)),
-      observed: getAll(container, all((w) => w.observed)),
+      verbs: getAll(
+        container,
+        all((w) => w.verbs),
+      ),
+      streams: getAll(
+        container,
+        all((w) => w.streams),
+      ),
+      observed: getAll(
+        container,
+        all((w) => w.observed),
+      ),
       contract: all((w) => w.contract),
     });
-    await this.lifecycle.run('agent', () => agent.join(token), () => agent.stop());
-    for (const service of all((w) => w.services)) await this.lifecycle.run(service.name, () => container.get(service).start(), () => container.get(service).stop());
-    await this.lifecycle.run('serve', () => agent.serve(), () => agent.pause());
+    await this.lifecycle.run(
+      'agent',
+      () => agent.join(token),
+      () => agent.stop(),
+    );
+    for (const service of all((w) => w.services))
+      await this.lifecycle.run(
+        service.name,
+        () => container.get(service).start(),
+        () => container.get(service).stop(),
+      );
+    await this.lifecycle.run(
+      'serve',
+      () => agent.serve(),
+      () => agent.pause(),
+    );
   }
 
-  /** Instead of `start`: takes guests, networks and everything else of this host's agent off the machine. Its files are the caller's to remove. */
+  /**
+   * Instead of `start`: takes guests, networks and everything else of this host's agent off the machine. Its files are
+   * the caller's to remove.
+   */
   async purge(): Promise<void> {
     const { container, all } = await this.assemble();
     const { name, address } = this.config.core.compute;
     await container.get(NodeIdentity).ensure('', { name, address, port: 0 });
-    for (const removal of getAll(container, all((w) => w.removals)).reverse()) await removal.removeAll();
+    for (const removal of getAll(
+      container,
+      all((w) => w.removals),
+    ).reverse())
+      await removal.removeAll();
   }
 
   async stop(): Promise<void> {
     await this.lifecycle.stop();
   }
 
-  private async assemble(): Promise<{ container: Container; all: <T>(pick: (wiring: NodeWiring) => readonly T[] | undefined) => T[] }> {
+  private async assemble(): Promise<{
+    container: Container;
+    all: <T>(pick: (wiring: NodeWiring) => readonly T[] | undefined) => T[];
+  }> {
     const modules = sortModules(this.manifests);
     const wirings = (await Promise.all(modules.map((m) => m.node?.()))).filter((w): w is NodeWiring => w !== undefined);
     const paths = new StatePaths(join(this.config.core.stateDir, 'compute'), join(this.config.core.runDir, 'c'));

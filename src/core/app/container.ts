@@ -21,4 +21,5 @@ export const load = (container: Container, ...binds: Bind[]): void => {
   for (const bind of binds) container.load(new ContainerModule(bind));
 };
 
-export const getAll = <T>(container: Container, classes: readonly Newable<T>[]): T[] => classes.map((c) => container.get<T>(c));
+export const getAll = <T>(container: Container, classes: readonly Newable<T>[]): T[] =>
+  classes.map((c) => container.get<T>(c));

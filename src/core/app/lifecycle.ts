@@ -11,7 +11,11 @@ export class Lifecycle {
 
   constructor(private readonly log: Logger) {}
 
-  async run<T>(name: string, start: () => Promise<T>, stop: (value: T) => Promise<void> = async () => undefined): Promise<T> {
+  async run<T>(
+    name: string,
+    start: () => Promise<T>,
+    stop: (value: T) => Promise<void> = async () => undefined,
+  ): Promise<T> {
     try {
       const value = await start();
       this.started.push({ name, stop: () => stop(value) });

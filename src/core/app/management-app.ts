@@ -57,7 +57,9 @@ export class ManagementApp {
 
   async start(): Promise<void> {
     const modules = sortModules(this.manifests);
-    const wirings = (await Promise.all(modules.map((m) => m.management?.()))).filter((w): w is ManagementWiring => w !== undefined);
+    const wirings = (await Promise.all(modules.map((m) => m.management?.()))).filter(
+      (w): w is ManagementWiring => w !== undefined,
+    );
     const paths = new StatePaths(join(this.config.core.stateDir, 'management'), join(this.config.core.runDir, 'm'));
     const database = await this.connect(modules);
     const masterKey = await MasterKey.load(paths.state);
@@ -66,27 +68,92 @@ export class ManagementApp {
     this.container = container;
     container.bind(Database).toConstantValue(database);
     container.bind(MasterKey).toConstantValue(masterKey);
-    load(container, bindJobs, bindEvents, bindHttp, bindManagementTransport, ...wirings.map((w) => w.bind), bindWorkflow);
+    load(
+      container,
+      bindJobs,
+      bindEvents,
+      bindHttp,
+      bindManagementTransport,
+      ...wirings.map((w) => w.bind),
+      bindWorkflow,
+    );
 
-    const all = <T>(pick: (wiring: ManagementWiring) => readonly T[] | undefined): T[] => wirings.flatMap((w) => pick(w) ?? []);
+    const all = <T>(pick: (wiring: ManagementWiring) => readonly T[] | undefined): T[] =>
+      wirings.flatMap((w) => pick(w) ?? []);
     const engine = container.get(WorkflowEngine);
-    engine.register(getAll(container, all((w) => w.workflows)).map((w) => w.definition as WorkflowDefinition));
+    engine.register(
+      getAll(
+        container,
+        all((w) => w.workflows),
+      ).map((w) => w.definition as WorkflowDefinition),
+    );
     this.watchHealth(container.get(HealthChecks), database);
     const http = container.get(HttpServer);
-    http.mount([...getAll(container, all((w) => w.controllers)), container.get(EventsController)], getAll(container, all((w) => w.sockets)));
+    http.mount(
+      [
+        ...getAll(
+          container,
+          all((w) => w.controllers),
+        ),
+        container.get(EventsController),
+      ],
+      getAll(
+        container,
+        all((w) => w.sockets),
+      ),
+    );
     const gateway = container.get(NodeGateway);
-    gateway.register(getAll(container, all((w) => w.nodeRoutes)), getAll(container, all((w) => w.observed)));
+    gateway.register(
+      getAll(
+        container,
+        all((w) => w.nodeRoutes),
+      ),
+      getAll(
+        container,
+        all((w) => w.observed),
+      ),
+    );
 
     const { lifecycle } = this;
-    await lifecycle.run('redis', async () => container.get(RedisClients), (redis) => redis.close());
+    await lifecycle.run(
+      'redis',
+      async () => container.get(RedisClients),
+      (redis) => redis.close(),
+    );
     const ownServices: Newable<Service>[] = [Jobs, Pruning, TaskRetention, EventDispatcher];
-    for (const service of ownServices) await lifecycle.run(service.name, () => container.get(service).start(), () => container.get(service).stop());
-    await lifecycle.run('gateway', () => gateway.start(), () => gateway.stop());
-    for (const service of all((w) => w.services)) await lifecycle.run(service.name, () => container.get(service).start(), () => container.get(service).stop());
-    await lifecycle.run('workflows', () => engine.start(), () => engine.stop());
+    for (const service of ownServices)
+      await lifecycle.run(
+        service.name,
+        () => container.get(service).start(),
+        () => container.get(service).stop(),
+      );
+    await lifecycle.run(
+      'gateway',
+      () => gateway.start(),
+      () => gateway.stop(),
+    );
+    for (const service of all((w) => w.services))
+      await lifecycle.run(
+        service.name,
+        () => container.get(service).start(),
+        () => container.get(service).stop(),
+      );
+    await lifecycle.run(
+      'workflows',
+      () => engine.start(),
+      () => engine.stop(),
+    );
     const identity = container.get(ServerIdentity);
-    await lifecycle.run('live', () => container.get(LiveGateway).start(), () => container.get(LiveGateway).stop());
-    await lifecycle.run('http', async () => http.start(tlsOf(identity)), () => http.stop());
+    await lifecycle.run(
+      'live',
+      () => container.get(LiveGateway).start(),
+      () => container.get(LiveGateway).stop(),
+    );
+    await lifecycle.run(
+      'http',
+      async () => http.start(tlsOf(identity)),
+      () => http.stop(),
+    );
     // Whoever started this process compares it with what answers on the port.
     await mkdir(paths.run, { recursive: true, mode: 0o755 });
     await writeFile(paths.runDir('instance'), `${http.instance}\n`);
@@ -116,30 +183,52 @@ export class ManagementApp {
     const embedded = this.config.core.database.url === '';
     const url = embedded ? await this.startEmbedded() : this.config.core.database.url;
     const entities = (await Promise.all(modules.map((m) => m.entities?.() ?? []))).flat();
-    const dataSource = createDataSource(url, { pool: this.config.core.database.pool, entities, migrations: await loadMigrations() });
+    const dataSource = createDataSource(url, {
+      pool: this.config.core.database.pool,
+      entities,
+      migrations: await loadMigrations(),
+    });
     const database = new Database(dataSource);
-    await this.lifecycle.run('database', () => dataSource.initialize(), () => database.close());
+    await this.lifecycle.run(
+      'database',
+      () => dataSource.initialize(),
+      () => database.close(),
+    );
     const standing = await schemaStanding(dataSource);
     refuseNewerSchema(standing, buildVersion);
     const { pending } = standing;
     if (pending.length > 0) {
-      if (!embedded && !this.options.migrate) throw new Error(`the database lacks ${pending.length} migrations (${pending.join(', ')}): run \`vc-stack migrate\``);
+      if (!embedded && !this.options.migrate)
+        throw new Error(
+          `the database lacks ${pending.length} migrations (${pending.join(', ')}): run \`vc-stack migrate\``,
+        );
       await runMigrations(dataSource);
       this.logging.for('app').info({ migrations: pending.length }, 'migrated the database');
     }
     return database;
   }
 
-  /** What the start has looked at may change under a running process: a newer build migrates, the embedded server ends. */
+  /**
+   * What the start has looked at may change under a running process: a newer build migrates, the embedded server ends.
+   */
   private watchHealth(health: HealthChecks, database: Database): void {
     health.add('schema', async () => {
       const { pending, unknown, newest } = await schemaStanding(database.dataSource);
       const at = `build ${buildVersion}, schema ${newest.database}`;
-      if (unknown.length > 0) return { status: 'degraded', message: `${at}: a newer build has changed it, this one knows it up to ${newest.build}` };
-      return pending.length > 0 ? { status: 'unhealthy', message: `${at}: it lacks ${pending.length} migrations` } : { status: 'healthy', message: at };
+      if (unknown.length > 0)
+        return {
+          status: 'degraded',
+          message: `${at}: a newer build has changed it, this one knows it up to ${newest.build}`,
+        };
+      return pending.length > 0
+        ? { status: 'unhealthy', message: `${at}: it lacks ${pending.length} migrations` }
+        : { status: 'healthy', message: at };
     });
     const { watch } = this;
-    if (watch) health.add('embedded-postgres', async () => (watch.trouble === undefined ? { status: 'healthy' } : { status: 'unhealthy', message: watch.trouble }));
+    if (watch)
+      health.add('embedded-postgres', async () =>
+        watch.trouble === undefined ? { status: 'healthy' } : { status: 'unhealthy', message: watch.trouble },
+      );
   }
 
   private startEmbedded(): Promise<string> {
@@ -163,7 +252,11 @@ export class ManagementApp {
 
 export const embeddedPostgres = (config: Config, logging: Logging): EmbeddedPostgres =>
   new EmbeddedPostgres(
-    { directory: join(config.core.stateDir, 'postgres'), runDirectory: join(config.core.runDir, 'pg'), user: config.core.database.user },
+    {
+      directory: join(config.core.stateDir, 'postgres'),
+      runDirectory: join(config.core.runDir, 'pg'),
+      user: config.core.database.user,
+    },
     logging.for('embedded-postgres'),
   );
 

@@ -5,7 +5,9 @@ import type { Logging } from '../telemetry/logging';
 import { buildVersion } from '../config/build-version';
 import { embeddedPostgres } from './management-app';
 
-/** Applies what is missing to the configured database (the embedded one is started for it). Returns the names applied. */
+/**
+ * Applies what is missing to the configured database (the embedded one is started for it). Returns the names applied.
+ */
 export const migrate = async (config: Config, logging: Logging): Promise<string[]> => {
   const embedded = config.core.database.url === '' ? embeddedPostgres(config, logging) : undefined;
   const url = embedded ? await embedded.start() : config.core.database.url;

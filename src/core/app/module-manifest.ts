@@ -8,7 +8,10 @@ import type { AnyVerb } from '../m2m/verb';
 import type { VerbHandlers } from '../m2m/verb-handler';
 import type { AnyWorkflow } from '../workflow/definition';
 
-/** Something that lives as long as the process: reconcilers, supervisors, listeners. Started in module order, stopped in reverse. */
+/**
+ * Something that lives as long as the process: reconcilers, supervisors, listeners. Started in module order, stopped in
+ * reverse.
+ */
 export abstract class Service {
   abstract start(): Promise<void>;
   abstract stop(): Promise<void>;
@@ -41,8 +44,8 @@ export interface NodeWiring {
 }
 
 /**
- * What a module is, and what it wires per role. No logic, only dynamic imports: a role that is not running loads none of its code.
- * `bind` binds every class that the wiring names; all are singletons.
+ * What a module is, and what it wires per role. No logic, only dynamic imports: a role that is not running loads none
+ * of its code. `bind` binds every class that the wiring names; all are singletons.
  */
 export interface ModuleManifest {
   name: string;

@@ -20,10 +20,15 @@ export class Access {
 
   /** True when the caller is a member of the project (in any role) or a system admin. */
   sees(projectId: string): boolean {
-    return this.principal.systemRoles.includes('admin') || this.principal.memberships.some((m) => m.projectId === projectId);
+    return (
+      this.principal.systemRoles.includes('admin') || this.principal.memberships.some((m) => m.projectId === projectId)
+    );
   }
 
-  /** The projects (null: the system) that `assert` has passed: what this request was granted, to be asked again when it lasts or is repeated. */
+  /**
+   * The projects (null: the system) that `assert` has passed: what this request was granted, to be asked again when it
+   * lasts or is repeated.
+   */
   get asserted(): readonly (string | null)[] {
     return [...this.passed];
   }

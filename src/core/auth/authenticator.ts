@@ -7,11 +7,15 @@ export interface ProjectRef {
 
 /** Port that `modules/identity` implements: who is behind a credential, and which project a name means. */
 export abstract class Authenticator {
-  /** The principal of a bearer credential (access token or API token); null when it is malformed, expired, revoked or unknown. */
+  /**
+   * The principal of a bearer credential (access token or API token); null when it is malformed, expired, revoked or
+   * unknown.
+   */
   abstract authenticate(bearer: string): Promise<Principal | null>;
   /**
-   * The principals behind credentials that were accepted before, as of now and in the same order; null where the credential has ended (logged
-   * out, expired, revoked, its user disabled or gone). One look for any number of them: long-lived channels are judged by it.
+   * The principals behind credentials that were accepted before, as of now and in the same order; null where the
+   * credential has ended (logged out, expired, revoked, its user disabled or gone). One look for any number of them:
+   * long-lived channels are judged by it.
    */
   abstract current(credentials: readonly Credential[]): Promise<(Principal | null)[]>;
   /**

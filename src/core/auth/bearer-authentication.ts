@@ -8,9 +8,12 @@ import { SecretLimiter } from '../http/secret-limiter';
 import type { Principal } from './principal';
 
 /** 401: no credential, or one that is malformed, expired, revoked or unknown. The answer does not tell which. */
-export const unauthenticated = (): Problem => new Problem({ status: 401, code: 'unauthenticated', detail: 'This needs a valid access token or API token.' });
+export const unauthenticated = (): Problem =>
+  new Problem({ status: 401, code: 'unauthenticated', detail: 'This needs a valid access token or API token.' });
 
-/** A signed token is no secret that could be guessed, and one that has expired is shown by every client once in a while. */
+/**
+ * A signed token is no secret that could be guessed, and one that has expired is shown by every client once in a while.
+ */
 const isSigned = (credential: string): boolean => credential.split('.').length === 3;
 
 /** The identity of a request. */
@@ -25,7 +28,10 @@ export class BearerAuthentication {
     this.passport.use(new BearerStrategy(authenticator));
   }
 
-  /** The caller. Throws 401 `unauthenticated`; 429 `too_many_attempts` for the latest of many wrong tokens of an address. */
+  /**
+   * The caller. Throws 401 `unauthenticated`; 429 `too_many_attempts` for the latest of many wrong tokens of an
+   * address.
+   */
   async principal(req: Request, res: Response): Promise<Principal> {
     const principal = await this.passed(req, res);
     if (principal) return principal;
@@ -48,7 +54,11 @@ export class BearerAuthentication {
         if (error) reject(error instanceof Error ? error : new Error('authentication failed', { cause: error }));
         else resolve(principal || null);
       };
-      const middleware = this.passport.authenticate('bearer', { session: false }, done) as (req: Request, res: Response, next: (error?: unknown) => void) => void;
+      const middleware = this.passport.authenticate('bearer', { session: false }, done) as (
+        req: Request,
+        res: Response,
+        next: (error?: unknown) => void,
+      ) => void;
       middleware(req, res, (error) => done(error, null));
     });
   }

@@ -18,7 +18,12 @@ interface Row {
 @injectable()
 export class ChannelTicketRepository {
   /** Also drops expired ones. */
-  async add(op: Op, hash: Buffer, ticket: { purpose: string; subjectId: string; credential: Credential }, seconds: number): Promise<void> {
+  async add(
+    op: Op,
+    hash: Buffer,
+    ticket: { purpose: string; subjectId: string; credential: Credential },
+    seconds: number,
+  ): Promise<void> {
     const { purpose, subjectId, credential } = ticket;
     await op.query('DELETE FROM channel_ticket WHERE expires_at < now()');
     await op.query(
@@ -28,7 +33,12 @@ export class ChannelTicketRepository {
   }
 
   async take(op: Op, hash: Buffer, purpose: string): Promise<Redeemed | undefined> {
-    const [row] = await op.query<Row>('DELETE FROM channel_ticket WHERE hash = $1 AND purpose = $2 AND expires_at >= now() RETURNING subject_id, via, credential_id, user_id', [hash, purpose]);
-    return row && { subjectId: row.subject_id, credential: { via: row.via, id: row.credential_id, userId: row.user_id } };
+    const [row] = await op.query<Row>(
+      'DELETE FROM channel_ticket WHERE hash = $1 AND purpose = $2 AND expires_at >= now() RETURNING subject_id, via, credential_id, user_id',
+      [hash, purpose],
+    );
+    return (
+      row && { subjectId: row.subject_id, credential: { via: row.via, id: row.credential_id, userId: row.user_id } }
+    );
   }
 }

@@ -12,7 +12,10 @@ const maxLength = 128;
 
 const hashOf = (ticket: string): Buffer => createHash('sha256').update(ticket).digest();
 
-/** One-time tickets for channels: a browser's WebSocket carries no authorization header. A ticket only names who asked for it: what that one may do is asked anew when it is used. */
+/**
+ * One-time tickets for channels: a browser's WebSocket carries no authorization header. A ticket only names who asked
+ * for it: what that one may do is asked anew when it is used.
+ */
 @injectable()
 export class ChannelTickets {
   constructor(
@@ -29,6 +32,8 @@ export class ChannelTickets {
 
   /** Uses a ticket up. Undefined when it is unknown, used, expired or for something else. */
   async redeem(ticket: string, purpose: string): Promise<Redeemed | undefined> {
-    return ticket.length > 0 && ticket.length <= maxLength ? this.tickets.take(this.database.op, hashOf(ticket), purpose) : undefined;
+    return ticket.length > 0 && ticket.length <= maxLength
+      ? this.tickets.take(this.database.op, hashOf(ticket), purpose)
+      : undefined;
   }
 }

@@ -59,9 +59,10 @@ interface Entry {
 }
 
 /**
- * The one authority for everything that lasts: consoles, live events, uploads. It is asked when a channel opens, again as soon as the database
- * tells that something about its user has changed (sessions, tokens, memberships, the user itself), when its subject is deleted, and every ten
- * seconds. Each process judges its own channels; the database tells all of them.
+ * The one authority for everything that lasts: consoles, live events, uploads. It is asked when a channel opens, again
+ * as soon as the database tells that something about its user has changed (sessions, tokens, memberships, the user
+ * itself), when its subject is deleted, and every ten seconds. Each process judges its own channels; the database tells
+ * all of them.
  */
 @injectable()
 export class Channels {
@@ -143,8 +144,20 @@ export class Channels {
       all += 1;
       if (claim.credential.userId === credential.userId) own += 1;
     }
-    if (all >= maxPerKind) throw new Problem({ status: 503, code: 'too_many_streams', detail: 'This server has as many of these as it takes.', extra: { retryAfterSeconds: 5 } });
-    if (own >= maxPerUser) throw new Problem({ status: 429, code: 'too_many_streams', detail: `At most ${maxPerUser} of these at a time for one user.`, extra: { retryAfterSeconds: 5 } });
+    if (all >= maxPerKind)
+      throw new Problem({
+        status: 503,
+        code: 'too_many_streams',
+        detail: 'This server has as many of these as it takes.',
+        extra: { retryAfterSeconds: 5 },
+      });
+    if (own >= maxPerUser)
+      throw new Problem({
+        status: 429,
+        code: 'too_many_streams',
+        detail: `At most ${maxPerUser} of these at a time for one user.`,
+        extra: { retryAfterSeconds: 5 },
+      });
   }
 
   private deleted(subject: { kind: string; id: string }): void {
@@ -184,7 +197,8 @@ export class Channels {
     } catch (error) {
       this.log.warn({ err: error, channels: due.length }, 'open channels could not be judged; tried again');
       const since = performance.now() - unverifiedMs;
-      for (const entry of [...this.entries]) if (!entry.claim.patient && entry.verifiedAt < since) this.end(entry, 'unavailable');
+      for (const entry of [...this.entries])
+        if (!entry.claim.patient && entry.verifiedAt < since) this.end(entry, 'unavailable');
       clearTimeout(this.retry);
       this.retry = setTimeout(() => this.wake(null), retryMs);
       this.retry.unref();
@@ -194,7 +208,11 @@ export class Channels {
 
   private judge(entry: Entry, principal: Principal | null, opening: boolean): void {
     if (!this.entries.has(entry)) return;
-    const refused = !principal ? 'unauthenticated' : entry.claim.allows?.(principal) === false ? 'forbidden' : undefined;
+    const refused = !principal
+      ? 'unauthenticated'
+      : entry.claim.allows?.(principal) === false
+        ? 'forbidden'
+        : undefined;
     if (refused && opening) entry.ended = refused;
     else if (refused) this.end(entry, refused);
     if (refused || !principal) return;

@@ -15,7 +15,10 @@ export interface Credential {
   /** The session's or the API token's. */
   id: string;
   userId: string;
-  /** End of the access token that was shown, in seconds since 1970 of the database's clock; absent where the session itself is the credential. */
+  /**
+   * End of the access token that was shown, in seconds since 1970 of the database's clock; absent where the session
+   * itself is the credential.
+   */
   expiresAt?: number | undefined;
 }
 
@@ -36,7 +39,12 @@ export interface Principal {
 }
 
 /** The credential that the principal came by. */
-export const credentialOf = ({ via, sessionId, id, expiresAt }: Principal): Credential => ({ via, id: sessionId, userId: id, expiresAt });
+export const credentialOf = ({ via, sessionId, id, expiresAt }: Principal): Credential => ({
+  via,
+  id: sessionId,
+  userId: id,
+  expiresAt,
+});
 
 /** The same without the end of its access token: for what a session holds, whichever of its tokens opened it. */
 export const sessionOf = ({ via, sessionId, id }: Principal): Credential => ({ via, id: sessionId, userId: id });

@@ -37,8 +37,8 @@ export class ApiSession {
   }
 
   /**
-   * Runs a call with a credential; after a 401 once more with a renewed one. `make` is asked for the call each time, since a stream
-   * can be sent only once.
+   * Runs a call with a credential; after a 401 once more with a renewed one. `make` is asked for the call each time,
+   * since a stream can be sent only once.
    * @param marginMs a token that ends sooner is renewed first
    */
   async call<T>(make: () => Call, marginMs = 15_000): Promise<T> {
@@ -69,7 +69,12 @@ export class ApiSession {
       if (profile.accessToken !== undefined && profile.accessToken !== used) return null;
       if (profile.refreshToken === undefined) return loggedOut(profile);
       try {
-        const tokens = await this.client.call<SessionTokens>({ method: 'POST', path: '/login/refresh', body: { refreshToken: profile.refreshToken }, idleMs: 30_000 });
+        const tokens = await this.client.call<SessionTokens>({
+          method: 'POST',
+          path: '/login/refresh',
+          body: { refreshToken: profile.refreshToken },
+          idleMs: 30_000,
+        });
         keepTokens(profile, tokens);
         return null;
       } catch (error) {
@@ -84,4 +89,8 @@ export class ApiSession {
 }
 
 const loggedOut = (profile: Profile): CliFailure =>
-  new CliFailure(`The profile "${profile.name}" is logged out.`, { exitCode: exitCodes.unauthenticated, code: 'not_logged_in', hint: `Log in: vcctl login ${profile.url} --profile ${profile.name}` });
+  new CliFailure(`The profile "${profile.name}" is logged out.`, {
+    exitCode: exitCodes.unauthenticated,
+    code: 'not_logged_in',
+    hint: `Log in: vcctl login ${profile.url} --profile ${profile.name}`,
+  });

@@ -13,7 +13,9 @@ interface ApiOptions {
   idempotencyKey?: string;
 }
 
-/** `api`: any call of the REST API with the profile's credential, for what has no command of its own and for scripts. */
+/**
+ * `api`: any call of the REST API with the profile's credential, for what has no command of its own and for scripts.
+ */
 export const registerApi = (program: Command, context: TerminalContext): void => {
   program
     .command('api')
@@ -23,10 +25,17 @@ export const registerApi = (program: Command, context: TerminalContext): void =>
     .option('--data <json>', 'the body: JSON, @file, or - for standard input')
     .option('--query <name=value>', 'a member of the query; may be repeated', collect)
     .option('--idempotency-key <key>', 'a repeated call with this key is answered and not done again')
-    .addHelpText('after', "\nThe document of the API is at /api/docs of the server.\n\nExamples:\n  vcctl api GET /instances --query state=running\n  vcctl api POST /networks --query project=web --data '{\"name\":\"n2\",\"subnet\":\"10.20.0.0/24\"}'\n  vcctl api GET /openapi.json -o 'jsonpath=$.info.version'")
+    .addHelpText(
+      'after',
+      '\nThe document of the API is at /api/docs of the server.\n\nExamples:\n  vcctl api GET /instances --query state=running\n  vcctl api POST /networks --query project=web --data \'{"name":"n2","subnet":"10.20.0.0/24"}\'\n  vcctl api GET /openapi.json -o \'jsonpath=$.info.version\'',
+    )
     .action(async (method: Method, path: string, options: ApiOptions) => {
       const body = options.data === undefined ? undefined : parseJson(await dataOf(options.data));
-      const answer = await context.request<object | undefined>(method, pathBelow(path), { ...(body !== undefined && { body }), query: queryOf(options.query ?? []), ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }) });
+      const answer = await context.request<object | undefined>(method, pathBelow(path), {
+        ...(body !== undefined && { body }),
+        query: queryOf(options.query ?? []),
+        ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
+      });
       if (answer !== undefined) context.printText(answer, () => `${JSON.stringify(answer, null, 2)}\n`);
     });
 };

@@ -3,8 +3,8 @@ import { suggest } from '../config/suggest';
 import { usageFailure } from './cli-failure';
 
 /**
- * Lets an option or argument have these values only, in any case: completion offers them, and another one is refused with what there is and
- * what was probably meant.
+ * Lets an option or argument have these values only, in any case: completion offers them, and another one is refused
+ * with what there is and what was probably meant.
  */
 export const choice = <A extends Option | Argument>(target: A, values: readonly string[]): A => {
   target.choices(values);
@@ -18,5 +18,7 @@ export const oneOf = (value: string, values: readonly string[], label: string): 
   const found = values.find((v) => v.toLowerCase() === value.toLowerCase());
   if (found !== undefined) return found;
   const meant = suggest(value, values);
-  throw usageFailure(`${label}: "${value}" is not one of ${values.join(', ')}${meant ? `; did you mean ${meant}?` : ''}`);
+  throw usageFailure(
+    `${label}: "${value}" is not one of ${values.join(', ')}${meant ? `; did you mean ${meant}?` : ''}`,
+  );
 };

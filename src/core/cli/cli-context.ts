@@ -48,8 +48,8 @@ export interface CliContext {
   /** The noun of that name, of whichever module. */
   noun(name: string): Noun;
   /**
-   * Id or name of the object that the user means: a unique prefix of an id (at least four digits) and a name that no path can carry become
-   * the id, all else stays. Exits with 4 when there is none, with 2 when there are several.
+   * Id or name of the object that the user means: a unique prefix of an id (at least four digits) and a name that no
+   * path can carry become the id, all else stays. Exits with 4 when there is none, with 2 when there are several.
    */
   resolve(noun: string, ref: string): Promise<string>;
   /** The path of the object that the user means: `/instances/web`. */
@@ -58,8 +58,15 @@ export interface CliContext {
   get<T extends { id: string }>(noun: string, ref: string): Promise<T>;
   /** Prints rows in the chosen output. */
   print<T extends object>(rows: T[], columns: CliColumn<T>[], options?: ListOptions): void;
-  /** Prints a list as its options say; with `--watch` again and again. What `fetch` is given belongs into the query: the server searches. */
-  printList<T extends object>(fetch: (search: { q?: string }) => Promise<T[]>, columns: CliColumn<T>[], options: ListOptions): Promise<void>;
+  /**
+   * Prints a list as its options say; with `--watch` again and again. What `fetch` is given belongs into the query: the
+   * server searches.
+   */
+  printList<T extends object>(
+    fetch: (search: { q?: string }) => Promise<T[]>,
+    columns: CliColumn<T>[],
+    options: ListOptions,
+  ): Promise<void>;
   /** Prints one object: sections for people, the object itself for programs. */
   show<T extends object>(object: T, view: (object: T) => Section[]): void;
   /** Prints an object as `text` says in the forms for people, and as itself for programs. */
@@ -70,7 +77,9 @@ export interface CliContext {
   project(): string | undefined;
   /** A WebSocket below `/api/v1` with the profile's credential and CA. */
   socket(path: string): Promise<import('ws').WebSocket>;
-  /** A line for people on standard error, so that standard output holds nothing but the result. Not where programs read. */
+  /**
+   * A line for people on standard error, so that standard output holds nothing but the result. Not where programs read.
+   */
   info(line: string): void;
   /** Asks before something is destroyed, unless `--yes` was given. Exits with 2 when nobody sits at a terminal. */
   confirm(question: string, yes: boolean | undefined): Promise<boolean>;
@@ -80,7 +89,10 @@ export interface CliContext {
   stdinLine(): Promise<string>;
   /** Prints what a verb did: its text on standard error for people, the object for programs. */
   report(outcome: Outcome): void;
-  /** Runs `work` for each in turn and prints what it did. One that fails is printed and does not stop the others; the exit code is then that of the first failure. */
+  /**
+   * Runs `work` for each in turn and prints what it did. One that fails is printed and does not stop the others; the
+   * exit code is then that of the first failure.
+   */
   each(refs: string[], work: (ref: string) => Promise<Outcome>): Promise<void>;
 }
 

@@ -51,7 +51,8 @@ export class CliFailure extends Error {
 }
 
 /** A mistake on the command line. */
-export const usageFailure = (message: string): CliFailure => new CliFailure(message, { exitCode: exitCodes.usage, code: 'usage' });
+export const usageFailure = (message: string): CliFailure =>
+  new CliFailure(message, { exitCode: exitCodes.usage, code: 'usage' });
 
 const exitCodeOf = (status: number, code: string): number => {
   if (code === 'ambiguous_name' || code === 'project_required') return exitCodes.usage;
@@ -64,7 +65,9 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 const records = (value: unknown): Record<string, unknown>[] =>
   Array.isArray(value) ? value.filter((v): v is Record<string, unknown> => typeof v === 'object' && v !== null) : [];
 
-/** The failure that an HTTP answer of 400 or more means. `body` is whatever came: a problem document, or a proxy's page. */
+/**
+ * The failure that an HTTP answer of 400 or more means. `body` is whatever came: a problem document, or a proxy's page.
+ */
 export const failureOf = (status: number, body: unknown): CliFailure => {
   const problem = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
   const code = text(problem['code']) || `http_${status}`;
@@ -73,7 +76,11 @@ export const failureOf = (status: number, body: unknown): CliFailure => {
   return new CliFailure(detail, {
     exitCode: exitCodeOf(status, code),
     code,
-    errors: records(problem['errors']).map((e) => ({ path: text(e['path']), code: text(e['code']), message: text(e['message']) })),
+    errors: records(problem['errors']).map((e) => ({
+      path: text(e['path']),
+      code: text(e['code']),
+      message: text(e['message']),
+    })),
     hosts: records(problem['hosts'])
       .filter((h) => h['fits'] !== true)
       .map((h) => ({ host: text(h['host']), code: text(h['code']), reason: text(h['reason']) })),

@@ -9,7 +9,10 @@ const source: NameSource = {
   profiles: async () => ['local', 'office'],
 };
 
-const program = new Command('vcctl').option('--project <name>').option('--profile <name>').option('-o, --output <format>');
+const program = new Command('vcctl')
+  .option('--project <name>')
+  .option('--profile <name>')
+  .option('-o, --output <format>');
 const instance = program.command('instance').alias('instances');
 instance
   .command('create')
@@ -29,21 +32,39 @@ describe('completion', () => {
   it.each([
     [[''], ['instance', 'help']],
     [['inst'], ['instance']],
-    [['instance', ''], ['create', 'delete', 'list']],
+    [
+      ['instance', ''],
+      ['create', 'delete', 'list'],
+    ],
     [['instances', 'd'], ['delete']],
-    [['instance', 'delete', ''], ['instance-a', 'instance-b', 'my instance']],
+    [
+      ['instance', 'delete', ''],
+      ['instance-a', 'instance-b', 'my instance'],
+    ],
     [['instance', 'rm', '-y', 'instance-a', 'my'], ['my instance']],
-    [['instance', 'create', 'x', '--flavor', ''], ['flavor-a', 'flavor-b', 'my flavor']],
-    [['instance', 'create', 'x', '--flavor=flavor-'], ['--flavor=flavor-a', '--flavor=flavor-b']],
+    [
+      ['instance', 'create', 'x', '--flavor', ''],
+      ['flavor-a', 'flavor-b', 'my flavor'],
+    ],
+    [
+      ['instance', 'create', 'x', '--flavor=flavor-'],
+      ['--flavor=flavor-a', '--flavor=flavor-b'],
+    ],
     [['instance', 'create', '--network', 'network-b'], ['network-b']],
     [['instance', 'create', '--key', './'], [':files']],
     [['instance', 'create', ''], []],
     [['instance', 'list', '--state', 'r'], ['running']],
     [['instance', 'list', '--st'], ['--state']],
     [['instance', 'create', '--w'], ['--wait']],
-    [['--project', ''], ['project-a', 'project-b', 'my project']],
+    [
+      ['--project', ''],
+      ['project-a', 'project-b', 'my project'],
+    ],
     [['--profile', 'o'], ['office']],
-    [['instance', 'list', '-o', 'js'], ['json', 'jsonpath=']],
+    [
+      ['instance', 'list', '-o', 'js'],
+      ['json', 'jsonpath='],
+    ],
     [['nothing', ''], []],
   ])('after %j: %j', async (words, found) => expect(await after(...words)).toEqual(found));
 

@@ -25,7 +25,8 @@ const optionOf = (command: Command, word: string): Option | undefined => {
   }
   return undefined;
 };
-const takesValue = (option: Option | undefined): option is Option => option !== undefined && (option.required || option.optional);
+const takesValue = (option: Option | undefined): option is Option =>
+  option !== undefined && (option.required || option.optional);
 
 /** Reads the words as commander will. */
 const placeOf = (program: Command, words: string[]): Place => {
@@ -40,7 +41,10 @@ const placeOf = (program: Command, words: string[]): Place => {
       if (takesValue(option)) place.option = option;
       continue;
     }
-    const child = place.position === 0 ? place.command.commands.find((c) => c.name() === word || c.aliases().includes(word)) : undefined;
+    const child =
+      place.position === 0
+        ? place.command.commands.find((c) => c.name() === word || c.aliases().includes(word))
+        : undefined;
     if (child) place.command = child;
     else place.position += 1;
   }
@@ -52,7 +56,11 @@ const kindOf = (placeholder: string): string => /^[a-z-]+/i.exec(placeholder.rep
 
 const fileKinds = new Set(['file', 'path']);
 
-const candidates = async (kind: string, choices: readonly string[] | undefined, source: NameSource): Promise<string[]> => {
+const candidates = async (
+  kind: string,
+  choices: readonly string[] | undefined,
+  source: NameSource,
+): Promise<string[]> => {
   if (choices) return [...choices];
   const noun = source.nouns.get(kind);
   if (noun) return source.names(noun);
@@ -62,7 +70,8 @@ const candidates = async (kind: string, choices: readonly string[] | undefined, 
 const ofOption = async (option: Option, source: NameSource): Promise<string[]> => {
   if (option.attributeName() === 'output') return ['table', 'wide', 'json', 'yaml', 'name', 'jsonpath='];
   if (option.attributeName() === 'profile') return source.profiles();
-  const kind = option.attributeName() === 'project' ? 'project' : kindOf(/<[^>]*>|\[[^\]]*\]/.exec(option.flags)?.[0] ?? '');
+  const kind =
+    option.attributeName() === 'project' ? 'project' : kindOf(/<[^>]*>|\[[^\]]*\]/.exec(option.flags)?.[0] ?? '');
   return candidates(kind, option.argChoices, source);
 };
 
@@ -71,23 +80,31 @@ const optionsOf = (command: Command): string[] => {
   return [...names, ...(command.parent ? optionsOf(command.parent) : ['--help'])];
 };
 
-/** What may stand for the last of `words`, which may be empty. Never throws for want of a server: then there are no names. */
+/**
+ * What may stand for the last of `words`, which may be empty. Never throws for want of a server: then there are no
+ * names.
+ */
 export const complete = async (program: Command, words: string[], source: NameSource): Promise<string[]> => {
   const current = words.at(-1) ?? '';
   const { command, position, option } = placeOf(program, words.slice(0, -1));
-  const begun = (all: string[]): string[] => (all[0] === filesMark ? all : [...new Set(all)].filter((word) => word.startsWith(current)));
+  const begun = (all: string[]): string[] =>
+    all[0] === filesMark ? all : [...new Set(all)].filter((word) => word.startsWith(current));
   if (option) return begun(await ofOption(option, source));
   if (current.startsWith('--') && current.includes('=')) {
     const [name = ''] = current.split('=');
     const given = optionOf(command, name);
-    return takesValue(given) ? begun((await ofOption(given, source)).map((value) => (value === filesMark ? value : `${name}=${value}`))) : [];
+    return takesValue(given)
+      ? begun((await ofOption(given, source)).map((value) => (value === filesMark ? value : `${name}=${value}`)))
+      : [];
   }
   if (current.startsWith('-')) return begun(optionsOf(command));
-  if (command.commands.length > 0 && position === 0) return begun(command.commands.map((c) => c.name()).filter((name) => !name.startsWith('__')));
+  if (command.commands.length > 0 && position === 0)
+    return begun(command.commands.map((c) => c.name()).filter((name) => !name.startsWith('__')));
   const args = command.registeredArguments;
   const argument = args[Math.min(position, args.length - 1)];
   if (!argument || (position >= args.length && !argument.variadic)) return [];
-  if (argument.name() === 'command' && command.name() === 'help') return begun(program.commands.map((c) => c.name()).filter((name) => !name.startsWith('__')));
+  if (argument.name() === 'command' && command.name() === 'help')
+    return begun(program.commands.map((c) => c.name()).filter((name) => !name.startsWith('__')));
   if (argument.name() === 'name' && command.parent?.name() === 'profile') return begun(await source.profiles());
   return begun(await candidates(argument.name(), argument.argChoices, source));
 };

@@ -16,7 +16,10 @@ export const registerCompletion = (program: Command, context: TerminalContext): 
     .command('completion')
     .description('print a completion script for a shell')
     .addArgument(choice(new Argument('<shell>', shells.join(', ')), shells))
-    .addHelpText('after', '\nExamples:\n  source <(vcctl completion bash)                              # in ~/.bashrc\n  source <(vcctl completion zsh)                               # in ~/.zshrc, after compinit\n  vcctl completion fish > ~/.config/fish/completions/vcctl.fish')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  source <(vcctl completion bash)                              # in ~/.bashrc\n  source <(vcctl completion zsh)                               # in ~/.zshrc, after compinit\n  vcctl completion fish > ~/.config/fish/completions/vcctl.fish',
+    )
     .action((shell: Shell) => void process.stdout.write(completionScript(program.name(), shell)));
 
   program
@@ -38,7 +41,9 @@ const sourceOf = (context: TerminalContext): NameSource => ({
   names: async (noun) => {
     try {
       const items = await itemsOf<{ id: string; name?: string }>(context, noun, undefined, most);
-      return items.map((item) => (noun.nameless ? item.id : (item.name ?? item.id))).filter((name) => !/[\n\r]/.test(name));
+      return items
+        .map((item) => (noun.nameless ? item.id : (item.name ?? item.id)))
+        .filter((name) => !/[\n\r]/.test(name));
     } catch {
       return [];
     }
@@ -50,7 +55,9 @@ const sourceOf = (context: TerminalContext): NameSource => ({
 const globalsIn = (words: string[]): { project?: string; profile?: string } => {
   const valueOf = (name: string): string | undefined => {
     const at = words.indexOf(name);
-    return at >= 0 && at < words.length - 2 ? words[at + 1] : words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1);
+    return at >= 0 && at < words.length - 2
+      ? words[at + 1]
+      : words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1);
   };
   const [project, profile] = [valueOf('--project'), valueOf('--profile')];
   return { ...(project !== undefined && { project }), ...(profile !== undefined && { profile }) };

@@ -11,7 +11,9 @@ describe('completion in bash', () => {
     directory = mkdtempSync(join(tmpdir(), 'vcs-completion-'));
     writeFileSync(join(directory, 'completion.bash'), completionScript('vcctl', 'bash'));
     // Stands for the program: says what it was asked, and what it was told to offer.
-    writeFileSync(join(directory, 'vcctl'), `#!/bin/bash\nprintf '<%s>' "$@" > "$ASKED"\nprintf '%s\\n' "$OFFERED"\n`, { mode: 0o755 });
+    writeFileSync(join(directory, 'vcctl'), `#!/bin/bash\nprintf '<%s>' "$@" > "$ASKED"\nprintf '%s\\n' "$OFFERED"\n`, {
+      mode: 0o755,
+    });
     writeFileSync(join(directory, 'disk.img'), '');
   });
   afterAll(() => rmSync(directory, { recursive: true }));
@@ -27,7 +29,10 @@ describe('completion in bash', () => {
   };
 
   it('asks the program with the words up to the cursor, and quotes names with blanks', () => {
-    expect(complete(['vcctl', 'instance', 'show', 'F'], 'Front Door\nFallback')).toEqual({ asked: '<__complete><--><instance><show><F>', replies: ['Front\\ Door', 'Fallback'] });
+    expect(complete(['vcctl', 'instance', 'show', 'F'], 'Front Door\nFallback')).toEqual({
+      asked: '<__complete><--><instance><show><F>',
+      replies: ['Front\\ Door', 'Fallback'],
+    });
   });
 
   it('completes files where the program says that one is meant', () => {

@@ -6,8 +6,8 @@ export type Shell = (typeof shells)[number];
 export const filesMark = ':files';
 
 /**
- * A script that asks the program itself, so that it knows the commands as they are and the names that the server has. Candidates come one per
- * line; a name with blanks is quoted as the shell wants it.
+ * A script that asks the program itself, so that it knows the commands as they are and the names that the server has.
+ * Candidates come one per line; a name with blanks is quoted as the shell wants it.
  */
 export const completionScript = (name: string, shell: Shell): string => {
   if (shell === 'fish') {

@@ -24,15 +24,30 @@ export const addDelete = (parent: Command, context: CliContext, noun: Noun, text
   if (text.task) command.option('-w, --wait', 'return when they are gone');
   if (text.examples) command.addHelpText('after', text.examples);
   return command.action(async (refs: string[], options: { yes?: boolean; wait?: boolean }) => {
-    if (!(await context.confirm((text.question ?? 'Delete %?').replace('%', () => refs.join(', ')), options.yes))) return;
+    if (
+      !(await context.confirm(
+        (text.question ?? 'Delete %?').replace('%', () => refs.join(', ')),
+        options.yes,
+      ))
+    )
+      return;
     await context.each(refs, async (ref) => {
-      const answer = await context.request<Deleted>('DELETE', await context.pathOf(noun.name, ref), noun.inProject ? { query: { project: context.project() } } : {});
+      const answer = await context.request<Deleted>(
+        'DELETE',
+        await context.pathOf(noun.name, ref),
+        noun.inProject ? { query: { project: context.project() } } : {},
+      );
       const taskId = answer?.taskId ?? null;
       if (options.wait && taskId !== null) await context.follow(taskId);
       const gone = options.wait === true || taskId === null;
       return {
         text: gone ? `${words(noun)} ${ref} deleted` : `${words(noun)} ${ref}: delete accepted (task ${taskId})`,
-        object: { noun: noun.name, name: ref, result: gone ? 'deleted' : 'accepted', ...(taskId !== null && { taskId }) },
+        object: {
+          noun: noun.name,
+          name: ref,
+          result: gone ? 'deleted' : 'accepted',
+          ...(taskId !== null && { taskId }),
+        },
       };
     });
   });

@@ -19,9 +19,11 @@ export interface Editable {
 type Named = { id: string; name: string } & Record<string, unknown>;
 
 const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
-const attribute = (flags: string): string => (/--([a-z-]+)/.exec(flags)?.[1] ?? '').replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const attribute = (flags: string): string =>
+  (/--([a-z-]+)/.exec(flags)?.[1] ?? '').replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-const patch = async (context: CliContext, noun: Noun, path: string, body: object): Promise<Named> => context.request<Named>('PATCH', path, { body, ...(noun.inProject && { query: { project: context.project() } }) });
+const patch = async (context: CliContext, noun: Noun, path: string, body: object): Promise<Named> =>
+  context.request<Named>('PATCH', path, { body, ...(noun.inProject && { query: { project: context.project() } }) });
 
 /** `<noun> rename`. `note` is told afterwards. */
 export const addRename = (parent: Command, context: CliContext, noun: Noun, note?: string): Command =>
@@ -62,13 +64,27 @@ export const addEdit = (parent: Command, context: CliContext, noun: Noun, member
 };
 
 /** The members that the user changed in an editor. */
-const inEditor = async (context: CliContext, noun: Noun, ref: string, members: Editable[]): Promise<Record<string, unknown>> => {
-  if (!process.stdin.isTTY) throw usageFailure(`there is no terminal for an editor: name what to change (${members.map((m) => m.flags.split(' ')[0]).join(', ')})`);
+const inEditor = async (
+  context: CliContext,
+  noun: Noun,
+  ref: string,
+  members: Editable[],
+): Promise<Record<string, unknown>> => {
+  if (!process.stdin.isTTY)
+    throw usageFailure(
+      `there is no terminal for an editor: name what to change (${members.map((m) => m.flags.split(' ')[0]).join(', ')})`,
+    );
   const object = await context.get<Named>(noun.name, ref);
   const before = Object.fromEntries(members.map(({ member }) => [member, object[member]]));
   const { editYaml } = await import('./editor.js');
-  const after = await editYaml(before, [`${words(noun)} ${object.name} (${object.id})`, 'Save and leave the editor to change it; leave it as it is to change nothing.']);
+  const after = await editYaml(before, [
+    `${words(noun)} ${object.name} (${object.id})`,
+    'Save and leave the editor to change it; leave it as it is to change nothing.',
+  ]);
   const unknown = Object.keys(after).find((key) => !members.some((m) => m.member === key));
-  if (unknown !== undefined) throw usageFailure(`"${unknown}" cannot be changed; there are ${members.map((m) => m.member).join(', ')}`);
-  return Object.fromEntries(Object.entries(after).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key])));
+  if (unknown !== undefined)
+    throw usageFailure(`"${unknown}" cannot be changed; there are ${members.map((m) => m.member).join(', ')}`);
+  return Object.fromEntries(
+    Object.entries(after).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key])),
+  );
 };

@@ -15,14 +15,30 @@ describe('describeFailure', () => {
     });
     expect(describeFailure(failure)).toEqual({
       exitCode: 1,
-      lines: ['error: The request is not acceptable. (unacceptable)', '  name: at most 63 characters (too_long)', '  vcpus: at least 1 (too_small)', '  request id: r-1'],
+      lines: [
+        'error: The request is not acceptable. (unacceptable)',
+        '  name: at most 63 characters (too_long)',
+        '  vcpus: at least 1 (too_small)',
+        '  request id: r-1',
+      ],
     });
   });
 
   it('says what the fields are called on the command line, and says it once', () => {
-    const command = new Command('create').argument('<name>').option('--memory <size>').option('--network <network>').option('--stop-grace <seconds>').option('--key <file|name>');
-    const refused = (errors: { path: string; code: string; message: string }[], detail: string): string[] => describeFailure(failureOf(422, { code: 'unacceptable', detail, errors }), { command }).lines;
-    expect(refused([{ path: 'body.memoryBytes', code: 'too_small', message: 'at least 64 MiB' }], 'body.memoryBytes: at least 64 MiB.')).toEqual(['error: --memory: at least 64 MiB (too_small)']);
+    const command = new Command('create')
+      .argument('<name>')
+      .option('--memory <size>')
+      .option('--network <network>')
+      .option('--stop-grace <seconds>')
+      .option('--key <file|name>');
+    const refused = (errors: { path: string; code: string; message: string }[], detail: string): string[] =>
+      describeFailure(failureOf(422, { code: 'unacceptable', detail, errors }), { command }).lines;
+    expect(
+      refused(
+        [{ path: 'body.memoryBytes', code: 'too_small', message: 'at least 64 MiB' }],
+        'body.memoryBytes: at least 64 MiB.',
+      ),
+    ).toEqual(['error: --memory: at least 64 MiB (too_small)']);
     expect(
       refused(
         [
@@ -41,11 +57,20 @@ describe('describeFailure', () => {
       '  --key: no key (invalid)',
       '  other: is not known here (unknown_key)',
     ]);
-    expect(refused([{ path: 'body.networks.0.network', code: 'not_found', message: 'There is no network "n1".' }], 'There is no network "n1".')).toEqual(['error: There is no network "n1". (unacceptable)', '  field: --network']);
+    expect(
+      refused(
+        [{ path: 'body.networks.0.network', code: 'not_found', message: 'There is no network "n1".' }],
+        'There is no network "n1".',
+      ),
+    ).toEqual(['error: There is no network "n1". (unacceptable)', '  field: --network']);
   });
 
   it('does not repeat what a sentence says already', () => {
-    const taken = failureOf(409, { code: 'name_taken', detail: 'There is a flavor named "tiny" already.', errors: [{ path: 'body.name', code: 'name_taken', message: 'taken' }] });
+    const taken = failureOf(409, {
+      code: 'name_taken',
+      detail: 'There is a flavor named "tiny" already.',
+      errors: [{ path: 'body.name', code: 'name_taken', message: 'taken' }],
+    });
     expect(describeFailure(taken).lines).toEqual(['error: There is a flavor named "tiny" already. (name_taken)']);
   });
 
@@ -58,7 +83,10 @@ describe('describeFailure', () => {
         { hostId: '2', host: 'h2', fits: true, code: '', reason: '' },
       ],
     });
-    expect(describeFailure(failure)).toEqual({ exitCode: 5, lines: ['error: No host can take this instance. (no_host)', '  host h1: needs 4 GiB, has 1 GiB (memory)'] });
+    expect(describeFailure(failure)).toEqual({
+      exitCode: 5,
+      lines: ['error: No host can take this instance. (no_host)', '  host h1: needs 4 GiB, has 1 GiB (memory)'],
+    });
   });
 
   it.each([
@@ -81,7 +109,10 @@ describe('describeFailure', () => {
 
   it('explains what the network says', () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' });
-    expect(describeFailure(new AggregateError([refused], ''))).toEqual({ exitCode: 1, lines: ['error: connect ECONNREFUSED 127.0.0.1:1', '  Nothing answers there. Is vc-stack running?'] });
+    expect(describeFailure(new AggregateError([refused], ''))).toEqual({
+      exitCode: 1,
+      lines: ['error: connect ECONNREFUSED 127.0.0.1:1', '  Nothing answers there. Is vc-stack running?'],
+    });
   });
 
   it('says in words what the file system says', () => {
@@ -92,13 +123,31 @@ describe('describeFailure', () => {
 
 describe('failureDocument', () => {
   it('is the problem document as the server sent it', () => {
-    const problem = { type: 'urn:vc-stack:problem:no_host', code: 'no_host', detail: 'No host fits.', status: 409, hosts: [{ host: 'h1' }], requestId: 'r' };
+    const problem = {
+      type: 'urn:vc-stack:problem:no_host',
+      code: 'no_host',
+      detail: 'No host fits.',
+      status: 409,
+      hosts: [{ host: 'h1' }],
+      requestId: 'r',
+    };
     expect(failureDocument(failureOf(409, problem))).toEqual(problem);
   });
 
   it("has the same form for the client's own failures", () => {
-    expect(failureDocument(usageFailure('name one'))).toEqual({ type: 'urn:vc-stack:problem:usage', code: 'usage', detail: 'name one' });
-    expect(failureDocument(failureOf(502, '<html>'))).toEqual({ type: 'urn:vc-stack:problem:http_502', code: 'http_502', detail: 'The server answered 502.' });
-    expect(failureDocument(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }))).toMatchObject({ code: 'econnrefused', hint: 'Nothing answers there. Is vc-stack running?' });
+    expect(failureDocument(usageFailure('name one'))).toEqual({
+      type: 'urn:vc-stack:problem:usage',
+      code: 'usage',
+      detail: 'name one',
+    });
+    expect(failureDocument(failureOf(502, '<html>'))).toEqual({
+      type: 'urn:vc-stack:problem:http_502',
+      code: 'http_502',
+      detail: 'The server answered 502.',
+    });
+    expect(failureDocument(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }))).toMatchObject({
+      code: 'econnrefused',
+      hint: 'Nothing answers there. Is vc-stack running?',
+    });
   });
 });

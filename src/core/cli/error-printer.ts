@@ -12,11 +12,15 @@ const networkHints: Record<string, string> = {
   ETIMEDOUT: 'The server did not answer in time.',
   ECONNRESET: 'The server cut the connection.',
   EHOSTUNREACH: 'There is no way to this host.',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'The server has a certificate for another name. Log in again with the name or address it is made for.',
-  SELF_SIGNED_CERT_IN_CHAIN: 'The server has another certificate authority than at login. If that is right, log in again.',
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    'The server has a certificate for another name. Log in again with the name or address it is made for.',
+  SELF_SIGNED_CERT_IN_CHAIN:
+    'The server has another certificate authority than at login. If that is right, log in again.',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The server has another certificate than at login. If that is right, log in again.',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'The server has another certificate authority than at login. If that is right, log in again.',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The server has another certificate authority than at login. If that is right, log in again.',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'The server has another certificate authority than at login. If that is right, log in again.',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    'The server has another certificate authority than at login. If that is right, log in again.',
   CERT_SIGNATURE_FAILURE: 'The server has another certificate authority than at login. If that is right, log in again.',
   CERT_HAS_EXPIRED: "The server's certificate has expired.",
 };
@@ -43,19 +47,30 @@ export interface FailureContext {
 }
 
 /** The failure as lines for standard error: what, why (per field, per host), and the request's id. */
-export const describeFailure = (error: unknown, context: FailureContext = {}): { lines: string[]; exitCode: number } => {
+export const describeFailure = (
+  error: unknown,
+  context: FailureContext = {},
+): { lines: string[]; exitCode: number } => {
   if (!(error instanceof CliFailure)) return describeOther(error);
   if (error.silent) return { lines: [], exitCode: error.exitCode };
   const about = context.ref === undefined ? '' : `${plain(context.ref)}: `;
-  const fields = error.errors.map((field) => ({ label: plain(fieldLabel(field.path, context.command)), code: field.code, message: plain(field.message) }));
+  const fields = error.errors.map((field) => ({
+    label: plain(fieldLabel(field.path, context.command)),
+    code: field.code,
+    message: plain(field.message),
+  }));
   const [first] = fields;
-  // Where the sentence only repeats the first field's complaint, the fields say it all, in the words of the command line.
+  // Where the sentence only repeats the first field's complaint, the fields say it all, in the words of the command
+  // line.
   const repeats = first !== undefined && error.message.startsWith(`${error.errors[0]?.path ?? ''}:`);
-  const lines = repeats ? [`error: ${about}${first.label}: ${first.message} (${first.code})`] : [`error: ${about}${plain(error.message)} (${error.code})`];
+  const lines = repeats
+    ? [`error: ${about}${first.label}: ${first.message} (${first.code})`]
+    : [`error: ${about}${plain(error.message)} (${error.code})`];
   for (const field of repeats ? fields.slice(1) : fields) {
     if (field.message === error.message) lines.push(`  field: ${field.label}`);
     // `name_taken` and its like: the sentence says all of it.
-    else if (fields.length > 1 || field.code !== error.code) lines.push(`  ${field.label}: ${field.message} (${field.code})`);
+    else if (fields.length > 1 || field.code !== error.code)
+      lines.push(`  ${field.label}: ${field.message} (${field.code})`);
   }
   for (const host of error.hosts) lines.push(`  host ${plain(host.host)}: ${plain(host.reason)} (${host.code})`);
   if (error.hint) lines.push(`  ${plain(error.hint)}`);
@@ -66,13 +81,21 @@ export const describeFailure = (error: unknown, context: FailureContext = {}): {
 const rootOf = (error: unknown): { code: string | undefined; message: string; path: string | undefined } => {
   const first = error instanceof AggregateError && error.errors.length > 0 ? (error.errors[0] as unknown) : error;
   const { code, path } = (first ?? {}) as { code?: unknown; path?: unknown };
-  return { code: typeof code === 'string' ? code : undefined, path: typeof path === 'string' ? path : undefined, message: first instanceof Error ? first.message : String(first) };
+  return {
+    code: typeof code === 'string' ? code : undefined,
+    path: typeof path === 'string' ? path : undefined,
+    message: first instanceof Error ? first.message : String(first),
+  };
 };
 
 const describeOther = (error: unknown): { lines: string[]; exitCode: number } => {
   const { code, message, path } = rootOf(error);
   const file = code === undefined ? undefined : fileWords[code];
-  if (file !== undefined) return { lines: [`error: ${path === undefined ? '' : `${plain(path)}: `}${file} (${code ?? ''})`], exitCode: exitCodes.failed };
+  if (file !== undefined)
+    return {
+      lines: [`error: ${path === undefined ? '' : `${plain(path)}: `}${file} (${code ?? ''})`],
+      exitCode: exitCodes.failed,
+    };
   const hint = code === undefined ? undefined : networkHints[code];
   return { lines: [`error: ${plain(message)}`, ...(hint ? [`  ${hint}`] : [])], exitCode: exitCodes.failed };
 };
@@ -92,10 +115,19 @@ export const failureDocument = (error: unknown): Record<string, unknown> => {
   }
   const { code, message, path } = rootOf(error);
   const known = code === undefined ? undefined : (fileWords[code] ?? networkHints[code]);
-  return { type: 'urn:vc-stack:problem:client', code: code?.toLowerCase() ?? 'client_error', detail: message, ...(path !== undefined && { path }), ...(known !== undefined && { hint: known }) };
+  return {
+    type: 'urn:vc-stack:problem:client',
+    code: code?.toLowerCase() ?? 'client_error',
+    detail: message,
+    ...(path !== undefined && { path }),
+    ...(known !== undefined && { hint: known }),
+  };
 };
 
-/** Prints a failure on standard error, for people or as one document per line (JSON) or part (YAML), and returns the exit code. */
+/**
+ * Prints a failure on standard error, for people or as one document per line (JSON) or part (YAML), and returns the
+ * exit code.
+ */
 export const printFailure = (error: unknown, format: OutputFormat, context: FailureContext = {}): number => {
   const { lines, exitCode } = describeFailure(error, context);
   const silent = error instanceof CliFailure && error.silent;

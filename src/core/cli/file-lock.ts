@@ -18,8 +18,8 @@ const ended = async (file: string): Promise<boolean> => {
 };
 
 /**
- * Runs `work` while holding `<file>.lock`, which other processes of this user respect. A lock whose holder has ended, or that is older than
- * a minute, is taken over. Throws when it is not free within `timeoutMs`.
+ * Runs `work` while holding `<file>.lock`, which other processes of this user respect. A lock whose holder has ended,
+ * or that is older than a minute, is taken over. Throws when it is not free within `timeoutMs`.
  */
 export const withFileLock = async <T>(file: string, work: () => Promise<T>, timeoutMs = 45_000): Promise<T> => {
   const lock = `${file}.lock`;

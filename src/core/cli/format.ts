@@ -37,7 +37,10 @@ export const formatTime = (at: string | null | undefined, now: number = Date.now
 
 /** Seconds as `1m 05s`. */
 export const formatDuration = (seconds: number): string =>
-  seconds < 60 ? `${seconds.toFixed(1)}s` : `${Math.floor(seconds / 60)}m ${String(Math.floor(seconds % 60)).padStart(2, '0')}s`;
+  seconds < 60
+    ? `${seconds.toFixed(1)}s`
+    : `${Math.floor(seconds / 60)}m ${String(Math.floor(seconds % 60)).padStart(2, '0')}s`;
 
 /** An RFC 3339 time with how long ago it was; `-` for none. */
-export const moment = (at: string | null | undefined, now: number = Date.now()): string => (at ? `${at.replace(/\.\d+Z$/, 'Z')} (${formatTime(at, now)})` : '-');
+export const moment = (at: string | null | undefined, now: number = Date.now()): string =>
+  at ? `${at.replace(/\.\d+Z$/, 'Z')} (${formatTime(at, now)})` : '-';

@@ -6,7 +6,10 @@ import { usageFailure } from './cli-failure';
 const childOf = (parent: Command, word: string): Command => {
   const found = parent.commands.find((c) => c.name() === word || c.aliases().includes(word));
   if (found) return found;
-  const meant = suggest(word, parent.commands.flatMap((c) => [c.name(), ...c.aliases()]));
+  const meant = suggest(
+    word,
+    parent.commands.flatMap((c) => [c.name(), ...c.aliases()]),
+  );
   throw usageFailure(`there is no command "${word}"${meant ? `; did you mean ${meant}?` : ''}`);
 };
 

@@ -63,8 +63,13 @@ describe('columns', () => {
   it.each([
     [{ columns: 'nmae' }, '--columns: there is no column "nmae"; did you mean name? There are name, state, root-disk.'],
     [{ sort: 'zzzzzz' }, '--sort: there is no column "zzzzzz". There are name, state, root-disk.'],
-    [{ filter: ['stat=x'] }, '--filter: there is no column "stat"; did you mean state? There are name, state, root-disk.'],
+    [
+      { filter: ['stat=x'] },
+      '--filter: there is no column "stat"; did you mean state? There are name, state, root-disk.',
+    ],
   ])('that are not there are told: %j', (options: ListOptions, message) => {
-    expect(() => (options.columns ? pickColumns(rows, columns, options, false) : shapeRows(rows, columns, options))).toThrow(message);
+    expect(() =>
+      options.columns ? pickColumns(rows, columns, options, false) : shapeRows(rows, columns, options),
+    ).toThrow(message);
   });
 });

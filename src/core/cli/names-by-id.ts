@@ -2,10 +2,18 @@ import type { CliContext } from './cli-context';
 import { CliFailure } from './cli-failure';
 import { itemsOf } from './ref-resolver';
 
-/** Names of the noun's objects by id, for lists that refer to them. Empty where the user may not see them: ids are shown then. */
-export const namesById = async (context: Pick<CliContext, 'list' | 'project' | 'noun'>, noun: string): Promise<Map<string, string>> => {
+/**
+ * Names of the noun's objects by id, for lists that refer to them. Empty where the user may not see them: ids are shown
+ * then.
+ */
+export const namesById = async (
+  context: Pick<CliContext, 'list' | 'project' | 'noun'>,
+  noun: string,
+): Promise<Map<string, string>> => {
   try {
-    return new Map((await itemsOf<{ id: string; name: string }>(context, context.noun(noun))).map((item) => [item.id, item.name]));
+    return new Map(
+      (await itemsOf<{ id: string; name: string }>(context, context.noun(noun))).map((item) => [item.id, item.name]),
+    );
   } catch (error) {
     if (error instanceof CliFailure && error.code === 'forbidden') return new Map();
     throw error;

@@ -20,7 +20,12 @@ export interface Noun {
 }
 
 /** The command of a noun, which its plural names too. */
-export const nounCommand = (program: Command, context: Pick<CliContext, 'addNoun'>, noun: Noun, description: string): Command => {
+export const nounCommand = (
+  program: Command,
+  context: Pick<CliContext, 'addNoun'>,
+  noun: Noun,
+  description: string,
+): Command => {
   context.addNoun(noun);
   return program.command(noun.name).alias(noun.plural).description(description);
 };

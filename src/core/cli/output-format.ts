@@ -22,9 +22,12 @@ const standardForm = (text: string): string => {
 /** `-o` as typed. Throws a usage failure that names what there is. */
 export const parseOutputFormat = (value: string): OutputFormat => {
   const expression = /^jsonpath=(.*)$/su.exec(value)?.[1];
-  if (expression !== undefined && expression.trim() !== '') return { kind: 'jsonpath', expression: standardForm(expression) };
+  if (expression !== undefined && expression.trim() !== '')
+    return { kind: 'jsonpath', expression: standardForm(expression) };
   const kind = outputFormats.find((format) => format === value);
   if (kind) return { kind };
   const meant = suggest(value, outputFormats);
-  throw usageFailure(`--output: "${value}" is not a form of output${meant ? `; did you mean ${meant}?` : '.'} There are ${outputFormats.join(', ')} and jsonpath=<expression>.`);
+  throw usageFailure(
+    `--output: "${value}" is not a form of output${meant ? `; did you mean ${meant}?` : '.'} There are ${outputFormats.join(', ')} and jsonpath=<expression>.`,
+  );
 };

@@ -15,7 +15,21 @@ describe('parseSize', () => {
     expect(parseSize(text)).toBe(bytes);
   });
 
-  it.each(['', 'x', '-1', '1XiB', 'GiB', '1.0000001K', '9999999999TiB', '0x10', '1e3', 'MiB 5', '1__proto__', 'constructor', '5constructor'])('refuses %j and names the option', (text) => {
+  it.each([
+    '',
+    'x',
+    '-1',
+    '1XiB',
+    'GiB',
+    '1.0000001K',
+    '9999999999TiB',
+    '0x10',
+    '1e3',
+    'MiB 5',
+    '1__proto__',
+    'constructor',
+    '5constructor',
+  ])('refuses %j and names the option', (text) => {
     expect(() => parseSize(text, '--memory')).toThrow(/^--memory: /);
   });
 });
@@ -39,6 +53,7 @@ describe('limits of a size', () => {
 describe('parseInteger', () => {
   it('keeps to its limits', () => {
     expect(parseInteger('30', '--grace', 0, 600)).toBe(30);
-    for (const bad of ['', '-1', '1.5', '601', '1e2', ' 1']) expect(() => parseInteger(bad, '--grace', 0, 600)).toThrow(/--grace/);
+    for (const bad of ['', '-1', '1.5', '601', '1e2', ' 1'])
+      expect(() => parseInteger(bad, '--grace', 0, 600)).toThrow(/--grace/);
   });
 });

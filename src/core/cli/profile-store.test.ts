@@ -20,7 +20,10 @@ describe('ProfileStore', () => {
       file.profiles.push({ name: 'local', url: 'https://127.0.0.1:8443', ca });
       file.current = 'local';
     });
-    expect(await store.load()).toEqual({ current: 'local', profiles: [{ name: 'local', url: 'https://127.0.0.1:8443', ca }] });
+    expect(await store.load()).toEqual({
+      current: 'local',
+      profiles: [{ name: 'local', url: 'https://127.0.0.1:8443', ca }],
+    });
     expect((await stat(store.path)).mode & 0o777).toBe(0o600);
     expect((await stat(join(dir, 'deep'))).mode & 0o777).toBe(0o700);
     expect(await readFile(store.path, 'utf8')).toContain('current: local');
@@ -28,7 +31,11 @@ describe('ProfileStore', () => {
   });
 
   it('loses no change of others', async () => {
-    await Promise.all(Array.from({ length: 10 }, (_, i) => store.update((file) => void file.profiles.push({ name: `p${i}`, url: 'https://x' }))));
+    await Promise.all(
+      Array.from({ length: 10 }, (_, i) =>
+        store.update((file) => void file.profiles.push({ name: `p${i}`, url: 'https://x' })),
+      ),
+    );
     expect((await store.load()).profiles).toHaveLength(10);
   });
 
@@ -38,7 +45,16 @@ describe('ProfileStore', () => {
     expect((await store.load()).profiles).toHaveLength(1);
   });
 
-  it.each(['[', 'a: [1', '- 1', 'profiles: 3', 'profiles:\n  - 3', 'profiles:\n  - name: x', 'profiles:\n  - name: x\n    url: 3', 'current: 3'])('refuses %j with the file named', async (text) => {
+  it.each([
+    '[',
+    'a: [1',
+    '- 1',
+    'profiles: 3',
+    'profiles:\n  - 3',
+    'profiles:\n  - name: x',
+    'profiles:\n  - name: x\n    url: 3',
+    'current: 3',
+  ])('refuses %j with the file named', async (text) => {
     const path = join(dir, 'config.yaml');
     await writeFile(path, text);
     await expect(new ProfileStore(path).load()).rejects.toThrow(path);

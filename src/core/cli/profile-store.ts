@@ -10,7 +10,10 @@ export interface Profile {
   name: string;
   /** Without a path: `https://host:8443`. */
   url: string;
-  /** PEM of the only certificate that is trusted: the authority's, or with `pinned` the server's own. Absent: the system's authorities. */
+  /**
+   * PEM of the only certificate that is trusted: the authority's, or with `pinned` the server's own. Absent: the
+   * system's authorities.
+   */
   ca?: string;
   pinned?: boolean;
   /** Default of `--project`. */
@@ -50,7 +53,10 @@ export class ProfileStore {
     try {
       value = parse(text);
     } catch (error) {
-      throw new CliFailure(`${this.path} is not valid YAML: ${(error as Error).message.split('\n')[0] ?? ''}`, { exitCode: exitCodes.failed, code: 'bad_config' });
+      throw new CliFailure(`${this.path} is not valid YAML: ${(error as Error).message.split('\n')[0] ?? ''}`, {
+        exitCode: exitCodes.failed,
+        code: 'bad_config',
+      });
     }
     return checked(value, this.path);
   }
@@ -92,13 +98,28 @@ export const pickProfile = (file: ProfileFile, name: string | undefined): Profil
   const found = wanted === undefined ? undefined : file.profiles.find((p) => p.name === wanted);
   if (found) return found;
   if (name !== undefined) throw usageFailure(`there is no profile "${name}"; see: vcctl profile list`);
-  throw new CliFailure('You are not logged in.', { exitCode: exitCodes.unauthenticated, code: 'not_logged_in', hint: 'Log in: vcctl login <url>' });
+  throw new CliFailure('You are not logged in.', {
+    exitCode: exitCodes.unauthenticated,
+    code: 'not_logged_in',
+    hint: 'Log in: vcctl login <url>',
+  });
 };
 
-const strings = ['name', 'url', 'ca', 'project', 'user', 'accessToken', 'accessExpiresAt', 'refreshToken', 'apiToken'] as const;
+const strings = [
+  'name',
+  'url',
+  'ca',
+  'project',
+  'user',
+  'accessToken',
+  'accessExpiresAt',
+  'refreshToken',
+  'apiToken',
+] as const;
 
 const checked = (value: unknown, path: string): ProfileFile => {
-  const bad = (what: string): CliFailure => new CliFailure(`${path}: ${what}`, { exitCode: exitCodes.failed, code: 'bad_config' });
+  const bad = (what: string): CliFailure =>
+    new CliFailure(`${path}: ${what}`, { exitCode: exitCodes.failed, code: 'bad_config' });
   if (value === null || value === undefined) return { profiles: [] };
   if (typeof value !== 'object' || Array.isArray(value)) throw bad('not a map');
   const { current, profiles } = value as Record<string, unknown>;
@@ -107,7 +128,9 @@ const checked = (value: unknown, path: string): ProfileFile => {
   const list = ((profiles ?? []) as unknown[]).map((entry, index) => {
     if (typeof entry !== 'object' || entry === null) throw bad(`profiles.${index}: not a map`);
     const profile = entry as Record<string, unknown>;
-    for (const key of strings) if (profile[key] !== undefined && typeof profile[key] !== 'string') throw bad(`profiles.${index}.${key}: not a text`);
+    for (const key of strings)
+      if (profile[key] !== undefined && typeof profile[key] !== 'string')
+        throw bad(`profiles.${index}.${key}: not a text`);
     if (!profile['name'] || !profile['url']) throw bad(`profiles.${index}: name or url is missing`);
     return profile as unknown as Profile;
   });

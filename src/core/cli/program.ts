@@ -12,7 +12,9 @@ import { registerVersion } from './version.command';
 
 /** The form of output that the command line asks for, also where it is wrong otherwise: errors keep to it. */
 const formatIn = (args: string[]): OutputFormat => {
-  const at = args.findIndex((arg) => arg === '-o' || arg === '--output' || arg.startsWith('--output=') || /^-o./.test(arg));
+  const at = args.findIndex(
+    (arg) => arg === '-o' || arg === '--output' || arg.startsWith('--output=') || /^-o./.test(arg),
+  );
   const arg = args[at] ?? '';
   const value = arg === '-o' || arg === '--output' ? (args[at + 1] ?? '') : arg.replace(/^(--output=|-o)/, '');
   try {
@@ -42,12 +44,20 @@ export const runVcctl = async (argv: string[], env: NodeJS.ProcessEnv, registrar
 };
 
 /** The whole command tree. Exported for completion, help and tests. */
-export const buildProgram = (context: TerminalContext, registrars: CliRegistrar[], format: OutputFormat = { kind: 'table' }): Command => {
+export const buildProgram = (
+  context: TerminalContext,
+  registrars: CliRegistrar[],
+  format: OutputFormat = { kind: 'table' },
+): Command => {
   const program = new Command('vcctl')
     .description('Client of VC Stack, a private cloud')
     .option('--profile <name>', 'profile to use (also VCCTL_PROFILE); the current one when missing')
     .option('--project <project>', "project to work in (also VCCTL_PROJECT); the profile's when missing")
-    .addOption(new Option('-o, --output <format>', `form of the result: ${outputFormats.join(', ')} or jsonpath=<expression>`).argParser(parseOutputFormat).default({ kind: 'table' }, 'table'))
+    .addOption(
+      new Option('-o, --output <format>', `form of the result: ${outputFormats.join(', ')} or jsonpath=<expression>`)
+        .argParser(parseOutputFormat)
+        .default({ kind: 'table' }, 'table'),
+    )
     .configureOutput({ writeErr: (text) => void (forPeople(format) && process.stderr.write(text)) })
     .showHelpAfterError('(--help shows what there is)')
     .helpCommand(false)
@@ -83,8 +93,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or ambiguous name, 3 not logged in, 
 const aliases: Record<string, string> = { list: 'ls', show: 'get', delete: 'rm', remove: 'rm' };
 
 /**
- * What holds for every command: the short names of the verbs, and that commander never ends the process by itself (a command's own exit
- * handling is inherited only by commands made after it).
+ * What holds for every command: the short names of the verbs, and that commander never ends the process by itself (a
+ * command's own exit handling is inherited only by commands made after it).
  */
 const finish = (command: Command): void => {
   command.exitOverride();

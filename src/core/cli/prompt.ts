@@ -4,7 +4,8 @@ import { CliFailure, exitCodes } from './cli-failure';
 /** Secrets and answers of a line are not longer. */
 const maxLine = 4096;
 
-const interrupted = (): CliFailure => new CliFailure('interrupted', { exitCode: 130, code: 'interrupted', silent: true });
+const interrupted = (): CliFailure =>
+  new CliFailure('interrupted', { exitCode: 130, code: 'interrupted', silent: true });
 
 /** Asks on standard error and reads one line of the terminal. With `hidden` nothing of it is shown. */
 export const ask = (question: string, options: { hidden?: boolean } = {}): Promise<string> =>
@@ -40,7 +41,8 @@ export const ask = (question: string, options: { hidden?: boolean } = {}): Promi
   });
 
 /** True for `y` or `yes`. */
-export const confirm = async (question: string): Promise<boolean> => /^y(es)?$/i.test((await ask(`${question} [y/N] `)).trim());
+export const confirm = async (question: string): Promise<boolean> =>
+  /^y(es)?$/i.test((await ask(`${question} [y/N] `)).trim());
 
 /** The first line of standard input, without its end; for secrets that come through a pipe. */
 export const readLine = async (): Promise<string> => {
@@ -49,12 +51,17 @@ export const readLine = async (): Promise<string> => {
   for await (const part of process.stdin as AsyncIterable<Buffer>) {
     size += part.length;
     parts.push(part);
-    if (size > maxLine) throw new CliFailure('standard input is too long for a password or token', { exitCode: exitCodes.usage, code: 'usage' });
+    if (size > maxLine)
+      throw new CliFailure('standard input is too long for a password or token', {
+        exitCode: exitCodes.usage,
+        code: 'usage',
+      });
   }
   return (Buffer.concat(parts).toString('utf8').split('\n')[0] ?? '').replace(/\r$/, '');
 };
 
 /** `CliFailure` unless somebody sits at a terminal. `instead` says how to do without. */
 export const requireTerminal = (instead: string): void => {
-  if (!process.stdin.isTTY) throw new CliFailure(`There is no terminal to ask at. ${instead}`, { exitCode: exitCodes.usage, code: 'usage' });
+  if (!process.stdin.isTTY)
+    throw new CliFailure(`There is no terminal to ask at. ${instead}`, { exitCode: exitCodes.usage, code: 'usage' });
 };

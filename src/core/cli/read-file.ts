@@ -6,7 +6,8 @@ export const readBytes = async (file: string, option: string, maxBytes: number):
   const content = await readFile(file === '-' ? '/dev/stdin' : file).catch((error: NodeJS.ErrnoException) => {
     throw usageFailure(error.code === 'ENOENT' ? `${option}: there is no file ${file}` : `${option}: ${error.message}`);
   });
-  if (content.length > maxBytes) throw usageFailure(`${option}: ${file} has ${content.length} bytes, at most ${maxBytes} are taken`);
+  if (content.length > maxBytes)
+    throw usageFailure(`${option}: ${file} has ${content.length} bytes, at most ${maxBytes} are taken`);
   return content;
 };
 

@@ -2,7 +2,11 @@ import type { Noun } from './noun';
 import { findInList, resolveRef } from './ref-resolver';
 
 const things: Noun = { name: 'ssh-key', plural: 'ssh-keys', path: '/ssh-keys', inProject: true };
-const [one, two, three] = ['0198b0f4-1111-7000-8000-000000000001', '0198b0f4-1112-7000-8000-000000000002', 'beef0000-1111-7000-8000-000000000003'] as const;
+const [one, two, three] = [
+  '0198b0f4-1111-7000-8000-000000000001',
+  '0198b0f4-1112-7000-8000-000000000002',
+  'beef0000-1111-7000-8000-000000000003',
+] as const;
 const items = [
   { id: one, name: 'laptop' },
   { id: two, name: 'beef' },
@@ -21,7 +25,8 @@ describe('a reference', () => {
   beforeEach(() => (asked.length = 0));
 
   it('stays as it is when it is a name or a whole id, and costs nothing', async () => {
-    for (const ref of ['laptop', 'abc', 'web-1', 'a/b', '%2f', 'Ünï', '0198z0f4']) expect(await resolveRef(context, things, ref)).toBe(ref);
+    for (const ref of ['laptop', 'abc', 'web-1', 'a/b', '%2f', 'Ünï', '0198z0f4'])
+      expect(await resolveRef(context, things, ref)).toBe(ref);
     expect(await resolveRef(context, things, one.toUpperCase())).toBe(one);
     expect(asked).toEqual([]);
   });
@@ -38,20 +43,30 @@ describe('a reference', () => {
   });
 
   it('is not guessed', async () => {
-    await expect(resolveRef(context, things, '0198b0f4')).rejects.toMatchObject({ exitCode: 2, code: 'ambiguous_reference', message: `Several ssh keys have ids that begin with 0198b0f4: ${one} (laptop), ${two} (beef).` });
+    await expect(resolveRef(context, things, '0198b0f4')).rejects.toMatchObject({
+      exitCode: 2,
+      code: 'ambiguous_reference',
+      message: `Several ssh keys have ids that begin with 0198b0f4: ${one} (laptop), ${two} (beef).`,
+    });
     await expect(resolveRef(context, things, '')).rejects.toMatchObject({ exitCode: 2 });
   });
 
   it('that no path can carry becomes the id', async () => {
     expect(await resolveRef(context, things, '..')).toBe(three);
-    await expect(resolveRef(context, things, '.')).rejects.toMatchObject({ exitCode: 4, message: 'There is no ssh key ".".' });
+    await expect(resolveRef(context, things, '.')).rejects.toMatchObject({
+      exitCode: 4,
+      message: 'There is no ssh key ".".',
+    });
   });
 
   it('of something without a name is an id or its beginning', async () => {
     const task: Noun = { name: 'task', plural: 'tasks', path: '/tasks', inProject: false, nameless: true };
     expect(await resolveRef(context, task, 'beef')).toBe(three);
     await expect(resolveRef(context, task, 'dead')).rejects.toMatchObject({ exitCode: 4 });
-    await expect(resolveRef(context, task, 'web')).rejects.toMatchObject({ exitCode: 2, message: '"web" is not the id of a task, nor its beginning' });
+    await expect(resolveRef(context, task, 'web')).rejects.toMatchObject({
+      exitCode: 2,
+      message: '"web" is not the id of a task, nor its beginning',
+    });
   });
 
   it('is found in the list where there is no page of one', async () => {

@@ -17,20 +17,28 @@ interface Item {
 type Lister = Pick<CliContext, 'list' | 'project'>;
 
 /** The objects of the noun in the user's project. */
-export const itemsOf = <T extends Item>(context: Lister, noun: Noun, q?: string, limit?: number): Promise<T[]> => context.list<T>(noun.path, { ...(noun.inProject && { project: context.project() }), q }, limit);
+export const itemsOf = <T extends Item>(context: Lister, noun: Noun, q?: string, limit?: number): Promise<T[]> =>
+  context.list<T>(noun.path, { ...(noun.inProject && { project: context.project() }), q }, limit);
 
-const missing = (noun: Noun, ref: string): CliFailure => new CliFailure(`There is no ${words(noun)} "${ref}".`, { exitCode: exitCodes.notFound, code: 'not_found' });
+const missing = (noun: Noun, ref: string): CliFailure =>
+  new CliFailure(`There is no ${words(noun)} "${ref}".`, { exitCode: exitCodes.notFound, code: 'not_found' });
 
 const several = (noun: Noun, what: string, found: Item[], hint: string): CliFailure =>
-  new CliFailure(`Several ${words(noun)}s ${what}: ${found.slice(0, named).map((i) => (i.name === undefined ? i.id : `${i.id} (${i.name})`)).join(', ')}${found.length > named ? ` and ${found.length - named} more` : ''}.`, {
-    exitCode: exitCodes.usage,
-    code: 'ambiguous_reference',
-    hint,
-  });
+  new CliFailure(
+    `Several ${words(noun)}s ${what}: ${found
+      .slice(0, named)
+      .map((i) => (i.name === undefined ? i.id : `${i.id} (${i.name})`))
+      .join(', ')}${found.length > named ? ` and ${found.length - named} more` : ''}.`,
+    {
+      exitCode: exitCodes.usage,
+      code: 'ambiguous_reference',
+      hint,
+    },
+  );
 
 /**
- * Id or name for a path or a body. What looks like the beginning of an id is looked up, and so is a name that would change the path that it is
- * put into (`..`). A name always wins over the beginning of an id.
+ * Id or name for a path or a body. What looks like the beginning of an id is looked up, and so is a name that would
+ * change the path that it is put into (`..`). A name always wins over the beginning of an id.
  */
 export const resolveRef = async (context: Lister, noun: Noun, ref: string): Promise<string> => {
   if (ref === '') throw usageFailure(`the ${words(noun)} must have a name or an id: "" is none`);
@@ -46,7 +54,8 @@ export const resolveRef = async (context: Lister, noun: Noun, ref: string): Prom
   const same = noun.nameless ? [] : items.filter((item) => item.name === ref);
   if (same.length > 0) {
     if (!unusable) return ref;
-    if (same.length > 1) throw several(noun, `are named "${ref}"`, same, 'Name it by its id, or narrow with --project.');
+    if (same.length > 1)
+      throw several(noun, `are named "${ref}"`, same, 'Name it by its id, or narrow with --project.');
     return same[0]?.id ?? ref;
   }
   const begun = prefix ? items.filter((item) => item.id.startsWith(ref.toLowerCase())) : [];
@@ -60,7 +69,8 @@ export const resolveRef = async (context: Lister, noun: Noun, ref: string): Prom
 export const findInList = async <T extends Item>(context: Lister, noun: Noun, ref: string): Promise<T> => {
   const resolved = await resolveRef(context, noun, ref);
   const found = (await itemsOf<T>(context, noun)).filter((item) => item.id === resolved || item.name === resolved);
-  if (found.length > 1) throw several(noun, `are named "${ref}"`, found, 'Name it by its id, or narrow with --project.');
+  if (found.length > 1)
+    throw several(noun, `are named "${ref}"`, found, 'Name it by its id, or narrow with --project.');
   if (!found[0]) throw missing(noun, ref);
   return found[0];
 };

@@ -29,8 +29,8 @@ const maxAnswerBytes = 64 * 1024 * 1024;
 const connectMs = 10_000;
 
 /**
- * HTTPS with the profile's trust. Built on Node's own client, which is there at once: a command line tool is started for every call,
- * and a larger client takes longer to load than the call to run.
+ * HTTPS with the profile's trust. Built on Node's own client, which is there at once: a command line tool is started
+ * for every call, and a larger client takes longer to load than the call to run.
  */
 export class RestClient {
   private readonly agent: Agent;
@@ -42,7 +42,8 @@ export class RestClient {
   /** The answer's JSON; undefined when it has no body. Throws `CliFailure` for an answer of 400 or more. */
   async call<T>(call: Call): Promise<T> {
     const url = new URL(`${this.profile.url}${call.root ?? '/api/v1'}${call.path}`);
-    for (const [name, value] of Object.entries(call.query ?? {})) if (value !== undefined) url.searchParams.set(name, String(value));
+    for (const [name, value] of Object.entries(call.query ?? {}))
+      if (value !== undefined) url.searchParams.set(name, String(value));
     const json = call.stream || call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body), 'utf8');
     const response = await this.send(url, call, json);
     const text = await readAll(response);
@@ -76,7 +77,8 @@ export class RestClient {
       outgoing.on('close', connected);
       outgoing.setTimeout(call.idleMs ?? 120_000, () => outgoing.destroy(timedOut(url)));
       outgoing.once('response', (response) => {
-        // The server may refuse before it has read an upload to its end: stop sending, but keep the request until the answer has been read.
+        // The server may refuse before it has read an upload to its end: stop sending, but keep the request until the
+        // answer has been read.
         call.stream?.content.unpipe(outgoing);
         call.stream?.content.destroy();
         response.once('close', () => (outgoing.writableEnded ? undefined : outgoing.destroy()));
@@ -86,13 +88,13 @@ export class RestClient {
       if (call.stream) {
         call.stream.content.once('error', (error) => outgoing.destroy(error));
         call.stream.content.pipe(outgoing);
-      }
-      else outgoing.end(json);
+      } else outgoing.end(json);
     });
   }
 }
 
-const timedOut = (url: URL): Error => Object.assign(new Error(`${url.origin} did not answer in time`), { code: 'ETIMEDOUT' });
+const timedOut = (url: URL): Error =>
+  Object.assign(new Error(`${url.origin} did not answer in time`), { code: 'ETIMEDOUT' });
 
 const readAll = async (response: IncomingMessage): Promise<string> => {
   const parts: Buffer[] = [];

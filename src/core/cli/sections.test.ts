@@ -13,16 +13,23 @@ describe('sectionsText', () => {
       ],
       plainly,
     );
-    expect(text).toBe('Name          web\nStarted       -\nLonger label  x\n\nAddresses\n  NETWORK   ADDRESS\n  n1        10.0.0.2\n\nPorts\n  none yet\n');
+    expect(text).toBe(
+      'Name          web\nStarted       -\nLonger label  x\n\nAddresses\n  NETWORK   ADDRESS\n  n1        10.0.0.2\n\nPorts\n  none yet\n',
+    );
   });
 
   it('wraps between words below the value, in the width of the terminal', () => {
-    const text = sectionsText([{ facts: [fact('Reason', 'one two three four five six seven eight nine')] }], { colour: false, width: 30 });
+    const text = sectionsText([{ facts: [fact('Reason', 'one two three four five six seven eight nine')] }], {
+      colour: false,
+      width: 30,
+    });
     expect(text).toBe('Reason  one two three four\n        five six seven eight\n        nine\n');
   });
 
   it('lets no value move the cursor, and colours what has a tone', () => {
     expect(sectionsText([{ facts: [fact('Name', 'a\u001b[2Jb')] }], plainly)).toBe('Name  a [2Jb\n');
-    expect(sectionsText([{ facts: [fact('State', 'error', 'bad')] }], { colour: true })).toBe('State  \u001b[31merror\u001b[39m\n');
+    expect(sectionsText([{ facts: [fact('State', 'error', 'bad')] }], { colour: true })).toBe(
+      'State  \u001b[31merror\u001b[39m\n',
+    );
   });
 });

@@ -38,7 +38,10 @@ Examples:
     .action(async (url: string, options: LoginOptions) => {
       const { login } = await import('./login.js');
       const profile = await login(context, url, options);
-      context.report({ text: `Logged in to ${profile.url} as ${profile.user ?? '?'} (profile ${profile.name}, project ${profile.project ?? 'none'}).`, object: shown(profile, true) });
+      context.report({
+        text: `Logged in to ${profile.url} as ${profile.user ?? '?'} (profile ${profile.name}, project ${profile.project ?? 'none'}).`,
+        object: shown(profile, true),
+      });
     });
 
   program
@@ -50,7 +53,8 @@ Examples:
       try {
         if (session.profile.apiToken === undefined) await context.request('POST', '/logout');
       } catch (error) {
-        if (!(error instanceof CliFailure && error.exitCode === exitCodes.unauthenticated)) context.info(`The server could not be told: ${(error as Error).message}`);
+        if (!(error instanceof CliFailure && error.exitCode === exitCodes.unauthenticated))
+          context.info(`The server could not be told: ${(error as Error).message}`);
       }
       const { dropTokens } = await import('./api-session.js');
       await context.store.update((file) => {
@@ -63,13 +67,15 @@ Examples:
     });
 
   const profile = program.command('profile').alias('profiles').description('the control planes that this user knows');
-  addListOptions(profile.command('list').description('list profiles; the current one is marked')).action(async (options: ListOptions) => {
-    const rows = async () => {
-      const file = await context.store.load();
-      return file.profiles.map((p) => shown(p, p.name === file.current));
-    };
-    await context.printList(rows, columns, options);
-  });
+  addListOptions(profile.command('list').description('list profiles; the current one is marked')).action(
+    async (options: ListOptions) => {
+      const rows = async () => {
+        const file = await context.store.load();
+        return file.profiles.map((p) => shown(p, p.name === file.current));
+      };
+      await context.printList(rows, columns, options);
+    },
+  );
   profile
     .command('use')
     .description('make a profile the current one; with --project also set its default project')
@@ -84,7 +90,10 @@ Examples:
         if (project !== undefined) found.project = project;
         return found;
       });
-      context.report({ text: `The profile ${name} is the current one (${used.url}, project ${used.project ?? 'none'}).`, object: shown(used, true) });
+      context.report({
+        text: `The profile ${name} is the current one (${used.url}, project ${used.project ?? 'none'}).`,
+        object: shown(used, true),
+      });
     });
   profile
     .command('remove')
@@ -95,7 +104,8 @@ Examples:
       if (!(await context.confirm(`Forget ${names.join(', ')}, tokens and all?`, options.yes))) return;
       await context.each(names, async (name) => {
         await context.store.update((file) => {
-          if (!file.profiles.some((p) => p.name === name)) throw new CliFailure(`There is no profile "${name}".`, { exitCode: exitCodes.notFound, code: 'not_found' });
+          if (!file.profiles.some((p) => p.name === name))
+            throw new CliFailure(`There is no profile "${name}".`, { exitCode: exitCodes.notFound, code: 'not_found' });
           file.profiles = file.profiles.filter((p) => p.name !== name);
           if (file.current === name) delete file.current;
         });
@@ -114,7 +124,14 @@ interface ShownProfile {
 }
 
 /** A profile without its secrets. */
-const shown = (p: Profile, current: boolean): ShownProfile => ({ name: p.name, current, url: p.url, user: p.user ?? null, project: p.project ?? null, loggedIn: isLoggedIn(p) });
+const shown = (p: Profile, current: boolean): ShownProfile => ({
+  name: p.name,
+  current,
+  url: p.url,
+  user: p.user ?? null,
+  project: p.project ?? null,
+  loggedIn: isLoggedIn(p),
+});
 
 const columns: CliColumn<ShownProfile>[] = [
   { header: 'name', value: (p) => (p.current ? `${p.name} *` : p.name), raw: (p) => p.name },
@@ -125,8 +142,13 @@ const columns: CliColumn<ShownProfile>[] = [
 ];
 
 const unknownProfile = (name: string, profiles: Profile[]): CliFailure => {
-  const meant = suggest(name, profiles.map((p) => p.name));
-  return usageFailure(`there is no profile "${name}"${meant ? `; did you mean ${meant}?` : ''} See: vcctl profile list`);
+  const meant = suggest(
+    name,
+    profiles.map((p) => p.name),
+  );
+  return usageFailure(
+    `there is no profile "${name}"${meant ? `; did you mean ${meant}?` : ''} See: vcctl profile list`,
+  );
 };
 
 const isLoggedIn = (profile: Profile): boolean => profile.apiToken !== undefined || profile.refreshToken !== undefined;

@@ -4,7 +4,22 @@ import stringWidth from 'string-width';
 import type { Tone } from './cli-context';
 
 const noBorders = Object.fromEntries(
-  ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right', 'left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'].map((part) => [part, '']),
+  [
+    'top',
+    'top-mid',
+    'top-left',
+    'top-right',
+    'bottom',
+    'bottom-mid',
+    'bottom-left',
+    'bottom-right',
+    'left',
+    'left-mid',
+    'mid',
+    'mid-mid',
+    'right',
+    'right-mid',
+  ].map((part) => [part, '']),
 );
 /** Blanks between two columns, and where it gets narrow. */
 const wideGap = 3;
@@ -26,7 +41,8 @@ export interface Fit {
 }
 
 /** The text in its tone's colour. */
-export const toned = (text: string, tone: Tone, colour: boolean): string => (colour && tone ? styleText(colours[tone], text, { validateStream: false }) : text);
+export const toned = (text: string, tone: Tone, colour: boolean): string =>
+  colour && tone ? styleText(colours[tone], text, { validateStream: false }) : text;
 
 const sum = (numbers: number[]): number => numbers.reduce((total, n) => total + n, 0);
 const gaps = (count: number, gap: number): number => gap * Math.max(0, count - 1);
@@ -40,8 +56,15 @@ export const fittingCount = (natural: number[], whole: boolean[], width: number 
   return count;
 };
 
-/** Widths of the columns so that a line has at most `width` characters: the widest gives first, those that must stay whole never do. */
-export const fitWidths = (natural: number[], whole: boolean[], width: number | undefined): { widths: number[]; gap: number } => {
+/**
+ * Widths of the columns so that a line has at most `width` characters: the widest gives first, those that must stay
+ * whole never do.
+ */
+export const fitWidths = (
+  natural: number[],
+  whole: boolean[],
+  width: number | undefined,
+): { widths: number[]; gap: number } => {
   const widths = [...natural];
   if (width === undefined || sum(widths) + gaps(widths.length, wideGap) <= width) return { widths, gap: wideGap };
   const room = width - gaps(widths.length, tightGap);
@@ -57,9 +80,12 @@ export const fitWidths = (natural: number[], whole: boolean[], width: number | u
 };
 
 /** Width of each column's widest cell. */
-export const naturalWidths = (rows: Cell[][]): number[] => (rows[0] ?? []).map((_, i) => Math.max(1, ...rows.map((row) => stringWidth(row[i]?.text ?? ''))));
+export const naturalWidths = (rows: Cell[][]): number[] =>
+  (rows[0] ?? []).map((_, i) => Math.max(1, ...rows.map((row) => stringWidth(row[i]?.text ?? ''))));
 
-/** Aligned columns without borders. Every row has as many cells as the first. Ends with a line break unless it is empty. */
+/**
+ * Aligned columns without borders. Every row has as many cells as the first. Ends with a line break unless it is empty.
+ */
 export const tableText = (rows: Cell[][], whole: boolean[], fit: Fit): string => {
   const count = rows[0]?.length ?? 0;
   if (count === 0) return '';

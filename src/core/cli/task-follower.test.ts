@@ -15,11 +15,22 @@ const step = (name: string, state: string, more: Partial<FollowedStep> = {}): Fo
   error: null,
   ...more,
 });
-const task = (state: string, steps: FollowedStep[], error: FollowedTask['error'] = null): FollowedTask => ({ id: 't1', type: 'compute.create-instance', state, step: null, error, requestId: 'r1', steps });
+const task = (state: string, steps: FollowedStep[], error: FollowedTask['error'] = null): FollowedTask => ({
+  id: 't1',
+  type: 'compute.create-instance',
+  state,
+  step: null,
+  error,
+  requestId: 'r1',
+  steps,
+});
 
-const follow = async (answers: FollowedTask[], live = false): Promise<{ text: string; failure: CliFailure | undefined }> => {
+const follow = async (
+  answers: FollowedTask[],
+  live = false,
+): Promise<{ text: string; failure: CliFailure | undefined }> => {
   let text = '';
-  const context = { request: async () => answers.length > 1 ? answers.shift() : answers[0] } as unknown as CliContext;
+  const context = { request: async () => (answers.length > 1 ? answers.shift() : answers[0]) } as unknown as CliContext;
   const failure = await followTask(context, 't1', { live, write: (part) => (text += part) }).then(
     () => undefined,
     (error: unknown) => error as CliFailure,
@@ -42,7 +53,10 @@ describe('followTask', () => {
   });
 
   it('replaces the running line on a terminal', async () => {
-    const { text } = await follow([task('running', [step('a', 'running', { progress: 40 })]), task('succeeded', [step('a', 'succeeded')])], true);
+    const { text } = await follow(
+      [task('running', [step('a', 'running', { progress: 40 })]), task('succeeded', [step('a', 'succeeded')])],
+      true,
+    );
     expect(text).toContain('… Do a');
     expect(text).toContain('40 %');
     expect(text.endsWith('\r\u001b[K')).toBe(true);
@@ -51,19 +65,42 @@ describe('followTask', () => {
   it('ends with the whole story when the task failed and was undone', async () => {
     const message = '“Do a” failed on h1: no space on the pool. Undone: “Do a”. Make room.';
     const { text, failure } = await follow([
-      task('failed', [step('a', 'failed', { error: { code: 'disk_full', message: 'no space' } }), step('a', 'succeeded', { phase: 'undo' }), step('b', 'pending')], { code: 'disk_full', message }),
+      task(
+        'failed',
+        [
+          step('a', 'failed', { error: { code: 'disk_full', message: 'no space' } }),
+          step('a', 'succeeded', { phase: 'undo' }),
+          step('b', 'pending'),
+        ],
+        { code: 'disk_full', message },
+      ),
     ]);
     expect(text).toMatch(/✗ Do a .*no space/);
     expect(text).toMatch(/✓ undo: Do a/);
-    expect(failure).toMatchObject({ exitCode: 1, code: 'disk_full', message, hint: 'See: vcctl task show t1', requestId: 'r1' });
+    expect(failure).toMatchObject({
+      exitCode: 1,
+      code: 'disk_full',
+      message,
+      hint: 'See: vcctl task show t1',
+      requestId: 'r1',
+    });
   });
 
   it('says once per attempt that it waits for another try', async () => {
     const waits = (attempt: number): FollowedTask => ({
       ...task('running', [step('a', 'running', { attempt })]),
-      waiting: { kind: 'retry', until: new Date(Date.now() + 60_000).toISOString(), text: `waiting for another try: h2 does not answer (attempt ${attempt})` },
+      waiting: {
+        kind: 'retry',
+        until: new Date(Date.now() + 60_000).toISOString(),
+        text: `waiting for another try: h2 does not answer (attempt ${attempt})`,
+      },
     });
-    const { text } = await follow([waits(1), waits(1), waits(2), task('succeeded', [step('a', 'succeeded', { attempt: 3 })])]);
+    const { text } = await follow([
+      waits(1),
+      waits(1),
+      waits(2),
+      task('succeeded', [step('a', 'succeeded', { attempt: 3 })]),
+    ]);
     expect(text.match(/↻ waiting for another try in \d+ s: h2 does not answer \(attempt 1\)/g)).toHaveLength(1);
     expect(text.match(/attempt 2\)/g)).toHaveLength(1);
     expect(text).toContain('attempt 3');
@@ -71,8 +108,13 @@ describe('followTask', () => {
 
   it('cuts a line that would wrap, for it could not be replaced', async () => {
     let text = '';
-    const answers = [task('running', [step('a', 'running', { message: 'x'.repeat(90), progress: 3 })]), task('succeeded', [step('a', 'succeeded')])];
-    const context = { request: async () => (answers.length > 1 ? answers.shift() : answers[0]) } as unknown as CliContext;
+    const answers = [
+      task('running', [step('a', 'running', { message: 'x'.repeat(90), progress: 3 })]),
+      task('succeeded', [step('a', 'succeeded')]),
+    ];
+    const context = {
+      request: async () => (answers.length > 1 ? answers.shift() : answers[0]),
+    } as unknown as CliContext;
     await followTask(context, 't1', { live: true, columns: 60, write: (part) => (text += part) });
     expect(text.split('\r\u001b[K').every((part) => [...part.trimEnd()].length < 60)).toBe(true);
   });

@@ -45,14 +45,16 @@ export interface FollowerOutput {
 }
 
 /**
- * Shows a task's steps as they happen until it is over. Returns when it succeeded; throws `CliFailure` (exit code 1) with its cause when it
- * failed, was cancelled or is stuck.
+ * Shows a task's steps as they happen until it is over. Returns when it succeeded; throws `CliFailure` (exit code 1)
+ * with its cause when it failed, was cancelled or is stuck.
  */
 export const followTask = async (context: CliContext, taskId: string, output: FollowerOutput): Promise<void> => {
   const shown = new Set<string>();
   for (;;) {
     const asked = performance.now();
-    const task = await context.request<FollowedTask>('GET', `/tasks/${encodeURIComponent(taskId)}`, { query: { wait: hold } });
+    const task = await context.request<FollowedTask>('GET', `/tasks/${encodeURIComponent(taskId)}`, {
+      query: { wait: hold },
+    });
     show(task, shown, output);
     if (over.has(task.state)) {
       if (output.live) output.write('\r\u001b[K');
@@ -73,9 +75,23 @@ const show = (task: FollowedTask, shown: Set<string>, output: FollowerOutput): v
   }
   if (over.has(task.state)) return;
   const running = task.steps.find((step) => step.state === 'running');
-  const waiting = task.waiting && task.waiting.kind !== 'host' && task.waiting.kind !== 'condition' ? task.waiting : null;
-  if (output.live) output.write(clear + fit(waiting ? waitLine(waiting) : running ? lineOf(running) : `  … ${plain(task.type)} is ${plain(task.state)}`, output.columns));
-  else if (waiting) once(`wait/${waiting.kind}/${running?.phase ?? ''}/${running?.name ?? ''}/${running?.attempt ?? 0}`, `${waitLine(waiting)}\n`, shown, output);
+  const waiting =
+    task.waiting && task.waiting.kind !== 'host' && task.waiting.kind !== 'condition' ? task.waiting : null;
+  if (output.live)
+    output.write(
+      clear +
+        fit(
+          waiting ? waitLine(waiting) : running ? lineOf(running) : `  … ${plain(task.type)} is ${plain(task.state)}`,
+          output.columns,
+        ),
+    );
+  else if (waiting)
+    once(
+      `wait/${waiting.kind}/${running?.phase ?? ''}/${running?.name ?? ''}/${running?.attempt ?? 0}`,
+      `${waitLine(waiting)}\n`,
+      shown,
+      output,
+    );
 };
 
 const once = (key: string, line: string, shown: Set<string>, output: FollowerOutput): void => {
@@ -85,10 +101,19 @@ const once = (key: string, line: string, shown: Set<string>, output: FollowerOut
 };
 
 /** A line that would wrap cannot be replaced. */
-const fit = (line: string, columns: number | undefined): string => (columns !== undefined && columns > 10 && [...line].length >= columns ? `${[...line].slice(0, columns - 2).join('')}…` : line);
+const fit = (line: string, columns: number | undefined): string =>
+  columns !== undefined && columns > 10 && [...line].length >= columns
+    ? `${[...line].slice(0, columns - 2).join('')}…`
+    : line;
 
-/** `waiting for another try: no answer (attempt 4)` with a time → `waiting for another try in 3 s: no answer (attempt 4)`. */
-export const waitText = (waiting: { kind: string; until: string | null; text: string }, now: number = Date.now()): string => {
+/**
+ * `waiting for another try: no answer (attempt 4)` with a time → `waiting for another try in 3 s: no answer (attempt
+ * 4)`.
+ */
+export const waitText = (
+  waiting: { kind: string; until: string | null; text: string },
+  now: number = Date.now(),
+): string => {
   const text = plain(waiting.text);
   if (waiting.kind !== 'retry' || waiting.until === null) return text;
   const seconds = Math.max(0, Math.ceil((Date.parse(waiting.until) - now) / 1000));

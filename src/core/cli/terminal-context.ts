@@ -71,7 +71,11 @@ export class TerminalContext implements CliContext {
     return this.explicitProject() ?? this.profileProject;
   }
 
-  async request<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, options: RequestOptions = {}): Promise<T> {
+  async request<T>(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    options: RequestOptions = {},
+  ): Promise<T> {
     const session = await this.session();
     const query = await this.withProject(options.query);
     return session.call<T>(() => ({ method, path, ...options, ...(query && { query }) }));
@@ -94,7 +98,9 @@ export class TerminalContext implements CliContext {
     const items: T[] = [];
     let cursor: string | undefined;
     do {
-      const page = await this.request<{ items: T[]; next: string | null }>('GET', path, { query: { ...query, limit: Math.min(pageSize, limit - items.length), cursor } });
+      const page = await this.request<{ items: T[]; next: string | null }>('GET', path, {
+        query: { ...query, limit: Math.min(pageSize, limit - items.length), cursor },
+      });
       items.push(...page.items);
       cursor = page.next ?? undefined;
     } while (cursor !== undefined && items.length < limit);
@@ -123,7 +129,11 @@ export class TerminalContext implements CliContext {
   async get<T extends { id: string }>(name: string, ref: string): Promise<T> {
     const noun = this.noun(name);
     if (noun.listOnly) return findInList<T & { name?: string }>(this, noun, ref);
-    return this.request<T>('GET', await this.pathOf(name, ref), noun.inProject ? { query: { project: this.project() } } : {});
+    return this.request<T>(
+      'GET',
+      await this.pathOf(name, ref),
+      noun.inProject ? { query: { project: this.project() } } : {},
+    );
   }
 
   print<T extends object>(rows: T[], columns: CliColumn<T>[], options: ListOptions = {}): void {
@@ -135,13 +145,26 @@ export class TerminalContext implements CliContext {
     } else process.stdout.write(this.data(rows));
   }
 
-  async printList<T extends object>(fetch: (search: { q?: string }) => Promise<T[]>, columns: CliColumn<T>[], options: ListOptions): Promise<void> {
+  async printList<T extends object>(
+    fetch: (search: { q?: string }) => Promise<T[]>,
+    columns: CliColumn<T>[],
+    options: ListOptions,
+  ): Promise<void> {
     const { searchOf, shapeRows } = await import('./list-options.js');
     const rows = async (): Promise<T[]> => shapeRows(await fetch(searchOf(options)), columns, options);
     if (!options.watch) return this.print(await rows(), columns, options);
     const { watchRows } = await import('./watch-rows.js');
     await watchRows(rows, {
-      text: this.people() ? (shown, headers) => this.loaded().renderTable(shown, columns, this.options.output, { ...options, headers: headers && options.headers !== false }, this.fit()).text : undefined,
+      text: this.people()
+        ? (shown, headers) =>
+            this.loaded().renderTable(
+              shown,
+              columns,
+              this.options.output,
+              { ...options, headers: headers && options.headers !== false },
+              this.fit(),
+            ).text
+        : undefined,
       live: this.people() && process.stdout.isTTY === true,
       write: (text) => void process.stdout.write(text),
     });
@@ -157,10 +180,15 @@ export class TerminalContext implements CliContext {
 
   async follow(taskId: string): Promise<void> {
     const { followTask } = await import('./task-follower.js');
-    // Where standard output is for programs, the steps go beside it, and only if somebody looks: standard error is then for the error alone.
+    // Where standard output is for programs, the steps go beside it, and only if somebody looks: standard error is then
+    // for the error alone.
     const stream = this.people() ? process.stdout : process.stderr;
     const shown = this.people() || stream.isTTY === true;
-    await followTask(this, taskId, { live: stream.isTTY === true, columns: stream.columns, write: (text) => void (shown && stream.write(text)) });
+    await followTask(this, taskId, {
+      live: stream.isTTY === true,
+      columns: stream.columns,
+      write: (text) => void (shown && stream.write(text)),
+    });
   }
 
   async socket(path: string): Promise<WebSocket> {
@@ -214,9 +242,15 @@ export class TerminalContext implements CliContext {
     if (exitCode !== 0) throw new CliFailure('some failed', { exitCode, code: 'failed', silent: true });
   }
 
-  /** Prints a failure as the output format wants it and returns its exit code. `ref` is the object that it is about, of several. */
+  /**
+   * Prints a failure as the output format wants it and returns its exit code. `ref` is the object that it is about, of
+   * several.
+   */
   fail(error: unknown, ref?: string): number {
-    return printFailure(error, this.options.output, { ...(this.command && { command: this.command }), ...(ref !== undefined && { ref }) });
+    return printFailure(error, this.options.output, {
+      ...(this.command && { command: this.command }),
+      ...(ref !== undefined && { ref }),
+    });
   }
 
   /** The logged-in session of the chosen profile. Throws exit code 3 when there is none. */

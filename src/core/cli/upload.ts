@@ -10,7 +10,12 @@ const idleMs = 15 * 60_000;
 const progressEveryMs = 200;
 
 /** Sends a file as a raw body. Progress on standard error when that is a terminal. */
-export const uploadFile = async <T>(session: ApiSession, method: 'PUT' | 'POST', path: string, file: string): Promise<T> => {
+export const uploadFile = async <T>(
+  session: ApiSession,
+  method: 'PUT' | 'POST',
+  path: string,
+  file: string,
+): Promise<T> => {
   const info = await stat(file).catch((error: NodeJS.ErrnoException) => {
     throw usageFailure(error.code === 'ENOENT' ? `there is no file ${file}` : `${file}: ${error.message}`);
   });
@@ -26,14 +31,24 @@ export const uploadFile = async <T>(session: ApiSession, method: 'PUT' | 'POST',
         if (process.stderr.isTTY && (now - shown > progressEveryMs || sent === info.size)) {
           shown = now;
           const rate = (sent / Math.max(now - started, 1)) * 1000;
-          process.stderr.write(`\r\u001b[Kuploading ${Math.floor((sent / Math.max(info.size, 1)) * 100)}% of ${formatBytes(info.size)}, ${formatBytes(rate)}/s`);
+          process.stderr.write(
+            `\r\u001b[Kuploading ${Math.floor((sent / Math.max(info.size, 1)) * 100)}% of ${formatBytes(info.size)}, ${formatBytes(rate)}/s`,
+          );
         }
         done(null, chunk);
       },
     });
   };
   try {
-    return await session.call<T>(() => ({ method, path, stream: { content: createReadStream(file, { highWaterMark: 1024 * 1024 }).pipe(meter()), bytes: info.size }, idleMs }), 60_000);
+    return await session.call<T>(
+      () => ({
+        method,
+        path,
+        stream: { content: createReadStream(file, { highWaterMark: 1024 * 1024 }).pipe(meter()), bytes: info.size },
+        idleMs,
+      }),
+      60_000,
+    );
   } finally {
     if (shown > 0) process.stderr.write('\n');
   }

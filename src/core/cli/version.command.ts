@@ -12,7 +12,9 @@ export const registerVersion = (program: Command, context: TerminalContext): voi
     .description('show the versions of the client and of the server')
     .action(async () => {
       const server = await serverVersion(context);
-      context.show({ client: version, server }, () => [{ facts: [fact('Client', version), fact('Server', server.version ?? server.reason)] }]);
+      context.show({ client: version, server }, () => [
+        { facts: [fact('Client', version), fact('Server', server.version ?? server.reason)] },
+      ]);
     });
 };
 
@@ -20,9 +22,20 @@ export const registerVersion = (program: Command, context: TerminalContext): voi
 const serverVersion = async (context: TerminalContext): Promise<{ version: string | null; reason?: string }> => {
   try {
     const session = await context.session();
-    const health = await session.client.call<{ build?: string } | undefined>({ method: 'GET', path: '', root: '/health', idleMs: 5_000 });
+    const health = await session.client.call<{ build?: string } | undefined>({
+      method: 'GET',
+      path: '',
+      root: '/health',
+      idleMs: 5_000,
+    });
     return { version: health?.build ?? null, ...(health?.build === undefined && { reason: 'does not say' }) };
   } catch (error) {
-    return { version: null, reason: error instanceof CliFailure && error.code === 'not_logged_in' ? 'not logged in' : `does not answer (${(error as Error).message})` };
+    return {
+      version: null,
+      reason:
+        error instanceof CliFailure && error.code === 'not_logged_in'
+          ? 'not logged in'
+          : `does not answer (${(error as Error).message})`,
+    };
   }
 };

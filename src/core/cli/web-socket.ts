@@ -9,7 +9,12 @@ const maxAnswerBytes = 64 * 1024;
 export const openSocket = async (session: ApiSession, path: string): Promise<WebSocket> => {
   const base = session.profile.url.replace(/^http/, 'ws');
   const url = path.startsWith('/api/v1/') ? `${base}${path}` : `${base}/api/v1${path}`;
-  const socket = new WebSocket(url, { ...tlsOptions(session.profile), headers: { authorization: `Bearer ${await session.bearer(15_000)}` }, handshakeTimeout: 15_000, maxPayload: 16 * 1024 * 1024 });
+  const socket = new WebSocket(url, {
+    ...tlsOptions(session.profile),
+    headers: { authorization: `Bearer ${await session.bearer(15_000)}` },
+    handshakeTimeout: 15_000,
+    maxPayload: 16 * 1024 * 1024,
+  });
   await new Promise<void>((resolve, reject) => {
     socket.once('open', resolve);
     socket.once('error', reject);

@@ -9,7 +9,11 @@ import { coreConfigSchema } from './core-config';
 import { effectiveConfig } from './effective-config';
 
 const modules = {
-  network: z.strictObject({ uplink: z.string().default(''), ranges: z.array(z.string()).default([]), apiKey: z.string().meta({ secret: true }).default('') }),
+  network: z.strictObject({
+    uplink: z.string().default(''),
+    ranges: z.array(z.string()).default([]),
+    apiKey: z.string().meta({ secret: true }).default(''),
+  }),
   loose: z.object({ on: z.boolean().default(false) }),
 };
 
@@ -48,8 +52,18 @@ describe('loadConfig', () => {
   it('merges files in order, then the environment', async () => {
     const config = await loadConfig({
       modules,
-      files: [await file('management: {port: 1000, nodePort: 1001}\nlog:\n'), await file('management:\n  port: 2000\n')],
-      env: { VC_STACK_MANAGEMENT__NODE_PORT: '3000', VC_STACK_MODULES__NETWORK__UPLINK: 'eth7', VC_STACK_MODULES__NETWORK__RANGES: '[a, b]', VC_STACK_MODULES__LOOSE__ON: 'true', VC_STACK_STATE_DIR: '/x', PATH: '/bin' },
+      files: [
+        await file('management: {port: 1000, nodePort: 1001}\nlog:\n'),
+        await file('management:\n  port: 2000\n'),
+      ],
+      env: {
+        VC_STACK_MANAGEMENT__NODE_PORT: '3000',
+        VC_STACK_MODULES__NETWORK__UPLINK: 'eth7',
+        VC_STACK_MODULES__NETWORK__RANGES: '[a, b]',
+        VC_STACK_MODULES__LOOSE__ON: 'true',
+        VC_STACK_STATE_DIR: '/x',
+        PATH: '/bin',
+      },
     });
     expect(config.core.management).toMatchObject({ port: 2000, nodePort: 3000 });
     expect(config.core.stateDir).toBe('/x');
@@ -61,14 +75,21 @@ describe('loadConfig', () => {
   it('reads secrets from files', async () => {
     const secret = await file('s3cret\n');
     const url = await file('postgres://u:p@h/d\n');
-    const config = await loadConfig({ files: [await file(`compute: {tokenFile: ${secret}}`)], env: { VC_STACK_DATABASE__URL_FILE: url } });
+    const config = await loadConfig({
+      files: [await file(`compute: {tokenFile: ${secret}}`)],
+      env: { VC_STACK_DATABASE__URL_FILE: url },
+    });
     expect(config.core.compute.token).toBe('s3cret');
     expect(config.core.database.url).toBe('postgres://u:p@h/d');
-    expect(await problems({ env: { VC_STACK_DATABASE__URL_FILE: join(dir, 'none') } })).toEqual([expect.stringContaining('cannot read the file')]);
+    expect(await problems({ env: { VC_STACK_DATABASE__URL_FILE: join(dir, 'none') } })).toEqual([
+      expect.stringContaining('cannot read the file'),
+    ]);
   });
 
   it('refuses unknown keys with path and suggestion, all at once', async () => {
-    const bad = await file('management: {prot: 1}\nmodules:\n  netwrk: {}\n  loose: {onn: true}\ncompute: {listenFile: x}\n__proto__: {a: 1}\n');
+    const bad = await file(
+      'management: {prot: 1}\nmodules:\n  netwrk: {}\n  loose: {onn: true}\ncompute: {listenFile: x}\n__proto__: {a: 1}\n',
+    );
     const found = await problems({ files: [bad], env: { VC_STACK_MANAGMENT__PORT: '1', VC_STACK_LOG__LEVEL__X: 'a' } });
     expect(found).toEqual(
       expect.arrayContaining([
@@ -100,10 +121,19 @@ describe('loadConfig', () => {
   it('prints itself with secrets masked', async () => {
     const config = await loadConfig({
       modules,
-      env: { VC_STACK_DATABASE__URL: 'postgres://u:pa@ss@h:1/d?password=q', VC_STACK_COMPUTE__TOKEN: 'tok', VC_STACK_MODULES__NETWORK__API_KEY: 'key' },
+      env: {
+        VC_STACK_DATABASE__URL: 'postgres://u:pa@ss@h:1/d?password=q',
+        VC_STACK_COMPUTE__TOKEN: 'tok',
+        VC_STACK_MODULES__NETWORK__API_KEY: 'key',
+      },
     });
     const text = effectiveConfig(config, modules);
-    const printed = parse(text) as { database: { url: string }; compute: { token: string }; redis: { url: string }; modules: { network: object } };
+    const printed = parse(text) as {
+      database: { url: string };
+      compute: { token: string };
+      redis: { url: string };
+      modules: { network: object };
+    };
     expect(printed.database.url).toBe('postgres://u:***@h:1/d?password=***');
     expect(printed.compute.token).toBe('***');
     expect(printed.redis.url).toBe('');

@@ -34,10 +34,17 @@ const readSecret = async (file: string, where: string, problems: string[]): Prom
 };
 
 /** Refuses unknown keys, reads `<secret>File` keys, drops empty sections. Returns a clean copy. */
-const checkKeys = async (value: unknown, schema: z.ZodType, path: string, source: string, problems: string[]): Promise<unknown> => {
+const checkKeys = async (
+  value: unknown,
+  schema: z.ZodType,
+  path: string,
+  source: string,
+  problems: string[],
+): Promise<unknown> => {
   const shape = shapeOf(schema);
   if (!shape) {
-    if (isTree(value) && Object.hasOwn(value, '__proto__')) problems.push(`${path}.__proto__: unknown key (in ${source})`);
+    if (isTree(value) && Object.hasOwn(value, '__proto__'))
+      problems.push(`${path}.__proto__: unknown key (in ${source})`);
     return value;
   }
   if (value === null) return {};
@@ -66,7 +73,8 @@ const checkKeys = async (value: unknown, schema: z.ZodType, path: string, source
 const merge = (under: unknown, over: unknown): unknown => {
   if (!isTree(under) || !isTree(over)) return over;
   const merged: Tree = { ...under };
-  for (const [key, value] of Object.entries(over)) merged[key] = Object.hasOwn(merged, key) ? merge(merged[key], value) : value;
+  for (const [key, value] of Object.entries(over))
+    merged[key] = Object.hasOwn(merged, key) ? merge(merged[key], value) : value;
   return merged;
 };
 
@@ -99,7 +107,13 @@ const setAt = (tree: Tree, path: readonly string[], value: unknown): void => {
 };
 
 /** One variable, from its name to the key it means. */
-const applyVariable = async (tree: Tree, name: string, text: string, root: z.ZodType, problems: string[]): Promise<void> => {
+const applyVariable = async (
+  tree: Tree,
+  name: string,
+  text: string,
+  root: z.ZodType,
+  problems: string[],
+): Promise<void> => {
   const segments = name.slice(prefix.length).split('__');
   const path: string[] = [];
   let schema = root;
@@ -108,7 +122,10 @@ const applyVariable = async (tree: Tree, name: string, text: string, root: z.Zod
     const keys = Object.keys(shape);
     const find = (wanted: string): string | undefined => keys.find((k) => upperSnake(k) === wanted);
     const exact = find(segment);
-    const fromFile = exact === undefined && i === segments.length - 1 && segment.endsWith('_FILE') ? find(segment.slice(0, -'_FILE'.length)) : undefined;
+    const fromFile =
+      exact === undefined && i === segments.length - 1 && segment.endsWith('_FILE')
+        ? find(segment.slice(0, -'_FILE'.length))
+        : undefined;
     const key = exact ?? fromFile;
     const child = key === undefined ? undefined : shape[key];
     if (key === undefined || child === undefined) {
@@ -140,7 +157,8 @@ const readYaml = async (file: string, problems: string[]): Promise<unknown> => {
   try {
     return (parse(await readFile(file, 'utf8'), { maxAliasCount: 20 }) as unknown) ?? {};
   } catch (error) {
-    const reason = error instanceof YAMLParseError ? error.message : ((error as NodeJS.ErrnoException).code ?? 'not YAML');
+    const reason =
+      error instanceof YAMLParseError ? error.message : ((error as NodeJS.ErrnoException).code ?? 'not YAML');
     problems.push(`${file}: ${reason}`);
     return {};
   }
@@ -148,8 +166,9 @@ const readYaml = async (file: string, problems: string[]): Promise<unknown> => {
 
 /**
  * Defaults, then files in order, then the environment: `VC_STACK_<SECTION>__<KEY>`, each name in upper snake case, e.g.
- * `VC_STACK_MANAGEMENT__NODE_PORT` or `VC_STACK_MODULES__NETWORK__UPLINK`; with `_FILE` at the end the value is the content of that
- * file. In YAML a secret key has the same by `<key>File`. Throws `ConfigError` that names every problem.
+ * `VC_STACK_MANAGEMENT__NODE_PORT` or `VC_STACK_MODULES__NETWORK__UPLINK`; with `_FILE` at the end the value is the
+ * content of that file. In YAML a secret key has the same by `<key>File`. Throws `ConfigError` that names every
+ * problem.
  */
 export const loadConfig = async (sources: ConfigSources = {}): Promise<Config> => {
   const schema = configSchema(sources.modules ?? {});
@@ -163,12 +182,14 @@ export const loadConfig = async (sources: ConfigSources = {}): Promise<Config> =
   const fromEnv: Tree = {};
   // Sorted, so that a whole section as one variable comes before its single keys.
   for (const [name, text] of Object.entries(sources.env ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    if (name.startsWith(prefix) && !reserved(name) && text !== undefined) await applyVariable(fromEnv, name, text, schema, problems);
+    if (name.startsWith(prefix) && !reserved(name) && text !== undefined)
+      await applyVariable(fromEnv, name, text, schema, problems);
   }
   tree = merge(tree, fromEnv);
   const parsed = schema.safeParse(tree, { error: issueWords });
   if (!parsed.success) {
-    for (const issue of parsed.error.issues) problems.push(`${issue.path.map(String).join('.') || 'configuration'}: ${issue.message}`);
+    for (const issue of parsed.error.issues)
+      problems.push(`${issue.path.map(String).join('.') || 'configuration'}: ${issue.message}`);
   }
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
   const { modules, ...core } = parsed.data;

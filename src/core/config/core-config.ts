@@ -5,9 +5,15 @@ const port = z.number().int().min(0).max(65_535);
 const hostAndPort = z
   .string()
   .regex(/^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[1-9]\d{0,4})?$/, 'must be a host, host:port or [IPv6 address]:port')
-  .refine((text) => Number(/[^:\]]:(\d+)$|\]:(\d+)$/.exec(text)?.slice(1).find(Boolean) ?? 1) <= 65_535, 'has a port above 65535');
+  .refine(
+    (text) => Number(/[^:\]]:(\d+)$|\]:(\d+)$/.exec(text)?.slice(1).find(Boolean) ?? 1) <= 65_535,
+    'has a port above 65535',
+  );
 
-/** The sections that core itself reads. Modules add their own under `modules.<name>`. Unknown keys are refused everywhere. */
+/**
+ * The sections that core itself reads. Modules add their own under `modules.<name>`. Unknown keys are refused
+ * everywhere.
+ */
 export const coreConfigSchema = z.strictObject({
   /** Persistent files of both roles. */
   stateDir: z.string().default('/var/lib/vc-stack'),
@@ -45,7 +51,10 @@ export const coreConfigSchema = z.strictObject({
       port: port.default(8444),
       /** Address under which management reaches this host; the one that routes to management when empty. */
       address: z.string().default(''),
-      /** Where this host reaches management: one address per management process, or a load balancer's. Empty: the one that the token names. */
+      /**
+       * Where this host reaches management: one address per management process, or a load balancer's. Empty: the one
+       * that the token names.
+       */
       management: z.array(hostAndPort).max(16).default([]),
       /** One-time enrolment token (or its file, `tokenFile`). Only read while the host has no certificate. */
       token: z.string().meta({ secret: true }).default(''),

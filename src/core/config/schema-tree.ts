@@ -17,7 +17,9 @@ export interface SchemaNode {
 export const configSchema = (modules: ModuleSchemas) =>
   z.strictObject({
     ...coreConfigSchema.shape,
-    modules: z.strictObject(Object.fromEntries(Object.entries(modules).map(([name, schema]) => [name, schema.prefault({})]))).prefault({}),
+    modules: z
+      .strictObject(Object.fromEntries(Object.entries(modules).map(([name, schema]) => [name, schema.prefault({})])))
+      .prefault({}),
   });
 
 /** Looks through wrappers to what a value really is, and whether it is a secret. */
@@ -27,7 +29,14 @@ export const unwrap = (schema: z.ZodType): SchemaNode => {
   for (;;) {
     const meta = inner instanceof z.ZodType ? inner.meta() : undefined;
     if (meta?.['secret'] === true || meta?.['secret'] === 'url') secret ??= meta['secret'];
-    if (inner instanceof z.ZodDefault || inner instanceof z.ZodPrefault || inner instanceof z.ZodOptional || inner instanceof z.ZodNullable || inner instanceof z.ZodReadonly) inner = inner.unwrap();
+    if (
+      inner instanceof z.ZodDefault ||
+      inner instanceof z.ZodPrefault ||
+      inner instanceof z.ZodOptional ||
+      inner instanceof z.ZodNullable ||
+      inner instanceof z.ZodReadonly
+    )
+      inner = inner.unwrap();
     else if (inner instanceof z.ZodPipe) inner = inner.in;
     else return { inner: inner as z.ZodType, secret };
   }

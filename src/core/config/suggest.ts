@@ -15,7 +15,11 @@ const distance = (a: string, b: string): number => {
 /** The candidate that was probably meant; undefined when none is near. Case is ignored. */
 export const suggest = (word: string, candidates: readonly string[]): string | undefined => {
   if (word.length > 100) return undefined;
-  const ranked = candidates.map((candidate) => ({ candidate, edits: distance(word.toLowerCase(), candidate.toLowerCase()) })).sort((a, b) => a.edits - b.edits);
+  const ranked = candidates
+    .map((candidate) => ({ candidate, edits: distance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .sort((a, b) => a.edits - b.edits);
   const best = ranked[0];
-  return best && best.edits <= Math.max(word.length > 2 ? 2 : 1, Math.floor(word.length / 3)) ? best.candidate : undefined;
+  return best && best.edits <= Math.max(word.length > 2 ? 2 : 1, Math.floor(word.length / 3))
+    ? best.candidate
+    : undefined;
 };

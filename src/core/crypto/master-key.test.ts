@@ -33,6 +33,7 @@ describe('MasterKey', () => {
     const last = sealed.at(-1) === 'A' ? 'B' : 'A';
     expect(() => key.open(`${sealed.slice(0, -1)}${last}`, 'a')).toThrow(SealError);
     expect(() => new MasterKey(randomBytes(32)).open(sealed, 'a')).toThrow(/sealed with master key/);
-    for (const bad of ['', 'v1', 'v1..', 'v2.x.y', `v1.${key.id}.AAAA`]) expect(() => key.open(bad, 'a')).toThrow(SealError);
+    for (const bad of ['', 'v1', 'v1..', 'v2.x.y', `v1.${key.id}.AAAA`])
+      expect(() => key.open(bad, 'a')).toThrow(SealError);
   });
 });

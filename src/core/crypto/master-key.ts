@@ -16,8 +16,9 @@ export class SealError extends Error {
 }
 
 /**
- * The key that protects secrets at rest in the database (signing keys, the CA key, seeds): AES-256-GCM, one random IV per value.
- * Sealed form: `v1.<key id>.<base64url of iv, tag and ciphertext>`. Several management processes on one database share the same key file.
+ * The key that protects secrets at rest in the database (signing keys, the CA key, seeds): AES-256-GCM, one random IV
+ * per value. Sealed form: `v1.<key id>.<base64url of iv, tag and ciphertext>`. Several management processes on one
+ * database share the same key file.
  */
 @injectable()
 export class MasterKey {
@@ -32,8 +33,8 @@ export class MasterKey {
   }
 
   /**
-   * Reads `<dir>/master.key` (32 bytes, mode 0600); makes it when it is missing. Safe when several processes start at once:
-   * the file appears whole or not at all, and the first one wins.
+   * Reads `<dir>/master.key` (32 bytes, mode 0600); makes it when it is missing. Safe when several processes start at
+   * once: the file appears whole or not at all, and the first one wins.
    */
   static async load(dir: string): Promise<MasterKey> {
     const file = join(dir, 'master.key');
@@ -61,7 +62,10 @@ export class MasterKey {
     return new MasterKey(key);
   }
 
-  /** @param purpose bound to the value: it opens only with the same purpose, so one sealed secret cannot stand in for another */
+  /**
+   * @param purpose bound to the value: it opens only with the same purpose, so one sealed secret cannot stand in for
+   * another
+   */
   seal(plain: Buffer | string, purpose: string): string {
     const iv = randomBytes(ivBytes);
     const cipher = createCipheriv('aes-256-gcm', this.key, iv);
@@ -70,16 +74,24 @@ export class MasterKey {
     return `v1.${this.id}.${Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')}`;
   }
 
-  /** HMAC-SHA256 with a key of its own for the purpose: tells that something comes from this installation, or is the same, without showing it. */
+  /**
+   * HMAC-SHA256 with a key of its own for the purpose: tells that something comes from this installation, or is the
+   * same, without showing it.
+   */
   mac(data: string, purpose: string): Buffer {
-    return createHmac('sha256', Buffer.from(hkdfSync('sha256', this.key, '', `mac ${purpose}`, keyBytes))).update(data).digest();
+    return createHmac('sha256', Buffer.from(hkdfSync('sha256', this.key, '', `mac ${purpose}`, keyBytes)))
+      .update(data)
+      .digest();
   }
 
   /** Throws `SealError` when the value is damaged or belongs to another key or purpose. */
   open(sealed: string, purpose: string): Buffer {
     const [version, id, data, rest] = sealed.split('.');
     if (version !== 'v1' || !id || !data || rest !== undefined) throw new SealError('not a sealed value');
-    if (id !== this.id) throw new SealError(`sealed with master key ${id}, but this process has ${this.id}: give all management processes of one database the same master.key`);
+    if (id !== this.id)
+      throw new SealError(
+        `sealed with master key ${id}, but this process has ${this.id}: give all management processes of one database the same master.key`,
+      );
     const bytes = Buffer.from(data, 'base64url');
     if (bytes.length < ivBytes + tagBytes) throw new SealError('sealed value is too short');
     const decipher = createDecipheriv('aes-256-gcm', this.key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });

@@ -2,9 +2,10 @@
 const gatherMs = 10;
 
 /**
- * Tells channels that something is to be found in the database, after it was committed: a NOTIFY inside a transaction makes its commit wait
- * for that of every other one with a NOTIFY, so that no two share a write to the disk. All that is announced within a moment goes in one
- * statement. An announcement may be lost with its process: who listens looks for itself now and then.
+ * Tells channels that something is to be found in the database, after it was committed: a NOTIFY inside a transaction
+ * makes its commit wait for that of every other one with a NOTIFY, so that no two share a write to the disk. All that
+ * is announced within a moment goes in one statement. An announcement may be lost with its process: who listens looks
+ * for itself now and then.
  */
 export class Announcer {
   private readonly pending = new Set<string>();

@@ -6,15 +6,19 @@ const missedIntervals = 3;
 const slackMs = 2000;
 
 export interface Look {
-  /** The database's time of this look, milliseconds since 1970. What is judged is judged as of then, for the judge may be stopped right after it. */
+  /**
+   * The database's time of this look, milliseconds since 1970. What is judged is judged as of then, for the judge may
+   * be stopped right after it.
+   */
   at: number;
   /** For how long the judge has looked without a gap, milliseconds of the database's clock. */
   attentiveMs: number;
 }
 
 /**
- * Tells whoever concludes from silence for how long it has been listening. A process that was frozen, a database that was away and a clock that
- * jumped all look alike: a gap between two looks. What was silent during a gap may have spoken in vain.
+ * Tells whoever concludes from silence for how long it has been listening. A process that was frozen, a database that
+ * was away and a clock that jumped all look alike: a gap between two looks. What was silent during a gap may have
+ * spoken in vain.
  */
 export class Attention {
   private since: number | undefined;

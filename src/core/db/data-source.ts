@@ -9,13 +9,22 @@ export interface DataSourceInit {
   migrations?: Newable<MigrationInterface>[];
   /** Seen in `pg_stat_activity`. Default `vc-stack`. */
   applicationName?: string;
-  /** Longest statement in milliseconds, so that a lost lock or a bad plan never holds a connection for good. 0: none. Default 30,000. */
+  /**
+   * Longest statement in milliseconds, so that a lost lock or a bad plan never holds a connection for good. 0: none.
+   * Default 30,000.
+   */
   statementTimeoutMs?: number;
-  /** Longest pause inside a transaction in milliseconds: a process that hangs there (or is frozen) loses its locks after it. Default 15,000. */
+  /**
+   * Longest pause inside a transaction in milliseconds: a process that hangs there (or is frozen) loses its locks after
+   * it. Default 15,000.
+   */
   idleInTransactionMs?: number;
 }
 
-/** The data source of one process, not connected yet (`initialize()`). `url` is `postgres://user:password@host:port/database`. */
+/**
+ * The data source of one process, not connected yet (`initialize()`). `url` is
+ * `postgres://user:password@host:port/database`.
+ */
 export const createDataSource = (url: string, init: DataSourceInit = {}): DataSource =>
   new DataSource({
     type: 'postgres',

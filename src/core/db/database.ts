@@ -8,7 +8,8 @@ import type { GatheredStatement, Op } from './op';
 import { TransactionRunner } from './transaction-runner';
 
 /** What a failed statement throws, also without TypeORM's own query method: those who handle it know one kind. */
-const failed = (sql: string, params: readonly unknown[], error: unknown): QueryFailedError => new QueryFailedError(sql, [...params], error instanceof Error ? error : new Error(String(error)));
+const failed = (sql: string, params: readonly unknown[], error: unknown): QueryFailedError =>
+  new QueryFailedError(sql, [...params], error instanceof Error ? error : new Error(String(error)));
 
 class TransactionOp implements Op {
   readonly inTransaction = true;
@@ -39,7 +40,10 @@ class TransactionOp implements Op {
   }
 
   gather<T>(statement: GatheredStatement<T>, item: T): Promise<void> {
-    if (this.runner.alone) return Promise.reject(new Error('this transaction has announced its last statement: nothing can be gathered any more'));
+    if (this.runner.alone)
+      return Promise.reject(
+        new Error('this transaction has announced its last statement: nothing can be gathered any more'),
+      );
     const items = this.gathered.get(statement as GatheredStatement<never>) ?? [];
     items.push(item);
     this.gathered.set(statement as GatheredStatement<never>, items);
@@ -55,7 +59,10 @@ class TransactionOp implements Op {
   }
 
   async commit(): Promise<void> {
-    const left = [...this.gathered].map(([statement, items]) => ({ sql: statement.sql, params: statement.params(items as never[]) }));
+    const left = [...this.gathered].map(([statement, items]) => ({
+      sql: statement.sql,
+      params: statement.params(items as never[]),
+    }));
     await this.runner.commit(left).catch((error: unknown) => {
       throw error instanceof QueryFailedError ? error : failed('COMMIT', [], error);
     });
@@ -125,17 +132,22 @@ export class Database {
   }
 
   /**
-   * Subscribes to a NOTIFY channel over one dedicated connection that all subscriptions of this process share.
-   * The handler gets null after a lost connection was remade: anything may have been missed. Returns the way to unsubscribe.
+   * Subscribes to a NOTIFY channel over one dedicated connection that all subscriptions of this process share. The
+   * handler gets null after a lost connection was remade: anything may have been missed. Returns the way to
+   * unsubscribe.
    */
   async listen(channel: string, handler: NotificationHandler): Promise<() => Promise<void>> {
     const { options } = this.dataSource;
-    if (options.type !== 'postgres' || options.url === undefined) throw new Error('LISTEN needs a PostgreSQL data source with a URL');
+    if (options.type !== 'postgres' || options.url === undefined)
+      throw new Error('LISTEN needs a PostgreSQL data source with a URL');
     this.listener ??= new NotificationListener(options.url, options.applicationName ?? 'vc-stack');
     return this.listener.listen(channel, handler);
   }
 
-  /** Soon wakes all who listen to the channel, in this process and others. A hint that may be lost; call it when what it is about has been committed. */
+  /**
+   * Soon wakes all who listen to the channel, in this process and others. A hint that may be lost; call it when what it
+   * is about has been committed.
+   */
   announce(channel: string): void {
     this.announcer.announce(channel);
   }

@@ -4,7 +4,9 @@ import { Client } from 'pg';
 export const ownerRole = 'vcstack_owner';
 export const databaseName = 'vcstack';
 
-/** Everything outside of the system's schemas that `from` owns, but what belongs to an extension or goes with its table. */
+/**
+ * Everything outside of the system's schemas that `from` owns, but what belongs to an extension or goes with its table.
+ */
 const handOver = (from: string): string => `
 DO $$
 DECLARE
@@ -47,19 +49,27 @@ const withClient = async <T>(url: string, work: (client: Client) => Promise<T>):
 };
 
 /**
- * Ensures that the owner role and its database are there. A database of before this role, made and owned by the superuser, is handed over with all
- * that is in it, in one transaction. Idempotent.
+ * Ensures that the owner role and its database are there. A database of before this role, made and owned by the
+ * superuser, is handed over with all that is in it, in one transaction. Idempotent.
  * @param superuser the name of the cluster's first role, which stays for this alone
  * @param urlOf the superuser's URL of a database
  */
-export const ensureOwner = async (superuser: string, urlOf: (database: string) => string, password: string): Promise<void> => {
+export const ensureOwner = async (
+  superuser: string,
+  urlOf: (database: string) => string,
+  password: string,
+): Promise<void> => {
   await withClient(urlOf('postgres'), async (client) => {
     const known = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [ownerRole]);
     const attributes = `LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD ${client.escapeLiteral(password)}`;
     await client.query(`${known.rowCount === 0 ? 'CREATE' : 'ALTER'} ROLE ${ownerRole} ${attributes}`);
-    const found = await client.query<{ owner: string }>('SELECT pg_get_userbyid(datdba) AS owner FROM pg_database WHERE datname = $1', [databaseName]);
+    const found = await client.query<{ owner: string }>(
+      'SELECT pg_get_userbyid(datdba) AS owner FROM pg_database WHERE datname = $1',
+      [databaseName],
+    );
     if (found.rowCount === 0) await client.query(`CREATE DATABASE ${databaseName} OWNER ${ownerRole}`);
-    else if (found.rows[0]?.owner !== ownerRole) await client.query(`ALTER DATABASE ${databaseName} OWNER TO ${ownerRole}`);
+    else if (found.rows[0]?.owner !== ownerRole)
+      await client.query(`ALTER DATABASE ${databaseName} OWNER TO ${ownerRole}`);
   });
   await withClient(urlOf(databaseName), async (client) => {
     await client.query(`SET lock_timeout = ${lockTimeoutMs}`);

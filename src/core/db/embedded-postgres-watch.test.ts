@@ -41,7 +41,11 @@ describe('the watch over the embedded PostgreSQL', () => {
     await watch.stop();
     expect(tried()).toBe(3);
     expect(watch.trouble).toBeUndefined();
-    expect(troubles).toEqual([expect.stringMatching(/is being started again/), expect.stringMatching(/1 times/), expect.stringMatching(/2 times/)]);
+    expect(troubles).toEqual([
+      expect.stringMatching(/is being started again/),
+      expect.stringMatching(/1 times/),
+      expect.stringMatching(/2 times/),
+    ]);
   });
 
   it('ends while starts fail, and tries no more', async () => {

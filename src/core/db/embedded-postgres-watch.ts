@@ -13,8 +13,8 @@ export interface WatchTimes {
 const usual: WatchTimes = { lookMs: 500, pauseMs: 250, longestPauseMs: 15_000 };
 
 /**
- * Starts the embedded PostgreSQL again when it is gone: killed, crashed, out of memory. One that is there and does not answer is left alone:
- * it may be busy with its recovery.
+ * Starts the embedded PostgreSQL again when it is gone: killed, crashed, out of memory. One that is there and does not
+ * answer is left alone: it may be busy with its recovery.
  */
 export class EmbeddedPostgresWatch {
   private readonly stopping = new AbortController();
@@ -41,7 +41,9 @@ export class EmbeddedPostgresWatch {
   /** What is wrong, in words for `/health/deep`; undefined while the server is there. */
   get trouble(): string | undefined {
     if (this.failedStarts === null) return undefined;
-    return this.failedStarts === 0 ? 'the embedded PostgreSQL ended and is being started again' : `the embedded PostgreSQL ended and could not be started ${this.failedStarts} times; it is tried on`;
+    return this.failedStarts === 0
+      ? 'the embedded PostgreSQL ended and is being started again'
+      : `the embedded PostgreSQL ended and could not be started ${this.failedStarts} times; it is tried on`;
   }
 
   private async watch(): Promise<void> {
@@ -54,7 +56,11 @@ export class EmbeddedPostgresWatch {
   }
 
   private async restart(): Promise<void> {
-    for (let wait = this.times.pauseMs; !this.stopping.signal.aborted; wait = Math.min(wait * 2, this.times.longestPauseMs)) {
+    for (
+      let wait = this.times.pauseMs;
+      !this.stopping.signal.aborted;
+      wait = Math.min(wait * 2, this.times.longestPauseMs)
+    ) {
       try {
         await this.server.start();
         this.failedStarts = null;
@@ -62,7 +68,10 @@ export class EmbeddedPostgresWatch {
       } catch (error) {
         this.failedStarts = (this.failedStarts ?? 0) + 1;
         // Its children of before may hold the shared memory for another moment.
-        this.log.warn({ err: error, failedStarts: this.failedStarts }, 'the embedded PostgreSQL could not be started; it is tried again');
+        this.log.warn(
+          { err: error, failedStarts: this.failedStarts },
+          'the embedded PostgreSQL could not be started; it is tried again',
+        );
         await this.pause(wait);
       }
     }

@@ -1,7 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, chown, cp, mkdir, open, readFile, readlink, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  cp,
+  mkdir,
+  open,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { Client } from 'pg';
 import type { Logger } from 'pino';
@@ -32,12 +45,16 @@ const findPackage = (name: string): string => {
 
 const startTimeoutMs = 60_000;
 const port = 5432;
-/** The cluster's first role, which PostgreSQL wants to be a superuser. It makes the owner and its database, and nothing else is done as it. */
+/**
+ * The cluster's first role, which PostgreSQL wants to be a superuser. It makes the owner and its database, and nothing
+ * else is done as it.
+ */
 const superuser = 'vcstack';
 
 /**
- * The PostgreSQL server of an installation that was given no database URL: a real server from the npm package, on a Unix socket only, as an
- * unprivileged user. It is no child: it outlives a crash of management and is found again by the next one. `EmbeddedPostgresWatch` starts it again.
+ * The PostgreSQL server of an installation that was given no database URL: a real server from the npm package, on a
+ * Unix socket only, as an unprivileged user. It is no child: it outlives a crash of management and is found again by
+ * the next one. `EmbeddedPostgresWatch` starts it again.
  */
 export class EmbeddedPostgres {
   private readonly data: string;
@@ -53,7 +70,10 @@ export class EmbeddedPostgres {
     this.ownerPasswordFile = join(options.directory, 'owner-password');
   }
 
-  /** Makes the cluster if there is none, starts the server if it is down, and returns the URL of its database: that of the owner, who is no superuser. */
+  /**
+   * Makes the cluster if there is none, starts the server if it is down, and returns the URL of its database: that of
+   * the owner, who is no superuser.
+   */
   async start(): Promise<string> {
     const owner = await this.owner();
     await mkdir(this.options.directory, { recursive: true, mode: 0o755 });
@@ -70,18 +90,28 @@ export class EmbeddedPostgres {
     return this.url(ownerRole, ownerPassword, databaseName);
   }
 
-  /** Fast shutdown: running transactions are rolled back, everything committed is on disk. Does nothing when it is down. */
+  /**
+   * Fast shutdown: running transactions are rolled back, everything committed is on disk. Does nothing when it is down.
+   */
   async stop(): Promise<void> {
     if (!existsSync(join(this.data, 'postmaster.pid'))) return;
     const owner = await this.owner();
-    await this.run(await this.installBinaries(), 'pg_ctl', ['stop', '-D', this.data, '-m', 'fast', '-w', '-t', '60'], owner);
+    await this.run(
+      await this.installBinaries(),
+      'pg_ctl',
+      ['stop', '-D', this.data, '-m', 'fast', '-w', '-t', '60'],
+      owner,
+    );
   }
 
   /** Whether its first process is there, whatever it does at the moment. */
   async runs(): Promise<boolean> {
     const [pid = ''] = (await readFile(join(this.data, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
     // The server works in its data folder: a pid that something else has by now does not.
-    return /^\d+$/.test(pid) && (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === (await realpath(this.data).catch(() => this.data));
+    return (
+      /^\d+$/.test(pid) &&
+      (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === (await realpath(this.data).catch(() => this.data))
+    );
   }
 
   private async owner(): Promise<SystemUser> {
@@ -100,7 +130,10 @@ export class EmbeddedPostgres {
     const staging = `${target}.new`;
     await rm(staging, { recursive: true, force: true });
     await cp(source, staging, { recursive: true, verbatimSymlinks: true });
-    const links = JSON.parse(await readFile(join(source, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
+    const links = JSON.parse(await readFile(join(source, 'pg-symlinks.json'), 'utf8')) as {
+      source: string;
+      target: string;
+    }[];
     for (const link of links) {
       const at = join(staging, relative('native', link.target));
       await rm(at, { force: true });
@@ -119,7 +152,10 @@ export class EmbeddedPostgres {
     return password;
   }
 
-  /** Made beside its place, which it gets when it is whole: whoever dies meanwhile leaves nothing that looks like a cluster. */
+  /**
+   * Made beside its place, which it gets when it is whole: whoever dies meanwhile leaves nothing that looks like a
+   * cluster.
+   */
   private async initialise(native: string, owner: SystemUser, password: string): Promise<void> {
     this.log.info({ directory: this.data }, 'making the embedded PostgreSQL');
     const place = join(this.options.directory, 'new');
@@ -134,7 +170,24 @@ export class EmbeddedPostgres {
     await writeFile(passwordCopy, password, { mode: 0o600 });
     await chown(passwordCopy, owner.uid, owner.gid);
     try {
-      await this.run(native, 'initdb', ['-D', made, '-U', superuser, '-A', 'scram-sha-256', `--pwfile=${passwordCopy}`, '-E', 'UTF8', '--locale=C', '--data-checksums'], owner);
+      await this.run(
+        native,
+        'initdb',
+        [
+          '-D',
+          made,
+          '-U',
+          superuser,
+          '-A',
+          'scram-sha-256',
+          `--pwfile=${passwordCopy}`,
+          '-E',
+          'UTF8',
+          '--locale=C',
+          '--data-checksums',
+        ],
+        owner,
+      );
     } finally {
       await rm(passwordCopy, { force: true });
     }
@@ -155,18 +208,38 @@ export class EmbeddedPostgres {
       log_min_messages: 'warning',
     };
     if (!(await this.runs())) {
-      // What the first process of a server leaves that was killed. While one of these lives no other server starts, nor while the first itself, dead, waits
-      // to be reaped: in a container, for ever.
+      // What the first process of a server leaves that was killed. While one of these lives no other server starts, nor
+      // while the first itself, dead, waits to be reaped: in a container, for ever.
       await endProcessesWorkingIn(this.data);
-      for (const lock of [join(this.data, 'postmaster.pid'), join(this.options.runDirectory, `.s.PGSQL.${port}.lock`)]) await rm(lock, { force: true });
+      for (const lock of [join(this.data, 'postmaster.pid'), join(this.options.runDirectory, `.s.PGSQL.${port}.lock`)])
+        await rm(lock, { force: true });
     }
     const flags = Object.entries(settings).map(([key, value]) => `-c ${key}='${value}'`);
-    await this.run(native, 'pg_ctl', ['start', '-D', this.data, '-l', join(this.data, 'server.log'), '-o', flags.join(' '), '-w', '-t', String(startTimeoutMs / 1000)], owner);
+    await this.run(
+      native,
+      'pg_ctl',
+      [
+        'start',
+        '-D',
+        this.data,
+        '-l',
+        join(this.data, 'server.log'),
+        '-o',
+        flags.join(' '),
+        '-w',
+        '-t',
+        String(startTimeoutMs / 1000),
+      ],
+      owner,
+    );
     this.log.info('the embedded PostgreSQL runs');
   }
 
   private async answers(password: string): Promise<boolean> {
-    const client = new Client({ connectionString: this.url(superuser, password, 'postgres'), connectionTimeoutMillis: 5_000 });
+    const client = new Client({
+      connectionString: this.url(superuser, password, 'postgres'),
+      connectionTimeoutMillis: 5_000,
+    });
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -182,12 +255,18 @@ export class EmbeddedPostgres {
     return `postgres://${role}:${encodeURIComponent(password)}@/${database}?host=${encodeURIComponent(this.options.runDirectory)}&port=${port}`;
   }
 
-  /** The server's user for good: no capability, and no program that gives one back. pg_ctl leaves a daemon behind that keeps inherited descriptors open: its output goes to a file, never to a pipe of ours. */
+  /**
+   * The server's user for good: no capability, and no program that gives one back. pg_ctl leaves a daemon behind that
+   * keeps inherited descriptors open: its output goes to a file, never to a pipe of ours.
+   */
   private async run(native: string, program: string, args: string[], owner: SystemUser): Promise<void> {
     const logFile = join(this.options.directory, 'setup.log');
     const log = await open(logFile, 'a', 0o600);
     const ended = new Promise<void>((done, fail) => {
-      const identity = process.getuid?.() === 0 ? [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups', '--inh-caps=-all', '--bounding-set=-all'] : [];
+      const identity =
+        process.getuid?.() === 0
+          ? [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups', '--inh-caps=-all', '--bounding-set=-all']
+          : [];
       const child = spawn('setpriv', [...identity, '--no-new-privs', '--', join(native, 'bin', program), ...args], {
         stdio: ['ignore', log.fd, log.fd],
         detached: true,
@@ -199,7 +278,12 @@ export class EmbeddedPostgres {
       child.on('exit', (code, signal) => {
         clearTimeout(timer);
         if (code === 0) done();
-        else fail(new Error(`${program} ended with ${signal ?? code ?? '?'}; see ${logFile} and ${join(this.data, 'server.log')}`));
+        else
+          fail(
+            new Error(
+              `${program} ended with ${signal ?? code ?? '?'}; see ${logFile} and ${join(this.data, 'server.log')}`,
+            ),
+          );
       });
     });
     await ended.finally(() => log.close());

@@ -2,17 +2,33 @@ import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import { z } from 'zod';
 import { decodeCursor, encodeCursor } from './cursor';
 
-/** The sort order that it belongs to, the sort column's value of the last row as text, and that row's id, which makes equal values distinct. */
+/**
+ * The sort order that it belongs to, the sort column's value of the last row as text, and that row's id, which makes
+ * equal values distinct.
+ */
 const position = (sort: string, type: 'timestamptz' | 'text') =>
-  z.tuple([z.literal(sort), type === 'timestamptz' ? z.iso.datetime() : z.string().refine((value) => !value.includes('\u0000')), z.uuid()]);
+  z.tuple([
+    z.literal(sort),
+    type === 'timestamptz' ? z.iso.datetime() : z.string().refine((value) => !value.includes('\u0000')),
+    z.uuid(),
+  ]);
 
 /**
- * Keyset pagination on one column and the id: each page costs the same at any depth, and a row that stays is seen exactly once.
- * A cursor of another list or sort order, or one that nobody issued, is 400 `invalid_cursor`. Timestamps travel as microsecond text, for a JS date would cut them to milliseconds and skip rows.
+ * Keyset pagination on one column and the id: each page costs the same at any depth, and a row that stays is seen
+ * exactly once. A cursor of another list or sort order, or one that nobody issued, is 400 `invalid_cursor`. Timestamps
+ * travel as microsecond text, for a JS date would cut them to milliseconds and skip rows.
  */
 export const keysetPage = async <E extends ObjectLiteral>(
   query: SelectQueryBuilder<E>,
-  options: { alias: string; column: string; type: 'timestamptz' | 'text'; descending: boolean; sort: string; limit: number; cursor?: string | undefined },
+  options: {
+    alias: string;
+    column: string;
+    type: 'timestamptz' | 'text';
+    descending: boolean;
+    sort: string;
+    limit: number;
+    cursor?: string | undefined;
+  },
 ): Promise<{ rows: E[]; next: string | null }> => {
   const { alias, column, descending } = options;
   const order = descending ? 'DESC' : 'ASC';
@@ -21,10 +37,16 @@ export const keysetPage = async <E extends ObjectLiteral>(
   const after = decodeCursor(options.cursor, position(options.sort, options.type));
   if (after) {
     const [, value, id] = after;
-    query.andWhere(`(${key}, ${idColumn}) ${descending ? '<' : '>'} (CAST(:cursorValue AS ${options.type}), CAST(:cursorId AS uuid))`, { cursorValue: value, cursorId: id });
+    query.andWhere(
+      `(${key}, ${idColumn}) ${descending ? '<' : '>'} (CAST(:cursorValue AS ${options.type}), CAST(:cursorId AS uuid))`,
+      { cursorValue: value, cursorId: id },
+    );
   }
   // An expression, never the bare column: under an alias that would take the column away from the entity.
-  const keyText = options.type === 'timestamptz' ? `to_char(${key} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')` : `(${key} || '')`;
+  const keyText =
+    options.type === 'timestamptz'
+      ? `to_char(${key} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+      : `(${key} || '')`;
   const { entities, raw } = await query
     .addSelect(keyText, 'keyset_value')
     .orderBy(key, order)
@@ -36,5 +58,11 @@ export const keysetPage = async <E extends ObjectLiteral>(
   const more = entities.length > options.limit;
   const lastEntity = rows[last];
   const lastRaw = raw[last];
-  return { rows, next: more && lastEntity && lastRaw ? encodeCursor([options.sort, lastRaw.keyset_value, (lastEntity as unknown as { id: string }).id]) : null };
+  return {
+    rows,
+    next:
+      more && lastEntity && lastRaw
+        ? encodeCursor([options.sort, lastRaw.keyset_value, (lastEntity as unknown as { id: string }).id])
+        : null,
+  };
 };

@@ -4,7 +4,9 @@ import { PreparingClient } from './preparing-client';
 /** Called per notification; with null when the connection was remade, since anything may have been missed meanwhile. */
 export type NotificationHandler = (payload: string | null) => void;
 
-/** One connection of its own for LISTEN, remade with growing pauses when it breaks. Opened by the first subscription. */
+/**
+ * One connection of its own for LISTEN, remade with growing pauses when it breaks. Opened by the first subscription.
+ */
 export class NotificationListener {
   private readonly handlers = new Map<string, Set<NotificationHandler>>();
   private client: Client | undefined;
@@ -51,7 +53,12 @@ export class NotificationListener {
   }
 
   private async connect(): Promise<Client> {
-    const client = new PreparingClient({ connectionString: this.url, application_name: `${this.applicationName}-listen`, keepAlive: true, connectionTimeoutMillis: 10_000 });
+    const client = new PreparingClient({
+      connectionString: this.url,
+      application_name: `${this.applicationName}-listen`,
+      keepAlive: true,
+      connectionTimeoutMillis: 10_000,
+    });
     client.on('notification', (n) => this.dispatch(n.channel, n.payload ?? ''));
     client.on('error', () => this.lost(client));
     client.on('end', () => this.lost(client));

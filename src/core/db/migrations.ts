@@ -15,14 +15,19 @@ export const loadMigrations = async (dir: string = migrationsDir): Promise<Newab
   const classes: Newable<MigrationInterface>[] = [];
   for (const file of files) {
     const loaded = (await import(join(dir, file))) as Record<string, unknown>;
-    const found = Object.values(loaded).filter((v): v is Newable<MigrationInterface> => typeof v === 'function' && /\d{13}$/.test(v.name));
+    const found = Object.values(loaded).filter(
+      (v): v is Newable<MigrationInterface> => typeof v === 'function' && /\d{13}$/.test(v.name),
+    );
     if (found.length === 0) throw new Error(`migrations/${file} exports no migration class`);
     classes.push(...new Set(found));
   }
   return classes;
 };
 
-/** Applies what is missing, each migration in its own transaction; several processes may ask at once. Returns the names applied. */
+/**
+ * Applies what is missing, each migration in its own transaction; several processes may ask at once. Returns the names
+ * applied.
+ */
 export const runMigrations = async (dataSource: DataSource): Promise<string[]> => {
   const guard = dataSource.createQueryRunner();
   await guard.connect();
@@ -48,11 +53,16 @@ export interface SchemaStanding {
 }
 
 /** Newest by the time in their names. */
-const newestOf = (names: readonly string[]): string => [...names].sort((a, b) => a.slice(-13).localeCompare(b.slice(-13))).at(-1) ?? '';
+const newestOf = (names: readonly string[]): string =>
+  [...names].sort((a, b) => a.slice(-13).localeCompare(b.slice(-13))).at(-1) ?? '';
 
 export const schemaStanding = async (dataSource: DataSource): Promise<SchemaStanding> => {
-  const table = await dataSource.query<{ present: boolean }[]>(`SELECT to_regclass('schema_migration') IS NOT NULL AS present`);
-  const applied = table[0]?.present ? await dataSource.query<{ name: string }[]>('SELECT name FROM schema_migration') : [];
+  const table = await dataSource.query<{ present: boolean }[]>(
+    `SELECT to_regclass('schema_migration') IS NOT NULL AS present`,
+  );
+  const applied = table[0]?.present
+    ? await dataSource.query<{ name: string }[]>('SELECT name FROM schema_migration')
+    : [];
   const there = applied.map((row) => row.name);
   const known = dataSource.migrations.map((m) => m.name ?? m.constructor.name);
   return {

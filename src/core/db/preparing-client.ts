@@ -14,7 +14,8 @@ const texts = new Map<string, { seen: number; name: string }>();
 const nameOf = (text: string): string | undefined => {
   const known = texts.get(text);
   if (!known) {
-    if (texts.size < maxTexts) texts.set(text, { seen: 1, name: `auto_${createHash('sha256').update(text).digest('base64url').slice(0, 24)}` });
+    if (texts.size < maxTexts)
+      texts.set(text, { seen: 1, name: `auto_${createHash('sha256').update(text).digest('base64url').slice(0, 24)}` });
     return undefined;
   }
   known.seen += 1;
@@ -22,25 +23,31 @@ const nameOf = (text: string): string | undefined => {
 };
 
 /** Without parameters only what reads: several statements in one text cannot be prepared. */
-const worthIt = (text: string, values: unknown): boolean => (Array.isArray(values) && values.length > 0 ? true : /^\s*SELECT\b[^;]*$/i.test(text));
+const worthIt = (text: string, values: unknown): boolean =>
+  Array.isArray(values) && values.length > 0 ? true : /^\s*SELECT\b[^;]*$/i.test(text);
 
 /**
- * A connection that prepares the statements it is asked often, by their text. Without that the server parses and plans each
- * of them anew, which costs several times what running it does. A statement is sent without waiting for the answers to those before it.
+ * A connection that prepares the statements it is asked often, by their text. Without that the server parses and plans
+ * each of them anew, which costs several times what running it does. A statement is sent without waiting for the
+ * answers to those before it.
  */
 export class PreparingClient extends Client {
   constructor(config?: string | ClientConfig) {
     super({ ...(typeof config === 'string' ? { connectionString: config } : config), pipeline: true } as ClientConfig);
     const plain = this.query.bind(this) as (...args: unknown[]) => unknown;
     const preparing = (text: unknown, values: unknown, ...more: unknown[]): unknown => {
-      if (typeof text !== 'string' || typeof values === 'function' || !worthIt(text, values)) return plain(text, values, ...more);
+      if (typeof text !== 'string' || typeof values === 'function' || !worthIt(text, values))
+        return plain(text, values, ...more);
       const name = nameOf(text);
       return name === undefined ? plain(text, values, ...more) : plain({ name, text, values: values ?? [] }, ...more);
     };
     this.query = preparing as typeof this.query;
-    const connect = this.connect.bind(this) as unknown as (callback: (error: unknown, ...rest: unknown[]) => void) => void;
+    const connect = this.connect.bind(this) as unknown as (
+      callback: (error: unknown, ...rest: unknown[]) => void,
+    ) => void;
     const noting = (callback?: (error: unknown, ...rest: unknown[]) => void): unknown => {
-      if (!callback) return new Promise((resolve, reject) => noting((error) => (error ? reject(error as Error) : resolve(this))));
+      if (!callback)
+        return new Promise((resolve, reject) => noting((error) => (error ? reject(error as Error) : resolve(this))));
       return connect((error, ...rest) => {
         noteUnconnected(error);
         callback(error, ...rest);

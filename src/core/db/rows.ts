@@ -19,17 +19,25 @@ const quoted = (name: string): string => `"${name}"`;
 const columnsOf = (metadata: EntityMetadata): string => {
   let text = columns.get(metadata);
   if (text === undefined) {
-    text = metadata.columns.map((column) => `${quoted(column.databaseName)} AS ${quoted(column.propertyName)}`).join(', ');
+    text = metadata.columns
+      .map((column) => `${quoted(column.databaseName)} AS ${quoted(column.propertyName)}`)
+      .join(', ');
     columns.set(metadata, text);
   }
   return text;
 };
 
 /**
- * Rows of one table as entities, by equality: what `manager.find` gives, without its query builder, which costs several times the query on
- * paths that run for every step of every workflow. A list of any length makes the same text, so that it stays prepared.
+ * Rows of one table as entities, by equality: what `manager.find` gives, without its query builder, which costs several
+ * times the query on paths that run for every step of every workflow. A list of any length makes the same text, so that
+ * it stays prepared.
  */
-export const findRows = async <E extends ObjectLiteral>(op: Op, entity: Newable<E>, filter: RowFilter<E>, options: RowOptions<E> = {}): Promise<E[]> => {
+export const findRows = async <E extends ObjectLiteral>(
+  op: Op,
+  entity: Newable<E>,
+  filter: RowFilter<E>,
+  options: RowOptions<E> = {},
+): Promise<E[]> => {
   const target: EntityTarget<E> = entity;
   const { connection } = op.manager;
   const metadata = connection.getMetadata(target);
@@ -39,7 +47,11 @@ export const findRows = async <E extends ObjectLiteral>(op: Op, entity: Newable<
     return quoted(column.databaseName);
   };
   const values: unknown[] = [];
-  const conditions = Object.entries(filter).map(([property, value]) => (Array.isArray(value) ? `${databaseName(property)} = ANY($${values.push(value)})` : `${databaseName(property)} = $${values.push(value)}`));
+  const conditions = Object.entries(filter).map(([property, value]) =>
+    Array.isArray(value)
+      ? `${databaseName(property)} = ANY($${values.push(value)})`
+      : `${databaseName(property)} = $${values.push(value)}`,
+  );
   const sql = [
     `SELECT ${columnsOf(metadata)} FROM ${quoted(metadata.tableName)} WHERE ${conditions.join(' AND ')}`,
     options.order === undefined ? '' : `ORDER BY ${databaseName(options.order)}`,
@@ -49,16 +61,25 @@ export const findRows = async <E extends ObjectLiteral>(op: Op, entity: Newable<
   const rows = await op.query<Record<string, unknown>>(sql, values);
   return rows.map((row) => {
     const made = metadata.create() as E;
-    for (const column of metadata.columns) column.setEntityValue(made, connection.driver.prepareHydratedValue(row[column.propertyName], column));
+    for (const column of metadata.columns)
+      column.setEntityValue(made, connection.driver.prepareHydratedValue(row[column.propertyName], column));
     return made;
   });
 };
 
 /** The one row that meets the filter, or null. */
-export const findRow = async <E extends ObjectLiteral>(op: Op, entity: Newable<E>, filter: RowFilter<E>, options: RowOptions<E> = {}): Promise<E | null> =>
-  (await findRows(op, entity, filter, { ...options, limit: 1 }))[0] ?? null;
+export const findRow = async <E extends ObjectLiteral>(
+  op: Op,
+  entity: Newable<E>,
+  filter: RowFilter<E>,
+  options: RowOptions<E> = {},
+): Promise<E | null> => (await findRows(op, entity, filter, { ...options, limit: 1 }))[0] ?? null;
 
-const fieldsOf = <E extends ObjectLiteral>(op: Op, entity: Newable<E>, values: Partial<E>): { table: string; fields: { name: string; value: unknown }[] } => {
+const fieldsOf = <E extends ObjectLiteral>(
+  op: Op,
+  entity: Newable<E>,
+  values: Partial<E>,
+): { table: string; fields: { name: string; value: unknown }[] } => {
   const { connection } = op.manager;
   const metadata = connection.getMetadata(entity);
   const found = (property: string): EntityMetadata['columns'][number] => {
@@ -68,7 +89,10 @@ const fieldsOf = <E extends ObjectLiteral>(op: Op, entity: Newable<E>, values: P
   };
   const fields = Object.entries(values)
     .filter(([, value]) => value !== undefined)
-    .map(([property, value]) => ({ name: quoted(found(property).databaseName), value: connection.driver.preparePersistentValue(value, found(property)) as unknown }));
+    .map(([property, value]) => ({
+      name: quoted(found(property).databaseName),
+      value: connection.driver.preparePersistentValue(value, found(property)) as unknown,
+    }));
   return { table: quoted(metadata.tableName), fields };
 };
 
@@ -77,9 +101,18 @@ const fieldsOf = <E extends ObjectLiteral>(op: Op, entity: Newable<E>, values: P
  * @param unlessTaken properties of a unique index: when another row has these values, nothing is added
  * @returns whether it was added
  */
-export const insertRow = async <E extends ObjectLiteral>(op: Op, entity: Newable<E>, row: Partial<E>, unlessTaken: readonly (keyof E & string)[] = []): Promise<boolean> => {
+export const insertRow = async <E extends ObjectLiteral>(
+  op: Op,
+  entity: Newable<E>,
+  row: Partial<E>,
+  unlessTaken: readonly (keyof E & string)[] = [],
+): Promise<boolean> => {
   const { table, fields } = fieldsOf(op, entity, row);
-  const target = unlessTaken.map((property) => quoted(op.manager.connection.getMetadata(entity).findColumnWithPropertyName(property)?.databaseName ?? property)).join(', ');
+  const target = unlessTaken
+    .map((property) =>
+      quoted(op.manager.connection.getMetadata(entity).findColumnWithPropertyName(property)?.databaseName ?? property),
+    )
+    .join(', ');
   const rows = await op.query(
     `INSERT INTO ${table} (${fields.map(({ name }) => name).join(', ')}) VALUES (${fields.map((_, i) => `$${i + 1}`).join(', ')})${target === '' ? '' : ` ON CONFLICT (${target}) DO NOTHING`} RETURNING true`,
     fields.map(({ value }) => value),
@@ -88,8 +121,16 @@ export const insertRow = async <E extends ObjectLiteral>(op: Op, entity: Newable
 };
 
 /** Changes the row with this id, if there is one. */
-export const updateRow = async <E extends ObjectLiteral & { id: string }>(op: Op, entity: Newable<E>, id: string, changes: Partial<E>): Promise<void> => {
+export const updateRow = async <E extends ObjectLiteral & { id: string }>(
+  op: Op,
+  entity: Newable<E>,
+  id: string,
+  changes: Partial<E>,
+): Promise<void> => {
   const { table, fields } = fieldsOf(op, entity, changes);
   if (fields.length === 0) return;
-  await op.query(`UPDATE ${table} SET ${fields.map(({ name }, i) => `${name} = $${i + 2}`).join(', ')} WHERE id = $1`, [id, ...fields.map(({ value }) => value)]);
+  await op.query(`UPDATE ${table} SET ${fields.map(({ name }, i) => `${name} = $${i + 2}`).join(', ')} WHERE id = $1`, [
+    id,
+    ...fields.map(({ value }) => value),
+  ]);
 };

@@ -1,6 +1,9 @@
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 
-/** SQL expressions of what a list's `q` is compared with. Each must have an index that fits, made by the migration of list search. */
+/**
+ * SQL expressions of what a list's `q` is compared with. Each must have an index that fits, made by the migration of
+ * list search.
+ */
 export interface SearchedColumns {
   /** Of type uuid: found by the beginning. Index: b-tree. */
   ids: readonly string[];
@@ -20,7 +23,10 @@ const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 const shortestId = 4;
 const firstId = '00000000-0000-0000-0000-000000000000';
 
-/** Names with few matches are found by their trigrams, which one or two characters do not have: those are looked for where a word begins. */
+/**
+ * Names with few matches are found by their trigrams, which one or two characters do not have: those are looked for
+ * where a word begins.
+ */
 const short = /^[a-z0-9]{1,2}$/i;
 /** An address that has begun: a whole first part, and its separator. */
 const address = /^(\d{1,3}\.[\d.]*|[0-9a-f]{0,4}:[0-9a-f:.]*)$/;
@@ -29,7 +35,12 @@ const mac = /^[0-9a-f]{2}(:[0-9a-f]{2}){0,4}(:[0-9a-f]{0,2})$/;
 /** The bounds of all ids that begin so; undefined when none can. */
 const idRange = (q: string): [string, string] | undefined => {
   const given = q.toLowerCase();
-  if (given.length < shortestId || given.length > firstId.length || !idPattern.test(given + firstId.slice(given.length))) return undefined;
+  if (
+    given.length < shortestId ||
+    given.length > firstId.length ||
+    !idPattern.test(given + firstId.slice(given.length))
+  )
+    return undefined;
   const rest = firstId.slice(given.length);
   return [given + rest, given + rest.replaceAll('0', 'f')];
 };
@@ -42,10 +53,12 @@ const macRange = (q: string): [string, string] | undefined => {
 };
 
 /** The text and, beyond ASCII, its other cases: a database with locale C knows these only in ASCII. */
-const spellings = (q: string): string[] => (/^[\x20-\x7e]*$/.test(q) ? [q] : [...new Set([q, q.toLowerCase(), q.toUpperCase()])]);
+const spellings = (q: string): string[] =>
+  /^[\x20-\x7e]*$/.test(q) ? [q] : [...new Set([q, q.toLowerCase(), q.toUpperCase()])];
 
 const textCondition = (column: string, q: string, bind: Bind): string => {
-  if (short.test(q)) return ['', '% ', '%-', '%.', '%\\_'].map((before) => `${column} ILIKE ${bind(`${before}${q}%`)}`).join(' OR ');
+  if (short.test(q))
+    return ['', '% ', '%-', '%.', '%\\_'].map((before) => `${column} ILIKE ${bind(`${before}${q}%`)}`).join(' OR ');
   return spellings(q)
     .map((text) => `${column} ILIKE ${bind(`%${text.replace(/[\\%_]/g, '\\$&')}%`)}`)
     .join(' OR ');
@@ -55,24 +68,38 @@ const textCondition = (column: string, q: string, bind: Bind): string => {
 export const looksLikeAddress = (q: string): boolean => address.test(q.toLowerCase()) || mac.test(q.toLowerCase());
 
 /**
- * The condition that a row is what `q` looks for: part of a text, or the beginning of an id, an address or a MAC. With one or two letters or digits
- * a text matches where one of its words begins with them. Every part of it is found by an index, so that the cost does not grow with the table.
+ * The condition that a row is what `q` looks for: part of a text, or the beginning of an id, an address or a MAC. With
+ * one or two letters or digits a text matches where one of its words begins with them. Every part of it is found by an
+ * index, so that the cost does not grow with the table.
  */
 export const searchCondition = (q: string, columns: SearchedColumns, bind: Bind): string => {
   const found: string[] = [];
   const between = (column: string, range: [string, string] | undefined, type: string): void => {
-    if (range) found.push(`${column} BETWEEN CAST(${bind(range[0])} AS ${type}) AND CAST(${bind(range[1])} AS ${type})`);
+    if (range)
+      found.push(`${column} BETWEEN CAST(${bind(range[0])} AS ${type}) AND CAST(${bind(range[1])} AS ${type})`);
   };
   for (const column of columns.texts ?? []) found.push(textCondition(column, q, bind));
   for (const column of columns.ids) between(column, idRange(q), 'uuid');
   for (const column of columns.macs ?? []) between(column, macRange(q), 'macaddr');
   // `~` is greater than every character of an address.
-  if (address.test(q.toLowerCase())) for (const column of columns.addresses ?? []) found.push(`(host(${column}) COLLATE "C" >= ${bind(q.toLowerCase())} AND host(${column}) COLLATE "C" < ${bind(`${q.toLowerCase()}~`)})`);
+  if (address.test(q.toLowerCase()))
+    for (const column of columns.addresses ?? [])
+      found.push(
+        `(host(${column}) COLLATE "C" >= ${bind(q.toLowerCase())} AND host(${column}) COLLATE "C" < ${bind(`${q.toLowerCase()}~`)})`,
+      );
   return found.length === 0 ? 'false' : `(${found.join(' OR ')})`;
 };
 
-/** Narrows a query to what `q` looks for; no `q`, no change. `more` are further ways to match, as conditions with parameters of their own. */
-export const narrowBySearch = <E extends ObjectLiteral>(query: SelectQueryBuilder<E>, q: string | undefined, columns: SearchedColumns, more: readonly string[] = []): void => {
+/**
+ * Narrows a query to what `q` looks for; no `q`, no change. `more` are further ways to match, as conditions with
+ * parameters of their own.
+ */
+export const narrowBySearch = <E extends ObjectLiteral>(
+  query: SelectQueryBuilder<E>,
+  q: string | undefined,
+  columns: SearchedColumns,
+  more: readonly string[] = [],
+): void => {
   if (q === undefined) return;
   const params: Record<string, unknown> = {};
   const condition = searchCondition(q, columns, (value) => {

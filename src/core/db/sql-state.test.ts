@@ -21,7 +21,18 @@ describe('databaseIsAway', () => {
     expect([databaseIsAway(new Error(message)), databaseIsAway(wrapped(new Error(message)))]).toEqual([true, true]);
   });
 
-  it.each(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'ENOENT', 'EAI_AGAIN', 'ENOTFOUND', 'ENETUNREACH', 'EHOSTUNREACH', 'ERR_STREAM_DESTROYED'])('knows %s of a statement', (code) => {
+  it.each([
+    'ECONNRESET',
+    'ECONNREFUSED',
+    'EPIPE',
+    'ETIMEDOUT',
+    'ENOENT',
+    'EAI_AGAIN',
+    'ENOTFOUND',
+    'ENETUNREACH',
+    'EHOSTUNREACH',
+    'ERR_STREAM_DESTROYED',
+  ])('knows %s of a statement', (code) => {
     expect(databaseIsAway(wrapped(coded(code)))).toBe(true);
   });
 

@@ -1,4 +1,6 @@
-const errorOf = (error: unknown): { code?: unknown; message?: unknown; severity?: unknown; constraint?: unknown } | undefined => {
+const errorOf = (
+  error: unknown,
+): { code?: unknown; message?: unknown; severity?: unknown; constraint?: unknown } | undefined => {
   if (typeof error !== 'object' || error === null) return undefined;
   const inner: unknown = 'driverError' in error ? error.driverError : error;
   return typeof inner === 'object' && inner !== null ? inner : undefined;
@@ -7,7 +9,9 @@ const errorOf = (error: unknown): { code?: unknown; message?: unknown; severity?
 /** The SQLSTATE of a database error, from TypeORM's wrapper or from pg itself. */
 export const sqlState = (error: unknown): string | undefined => {
   const inner = errorOf(error);
-  return typeof inner?.code === 'string' && /^[0-9A-Z]{5}$/.test(inner.code) && inner.severity !== undefined ? inner.code : undefined;
+  return typeof inner?.code === 'string' && /^[0-9A-Z]{5}$/.test(inner.code) && inner.severity !== undefined
+    ? inner.code
+    : undefined;
 };
 
 /** The unique constraint or index that a statement ran against; undefined for any other error. */
@@ -28,9 +32,13 @@ export const noteUnconnected = (error: unknown): void => {
 const connectionWords =
   /^(timeout exceeded when trying to connect|timeout expired|Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout|Received unexpected \w+ message from backend|Cannot use a pool after calling end|Driver not Connected|The server does not support SSL|There was an error establishing an SSL connection)/;
 /** What pg says of a statement that is no valid one. */
-const misuseWords = /^(A query must have|Query values must be|Prepared statements must be unique|Passing a function|circular reference|the transaction had failed before its commit|.*not supported in pipeline mode)/;
+const misuseWords =
+  /^(A query must have|Query values must be|Prepared statements must be unique|Passing a function|circular reference|the transaction had failed before its commit|.*not supported in pipeline mode)/;
 
-/** The database cannot be reached, or went away in the middle: what was asked may be asked again, and whether it was done is unknown. */
+/**
+ * The database cannot be reached, or went away in the middle: what was asked may be asked again, and whether it was
+ * done is unknown.
+ */
 export const databaseIsAway = (error: unknown): boolean => {
   if (typeof error === 'object' && error !== null && unconnected.has(error)) return true;
   const state = sqlState(error);
@@ -40,7 +48,9 @@ export const databaseIsAway = (error: unknown): boolean => {
   const inner = errorOf(error);
   const message = typeof inner?.message === 'string' ? inner.message : '';
   if (connectionWords.test(message)) return true;
-  // A statement that failed without the server's word failed by its connection, whatever the driver calls it, unless it was never fit to be sent.
-  if ('driverError' in error) return !(inner instanceof TypeError || inner instanceof RangeError || misuseWords.test(message));
+  // A statement that failed without the server's word failed by its connection, whatever the driver calls it, unless it
+  // was never fit to be sent.
+  if ('driverError' in error)
+    return !(inner instanceof TypeError || inner instanceof RangeError || misuseWords.test(message));
   return inner?.code === 'ECONNREFUSED' && 'syscall' in error && error.syscall === 'connect';
 };

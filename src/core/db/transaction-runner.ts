@@ -4,9 +4,9 @@ import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner
 import type { PreparingClient } from './preparing-client';
 
 /**
- * The connection of one transaction. BEGIN leaves together with the first statement and in the same write, what is gathered together with
- * COMMIT: on a machine that shares its cores with the database, round trips are what a transaction costs. One without a statement takes no
- * connection at all.
+ * The connection of one transaction. BEGIN leaves together with the first statement and in the same write, what is
+ * gathered together with COMMIT: on a machine that shares its cores with the database, round trips are what a
+ * transaction costs. One without a statement takes no connection at all.
  */
 export class TransactionRunner extends PostgresQueryRunner {
   private client: PreparingClient | undefined;
@@ -57,7 +57,8 @@ export class TransactionRunner extends PostgresQueryRunner {
     for (const result of results) if (result.status === 'rejected') throw result.reason;
     if (commit.status === 'rejected') throw commit.reason;
     // The server answers the COMMIT of a transaction that failed before with a rollback, and without an error.
-    if (commit.value.command !== 'COMMIT') throw new Error('the transaction had failed before its commit: it was rolled back');
+    if (commit.value.command !== 'COMMIT')
+      throw new Error('the transaction had failed before its commit: it was rolled back');
   }
 
   /** Undoes what there is. A connection that cannot even do that is closed, and not used again. */

@@ -20,8 +20,8 @@ const listed = (users: readonly InUseBy[], count: number): string => {
 };
 
 /**
- * 409: it cannot be deleted while others need it. `users` names the first ten with their paths, `count` says how many there are, and `task` is one that
- * is at work on one of them.
+ * 409: it cannot be deleted while others need it. `users` names the first ten with their paths, `count` says how many
+ * there are, and `task` is one that is at work on one of them.
  * @param what e.g. `The network "web"`
  * @param users of those that the caller sees, at most ten; `count` includes the others
  */
@@ -32,6 +32,16 @@ export const inUse = (code: string, what: string, users: readonly InUseBy[], cou
     status: 409,
     code,
     detail: `${what} is used by ${listed(shown, count)}. Delete ${count === 1 ? 'that' : 'these'} first${task ? `; the task ${task} is at work there` : ''}.`,
-    extra: { users: shown.map(({ kind, id, name, taskId }) => ({ kind, id, name, href: `/api/v1/${kind}s/${id}`, ...(taskId && { taskId }) })), count, ...(task && { task }) },
+    extra: {
+      users: shown.map(({ kind, id, name, taskId }) => ({
+        kind,
+        id,
+        name,
+        href: `/api/v1/${kind}s/${id}`,
+        ...(taskId && { taskId }),
+      })),
+      count,
+      ...(task && { task }),
+    },
   });
 };

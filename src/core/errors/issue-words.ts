@@ -39,7 +39,14 @@ const kindOf = (value: unknown): string => {
 };
 
 const counted = (count: number | bigint, origin: string): string => {
-  const noun = origin === 'string' ? 'character' : origin === 'array' || origin === 'set' ? 'item' : origin === 'object' || origin === 'record' || origin === 'map' ? 'member' : undefined;
+  const noun =
+    origin === 'string'
+      ? 'character'
+      : origin === 'array' || origin === 'set'
+        ? 'item'
+        : origin === 'object' || origin === 'record' || origin === 'map'
+          ? 'member'
+          : undefined;
   return noun === undefined ? String(count) : `${count} ${noun}${Number(count) === 1 ? '' : 's'}`;
 };
 
@@ -52,26 +59,41 @@ const listed = (values: readonly unknown[]): string => {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
 };
 
-/** What a value must be, in the words that people use for it; undefined leaves it to the schema's own. For zod's `error` parameter. */
+/**
+ * What a value must be, in the words that people use for it; undefined leaves it to the schema's own. For zod's `error`
+ * parameter.
+ */
 export const issueWords = (issue: z.core.$ZodRawIssue): string | undefined => {
   switch (issue.code) {
     case 'invalid_type':
       if (issue.input === undefined) return 'required';
       return `must be ${kinds[issue.expected] ?? issue.expected}, not ${kindOf(issue.input)}`;
     case 'invalid_value': {
-      const meant = typeof issue.input === 'string' ? suggest(issue.input, issue.values.filter((v) => typeof v === 'string')) : undefined;
+      const meant =
+        typeof issue.input === 'string'
+          ? suggest(
+              issue.input,
+              issue.values.filter((v) => typeof v === 'string'),
+            )
+          : undefined;
       if (issue.input === undefined) return `required: ${listed(issue.values)}`;
       return `must be ${issue.values.length > 1 ? 'one of ' : ''}${listed(issue.values)}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
     }
     case 'too_small':
       if (issue.origin === 'string' && Number(issue.minimum) === 1) return 'must not be empty';
-      return issue.inclusive === false ? `must be more than ${issue.minimum}` : `at least ${counted(issue.minimum, issue.origin)}`;
+      return issue.inclusive === false
+        ? `must be more than ${issue.minimum}`
+        : `at least ${counted(issue.minimum, issue.origin)}`;
     case 'too_big':
-      return issue.inclusive === false ? `must be less than ${issue.maximum}` : `at most ${counted(issue.maximum, issue.origin)}`;
+      return issue.inclusive === false
+        ? `must be less than ${issue.maximum}`
+        : `at most ${counted(issue.maximum, issue.origin)}`;
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`;
     case 'invalid_format':
-      return forms[issue.format] === undefined ? 'is not of the form that is expected here' : `must be ${forms[issue.format] ?? ''}`;
+      return forms[issue.format] === undefined
+        ? 'is not of the form that is expected here'
+        : `must be ${forms[issue.format] ?? ''}`;
     case 'invalid_union':
       return 'is none of the forms that are possible here';
     case 'invalid_key':

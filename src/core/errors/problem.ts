@@ -42,7 +42,12 @@ export class Problem extends Error {
 
 /** 404 `not_found`. Also the answer for objects of projects that the caller cannot see. */
 export const notFound = (noun: string, ref: string): Problem =>
-  new Problem({ status: 404, code: 'not_found', detail: `There is no ${noun} "${ref.slice(0, 100)}".`, extra: { noun } });
+  new Problem({
+    status: 404,
+    code: 'not_found',
+    detail: `There is no ${noun} "${ref.slice(0, 100)}".`,
+    extra: { noun },
+  });
 
 /** 409: well formed, but the present state forbids it. */
 export const conflict = (code: string, detail: string, extra?: Record<string, unknown>): Problem =>
@@ -54,7 +59,12 @@ export const unprocessable = (path: string, code: string, message: string): Prob
 
 /** 403 `forbidden`: the caller sees the object but lacks the permission. */
 export const forbidden = (permission: string): Problem =>
-  new Problem({ status: 403, code: 'forbidden', detail: `This needs the permission ${permission}.`, extra: { permission } });
+  new Problem({
+    status: 403,
+    code: 'forbidden',
+    detail: `This needs the permission ${permission}.`,
+    extra: { permission },
+  });
 
 /** 409 `name_taken`: names are unique among their kind (in a project, for what projects own). */
 export const nameTaken = (noun: string, name: string): Problem =>
@@ -67,12 +77,25 @@ export const nameTaken = (noun: string, name: string): Problem =>
 
 /** The same for a name that was lost to another one at the same moment, so that only the database knows. */
 export const nameIsTaken = (): Problem =>
-  new Problem({ status: 409, code: 'name_taken', detail: 'The name was taken a moment ago. Choose another one.', errors: [{ path: 'body.name', code: 'name_taken', message: 'taken' }] });
+  new Problem({
+    status: 409,
+    code: 'name_taken',
+    detail: 'The name was taken a moment ago. Choose another one.',
+    errors: [{ path: 'body.name', code: 'name_taken', message: 'taken' }],
+  });
 
 /** 409 `ambiguous_name`: a name that means several objects in the projects that the caller sees. */
 export const ambiguousName = (noun: string, name: string): Problem =>
-  conflict('ambiguous_name', `Several projects have ${withArticle(noun)} named "${name}". Name the project with ?project=, or use the id.`);
+  conflict(
+    'ambiguous_name',
+    `Several projects have ${withArticle(noun)} named "${name}". Name the project with ?project=, or use the id.`,
+  );
 
 /** 503 `database_unavailable`: it went away, or cannot be reached. */
 export const databaseUnavailable = (): Problem =>
-  new Problem({ status: 503, code: 'database_unavailable', detail: 'The database cannot be reached at the moment. Try again.', extra: { retryAfterSeconds: 2 } });
+  new Problem({
+    status: 503,
+    code: 'database_unavailable',
+    detail: 'The database cannot be reached at the moment. Try again.',
+    extra: { retryAfterSeconds: 2 },
+  });

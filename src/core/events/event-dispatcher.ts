@@ -23,11 +23,12 @@ const gatherMs = 50;
 const behindMs = 5_000;
 
 /**
- * Reads the outbox and hands every event once, in the order of its sequence number, to this process's subscribers. Each management
- * process dispatches to its own clients.
+ * Reads the outbox and hands every event once, in the order of its sequence number, to this process's subscribers. Each
+ * management process dispatches to its own clients.
  *
- * A transaction that commits late may hold a lower number than one that committed early. So a number is passed only when every transaction
- * that could hold a lower one has ended: those have ids below one that is drawn after the number was seen, and have ended once xmin got there.
+ * A transaction that commits late may hold a lower number than one that committed early. So a number is passed only
+ * when every transaction that could hold a lower one has ended: those have ids below one that is drawn after the number
+ * was seen, and have ended once xmin got there.
  */
 @injectable()
 export class EventDispatcher extends Service {
@@ -58,8 +59,9 @@ export class EventDispatcher extends Service {
   }
 
   /**
-   * Waits until this process has handed out number `seq`, which a client may have from another process; while `wanted`. False when it has not
-   * within five seconds, or nobody ever gave that number out: it is of another history, from before a backup was restored, say.
+   * Waits until this process has handed out number `seq`, which a client may have from another process; while `wanted`.
+   * False when it has not within five seconds, or nobody ever gave that number out: it is of another history, from
+   * before a backup was restored, say.
    */
   async reach(seq: number, wanted: () => boolean): Promise<boolean> {
     if (seq <= this.delivered) return true;
@@ -144,7 +146,10 @@ export class EventDispatcher extends Service {
       this.again ||= head.seq > settled;
     }
     if (this.waiting && Date.now() - this.waiting.since > 10_000) {
-      this.log.warn({ xmin: String(head.xmin), seconds: Math.round((Date.now() - this.waiting.since) / 1000) }, 'an old transaction holds up live events');
+      this.log.warn(
+        { xmin: String(head.xmin), seconds: Math.round((Date.now() - this.waiting.since) / 1000) },
+        'an old transaction holds up live events',
+      );
       this.waiting.since = Date.now();
     }
     if (settled === undefined) return false;

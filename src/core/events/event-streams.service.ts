@@ -37,7 +37,10 @@ export class EventStreams {
         kind: 'events',
         credential: credentialOf(principal),
         subject: filter.project === undefined ? undefined : { kind: 'project', id: filter.project },
-        allows: (now) => filter.project === undefined || now.systemRoles.includes('admin') || now.memberships.some((m) => m.projectId === filter.project),
+        allows: (now) =>
+          filter.project === undefined ||
+          now.systemRoles.includes('admin') ||
+          now.memberships.some((m) => m.projectId === filter.project),
       },
       {
         end: (code) => (to.stream ? to.stream.end(code) : res.destroy()),
@@ -54,7 +57,9 @@ export class EventStreams {
     const from = known ? (since ?? position) : position;
     const opened = new SseStream(res, new Set(roomsOfPrincipal(channel.principal)), filter, from);
     to.stream = opened;
-    opened.onClose(this.dispatcher.subscribe({ events: (batch) => opened.push(batch), ended: () => opened.end('server_stops') }));
+    opened.onClose(
+      this.dispatcher.subscribe({ events: (batch) => opened.push(batch), ended: () => opened.end('server_stops') }),
+    );
     if (!known) opened.control('reset', { reason: 'there is no such event' });
     try {
       await this.catchUp(opened, from, position);

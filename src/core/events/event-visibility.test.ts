@@ -2,10 +2,28 @@ import type { Principal } from '../auth/principal';
 import { roomsOfEvent, roomsOfPrincipal } from './event-visibility';
 
 const project = '00000000-0000-4000-8000-00000000000a';
-const who = (over: Partial<Principal>): Principal => ({ kind: 'user', id: 'u', name: 'u', systemRoles: [], memberships: [{ projectId: project, role: 'member' }], sessionId: 's', via: 'api-token', tokenScopes: null, ...over });
-const sees = (principal: Principal, kind: string, over: { projectId?: string | null; everyone?: boolean } = {}): boolean => {
+const who = (over: Partial<Principal>): Principal => ({
+  kind: 'user',
+  id: 'u',
+  name: 'u',
+  systemRoles: [],
+  memberships: [{ projectId: project, role: 'member' }],
+  sessionId: 's',
+  via: 'api-token',
+  tokenScopes: null,
+  ...over,
+});
+const sees = (
+  principal: Principal,
+  kind: string,
+  over: { projectId?: string | null; everyone?: boolean } = {},
+): boolean => {
   const rooms = new Set(roomsOfPrincipal(principal));
-  return roomsOfEvent({ projectId: over.projectId === undefined ? project : over.projectId, everyone: over.everyone ?? false, subject: { kind, id: 'x' } }).some((room) => rooms.has(room));
+  return roomsOfEvent({
+    projectId: over.projectId === undefined ? project : over.projectId,
+    everyone: over.everyone ?? false,
+    subject: { kind, id: 'x' },
+  }).some((room) => rooms.has(room));
 };
 
 describe('events are seen by who may read their subject', () => {
@@ -21,14 +39,20 @@ describe('events are seen by who may read their subject', () => {
     ['nothing', [], false, false, false],
   ])('API token with %s', (_, tokenScopes, instance, volume, publicImage) => {
     const token = who({ tokenScopes });
-    expect([sees(token, 'instance'), sees(token, 'volume'), sees(token, 'image', { projectId: 'another', everyone: true })]).toEqual([instance, volume, publicImage]);
+    expect([
+      sees(token, 'instance'),
+      sees(token, 'volume'),
+      sees(token, 'image', { projectId: 'another', everyone: true }),
+    ]).toEqual([instance, volume, publicImage]);
     expect(sees(token, 'instance', { projectId: 'another' })).toBe(false);
   });
 
   it('shows system objects to admins only, within a token of theirs', () => {
     expect(sees(who({}), 'host', { projectId: null })).toBe(false);
     expect(sees(who({ systemRoles: ['admin'] }), 'host', { projectId: null })).toBe(true);
-    expect(sees(who({ systemRoles: ['admin'], tokenScopes: ['instance:read'] }), 'host', { projectId: null })).toBe(false);
+    expect(sees(who({ systemRoles: ['admin'], tokenScopes: ['instance:read'] }), 'host', { projectId: null })).toBe(
+      false,
+    );
     expect(sees(who({ systemRoles: ['admin'], tokenScopes: ['host:read'] }), 'host', { projectId: null })).toBe(true);
   });
 

@@ -8,10 +8,14 @@ const reading = (noun: string): Permission => `${noun}:read`;
 const common = (noun: string): boolean => roleAllows('viewer', reading(noun));
 
 /**
- * Rooms that an event goes to: whoever is in one of them may read its subject by REST. `project:<id>` is for the nouns that every member may read,
- * `project:<id>:<noun>` for the others and for API tokens with a list of their own.
+ * Rooms that an event goes to: whoever is in one of them may read its subject by REST. `project:<id>` is for the nouns
+ * that every member may read, `project:<id>:<noun>` for the others and for API tokens with a list of their own.
  */
-export const roomsOfEvent = ({ projectId, everyone, subject: { kind } }: Pick<LiveEvent, 'projectId' | 'everyone' | 'subject'>): string[] => [
+export const roomsOfEvent = ({
+  projectId,
+  everyone,
+  subject: { kind },
+}: Pick<LiveEvent, 'projectId' | 'everyone' | 'subject'>): string[] => [
   'admins',
   `admins:${kind}`,
   ...(projectId === null ? [] : [...(common(kind) ? [`project:${projectId}`] : []), `project:${projectId}:${kind}`]),
@@ -25,18 +29,34 @@ const further = ({ role }: Membership): string[] => {
 };
 
 /** True when an API token's own list, or its lack of one, leaves reading alone. */
-const readsAll = ({ tokenScopes }: Principal): boolean => tokenScopes === null || tokenScopes.some((scope) => /^\*(:(\*|read))?$/.test(scope));
+const readsAll = ({ tokenScopes }: Principal): boolean =>
+  tokenScopes === null || tokenScopes.some((scope) => /^\*(:(\*|read))?$/.test(scope));
 
-/** Rooms that a caller is in: its projects, or all for admins, and that of everyone. An API token with a list of its own is in the rooms of the nouns that it may read. */
+/**
+ * Rooms that a caller is in: its projects, or all for admins, and that of everyone. An API token with a list of its own
+ * is in the rooms of the nouns that it may read.
+ */
 export const roomsOfPrincipal = (principal: Principal): string[] => {
   if (readsAll(principal)) {
     if (principal.systemRoles.includes('admin')) return ['admins'];
-    return ['everyone', ...principal.memberships.flatMap((m) => [`project:${m.projectId}`, ...further(m).map((noun) => `project:${m.projectId}:${noun}`)])];
+    return [
+      'everyone',
+      ...principal.memberships.flatMap((m) => [
+        `project:${m.projectId}`,
+        ...further(m).map((noun) => `project:${m.projectId}:${noun}`),
+      ]),
+    ];
   }
-  const nouns = new Set((principal.tokenScopes ?? []).map((scope) => scope.split(':')[0] ?? '').filter((noun) => /^[a-z][a-z-]*$/.test(noun)));
+  const nouns = new Set(
+    (principal.tokenScopes ?? [])
+      .map((scope) => scope.split(':')[0] ?? '')
+      .filter((noun) => /^[a-z][a-z-]*$/.test(noun)),
+  );
   return [...nouns].flatMap((noun) => {
     if (!tokenAllows(principal, reading(noun))) return [];
     const projects = allowedProjects(principal, reading(noun));
-    return projects === 'all' ? [`admins:${noun}`] : ['everyone', ...projects.map((id) => `project:${id}`)].map((room) => `${room}:${noun}`);
+    return projects === 'all'
+      ? [`admins:${noun}`]
+      : ['everyone', ...projects.map((id) => `project:${id}`)].map((room) => `${room}:${noun}`);
   });
 };

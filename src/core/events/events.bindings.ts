@@ -7,8 +7,12 @@ import { Outbox } from './outbox';
 import { OutboxRepository } from './outbox.repository';
 import { PostgresOutbox } from './postgres-outbox';
 
-/** Live events of the management role. Services to start after the HTTP server is mounted: EventDispatcher, LiveGateway. Controller: EventsController. */
+/**
+ * Live events of the management role. Services to start after the HTTP server is mounted: EventDispatcher, LiveGateway.
+ * Controller: EventsController.
+ */
 export const bindEvents = ({ bind }: ContainerModuleLoadOptions): void => {
   bind(Outbox).to(PostgresOutbox).inSingletonScope();
-  for (const service of [OutboxRepository, EventDispatcher, EventStreams, EventsController, LiveGateway]) bind<object>(service).toSelf().inSingletonScope();
+  for (const service of [OutboxRepository, EventDispatcher, EventStreams, EventsController, LiveGateway])
+    bind<object>(service).toSelf().inSingletonScope();
 };

@@ -7,7 +7,9 @@ import { Controller, route, type Route } from '../http/route';
 import { EventStreams } from './event-streams.service';
 
 const query = z.strictObject({
-  since: queryInteger(0, Number.MAX_SAFE_INTEGER).optional().meta({ description: 'Resume after this sequence number. The header Last-Event-ID does the same and wins.' }),
+  since: queryInteger(0, Number.MAX_SAFE_INTEGER)
+    .optional()
+    .meta({ description: 'Resume after this sequence number. The header Last-Event-ID does the same and wins.' }),
   project: ref.optional().meta({ description: 'Only events of this project (id or name).' }),
   type: z
     .string()
@@ -56,8 +58,16 @@ export class EventsController extends Controller {
         async (req) => {
           const header = req.raw.headers['last-event-id'];
           const since = header === undefined ? req.query.since : this.sequence(header);
-          const project = req.query.project === undefined ? undefined : (await this.authenticator.resolveProject(req.principal, req.query.project)).id;
-          await this.streams.serve({ principal: req.principal, filter: { project, types: req.query.type?.split(',') ?? [] }, since, res: req.res });
+          const project =
+            req.query.project === undefined
+              ? undefined
+              : (await this.authenticator.resolveProject(req.principal, req.query.project)).id;
+          await this.streams.serve({
+            principal: req.principal,
+            filter: { project, types: req.query.type?.split(',') ?? [] },
+            since,
+            res: req.res,
+          });
         },
       ),
     ];

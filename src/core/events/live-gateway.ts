@@ -43,8 +43,9 @@ const replayBatch = 200;
 const replayDrainMs = 30_000;
 
 /**
- * Live events for browsers over socket.io. A client that names the last event it has seen (`auth.since`) gets what came after it first, at
- * whichever process. Each process emits what its own dispatcher reads to its own clients only, so nothing comes twice.
+ * Live events for browsers over socket.io. A client that names the last event it has seen (`auth.since`) gets what came
+ * after it first, at whichever process. Each process emits what its own dispatcher reads to its own clients only, so
+ * nothing comes twice.
  */
 @injectable()
 export class LiveGateway extends Service {
@@ -157,7 +158,8 @@ export class LiveGateway extends Service {
     while (socket.connected && at < this.dispatcher.position) {
       const upTo = this.dispatcher.position;
       const batch = await this.outbox.between(at, upTo, replayBatch);
-      for (const event of batch) if (roomsOfEvent(event).some((room) => socket.data.rooms.includes(room))) socket.emit('event', event);
+      for (const event of batch)
+        if (roomsOfEvent(event).some((room) => socket.data.rooms.includes(room))) socket.emit('event', event);
       at = batch.length === replayBatch ? (batch.at(-1)?.seq ?? upTo) : upTo;
       await this.drained(socket);
     }

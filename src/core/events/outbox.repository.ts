@@ -38,8 +38,9 @@ export class OutboxRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Adds an event and wakes the readers after the commit. The transaction takes its id before it draws the sequence number: whoever drew a
-   * lower number has a lower id than any that is given out once this row is seen. The dispatcher's order stands on that.
+   * Adds an event and wakes the readers after the commit. The transaction takes its id before it draws the sequence
+   * number: whoever drew a lower number has a lower id than any that is given out once this row is seen. The
+   * dispatcher's order stands on that.
    */
   async add(op: Op, event: LiveEvent): Promise<void> {
     const { type, projectId, everyone = false, subject, data } = event;
@@ -55,7 +56,10 @@ export class OutboxRepository {
     return { seq: Number(row.seq), xmin: BigInt(row.xmin) };
   }
 
-  /** A new transaction id: higher than that of every transaction which has written anything up to now. A snapshot's xmax is not, for it only counts those that ended. */
+  /**
+   * A new transaction id: higher than that of every transaction which has written anything up to now. A snapshot's xmax
+   * is not, for it only counts those that ended.
+   */
   async horizon(): Promise<bigint> {
     const [row] = await this.database.query<{ xid: string }>('SELECT pg_current_xact_id()::text AS xid');
     if (!row) throw new Error('the database gave no transaction id');
@@ -69,7 +73,15 @@ export class OutboxRepository {
        FROM outbox WHERE seq > $1 AND seq <= $2 ORDER BY outbox.seq LIMIT $3`,
       [after, upTo, limit],
     );
-    return rows.map((row) => ({ seq: Number(row.seq), type: row.type, projectId: row.project_id, ...(row.everyone && { everyone: true }), subject: row.subject, data: row.data, at: row.at }));
+    return rows.map((row) => ({
+      seq: Number(row.seq),
+      type: row.type,
+      projectId: row.project_id,
+      ...(row.everyone && { everyone: true }),
+      subject: row.subject,
+      data: row.data,
+      at: row.at,
+    }));
   }
 
   /** The lowest sequence number still kept; null when the table is empty. */
@@ -80,7 +92,9 @@ export class OutboxRepository {
 
   /** The highest sequence number that was ever given out, whether it became an event or not; 0 for none. */
   async lastDrawn(): Promise<number> {
-    const [row] = await this.database.query<{ last: string }>('SELECT CASE WHEN is_called THEN last_value ELSE 0 END::text AS last FROM outbox_seq_seq');
+    const [row] = await this.database.query<{ last: string }>(
+      'SELECT CASE WHEN is_called THEN last_value ELSE 0 END::text AS last FROM outbox_seq_seq',
+    );
     return Number(row?.last ?? 0);
   }
 

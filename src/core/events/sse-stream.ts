@@ -25,7 +25,11 @@ export class SseStream {
     private readonly filter: EventFilter,
     private lastSeq: number,
   ) {
-    res.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
+    res.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    });
     res.flushHeaders();
     res.once('close', () => this.closed.forEach((fn) => fn()));
     res.on('error', () => res.destroy());
@@ -82,7 +86,10 @@ export class SseStream {
     setTimeout(() => this.res.destroy(), 1_000).unref();
   }
 
-  /** A reader is given up when it left earlier batches unread: one large batch alone says nothing about how fast it reads. */
+  /**
+   * A reader is given up when it left earlier batches unread: one large batch alone says nothing about how fast it
+   * reads.
+   */
   private send(batch: readonly LiveEventRecord[], limit = maxUnread): void {
     if (this.res.writableLength > limit) this.res.destroy();
     for (const event of batch) {
@@ -96,7 +103,8 @@ export class SseStream {
   private wanted(event: LiveEventRecord): boolean {
     if (this.filter.project !== undefined && event.projectId !== this.filter.project) return false;
     const { types } = this.filter;
-    if (types.length > 0 && !types.includes(event.type) && !types.includes(event.type.split('.')[0] ?? '')) return false;
+    if (types.length > 0 && !types.includes(event.type) && !types.includes(event.type.split('.')[0] ?? ''))
+      return false;
     return roomsOfEvent(event).some((room) => this.rooms.has(room));
   }
 

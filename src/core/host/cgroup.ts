@@ -39,7 +39,11 @@ const message = (error: unknown): string => (error instanceof Error ? error.mess
  * Moves a VMM into its own cgroup v2 with limits on memory, CPU time and threads. A host that cannot enforce them
  * (no cgroup v2, or its controllers are bound to v1) is not an error: the answer says why, and the caller reports it.
  */
-export const placeInCgroup = async (instanceId: string, pid: number, limits: CgroupLimits): Promise<CgroupPlacement> => {
+export const placeInCgroup = async (
+  instanceId: string,
+  pid: number,
+  limits: CgroupLimits,
+): Promise<CgroupPlacement> => {
   const root = await unifiedRoot();
   if (!root) return { enforced: false, reason: 'cgroup v2 is not mounted' };
   const present = (await readFile(join(root, 'cgroup.controllers'), 'utf8').catch(() => '')).trim().split(/\s+/);
@@ -64,7 +68,10 @@ export const placeInCgroup = async (instanceId: string, pid: number, limits: Cgr
   }
 };
 
-/** Removes the instance's cgroup once its processes are gone. Nothing to remove is success; a busy group is retried for a second, then an error. */
+/**
+ * Removes the instance's cgroup once its processes are gone. Nothing to remove is success; a busy group is retried for
+ * a second, then an error.
+ */
 export const removeCgroup = async (instanceId: string): Promise<void> => {
   const root = await unifiedRoot();
   if (!root) return;

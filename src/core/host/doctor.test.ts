@@ -16,7 +16,8 @@ describe('doctor', () => {
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
   it('finds nothing wrong with a host that has all', async () => {
-    for (const program of ['qemu-system-x86_64', 'qemu-img', 'ip', 'nft', 'dnsmasq', 'bwrap', 'setpriv', 'genisoimage']) put(`bin/${program}`);
+    for (const program of ['qemu-system-x86_64', 'qemu-img', 'ip', 'nft', 'dnsmasq', 'bwrap', 'setpriv', 'genisoimage'])
+      put(`bin/${program}`);
     put('dev/kvm');
     chmodSync(join(root, 'dev/kvm'), 0o660);
     put('dev/net/tun');
@@ -40,7 +41,18 @@ describe('doctor', () => {
     put('proc/sys/net/ipv4/ip_forward', '0');
     const checks = await examine({ root, path: join(root, 'bin'), uid: 1000 });
     const bad = new Map(checks.filter((c) => !c.ok).map((c) => [c.name, c]));
-    expect([...bad.keys()]).toEqual(expect.arrayContaining(['root', 'qemu-system-x86_64', 'qemu-img', 'kvm', 'tun', 'cgroup2', 'br_netfilter', 'ip_forward']));
+    expect([...bad.keys()]).toEqual(
+      expect.arrayContaining([
+        'root',
+        'qemu-system-x86_64',
+        'qemu-img',
+        'kvm',
+        'tun',
+        'cgroup2',
+        'br_netfilter',
+        'ip_forward',
+      ]),
+    );
     expect(bad.get('qemu-img')?.fix).toBe('apt-get install -y qemu-utils');
     expect(bad.get('cgroup2')?.message).toContain('memory, pids');
     expect([...bad.values()].every((c) => c.fix !== '' && c.message !== '')).toBe(true);

@@ -28,7 +28,10 @@ export class ExecError extends Error {
     readonly stdout: string,
     cause: unknown,
   ) {
-    super(`${program} ${args.join(' ')}: ${signal ? `ended by ${signal}` : `exit ${exitCode ?? '?'}`}: ${(stderr || stdout).trim().slice(0, 2000)}`, { cause });
+    super(
+      `${program} ${args.join(' ')}: ${signal ? `ended by ${signal}` : `exit ${exitCode ?? '?'}`}: ${(stderr || stdout).trim().slice(0, 2000)}`,
+      { cause },
+    );
     this.name = 'ExecError';
   }
 }
@@ -49,7 +52,17 @@ export const exec = (program: string, args: readonly string[], options: ExecOpti
     const child = execFile(program, [...args], opts, (error, stdout, stderr) => {
       if (!error) return resolve({ stdout: String(stdout), stderr: String(stderr) });
       const code = (error as NodeJS.ErrnoException).code;
-      reject(new ExecError(program, args, typeof code === 'number' ? code : null, error.signal ?? null, String(stderr) || (typeof code === 'string' ? code : ''), String(stdout), error));
+      reject(
+        new ExecError(
+          program,
+          args,
+          typeof code === 'number' ? code : null,
+          error.signal ?? null,
+          String(stderr) || (typeof code === 'string' ? code : ''),
+          String(stdout),
+          error,
+        ),
+      );
     });
     if (options.input !== undefined && child.stdin) {
       child.stdin.on('error', () => undefined);

@@ -12,8 +12,12 @@ const isProgram = (path: string): boolean => {
   }
 };
 
-/** Absolute path of a program on the PATH, or of the given absolute path; null when it is not there or not executable. */
+/**
+ * Absolute path of a program on the PATH, or of the given absolute path; null when it is not there or not executable.
+ */
 export const findProgram = (name: string): string | null => {
-  const candidates = isAbsolute(name) ? [name] : (process.env['PATH'] ?? '').split(delimiter).map((dir) => join(dir, name));
+  const candidates = isAbsolute(name)
+    ? [name]
+    : (process.env['PATH'] ?? '').split(delimiter).map((dir) => join(dir, name));
   return candidates.find(isProgram) ?? null;
 };

@@ -8,7 +8,10 @@ export interface ProcessIdentity {
   startTime: string;
 }
 
-/** Start time of a live process in clock ticks since boot; null when there is none or it is a zombie that nobody has reaped yet. */
+/**
+ * Start time of a live process in clock ticks since boot; null when there is none or it is a zombie that nobody has
+ * reaped yet.
+ */
 export const processStartTime = (pid: number): string | null => {
   let stat: string;
   try {

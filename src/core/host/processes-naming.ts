@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { processStartTime, signalProcess, waitGone, type ProcessIdentity } from './process-identity';
 
 /**
- * Processes that name something inside this folder in their arguments, as only those do that were started for it: what nobody has on record because its
- * starter died between the start and the record.
+ * Processes that name something inside this folder in their arguments, as only those do that were started for it: what
+ * nobody has on record because its starter died between the start and the record.
  */
 export const processesNaming = async (directory: string): Promise<ProcessIdentity[]> => {
   const found: ProcessIdentity[] = [];

@@ -1,7 +1,10 @@
 import { readdir, readlink, realpath } from 'node:fs/promises';
 import { processStartTime, signalProcess, waitGone, type ProcessIdentity } from './process-identity';
 
-/** Ends all processes whose working directory this is, and waits until they are gone. Throws when one does not end within 10 s. */
+/**
+ * Ends all processes whose working directory this is, and waits until they are gone. Throws when one does not end
+ * within 10 s.
+ */
 export const endProcessesWorkingIn = async (directory: string): Promise<void> => {
   const real = await realpath(directory);
   const found: ProcessIdentity[] = [];

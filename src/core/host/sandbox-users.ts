@@ -4,7 +4,10 @@ export interface UserRange {
   users: number;
 }
 
-/** How the range of user ids that need no account is shared out. The first sixteen are for children of the product itself, the others for instances. */
+/**
+ * How the range of user ids that need no account is shared out. The first sixteen are for children of the product
+ * itself, the others for instances.
+ */
 export interface SandboxUsers {
   /** Reads and converts images. */
   imageTools: number;

@@ -37,18 +37,25 @@ export interface ScriptJob<R, T> {
 const stderrBytes = 4_000;
 
 /**
- * Runs one job in a Node process of its own, with limits, in a sandbox and without rights. Rejects with what `heard` throws, the signal's reason,
- * `ChildDied`, or `SandboxMissing` where none can be made. Whatever it comes to, the child is gone then.
+ * Runs one job in a Node process of its own, with limits, in a sandbox and without rights. Rejects with what `heard`
+ * throws, the signal's reason, `ChildDied`, or `SandboxMissing` where none can be made. Whatever it comes to, the child
+ * is gone then.
  */
 export const runScript = async <R, T>(options: ScriptJob<R, T>): Promise<T> => {
   const { script, limits, sandbox, job, files, env = {}, reports, heard, signal } = options;
   const [program, args] = await limitedScript(script, limits, sandbox);
   signal.throwIfAborted();
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...files], cwd: '/', env: { PATH: process.env['PATH'], LC_ALL: 'C', ...env } });
+  const child = spawn(program, args, {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...files],
+    cwd: '/',
+    env: { PATH: process.env['PATH'], LC_ALL: 'C', ...env },
+  });
   let words = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (words = (words + text).slice(-stderrBytes)));
   // Its last words may arrive after its end.
-  const closed = new Promise<[number | null, string | null]>((done) => child.once('close', (code, by) => done([code, by])));
+  const closed = new Promise<[number | null, string | null]>((done) =>
+    child.once('close', (code, by) => done([code, by])),
+  );
   const silent = new Promise<void>((done) => child.once('disconnect', done));
   return new Promise<T>((resolve, reject) => {
     let settled = false;
@@ -78,7 +85,15 @@ export const runScript = async <R, T>(options: ScriptJob<R, T>): Promise<T> => {
       signal.removeEventListener('abort', stop);
       reject(error);
     });
-    void Promise.all([closed, silent]).then(([[code, by]]) => hearing.then(() => settle(() => reject(sandboxFailed(words) ? new SandboxMissing(words.trim().slice(0, 500)) : new ChildDied(code, by, words)))));
+    void Promise.all([closed, silent]).then(([[code, by]]) =>
+      hearing.then(() =>
+        settle(() =>
+          reject(
+            sandboxFailed(words) ? new SandboxMissing(words.trim().slice(0, 500)) : new ChildDied(code, by, words),
+          ),
+        ),
+      ),
+    );
     child.send(job, () => undefined);
   });
 };

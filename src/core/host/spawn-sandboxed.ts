@@ -28,8 +28,9 @@ export interface SpawnSandboxedOptions {
   /** A file that the program writes to by descriptor `eventFd`, truncated. */
   eventFile?: string;
   /**
-   * Done while the sandbox is being made, with the process that will be the program: the program begins when this has ended, and when it throws, never. What
-   * the program is given in its place (`writable`, `readOnly`) must be there before.
+   * Done while the sandbox is being made, with the process that will be the program: the program begins when this has
+   * ended, and when it throws, never. What the program is given in its place (`writable`, `readOnly`) must be there
+   * before.
    */
   before?: (process: ProcessIdentity) => Promise<void>;
 }
@@ -45,11 +46,16 @@ export const eventFd = 5;
 const infoSchema = z.object({ 'child-pid': z.number().int().positive() });
 
 /**
- * Starts a program in a sandbox and a session of its own, so that it outlives us, inside a network namespace if one is given. Each program of the chain
- * (ip, bubblewrap, setpriv) replaces itself by the next; the only fork is bubblewrap's, whose parent ends at `release`.
- * Throws `SandboxMissing`, also with what the chain printed when it failed.
+ * Starts a program in a sandbox and a session of its own, so that it outlives us, inside a network namespace if one is
+ * given. Each program of the chain (ip, bubblewrap, setpriv) replaces itself by the next; the only fork is
+ * bubblewrap's, whose parent ends at `release`. Throws `SandboxMissing`, also with what the chain printed when it
+ * failed.
  */
-export const spawnSandboxed = async (program: string, args: readonly string[], options: SpawnSandboxedOptions): Promise<SandboxedProcess> => {
+export const spawnSandboxed = async (
+  program: string,
+  args: readonly string[],
+  options: SpawnSandboxedOptions,
+): Promise<SandboxedProcess> => {
   const { before } = options;
   const opened: FileHandle[] = [];
   const fresh = async (path: string): Promise<number> => {
@@ -59,14 +65,31 @@ export const spawnSandboxed = async (program: string, args: readonly string[], o
   };
   try {
     const [inside, log, events] = await together(
-      sandboxed(program, args, { ...options.sandbox, network: 'inherit', bound: false, infoFd, ...(before && { blockFd }) }),
+      sandboxed(program, args, {
+        ...options.sandbox,
+        network: 'inherit',
+        bound: false,
+        infoFd,
+        ...(before && { blockFd }),
+      }),
       fresh(options.logFile),
       options.eventFile === undefined ? null : fresh(options.eventFile),
     );
-    const [command = '', ...argv] = [...(options.netns === null ? [] : ['ip', 'netns', 'exec', options.netns]), inside[0], ...inside[1]];
+    const [command = '', ...argv] = [
+      ...(options.netns === null ? [] : ['ip', 'netns', 'exec', options.netns]),
+      inside[0],
+      ...inside[1],
+    ];
     const child = spawn(command, argv, {
       detached: true,
-      stdio: ['ignore', log, log, 'pipe', ...(before ? ['pipe' as const] : events === null ? [] : ['ignore' as const]), ...(events === null ? [] : [events])],
+      stdio: [
+        'ignore',
+        log,
+        log,
+        'pipe',
+        ...(before ? ['pipe' as const] : events === null ? [] : ['ignore' as const]),
+        ...(events === null ? [] : [events]),
+      ],
       cwd: '/',
       env: { PATH: env['PATH'] ?? '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
     });
@@ -116,5 +139,8 @@ export const spawnSandboxed = async (program: string, args: readonly string[], o
 /** The end of a text file, at most `bytes`; empty when there is none. */
 export const readTail = async (path: string, bytes = 4096): Promise<string> => {
   const content = await readFile(path).catch(() => Buffer.alloc(0));
-  return content.subarray(Math.max(0, content.length - bytes)).toString('utf8').trim();
+  return content
+    .subarray(Math.max(0, content.length - bytes))
+    .toString('utf8')
+    .trim();
 };

@@ -4,7 +4,13 @@ const later = <T>(outcome: () => T): Promise<T> => new Promise<void>((resolve) =
 
 describe('several things at once', () => {
   it('give their results in order, whichever was done first', async () => {
-    expect(await together(later(() => 'slow'), Promise.resolve(7), 'plain')).toEqual(['slow', 7, 'plain']);
+    expect(
+      await together(
+        later(() => 'slow'),
+        Promise.resolve(7),
+        'plain',
+      ),
+    ).toEqual(['slow', 7, 'plain']);
   });
 
   it('have all ended when the first error is thrown', async () => {

@@ -1,6 +1,9 @@
 import { isIPv6 } from 'node:net';
 
-/** What is counted as one client: an IPv4 address, or an IPv6 /64, which is what one home network has. A mapped IPv4 address is the IPv4 address. */
+/**
+ * What is counted as one client: an IPv4 address, or an IPv6 /64, which is what one home network has. A mapped IPv4
+ * address is the IPv4 address.
+ */
 export const networkOf = (address: string): string => {
   const plain = address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
   if (!isIPv6(plain)) return plain;

@@ -89,10 +89,16 @@ class Page {
 
   private operation(method: string, path: string, operation: Operation): string {
     const parameters = (operation.parameters ?? []).map(
-      (p) => `<tr><td><code>${escape(p.name)}</code> ${p.required ? '<span class="required">required</span>' : ''}</td><td>${escape(p.in)}</td><td class="type">${escape(this.typeName(p.schema ?? {}))}</td><td>${escape(p.description ?? '')}</td></tr>`,
+      (p) =>
+        `<tr><td><code>${escape(p.name)}</code> ${p.required ? '<span class="required">required</span>' : ''}</td><td>${escape(p.in)}</td><td class="type">${escape(this.typeName(p.schema ?? {}))}</td><td>${escape(p.description ?? '')}</td></tr>`,
     );
-    const media = (content: Record<string, Media> | undefined): string => Object.entries(content ?? {}).map(([type, m]) => `<p><code>${escape(type)}</code></p>${this.schemaTable(m.schema)}`).join('');
-    const responses = Object.entries(operation.responses).filter(([status]) => status !== 'default').map(([status, r]) => `<h4>${escape(status)} ${escape(r.description)}</h4>${media(r.content)}`);
+    const media = (content: Record<string, Media> | undefined): string =>
+      Object.entries(content ?? {})
+        .map(([type, m]) => `<p><code>${escape(type)}</code></p>${this.schemaTable(m.schema)}`)
+        .join('');
+    const responses = Object.entries(operation.responses)
+      .filter(([status]) => status !== 'default')
+      .map(([status, r]) => `<h4>${escape(status)} ${escape(r.description)}</h4>${media(r.content)}`);
     return `<details id="${anchor(`${method}-${path}`)}"><summary><span class="method ${method}">${method.toUpperCase()}</span> <code>${escape(path)}</code> <span class="summary">${escape(operation.summary ?? '')}</span></summary>
 <div class="body"><p>${escape(operation.description ?? '').replace(/`([^`]+)`/g, '<code>$1</code>')}</p>
 ${parameters.length > 0 ? `<h4>Parameters</h4><table><thead><tr><th>Name</th><th>In</th><th>Type</th><th>Notes</th></tr></thead><tbody>${parameters.join('')}</tbody></table>` : ''}

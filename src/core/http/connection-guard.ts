@@ -11,8 +11,8 @@ type Limits = CoreConfig['limits'];
 const checkMs = 1_000;
 const longestHeaders = 16_384;
 /**
- * A connection without a request is kept this long. Milliseconds. Node's 5 s end it under clients and proxies that keep theirs for a minute
- * (nginx 60 s, most load balancers 60 s): a request sent at that moment would be lost.
+ * A connection without a request is kept this long. Milliseconds. Node's 5 s end it under clients and proxies that keep
+ * theirs for a minute (nginx 60 s, most load balancers 60 s): a request sent at that moment would be lost.
  */
 const idleMs = 75_000;
 
@@ -27,7 +27,10 @@ export const guardedOptions = (limits: Limits): ServerOptions => ({
   requireHostHeader: true,
 });
 
-/** Bounds the connections of a listener, in all and per client address; what is beyond is closed at once. Before it listens. */
+/**
+ * Bounds the connections of a listener, in all and per client address; what is beyond is closed at once. Before it
+ * listens.
+ */
 export class ConnectionGuard {
   private readonly open = new Map<string, number>();
   private readonly secure = new WeakSet<Socket>();
@@ -59,14 +62,15 @@ export class ConnectionGuard {
   }
 }
 
-const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
 /** How long a sender whose body is not wanted may go on before its connection is cut. Milliseconds. */
 const lingerMs = 2_000;
 
 /**
- * Closes our half of the connection and reads on for a while: a connection that is cut while the peer still sends is reset, and with that the peer
- * loses the answer that it has not read yet (RFC 9112, section 9.6).
+ * Closes our half of the connection and reads on for a while: a connection that is cut while the peer still sends is
+ * reset, and with that the peer loses the answer that it has not read yet (RFC 9112, section 9.6).
  */
 const linger = (socket: Socket, req: IncomingMessage, destroySoon: () => void): void => {
   const cut = setTimeout(() => socket.destroy(), lingerMs);
@@ -76,7 +80,10 @@ const linger = (socket: Socket, req: IncomingMessage, destroySoon: () => void): 
   socket.end();
 };
 
-/** An answer that comes before the whole body has does not want the rest: it ends the connection, however slowly that would come. */
+/**
+ * An answer that comes before the whole body has does not want the rest: it ends the connection, however slowly that
+ * would come.
+ */
 export const endWithUnreadBody = (req: IncomingMessage, res: ServerResponse): void => {
   if (!hasBody(req)) return;
   // A request that has failed has none any more.

@@ -6,8 +6,8 @@ const purpose = 'list-cursor';
 const tagBytes = 16;
 
 /**
- * Binds a list's cursors to the very list: its path, filter, sort order and project. One of another list, or one that was made up, is refused.
- * How many are asked for at a time may change from page to page.
+ * Binds a list's cursors to the very list: its path, filter, sort order and project. One of another list, or one that
+ * was made up, is refused. How many are asked for at a time may change from page to page.
  */
 export class CursorSeal {
   private readonly context: string;
@@ -17,8 +17,14 @@ export class CursorSeal {
     private readonly key: MasterKey,
     list: { path: string; params: unknown; query: object; project: string | undefined },
   ) {
-    const query = Object.fromEntries(Object.entries(list.query).filter(([name, value]) => name !== 'cursor' && name !== 'limit' && value !== undefined).sort(([a], [b]) => (a < b ? -1 : 1)));
-    this.context = createHash('sha256').update(JSON.stringify([list.path, list.params ?? null, query, list.project ?? null])).digest('base64url');
+    const query = Object.fromEntries(
+      Object.entries(list.query)
+        .filter(([name, value]) => name !== 'cursor' && name !== 'limit' && value !== undefined)
+        .sort(([a], [b]) => (a < b ? -1 : 1)),
+    );
+    this.context = createHash('sha256')
+      .update(JSON.stringify([list.path, list.params ?? null, query, list.project ?? null]))
+      .digest('base64url');
   }
 
   seal(cursor: string): string {

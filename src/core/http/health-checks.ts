@@ -38,8 +38,13 @@ export class HealthChecks {
   }
 
   private async run(): Promise<HealthReport> {
-    const entries = await Promise.all([...this.checks].map(async ([name, check]) => [name, await this.bounded(check)] as const));
-    const status = entries.reduce<HealthStatus>((worst, [, { status: s }]) => (rank[s] > rank[worst] ? s : worst), 'healthy');
+    const entries = await Promise.all(
+      [...this.checks].map(async ([name, check]) => [name, await this.bounded(check)] as const),
+    );
+    const status = entries.reduce<HealthStatus>(
+      (worst, [, { status: s }]) => (rank[s] > rank[worst] ? s : worst),
+      'healthy',
+    );
     return { status, checks: Object.fromEntries(entries) };
   }
 

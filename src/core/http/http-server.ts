@@ -82,7 +82,10 @@ export class HttpServer {
     this.server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.refuseUnparsed(error, socket));
   }
 
-  /** Audits and mounts everything. Throws when a route has no permission, or two are the same. Call once, before `start`. */
+  /**
+   * Audits and mounts everything. Throws when a route has no permission, or two are the same. Call once, before
+   * `start`.
+   */
   mount(controllers: readonly Controller[], sockets: readonly SocketRoutes[] = []): void {
     if (this.mounted) throw new Error('the HTTP server is mounted already');
     this.mounted = true;
@@ -100,7 +103,9 @@ export class HttpServer {
     this.app.get('/', (_req, res) => res.redirect(302, '/console/'));
     this.app.get('/console', (req, res, next) => (req.path === '/console' ? res.redirect(302, '/console/') : next()));
     this.app.use('/console', ...this.assets.handlers());
-    this.app.use((req, _res, next) => next(new Problem({ status: 404, code: 'not_found', detail: `There is nothing at ${req.path.slice(0, 200)}.` })));
+    this.app.use((req, _res, next) =>
+      next(new Problem({ status: 404, code: 'not_found', detail: `There is nothing at ${req.path.slice(0, 200)}.` })),
+    );
     this.app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => this.fail(error, req, res));
     this.sockets.mount(sockets);
     this.sockets.attach(this.server);
@@ -186,13 +191,22 @@ export class HttpServer {
       });
     }
     api.get('/openapi.json', (_req, res) => void res.type('json').send(this.documents().json));
-    for (const [path, methods] of [...allowed].sort(([a], [b]) => byPrecedence({ spec: { path: a } } as Route, { spec: { path: b } } as Route))) {
+    for (const [path, methods] of [...allowed].sort(([a], [b]) =>
+      byPrecedence({ spec: { path: a } } as Route, { spec: { path: b } } as Route),
+    )) {
       api.all(path, (req, res, next) => {
         if (methods.has(req.method)) return next();
         const allow = [...methods].sort().join(', ');
         res.setHeader('allow', allow);
         if (req.method === 'OPTIONS') return void res.status(204).end();
-        next(new Problem({ status: 405, code: 'method_not_allowed', detail: `${req.method} is not possible here; ${allow} is.`, extra: { allow: [...methods].sort() } }));
+        next(
+          new Problem({
+            status: 405,
+            code: 'method_not_allowed',
+            detail: `${req.method} is not possible here; ${allow} is.`,
+            extra: { allow: [...methods].sort() },
+          }),
+        );
       });
     }
     this.app.use(prefix, api);
@@ -202,9 +216,14 @@ export class HttpServer {
   private mountOperations(): void {
     this.app.get('/api/docs', (_req, res) => void res.type('html').send(this.documents().html));
     this.app.get('/api/docs/style.css', (_req, res) => void res.type('css').send(apiDocsStyle));
-    this.app.get('/health', (_req, res) => void res.json({ status: 'healthy', instance: this.instance, build: buildVersion }));
+    this.app.get(
+      '/health',
+      (_req, res) => void res.json({ status: 'healthy', instance: this.instance, build: buildVersion }),
+    );
     this.app.get('/health/deep', (_req, res, next) => {
-      this.health.report().then((report) => void res.status(report.status === 'unhealthy' ? 503 : 200).json(report), next);
+      this.health
+        .report()
+        .then((report) => void res.status(report.status === 'unhealthy' ? 503 : 200).json(report), next);
     });
     this.app.get('/metrics', (_req, res, next) => {
       this.metrics.registry.metrics().then((text) => void res.type(this.metrics.registry.contentType).send(text), next);
@@ -222,13 +241,23 @@ export class HttpServer {
   private fail(error: unknown, req: Request, res: Response): void {
     const requestId = String(res.locals['requestId'] ?? randomUUID());
     const known = problemOf(error);
-    if (!known) this.log.error({ err: error, requestId, method: req.method, path: req.path }, 'a request failed unexpectedly');
-    else if (known.status >= 500 || !(error instanceof Problem)) this.log.warn({ err: error, requestId, code: known.code }, 'a request was refused');
-    const problem = known ?? new Problem({ status: 500, code: 'internal_error', detail: `Something failed here. Ask your operator, with the request id ${requestId}.` });
+    if (!known)
+      this.log.error({ err: error, requestId, method: req.method, path: req.path }, 'a request failed unexpectedly');
+    else if (known.status >= 500 || !(error instanceof Problem))
+      this.log.warn({ err: error, requestId, code: known.code }, 'a request was refused');
+    const problem =
+      known ??
+      new Problem({
+        status: 500,
+        code: 'internal_error',
+        detail: `Something failed here. Ask your operator, with the request id ${requestId}.`,
+      });
     sendProblem(res, problem, req.originalUrl.split('?')[0] ?? '/', requestId);
   }
 
-  /** What Node's parser refused never reaches the application: headers over 16 KiB (431), and what is not HTTP (400). */
+  /**
+   * What Node's parser refused never reaches the application: headers over 16 KiB (431), and what is not HTTP (400).
+   */
   private refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket): void {
     if (error.code === 'ECONNRESET' || !socket.writable || !this.guard.isSecure(socket)) {
       socket.destroy();
@@ -237,10 +266,21 @@ export class HttpServer {
     const large = error.code === 'HPE_HEADER_OVERFLOW';
     const problem = large
       ? new Problem({ status: 431, code: 'headers_too_large', detail: 'The headers are larger than 16 KiB.' })
-      : new Problem({ status: error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400, code: 'malformed_request', detail: 'This is not a valid HTTP request.' });
+      : new Problem({
+          status: error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400,
+          code: 'malformed_request',
+          detail: 'This is not a valid HTTP request.',
+        });
     const body = JSON.stringify(problemDocument(problem, '/', randomUUID()));
-    const headers = { ...problemHeaders(problem), connection: 'close', 'content-length': String(Buffer.byteLength(body)) };
-    socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? 'Error'}\r\n${Object.entries(headers).map(([n, v]) => `${n}: ${v}`).join('\r\n')}\r\n\r\n${body}`);
+    const headers = {
+      ...problemHeaders(problem),
+      connection: 'close',
+      'content-length': String(Buffer.byteLength(body)),
+    };
+    socket.end(
+      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? 'Error'}\r\n${Object.entries(headers)
+        .map(([n, v]) => `${n}: ${v}`)
+        .join('\r\n')}\r\n\r\n${body}`,
+    );
   }
 }
-

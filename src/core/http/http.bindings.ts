@@ -16,7 +16,22 @@ import { SocketGateway } from './socket-gateway';
 
 /** The management role's HTTP side. Needs Config, Logging, Metrics, Database, RedisClients and an Authenticator. */
 export const bindHttp = ({ bind }: ContainerModuleLoadOptions): void => {
-  for (const service of [BearerAuthentication, Channels, ChannelTicketRepository, ChannelTickets, ConsoleAssets, HealthChecks, HttpServer, KnownPermissions, IdempotencyRepository, LoginAttemptRepository, SecretLimiter, RequestObserver, RouteRunner, SocketGateway]) {
+  for (const service of [
+    BearerAuthentication,
+    Channels,
+    ChannelTicketRepository,
+    ChannelTickets,
+    ConsoleAssets,
+    HealthChecks,
+    HttpServer,
+    KnownPermissions,
+    IdempotencyRepository,
+    LoginAttemptRepository,
+    SecretLimiter,
+    RequestObserver,
+    RouteRunner,
+    SocketGateway,
+  ]) {
     bind<object>(service).toSelf().inSingletonScope();
   }
 };

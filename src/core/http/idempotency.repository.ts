@@ -52,8 +52,8 @@ export class IdempotencyRepository {
   ) {}
 
   /**
-   * Takes the key for this transaction. While another transaction holds it, this waits for that one's end: then either its answer is
-   * there to be replayed, or it rolled back and the key is free.
+   * Takes the key for this transaction. While another transaction holds it, this waits for that one's end: then either
+   * its answer is there to be replayed, or it rolled back and the key is free.
    */
   async claim(op: Op, request: KeyedRequest): Promise<Claim> {
     // With a key: what was asked may hold a password, which a plain digest would give to whoever guesses.
@@ -71,11 +71,17 @@ export class IdempotencyRepository {
       [request.principalId, request.key, request.method, request.path, hash],
       op,
     );
-    // The row can only be gone when it was pruned between the two statements: the key is free, the caller may try again.
+    // The row can only be gone when it was pruned between the two statements: the key is free, the caller may try
+    // again.
     if (!row) return this.claim(op, request);
     if (!row.same) return { kind: 'reused' };
-    const body = row.sealed && row.body !== null ? this.masterKey.open(row.body, sealPurpose).toString('utf8') : row.body;
-    return { kind: 'replay', answer: { status: row.status, headers: row.headers, body }, granted: (row.granted ?? []).map((project) => (project === system ? null : project)) };
+    const body =
+      row.sealed && row.body !== null ? this.masterKey.open(row.body, sealPurpose).toString('utf8') : row.body;
+    return {
+      kind: 'replay',
+      answer: { status: row.status, headers: row.headers, body },
+      granted: (row.granted ?? []).map((project) => (project === system ? null : project)),
+    };
   }
 
   /**
@@ -86,7 +92,15 @@ export class IdempotencyRepository {
     const body = secret && answer.body !== null ? this.masterKey.seal(answer.body, sealPurpose) : answer.body;
     await this.database.query(
       'UPDATE idempotency_key SET status = $3, headers = $4, body = $5, granted = $6, sealed = $7 WHERE principal_id = $1 AND key = $2',
-      [request.principalId, request.key, answer.status, JSON.stringify(answer.headers), body, granted.map((project) => project ?? system), secret],
+      [
+        request.principalId,
+        request.key,
+        answer.status,
+        JSON.stringify(answer.headers),
+        body,
+        granted.map((project) => project ?? system),
+        secret,
+      ],
       op,
     );
   }

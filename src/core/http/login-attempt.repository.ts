@@ -8,12 +8,18 @@ export interface CountedAttempt {
   leftMs: number;
 }
 
-/** Login attempts by what they are counted under, in windows on the database's clock. The table is unlogged: a crash forgets it. */
+/**
+ * Login attempts by what they are counted under, in windows on the database's clock. The table is unlogged: a crash
+ * forgets it.
+ */
 @injectable()
 export class LoginAttemptRepository {
   constructor(private readonly database: Database) {}
 
-  /** Counts one attempt under each of the names. Rows are locked in the order of their names, so that attempts at once do not wait in a circle. */
+  /**
+   * Counts one attempt under each of the names. Rows are locked in the order of their names, so that attempts at once
+   * do not wait in a circle.
+   */
   count(names: readonly string[], windowMs: number): Promise<CountedAttempt[]> {
     return this.database.query<CountedAttempt>(
       `INSERT INTO login_attempt AS a (name, count, until)

@@ -11,7 +11,14 @@ describe('nullableMembers', () => {
           name: { type: 'string' },
           size: { type: 'integer', description: 'Bytes.' },
           cleared: { type: ['string', 'null'] },
-          cards: { type: 'array', items: { type: 'object', required: ['network'], properties: { network: { type: 'string' }, mac: { type: 'string', enum: ['a', 'b'] } } } },
+          cards: {
+            type: 'array',
+            items: {
+              type: 'object',
+              required: ['network'],
+              properties: { network: { type: 'string' }, mac: { type: 'string', enum: ['a', 'b'] } },
+            },
+          },
         },
       }),
     ).toEqual({
@@ -22,7 +29,17 @@ describe('nullableMembers', () => {
         name: { type: 'string' },
         size: { description: 'Bytes.', anyOf: [{ type: 'integer' }, { type: 'null' }] },
         cleared: { type: ['string', 'null'] },
-        cards: { type: 'array', items: { type: 'object', required: ['network'], properties: { network: { type: 'string' }, mac: { anyOf: [{ type: 'string', enum: ['a', 'b'] }, { type: 'null' }] } } } },
+        cards: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['network'],
+            properties: {
+              network: { type: 'string' },
+              mac: { anyOf: [{ type: 'string', enum: ['a', 'b'] }, { type: 'null' }] },
+            },
+          },
+        },
       },
     });
   });

@@ -1,4 +1,9 @@
-import { OpenApiGeneratorV31, OpenAPIRegistry, type RouteConfig, type ZodMediaTypeObject } from '@asteasolutions/zod-to-openapi';
+import {
+  OpenApiGeneratorV31,
+  OpenAPIRegistry,
+  type RouteConfig,
+  type ZodMediaTypeObject,
+} from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import { ref } from './fields';
 import { nullableMembers } from './nullable-members';
@@ -18,7 +23,9 @@ const problemSchema = z
     detail: z.string(),
     instance: z.string(),
     requestId: z.string(),
-    errors: z.array(z.object({ path: z.string().meta({ example: 'body.name' }), code: z.string(), message: z.string() })).optional(),
+    errors: z
+      .array(z.object({ path: z.string().meta({ example: 'body.name' }), code: z.string(), message: z.string() }))
+      .optional(),
   })
   .meta({ id: 'Problem', description: 'RFC 9457. Further members may follow, by code.' });
 
@@ -68,15 +75,43 @@ const words: Record<number, string> = {
 const refusalsOf = (spec: Spec): number[] => {
   const body = spec.body !== undefined || spec.rawBody === true;
   const changes = spec.method !== 'GET';
-  return [400, ...(spec.scope === 'public' ? [401] : [401, 403]), 404, 409, ...(body || changes ? [408, 413, 415] : []), 422, 429, 500, 503, ...(spec.rawBody ? [507] : [])];
+  return [
+    400,
+    ...(spec.scope === 'public' ? [401] : [401, 403]),
+    404,
+    409,
+    ...(body || changes ? [408, 413, 415] : []),
+    422,
+    429,
+    500,
+    503,
+    ...(spec.rawBody ? [507] : []),
+  ];
 };
 
 const operation = (spec: Spec): RouteConfig => {
   const query = querySchema(spec);
-  const headers = isKeyed(spec) ? z.object({ 'Idempotency-Key': z.string().min(1).max(255).regex(/^[\x21-\x7e]+$/).optional().meta({ description: 'The same key with the same request gives the first answer again, for 24 hours.' }) }) : undefined;
-  const lines = [scopes[spec.scope], spec.permission && `Permission: \`${spec.permission}\`.`, spec.reason && `${spec.reason[0]?.toUpperCase() ?? ''}${spec.reason.slice(1)}${spec.reason.endsWith('.') ? '' : '.'}`];
+  const headers = isKeyed(spec)
+    ? z.object({
+        'Idempotency-Key': z
+          .string()
+          .min(1)
+          .max(255)
+          .regex(/^[\x21-\x7e]+$/)
+          .optional()
+          .meta({ description: 'The same key with the same request gives the first answer again, for 24 hours.' }),
+      })
+    : undefined;
+  const lines = [
+    scopes[spec.scope],
+    spec.permission && `Permission: \`${spec.permission}\`.`,
+    spec.reason &&
+      `${spec.reason[0]?.toUpperCase() ?? ''}${spec.reason.slice(1)}${spec.reason.endsWith('.') ? '' : '.'}`,
+  ];
   const produces = spec.produces ?? 'application/json';
-  const content = { [produces]: { schema: spec.produces ? ({ type: 'string' } as MediaSchema) : mediaSchema(spec.response, 'output') } };
+  const content = {
+    [produces]: { schema: spec.produces ? ({ type: 'string' } as MediaSchema) : mediaSchema(spec.response, 'output') },
+  };
   return {
     method: spec.method.toLowerCase() as 'get',
     path: spec.path.replace(/:([A-Za-z0-9_]+)/g, '{$1}'),
@@ -92,12 +127,35 @@ const operation = (spec: Spec): RouteConfig => {
       ...(spec.params instanceof z.ZodObject && { params: spec.params }),
       ...(query && { query }),
       ...(headers && { headers }),
-      ...(spec.body && { body: { required: !spec.body.safeParse(undefined).success, content: { 'application/json': { schema: mediaSchema(spec.body, 'input') } } } }),
-      ...(spec.rawBody && { body: { required: true, content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } as MediaSchema } } } }),
+      ...(spec.body && {
+        body: {
+          required: !spec.body.safeParse(undefined).success,
+          content: { 'application/json': { schema: mediaSchema(spec.body, 'input') } },
+        },
+      }),
+      ...(spec.rawBody && {
+        body: {
+          required: true,
+          content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } as MediaSchema } },
+        },
+      }),
     },
     responses: {
-      ...Object.fromEntries(statusesOf(spec).map((status) => [status, { description: status === 202 ? 'Accepted; a task goes on' : 'Done', ...(status !== 204 && { content }) }])),
-      ...Object.fromEntries(refusalsOf(spec).map((status) => [status, { description: words[status] ?? 'Refused', content: { 'application/problem+json': { schema: problemSchema } } }])),
+      ...Object.fromEntries(
+        statusesOf(spec).map((status) => [
+          status,
+          { description: status === 202 ? 'Accepted; a task goes on' : 'Done', ...(status !== 204 && { content }) },
+        ]),
+      ),
+      ...Object.fromEntries(
+        refusalsOf(spec).map((status) => [
+          status,
+          {
+            description: words[status] ?? 'Refused',
+            content: { 'application/problem+json': { schema: problemSchema } },
+          },
+        ]),
+      ),
       default: { description: 'Refused', content: { 'application/problem+json': { schema: problemSchema } } },
     },
   } as RouteConfig;
@@ -106,15 +164,25 @@ const operation = (spec: Spec): RouteConfig => {
 /** OpenAPI 3.1 of the routes, from the schemas that validate them. */
 export const openApiDocument = (routes: readonly Route[], version: string): OpenApiDocument => {
   const registry = new OpenAPIRegistry();
-  registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer', description: 'An access token (by login) or an API token.' });
+  registry.registerComponent('securitySchemes', 'bearer', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An access token (by login) or an API token.',
+  });
   for (const { spec } of routes) registry.registerPath(operation(spec));
   const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
-    info: { title: 'VC Stack', version, description: 'Projects, networks, volumes and virtual machines. Errors are problem documents (RFC 9457).' },
+    info: {
+      title: 'VC Stack',
+      version,
+      description: 'Projects, networks, volumes and virtual machines. Errors are problem documents (RFC 9457).',
+    },
     servers: [{ url: '/api/v1' }],
   });
   for (const path of Object.values(document.paths ?? {})) {
-    for (const { requestBody } of Object.values(path) as { requestBody?: { content?: Record<string, { schema?: unknown }> } }[]) {
+    for (const { requestBody } of Object.values(path) as {
+      requestBody?: { content?: Record<string, { schema?: unknown }> };
+    }[]) {
       const json = requestBody?.content?.['application/json'];
       if (json) json.schema = nullableMembers(json.schema);
     }

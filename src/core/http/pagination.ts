@@ -5,9 +5,15 @@ import { queryInteger, ref } from './fields';
 const search = z
   .string()
   .max(100)
-  .refine((s) => !/[\p{Cc}\p{Cs}]/u.test(s), { error: 'control characters are not allowed', params: { code: 'control_characters' } })
+  .refine((s) => !/[\p{Cc}\p{Cs}]/u.test(s), {
+    error: 'control characters are not allowed',
+    params: { code: 'control_characters' },
+  })
   .transform((s) => s.trim() || undefined)
-  .meta({ description: 'Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins.' });
+  .meta({
+    description:
+      'Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins.',
+  });
 
 /** Query members of every list: keyset pagination, newest first unless the list says otherwise. */
 export const pageQuery = z.strictObject({

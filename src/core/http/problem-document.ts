@@ -28,13 +28,17 @@ export const problemHeaders = (problem: Problem): Record<string, string> => {
   };
 };
 
-/** Answers with the problem; cuts the connection when an answer has begun already, and leaves one alone that is complete. */
+/**
+ * Answers with the problem; cuts the connection when an answer has begun already, and leaves one alone that is
+ * complete.
+ */
 export const sendProblem = (res: ServerResponse, problem: Problem, instance: string, requestId: string): void => {
   if (res.headersSent) {
     if (!res.writableEnded) res.destroy();
     return;
   }
-  for (const name of res.getHeaderNames()) if (name === 'content-encoding' || name === 'etag' || name === 'content-length') res.removeHeader(name);
+  for (const name of res.getHeaderNames())
+    if (name === 'content-encoding' || name === 'etag' || name === 'content-length') res.removeHeader(name);
   const headers = problemHeaders(problem);
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   res.statusCode = problem.status;

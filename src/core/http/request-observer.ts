@@ -23,7 +23,10 @@ export class RequestObserver {
     });
   }
 
-  /** Takes the caller's `X-Request-Id` when it is harmless, else makes one; echoes it. Paths are logged without their query, which may hold tickets. */
+  /**
+   * Takes the caller's `X-Request-Id` when it is harmless, else makes one; echoes it. Paths are logged without their
+   * query, which may hold tickets.
+   */
   handler(): RequestHandler {
     return (req, res, next) => {
       const given = req.headers['x-request-id'];
@@ -38,8 +41,21 @@ export class RequestObserver {
         const route: unknown = res.locals['route'];
         // Only known routes become label values, so that their number is bounded.
         const label = typeof route === 'string' ? route : 'other';
-        this.duration.observe({ route: label, method: label === 'other' ? 'ANY' : method, status: String(res.statusCode) }, seconds);
-        this.log[label === 'other' ? 'debug' : 'info']({ requestId, method, path, status: res.statusCode, ms: Math.round(seconds * 1000), ...(!res.writableFinished && { aborted: true }) }, 'request');
+        this.duration.observe(
+          { route: label, method: label === 'other' ? 'ANY' : method, status: String(res.statusCode) },
+          seconds,
+        );
+        this.log[label === 'other' ? 'debug' : 'info'](
+          {
+            requestId,
+            method,
+            path,
+            status: res.statusCode,
+            ms: Math.round(seconds * 1000),
+            ...(!res.writableFinished && { aborted: true }),
+          },
+          'request',
+        );
       });
       next();
     };

@@ -2,11 +2,31 @@ import { z } from 'zod';
 import { route, type Route } from './route';
 import { auditRoutes, byPrecedence } from './route-audit';
 
-const make = (over: Partial<Route['spec']>): Route => route({ method: 'GET', path: '/a', summary: 's', tag: 't', scope: 'global', permission: 'host:read', response: z.object({}), ...over } as Route['spec'], async () => ({}));
+const make = (over: Partial<Route['spec']>): Route =>
+  route(
+    {
+      method: 'GET',
+      path: '/a',
+      summary: 's',
+      tag: 't',
+      scope: 'global',
+      permission: 'host:read',
+      response: z.object({}),
+      ...over,
+    } as Route['spec'],
+    async () => ({}),
+  );
 
 describe('auditRoutes', () => {
   it('passes what is complete', () => {
-    expect(() => auditRoutes([make({}), make({ method: 'POST' }), make({ path: '/a/:id', params: z.strictObject({ id: z.string() }) }), make({ path: '/p', scope: 'public', reason: 'login', permission: undefined as never })])).not.toThrow();
+    expect(() =>
+      auditRoutes([
+        make({}),
+        make({ method: 'POST' }),
+        make({ path: '/a/:id', params: z.strictObject({ id: z.string() }) }),
+        make({ path: '/p', scope: 'public', reason: 'login', permission: undefined as never }),
+      ]),
+    ).not.toThrow();
   });
 
   it.each<[string, Partial<Route['spec']>[], string]>([
@@ -14,7 +34,14 @@ describe('auditRoutes', () => {
     ['a public route without a reason', [{ scope: 'public' }], 'must say why'],
     ['a self route without a reason', [{ scope: 'self' }], 'must say why'],
     ['two of the same', [{}, {}], 'two of it'],
-    ['two that differ in a parameter name', [{ path: '/a/:x', params: z.strictObject({ x: z.string() }) }, { path: '/a/:y', params: z.strictObject({ y: z.string() }) }], 'two of it'],
+    [
+      'two that differ in a parameter name',
+      [
+        { path: '/a/:x', params: z.strictObject({ x: z.string() }) },
+        { path: '/a/:y', params: z.strictObject({ y: z.string() }) },
+      ],
+      'two of it',
+    ],
     ['a parameter without schema', [{ path: '/a/:id' }], ':id has no schema'],
     ['a schema for no parameter', [{ params: z.strictObject({ id: z.string() }) }], 'the path does not'],
     ['a GET with a body', [{ body: z.strictObject({}) }], 'no body'],
@@ -26,7 +53,9 @@ describe('auditRoutes', () => {
 
   it('puts fixed segments before parameters', () => {
     const params = z.strictObject({ id: z.string() });
-    const paths = [make({ path: '/a/:id', params }), make({ path: '/a/special' }), make({ path: '/a/:id/b', params })].sort(byPrecedence).map((r) => r.spec.path);
+    const paths = [make({ path: '/a/:id', params }), make({ path: '/a/special' }), make({ path: '/a/:id/b', params })]
+      .sort(byPrecedence)
+      .map((r) => r.spec.path);
     expect(paths[0]).toBe('/a/special');
   });
 });

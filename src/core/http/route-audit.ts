@@ -20,19 +20,23 @@ const secretsOf = (schema: z.ZodType): string[] => {
 
 const problemsOf = ({ spec }: Route): string[] => {
   const problems: string[] = [];
-  if (!/^(\/(:?[A-Za-z0-9_.-]+))+$/.test(spec.path)) problems.push('the path must be segments of plain characters or :params');
-  if (spec.permission !== undefined && !/^[a-z][a-z-]*:[a-z][a-z-]*$/.test(spec.permission)) problems.push(`"${spec.permission}" is no permission`);
+  if (!/^(\/(:?[A-Za-z0-9_.-]+))+$/.test(spec.path))
+    problems.push('the path must be segments of plain characters or :params');
+  if (spec.permission !== undefined && !/^[a-z][a-z-]*:[a-z][a-z-]*$/.test(spec.permission))
+    problems.push(`"${spec.permission}" is no permission`);
   if (spec.scope === 'public' || spec.scope === 'self') {
     if (!spec.reason) problems.push(`a route of scope ${spec.scope} must say why, in "reason"`);
   } else if (!spec.permission) problems.push('no permission');
   const declared = spec.params instanceof z.ZodObject ? Object.keys(spec.params.shape) : [];
   const used = paramsOf(spec.path);
   for (const name of used) if (!declared.includes(name)) problems.push(`the parameter :${name} has no schema`);
-  for (const name of declared) if (!used.includes(name)) problems.push(`the schema names the parameter ${name}, the path does not`);
+  for (const name of declared)
+    if (!used.includes(name)) problems.push(`the schema names the parameter ${name}, the path does not`);
   if (spec.method === 'GET' && spec.body) problems.push('a GET takes no body');
   if (spec.rawBody && spec.body) problems.push('a raw body has no schema');
   const secrets = secretsOf(spec.response);
-  if (secrets.length > 0 && !spec.secretResponse) problems.push(`its answer has ${secrets.join(', ')}: say that it holds a secret, or call it otherwise`);
+  if (secrets.length > 0 && !spec.secretResponse)
+    problems.push(`its answer has ${secrets.join(', ')}: say that it holds a secret, or call it otherwise`);
   if (new Set(statusesOf(spec)).size !== statusesOf(spec).length) problems.push('a status is there twice');
   return problems;
 };
@@ -51,7 +55,8 @@ export const auditRoutes = (routes: readonly Route[]): void => {
     seen.add(key);
     problems.push(...problemsOf(route).map((problem) => `${name}: ${problem}`));
   }
-  if (problems.length > 0) throw new Error(`routes are not fit to be served:\n${problems.map((p) => `  - ${p}`).join('\n')}`);
+  if (problems.length > 0)
+    throw new Error(`routes are not fit to be served:\n${problems.map((p) => `  - ${p}`).join('\n')}`);
 };
 
 /** Fixed segments before parameters, so that `/images/formats` is not taken for an image's name. */

@@ -43,7 +43,8 @@ const projectScopes: ReadonlySet<string> = new Set(['project', 'collection', 're
 const methodsThatChange = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /** True when the handler runs in the server's transaction. */
-export const isTransactional = (spec: Spec): boolean => methodsThatChange.has(spec.method) && !spec.ownTransaction && !spec.rawBody;
+export const isTransactional = (spec: Spec): boolean =>
+  methodsThatChange.has(spec.method) && !spec.ownTransaction && !spec.rawBody;
 
 /** True when the route honours `Idempotency-Key`. */
 export const isKeyed = (spec: Spec): boolean => isTransactional(spec) && spec.scope !== 'public';
@@ -51,10 +52,15 @@ export const isKeyed = (spec: Spec): boolean => isTransactional(spec) && spec.sc
 /** Uploads, and answers that are held until something has happened. */
 const lasts = (spec: Spec, query: unknown): boolean => {
   if (spec.rawBody) return true;
-  return typeof query === 'object' && query !== null && 'wait' in query && typeof query.wait === 'number' && query.wait > 0;
+  return (
+    typeof query === 'object' && query !== null && 'wait' in query && typeof query.wait === 'number' && query.wait > 0
+  );
 };
 
-/** Runs one route: identity, permission, validation, transaction, answer; in this order, so that a stranger learns nothing from validation. */
+/**
+ * Runs one route: identity, permission, validation, transaction, answer; in this order, so that a stranger learns
+ * nothing from validation.
+ */
 @injectable()
 export class RouteRunner {
   private readonly log: Logger;
@@ -107,7 +113,10 @@ export class RouteRunner {
       access: granted?.access as Access,
     });
     const keyed = principal && this.keyOf(spec, req, principal, rawBody);
-    const channel = principal && granted && lasts(spec, parsedQuery) ? await this.hold(spec, principal, granted, req, res) : undefined;
+    const channel =
+      principal && granted && lasts(spec, parsedQuery)
+        ? await this.hold(spec, principal, granted, req, res)
+        : undefined;
     const answer = await this.answered({ route, requestOf, keyed, requestId, cursors }).finally(channel?.close);
     if (res.headersSent || res.destroyed) return;
     if (spec.secretResponse) res.setHeader('cache-control', 'no-store, no-transform');
@@ -150,9 +159,12 @@ export class RouteRunner {
   /** `?project=` steers the scope; it reaches the handler's query only where the route's own schema names it. */
   private splitQuery(spec: Spec, req: Request): { query: Record<string, unknown>; projectRef: string | undefined } {
     const query: Record<string, unknown> = Object.fromEntries(Object.entries(req.query as Record<string, unknown>));
-    if (Object.hasOwn(req.query, '__proto__')) Object.defineProperty(query, '__proto__', { value: '', enumerable: true });
+    if (Object.hasOwn(req.query, '__proto__'))
+      Object.defineProperty(query, '__proto__', { value: '', enumerable: true });
     if (!projectScopes.has(spec.scope) || query['project'] === undefined) return { query, projectRef: undefined };
-    const projectRef = String((parsePart('query', z.object({ project: ref }), { project: query['project'] }) as { project: string }).project);
+    const projectRef = String(
+      (parsePart('query', z.object({ project: ref }), { project: query['project'] }) as { project: string }).project,
+    );
     const declared = spec.query instanceof z.ZodObject && Object.hasOwn(spec.query.shape, 'project');
     if (!declared) delete query['project'];
     return { query, projectRef };
@@ -161,9 +173,19 @@ export class RouteRunner {
   private async authorize(spec: Spec, principal: Principal, projectRef: string | undefined): Promise<Granted> {
     const permission: Permission = spec.permission ?? 'self:any';
     if (spec.scope === 'self') {
-      // An API token with a list of its own does only what the list says: it may look at itself, and change nothing unlisted.
-      const listed = spec.permission ? tokenAllows(principal, spec.permission) : principal.tokenScopes === null || !methodsThatChange.has(spec.method);
-      if (!listed) throw spec.permission ? forbidden(spec.permission) : new Problem({ status: 403, code: 'forbidden', detail: 'This needs a session, or an API token without restrictions.' });
+      // An API token with a list of its own does only what the list says: it may look at itself, and change nothing
+      // unlisted.
+      const listed = spec.permission
+        ? tokenAllows(principal, spec.permission)
+        : principal.tokenScopes === null || !methodsThatChange.has(spec.method);
+      if (!listed)
+        throw spec.permission
+          ? forbidden(spec.permission)
+          : new Problem({
+              status: 403,
+              code: 'forbidden',
+              detail: 'This needs a session, or an API token without restrictions.',
+            });
       return { access: new Access(principal, permission) };
     }
     // A token's own list holds everywhere, whatever else its owner may see.
@@ -180,7 +202,9 @@ export class RouteRunner {
     }
     const access = new Access(principal, permission);
     // The object's own project decides; a named one only says where a name is looked up.
-    return projectRef === undefined ? { access } : { access, project: await this.authenticator.resolveProject(principal, projectRef) };
+    return projectRef === undefined
+      ? { access }
+      : { access, project: await this.authenticator.resolveProject(principal, projectRef) };
   }
 
   private parseBody(spec: Spec, raw: unknown): unknown {
@@ -192,14 +216,29 @@ export class RouteRunner {
     const key = req.headers['idempotency-key'];
     if (key === undefined || !isKeyed(spec)) return undefined;
     if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) {
-      throw new Problem({ status: 400, code: 'invalid_idempotency_key', detail: 'Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.' });
+      throw new Problem({
+        status: 400,
+        code: 'invalid_idempotency_key',
+        detail: 'Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.',
+      });
     }
     return { principalId: principal.id, key, method: spec.method, path: req.originalUrl, body: body ?? null };
   }
 
   /** For lists: opens the cursor that was given, in place, and seals the next one. */
-  private cursorsOf(spec: Spec, params: unknown, query: unknown, project: ProjectRef | undefined): CursorSeal | undefined {
-    if (!(spec.query instanceof z.ZodObject) || !Object.hasOwn(spec.query.shape, 'cursor') || typeof query !== 'object' || query === null) return undefined;
+  private cursorsOf(
+    spec: Spec,
+    params: unknown,
+    query: unknown,
+    project: ProjectRef | undefined,
+  ): CursorSeal | undefined {
+    if (
+      !(spec.query instanceof z.ZodObject) ||
+      !Object.hasOwn(spec.query.shape, 'cursor') ||
+      typeof query !== 'object' ||
+      query === null
+    )
+      return undefined;
     const seal = new CursorSeal(this.masterKey, { path: spec.path, params, query, project: project?.id });
     if ('cursor' in query && typeof query.cursor === 'string') query.cursor = seal.open(query.cursor);
     return seal;
@@ -219,12 +258,21 @@ export class RouteRunner {
         if (!keyed) return { ...(await this.answer(run, request)), replayed: false };
         const claim = await this.idempotency.claim(op, keyed);
         if (claim.kind === 'reused') {
-          throw new Problem({ status: 422, code: 'idempotency_key_reused', detail: 'This Idempotency-Key was used for another request. Take a new one.' });
+          throw new Problem({
+            status: 422,
+            code: 'idempotency_key_reused',
+            detail: 'This Idempotency-Key was used for another request. Take a new one.',
+          });
         }
         if (claim.kind === 'replay') {
           // What the first request was granted, this caller must have now.
           const [noun = 'object'] = (route.spec.permission ?? '').split(':');
-          for (const project of claim.granted) request.access.assert(project, noun, Object.values(request.params as Record<string, string> | undefined ?? {}).at(-1) ?? '');
+          for (const project of claim.granted)
+            request.access.assert(
+              project,
+              noun,
+              Object.values((request.params as Record<string, string> | undefined) ?? {}).at(-1) ?? '',
+            );
           return { ...claim.answer, replayed: true };
         }
         const answer = await this.answer(run, request);
@@ -235,17 +283,25 @@ export class RouteRunner {
       return await attempt();
     } catch (error) {
       if (!isRetryable(error)) throw error;
-      this.log.info({ err: error, requestId, route: route.spec.path }, 'a transaction lost against another one and is run again');
+      this.log.info(
+        { err: error, requestId, route: route.spec.path },
+        'a transaction lost against another one and is run again',
+      );
       return attempt();
     }
   }
 
-  /** Runs the handler. What it returns passes the response schema, so that no member leaves that the contract does not name. */
+  /**
+   * Runs the handler. What it returns passes the response schema, so that no member leaves that the contract does not
+   * name.
+   */
   private async answer({ route, cursors }: Run, request: RouteRequest<unknown, unknown, unknown>): Promise<KeptAnswer> {
     const { spec } = route;
     const returned = await route.handle(request);
-    const broken = (how: string): Error => new Error(`the answer of ${spec.method} ${spec.path} breaks its contract: ${how}`);
-    if (spec.scope === 'resource' && isTransactional(spec) && request.access.asserted.length === 0) throw broken('the handler did not ask whether the caller may');
+    const broken = (how: string): Error =>
+      new Error(`the answer of ${spec.method} ${spec.path} breaks its contract: ${how}`);
+    if (spec.scope === 'resource' && isTransactional(spec) && request.access.asserted.length === 0)
+      throw broken('the handler did not ask whether the caller may');
     const made = returned instanceof ReplyMarker ? returned.value : { body: returned };
     const statuses = statusesOf(spec);
     const status = made.status ?? (made.body === undefined && statuses.includes(204) ? 204 : statuses[0]);
@@ -254,10 +310,18 @@ export class RouteRunner {
     if (!(statuses as readonly number[]).includes(status)) throw broken(`it does not say that it may be ${status}`);
     if (status === 204) return { status, headers, body: null };
     const parsed = spec.response.safeParse(made.body);
-    if (!parsed.success) throw broken(parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).slice(0, 10).join('; '));
+    if (!parsed.success)
+      throw broken(
+        parsed.error.issues
+          .map((i) => `${i.path.join('.')}: ${i.message}`)
+          .slice(0, 10)
+          .join('; '),
+      );
     return { status, headers, body: JSON.stringify(withCursor(parsed.data, cursors)) };
   }
 }
 
 const withCursor = (body: unknown, cursors: CursorSeal | undefined): unknown =>
-  cursors && typeof body === 'object' && body !== null && 'next' in body && typeof body.next === 'string' ? { ...body, next: cursors.seal(body.next) } : body;
+  cursors && typeof body === 'object' && body !== null && 'next' in body && typeof body.next === 'string'
+    ? { ...body, next: cursors.seal(body.next) }
+    : body;

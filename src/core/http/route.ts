@@ -12,8 +12,10 @@ import type { Op } from '../db/op';
  * - `self`: any identity, its own things (whoami, task list of one's projects is `collection`);
  * - `global`: system nouns; the permission must hold globally;
  * - `project`: one project, named by `?project=` (id or name) or the caller's only one; `req.project` is set;
- * - `collection`: all projects in which the permission holds, narrowed by `?project=`; the service filters by `req.access.projects`;
- * - `resource`: one object; the service loads it and calls `req.access.assert(projectId, noun, id)`; `?project=` narrows a name to one project.
+ * - `collection`: all projects in which the permission holds, narrowed by `?project=`; the service filters by
+ * `req.access.projects`;
+ * - `resource`: one object; the service loads it and calls `req.access.assert(projectId, noun, id)`; `?project=`
+ * narrows a name to one project.
  */
 export type RouteScope = 'public' | 'self' | 'global' | 'project' | 'collection' | 'resource';
 
@@ -23,7 +25,12 @@ export type SuccessStatus = 200 | 201 | 202 | 204;
 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
 
-export interface RouteSpec<P extends z.ZodType | undefined, Q extends z.ZodType | undefined, B extends z.ZodType | undefined, R extends z.ZodType> {
+export interface RouteSpec<
+  P extends z.ZodType | undefined,
+  Q extends z.ZodType | undefined,
+  B extends z.ZodType | undefined,
+  R extends z.ZodType,
+> {
   method: Method;
   /** Below `/api/v1`, Express syntax: `/instances/:id`. */
   path: string;
@@ -36,12 +43,18 @@ export interface RouteSpec<P extends z.ZodType | undefined, Q extends z.ZodType 
   params?: P;
   query?: Q;
   body?: B;
-  /** Success status and schema; the first of several is what a plain value is answered with. 202 for work that goes on as a task; 204 has no body. */
+  /**
+   * Success status and schema; the first of several is what a plain value is answered with. 202 for work that goes on
+   * as a task; 204 has no body.
+   */
   status?: SuccessStatus | readonly [SuccessStatus, ...SuccessStatus[]];
   response: R;
   /** Raw body as a stream (uploads); no JSON parsing and no body schema. */
   rawBody?: boolean;
-  /** A mutating route that is no transaction of its own (it streams, or hashes a password first): the handler opens what it needs, and `op` is not transactional. */
+  /**
+   * A mutating route that is no transaction of its own (it streams, or hashes a password first): the handler opens what
+   * it needs, and `op` is not transactional.
+   */
   ownTransaction?: boolean;
   /** The answer holds a secret: under an `Idempotency-Key` it is kept sealed, and it is never compressed. */
   secretResponse?: boolean;
@@ -60,8 +73,8 @@ export interface RouteRequest<P, Q, B> {
   project?: ProjectRef;
   requestId: string;
   /**
-   * POST, PUT, PATCH and DELETE run in one transaction, which also holds the `Idempotency-Key` record: all writes of the handler go through it.
-   * GET and `ownTransaction` routes get an operation without transaction.
+   * POST, PUT, PATCH and DELETE run in one transaction, which also holds the `Idempotency-Key` record: all writes of
+   * the handler go through it. GET and `ownTransaction` routes get an operation without transaction.
    */
   op: Op;
   raw: IncomingMessage;
@@ -84,7 +97,10 @@ export class ReplyMarker<R> {
 }
 
 /** The success statuses of a route, its usual one first. */
-export const statusesOf = ({ status = 200 }: Pick<Route['spec'], 'status'>): readonly [SuccessStatus, ...SuccessStatus[]] => (typeof status === 'number' ? [status] : status);
+export const statusesOf = ({
+  status = 200,
+}: Pick<Route['spec'], 'status'>): readonly [SuccessStatus, ...SuccessStatus[]] =>
+  typeof status === 'number' ? [status] : status;
 
 /** A route with its types erased, as the server mounts it and the OpenAPI document describes it. */
 export interface Route {
@@ -92,8 +108,16 @@ export interface Route {
   handle: (req: RouteRequest<unknown, unknown, unknown>) => Promise<unknown>;
 }
 
-/** Declares one REST operation. Schemas validate the request and generate OpenAPI; the handler is called with parsed values only. */
-export const route = <R extends z.ZodType, P extends z.ZodType | undefined = undefined, Q extends z.ZodType | undefined = undefined, B extends z.ZodType | undefined = undefined>(
+/**
+ * Declares one REST operation. Schemas validate the request and generate OpenAPI; the handler is called with parsed
+ * values only.
+ */
+export const route = <
+  R extends z.ZodType,
+  P extends z.ZodType | undefined = undefined,
+  Q extends z.ZodType | undefined = undefined,
+  B extends z.ZodType | undefined = undefined,
+>(
   spec: RouteSpec<P, Q, B, R>,
   handle: (req: RouteRequest<Parsed<P>, Parsed<Q>, Parsed<B>>) => Promise<z.input<R> | ReplyMarker<z.input<R>> | void>,
 ): Route => ({ spec, handle: handle as Route['handle'] });

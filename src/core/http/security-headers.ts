@@ -2,8 +2,9 @@ import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 
 /**
- * The console needs nothing from elsewhere. Inline styles are allowed because the terminal and the component library set them;
- * inline scripts are not. No HSTS: it would bind every other port of the same host name, which is the operator's to decide.
+ * The console needs nothing from elsewhere. Inline styles are allowed because the terminal and the component library
+ * set them; inline scripts are not. No HSTS: it would bind every other port of the same host name, which is the
+ * operator's to decide.
  */
 export const securityHeaders = (): RequestHandler =>
   helmet({

@@ -18,7 +18,8 @@ import type { SocketRoute, SocketRoutes } from './socket-route';
 /** How long a socket that is cut may take to close. */
 const cutMs = 1_000;
 
-const internal = (): Problem => new Problem({ status: 500, code: 'internal_error', detail: 'Something failed here. Ask with the request id.' });
+const internal = (): Problem =>
+  new Problem({ status: 500, code: 'internal_error', detail: 'Something failed here. Ask with the request id.' });
 
 /** Same origin, or none (programs). A page from elsewhere must not use a visitor's rights. */
 export const sameOrigin = (req: IncomingMessage): boolean => {
@@ -30,7 +31,12 @@ export const sameOrigin = (req: IncomingMessage): boolean => {
 @injectable()
 export class SocketGateway {
   private readonly log: Logger;
-  private readonly server = new WebSocketServer({ noServer: true, maxPayload: 1_048_576, perMessageDeflate: false, clientTracking: true });
+  private readonly server = new WebSocketServer({
+    noServer: true,
+    maxPayload: 1_048_576,
+    perMessageDeflate: false,
+    clientTracking: true,
+  });
   private readonly routes: { pattern: RegExp; route: SocketRoute }[] = [];
   /** Paths whose upgrades someone else answers. */
   private readonly foreign: string[] = [];
@@ -80,7 +86,12 @@ export class SocketGateway {
     const url = new URL(req.url ?? '/', 'https://self');
     const found = this.routes.find(({ pattern }) => pattern.test(path));
     if (!found) throw new Problem({ status: 404, code: 'not_found', detail: 'There is no such socket.' });
-    if (!sameOrigin(req)) throw new Problem({ status: 403, code: 'foreign_origin', detail: 'Pages from another origin may not open this.' });
+    if (!sameOrigin(req))
+      throw new Problem({
+        status: 403,
+        code: 'foreign_origin',
+        detail: 'Pages from another origin may not open this.',
+      });
     const { claim, target } = await found.route.admit(req, url).catch((error: unknown) => this.refused(req, error));
     const cut = new AbortController();
     let opened: WebSocket | undefined;
@@ -123,9 +134,15 @@ export class SocketGateway {
     const requestId = randomUUID();
     if (problem.status >= 500) this.log.error({ err: error, requestId }, 'a socket could not be opened');
     const body = JSON.stringify(problemDocument(problem, (req.url ?? '/').split('?')[0] ?? '/', requestId));
-    const headers = { ...problemHeaders(problem), connection: 'close', 'content-length': String(Buffer.byteLength(body)) };
+    const headers = {
+      ...problemHeaders(problem),
+      connection: 'close',
+      'content-length': String(Buffer.byteLength(body)),
+    };
     const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-    socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? 'Error'}\r\n${head.join('\r\n')}\r\n\r\n${body}`);
+    socket.end(
+      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? 'Error'}\r\n${head.join('\r\n')}\r\n\r\n${body}`,
+    );
   }
 
   /** A peer that answered no ping since the last round is gone. */

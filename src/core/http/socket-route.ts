@@ -9,9 +9,9 @@ export interface Admission<A> {
 }
 
 /**
- * A WebSocket endpoint below `/api/v1`. The server checks the `Origin` header (same origin, or absent for programs: otherwise 403)
- * and completes the handshake only after `admit` returned and its claim was found right; `admit` throws a `Problem` to refuse. A socket whose
- * claim is right no longer is cut.
+ * A WebSocket endpoint below `/api/v1`. The server checks the `Origin` header (same origin, or absent for programs:
+ * otherwise 403) and completes the handshake only after `admit` returned and its claim was found right; `admit` throws
+ * a `Problem` to refuse. A socket whose claim is right no longer is cut.
  */
 export interface SocketRoute<A = unknown> {
   path: string;

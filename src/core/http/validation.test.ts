@@ -10,7 +10,11 @@ const body = z.strictObject({
   id: z.uuid().optional(),
   subnet: z.cidrv4().optional(),
   code: z.string().regex(/^a+$/).optional(),
-  networks: z.array(z.strictObject({ address: z.ipv4().optional() })).min(1).max(2).optional(),
+  networks: z
+    .array(z.strictObject({ address: z.ipv4().optional() }))
+    .min(1)
+    .max(2)
+    .optional(),
   choice: z.union([z.string(), z.number()]).optional(),
 });
 const right = { name: 'web', kind: 'running' };
@@ -38,13 +42,28 @@ describe('what is wrong with a request', () => {
     ['a number that is not above', { ...right, share: 0 }, 422, 'body.share: must be more than 0.'],
     ['an empty list', { ...right, networks: [] }, 422, 'body.networks: at least 1 item.'],
     ['a long list', { ...right, networks: [{}, {}, {}] }, 422, 'body.networks: at most 2 items.'],
-    ['a choice mistyped', { ...right, kind: 'runing' }, 422, 'body.kind: must be one of running or stopped; did you mean running?'],
+    [
+      'a choice mistyped',
+      { ...right, kind: 'runing' },
+      422,
+      'body.kind: must be one of running or stopped; did you mean running?',
+    ],
     ['no id', { ...right, id: '7' }, 422, 'body.id: must be an id (a UUID).'],
     ['no network', { ...right, subnet: '10.0.0.0' }, 422, 'body.subnet: must be an IPv4 network such as 10.0.0.0/24.'],
     ['another form', { ...right, code: 'b' }, 422, 'body.code: is not of the form that is expected here.'],
-    ['none of several types', { ...right, choice: {} }, 400, 'body.choice: is none of the forms that are possible here.'],
+    [
+      'none of several types',
+      { ...right, choice: {} },
+      400,
+      'body.choice: is none of the forms that are possible here.',
+    ],
     ['a key mistyped', { ...right, szie: 1 }, 400, 'body.szie: is not known here; did you mean size?'],
-    ['a key mistyped within a list', { ...right, networks: [{ adress: '10.0.0.1' }] }, 400, 'body.networks.0.adress: is not known here; did you mean address?'],
+    [
+      'a key mistyped within a list',
+      { ...right, networks: [{ adress: '10.0.0.1' }] },
+      400,
+      'body.networks.0.adress: is not known here; did you mean address?',
+    ],
     ['a key unlike any', { ...right, colour: 'red' }, 400, 'body.colour: is not known here.'],
     ['several things', { kind: 'running', size: 11 }, 400, 'body.name: required (and 1 more).'],
   ])('is said in plain words: %s', (_, value, status, detail) => {

@@ -1,4 +1,11 @@
-import { createPostgresBackend, createRedisBackend, runMigrations, UnrecoverableError, withBackend, type JobsOptions } from 'bullmq';
+import {
+  createPostgresBackend,
+  createRedisBackend,
+  runMigrations,
+  UnrecoverableError,
+  withBackend,
+  type JobsOptions,
+} from 'bullmq';
 import { injectable } from 'inversify';
 import { Client } from 'pg';
 import type { Logger } from 'pino';
@@ -11,7 +18,11 @@ export type JobHandler = (data: unknown) => Promise<void>;
 
 interface JobQueue {
   add(name: string, data: unknown, options: JobsOptions): Promise<unknown>;
-  upsertJobScheduler(id: string, repeat: { every: number }, template: { name: string; data: unknown; opts: object }): Promise<unknown>;
+  upsertJobScheduler(
+    id: string,
+    repeat: { every: number },
+    template: { name: string; data: unknown; opts: object },
+  ): Promise<unknown>;
   close(): Promise<void>;
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
@@ -26,8 +37,8 @@ const schema = 'bullmq';
 const retention = { removeOnComplete: { age: 3_600, count: 100 }, removeOnFail: { age: 86_400, count: 500 } };
 
 /**
- * Work that may be lost or done twice, such as pruning. What must happen is a workflow. Runs on Redis when `redis.url` is set, else on the
- * queue's PostgreSQL backend in a schema of its own.
+ * Work that may be lost or done twice, such as pruning. What must happen is a workflow. Runs on Redis when `redis.url`
+ * is set, else on the queue's PostgreSQL backend in a schema of its own.
  */
 @injectable()
 export class Jobs extends Service {
@@ -62,7 +73,12 @@ export class Jobs extends Service {
   /** Queues a job for once; up to five attempts with growing pauses. Only while started. */
   async enqueue(name: string, data: unknown, options: { delayMs?: number } = {}): Promise<void> {
     if (!this.queue) throw new Error('jobs are not started');
-    await this.queue.add(name, data, { attempts: 5, backoff: { type: 'exponential', delay: 1_000 }, ...retention, ...(options.delayMs !== undefined && { delay: options.delayMs }) });
+    await this.queue.add(name, data, {
+      attempts: 5,
+      backoff: { type: 'exponential', delay: 1_000 },
+      ...retention,
+      ...(options.delayMs !== undefined && { delay: options.delayMs }),
+    });
   }
 
   override async start(): Promise<void> {
@@ -77,8 +93,8 @@ export class Jobs extends Service {
   }
 
   /**
-   * Waits at most 5 s for jobs that run; what is left is taken up by the next process. A backend that is away is not waited for any longer
-   * either: its connections end with the process, those to Redis with `RedisClients.close`.
+   * Waits at most 5 s for jobs that run; what is left is taken up by the next process. A backend that is away is not
+   * waited for any longer either: its connections end with the process, those to Redis with `RedisClients.close`.
    */
   override async stop(): Promise<void> {
     const { queue, worker } = this;
@@ -109,7 +125,11 @@ export class Jobs extends Service {
   }
 
   private async schedule(queue: JobQueue, name: string, every: number): Promise<void> {
-    await queue.upsertJobScheduler(name, { every }, { name, data: {}, opts: { attempts: 3, backoff: { type: 'exponential', delay: 1_000 }, ...retention } });
+    await queue.upsertJobScheduler(
+      name,
+      { every },
+      { name, data: {}, opts: { attempts: 3, backoff: { type: 'exponential', delay: 1_000 }, ...retention } },
+    );
   }
 
   private openRedis(): { queue: JobQueue; worker: JobWorker } {
@@ -117,13 +137,18 @@ export class Jobs extends Service {
     const prefix = 'vc-stack:jobs';
     return {
       queue: new Queue(queueName, { connection: this.redis.create({ maxRetriesPerRequest: null }), prefix }),
-      worker: new Worker(queueName, (job) => this.run(job.name, job.data), { connection: this.redis.create({ maxRetriesPerRequest: null }), prefix, concurrency: 4 }),
+      worker: new Worker(queueName, (job) => this.run(job.name, job.data), {
+        connection: this.redis.create({ maxRetriesPerRequest: null }),
+        prefix,
+        concurrency: 4,
+      }),
     };
   }
 
   private async openPostgres(): Promise<{ queue: JobQueue; worker: JobWorker }> {
     const { options } = this.database.dataSource;
-    if (options.type !== 'postgres' || options.url === undefined) throw new Error('jobs need a PostgreSQL data source with a URL');
+    if (options.type !== 'postgres' || options.url === undefined)
+      throw new Error('jobs need a PostgreSQL data source with a URL');
     const client = new Client({ connectionString: options.url, application_name: 'vc-stack-jobs-migrate' });
     await client.connect();
     try {
@@ -132,10 +157,18 @@ export class Jobs extends Service {
       await client.end();
     }
     const { Queue, Worker } = withBackend(createPostgresBackend);
-    const connection = (max: number) => ({ connectionString: options.url, schema, max, application_name: 'vc-stack-jobs' });
+    const connection = (max: number) => ({
+      connectionString: options.url,
+      schema,
+      max,
+      application_name: 'vc-stack-jobs',
+    });
     return {
       queue: new Queue(queueName, { connection: connection(1) }),
-      worker: new Worker(queueName, (job) => this.run(job.name, job.data), { connection: connection(2), concurrency: 4 }),
+      worker: new Worker(queueName, (job) => this.run(job.name, job.data), {
+        connection: connection(2),
+        concurrency: 4,
+      }),
     };
   }
 }

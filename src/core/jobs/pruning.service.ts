@@ -5,7 +5,10 @@ import { IdempotencyRepository } from '../http/idempotency.repository';
 import { LoginAttemptRepository } from '../http/login-attempt.repository';
 import { Jobs } from './jobs';
 
-/** Forgets what core keeps for a while only: sent events and answers under an `Idempotency-Key` (24 hours), counted login attempts (5 minutes). */
+/**
+ * Forgets what core keeps for a while only: sent events and answers under an `Idempotency-Key` (24 hours), counted
+ * login attempts (5 minutes).
+ */
 @injectable()
 export class Pruning extends Service {
   constructor(

@@ -28,7 +28,13 @@ export class RedisClients {
   /** A connection of its own (blocking commands, subscriptions), closed by `close`. */
   create(options: RedisOptions): Redis {
     if (!this.enabled) throw new Error('Redis is not configured');
-    const client = this.keep(new Redis(this.url, { retryStrategy: (times) => Math.min(times * 100, 5_000), disconnectTimeout: 200, ...options }));
+    const client = this.keep(
+      new Redis(this.url, {
+        retryStrategy: (times) => Math.min(times * 100, 5_000),
+        disconnectTimeout: 200,
+        ...options,
+      }),
+    );
     // Libraries copy what they are given; a copy would go on to reconnect after everything is closed.
     const duplicate = client.duplicate.bind(client);
     client.duplicate = (override) => this.keep(duplicate(override));

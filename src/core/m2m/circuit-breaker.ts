@@ -1,8 +1,8 @@
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
 /**
- * Stops calls to a node that does not answer, so that they fail at once instead of each waiting for its deadline. After `openMs` one call
- * is let through as a probe: its success closes the breaker, its failure opens it again.
+ * Stops calls to a node that does not answer, so that they fail at once instead of each waiting for its deadline. After
+ * `openMs` one call is let through as a probe: its success closes the breaker, its failure opens it again.
  */
 export class CircuitBreaker {
   private failures = 0;

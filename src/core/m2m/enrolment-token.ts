@@ -19,7 +19,10 @@ const wire = z.strictObject({
 });
 
 export const encodeToken = (token: EnrolmentToken): string =>
-  prefix + Buffer.from(JSON.stringify({ a: token.address, p: token.port, f: token.rootFingerprint, t: token.ticket })).toString('base64url');
+  prefix +
+  Buffer.from(JSON.stringify({ a: token.address, p: token.port, f: token.rootFingerprint, t: token.ticket })).toString(
+    'base64url',
+  );
 
 /** Null for a string that is no token. */
 export const decodeToken = (text: string): EnrolmentToken | null => {

@@ -17,7 +17,9 @@ export const heartbeatBody = z.strictObject({
   sections: z.record(z.string().max(100), z.unknown()),
 });
 
-/** `refused` sections were not taken, for the reason given, and are sent again when they change or after a reconnect. */
+/**
+ * `refused` sections were not taken, for the reason given, and are sent again when they change or after a reconnect.
+ */
 export const heartbeatAnswer = z.object({ refused: z.record(z.string(), z.string()) });
 
 export type HeartbeatBody = z.infer<typeof heartbeatBody>;

@@ -11,14 +11,25 @@ import { type NodeEndpoint, NodeRegistry } from './node-registry';
 import { minVersion, mustBeHost } from './node/secure-context';
 import type { Verb } from './verb';
 
-const verbError = z.object({ error: z.object({ code: z.string(), message: z.string(), permanent: z.boolean(), extra: z.record(z.string(), z.unknown()), detail: z.string().optional() }) });
+const verbError = z.object({
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    permanent: z.boolean(),
+    extra: z.record(z.string(), z.unknown()),
+    detail: z.string().optional(),
+  }),
+});
 const verbResult = z.object({ result: z.unknown() });
 const connectTimeoutMs = 5_000;
 const outcomeTimeoutMs = 10_000;
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message || error.name : String(error));
 
-/** Calls nodes over HTTPS with mutual TLS: connections kept alive, one breaker per node, the peer's identity checked on every connection. */
+/**
+ * Calls nodes over HTTPS with mutual TLS: connections kept alive, one breaker per node, the peer's identity checked on
+ * every connection.
+ */
 @injectable()
 export class HttpsNodeCaller extends NodeCaller {
   private readonly agents = new Map<string, Agent>();
@@ -36,11 +47,21 @@ export class HttpsNodeCaller extends NodeCaller {
   async call<A, R>(hostId: string, verb: Verb<A, R>, args: A, options: CallOptions): Promise<CallOutcome<R>> {
     const { key, fence, requestId } = options;
     const body = JSON.stringify({ key, fence, requestId, args });
-    return this.ask(hostId, verb, { method: 'POST', path: `/verbs/${encodeURIComponent(verb.name)}`, body, timeoutMs: verb.timeoutMs, signal: options.signal });
+    return this.ask(hostId, verb, {
+      method: 'POST',
+      path: `/verbs/${encodeURIComponent(verb.name)}`,
+      body,
+      timeoutMs: verb.timeoutMs,
+      signal: options.signal,
+    });
   }
 
   async outcome<A, R>(hostId: string, verb: Verb<A, R>, key: string): Promise<CallOutcome<R>> {
-    return this.ask(hostId, verb, { method: 'GET', path: `/verbs/outcome?key=${encodeURIComponent(key)}`, timeoutMs: outcomeTimeoutMs });
+    return this.ask(hostId, verb, {
+      method: 'GET',
+      path: `/verbs/outcome?key=${encodeURIComponent(key)}`,
+      timeoutMs: outcomeTimeoutMs,
+    });
   }
 
   async stream(hostId: string, path: string): Promise<Duplex> {
@@ -68,10 +89,20 @@ export class HttpsNodeCaller extends NodeCaller {
       req.once('response', (res) => {
         res.resume();
         req.destroy();
-        reject(new NodeVerbError(hostId, 'stream', res.statusCode === 404 ? 'not_found' : 'refused', `The host refused the stream (${res.statusCode ?? '?'}).`, true));
+        reject(
+          new NodeVerbError(
+            hostId,
+            'stream',
+            res.statusCode === 404 ? 'not_found' : 'refused',
+            `The host refused the stream (${res.statusCode ?? '?'}).`,
+            true,
+          ),
+        );
       });
       req.once('timeout', () => req.destroy(new Error('no answer in time')));
-      req.once('error', (error) => reject(new NodeUnreachableError(hostId, `The host does not answer: ${textOf(error)}`, { cause: error })));
+      req.once('error', (error) =>
+        reject(new NodeUnreachableError(hostId, `The host does not answer: ${textOf(error)}`, { cause: error })),
+      );
       req.end();
     });
   }
@@ -83,10 +114,15 @@ export class HttpsNodeCaller extends NodeCaller {
     await Promise.all(agents.map((agent) => agent.destroy()));
   }
 
-  private async ask<A, R>(hostId: string, verb: Verb<A, R>, call: { method: 'GET' | 'POST'; path: string; body?: string; timeoutMs: number; signal?: AbortSignal | undefined }): Promise<CallOutcome<R>> {
+  private async ask<A, R>(
+    hostId: string,
+    verb: Verb<A, R>,
+    call: { method: 'GET' | 'POST'; path: string; body?: string; timeoutMs: number; signal?: AbortSignal | undefined },
+  ): Promise<CallOutcome<R>> {
     const endpoint = await this.endpoint(hostId);
     const breaker = this.breakers.of(hostId);
-    if (!breaker.admit()) throw new NodeUnreachableError(hostId, 'The host did not answer the last calls and is not called for a while.');
+    if (!breaker.admit())
+      throw new NodeUnreachableError(hostId, 'The host did not answer the last calls and is not called for a while.');
     let status: number;
     let text: string;
     try {
@@ -100,10 +136,17 @@ export class HttpsNodeCaller extends NodeCaller {
     return this.read(hostId, verb, status, text);
   }
 
-  private async exchange(hostId: string, endpoint: NodeEndpoint, call: { method: 'GET' | 'POST'; path: string; body?: string; timeoutMs: number; signal?: AbortSignal | undefined }): Promise<{ status: number; text: string }> {
+  private async exchange(
+    hostId: string,
+    endpoint: NodeEndpoint,
+    call: { method: 'GET' | 'POST'; path: string; body?: string; timeoutMs: number; signal?: AbortSignal | undefined },
+  ): Promise<{ status: number; text: string }> {
     const deadline = AbortSignal.timeout(call.timeoutMs);
     const host = endpoint.address.includes(':') ? `[${endpoint.address}]` : endpoint.address;
-    const init: Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'method'> & { method: Dispatcher.HttpMethod; dispatcher: Dispatcher } = {
+    const init: Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'method'> & {
+      method: Dispatcher.HttpMethod;
+      dispatcher: Dispatcher;
+    } = {
       method: call.method,
       dispatcher: this.agent(hostId),
       signal: call.signal ? AbortSignal.any([deadline, call.signal]) : deadline,
@@ -119,17 +162,32 @@ export class HttpsNodeCaller extends NodeCaller {
     try {
       json = JSON.parse(text);
     } catch {
-      throw new NodeVerbError(hostId, verb.name, 'invalid_answer', `The host answered ${status} with something that is not JSON.`, false);
+      throw new NodeVerbError(
+        hostId,
+        verb.name,
+        'invalid_answer',
+        `The host answered ${status} with something that is not JSON.`,
+        false,
+      );
     }
     if (status === 202) return { done: false };
     if (status === 200) {
       const parsed = verb.result.safeParse(verbResult.safeParse(json).data?.result);
       if (parsed.success) return { done: true, result: parsed.data };
       const issues = parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; ');
-      throw new NodeVerbError(hostId, verb.name, 'invalid_result', `The host's result of ${verb.name} is not valid.`, true, {}, issues);
+      throw new NodeVerbError(
+        hostId,
+        verb.name,
+        'invalid_result',
+        `The host's result of ${verb.name} is not valid.`,
+        true,
+        {},
+        issues,
+      );
     }
     const failure = verbError.safeParse(json);
-    if (!failure.success) throw new NodeVerbError(hostId, verb.name, 'invalid_answer', `The host answered ${status}.`, false);
+    if (!failure.success)
+      throw new NodeVerbError(hostId, verb.name, 'invalid_answer', `The host answered ${status}.`, false);
     const { code, message, permanent, extra, detail } = failure.data.error;
     throw new NodeVerbError(hostId, verb.name, code, message, permanent, extra, detail);
   }
@@ -152,7 +210,14 @@ export class HttpsNodeCaller extends NodeCaller {
         keepAliveTimeout: 60_000,
         headersTimeout: 0,
         bodyTimeout: 0,
-        connect: { cert: client.certificate, key: client.key, ca: root, minVersion, checkServerIdentity: mustBeHost(hostId), timeout: connectTimeoutMs },
+        connect: {
+          cert: client.certificate,
+          key: client.key,
+          ca: root,
+          minVersion,
+          checkServerIdentity: mustBeHost(hostId),
+          timeout: connectTimeoutMs,
+        },
         // A resumed session would skip the check of the peer's identity.
         maxCachedSessions: 0,
       });

@@ -2,7 +2,10 @@ import { injectable } from 'inversify';
 import { Config } from '../config/config';
 import { reachableAddress } from './ca/own-addresses';
 
-/** Where nodes reach this management process. The port is the bound one, which differs from the configured one when that is 0. */
+/**
+ * Where nodes reach this management process. The port is the bound one, which differs from the configured one when that
+ * is 0.
+ */
 @injectable()
 export class ManagementEndpoint {
   private boundPort: number | undefined;

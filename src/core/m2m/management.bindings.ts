@@ -8,8 +8,20 @@ import { ManagementEndpoint } from './management-endpoint';
 import { NodeCaller } from './node-caller';
 import { NodeGateway } from './node-gateway';
 
-/** The transport's management half. Needs `NodeRegistry` (host module) and `VerbEvents` and `TaskStanding` (workflow engine) bound as well. */
+/**
+ * The transport's management half. Needs `NodeRegistry` (host module) and `VerbEvents` and `TaskStanding` (workflow
+ * engine) bound as well.
+ */
 export const bindManagementTransport = ({ bind }: Pick<ContainerModuleLoadOptions, 'bind'>): void => {
-  for (const part of [CaRepository, CertificateAuthority, ServerIdentity, Breakers, ManagementEndpoint, HttpsNodeCaller, NodeGateway]) bind<object>(part).toSelf().inSingletonScope();
+  for (const part of [
+    CaRepository,
+    CertificateAuthority,
+    ServerIdentity,
+    Breakers,
+    ManagementEndpoint,
+    HttpsNodeCaller,
+    NodeGateway,
+  ])
+    bind<object>(part).toSelf().inSingletonScope();
   bind(NodeCaller).toService(HttpsNodeCaller);
 };

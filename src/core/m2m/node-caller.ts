@@ -44,7 +44,10 @@ export class NodeVerbError extends Error {
 
 /** Management's way to its nodes: mutual TLS, one circuit breaker per node. */
 export abstract class NodeCaller {
-  /** Calls a verb. `done: false` means accepted: ask `outcome` by the same key, or wait for the node's event `verb.done`. */
+  /**
+   * Calls a verb. `done: false` means accepted: ask `outcome` by the same key, or wait for the node's event
+   * `verb.done`.
+   */
   abstract call<A, R>(hostId: string, verb: Verb<A, R>, args: A, options: CallOptions): Promise<CallOutcome<R>>;
   /** The journalled outcome of an accepted call; throws what the call would have thrown. */
   abstract outcome<A, R>(hostId: string, verb: Verb<A, R>, key: string): Promise<CallOutcome<R>>;

@@ -29,7 +29,12 @@ import { VerbEvents } from './verb-events';
 const enrolBody = z.strictObject({
   ticket: z.string().min(1).max(200),
   csr: z.string().min(1).max(10_000),
-  name: z.string().regex(/^[A-Za-z0-9]([A-Za-z0-9.-]{0,61}[A-Za-z0-9])?$/, 'a host name: letters, digits, dots and hyphens, at most 63 characters'),
+  name: z
+    .string()
+    .regex(
+      /^[A-Za-z0-9]([A-Za-z0-9.-]{0,61}[A-Za-z0-9])?$/,
+      'a host name: letters, digits, dots and hyphens, at most 63 characters',
+    ),
   address: nodeAddress,
   port: z.number().int().min(1).max(65_535),
 });
@@ -39,7 +44,12 @@ const eventsBody = z.strictObject({
     .array(
       z.discriminatedUnion('type', [
         z.strictObject({ type: z.literal('verb.done'), key: z.string().min(1).max(300) }),
-        z.strictObject({ type: z.literal('progress'), key: z.string().min(1).max(300), percent: z.number().min(0).max(100), message: z.string().max(500) }),
+        z.strictObject({
+          type: z.literal('progress'),
+          key: z.string().min(1).max(300),
+          percent: z.number().min(0).max(100),
+          message: z.string().max(500),
+        }),
       ]),
     )
     .max(500),
@@ -88,7 +98,8 @@ export class NodeGateway {
   /** Before `start`. Throws when a path or a section is there twice. */
   register(nodeRoutes: NodeRoutes[], sinks: ObservedSink[]): void {
     for (const route of nodeRoutes.flatMap((r) => r.nodeRoutes())) {
-      if (this.routes.some((r) => r.route.method === route.method && r.route.path === route.path)) throw new Error(`the node route ${route.method} ${route.path} is there twice`);
+      if (this.routes.some((r) => r.route.method === route.method && r.route.path === route.path))
+        throw new Error(`the node route ${route.method} ${route.path} is there twice`);
       this.routes.push({ pattern: new PathPattern(`/node${route.path}`), route });
     }
     for (const sink of sinks) {
@@ -102,7 +113,16 @@ export class NodeGateway {
     await this.identity.start();
     await this.authority.refreshRevoked();
     const { limits } = this.config.core;
-    const server = createServer({ ...guardedOptions(limits), requestTimeout: limits.bodyMs, requestCert: true, rejectUnauthorized: false, minVersion }, (req, res) => void this.answer(req, res));
+    const server = createServer(
+      {
+        ...guardedOptions(limits),
+        requestTimeout: limits.bodyMs,
+        requestCert: true,
+        rejectUnauthorized: false,
+        minVersion,
+      },
+      (req, res) => void this.answer(req, res),
+    );
     server.timeout = silentMs;
     new ConnectionGuard(server, limits);
     server.prependListener('request', endWithUnreadBody);
@@ -119,8 +139,18 @@ export class NodeGateway {
     });
     const { port } = server.address() as AddressInfo;
     this.endpoint.bound(port);
-    const quietly = (work: () => Promise<void>) => () => void work().catch((error: unknown) => this.log.warn({ err: error }, 'the certificate list could not be read'));
-    this.timers = [setInterval(quietly(() => this.authority.refreshRevoked()), refreshRevokedMs), setInterval(quietly(() => this.authority.purgeExpired()), purgeEveryMs)];
+    const quietly = (work: () => Promise<void>) => () =>
+      void work().catch((error: unknown) => this.log.warn({ err: error }, 'the certificate list could not be read'));
+    this.timers = [
+      setInterval(
+        quietly(() => this.authority.refreshRevoked()),
+        refreshRevokedMs,
+      ),
+      setInterval(
+        quietly(() => this.authority.purgeExpired()),
+        purgeEveryMs,
+      ),
+    ];
     for (const timer of this.timers) timer.unref();
     return port;
   }
@@ -150,10 +180,20 @@ export class NodeGateway {
       const post = req.method === 'POST';
       if (post && path === '/node/enroll') return sendJson(res, 200, await this.enrol(req));
       const hostId = await this.authenticate(req);
-      if (post && path === '/node/renew') return sendJson(res, 200, await this.registry.renew(hostId, parse(renewBody, await readJson(req, smallBody)).csr));
-      if (post && path === '/node/heartbeat') return sendJson(res, 200, await this.heartbeat(hostId, await readJson(req, heartbeatLimit)));
-      if (post && path === '/node/tasks') return sendJson(res, 200, { live: await this.standing.live(parse(standingBody, await readJson(req, heartbeatLimit)).tasks) });
-      if (post && path === '/node/events') return sendJson(res, 200, await this.takeEvents(hostId, await readJson(req, heartbeatLimit)));
+      if (post && path === '/node/renew')
+        return sendJson(
+          res,
+          200,
+          await this.registry.renew(hostId, parse(renewBody, await readJson(req, smallBody)).csr),
+        );
+      if (post && path === '/node/heartbeat')
+        return sendJson(res, 200, await this.heartbeat(hostId, await readJson(req, heartbeatLimit)));
+      if (post && path === '/node/tasks')
+        return sendJson(res, 200, {
+          live: await this.standing.live(parse(standingBody, await readJson(req, heartbeatLimit)).tasks),
+        });
+      if (post && path === '/node/events')
+        return sendJson(res, 200, await this.takeEvents(hostId, await readJson(req, heartbeatLimit)));
       await this.dispatch(req, res, path, hostId);
     } catch (error) {
       this.fail(req, res, error);
@@ -178,14 +218,29 @@ export class NodeGateway {
     throw new Problem({ status: 404, code: 'not_found', detail: 'There is no such path.' });
   }
 
-  /** The host of the client certificate. The database is asked once per connection, the list in memory at each further request. */
+  /**
+   * The host of the client certificate. The database is asked once per connection, the list in memory at each further
+   * request.
+   */
   private async authenticate(req: IncomingMessage): Promise<string> {
     const socket = req.socket as TLSSocket;
     const peer = peerOf(socket);
-    if (peer?.identity?.kind !== 'host') throw new Problem({ status: 401, code: 'certificate_required', detail: 'This needs the certificate of an enrolled host of this installation.' });
+    if (peer?.identity?.kind !== 'host')
+      throw new Problem({
+        status: 401,
+        code: 'certificate_required',
+        detail: 'This needs the certificate of an enrolled host of this installation.',
+      });
     const { identity, serial } = peer;
-    const revoked = this.checked.has(socket) ? this.authority.isListedRevoked(serial) : !(await this.authority.admits(serial));
-    if (revoked) throw new Problem({ status: 403, code: 'certificate_revoked', detail: 'The certificate of this host was revoked: the host was removed, or has a newer one. Enrol it anew.' });
+    const revoked = this.checked.has(socket)
+      ? this.authority.isListedRevoked(serial)
+      : !(await this.authority.admits(serial));
+    if (revoked)
+      throw new Problem({
+        status: 403,
+        code: 'certificate_revoked',
+        detail: 'The certificate of this host was revoked: the host was removed, or has a newer one. Enrol it anew.',
+      });
     if (!this.checked.has(socket) && !socket.destroyed) {
       this.checked.set(socket, serial);
       socket.once('close', () => this.checked.delete(socket));
@@ -195,7 +250,12 @@ export class NodeGateway {
 
   private async heartbeat(hostId: string, json: unknown): Promise<{ refused: Record<string, string> }> {
     const body = parse(heartbeatBody, json);
-    if (body.hostId !== hostId) throw new Problem({ status: 403, code: 'wrong_identity', detail: 'The heartbeat is of another host than the certificate.' });
+    if (body.hostId !== hostId)
+      throw new Problem({
+        status: 403,
+        code: 'wrong_identity',
+        detail: 'The heartbeat is of another host than the certificate.',
+      });
     const before = this.beating.get(hostId) ?? Promise.resolve();
     const work = before.then(
       () => this.takeBeat(hostId, body),
@@ -212,7 +272,8 @@ export class NodeGateway {
   private async takeBeat(hostId: string, body: z.infer<typeof heartbeatBody>): Promise<Record<string, string>> {
     const { boot, seq, time, endpoint, agentVersion } = body;
     const outcome = await this.registry.heartbeat(hostId, { boot, seq, time, endpoint, agentVersion });
-    if (outcome === 'unknown') throw new Problem({ status: 404, code: 'unknown_host', detail: 'This host was removed.' });
+    if (outcome === 'unknown')
+      throw new Problem({ status: 404, code: 'unknown_host', detail: 'This host was removed.' });
     const refused: Record<string, string> = {};
     if (outcome === 'stale') return refused;
     for (const [section, data] of Object.entries(body.sections)) {
@@ -222,14 +283,23 @@ export class NodeGateway {
     return refused;
   }
 
-  /** Why it was not taken. Each section has its own transaction: a bad one costs neither the others nor the sign of life. */
+  /**
+   * Why it was not taken. Each section has its own transaction: a bad one costs neither the others nor the sign of
+   * life.
+   */
   private async takeSection(hostId: string, section: string, data: unknown): Promise<string | undefined> {
     const sink = this.sinks.get(section);
     if (!sink) return 'unknown_section';
     const parsed = sink.schema.safeParse(data);
     if (!parsed.success) {
-      this.log.warn({ hostId, section, issues: parsed.error.issues.slice(0, 5) }, 'a section of a heartbeat is not valid');
-      return `invalid: ${parsed.error.issues.slice(0, 3).map((i) => `${i.path.join('.')}: ${i.message}`).join('; ')}`;
+      this.log.warn(
+        { hostId, section, issues: parsed.error.issues.slice(0, 5) },
+        'a section of a heartbeat is not valid',
+      );
+      return `invalid: ${parsed.error.issues
+        .slice(0, 3)
+        .map((i) => `${i.path.join('.')}: ${i.message}`)
+        .join('; ')}`;
     }
     try {
       await this.database.tx((op) => sink.accept(op, hostId, parsed.data));
@@ -255,19 +325,33 @@ export class NodeGateway {
       res.destroy();
       return;
     }
-    sendJson(res, problem.status, { type: 'about:blank', status: problem.status, code: problem.code, detail: problem.detail, errors: problem.errors });
+    sendJson(res, problem.status, {
+      type: 'about:blank',
+      status: problem.status,
+      code: problem.code,
+      detail: problem.detail,
+      errors: problem.errors,
+    });
   }
 }
 
 const parse = <T>(schema: z.ZodType<T>, json: unknown): T => {
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
-  const errors = parsed.error.issues.slice(0, 20).map((i) => ({ path: `body.${i.path.join('.')}`, code: i.code, message: i.message }));
-  throw new Problem({ status: 400, code: 'invalid_request', detail: `The request is not valid: ${errors.map((e) => `${e.path}: ${e.message}`).join('; ')}`, errors });
+  const errors = parsed.error.issues
+    .slice(0, 20)
+    .map((i) => ({ path: `body.${i.path.join('.')}`, code: i.code, message: i.message }));
+  throw new Problem({
+    status: 400,
+    code: 'invalid_request',
+    detail: `The request is not valid: ${errors.map((e) => `${e.path}: ${e.message}`).join('; ')}`,
+    errors,
+  });
 };
 
 const problemOf = (error: unknown): Problem => {
   if (error instanceof Problem) return error;
-  if (error instanceof BodyError) return new Problem({ status: error.code === 'too_large' ? 413 : 400, code: error.code, detail: error.message });
+  if (error instanceof BodyError)
+    return new Problem({ status: error.code === 'too_large' ? 413 : 400, code: error.code, detail: error.message });
   return new Problem({ status: 500, code: 'internal', detail: 'Management could not do this.', cause: error });
 };

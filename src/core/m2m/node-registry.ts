@@ -37,8 +37,8 @@ export type BeatOutcome = 'accepted' | 'stale' | 'unknown';
 /** Port that `modules/host` implements (management half): which nodes there are. */
 export abstract class NodeRegistry {
   /**
-   * Trades a one-time ticket and a signing request for a host and its certificate. Throws `Problem`: 401 `token_unknown`, `token_expired`,
-   * `token_used`; 409 `name_taken`; 422 `invalid_csr`.
+   * Trades a one-time ticket and a signing request for a host and its certificate. Throws `Problem`: 401
+   * `token_unknown`, `token_expired`, `token_used`; 409 `name_taken`; 422 `invalid_csr`.
    */
   abstract enroll(request: EnrolmentRequest): Promise<Enrolled>;
   /** A new certificate for a new key of the same host. */

@@ -1,11 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** A path on port 8445 that an enrolled node may call (mTLS): e.g. image bytes. `hostId` comes from the client certificate. */
+/**
+ * A path on port 8445 that an enrolled node may call (mTLS): e.g. image bytes. `hostId` comes from the client
+ * certificate.
+ */
 export interface NodeRoute {
   method: 'GET' | 'POST';
   /** Below `/node`, Express syntax: `/images/:id/content`. */
   path: string;
-  handle: (req: { hostId: string; params: Record<string, string>; raw: IncomingMessage; res: ServerResponse }) => Promise<void>;
+  handle: (req: {
+    hostId: string;
+    params: Record<string, string>;
+    raw: IncomingMessage;
+    res: ServerResponse;
+  }) => Promise<void>;
 }
 
 export abstract class NodeRoutes {

@@ -12,7 +12,17 @@ import { ObservedReporter } from './observed';
 
 /** The transport's node half. */
 export const bindNodeTransport = ({ bind }: Pick<ContainerModuleLoadOptions, 'bind'>): void => {
-  for (const part of [ManagementAddresses, NodeIdentity, HttpsManagementClient, EventSender, HeartbeatService, JournalKeeper, NodeServer, NodeAgent]) bind<object>(part).toSelf().inSingletonScope();
+  for (const part of [
+    ManagementAddresses,
+    NodeIdentity,
+    HttpsManagementClient,
+    EventSender,
+    HeartbeatService,
+    JournalKeeper,
+    NodeServer,
+    NodeAgent,
+  ])
+    bind<object>(part).toSelf().inSingletonScope();
   bind(ManagementClient).toService(HttpsManagementClient);
   bind(ObservedReporter).toService(HeartbeatService);
 };

@@ -1,7 +1,9 @@
 import type { z } from 'zod';
 import type { Op } from '../db/op';
 
-/** Node half: one section of the heartbeat. Called every 5 s and on `ObservedReporter.changed(section)`. Must be cheap. */
+/**
+ * Node half: one section of the heartbeat. Called every 5 s and on `ObservedReporter.changed(section)`. Must be cheap.
+ */
 export abstract class ObservedSource {
   abstract readonly section: string;
   abstract collect(): Promise<unknown>;

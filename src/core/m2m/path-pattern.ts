@@ -6,7 +6,10 @@ export class PathPattern {
     this.segments = pattern.split('/');
   }
 
-  /** The decoded parameters, or null. A parameter is never empty and never has a slash, a NUL, or the form of a relative path. */
+  /**
+   * The decoded parameters, or null. A parameter is never empty and never has a slash, a NUL, or the form of a relative
+   * path.
+   */
   match(path: string): Record<string, string> | null {
     const parts = path.split('/');
     if (parts.length !== this.segments.length) return null;

@@ -8,12 +8,15 @@ export interface Peer {
   serial: string;
 }
 
-/** A connection's peer never changes, and taking its certificate apart for each request costs more than many a request. */
+/**
+ * A connection's peer never changes, and taking its certificate apart for each request costs more than many a request.
+ */
 const peers = new WeakMap<TLSSocket, Peer>();
 
 /** Who is at the other end; null unless the handshake verified the chain of its certificate. */
 export const peerOf = (socket: TLSSocket): Peer | null => {
-  // Node counts a resumed session as authorised, whether it ever showed a certificate or not; our own peers never resume one.
+  // Node counts a resumed session as authorised, whether it ever showed a certificate or not; our own peers never
+  // resume one.
   if (!socket.authorized || socket.isSessionReused()) return null;
   let peer = peers.get(socket);
   if (!peer) {

@@ -2,7 +2,10 @@ import { z } from 'zod';
 
 /** What the transport asks those who keep the tasks. */
 export abstract class TaskStanding {
-  /** Fences of those that are not over; names that are no ids are over. Being over is a committed state, so a node that hears of it may forget. */
+  /**
+   * Fences of those that are not over; names that are no ids are over. Being over is a committed state, so a node that
+   * hears of it may forget.
+   */
   abstract live(tasks: readonly string[]): Promise<Record<string, number>>;
 }
 

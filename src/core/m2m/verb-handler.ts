@@ -8,7 +8,9 @@ export interface VerbContext {
   log: Logger;
   /** Reports how far a long verb is, 0 to 100, to the task's current step. Best effort. */
   progress(percent: number, message?: string): void;
-  /** Aborted when the agent stops. Handlers of long verbs end soon after; the call is then repeated after the restart. */
+  /**
+   * Aborted when the agent stops. Handlers of long verbs end soon after; the call is then repeated after the restart.
+   */
   signal: AbortSignal;
 }
 
@@ -17,7 +19,10 @@ export interface VerbHandler {
   run: (args: unknown, ctx: VerbContext) => Promise<unknown>;
 }
 
-export const handle = <A, R>(verb: Verb<A, R>, run: (args: A, ctx: VerbContext) => Promise<R>): VerbHandler => ({ verb: verb as Verb, run: run as VerbHandler['run'] });
+export const handle = <A, R>(verb: Verb<A, R>, run: (args: A, ctx: VerbContext) => Promise<R>): VerbHandler => ({
+  verb: verb as Verb,
+  run: run as VerbHandler['run'],
+});
 
 /** The node half of a module: one handler per verb of its contract. */
 export abstract class VerbHandlers {
@@ -28,8 +33,9 @@ export abstract class VerbHandlers {
 const longestDetail = 2000;
 
 /**
- * Thrown by a handler: refused or failed. `permanent` means that a repeat of the same call cannot succeed. The message is read by tenants: it is in
- * the domain's words, without paths, programs or addresses of the host. What a program or the system said goes into `detail`, for operators only.
+ * Thrown by a handler: refused or failed. `permanent` means that a repeat of the same call cannot succeed. The message
+ * is read by tenants: it is in the domain's words, without paths, programs or addresses of the host. What a program or
+ * the system said goes into `detail`, for operators only.
  */
 export class VerbFailure extends Error {
   readonly detail: string | undefined;

@@ -29,15 +29,24 @@ const serializeError = (error: unknown): unknown => {
   return Object.fromEntries(Object.entries(plain).filter(([key]) => !unloggable.has(key)));
 };
 
-/** JSON lines on standard error (or `destination`), secrets replaced by `[redacted]`. Who logs for a request or a task names it: `requestId`, `taskId`. */
-export const createLogger = (config: Pick<Config, 'core'>, destination: DestinationStream = pino.destination({ dest: 2, sync: true })): Logger =>
+/**
+ * JSON lines on standard error (or `destination`), secrets replaced by `[redacted]`. Who logs for a request or a task
+ * names it: `requestId`, `taskId`.
+ */
+export const createLogger = (
+  config: Pick<Config, 'core'>,
+  destination: DestinationStream = pino.destination({ dest: 2, sync: true }),
+): Logger =>
   pino(
     {
       level: config.core.log.level,
       base: { pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`, `*.*.${key}`, `*.*.*.${key}`]), censor: '[redacted]' },
+      redact: {
+        paths: secretKeys.flatMap((key) => [key, `*.${key}`, `*.*.${key}`, `*.*.*.${key}`]),
+        censor: '[redacted]',
+      },
       serializers: { err: serializeError, error: serializeError },
     },
     destination,

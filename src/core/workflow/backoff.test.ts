@@ -8,11 +8,15 @@ describe('backoffMs', () => {
   });
   it('takes between a half and the whole', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 200 }), fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), (attempt, random) => {
-        const ms = backoffMs({ backoff: '100ms', maxBackoff: '2s' }, attempt, () => random);
-        const full = Math.min(2_000, 100 * 2 ** (attempt - 1));
-        return ms >= Math.floor(full / 2) && ms <= full;
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 200 }),
+        fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
+        (attempt, random) => {
+          const ms = backoffMs({ backoff: '100ms', maxBackoff: '2s' }, attempt, () => random);
+          const full = Math.min(2_000, 100 * 2 ** (attempt - 1));
+          return ms >= Math.floor(full / 2) && ms <= full;
+        },
+      ),
     );
   });
 });

@@ -19,7 +19,10 @@ const mostChildren = 1_000;
 /** In case the notice of a child's end was lost. Milliseconds. */
 const recheckMs = 10_000;
 
-/** Starts the children of a step and waits for them, forward and in undo. Every look sees them all: notices only say when to look. */
+/**
+ * Starts the children of a step and waits for them, forward and in undo. Every look sees them all: notices only say
+ * when to look.
+ */
 export class ChildrenRunner {
   constructor(
     private readonly services: RunServices,
@@ -40,23 +43,48 @@ export class ChildrenRunner {
       return inTransaction(services, async (op) => {
         const started = await this.start(op, parentStep, await spec.start(run.txContext(op, attempt)));
         await runner.probe(name, 'run', 'after-effect');
-        if (started === 0) return { end: 'done', remember: await checkpoint(op, { seq, name, phase: 'run', state: 'succeeded', attempt, output: [] }) };
+        if (started === 0)
+          return {
+            end: 'done',
+            remember: await checkpoint(op, { seq, name, phase: 'run', state: 'succeeded', attempt, output: [] }),
+          };
         await publishState(services, run, op, { step: name });
-        return this.sleep(op, { seq, name, phase: 'run', state: 'running', attempt, accepted: true }, { total: started, live: started, failed: 0 }, deadline);
+        return this.sleep(
+          op,
+          { seq, name, phase: 'run', state: 'running', attempt, accepted: true },
+          { total: started, live: started, failed: 0 },
+          deadline,
+        );
       });
     }
     return inTransaction(services, async (op) => {
       const now = await services.children.state(op, run.task.id, parentStep);
       const failing = now.failed > 0 && !spec.tolerateFailures;
       if (now.live > 0) {
-        if (run.now() >= deadline) throw new PermanentError('step_timeout', `${now.live} of ${now.total} parts were not over in time.`);
+        if (run.now() >= deadline)
+          throw new PermanentError('step_timeout', `${now.live} of ${now.total} parts were not over in time.`);
         if (failing) await this.cancel(op, parentStep, 'Cancelled: another part of the same task failed.');
         await publishState(services, run, op, { step: name, progress: this.progress(seq, now) });
-        return this.sleep(op, { seq, name, phase: 'run', state: 'running', attempt: row.attempt, accepted: true }, now, deadline);
+        return this.sleep(
+          op,
+          { seq, name, phase: 'run', state: 'running', attempt: row.attempt, accepted: true },
+          now,
+          deadline,
+        );
       }
       const outcomes = await services.children.outcomes(op, run.task.id, parentStep);
       if (failing) throw this.failure(outcomes);
-      return { end: 'done', remember: await checkpoint(op, { seq, name, phase: 'run', state: 'succeeded', attempt: row.attempt, output: jsonOutput(outcomes) }) };
+      return {
+        end: 'done',
+        remember: await checkpoint(op, {
+          seq,
+          name,
+          phase: 'run',
+          state: 'succeeded',
+          attempt: row.attempt,
+          output: jsonOutput(outcomes),
+        }),
+      };
     });
   }
 
@@ -77,9 +105,14 @@ export class ChildrenRunner {
           await this.cancel(op, `${name}/run`, 'Cancelled: the task that it is a part of stops.');
           return this.sleep(op, write, forward, deadline);
         }
-        const started = await this.start(op, undoStep, spec.undo ? await spec.undo(run.txContext(op, write.attempt)) : []);
+        const started = await this.start(
+          op,
+          undoStep,
+          spec.undo ? await spec.undo(run.txContext(op, write.attempt)) : [],
+        );
         await runner.probe(name, 'undo', 'after-effect');
-        if (started > 0) return this.sleep(op, { ...write, accepted: true }, { total: started, live: started, failed: 0 }, deadline);
+        if (started > 0)
+          return this.sleep(op, { ...write, accepted: true }, { total: started, live: started, failed: 0 }, deadline);
       } else {
         const now = await services.children.state(op, run.task.id, undoStep);
         if (now.live > 0) return this.sleep(op, { ...write, accepted: true }, now, deadline);
@@ -92,15 +125,29 @@ export class ChildrenRunner {
   private async start(op: Op, parentStep: string, children: ChildTask[]): Promise<number> {
     const { run, services } = this;
     const { task } = run;
-    if (children.length > mostChildren) throw new PermanentError('too_many_children', `A step may start ${mostChildren} tasks at most, not ${children.length}.`);
+    if (children.length > mostChildren)
+      throw new PermanentError(
+        'too_many_children',
+        `A step may start ${mostChildren} tasks at most, not ${children.length}.`,
+      );
     for (const { definition, input, subject } of children) {
-      const options = { projectId: task.projectId, subject, createdBy: task.createdBy, ...(task.requestId !== null && { requestId: task.requestId }) };
+      const options = {
+        projectId: task.projectId,
+        subject,
+        createdBy: task.createdBy,
+        ...(task.requestId !== null && { requestId: task.requestId }),
+      };
       try {
         const { created } = await services.queue.add(op, definition, input, options, { id: task.id, step: parentStep });
-        if (!created) throw new PermanentError('child_joined', `"${subject.name}" has such a task already, which is not a part of this one.`);
+        if (!created)
+          throw new PermanentError(
+            'child_joined',
+            `"${subject.name}" has such a task already, which is not a part of this one.`,
+          );
       } catch (error) {
         // Another task has the lock for now: tried again later, all together.
-        if (error instanceof Problem && error.code === 'task_running') throw new Problem({ status: 503, code: error.code, detail: error.message, extra: error.extra });
+        if (error instanceof Problem && error.code === 'task_running')
+          throw new Problem({ status: 503, code: error.code, detail: error.message, extra: error.extra });
         throw error;
       }
     }
@@ -130,6 +177,11 @@ export class ChildrenRunner {
     // Those that were cancelled because of the first say nothing of the cause.
     const first = failed.find(({ state }) => state === 'failed') ?? failed[0];
     const why = first?.error?.message ?? `it is ${first?.state ?? 'gone'}`;
-    return new PermanentError('child_failed', `${failed.length} of ${outcomes.length} parts did not succeed. "${first?.subject.name ?? ''}": ${why}`, { children: failed.slice(0, 20).map(({ id }) => id) }, first?.error?.cause);
+    return new PermanentError(
+      'child_failed',
+      `${failed.length} of ${outcomes.length} parts did not succeed. "${first?.subject.name ?? ''}": ${why}`,
+      { children: failed.slice(0, 20).map(({ id }) => id) },
+      first?.error?.cause,
+    );
   }
 }

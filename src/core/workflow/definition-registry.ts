@@ -20,7 +20,8 @@ const auditStep = (step: AnyStep): void => {
     return;
   }
   const { undo, noUndo } = step.spec;
-  if (!undo && (noUndo === undefined || noUndo.trim() === '')) throw new Error('it has neither an undo nor a reason for none (noUndo)');
+  if (!undo && (noUndo === undefined || noUndo.trim() === ''))
+    throw new Error('it has neither an undo nor a reason for none (noUndo)');
   if (undo && noUndo !== undefined) throw new Error('it has both an undo and a reason for none');
   if (step.kind !== 'tx' && step.spec.timeout) parseDuration(step.spec.timeout);
   if (step.kind === 'children') return;
@@ -32,7 +33,10 @@ const auditStep = (step: AnyStep): void => {
 export class DefinitionRegistry {
   private readonly known = new Map<string, AnyDefinition>();
 
-  /** Audits and adds. Throws with the workflow's and the step's name when a step could not be undone or a name or duration is wrong. */
+  /**
+   * Audits and adds. Throws with the workflow's and the step's name when a step could not be undone or a name or
+   * duration is wrong.
+   */
   register(definition: AnyDefinition): void {
     const { type, options, steps } = definition;
     const key = keyOf(type, options.version);
@@ -47,7 +51,8 @@ export class DefinitionRegistry {
     if (steps.length === 0) fail('it has no step');
     if (options.preempts?.length && !options.lock) fail('it preempts others but has no lock');
     if (options.whenLocked === 'wait' && !options.lock) fail('it waits for a lock but has none');
-    if (options.limit !== undefined && (!Number.isInteger(options.limit) || options.limit < 1)) fail('its limit is no positive integer');
+    if (options.limit !== undefined && (!Number.isInteger(options.limit) || options.limit < 1))
+      fail('its limit is no positive integer');
     parseDuration(options.deadline);
     for (const step of steps) {
       try {

@@ -31,8 +31,13 @@ export interface TxContext<I, O> extends StepContext<I, O> {
 /** In undo callbacks, outputs of steps that never finished are missing; the step's own too when it failed. */
 export type UndoContext<I, O> = TxContext<I, Partial<O>>;
 
-/** A step states its undo or why there is nothing to undo. Undo means "ensure absent": it also runs for the step that failed. */
-export type TxUndo<I, O, R> = { undo: (c: UndoContext<I, O>, output: R | undefined) => Promise<void>; noUndo?: never } | { noUndo: string; undo?: never };
+/**
+ * A step states its undo or why there is nothing to undo. Undo means "ensure absent": it also runs for the step that
+ * failed.
+ */
+export type TxUndo<I, O, R> =
+  | { undo: (c: UndoContext<I, O>, output: R | undefined) => Promise<void>; noUndo?: never }
+  | { noUndo: string; undo?: never };
 
 export type TxStep<I, O, R> = TxUndo<I, O, R> & {
   run: (c: TxContext<I, O>) => Promise<R>;
@@ -55,7 +60,9 @@ export interface RemoteUndoCall<I, O, A, R> {
   args: (c: UndoContext<I, O>) => Promise<A> | A;
 }
 
-export type RemoteUndo<I, O> = { undo: RemoteUndoCall<I, O, never, unknown>; noUndo?: never } | { noUndo: string; undo?: never };
+export type RemoteUndo<I, O> =
+  | { undo: RemoteUndoCall<I, O, never, unknown>; noUndo?: never }
+  | { noUndo: string; undo?: never };
 
 export type RemoteStep<I, O, A, R> = RemoteCall<I, O, A, R> &
   RemoteUndo<I, O> & {
@@ -65,7 +72,10 @@ export type RemoteStep<I, O, A, R> = RemoteCall<I, O, A, R> &
     title?: string;
     /** Skips the step (with output undefined) when false. Decided on stored data only. */
     when?: (c: StepContext<I, O>) => boolean;
-    /** A node that cannot be reached is treated as done. Only for removals of things that the node removes by itself when it is back. */
+    /**
+     * A node that cannot be reached is treated as done. Only for removals of things that the node removes by itself
+     * when it is back.
+     */
     tolerateLostNode?: boolean;
   };
 
@@ -92,7 +102,11 @@ export interface ChildTask {
 }
 
 /** One part of a fan-out. It runs for the same project and principal as the task that starts it. */
-export const childTask = <I>(definition: WorkflowDefinition<I, never>, input: I, subject: WorkflowSubject): ChildTask => ({ definition: definition as unknown as ChildTask['definition'], input, subject });
+export const childTask = <I>(
+  definition: WorkflowDefinition<I, never>,
+  input: I,
+  subject: WorkflowSubject,
+): ChildTask => ({ definition: definition as unknown as ChildTask['definition'], input, subject });
 
 /** What became of a child. */
 export interface ChildOutcome {
@@ -103,11 +117,14 @@ export interface ChildOutcome {
   error: { code: string; message: string; cause?: string } | null;
 }
 
-export type ChildrenUndo<I, O> = { undo: (c: UndoContext<I, O>) => Promise<ChildTask[]>; noUndo?: never } | { noUndo: string; undo?: never };
+export type ChildrenUndo<I, O> =
+  | { undo: (c: UndoContext<I, O>) => Promise<ChildTask[]>; noUndo?: never }
+  | { noUndo: string; undo?: never };
 
 /**
- * Starts tasks in one transaction and waits until all of them are over. When one does not succeed the others are cancelled, and the step fails
- * once they are over too. Undo first ends those still at work in the same way, then starts the tasks that its callback gives and waits for them.
+ * Starts tasks in one transaction and waits until all of them are over. When one does not succeed the others are
+ * cancelled, and the step fails once they are over too. Undo first ends those still at work in the same way, then
+ * starts the tasks that its callback gives and waits for them.
  */
 export type ChildrenStep<I, O> = ChildrenUndo<I, O> & {
   /** At most 1,000. None: the step is over at once. */
@@ -134,8 +151,8 @@ export interface WorkflowOptions<I> {
   /** One live task per key; a second start is refused with 409 `task_running` that names the first. */
   lock?: (input: I) => string;
   /**
-   * What a start meets whose lock key another task holds (unless it preempts that one): `refuse` with 409, or `wait` for its turn behind those
-   * that wait already, 100 at most.
+   * What a start meets whose lock key another task holds (unless it preempts that one): `refuse` with 409, or `wait`
+   * for its turn behind those that wait already, 100 at most.
    */
   whenLocked?: 'refuse' | 'wait';
   /** Default `normal`. */
@@ -146,13 +163,18 @@ export interface WorkflowOptions<I> {
   deadline: Duration;
   /** Types whose live task on the same lock key is cancelled (at its next boundary) and waited for. */
   preempts?: string[];
-  /** In the transaction that ends the task as failed or cancelled, all undone: e.g. remove the row that the start made. */
+  /**
+   * In the transaction that ends the task as failed or cancelled, all undone: e.g. remove the row that the start made.
+   */
   whenUndone?: (c: TxContext<I, Record<string, unknown>>, error: { code: string; message: string }) => Promise<void>;
   /** In the transaction that ends the task as stuck. */
   whenStuck?: (c: TxContext<I, Record<string, unknown>>, error: { code: string; message: string }) => Promise<void>;
 }
 
-/** A named, versioned list of steps. Built once per process and registered with the engine; the engine runs it, nobody calls it. */
+/**
+ * A named, versioned list of steps. Built once per process and registered with the engine; the engine runs it, nobody
+ * calls it.
+ */
 export class WorkflowDefinition<I = unknown, O = Record<never, never>> {
   readonly steps: AnyStep[] = [];
 
@@ -169,7 +191,8 @@ export class WorkflowDefinition<I = unknown, O = Record<never, never>> {
   /** A step on a node: at least once, made idempotent by its key `task/step/phase` and the task's fence. */
   remote<N extends string, A, R, UA = A, UR = R>(
     name: N,
-    spec: Omit<RemoteStep<I, O, A, R>, 'undo' | 'noUndo'> & ({ undo: RemoteUndoCall<I, O, UA, UR>; noUndo?: never } | { noUndo: string; undo?: never }),
+    spec: Omit<RemoteStep<I, O, A, R>, 'undo' | 'noUndo'> &
+      ({ undo: RemoteUndoCall<I, O, UA, UR>; noUndo?: never } | { noUndo: string; undo?: never }),
   ): WorkflowDefinition<I, O & Record<N, R>> {
     return this.add({ kind: 'remote', name, spec: spec as never });
   }
@@ -185,15 +208,20 @@ export class WorkflowDefinition<I = unknown, O = Record<never, never>> {
   }
 
   private add<N extends string, R>(step: AnyStep): WorkflowDefinition<I, O & Record<N, R>> {
-    if (this.steps.some((s) => s.name === step.name)) throw new Error(`workflow ${this.type}: step "${step.name}" is there twice`);
+    if (this.steps.some((s) => s.name === step.name))
+      throw new Error(`workflow ${this.type}: step "${step.name}" is there twice`);
     this.steps.push(step);
     return this as unknown as WorkflowDefinition<I, O & Record<N, R>>;
   }
 }
 
-export const defineWorkflow = <I>(type: string, options: WorkflowOptions<I>): WorkflowDefinition<I> => new WorkflowDefinition<I>(type, options);
+export const defineWorkflow = <I>(type: string, options: WorkflowOptions<I>): WorkflowDefinition<I> =>
+  new WorkflowDefinition<I>(type, options);
 
-/** An injectable holder of one definition: the class takes its services by constructor and builds `definition` from them. */
+/**
+ * An injectable holder of one definition: the class takes its services by constructor and builds `definition` from
+ * them.
+ */
 export abstract class Workflow<I = unknown> {
   abstract readonly definition: WorkflowDefinition<I, never>;
 }

@@ -29,14 +29,20 @@ interface TimedWrite {
 const stepsPerCommit = 8;
 const longestCommitMs = 100;
 
-/** A removal on a node that cannot be reached counts as done after so many attempts, so that a short break is not taken for a loss. */
+/**
+ * A removal on a node that cannot be reached counts as done after so many attempts, so that a short break is not taken
+ * for a loss.
+ */
 const lostNodeAttempts = 3;
 
 /** Runs the steps in order until the last one, a failure or a cancel. */
 export class ForwardPhase {
   /** Set after a shared commit failed. */
   private singly = false;
-  /** A call to a node that is over; its checkpoint is written together with the next step's. Lost with the process, it is asked again by its key. */
+  /**
+   * A call to a node that is over; its checkpoint is written together with the next step's. Lost with the process, it
+   * is asked again by its key.
+   */
   private carried: { write: StepWrite; ended: number } | undefined;
 
   private readonly children: ChildrenRunner;
@@ -60,7 +66,9 @@ export class ForwardPhase {
     const step = run.steps[seq];
     if (!step) throw new LeaseLost(run.task.id);
     if (late) {
-      return this.turn({ ...describeFailure(new PermanentError('deadline_exceeded', 'The task did not end within its time.'), step.name) });
+      return this.turn({
+        ...describeFailure(new PermanentError('deadline_exceeded', 'The task did not end within its time.'), step.name),
+      });
     }
     if (run.deadly) return this.giveUp(step);
     try {
@@ -86,8 +94,9 @@ export class ForwardPhase {
   }
 
   /**
-   * Steps inside the database that follow each other share one checkpoint and commit, so that several cost little more than one. When a later
-   * one fails, all are rolled back, and this run takes them one by one: those before the failed one then commit, and its failure is its own.
+   * Steps inside the database that follow each other share one checkpoint and commit, so that several cost little more
+   * than one. When a later one fails, all are rolled back, and this run takes them one by one: those before the failed
+   * one then commit, and its failure is its own.
    */
   private async tx(first: TxStepOf, seq: number): Promise<StepEnd> {
     const { run, runner } = this;
@@ -101,7 +110,14 @@ export class ForwardPhase {
           if (this.singly || writes.length >= stepsPerCommit || performance.now() - since > longestCommitMs) break;
         }
         const now = performance.now();
-        return this.checkpoint(op, [...this.carriedWrites(), ...writes.map(({ write, started, ended }) => ({ ...write, startedMsAgo: now - started, endedMsAgo: now - ended }))]);
+        return this.checkpoint(op, [
+          ...this.carriedWrites(),
+          ...writes.map(({ write, started, ended }) => ({
+            ...write,
+            startedMsAgo: now - started,
+            endedMsAgo: now - ended,
+          })),
+        ]);
       });
       remember();
     } catch (error) {
@@ -119,7 +135,10 @@ export class ForwardPhase {
     return 'next';
   }
 
-  /** One step inside the database; its output is there for the steps after it, in this transaction and, once it has committed, for good. */
+  /**
+   * One step inside the database; its output is there for the steps after it, in this transaction and, once it has
+   * committed, for good.
+   */
   private async effect(op: Op, step: TxStepOf, seq: number): Promise<TimedWrite> {
     const { run, runner } = this;
     const started = performance.now();
@@ -137,11 +156,19 @@ export class ForwardPhase {
     const since = performance.now();
     const { spec } = step;
     if (!run.row(seq, 'run') && spec.when && !spec.when(run.stepContext(1))) {
-      return this.passed(step, await this.checkpointAlone({ seq, name: step.name, phase: 'run', state: 'skipped', attempt: 0 }), since);
+      return this.passed(
+        step,
+        await this.checkpointAlone({ seq, name: step.name, phase: 'run', state: 'skipped', attempt: 0 }),
+        since,
+      );
     }
     const deadline = runner.deadlineOf(seq, 'run', spec.timeout);
     if (run.now() >= deadline) throw this.timedOut(spec.timeout);
-    const before = { writes: this.carriedWrites(), progress: this.progressAt(seq), stored: () => this.carriedIsStored() };
+    const before = {
+      writes: this.carriedWrites(),
+      progress: this.progressAt(seq),
+      stored: () => this.carriedIsStored(),
+    };
     const got = await runner.remote(seq, step.name, 'run', spec, deadline, before);
     if (got.end === 'asleep') return 'asleep';
     if (got.end === 'skip') throw new PermanentError('no_host', `No host is known for the step "${step.name}".`);
@@ -153,11 +180,14 @@ export class ForwardPhase {
     return 'next';
   }
 
-  /** Whether the next step writes to the database before anything else happens, so that this checkpoint can go with it. */
+  /**
+   * Whether the next step writes to the database before anything else happens, so that this checkpoint can go with it.
+   */
   private sharesCheckpoint(write: StepWrite): boolean {
     const { run, runner } = this;
     const next = run.steps[write.seq + 1];
-    if (!next || next.kind === 'wait' || next.kind === 'children' || run.cancelled || this.services.stopping()) return false;
+    if (!next || next.kind === 'wait' || next.kind === 'children' || run.cancelled || this.services.stopping())
+      return false;
     runner.remember(write);
     return next.kind === 'tx' || !next.spec.when || next.spec.when(run.stepContext(1));
   }
@@ -196,11 +226,16 @@ export class ForwardPhase {
     const done = await inTransaction(services, async (op) => {
       const output = jsonOutput(await step.spec.until(run.txContext(op, attempt)));
       await runner.probe(step.name, 'run', 'after-effect');
-      if (output !== undefined) return this.checkpoint(op, [{ seq, name: step.name, phase: 'run', state: 'succeeded', attempt, output }]);
+      if (output !== undefined)
+        return this.checkpoint(op, [{ seq, name: step.name, phase: 'run', state: 'succeeded', attempt, output }]);
       const left = deadline - run.now();
       if (left <= 0) throw this.timedOut(step.spec.timeout);
       if (!before) await publishTask(services, run, op, step.name);
-      await runner.nap({ seq, name: step.name, phase: 'run', state: 'running', attempt }, Math.min(left, parseDuration(step.spec.every)), op);
+      await runner.nap(
+        { seq, name: step.name, phase: 'run', state: 'running', attempt },
+        Math.min(left, parseDuration(step.spec.every)),
+        op,
+      );
       return undefined;
     });
     return done ? this.passed(step, done, since) : 'asleep';
@@ -213,10 +248,16 @@ export class ForwardPhase {
   }
 
   private timedOut(timeout: Duration | undefined): PermanentError {
-    return new PermanentError('step_timeout', timeout ? `The step did not end within ${timeout}.` : 'The step did not end within the time of its task.');
+    return new PermanentError(
+      'step_timeout',
+      timeout ? `The step did not end within ${timeout}.` : 'The step did not end within the time of its task.',
+    );
   }
 
-  /** The checkpoint of steps that follow each other, and with the last one the task's end, in the caller's transaction. Returns what to remember once it has committed. */
+  /**
+   * The checkpoint of steps that follow each other, and with the last one the task's end, in the caller's transaction.
+   * Returns what to remember once it has committed.
+   */
   private async checkpoint(op: Op, writes: readonly StepWrite[]): Promise<() => void> {
     const { run, services } = this;
     const last = writes[writes.length - 1];
@@ -234,7 +275,12 @@ export class ForwardPhase {
       const seen = await services.store.advance(op, run.hold, writes, { cursor, step: next, progress });
       return () => remember(seen, run.state);
     }
-    const seen = await services.store.end(op, run.hold, writes, { state: 'succeeded', cursor, progress, undone: false });
+    const seen = await services.store.end(op, run.hold, writes, {
+      state: 'succeeded',
+      cursor,
+      progress,
+      undone: false,
+    });
     if (seen.hasWaiter && run.task.lockKey !== null) await services.requests.handOver(op, run.task.lockKey);
     await this.runner.tellParent(op, false);
     await publishState(services, run, op, { step: last.name, state: 'succeeded', progress });
@@ -242,12 +288,16 @@ export class ForwardPhase {
     return () => remember(seen, 'succeeded');
   }
 
-  /** A checkpoint without an effect in the database: one statement, unless the task ends with it or gives up a place. */
+  /**
+   * A checkpoint without an effect in the database: one statement, unless the task ends with it or gives up a place.
+   */
   private checkpointAlone(write: StepWrite): Promise<() => void> {
     const { services } = this;
     const last = write.seq + 1 >= this.run.steps.length;
     const alone = !last && this.run.places.size === 0;
-    return alone ? services.gate.run(() => this.checkpoint(services.database.op, [write])) : inTransaction(services, (op) => this.checkpoint(op, [write]));
+    return alone
+      ? services.gate.run(() => this.checkpoint(services.database.op, [write]))
+      : inTransaction(services, (op) => this.checkpoint(op, [write]));
   }
 
   private async passed(step: AnyStep, remember: () => void, since: number): Promise<StepEnd> {
@@ -262,22 +312,57 @@ export class ForwardPhase {
     const failure = describeFailure(error, step.name);
     const row = run.row(seq, 'run');
     // A call's attempt was counted with its intent; one inside the database leaves no trace when it is rolled back.
-    const attempt = step.kind === 'tx' || (step.kind === 'children' && !row?.accepted) ? runner.attemptOf(seq, 'run') : Math.max(1, row?.attempt ?? 1);
+    const attempt =
+      step.kind === 'tx' || (step.kind === 'children' && !row?.accepted)
+        ? runner.attemptOf(seq, 'run')
+        : Math.max(1, row?.attempt ?? 1);
     const spec: { retry?: RetryPolicy; timeout?: Duration } = step.spec;
     const deadline = runner.deadlineOf(seq, 'run', spec.timeout);
     if (step.kind === 'remote' && step.spec.tolerateLostNode && failure.unreachable && attempt >= lostNodeAttempts) {
-      services.log.warn({ taskId: run.task.id, step: step.name, host: failure.host }, 'the node is lost: its part counts as done');
-      return this.passed(step, await this.checkpointAlone({ seq, name: step.name, phase: 'run', state: 'succeeded', attempt, error: storedError(failure) }), performance.now());
+      services.log.warn(
+        { taskId: run.task.id, step: step.name, host: failure.host },
+        'the node is lost: its part counts as done',
+      );
+      return this.passed(
+        step,
+        await this.checkpointAlone({
+          seq,
+          name: step.name,
+          phase: 'run',
+          state: 'succeeded',
+          attempt,
+          error: storedError(failure),
+        }),
+        performance.now(),
+      );
     }
-    // An accepted call goes on at the node while it cannot be asked, and is repeated when the node forgot it; neither is a failed attempt.
+    // An accepted call goes on at the node while it cannot be asked, and is repeated when the node forgot it; neither
+    // is a failed attempt.
     const accepted = Boolean(row?.accepted && failure.unreachable);
     const forgotten = Boolean(row?.accepted && failure.code === 'unknown_key');
     const pause = backoffMs(spec.retry, attempt);
     const exhausted = !accepted && !forgotten && attempt >= (spec.retry?.attempts ?? Number.POSITIVE_INFINITY);
     const permanent = failure.permanent || exhausted || run.now() + pause >= deadline;
     this.count(step, failure, permanent);
-    if (permanent) return this.turn(failure, { seq, name: step.name, phase: 'run', state: 'failed', attempt, error: storedError(failure) });
-    const write: StepWrite = { seq, name: step.name, phase: 'run', state: 'running', attempt, accepted, hostId: row?.hostId ?? null, error: storedError(failure) };
+    if (permanent)
+      return this.turn(failure, {
+        seq,
+        name: step.name,
+        phase: 'run',
+        state: 'failed',
+        attempt,
+        error: storedError(failure),
+      });
+    const write: StepWrite = {
+      seq,
+      name: step.name,
+      phase: 'run',
+      state: 'running',
+      attempt,
+      accepted,
+      hostId: row?.hostId ?? null,
+      error: storedError(failure),
+    };
     return inTransaction(services, async (op) => {
       if (!accepted) await runner.freeHosts(op);
       return runner.nap(write, pause, op);
@@ -289,27 +374,64 @@ export class ForwardPhase {
     const failure = describeFailure(processDied(run.task.deaths), step.name);
     this.count(step, failure, true);
     const attempt = run.row(run.cursor, 'run')?.attempt ?? runner.attemptOf(run.cursor, 'run');
-    return this.turn(failure, { seq: run.cursor, name: step.name, phase: 'run', state: 'failed', attempt, error: storedError(failure) });
+    return this.turn(failure, {
+      seq: run.cursor,
+      name: step.name,
+      phase: 'run',
+      state: 'failed',
+      attempt,
+      error: storedError(failure),
+    });
   }
 
   private count(step: AnyStep, failure: StepFailure, permanent: boolean): void {
     const { run, services } = this;
-    services.metrics.stepFailures.inc({ type: run.task.type, step: step.name, phase: 'run', kind: permanent ? 'permanent' : 'transient' });
-    services.log.warn({ taskId: run.task.id, requestId: run.task.requestId, type: run.task.type, step: step.name, code: failure.code, host: failure.host, cause: failure.cause, permanent }, failure.message);
+    services.metrics.stepFailures.inc({
+      type: run.task.type,
+      step: step.name,
+      phase: 'run',
+      kind: permanent ? 'permanent' : 'transient',
+    });
+    services.log.warn(
+      {
+        taskId: run.task.id,
+        requestId: run.task.requestId,
+        type: run.task.type,
+        step: step.name,
+        code: failure.code,
+        host: failure.host,
+        cause: failure.cause,
+        permanent,
+      },
+      failure.message,
+    );
   }
 
   private cancel(): Promise<StepEnd> {
     const { run } = this;
     const step = run.steps[run.cursor];
-    const failure: StepFailure = { code: 'cancelled', message: run.cancelReason ?? 'The task was cancelled.', step: step?.name ?? null, host: null, hint: null, permanent: true, unreachable: false };
+    const failure: StepFailure = {
+      code: 'cancelled',
+      message: run.cancelReason ?? 'The task was cancelled.',
+      step: step?.name ?? null,
+      host: null,
+      hint: null,
+      permanent: true,
+      unreachable: false,
+    };
     const row = run.row(run.cursor, 'run');
     const error: StepError = storedError(failure);
-    const write: StepWrite | null = row && step ? { seq: row.seq, name: row.name, phase: 'run', state: 'failed', attempt: row.attempt, error } : null;
+    const write: StepWrite | null =
+      row && step ? { seq: row.seq, name: row.name, phase: 'run', state: 'failed', attempt: row.attempt, error } : null;
     return this.turn(failure, write, 'cancelled');
   }
 
   /** Turns round: from here on the started steps are undone, the failed one first. */
-  private async turn(failure: StepFailure, write: StepWrite | null = null, outcome: 'failed' | 'cancelled' = 'failed'): Promise<StepEnd> {
+  private async turn(
+    failure: StepFailure,
+    write: StepWrite | null = null,
+    outcome: 'failed' | 'cancelled' = 'failed',
+  ): Promise<StepEnd> {
     const { run, services } = this;
     const error = storedError(failure);
     const cursor = write || run.row(run.cursor, 'run') ? run.cursor : run.cursor - 1;

@@ -1,4 +1,7 @@
-/** Lets at most `size` callers in at once; the others wait in order. Keeps the engine from taking every database connection. */
+/**
+ * Lets at most `size` callers in at once; the others wait in order. Keeps the engine from taking every database
+ * connection.
+ */
 export class Gate {
   private inside = 0;
   private readonly waiting: (() => void)[] = [];

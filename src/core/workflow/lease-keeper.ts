@@ -3,7 +3,10 @@ import type { Logger } from 'pino';
 import type { RunState } from './run-state';
 import type { TaskRunRepository } from './task-run.repository';
 
-/** Renews the leases of all running tasks in one statement, and aborts a run whose lease could not be renewed before it ends. */
+/**
+ * Renews the leases of all running tasks in one statement, and aborts a run whose lease could not be renewed before it
+ * ends.
+ */
 export class LeaseKeeper {
   private readonly held = new Map<string, RunState>();
   private renewal: NodeJS.Timeout | undefined;
@@ -48,7 +51,8 @@ export class LeaseKeeper {
   private watch(): void {
     const limit = performance.now() + this.leaseMs / 10;
     for (const run of this.held.values()) {
-      if (run.leaseEnd <= limit && !run.abort.signal.aborted) run.abort.abort(new Error('the lease ends and could not be renewed'));
+      if (run.leaseEnd <= limit && !run.abort.signal.aborted)
+        run.abort.abort(new Error('the lease ends and could not be renewed'));
     }
   }
 }

@@ -41,4 +41,5 @@ export interface RunServices {
 }
 
 /** A transaction of the engine; at most as many at a time as its gate lets in. */
-export const inTransaction = <T>(services: RunServices, fn: (op: Op) => Promise<T>): Promise<T> => services.gate.run(() => services.database.tx(fn));
+export const inTransaction = <T>(services: RunServices, fn: (op: Op) => Promise<T>): Promise<T> =>
+  services.gate.run(() => services.database.tx(fn));

@@ -85,7 +85,8 @@ export class RunState {
 
   remember(row: StepRow): void {
     this.rows.set(`${row.seq}/${row.phase}`, row);
-    if (row.phase === 'run' && row.state === 'succeeded') this.outputs[row.name] = row.hasOutput ? row.output : undefined;
+    if (row.phase === 'run' && row.state === 'succeeded')
+      this.outputs[row.name] = row.hasOutput ? row.output : undefined;
   }
 
   /** Returns the way back to what is known now, for a transaction that may be rolled back. */

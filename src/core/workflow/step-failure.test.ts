@@ -16,10 +16,25 @@ describe('describeFailure', () => {
     ['a surprise', new TypeError('x is undefined'), 'internal', false],
     ['something that is no error', 'oops', 'internal', false],
     ['wrong arguments', new ZodError([]), 'internal', true],
-    ['data that no database takes', Object.assign(new Error('invalid byte sequence'), { severity: 'ERROR', code: '22021' }), 'internal', true],
-    ['wrong SQL behind the ORM', Object.assign(new Error('no column'), { driverError: { severity: 'ERROR', code: '42703' } }), 'internal', true],
+    [
+      'data that no database takes',
+      Object.assign(new Error('invalid byte sequence'), { severity: 'ERROR', code: '22021' }),
+      'internal',
+      true,
+    ],
+    [
+      'wrong SQL behind the ORM',
+      Object.assign(new Error('no column'), { driverError: { severity: 'ERROR', code: '42703' } }),
+      'internal',
+      true,
+    ],
     ['a deadlock', Object.assign(new Error('deadlock'), { severity: 'ERROR', code: '40P01' }), 'internal', false],
-    ['a lost race for a key', Object.assign(new Error('duplicate'), { severity: 'ERROR', code: '23505' }), 'internal', false],
+    [
+      'a lost race for a key',
+      Object.assign(new Error('duplicate'), { severity: 'ERROR', code: '23505' }),
+      'internal',
+      false,
+    ],
     ['a lost connection', Object.assign(new Error('reset'), { code: 'ECONNRESET' }), 'internal', false],
   ])('%s', (_name, error, code, permanent) => {
     expect(describeFailure(error, 'step')).toMatchObject({ code, permanent, step: 'step' });
@@ -39,11 +54,17 @@ describe('describeFailure', () => {
 
   it('keeps what a program said on the host for operators', () => {
     const said = "qemu-system-x86_64: Could not open '/var/lib/vc-stack/x'";
-    for (const error of [new NodeVerbError(host, 'v', 'vmm_start_failed', 'QEMU did not start.', true, {}, said), new PermanentError('port_failed', 'The host could not make the port.', {}, said)]) {
+    for (const error of [
+      new NodeVerbError(host, 'v', 'vmm_start_failed', 'QEMU did not start.', true, {}, said),
+      new PermanentError('port_failed', 'The host could not make the port.', {}, said),
+    ]) {
       const stored = storedError(describeFailure(error, 'start'));
       expect(stored.message).not.toContain('/var');
       expect(stored.cause).toBe(said);
     }
-    expect(describeFailure(new NodeUnreachableError(host, 'connect ECONNREFUSED 192.0.2.7:8444'), null)).toMatchObject({ message: 'The host cannot be reached.', cause: expect.stringContaining('192.0.2.7') });
+    expect(describeFailure(new NodeUnreachableError(host, 'connect ECONNREFUSED 192.0.2.7:8444'), null)).toMatchObject({
+      message: 'The host cannot be reached.',
+      cause: expect.stringContaining('192.0.2.7'),
+    });
   });
 });

@@ -29,18 +29,55 @@ export interface StepFailure extends StepError {
 /** NUL and lone surrogates are legal in JavaScript and refused by PostgreSQL. */
 export const cleanText = (text: string): string => text.replace(/\u0000|\p{Cs}/gu, '\ufffd');
 
-/** Data that can never be stored (22), a broken rule (23; a lost race for a unique key may be won later), wrong SQL (42). */
-const permanentSql = (state: string | undefined): boolean => state !== undefined && state !== '23505' && /^(22|23|42)/.test(state);
+/**
+ * Data that can never be stored (22), a broken rule (23; a lost race for a unique key may be won later), wrong SQL
+ * (42).
+ */
+const permanentSql = (state: string | undefined): boolean =>
+  state !== undefined && state !== '23505' && /^(22|23|42)/.test(state);
 
 const judge = (error: unknown): Omit<StepFailure, 'step'> => {
   const base = { host: null, hint: null, unreachable: false };
-  if (error instanceof PermanentError) return { ...base, code: error.code, message: error.message, permanent: true, extra: error.extra, ...(error.detail !== undefined && { cause: error.detail }) };
-  if (error instanceof Problem) return { ...base, code: error.code, message: error.message, permanent: error.status < 500, extra: error.extra, ...(typeof error.cause === 'string' && { cause: error.cause }) };
+  if (error instanceof PermanentError)
+    return {
+      ...base,
+      code: error.code,
+      message: error.message,
+      permanent: true,
+      extra: error.extra,
+      ...(error.detail !== undefined && { cause: error.detail }),
+    };
+  if (error instanceof Problem)
+    return {
+      ...base,
+      code: error.code,
+      message: error.message,
+      permanent: error.status < 500,
+      extra: error.extra,
+      ...(typeof error.cause === 'string' && { cause: error.cause }),
+    };
   if (error instanceof NodeVerbError) {
-    return { ...base, code: error.code, message: error.message, permanent: error.permanent, host: error.hostId, extra: error.extra, ...(error.detail !== undefined && { cause: error.detail }) };
+    return {
+      ...base,
+      code: error.code,
+      message: error.message,
+      permanent: error.permanent,
+      host: error.hostId,
+      extra: error.extra,
+      ...(error.detail !== undefined && { cause: error.detail }),
+    };
   }
   if (error instanceof NodeUnreachableError) {
-    return { ...base, code: 'node_unreachable', message: 'The host cannot be reached.', cause: error.message, permanent: false, host: error.hostId, unreachable: true, hint: 'Check that the host is up and that its agent runs and reaches management.' };
+    return {
+      ...base,
+      code: 'node_unreachable',
+      message: 'The host cannot be reached.',
+      cause: error.message,
+      permanent: false,
+      host: error.hostId,
+      unreachable: true,
+      hint: 'Check that the host is up and that its agent runs and reaches management.',
+    };
   }
   const cause = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return {

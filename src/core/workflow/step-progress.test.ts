@@ -15,7 +15,11 @@ class Kept extends Outbox {
 const setUp = (task: { projectId: string | null } | undefined) => {
   const outbox = new Kept();
   const stored: number[] = [];
-  const requests = { progress: async (_op: Op, _task: string, _step: string, _phase: string, _host: string, percent: number) => (stored.push(percent), task) };
+  const requests = {
+    progress: async (_op: Op, _task: string, _step: string, _phase: string, _host: string, percent: number) => (
+      stored.push(percent), task
+    ),
+  };
   return { progress: new StepProgress({ op: {} } as unknown as Database, requests, outbox), outbox, stored };
 };
 
@@ -28,7 +32,12 @@ describe('the progress of a step', () => {
     await progress.report('h', `${taskId}/make/run`, 13, 'at work');
     expect(stored).toEqual([10, 11, 12, 100, 13]);
     expect(outbox.events).toMatchObject([
-      { type: 'task.updated', projectId: 'p', subject: { kind: 'task', id: taskId }, data: { step: 'make', stepProgress: { phase: 'run', progress: 10, message: 'at work' } } },
+      {
+        type: 'task.updated',
+        projectId: 'p',
+        subject: { kind: 'task', id: taskId },
+        data: { step: 'make', stepProgress: { phase: 'run', progress: 10, message: 'at work' } },
+      },
       { data: { step: 'other', stepProgress: { progress: 100 } } },
       { data: { step: 'make', stepProgress: { progress: 13 } } },
     ]);

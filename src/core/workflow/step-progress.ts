@@ -27,7 +27,12 @@ export class StepProgress {
     if (!task || !this.due(key)) return;
     const { projectId } = task;
     const data = { id: taskId, projectId, step, stepProgress: { name: step, phase, progress, message: text } };
-    await this.outbox.publish(this.database.op, { type: 'task.updated', projectId, subject: { kind: 'task', id: taskId }, data });
+    await this.outbox.publish(this.database.op, {
+      type: 'task.updated',
+      projectId,
+      subject: { kind: 'task', id: taskId },
+      data,
+    });
   }
 
   /** The call is over. */

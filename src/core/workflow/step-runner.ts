@@ -14,7 +14,9 @@ import { publishTask } from './task-event';
 /** What a step came to: it is over, or the task went to sleep and the worker has nothing more to do with it. */
 export type StepEnd = 'next' | 'asleep';
 
-type Call = RemoteCall<unknown, Record<string, unknown>, unknown, unknown> | RemoteUndoCall<unknown, Record<string, unknown>, unknown, unknown>;
+type Call =
+  | RemoteCall<unknown, Record<string, unknown>, unknown, unknown>
+  | RemoteUndoCall<unknown, Record<string, unknown>, unknown, unknown>;
 
 /** Outputs as they will be read after a resume: JSON, so that a run behaves the same with and without one. */
 export const jsonOutput = (value: unknown): unknown => {
@@ -106,21 +108,36 @@ export class StepRunner {
   }
 
   private placesOf(scope: string): number {
-    return scope.startsWith('host/') ? this.services.settings.hostConcurrency : (this.run.definition.options.limit ?? 1);
+    return scope.startsWith('host/')
+      ? this.services.settings.hostConcurrency
+      : (this.run.definition.options.limit ?? 1);
   }
 
   /** Gives the task back until `ms` have passed or somebody wakes it. Within `op` when the caller has a transaction. */
-  async nap(write: StepWrite | null, ms: number, op: Op = this.services.database.op, awaits: Awaits = {}): Promise<StepEnd> {
+  async nap(
+    write: StepWrite | null,
+    ms: number,
+    op: Op = this.services.database.op,
+    awaits: Awaits = {},
+  ): Promise<StepEnd> {
     const due = await this.services.store.nap(op, this.run.hold, write ? [write] : [], this.run.wakeSeq, ms, awaits);
     op.afterCommit(() => this.services.dueIn(due ? 0 : ms));
     return 'asleep';
   }
 
   /**
-   * One attempt of a call to a node, or one look after an accepted one. Returns the output once there is one; `asleep` while the node works on.
-   * Throws what the call threw. What is `before` it and not stored yet is stored with its intent. `skip`: the undo says that no node can have been reached.
+   * One attempt of a call to a node, or one look after an accepted one. Returns the output once there is one; `asleep`
+   * while the node works on. Throws what the call threw. What is `before` it and not stored yet is stored with its
+   * intent. `skip`: the undo says that no node can have been reached.
    */
-  async remote(seq: number, name: string, phase: 'run' | 'undo', call: Call, deadline: number, before: Unstored = nothingUnstored): Promise<{ end: 'done'; output: unknown } | { end: 'skip' } | { end: 'asleep' }> {
+  async remote(
+    seq: number,
+    name: string,
+    phase: 'run' | 'undo',
+    call: Call,
+    deadline: number,
+    before: Unstored = nothingUnstored,
+  ): Promise<{ end: 'done'; output: unknown } | { end: 'skip' } | { end: 'asleep' }> {
     const { run, services } = this;
     const row = run.row(seq, phase);
     const number = row?.call ?? 0;
@@ -142,8 +159,18 @@ export class StepRunner {
       const computed = await call.args(run.txContext(op, attempt));
       await publishTask(services, run, op, name);
       op.last();
-      const at = before.writes.length > 0 ? { cursor: seq, progress: before.progress } : { cursor: run.cursor, progress: run.progress };
-      const seen = await services.store.intent(op, run.hold, [...before.writes, write], { ...at, step: name }, phase === 'run', limit);
+      const at =
+        before.writes.length > 0
+          ? { cursor: seq, progress: before.progress }
+          : { cursor: run.cursor, progress: run.progress };
+      const seen = await services.store.intent(
+        op,
+        run.hold,
+        [...before.writes, write],
+        { ...at, step: name },
+        phase === 'run',
+        limit,
+      );
       return { ...at, computed, seen };
     });
     run.places.add(scope);
@@ -167,12 +194,28 @@ export class StepRunner {
     return this.awaitNode(started, deadline);
   }
 
-  /** Sleeps until the node's event or the next question for the outcome; the pauses double with the time that the step has taken. */
+  /**
+   * Sleeps until the node's event or the next question for the outcome; the pauses double with the time that the step
+   * has taken.
+   */
   private async awaitNode(row: StepRow, deadline: number): Promise<{ end: 'asleep' }> {
     const { settings } = this.services;
     const now = this.run.now();
-    const pause = Math.min(settings.outcomePollMaxMs, Math.max(settings.outcomePollMs, (now - row.startedAt) / 2), Math.max(1, deadline - now));
-    const write: StepWrite = { seq: row.seq, name: row.name, phase: row.phase, state: 'running', attempt: row.attempt, hostId: row.hostId, accepted: true, call: row.call };
+    const pause = Math.min(
+      settings.outcomePollMaxMs,
+      Math.max(settings.outcomePollMs, (now - row.startedAt) / 2),
+      Math.max(1, deadline - now),
+    );
+    const write: StepWrite = {
+      seq: row.seq,
+      name: row.name,
+      phase: row.phase,
+      state: 'running',
+      attempt: row.attempt,
+      hostId: row.hostId,
+      accepted: true,
+      call: row.call,
+    };
     await this.services.gate.run(() => this.nap(write, pause));
     return { end: 'asleep' };
   }

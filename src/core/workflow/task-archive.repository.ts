@@ -13,8 +13,8 @@ export class TaskArchiveRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Moves tasks that have been over for so long, with their steps. Parts of a task stay as long as it does: it reads what became of them.
-   * True when there may be more.
+   * Moves tasks that have been over for so long, with their steps. Parts of a task stay as long as it does: it reads
+   * what became of them. True when there may be more.
    */
   async archive(afterMs: number): Promise<boolean> {
     const rows = await this.database.query(
@@ -40,8 +40,15 @@ export class TaskArchiveRepository {
     return rows.length === batch;
   }
 
-  /** Gives back places whose task is over or gone: nothing does so when an operator took such a task out of the database by hand. */
+  /**
+   * Gives back places whose task is over or gone: nothing does so when an operator took such a task out of the database
+   * by hand.
+   */
   async freeLostPlaces(): Promise<number> {
-    return (await this.database.query('DELETE FROM task_slot WHERE NOT EXISTS (SELECT 1 FROM task WHERE task.id = task_slot.task_id AND task.ended_at IS NULL) RETURNING task_id')).length;
+    return (
+      await this.database.query(
+        'DELETE FROM task_slot WHERE NOT EXISTS (SELECT 1 FROM task WHERE task.id = task_slot.task_id AND task.ended_at IS NULL) RETURNING task_id',
+      )
+    ).length;
   }
 }

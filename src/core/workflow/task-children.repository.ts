@@ -11,11 +11,14 @@ export interface ChildrenState {
 
 const live = `state NOT IN ('succeeded', 'failed', 'cancelled')`;
 
-/** Statements between a task and those that a step of it started. `step` is that step and its phase: `name/run` or `name/undo`. */
+/**
+ * Statements between a task and those that a step of it started. `step` is that step and its phase: `name/run` or
+ * `name/undo`.
+ */
 export class TaskChildrenRepository {
   /**
-   * Tells a parent that a child is over; in the transaction that ends the child. It is woken when all are, when one failed, and at every tenth
-   * of them, so that its progress shows.
+   * Tells a parent that a child is over; in the transaction that ends the child. It is woken when all are, when one
+   * failed, and at every tenth of them, so that its progress shows.
    */
   async over(op: Op, parentId: string, failed: boolean): Promise<void> {
     await op.query(
@@ -45,7 +48,10 @@ export class TaskChildrenRepository {
     );
   }
 
-  /** Asks those that are not over to stop. Takes their rows before the parent's, as their own ends do, so that nobody waits in a circle. */
+  /**
+   * Asks those that are not over to stop. Takes their rows before the parent's, as their own ends do, so that nobody
+   * waits in a circle.
+   */
   async cancel(op: Op, parentId: string, step: string, reason: string): Promise<number> {
     const rows = await op.query(
       `UPDATE task SET cancel_requested_at = clock_timestamp(), cancel_by = $3, cancel_reason = $4, wake_seq = wake_seq + 1,

@@ -3,7 +3,10 @@ import type { RunServices } from './run-services';
 import type { RunState } from './run-state';
 import type { TaskState } from './workflows';
 
-/** Steps inside the database take milliseconds: viewers are told of them at most this often, and less often the more tasks are at work. */
+/**
+ * Steps inside the database take milliseconds: viewers are told of them at most this often, and less often the more
+ * tasks are at work.
+ */
 const quietMs = 250;
 const fewTasks = 4;
 
@@ -28,7 +31,13 @@ const data = (run: RunState, init: TaskEventInit): Record<string, unknown> => {
     subject: task.subject,
     progress: init.progress ?? run.progress,
     step: init.step,
-    error: run.error && { code: run.error.code, message: run.error.message, step: run.error.step, undone: init.undone ?? false, hint: run.error.hint },
+    error: run.error && {
+      code: run.error.code,
+      message: run.error.message,
+      step: run.error.step,
+      undone: init.undone ?? false,
+      hint: run.error.hint,
+    },
     createdBy: task.createdBy,
     createdAt: iso(task.createdAt),
     startedAt: iso(task.startedAt),
@@ -37,9 +46,19 @@ const data = (run: RunState, init: TaskEventInit): Record<string, unknown> => {
 };
 
 /** Tells viewers about a change of state, in the transaction that makes it. */
-export const publishState = async (services: RunServices, run: RunState, op: Op, init: TaskEventInit): Promise<void> => {
+export const publishState = async (
+  services: RunServices,
+  run: RunState,
+  op: Op,
+  init: TaskEventInit,
+): Promise<void> => {
   run.lastEventAt = run.now();
-  await services.outbox.publish(op, { type: 'task.updated', projectId: run.task.projectId, subject: { kind: 'task', id: run.task.id }, data: data(run, init) });
+  await services.outbox.publish(op, {
+    type: 'task.updated',
+    projectId: run.task.projectId,
+    subject: { kind: 'task', id: run.task.id },
+    data: data(run, init),
+  });
 };
 
 /** Tells viewers which step the task is at, unless they were told something a moment ago. */

@@ -8,7 +8,10 @@ import { WorkflowRun } from './workflow-run';
 /** Most tasks that one claim takes, so that several processes share a burst. */
 const claimAtOnce = 16;
 
-/** With a backlog one claim in so many takes those that have waited longest, so that background tasks are late but do not starve. */
+/**
+ * With a backlog one claim in so many takes those that have waited longest, so that background tasks are late but do
+ * not starve.
+ */
 const oldestFirstEvery = 8;
 
 const nilProject = '00000000-0000-0000-0000-000000000000';
@@ -68,7 +71,9 @@ export class TaskPump {
     if (!this.pumping) void this.pump();
   }
 
-  /** Looks for due tasks in so many milliseconds; the earliest wish counts, later ones are found by then or by the poll. */
+  /**
+   * Looks for due tasks in so many milliseconds; the earliest wish counts, later ones are found by then or by the poll.
+   */
   dueIn(ms: number): void {
     if (!this.open) return;
     if (ms <= 0) return this.kick();
@@ -91,7 +96,13 @@ export class TaskPump {
         const room = Math.min(settings.concurrency - this.running.size, claimAtOnce);
         const sent = performance.now();
         const inTurn = this.backlog && ++this.claims % oldestFirstEvery !== 0;
-        const tasks = await store.claim(owner, this.registry.keys(), room, settings.leaseMs, inTurn ? this.atWork() : undefined);
+        const tasks = await store.claim(
+          owner,
+          this.registry.keys(),
+          room,
+          settings.leaseMs,
+          inTurn ? this.atWork() : undefined,
+        );
         for (const task of tasks) {
           const definition = this.registry.get(task.type, task.version);
           if (definition) this.launch(new RunState(task, definition, owner, sent, settings.leaseMs));

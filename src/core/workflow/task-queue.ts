@@ -32,9 +32,16 @@ export class TaskQueue {
   ) {}
 
   /** See `Workflows.start`. `parent`: the task that waits for it, and the step of that one. */
-  async add<I>(op: Op, definition: WorkflowDefinition<I, never>, input: I, options: StartOptions, parent: NewTask['parent'] = null): Promise<StartedTask> {
+  async add<I>(
+    op: Op,
+    definition: WorkflowDefinition<I, never>,
+    input: I,
+    options: StartOptions,
+    parent: NewTask['parent'] = null,
+  ): Promise<StartedTask> {
     const known = definition as unknown as AnyDefinition;
-    if (!this.registry.has(known)) throw new Error(`workflow ${definition.type}@${definition.options.version} is not registered`);
+    if (!this.registry.has(known))
+      throw new Error(`workflow ${definition.type}@${definition.options.version} is not registered`);
     const parsed = definition.options.input.parse(input);
     const lockKey = definition.options.lock?.(parsed) ?? null;
     const task: NewTask = {
@@ -57,7 +64,18 @@ export class TaskQueue {
     if (joined !== undefined) return { id: joined, created: false };
     this.metrics.started.inc({ type: task.type });
     const { id, type, projectId, subject, firstStep, createdBy } = task;
-    const data = { id, type, state: 'queued', projectId, subject, progress: 0, step: firstStep, error: null, createdBy, parentId: parent?.id ?? null };
+    const data = {
+      id,
+      type,
+      state: 'queued',
+      projectId,
+      subject,
+      progress: 0,
+      step: firstStep,
+      error: null,
+      createdBy,
+      parentId: parent?.id ?? null,
+    };
     await this.outbox.publish(op, { type: 'task.created', projectId, subject: { kind: 'task', id }, data });
     this.wakeUps.workers(op, false);
     return { id, created: true };
@@ -76,7 +94,10 @@ export class TaskQueue {
   async stuckTask(op: Op, taskId: string): Promise<OperatedTask> {
     const task = await this.requests.forOperator(op, taskId);
     if (!task) throw notFound('task', taskId);
-    if (task.state !== 'stuck') throw conflict('task_not_stuck', `The task is ${task.state}; this is only for stuck tasks.`, { state: task.state });
+    if (task.state !== 'stuck')
+      throw conflict('task_not_stuck', `The task is ${task.state}; this is only for stuck tasks.`, {
+        state: task.state,
+      });
     return task;
   }
 
@@ -98,7 +119,11 @@ export class TaskQueue {
       if (preempting && holder.type === task.type) return holder.id;
       if (superior) return this.preempt(op, task, holder.id, lockKey);
       if (rules.whenLocked === 'wait') return this.wait(op, task, holder.id, lockKey);
-      throw conflict('task_running', `Task ${holder.id} (${holder.type}) is still at work on this ${task.subject.kind}. Wait for it, or cancel it.`, { task: { id: holder.id, type: holder.type } });
+      throw conflict(
+        'task_running',
+        `Task ${holder.id} (${holder.type}) is still at work on this ${task.subject.kind}. Wait for it, or cancel it.`,
+        { task: { id: holder.id, type: holder.type } },
+      );
     }
     throw conflict('task_running', `Other tasks keep this ${task.subject.kind} busy. Try again.`);
   }
@@ -107,13 +132,23 @@ export class TaskQueue {
     const waiter = await this.requests.waiterOf(op, lockKey, task.type);
     if (waiter !== undefined) return waiter;
     await this.requests.insert(op, { ...task, lockState: 'waiting' });
-    await this.requests.preempt(op, holderId, `task:${task.id}`, `Cancelled: ${task.type} was asked for the same ${task.subject.kind}.`);
+    await this.requests.preempt(
+      op,
+      holderId,
+      `task:${task.id}`,
+      `Cancelled: ${task.type} was asked for the same ${task.subject.kind}.`,
+    );
     return undefined;
   }
 
   private async wait(op: Op, task: NewTask, holderId: string, lockKey: string): Promise<undefined> {
     const waiting = await this.requests.joinQueue(op, holderId, lockKey);
-    if (waiting >= longestQueue) throw conflict('task_queue_full', `${waiting} tasks wait for this ${task.subject.kind} already. Try again when some of them are over.`, { waiting });
+    if (waiting >= longestQueue)
+      throw conflict(
+        'task_queue_full',
+        `${waiting} tasks wait for this ${task.subject.kind} already. Try again when some of them are over.`,
+        { waiting },
+      );
     await this.requests.insert(op, { ...task, lockState: 'waiting' });
   }
 }

@@ -43,7 +43,8 @@ export class TaskRequestRepository {
 
   /** False when another live task holds the lock key. Waits for an uncommitted rival to commit or roll back. */
   async insert(op: Op, task: NewTask): Promise<boolean> {
-    const rows = await this.database.query<{ id: string }>(`INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, step, lock_key, lock_state, wake_at, deadline_ms, created_by, request_id, priority, parent_id, parent_step)
+    const rows = await this.database.query<{ id: string }>(
+      `INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, step, lock_key, lock_state, wake_at, deadline_ms, created_by, request_id, priority, parent_id, parent_step)
        VALUES ($1, $2, $3, $4, $5, $6, $7, 'queued', $8, $9, $10, $11::text, CASE WHEN $11::text = 'waiting' THEN NULL ELSE clock_timestamp() END, $12, $13, $14, $15, $16, $17)
        ON CONFLICT (lock_key) WHERE lock_state = 'held' DO NOTHING RETURNING id`,
       [
@@ -72,14 +73,21 @@ export class TaskRequestRepository {
 
   /** The task that holds the key, locked until the transaction ends: it cannot end meanwhile. */
   async lockHolder(op: Op, lockKey: string): Promise<LockHolder | undefined> {
-    const rows = await this.database.query<LockHolder>(`SELECT id, type, state FROM task WHERE lock_key = $1 AND lock_state = 'held' FOR UPDATE`, [lockKey], op);
+    const rows = await this.database.query<LockHolder>(
+      `SELECT id, type, state FROM task WHERE lock_key = $1 AND lock_state = 'held' FOR UPDATE`,
+      [lockKey],
+      op,
+    );
     return rows[0];
   }
 
   /** Marks the holder, so that it hands its lock over when it ends. Returns how many wait already. */
   async joinQueue(op: Op, holderId: string, lockKey: string): Promise<number> {
     await op.query('UPDATE task SET has_waiter = true WHERE id = $1', [holderId]);
-    const [row] = await op.query<{ n: number }>(`SELECT count(*)::int AS n FROM task WHERE lock_key = $1 AND lock_state = 'waiting'`, [lockKey]);
+    const [row] = await op.query<{ n: number }>(
+      `SELECT count(*)::int AS n FROM task WHERE lock_key = $1 AND lock_state = 'waiting'`,
+      [lockKey],
+    );
     return row?.n ?? 0;
   }
 
@@ -115,7 +123,11 @@ export class TaskRequestRepository {
   }
 
   async wakeByLock(op: Op, lockKey: string): Promise<void> {
-    await this.database.query(`UPDATE task SET ${woken} WHERE lock_key = $1 AND lock_state = 'held' AND state <> 'stuck'`, [lockKey], op);
+    await this.database.query(
+      `UPDATE task SET ${woken} WHERE lock_key = $1 AND lock_state = 'held' AND state <> 'stuck'`,
+      [lockKey],
+      op,
+    );
   }
 
   async wakeById(op: Op, taskId: string): Promise<void> {
@@ -123,7 +135,15 @@ export class TaskRequestRepository {
   }
 
   /** The task's project; undefined when the step does not run on that host. */
-  async progress(op: Op, taskId: string, step: string, phase: string, hostId: string, percent: number, message: string): Promise<{ projectId: string | null } | undefined> {
+  async progress(
+    op: Op,
+    taskId: string,
+    step: string,
+    phase: string,
+    hostId: string,
+    percent: number,
+    message: string,
+  ): Promise<{ projectId: string | null } | undefined> {
     const rows = await op.query<{ projectId: string | null }>(
       `UPDATE task_step s SET progress = $5, message = $6 FROM task t
         WHERE t.id = s.task_id AND s.task_id = $1 AND s.name = $2 AND s.phase = $3 AND s.host_id = $4 AND s.state = 'running' RETURNING t.project_id AS "projectId"`,
@@ -172,7 +192,11 @@ export class TaskRequestRepository {
   }
 
   /** Ends a stuck task that was not undone, and gives up its lock. */
-  async endStuck(op: Op, taskId: string, error: Pick<StepError, 'hint'>): Promise<{ parentId: string | null } | undefined> {
+  async endStuck(
+    op: Op,
+    taskId: string,
+    error: Pick<StepError, 'hint'>,
+  ): Promise<{ parentId: string | null } | undefined> {
     const [row] = await op.query<{ parentId: string | null }>(
       `UPDATE task SET state = 'failed', undone = false, lock_state = NULL, has_waiter = false, wake_at = NULL, ended_at = clock_timestamp(),
               error = COALESCE(error, '{}'::jsonb) || jsonb_build_object('hint', $2::text) WHERE id = $1 AND state = 'stuck' RETURNING parent_id AS "parentId"`,
@@ -181,7 +205,10 @@ export class TaskRequestRepository {
     return row;
   }
 
-  /** Gives a free lock key to the oldest task that waits for it. Call in the transaction that freed it. Returns that task's id. */
+  /**
+   * Gives a free lock key to the oldest task that waits for it. Call in the transaction that freed it. Returns that
+   * task's id.
+   */
   async handOver(op: Op, lockKey: string): Promise<string | undefined> {
     const rows = await op.query<{ id: string }>(
       `UPDATE task t SET lock_state = 'held', wake_seq = wake_seq + 1,
@@ -194,7 +221,10 @@ export class TaskRequestRepository {
     return rows[0]?.id;
   }
 
-  /** Wakes those that have waited longest for a place under a limit: at most `count`, and no more than there are free places. True when one was. */
+  /**
+   * Wakes those that have waited longest for a place under a limit: at most `count`, and no more than there are free
+   * places. True when one was.
+   */
   async wakeWaiting(scope: string, places: number, count: number): Promise<boolean> {
     const rows = await this.database.query(
       `UPDATE task SET wake_at = clock_timestamp(), wake_seq = wake_seq + 1, waiting_for = NULL WHERE id IN (
@@ -207,18 +237,24 @@ export class TaskRequestRepository {
   }
 
   async state(taskId: string): Promise<TaskState | undefined> {
-    const rows = await this.database.query<{ state: TaskState }>('SELECT state FROM task_history WHERE id = $1', [taskId]);
+    const rows = await this.database.query<{ state: TaskState }>('SELECT state FROM task_history WHERE id = $1', [
+      taskId,
+    ]);
     return rows[0]?.state;
   }
 
   /** `type@version` of all tasks that are not over. */
   async liveKeys(): Promise<string[]> {
-    const rows = await this.database.query<{ key: string }>(`SELECT DISTINCT type || '@' || version AS key FROM task WHERE state IN ('queued', 'running', 'compensating', 'stuck')`);
+    const rows = await this.database.query<{ key: string }>(
+      `SELECT DISTINCT type || '@' || version AS key FROM task WHERE state IN ('queued', 'running', 'compensating', 'stuck')`,
+    );
     return rows.map((row) => row.key);
   }
 
   async stuckCount(): Promise<number> {
-    const rows = await this.database.query<{ n: number }>(`SELECT count(*)::int AS n FROM task WHERE state IN ('queued', 'running', 'compensating', 'stuck') AND state = 'stuck'`);
+    const rows = await this.database.query<{ n: number }>(
+      `SELECT count(*)::int AS n FROM task WHERE state IN ('queued', 'running', 'compensating', 'stuck') AND state = 'stuck'`,
+    );
     return rows[0]?.n ?? 0;
   }
 

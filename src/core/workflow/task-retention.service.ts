@@ -8,7 +8,10 @@ const everyMs = 60_000;
 /** Of 500 tasks each; what is left then is taken in the next round. */
 const batchesPerRound = 200;
 
-/** Keeps the engine's table small: tasks that are over go to the archive, and out of it, as `workflow` in the configuration says. */
+/**
+ * Keeps the engine's table small: tasks that are over go to the archive, and out of it, as `workflow` in the
+ * configuration says.
+ */
 @injectable()
 export class TaskRetention extends Service {
   private stopping = false;

@@ -44,7 +44,10 @@ export interface StepRow {
   attempt: number;
   hostId: string | null;
   accepted: boolean;
-  /** Number of the call: part of its key. Raised when an undo goes on after a final failure, which the host keeps under the old key. */
+  /**
+   * Number of the call: part of its key. Raised when an undo goes on after a final failure, which the host keeps under
+   * the old key.
+   */
   call: number;
   hasOutput: boolean;
   output: unknown;
@@ -61,7 +64,9 @@ export interface Hold {
   cursor: number;
 }
 
-/** What a task that goes to sleep waits for, beside time: a place under a limit, or children (in all, and not over yet). */
+/**
+ * What a task that goes to sleep waits for, beside time: a place under a limit, or children (in all, and not over yet).
+ */
 export interface Awaits {
   scope?: string;
   /** Of the tasks that the present step started, those that are not over. */

@@ -1,6 +1,8 @@
 const isDue = `wake_at <= now() AND (lease_until IS NULL OR lease_until <= now()) AND type || '@' || version = ANY($2::text[])`;
 
-/** CTE of those who have waited longest. Enough as long as it takes all that are due. $2: `type@version`s, $3: how many. */
+/**
+ * CTE of those who have waited longest. Enough as long as it takes all that are due. $2: `type@version`s, $3: how many.
+ */
 export const longestWaiting = `due AS MATERIALIZED (SELECT id FROM task WHERE ${isDue} ORDER BY wake_at LIMIT $3 FOR UPDATE SKIP LOCKED)`;
 
 const projectOf = `COALESCE(task.project_id, '00000000-0000-0000-0000-000000000000')`;
@@ -8,9 +10,10 @@ const projectOf = `COALESCE(task.project_id, '00000000-0000-0000-0000-0000000000
 const isNew = `state = 'queued' AND waiting_for IS NULL AND wake_at IS NOT NULL`;
 
 /**
- * CTE by priority, and of the same priority from each project in turn, those that have fewer tasks at work here ($5: counts by project) first.
- * Steps from project to project along the index of new tasks, so that a project's ten thousand cost no more than its first few. Of those that have
- * begun and are due again the longest waiting ones take part; those asleep are never looked at.
+ * CTE by priority, and of the same priority from each project in turn, those that have fewer tasks at work here ($5:
+ * counts by project) first. Steps from project to project along the index of new tasks, so that a project's ten
+ * thousand cost no more than its first few. Of those that have begun and are due again the longest waiting ones take
+ * part; those asleep are never looked at.
  */
 export const inTurn = `
   project AS (
@@ -29,8 +32,8 @@ export const inTurn = `
   due AS MATERIALIZED (SELECT task.id FROM picked JOIN task ON task.id = picked.id WHERE ${isDue} ORDER BY picked.place FOR UPDATE OF task SKIP LOCKED)`;
 
 /**
- * CTE that takes a free place under a limit for the task in the CTE `h`. Nothing is written when none is free; two that want the same one may
- * both get nothing.
+ * CTE that takes a free place under a limit for the task in the CTE `h`. Nothing is written when none is free; two that
+ * want the same one may both get nothing.
  */
 export const takenPlace = (scope: string, places: string): string => `taken AS (
   INSERT INTO task_slot (scope, slot, task_id)

@@ -52,7 +52,8 @@ export class UndoPhase {
       const undone = run.row(seq, 'undo');
       // Children may be at work, whether there is anything to undo after them or not.
       if (!step || step.kind === 'wait' || (step.kind !== 'children' && !step.spec.undo)) continue;
-      if (started && started.state !== 'skipped' && undone?.state !== 'succeeded' && undone?.state !== 'skipped') return seq;
+      if (started && started.state !== 'skipped' && undone?.state !== 'succeeded' && undone?.state !== 'skipped')
+        return seq;
     }
     return -1;
   }
@@ -86,7 +87,13 @@ export class UndoPhase {
     const got = await runner.remote(seq, step.name, 'undo', call, runner.deadlineOf(seq, 'undo', undefined));
     if (got.end === 'asleep') return 'asleep';
     const attempt = run.row(seq, 'undo')?.attempt ?? 1;
-    const write: StepWrite = { seq, name: step.name, phase: 'undo', state: got.end === 'skip' ? 'skipped' : 'succeeded', attempt };
+    const write: StepWrite = {
+      seq,
+      name: step.name,
+      phase: 'undo',
+      state: got.end === 'skip' ? 'skipped' : 'succeeded',
+      attempt,
+    };
     const remember = await services.gate.run(() => this.checkpoint(services.database.op, write));
     remember();
     return 'next';
@@ -102,7 +109,11 @@ export class UndoPhase {
   private async checkpoint(op: Op, write: StepWrite): Promise<() => void> {
     const { run } = this;
     const cursor = write.seq - 1;
-    const seen = await this.services.store.advance(op, run.hold, [write], { cursor, step: write.name, progress: run.progress });
+    const seen = await this.services.store.advance(op, run.hold, [write], {
+      cursor,
+      step: write.name,
+      progress: run.progress,
+    });
     return () => {
       this.runner.remember(write);
       run.saw(seen);
@@ -117,7 +128,12 @@ export class UndoPhase {
     const error = run.error ?? unknownError;
     const seen = await inTransaction(services, async (op) => {
       await run.definition.options.whenUndone?.(run.txContext(op, 1), { code: error.code, message: error.message });
-      const ended = await services.store.end(op, run.hold, [], { state, cursor: -1, progress: run.progress, undone: true });
+      const ended = await services.store.end(op, run.hold, [], {
+        state,
+        cursor: -1,
+        progress: run.progress,
+        undone: true,
+      });
       if (ended.hasWaiter && run.task.lockKey !== null) await services.requests.handOver(op, run.task.lockKey);
       await this.runner.freePlaces(op);
       await this.runner.tellParent(op, true);
@@ -138,11 +154,39 @@ export class UndoPhase {
     const attempt = step?.kind === 'remote' ? Math.max(1, row?.attempt ?? 1) : runner.attemptOf(seq, 'undo');
     // The last callback has no row that counts its attempts.
     const pause = backoffMs({ maxBackoff: `${services.settings.undoMaxBackoffMs}ms` }, step ? attempt : 4);
-    services.metrics.stepFailures.inc({ type: run.task.type, step: step?.name ?? 'end', phase: 'undo', kind: 'transient' });
-    services.log.warn({ taskId: run.task.id, requestId: run.task.requestId, type: run.task.type, step: step?.name, code: failure.code, host: failure.host, cause: failure.cause }, `undo failed: ${failure.message}`);
+    services.metrics.stepFailures.inc({
+      type: run.task.type,
+      step: step?.name ?? 'end',
+      phase: 'undo',
+      kind: 'transient',
+    });
+    services.log.warn(
+      {
+        taskId: run.task.id,
+        requestId: run.task.requestId,
+        type: run.task.type,
+        step: step?.name,
+        code: failure.code,
+        host: failure.host,
+        cause: failure.cause,
+      },
+      `undo failed: ${failure.message}`,
+    );
     // A final answer stays in the host's journal: the next call needs another key.
     const call = (row?.call ?? 0) + (failure.permanent ? 1 : 0);
-    const write: StepWrite | null = step ? { seq, name: step.name, phase: 'undo', state: 'running', attempt, accepted, call, hostId: row?.hostId ?? null, error: storedError(failure) } : null;
+    const write: StepWrite | null = step
+      ? {
+          seq,
+          name: step.name,
+          phase: 'undo',
+          state: 'running',
+          attempt,
+          accepted,
+          call,
+          hostId: row?.hostId ?? null,
+          error: storedError(failure),
+        }
+      : null;
     if (run.now() + pause < (run.undoDeadline ?? Number.POSITIVE_INFINITY)) {
       return inTransaction(services, async (op) => {
         if (!accepted) await runner.freeHosts(op);
@@ -156,12 +200,23 @@ export class UndoPhase {
   private deadly(step: AnyStep | undefined, seq: number): Promise<StepEnd> {
     const { run, runner, services } = this;
     const failure = describeFailure(processDied(run.task.deaths), step?.name ?? null);
-    services.metrics.stepFailures.inc({ type: run.task.type, step: step?.name ?? 'end', phase: 'undo', kind: 'permanent' });
+    services.metrics.stepFailures.inc({
+      type: run.task.type,
+      step: step?.name ?? 'end',
+      phase: 'undo',
+      kind: 'permanent',
+    });
     const attempt = run.row(seq, 'undo')?.attempt ?? runner.attemptOf(seq, 'undo');
-    return this.giveUp(failure, step ? { seq, name: step.name, phase: 'undo', state: 'failed', attempt, error: storedError(failure) } : null);
+    return this.giveUp(
+      failure,
+      step ? { seq, name: step.name, phase: 'undo', state: 'failed', attempt, error: storedError(failure) } : null,
+    );
   }
 
-  /** Stuck: an alarm and operators' verbs, unless a task that removes the same object waits; then that one goes on from here. */
+  /**
+   * Stuck: an alarm and operators' verbs, unless a task that removes the same object waits; then that one goes on from
+   * here.
+   */
   private async giveUp(failure: StepFailure, write: StepWrite | null): Promise<StepEnd> {
     const { run, services } = this;
     const first = run.error ?? unknownError;
@@ -176,7 +231,17 @@ export class UndoPhase {
       services.log.error({ taskId: run.task.id, err: reason }, 'whenStuck failed: the task is marked without it');
       return this.markStuck(error, write, false);
     });
-    services.log.error({ taskId: run.task.id, requestId: run.task.requestId, type: run.task.type, step: failure.step, host: failure.host, code: failure.code }, `task is stuck: ${error.hint}`);
+    services.log.error(
+      {
+        taskId: run.task.id,
+        requestId: run.task.requestId,
+        type: run.task.type,
+        step: failure.step,
+        host: failure.host,
+        code: failure.code,
+      },
+      `task is stuck: ${error.hint}`,
+    );
     run.state = state;
     return 'next';
   }
@@ -184,12 +249,15 @@ export class UndoPhase {
   private markStuck(error: StepError, write: StepWrite | null, withCallback: boolean): Promise<'stuck' | 'failed'> {
     const { run, services } = this;
     return inTransaction(services, async (op) => {
-      if (withCallback) await run.definition.options.whenStuck?.(run.txContext(op, 1), { code: error.code, message: error.message });
+      if (withCallback)
+        await run.definition.options.whenStuck?.(run.txContext(op, 1), { code: error.code, message: error.message });
       const seen = await services.store.stuck(op, run.hold, write ? [write] : [], error);
       await this.runner.freePlaces(op);
       const successor = seen.hasWaiter && run.task.lockKey !== null;
       if (successor) {
-        await services.requests.endStuck(op, run.task.id, { hint: 'It could not be undone; the task that waited for it goes on from there.' });
+        await services.requests.endStuck(op, run.task.id, {
+          hint: 'It could not be undone; the task that waited for it goes on from there.',
+        });
         await services.requests.handOver(op, run.task.lockKey ?? '');
         await this.runner.tellParent(op, true);
         op.afterCommit(() => services.dueIn(0));

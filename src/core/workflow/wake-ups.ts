@@ -22,7 +22,10 @@ export class WakeUps {
     private readonly log: Logger,
   ) {}
 
-  /** After the commit: looks for due tasks here, and tells the others when the task may be theirs (`everywhere`: it belongs to a worker already) or this one has no room. */
+  /**
+   * After the commit: looks for due tasks here, and tells the others when the task may be theirs (`everywhere`: it
+   * belongs to a worker already) or this one has no room.
+   */
   workers(op: Op, everywhere: boolean): void {
     op.afterCommit(() => {
       const here = this.pump().hasRoom;
@@ -32,8 +35,9 @@ export class WakeUps {
   }
 
   /**
-   * A place was given back, or a task has gone to sleep for one (then with no freed place of its own). Those who wait are looked for after
-   * that has committed, so that either this or the look of the one that went to sleep finds the other.
+   * A place was given back, or a task has gone to sleep for one (then with no freed place of its own). Those who wait
+   * are looked for after that has committed, so that either this or the look of the one that went to sleep finds the
+   * other.
    */
   placeFreed({ scope, places }: Limit): void {
     const known = this.freed.get(scope);
@@ -52,7 +56,8 @@ export class WakeUps {
     this.freed.clear();
     try {
       let woken = false;
-      for (const [scope, { places, count }] of freed) woken = (await this.requests.wakeWaiting(scope, places, count)) || woken;
+      for (const [scope, { places, count }] of freed)
+        woken = (await this.requests.wakeWaiting(scope, places, count)) || woken;
       if (!woken) return;
       this.pump().kick();
       if (!this.pump().hasRoom) this.database.announce(wakeChannel);

@@ -70,7 +70,15 @@ export class WorkflowEngine extends Workflows implements VerbEvents {
     this.progress = new StepProgress(database, this.requests, outbox);
     const children = new TaskChildrenRepository();
     this.wakeUps = new WakeUps(database, this.requests, () => this.pump, this.log);
-    this.queue = new TaskQueue(this.requests, children, this.registry, outbox, this.metrics, this.settlements, this.wakeUps);
+    this.queue = new TaskQueue(
+      this.requests,
+      children,
+      this.registry,
+      outbox,
+      this.metrics,
+      this.settlements,
+      this.wakeUps,
+    );
     const services: RunServices = {
       owner,
       database,
@@ -94,7 +102,10 @@ export class WorkflowEngine extends Workflows implements VerbEvents {
     this.pump = new TaskPump(services, this.registry, new LeaseKeeper(store, owner, this.settings.leaseMs, this.log));
   }
 
-  /** Makes definitions known, before `start()`. Throws when one could not be undone: a step has neither an undo nor a stated reason for none. */
+  /**
+   * Makes definitions known, before `start()`. Throws when one could not be undone: a step has neither an undo nor a
+   * stated reason for none.
+   */
   register(definitions: readonly RegistrableDefinition[]): void {
     for (const definition of definitions) this.registry.register(definition as unknown as AnyDefinition);
   }
@@ -103,9 +114,19 @@ export class WorkflowEngine extends Workflows implements VerbEvents {
    * Without arguments: begins to run tasks; refuses while a live task has a type or version that is not registered.
    * With arguments: queues a task, as `Workflows.start` says; also in a process that runs none.
    */
-  override async start<I>(op: Op, definition: WorkflowDefinition<I, never>, input: I, options: StartOptions): Promise<StartedTask>;
+  override async start<I>(
+    op: Op,
+    definition: WorkflowDefinition<I, never>,
+    input: I,
+    options: StartOptions,
+  ): Promise<StartedTask>;
   override async start(): Promise<void>;
-  override async start<I>(op?: Op, definition?: WorkflowDefinition<I, never>, input?: I, options?: StartOptions): Promise<StartedTask | void> {
+  override async start<I>(
+    op?: Op,
+    definition?: WorkflowDefinition<I, never>,
+    input?: I,
+    options?: StartOptions,
+  ): Promise<StartedTask | void> {
     if (op && definition && options) return this.queue.add(op, definition, input as I, options);
     return this.open();
   }
@@ -165,7 +186,9 @@ export class WorkflowEngine extends Workflows implements VerbEvents {
     return step?.name ?? null;
   }
 
-  /** Operators: a stuck task ends as failed, not undone; what it left behind is the operator's business. Frees its lock. */
+  /**
+   * Operators: a stuck task ends as failed, not undone; what it left behind is the operator's business. Frees its lock.
+   */
   async abandon(op: Op, taskId: string): Promise<void> {
     const task = await this.queue.stuckTask(op, taskId);
     await this.queue.endStuck(op, task, 'It was abandoned by an operator; what it had made may still be there.');
@@ -173,14 +196,20 @@ export class WorkflowEngine extends Workflows implements VerbEvents {
 
   /** The steps of a type and version in order; empty when this process does not know it. */
   outline(type: string, version: number): StepOutline[] {
-    return (this.registry.get(type, version)?.steps ?? []).map((step) => ({ name: step.name, title: step.spec.title ?? step.name, undo: step.kind !== 'wait' && step.spec.undo !== undefined }));
+    return (this.registry.get(type, version)?.steps ?? []).map((step) => ({
+      name: step.name,
+      title: step.spec.title ?? step.name,
+      undo: step.kind !== 'wait' && step.spec.undo !== undefined,
+    }));
   }
 
   private async open(): Promise<void> {
     const known = new Set(this.registry.keys());
     const unknown = (await this.requests.liveKeys()).filter((key) => !known.has(key));
     if (unknown.length > 0) {
-      throw new Error(`the database has live tasks of workflows that this version does not know: ${unknown.join(', ')}. Run the version that started them until they have ended.`);
+      throw new Error(
+        `the database has live tasks of workflows that this version does not know: ${unknown.join(', ')}. Run the version that started them until they have ended.`,
+      );
     }
     this.unlisten = await this.database.listen(wakeChannel, () => this.pump.kick());
     this.stopping = false;

@@ -14,4 +14,8 @@ export class PermanentError extends Error {
 }
 
 /** The work was running each time when its process died; it may be what ends it. */
-export const processDied = (times: number): PermanentError => new PermanentError('process_died', `The work was given up: the process that ran it died ${times} times while it did.`);
+export const processDied = (times: number): PermanentError =>
+  new PermanentError(
+    'process_died',
+    `The work was given up: the process that ran it died ${times} times while it did.`,
+  );

@@ -6,7 +6,10 @@ export class WorkflowSettings {
   leaseMs = 15_000;
   /** Longest time in which a lost notification goes unnoticed. Milliseconds; not below 1,000. */
   pollMs = 1_000;
-  /** First pause between two questions for the outcome of an accepted call; it doubles up to `outcomePollMaxMs`. Milliseconds. */
+  /**
+   * First pause between two questions for the outcome of an accepted call; it doubles up to `outcomePollMaxMs`.
+   * Milliseconds.
+   */
   outcomePollMs = 1_000;
   outcomePollMaxMs = 10_000;
   /** How long `stop()` waits for steps under way. Milliseconds. */
@@ -14,9 +17,15 @@ export class WorkflowSettings {
   /** Longest wait between two attempts to undo. Milliseconds. */
   undoMaxBackoffMs = 15_000;
 
-  /** Calls to one host under way at the same time, over all processes. Further tasks wait for their turn without a worker's place. */
+  /**
+   * Calls to one host under way at the same time, over all processes. Further tasks wait for their turn without a
+   * worker's place.
+   */
   hostConcurrency = 16;
-  /** Longest time in which the end of a wait for a place under a limit goes unnoticed when its notice was lost. Milliseconds. */
+  /**
+   * Longest time in which the end of a wait for a place under a limit goes unnoticed when its notice was lost.
+   * Milliseconds.
+   */
   slotRecheckMs = 30_000;
 
   constructor(init: Partial<WorkflowSettings> = {}) {

@@ -9,13 +9,18 @@ import { WorkflowEngine } from './workflow-engine';
 import { WorkflowSettings } from './workflow-settings';
 import { Workflows } from './workflows';
 
-/** The engine under its own name, as services see it, and as nodes report to it. `Outbox`, `NodeCaller` and the rest are bound by their own parts. Loaded last: who brings settings of his own comes first. */
+/**
+ * The engine under its own name, as services see it, and as nodes report to it. `Outbox`, `NodeCaller` and the rest are
+ * bound by their own parts. Loaded last: who brings settings of his own comes first.
+ */
 export const bindWorkflow = ({ bind, isBound }: ContainerModuleLoadOptions): void => {
   if (!isBound(WorkflowSettings)) {
-    bind(WorkflowSettings).toDynamicValue(({ get }) => {
-      const { concurrency, hostConcurrency } = get(Config).core.workflow;
-      return new WorkflowSettings({ concurrency, hostConcurrency });
-    }).inSingletonScope();
+    bind(WorkflowSettings)
+      .toDynamicValue(({ get }) => {
+        const { concurrency, hostConcurrency } = get(Config).core.workflow;
+        return new WorkflowSettings({ concurrency, hostConcurrency });
+      })
+      .inSingletonScope();
   }
   bind(TaskStanding).to(TaskStandingRepository).inSingletonScope();
   bind(TaskArchiveRepository).toSelf().inSingletonScope();

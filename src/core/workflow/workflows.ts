@@ -11,22 +11,36 @@ export interface StartOptions {
 
 export interface StartedTask {
   id: string;
-  /** False when a live task of the same type already holds the lock key and the start joined it (only for types that preempt). */
+  /**
+   * False when a live task of the same type already holds the lock key and the start joined it (only for types that
+   * preempt).
+   */
   created: boolean;
 }
 
 /** The engine's face to services. */
 export abstract class Workflows {
   /**
-   * Queues a task in the caller's transaction: the task exists exactly when that transaction commits.
-   * Throws 409 `task_running` (with `task`) when another live task holds the lock key and the definition does not preempt it.
+   * Queues a task in the caller's transaction: the task exists exactly when that transaction commits. Throws 409
+   * `task_running` (with `task`) when another live task holds the lock key and the definition does not preempt it.
    */
-  abstract start<I>(op: Op, definition: WorkflowDefinition<I, never>, input: I, options: StartOptions): Promise<StartedTask>;
-  /** Asks a task to stop at its next boundary and undo. No effect on a finished task. Returns false when it is already over. */
+  abstract start<I>(
+    op: Op,
+    definition: WorkflowDefinition<I, never>,
+    input: I,
+    options: StartOptions,
+  ): Promise<StartedTask>;
+  /**
+   * Asks a task to stop at its next boundary and undo. No effect on a finished task. Returns false when it is already
+   * over.
+   */
   abstract cancel(op: Op, taskId: string, by: string): Promise<boolean>;
   /** Makes waiting tasks of this lock key re-check their condition at once, after the transaction commits. */
   abstract wake(op: Op, lockKey: string): Promise<void>;
-  /** Resolves when the task reached a final state (succeeded, failed, cancelled) or is stuck, or after `timeoutMs`. Returns the state. */
+  /**
+   * Resolves when the task reached a final state (succeeded, failed, cancelled) or is stuck, or after `timeoutMs`.
+   * Returns the state.
+   */
   abstract settled(taskId: string, timeoutMs: number): Promise<TaskState>;
 }
 

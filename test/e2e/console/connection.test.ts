@@ -37,7 +37,9 @@ describe("the console's connections", () => {
     await cloud.settled(created.taskId);
     instance = (await cloud.instance('steady')).id;
     const user = await cloud.api.ok<{ id: string }>('POST', '/users', viewer);
-    const project = (await cloud.api.ok<{ items: { id: string; name: string }[] }>('GET', '/projects')).items.find((p) => p.name === 'default');
+    const project = (await cloud.api.ok<{ items: { id: string; name: string }[] }>('GET', '/projects')).items.find(
+      (p) => p.name === 'default',
+    );
     await cloud.api.ok('PUT', `/projects/${project?.id ?? ''}/members/${user.id}`, { role: 'viewer' });
     admin = { name: 'admin', password: cloud.adminPassword };
     browser = await ConsoleBrowser.start(cloud);
@@ -54,109 +56,166 @@ describe("the console's connections", () => {
     await page.getByRole('menuitem', { name: entry, exact: true }).click();
   };
 
-  it('shows the overview after at most 20 requests and 200 kB', async () => {
-    const requests: Request[] = [];
-    const page = await browser.page(admin, (_context, fresh) => fresh.on('requestfinished', (request) => requests.push(request)));
-    await page.locator('main .animate-pulse').first().waitFor({ state: 'detached' });
-    // What is fetched ahead for later pages is no part of it.
-    const first = requests.filter((request) => !/assets\/(palette|pages|terminal)-/.test(request.url()));
-    const sizes = await Promise.all(first.map(compressedBytes));
-    const kilobytes = sizes.reduce((sum, size) => sum + size, 0) / 1000;
-    console.log(`first load of the overview: ${first.length} requests, ${kilobytes.toFixed(1)} kB compressed`);
-    const paths = first.map((request) => `${request.method()} ${new URL(request.url()).pathname}`);
-    expect(paths.filter((path, n) => paths.indexOf(path) !== n && path !== 'GET /api/v1/tasks')).toEqual([]);
-    expect(first.length).toBeLessThanOrEqual(20);
-    expect(kilobytes).toBeLessThanOrEqual(200);
-    await page.context().close();
-  }, 2 * minutes);
+  it(
+    'shows the overview after at most 20 requests and 200 kB',
+    async () => {
+      const requests: Request[] = [];
+      const page = await browser.page(admin, (_context, fresh) =>
+        fresh.on('requestfinished', (request) => requests.push(request)),
+      );
+      await page.locator('main .animate-pulse').first().waitFor({ state: 'detached' });
+      // What is fetched ahead for later pages is no part of it.
+      const first = requests.filter((request) => !/assets\/(palette|pages|terminal)-/.test(request.url()));
+      const sizes = await Promise.all(first.map(compressedBytes));
+      const kilobytes = sizes.reduce((sum, size) => sum + size, 0) / 1000;
+      console.log(`first load of the overview: ${first.length} requests, ${kilobytes.toFixed(1)} kB compressed`);
+      const paths = first.map((request) => `${request.method()} ${new URL(request.url()).pathname}`);
+      expect(paths.filter((path, n) => paths.indexOf(path) !== n && path !== 'GET /api/v1/tasks')).toEqual([]);
+      expect(first.length).toBeLessThanOrEqual(20);
+      expect(kilobytes).toBeLessThanOrEqual(200);
+      await page.context().close();
+    },
+    2 * minutes,
+  );
 
-  it('opens one socket for a serial console, and shows each byte once', async () => {
-    const page = await browser.page(admin);
-    const sockets: string[] = [];
-    page.on('websocket', (socket) => {
-      if (socket.url().includes('/api/v1/console')) sockets.push(socket.url());
-    });
-    await page.goto(browser.address(`instances/${instance}?tab=console`));
-    await page.getByRole('toolbar', { name: 'Console' }).getByText('Connected').waitFor();
-    const screen = await cloud.console(instance);
-    await screen.until(/@@ ready/);
-    await page.locator('.xterm').click();
-    await page.keyboard.type('echo once-$((6 * 7))\n');
-    await screen.until(/once-42/);
-    screen.close();
-    await page.locator('.xterm-rows > div', { hasText: /^once-42/ }).waitFor();
-    expect(await page.locator('.xterm-rows > div', { hasText: /^once-42/ }).count()).toBe(1);
-    expect(await page.locator('.xterm-rows > div', { hasText: /echo once-/ }).count()).toBe(1);
-    expect(sockets).toHaveLength(1);
-    await page.context().close();
-  }, 3 * minutes);
+  it(
+    'opens one socket for a serial console, and shows each byte once',
+    async () => {
+      const page = await browser.page(admin);
+      const sockets: string[] = [];
+      page.on('websocket', (socket) => {
+        if (socket.url().includes('/api/v1/console')) sockets.push(socket.url());
+      });
+      await page.goto(browser.address(`instances/${instance}?tab=console`));
+      await page.getByRole('toolbar', { name: 'Console' }).getByText('Connected').waitFor();
+      const screen = await cloud.console(instance);
+      await screen.until(/@@ ready/);
+      await page.locator('.xterm').click();
+      await page.keyboard.type('echo once-$((6 * 7))\n');
+      await screen.until(/once-42/);
+      screen.close();
+      await page.locator('.xterm-rows > div', { hasText: /^once-42/ }).waitFor();
+      expect(await page.locator('.xterm-rows > div', { hasText: /^once-42/ }).count()).toBe(1);
+      expect(await page.locator('.xterm-rows > div', { hasText: /echo once-/ }).count()).toBe(1);
+      expect(sockets).toHaveLength(1);
+      await page.context().close();
+    },
+    3 * minutes,
+  );
 
-  it('asks for a console once when the role does not allow it', async () => {
-    const page = await browser.page(viewer, (_context, fresh) => fresh.clock.install());
-    const requests = asked(page);
-    await page.goto(browser.address(`instances/${instance}?tab=console`));
-    const toolbar = page.getByRole('toolbar', { name: 'Console' });
-    await toolbar.getByText('Not connected').waitFor();
-    await page.clock.runFor('10:00');
-    await toolbar.getByText('Not connected').waitFor();
-    expect(requests.filter((request) => request.endsWith('/actions/console'))).toHaveLength(1);
-    await page.context().close();
-  }, 2 * minutes);
+  it(
+    'asks for a console once when the role does not allow it',
+    async () => {
+      const page = await browser.page(viewer, (_context, fresh) => fresh.clock.install());
+      const requests = asked(page);
+      await page.goto(browser.address(`instances/${instance}?tab=console`));
+      const toolbar = page.getByRole('toolbar', { name: 'Console' });
+      await toolbar.getByText('Not connected').waitFor();
+      await page.clock.runFor('10:00');
+      await toolbar.getByText('Not connected').waitFor();
+      expect(requests.filter((request) => request.endsWith('/actions/console'))).toHaveLength(1);
+      await page.context().close();
+    },
+    2 * minutes,
+  );
 
-  it('refuses changes in words while it is offline, never does them later, and says since when it is', async () => {
-    const page = await browser.page(admin);
-    await page.goto(browser.address('instances'));
-    await live(page).waitFor();
-    const row = page.getByRole('row', { name: /steady/ });
-    await row.getByText('Running', { exact: true }).waitFor();
-    const requests = asked(page);
-    await page.context().setOffline(true);
-    await page.getByText(/^Offline since \d/).first().waitFor();
-    await row.getByText(/as of \d/).first().waitFor({ state: 'attached' });
-    expect(await live(page).count()).toBe(0);
-    await menu(page, 'Stop');
-    await page.getByRole('alert').getByText(/Nothing was sent/).waitFor();
-    await page.context().setOffline(false);
-    await live(page).waitFor();
-    await page.getByText(/^Offline since/).first().waitFor({ state: 'detached' });
-    await page.reload();
-    await row.getByText('Running', { exact: true }).waitFor();
-    expect(requests.filter((request) => request.startsWith('POST') && request.includes('/actions/'))).toEqual([]);
-    expect((await cloud.instance('steady')).state).toBe('running');
-    await page.context().close();
-  }, 2 * minutes);
+  it(
+    'refuses changes in words while it is offline, never does them later, and says since when it is',
+    async () => {
+      const page = await browser.page(admin);
+      await page.goto(browser.address('instances'));
+      await live(page).waitFor();
+      const row = page.getByRole('row', { name: /steady/ });
+      await row.getByText('Running', { exact: true }).waitFor();
+      const requests = asked(page);
+      await page.context().setOffline(true);
+      await page
+        .getByText(/^Offline since \d/)
+        .first()
+        .waitFor();
+      await row
+        .getByText(/as of \d/)
+        .first()
+        .waitFor({ state: 'attached' });
+      expect(await live(page).count()).toBe(0);
+      await menu(page, 'Stop');
+      await page
+        .getByRole('alert')
+        .getByText(/Nothing was sent/)
+        .waitFor();
+      await page.context().setOffline(false);
+      await live(page).waitFor();
+      await page
+        .getByText(/^Offline since/)
+        .first()
+        .waitFor({ state: 'detached' });
+      await page.reload();
+      await row.getByText('Running', { exact: true }).waitFor();
+      expect(requests.filter((request) => request.startsWith('POST') && request.includes('/actions/'))).toEqual([]);
+      expect((await cloud.instance('steady')).state).toBe('running');
+      await page.context().close();
+    },
+    2 * minutes,
+  );
 
-  it('shows pages that were not visited yet while it is offline', async () => {
-    const page = await browser.page(admin);
-    await page.waitForFunction(() => performance.getEntriesByType('resource').some((entry) => /\/terminal-.*\.js$/.test(entry.name)));
-    await page.context().setOffline(true);
-    for (const [link, title] of [['SSH keys', 'SSH keys'], ['Networks', 'Networks'], ['Hosts', 'Hosts']] as const) {
-      await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: link }).click();
-      await page.getByRole('heading', { level: 1, name: title }).waitFor();
-    }
-    await page.context().close();
-  }, 2 * minutes);
+  it(
+    'shows pages that were not visited yet while it is offline',
+    async () => {
+      const page = await browser.page(admin);
+      await page.waitForFunction(() =>
+        performance.getEntriesByType('resource').some((entry) => /\/terminal-.*\.js$/.test(entry.name)),
+      );
+      await page.context().setOffline(true);
+      for (const [link, title] of [
+        ['SSH keys', 'SSH keys'],
+        ['Networks', 'Networks'],
+        ['Hosts', 'Hosts'],
+      ] as const) {
+        await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: link }).click();
+        await page.getByRole('heading', { level: 1, name: title }).waitFor();
+      }
+      await page.context().close();
+    },
+    2 * minutes,
+  );
 
-  it('explains code that does not come, and loads it when asked again', async () => {
-    const page = await browser.page(admin, (context) => context.route(/assets\/pages-.*\.js/, (route) => route.fulfill({ status: 404, body: 'gone' })));
-    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Networks' }).click();
-    await page.getByRole('heading', { name: 'This part of the console could not be loaded' }).waitFor();
-    await page.context().unroute(/assets\/pages-.*\.js/);
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Networks' }).waitFor();
-    await page.context().close();
-  }, 2 * minutes);
+  it(
+    'explains code that does not come, and loads it when asked again',
+    async () => {
+      const page = await browser.page(admin, (context) =>
+        context.route(/assets\/pages-.*\.js/, (route) => route.fulfill({ status: 404, body: 'gone' })),
+      );
+      await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Networks' }).click();
+      await page.getByRole('heading', { name: 'This part of the console could not be loaded' }).waitFor();
+      await page.context().unroute(/assets\/pages-.*\.js/);
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Networks' }).waitFor();
+      await page.context().close();
+    },
+    2 * minutes,
+  );
 
-  it('offers to reload after an upgrade took the code away', async () => {
-    const page = await browser.page(admin, (context) => context.route(/assets\/pages-.*\.js/, (route) => route.fulfill({ status: 404, body: 'gone' })));
-    await page.context().route(/\/console\/$/, (route) => route.fulfill({ contentType: 'text/html', body: '<script type="module" src="/console/assets/index-newer.js"></script>' }));
-    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Networks' }).click();
-    await page.getByRole('heading', { name: 'The console was updated' }).waitFor();
-    await page.context().unrouteAll();
-    await page.getByRole('button', { name: 'Reload the console' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Networks' }).waitFor();
-    await page.context().close();
-  }, 2 * minutes);
+  it(
+    'offers to reload after an upgrade took the code away',
+    async () => {
+      const page = await browser.page(admin, (context) =>
+        context.route(/assets\/pages-.*\.js/, (route) => route.fulfill({ status: 404, body: 'gone' })),
+      );
+      await page.context().route(/\/console\/$/, (route) =>
+        route.fulfill({
+          contentType: 'text/html',
+          body: '<script type="module" src="/console/assets/index-newer.js"></script>',
+        }),
+      );
+      await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Networks' }).click();
+      await page.getByRole('heading', { name: 'The console was updated' }).waitFor();
+      await page.context().unrouteAll();
+      await page.getByRole('button', { name: 'Reload the console' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Networks' }).waitFor();
+      await page.context().close();
+    },
+    2 * minutes,
+  );
 
   it('threw nothing in the browser', () => expect(browser.errors).toEqual([]));
 });

@@ -35,18 +35,50 @@ const opened = (name: string, path: View['path'], button: string): View => ({
     await page.getByRole('dialog').waitFor();
   },
 });
-const dialog = (name: string, path: string): View => ({ name, path: () => path, open: (page) => page.getByRole('dialog').waitFor() });
+const dialog = (name: string, path: string): View => ({
+  name,
+  path: () => path,
+  open: (page) => page.getByRole('dialog').waitFor(),
+});
 const views: View[] = [
   { name: 'overview', path: () => '' },
   { name: 'instances', path: () => 'instances' },
-  { name: 'instances-selected', path: () => 'instances', open: (page) => page.getByRole('checkbox', { name: 'Select steady' }).click() },
-  { name: 'instances-menu', path: () => 'instances', open: (page) => page.getByRole('button', { name: 'Actions for steady' }).click() },
-  { name: 'instances-nothing-found', path: () => 'instances?q=nothing-like-it', open: (page) => page.getByText('Nothing matches the filter').waitFor() },
-  { name: 'instance-new', path: () => 'instances/new', open: (page) => page.getByRole('button', { name: 'Create instance' }).click() },
+  {
+    name: 'instances-selected',
+    path: () => 'instances',
+    open: (page) => page.getByRole('checkbox', { name: 'Select steady' }).click(),
+  },
+  {
+    name: 'instances-menu',
+    path: () => 'instances',
+    open: (page) => page.getByRole('button', { name: 'Actions for steady' }).click(),
+  },
+  {
+    name: 'instances-nothing-found',
+    path: () => 'instances?q=nothing-like-it',
+    open: (page) => page.getByText('Nothing matches the filter').waitFor(),
+  },
+  {
+    name: 'instance-new',
+    path: () => 'instances/new',
+    open: (page) => page.getByRole('button', { name: 'Create instance' }).click(),
+  },
   { name: 'instance', path: ({ instance }) => `instances/${instance}` },
-  { name: 'instance-console', path: ({ instance }) => `instances/${instance}?tab=console`, open: (page) => page.getByText('Connected', { exact: true }).waitFor() },
-  { name: 'instance-guest-data', path: ({ instance }) => `instances/${instance}?tab=guest-data`, open: (page) => page.getByRole('heading', { name: /meta_data\.json/ }).waitFor() },
-  { name: 'console', path: ({ instance }) => `instances/${instance}/console`, open: (page) => page.getByText('Connected', { exact: true }).waitFor() },
+  {
+    name: 'instance-console',
+    path: ({ instance }) => `instances/${instance}?tab=console`,
+    open: (page) => page.getByText('Connected', { exact: true }).waitFor(),
+  },
+  {
+    name: 'instance-guest-data',
+    path: ({ instance }) => `instances/${instance}?tab=guest-data`,
+    open: (page) => page.getByRole('heading', { name: /meta_data\.json/ }).waitFor(),
+  },
+  {
+    name: 'console',
+    path: ({ instance }) => `instances/${instance}/console`,
+    open: (page) => page.getByText('Connected', { exact: true }).waitFor(),
+  },
   { name: 'images', path: () => 'images' },
   dialog('image-new', 'images?new=1'),
   { name: 'flavors', path: () => 'flavors' },
@@ -59,7 +91,11 @@ const views: View[] = [
   opened('network-edit', ({ network }) => `networks/${network}`, 'Edit'),
   { name: 'volumes', path: () => 'volumes' },
   { name: 'tasks', path: () => 'tasks' },
-  { name: 'task-failed', path: ({ failedTask }) => `tasks/${failedTask}`, open: (page) => page.getByRole('complementary', { name: 'Task' }).getByRole('alert').waitFor() },
+  {
+    name: 'task-failed',
+    path: ({ failedTask }) => `tasks/${failedTask}`,
+    open: (page) => page.getByRole('complementary', { name: 'Task' }).getByRole('alert').waitFor(),
+  },
   { name: 'hosts', path: () => 'hosts' },
   { name: 'host', path: ({ host }) => `hosts/${host}` },
   { name: 'projects', path: () => 'projects' },
@@ -69,11 +105,18 @@ const views: View[] = [
   opened('user-edit', ({ user }) => `users/${user}`, 'Edit'),
   { name: 'account', path: () => 'account' },
   { name: 'not-found', path: () => 'nowhere' },
-  { name: 'palette', path: () => '', open: async (page) => {
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('stead');
-    await page.getByRole('option', { name: /steady/ }).first().waitFor();
-  } },
+  {
+    name: 'palette',
+    path: () => '',
+    open: async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').fill('stead');
+      await page
+        .getByRole('option', { name: /steady/ })
+        .first()
+        .waitFor();
+    },
+  },
   { name: 'project-menu', path: () => '', open: (page) => page.getByRole('button', { name: /^Project:/ }).click() },
   { name: 'account-menu', path: () => '', open: (page) => page.getByRole('button', { name: /^Account of/ }).click() },
   { name: 'shortcuts', path: () => '', open: (page) => page.keyboard.press('?') },
@@ -99,11 +142,30 @@ describe('every page of the console', () => {
     await cloud.settled(created.taskId);
     const stopped = await cloud.create('stopped');
     await cloud.settled(stopped.taskId);
-    await cloud.settled((await cloud.api.ok<{ taskId: string }>('POST', `/instances/${(await cloud.instance('stopped')).id}/actions/stop`, { force: true })).taskId);
-    const image = await cloud.api.ok<{ taskId: string }>('POST', '/images?project=default', { name: 'unreachable', url: 'http://nowhere.invalid/disk.raw' });
+    await cloud.settled(
+      (
+        await cloud.api.ok<{ taskId: string }>(
+          'POST',
+          `/instances/${(await cloud.instance('stopped')).id}/actions/stop`,
+          { force: true },
+        )
+      ).taskId,
+    );
+    const image = await cloud.api.ok<{ taskId: string }>('POST', '/images?project=default', {
+      name: 'unreachable',
+      url: 'http://nowhere.invalid/disk.raw',
+    });
     await cloud.api.ok('GET', `/tasks/${image.taskId}?wait=60s`);
-    const first = async (list: string): Promise<string> => (await cloud.api.ok<{ items: { id: string }[] }>('GET', list)).items[0]?.id ?? '';
-    ids = { instance: (await cloud.instance('steady')).id, network: await first('/networks'), user: await first('/users'), host: await first('/hosts'), project: await first('/projects'), failedTask: image.taskId };
+    const first = async (list: string): Promise<string> =>
+      (await cloud.api.ok<{ items: { id: string }[] }>('GET', list)).items[0]?.id ?? '';
+    ids = {
+      instance: (await cloud.instance('steady')).id,
+      network: await first('/networks'),
+      user: await first('/users'),
+      host: await first('/hosts'),
+      project: await first('/projects'),
+      failedTask: image.taskId,
+    };
     browser = await ConsoleBrowser.start(cloud);
     page = await browser.page({ name: 'admin', password: cloud.adminPassword });
     if (album !== undefined) mkdirSync(album, { recursive: true });
@@ -114,10 +176,14 @@ describe('every page of the console', () => {
     await cloud?.close();
   }, 2 * minutes);
 
-  const go = (path: string): Promise<unknown> => page.evaluate(`history.pushState(null, '', ${JSON.stringify(browser.address(path))}); dispatchEvent(new PopStateEvent('popstate', { state: null }))`);
+  const go = (path: string): Promise<unknown> =>
+    page.evaluate(
+      `history.pushState(null, '', ${JSON.stringify(browser.address(path))}); dispatchEvent(new PopStateEvent('popstate', { state: null }))`,
+    );
   const show = async ({ path, open }: View): Promise<void> => {
     await page.setViewportSize({ width: 1280, height: 800 });
-    // The page is left before the next one is shown, as by its links: the console stays loaded. Only then is closed what the frame has open: a page's drawer would lead elsewhere when it closes.
+    // The page is left before the next one is shown, as by its links: the console stays loaded. Only then is closed
+    // what the frame has open: a page's drawer would lead elsewhere when it closes.
     await go('nowhere');
     await page.getByText('There is no such page').waitFor();
     await page.keyboard.press('Escape');
@@ -128,26 +194,36 @@ describe('every page of the console', () => {
     await open?.(page);
   };
 
-  it.each(views)('has nothing that axe finds, in two widths and both themes: $name', async (view) => {
-    await show(view);
-    const found: string[] = [];
-    for (const width of album === undefined ? [1280, 390] : [1920, 1280, 390]) {
-      await page.setViewportSize({ width, height: heights[width] ?? 800 });
-      for (const theme of themes) {
-        await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
-        await page.locator(`html[data-theme=${theme}]`).waitFor();
-        await page.evaluate(settled);
-        if (album !== undefined) await page.screenshot({ path: join(album, `${view.name}-${width}-${theme}.png`) });
-        if (width === 1920) continue;
-        // Without its own mode for frames, which there are none of, axe needs no further page.
-        const axe = new AxeBuilder({ page }).setLegacyMode().options(theme === 'light' ? { rules: more } : { runOnly: { type: 'rule', values: colourRules } });
-        const { violations } = await axe.analyze();
-        found.push(...violations.flatMap(({ id, nodes }) => nodes.map((node) => `${width} ${theme} ${id}: ${node.html.slice(0, 150)}`)));
+  it.each(views)(
+    'has nothing that axe finds, in two widths and both themes: $name',
+    async (view) => {
+      await show(view);
+      const found: string[] = [];
+      for (const width of album === undefined ? [1280, 390] : [1920, 1280, 390]) {
+        await page.setViewportSize({ width, height: heights[width] ?? 800 });
+        for (const theme of themes) {
+          await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+          await page.locator(`html[data-theme=${theme}]`).waitFor();
+          await page.evaluate(settled);
+          if (album !== undefined) await page.screenshot({ path: join(album, `${view.name}-${width}-${theme}.png`) });
+          if (width === 1920) continue;
+          // Without its own mode for frames, which there are none of, axe needs no further page.
+          const axe = new AxeBuilder({ page })
+            .setLegacyMode()
+            .options(theme === 'light' ? { rules: more } : { runOnly: { type: 'rule', values: colourRules } });
+          const { violations } = await axe.analyze();
+          found.push(
+            ...violations.flatMap(({ id, nodes }) =>
+              nodes.map((node) => `${width} ${theme} ${id}: ${node.html.slice(0, 150)}`),
+            ),
+          );
+        }
       }
-    }
-    expect(found).toEqual([]);
-    expect(await page.locator('html').evaluate((html: { scrollWidth: number }) => html.scrollWidth)).toBe(390);
-  }, 3 * minutes);
+      expect(found).toEqual([]);
+      expect(await page.locator('html').evaluate((html: { scrollWidth: number }) => html.scrollWidth)).toBe(390);
+    },
+    3 * minutes,
+  );
 
   it('threw nothing in the browser', () => expect(browser.errors).toEqual([]));
 });

@@ -11,7 +11,9 @@ import { VcctlLab } from './vcctl-lab';
 jest.setTimeout(60_000);
 
 const leaves = (command: Command, path: string[] = []): { path: string[]; command: Command }[] =>
-  command.commands.length === 0 ? [{ path, command }] : command.commands.flatMap((child) => leaves(child, [...path, child.name()]));
+  command.commands.length === 0
+    ? [{ path, command }]
+    : command.commands.flatMap((child) => leaves(child, [...path, child.name()]));
 const all = leaves(buildProgram(new TerminalContext({}), allCommands));
 /** What removes something that no other verb brings back, or leaves something behind for good. */
 const destructive = all.filter(({ command }) => ['delete', 'remove', 'skip-step', 'abandon'].includes(command.name()));
@@ -21,12 +23,31 @@ describe('every verb', () => {
   beforeEach(async () => {
     lab = await VcctlLab.start();
     // One object that has whatever any verb reads of it.
-    const thing = { ...instance, userName: 'anna', token: 't', expiresAt: null, command: 'x', scopes: null, lastUsedAt: null };
+    const thing = {
+      ...instance,
+      userName: 'anna',
+      token: 't',
+      expiresAt: null,
+      command: 'x',
+      scopes: null,
+      lastUsedAt: null,
+    };
     lab.plane.fallback = ({ method, path }: SeenRequest) => {
       if (path.startsWith('/tasks/')) return { body: task('succeeded') };
-      if (method === 'GET' && path.split('/').length % 2 === 0) return { body: { items: [{ ...thing, name: 'x' }], next: null } };
+      if (method === 'GET' && path.split('/').length % 2 === 0)
+        return { body: { items: [{ ...thing, name: 'x' }], next: null } };
       if (method === 'DELETE') return { status: 204 };
-      return { body: { ...thing, instance: thing, taskId: ids.task, instances: [thing], text: 'out', cursor: 'c', truncated: false } };
+      return {
+        body: {
+          ...thing,
+          instance: thing,
+          taskId: ids.task,
+          instances: [thing],
+          text: 'out',
+          cursor: 'c',
+          truncated: false,
+        },
+      };
     };
     await writeFile(join(lab.dir, 'file'), 'ssh-ed25519 AAAA me\n');
   });
@@ -34,7 +55,19 @@ describe('every verb', () => {
 
   /** Words for its arguments and for the options that it insists on. */
   const wordsFor = (command: Command): string[] => {
-    const values: Record<string, string> = { subnet: '10.0.0.0/24', vcpus: '1', memory: '1GiB', role: 'viewer', method: 'GET', path: '/instances', file: join(lab.dir, 'file'), task: ids.task, port: ids.instance, 'host-token': ids.instance, session: ids.instance };
+    const values: Record<string, string> = {
+      subnet: '10.0.0.0/24',
+      vcpus: '1',
+      memory: '1GiB',
+      role: 'viewer',
+      method: 'GET',
+      path: '/instances',
+      file: join(lab.dir, 'file'),
+      task: ids.task,
+      port: ids.instance,
+      'host-token': ids.instance,
+      session: ids.instance,
+    };
     const valueOf = (name: string): string => values[name] ?? 'x';
     return [
       ...command.registeredArguments.map((a) => valueOf(a.name())),
@@ -44,25 +77,62 @@ describe('every verb', () => {
 
   it('that destroys asks, and without a terminal wants --yes and does nothing', async () => {
     expect(destructive.map(({ path }) => path.join(' '))).toEqual(
-      expect.arrayContaining(['instance delete', 'flavor delete', 'image delete', 'network delete', 'ssh-key delete', 'host delete', 'host token delete', 'project delete', 'project member remove', 'user delete', 'api-token delete', 'task skip-step', 'task abandon', 'profile remove']),
+      expect.arrayContaining([
+        'instance delete',
+        'flavor delete',
+        'image delete',
+        'network delete',
+        'ssh-key delete',
+        'host delete',
+        'host token delete',
+        'project delete',
+        'project member remove',
+        'user delete',
+        'api-token delete',
+        'task skip-step',
+        'task abandon',
+        'profile remove',
+      ]),
     );
     for (const { path, command } of destructive) {
       const refused = await lab.run(...path, ...wordsFor(command));
-      expect([path.join(' '), refused]).toEqual([path.join(' '), { code: 2, out: '', err: expect.stringMatching(/without a terminal: add --yes \(usage\)\n$/) }]);
+      expect([path.join(' '), refused]).toEqual([
+        path.join(' '),
+        { code: 2, out: '', err: expect.stringMatching(/without a terminal: add --yes \(usage\)\n$/) },
+      ]);
     }
     expect(lab.plane.requests).toEqual([]);
     for (const { path, command } of destructive.filter((d) => d.path[0] !== 'profile')) {
-      expect([path.join(' '), (await lab.run(...path, ...wordsFor(command), '--yes')).code]).toEqual([path.join(' '), 0]);
+      expect([path.join(' '), (await lab.run(...path, ...wordsFor(command), '--yes')).code]).toEqual([
+        path.join(' '),
+        0,
+      ]);
     }
     expect(lab.plane.requests.filter((r) => r.method === 'DELETE').length).toBe(destructive.length - 3);
   });
 
   /** Shells of their own, scripts, and what needs a person at a terminal. */
-  const noResult = ['login', 'logout', 'instance console', 'instance ssh', 'completion', '__complete', 'help', 'user create', 'user passwd', 'image import'];
+  const noResult = [
+    'login',
+    'logout',
+    'instance console',
+    'instance ssh',
+    'completion',
+    '__complete',
+    'help',
+    'user create',
+    'user passwd',
+    'image import',
+  ];
 
   it('honours -o: a result for programs on standard output, nothing beside it', async () => {
     for (const { path, command } of all.filter((leaf) => !noResult.includes(leaf.path.join(' ')))) {
-      const words = [...path, ...wordsFor(command), ...(command.options.some((o) => o.long === '--yes') ? ['--yes'] : []), ...(command.options.some((o) => o.long === '--maintenance') ? ['--maintenance'] : [])];
+      const words = [
+        ...path,
+        ...wordsFor(command),
+        ...(command.options.some((o) => o.long === '--yes') ? ['--yes'] : []),
+        ...(command.options.some((o) => o.long === '--maintenance') ? ['--maintenance'] : []),
+      ];
       if (path.join(' ') === 'profile use' || path.join(' ') === 'profile remove') words[2] = 'local';
       if (path.at(-1) === 'edit') words.push('--description', 'new');
       const waits = command.options.some((o) => o.long === '--wait') ? [[], ['--wait']] : [[]];
@@ -76,12 +146,28 @@ describe('every verb', () => {
   });
 
   it('tells its failure to programs as the problem document', async () => {
-    const problem = { type: 'urn:vc-stack:problem:refused', title: 'Conflict', status: 409, code: 'refused', detail: 'Not now.', requestId: 'r-9', extra: { more: 1 } };
+    const problem = {
+      type: 'urn:vc-stack:problem:refused',
+      title: 'Conflict',
+      status: 409,
+      code: 'refused',
+      detail: 'Not now.',
+      requestId: 'r-9',
+      extra: { more: 1 },
+    };
     lab.plane.fallback = () => ({ status: 409, body: problem });
-    for (const { path, command } of all.filter((leaf) => !['profile', 'completion', '__complete', 'help', 'version', 'login', 'logout'].includes(leaf.path[0] ?? ''))) {
+    for (const { path, command } of all.filter(
+      (leaf) =>
+        !['profile', 'completion', '__complete', 'help', 'version', 'login', 'logout'].includes(leaf.path[0] ?? ''),
+    )) {
       const name = path.join(' ');
       if (['user create', 'user passwd', 'whoami'].includes(name)) continue;
-      const words = [...path, ...wordsFor(command), ...(command.options.some((o) => o.long === '--yes') ? ['--yes'] : []), ...(command.options.some((o) => o.long === '--maintenance') ? ['--maintenance'] : [])];
+      const words = [
+        ...path,
+        ...wordsFor(command),
+        ...(command.options.some((o) => o.long === '--yes') ? ['--yes'] : []),
+        ...(command.options.some((o) => o.long === '--maintenance') ? ['--maintenance'] : []),
+      ];
       if (path.at(-1) === 'edit') words.push('--description', 'new');
       if (name === 'image import') words.push('--url', 'https://example.org/x');
       const { code, out, err } = await lab.run(...words, '-o', 'json');

@@ -33,7 +33,10 @@ export const makePki = async (): Promise<Pki> => {
     name: 'CN=test authority',
     keys: caKeys,
     signingAlgorithm: algorithm,
-    extensions: [new x509.BasicConstraintsExtension(true, 1, true), new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true)],
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 1, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
+    ],
   });
   const keys = (await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as KeyPair;
   const leaf = await x509.X509CertificateGenerator.create({
@@ -44,9 +47,17 @@ export const makePki = async (): Promise<Pki> => {
     publicKey: keys.publicKey,
     signingKey: caKeys.privateKey,
     signingAlgorithm: algorithm,
-    extensions: [new x509.SubjectAlternativeNameExtension([{ type: 'ip', value: '127.0.0.1' }]), new x509.ExtendedKeyUsageExtension(['1.3.6.1.5.5.7.3.1'])],
+    extensions: [
+      new x509.SubjectAlternativeNameExtension([{ type: 'ip', value: '127.0.0.1' }]),
+      new x509.ExtendedKeyUsageExtension(['1.3.6.1.5.5.7.3.1']),
+    ],
   });
-  return { ca: `${ca.toString('pem')}\n`, leaf: `${leaf.toString('pem')}\n`, chain: `${leaf.toString('pem')}\n${ca.toString('pem')}\n`, key: await pemOf(keys.privateKey) };
+  return {
+    ca: `${ca.toString('pem')}\n`,
+    leaf: `${leaf.toString('pem')}\n`,
+    chain: `${leaf.toString('pem')}\n${ca.toString('pem')}\n`,
+    key: await pemOf(keys.privateKey),
+  };
 };
 
 export interface SeenRequest {
@@ -68,7 +79,10 @@ export class FakeControlPlane {
   /** Answers by `METHOD /path`; called with the request. */
   readonly routes = new Map<string, (request: SeenRequest) => Answer>();
   /** Answers what no route does. */
-  fallback: (request: SeenRequest) => Answer = (request) => ({ status: 404, body: { code: 'not_found', detail: `There is no ${request.path}.` } });
+  fallback: (request: SeenRequest) => Answer = (request) => ({
+    status: 404,
+    body: { code: 'not_found', detail: `There is no ${request.path}.` },
+  });
   /** What a console does with its viewer. */
   onConsole: (socket: WebSocket) => void = (socket) => socket.close();
   accessToken = 'access-0';
@@ -89,7 +103,9 @@ export class FakeControlPlane {
     server.on('upgrade', (req, socket, head) => {
       plane.note(req, '');
       if (!req.url?.startsWith('/api/v1/console?ticket=good')) {
-        socket.end('HTTP/1.1 401 Unauthorized\r\ncontent-type: application/problem+json\r\nconnection: close\r\n\r\n{"code":"invalid_ticket","detail":"The ticket is not valid.","requestId":"r-ws"}');
+        socket.end(
+          'HTTP/1.1 401 Unauthorized\r\ncontent-type: application/problem+json\r\nconnection: close\r\n\r\n{"code":"invalid_ticket","detail":"The ticket is not valid.","requestId":"r-ws"}',
+        );
         return;
       }
       sockets.handleUpgrade(req, socket, head, (ws) => plane.onConsole(ws));
@@ -131,23 +147,37 @@ export class FakeControlPlane {
     const key = `${request.method} ${request.path}`;
     if (key === 'POST /login') return this.login(request);
     if (key === 'POST /login/refresh') return this.refresh(request);
-    if (request.bearer !== this.accessToken && request.bearer !== 'vcs_token') return { status: 401, body: { code: 'unauthenticated', detail: 'Log in first.' } };
-    if (key === 'GET /whoami') return { body: { user: { id: '1', name: 'admin', admin: true, enabled: true, createdAt: '2026-01-01T00:00:00Z' }, via: 'session', projects: [{ id: '2', name: 'default', role: 'project-admin' }] } };
+    if (request.bearer !== this.accessToken && request.bearer !== 'vcs_token')
+      return { status: 401, body: { code: 'unauthenticated', detail: 'Log in first.' } };
+    if (key === 'GET /whoami')
+      return {
+        body: {
+          user: { id: '1', name: 'admin', admin: true, enabled: true, createdAt: '2026-01-01T00:00:00Z' },
+          via: 'session',
+          projects: [{ id: '2', name: 'default', role: 'project-admin' }],
+        },
+      };
     return (this.routes.get(key) ?? this.fallback)(request);
   }
 
   private login(request: SeenRequest): Answer {
     const { name, password } = JSON.parse(request.body) as { name: string; password: string };
-    if (name !== 'admin' || password !== 'right password') return { status: 401, body: { code: 'invalid_credentials', detail: 'The name or the password is wrong.' } };
-    return { body: { accessToken: this.accessToken, expiresIn: 900, refreshToken: this.refreshToken, refreshExpiresIn: 1000 } };
+    if (name !== 'admin' || password !== 'right password')
+      return { status: 401, body: { code: 'invalid_credentials', detail: 'The name or the password is wrong.' } };
+    return {
+      body: { accessToken: this.accessToken, expiresIn: 900, refreshToken: this.refreshToken, refreshExpiresIn: 1000 },
+    };
   }
 
   private refresh(request: SeenRequest): Answer {
     const { refreshToken } = JSON.parse(request.body) as { refreshToken: string };
-    if (refreshToken !== this.refreshToken) return { status: 401, body: { code: 'refresh_token_reused', detail: 'Log in again.' } };
+    if (refreshToken !== this.refreshToken)
+      return { status: 401, body: { code: 'refresh_token_reused', detail: 'Log in again.' } };
     this.refreshes += 1;
     this.accessToken = `access-${this.refreshes}`;
     this.refreshToken = `refresh-${this.refreshes}`;
-    return { body: { accessToken: this.accessToken, expiresIn: 900, refreshToken: this.refreshToken, refreshExpiresIn: 1000 } };
+    return {
+      body: { accessToken: this.accessToken, expiresIn: 900, refreshToken: this.refreshToken, refreshExpiresIn: 1000 },
+    };
   }
 }

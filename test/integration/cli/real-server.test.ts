@@ -23,7 +23,13 @@ describe('vcctl and the server itself', () => {
     stack = await ManagementStack.start();
     env = { PATH: process.env['PATH'], VCCTL_CONFIG: join(stack.directory, 'vcctl.yaml'), HOME: stack.directory };
     const ca = (await inspectServer(stack.url)).chain.at(-1)?.pem;
-    writeFileSync(env['VCCTL_CONFIG'] ?? '', JSON.stringify({ current: 'local', profiles: [{ name: 'local', url: stack.url, ca, project: 'default', apiToken: stack.admin.token }] }));
+    writeFileSync(
+      env['VCCTL_CONFIG'] ?? '',
+      JSON.stringify({
+        current: 'local',
+        profiles: [{ name: 'local', url: stack.url, ca, project: 'default', apiToken: stack.admin.token }],
+      }),
+    );
     writeFileSync(join(stack.directory, 'me.pub'), `${key}\n`);
   });
   afterAll(() => stack?.close());
@@ -50,7 +56,15 @@ describe('vcctl and the server itself', () => {
     await ok('network', 'create', 'n1', '--subnet', '10.0.0.0/24');
     await stack.admin.ok('POST', '/images?project=default', { name: 'linux' });
     await stack.admin.ok('POST', '/api-tokens', { name: 'ci' });
-    for (const [noun, name] of [['ssh-key', 'laptop'], ['project', 'web'], ['user', 'anna'], ['flavor', 'tiny'], ['network', 'n1'], ['image', 'linux'], ['api-token', 'ci']] as const) {
+    for (const [noun, name] of [
+      ['ssh-key', 'laptop'],
+      ['project', 'web'],
+      ['user', 'anna'],
+      ['flavor', 'tiny'],
+      ['network', 'n1'],
+      ['image', 'linux'],
+      ['api-token', 'ci'],
+    ] as const) {
       const id = (await ok(noun, 'list', '--filter', `name=${name}`, '-o', 'jsonpath=$[0].id')).trim();
       // Ids begin with the time: those made in one second differ only further behind.
       expect(await ok(noun, 'show', id.slice(0, 28), '-o', 'name')).toBe(`${name}\n`);
@@ -66,7 +80,10 @@ describe('vcctl and the server itself', () => {
   it('renames and describes, refuses a taken name, and the guest keeps its hostname', async () => {
     await ok('flavor', 'create', 'taken', '--vcpus', '1', '--memory', '256MiB');
     await ok('flavor', 'rename', 'tiny', 'small');
-    expect(await vcctl('flavor', 'rename', 'small', 'taken')).toMatchObject({ code: 5, err: expect.stringMatching(/^error: There is a flavor named "taken" already\. \(name_taken\)\n/) });
+    expect(await vcctl('flavor', 'rename', 'small', 'taken')).toMatchObject({
+      code: 5,
+      err: expect.stringMatching(/^error: There is a flavor named "taken" already\. \(name_taken\)\n/),
+    });
     await ok('ssh-key', 'rename', 'laptop', 'desk');
     expect(await ok('ssh-key', 'list', '-o', 'name')).toBe('desk\n');
     await ok('image', 'rename', 'linux', 'debian');
@@ -75,11 +92,17 @@ describe('vcctl and the server itself', () => {
     const vendorData = '#cloud-config\ntimezone: Europe/Zürich';
     writeFileSync(join(stack.directory, 'vendor.yaml'), vendorData);
     writeFileSync(join(stack.directory, 'binary'), Buffer.from([0x1f, 0x8b, 0xff]));
-    for (const [noun, name] of [['image', 'debian'], ['flavor', 'small']] as const) {
+    for (const [noun, name] of [
+      ['image', 'debian'],
+      ['flavor', 'small'],
+    ] as const) {
       await ok(noun, 'edit', name, '--vendor-data', join(stack.directory, 'vendor.yaml'));
       expect(JSON.parse(await ok(noun, 'show', name, '-o', 'json'))).toMatchObject({ vendorData });
       expect(await ok(noun, 'show', name)).toMatch(/Vendor data\s+#cloud-config/);
-      expect(await vcctl(noun, 'edit', name, '--vendor-data', join(stack.directory, 'binary'))).toMatchObject({ code: 2, err: expect.stringContaining('is no text in UTF-8') });
+      expect(await vcctl(noun, 'edit', name, '--vendor-data', join(stack.directory, 'binary'))).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('is no text in UTF-8'),
+      });
       await ok(noun, 'edit', name, '--vendor-data', '');
       expect(JSON.parse(await ok(noun, 'show', name, '-o', 'json'))).toMatchObject({ vendorData: null });
     }
@@ -93,18 +116,49 @@ describe('vcctl and the server itself', () => {
     }
     await ok('instance', 'rename', 'web', 'Front Door');
     await ok('instance', 'edit', 'Front Door', '--description', 'for all', '--stop-grace', '90');
-    expect(JSON.parse(await ok('instance', 'show', 'Front Door', '-o', 'json'))).toMatchObject({ name: 'Front Door', hostname: 'web', description: 'for all', stopGraceSeconds: 90 });
+    expect(JSON.parse(await ok('instance', 'show', 'Front Door', '-o', 'json'))).toMatchObject({
+      name: 'Front Door',
+      hostname: 'web',
+      description: 'for all',
+      stopGraceSeconds: 90,
+    });
     expect((await vcctl('instance', 'rename', 'db', 'Front Door')).code).toBe(5);
-    expect(await vcctl('instance', 'edit', 'db', '--stop-grace', '601')).toMatchObject({ code: 2, err: 'error: --stop-grace: "601" is not a whole number from 0 to 600 (usage)\n' });
-    expect(await vcctl('instance', 'logs', 'db')).toMatchObject({ code: 5, err: expect.stringMatching(/^error: It has no host yet, so there is no console\. \(instance_has_no_host\)/) });
-    expect(await vcctl('instance', 'ssh', 'db')).toMatchObject({ code: 1, err: 'error: "db" has no address yet. (no_way)\n  See: vcctl instance show\n' });
-    const seen = await stack.db.database.query<{ type: string }>(`SELECT type FROM outbox WHERE type LIKE '%.updated' ORDER BY 1`);
-    expect([...new Set(seen.map((row) => row.type))]).toEqual(expect.arrayContaining(['flavor.updated', 'image.updated', 'instance.updated', 'ssh-key.updated']));
+    expect(await vcctl('instance', 'edit', 'db', '--stop-grace', '601')).toMatchObject({
+      code: 2,
+      err: 'error: --stop-grace: "601" is not a whole number from 0 to 600 (usage)\n',
+    });
+    expect(await vcctl('instance', 'logs', 'db')).toMatchObject({
+      code: 5,
+      err: expect.stringMatching(/^error: It has no host yet, so there is no console\. \(instance_has_no_host\)/),
+    });
+    expect(await vcctl('instance', 'ssh', 'db')).toMatchObject({
+      code: 1,
+      err: 'error: "db" has no address yet. (no_way)\n  See: vcctl instance show\n',
+    });
+    const seen = await stack.db.database.query<{ type: string }>(
+      `SELECT type FROM outbox WHERE type LIKE '%.updated' ORDER BY 1`,
+    );
+    expect([...new Set(seen.map((row) => row.type))]).toEqual(
+      expect.arrayContaining(['flavor.updated', 'image.updated', 'instance.updated', 'ssh-key.updated']),
+    );
   });
 
   it('narrows every list by the same text', async () => {
     expect(await ok('instance', 'list', '--filter', 'front', '-o', 'name')).toBe('Front Door\n');
-    for (const noun of ['flavor', 'image', 'network', 'port', 'volume', 'ssh-key', 'project', 'user', 'api-token', 'task', 'host', 'host token']) {
+    for (const noun of [
+      'flavor',
+      'image',
+      'network',
+      'port',
+      'volume',
+      'ssh-key',
+      'project',
+      'user',
+      'api-token',
+      'task',
+      'host',
+      'host token',
+    ]) {
       expect(await ok(...noun.split(' '), 'list', '--filter', 'nothing-has-this', '-o', 'json')).toBe('[]\n');
     }
     expect(await ok('project', 'member', 'list', 'default', '--filter', 'nothing-has-this', '-o', 'json')).toBe('[]\n');
@@ -112,18 +166,24 @@ describe('vcctl and the server itself', () => {
   });
 
   it('ends the sessions and API tokens of a user, and says what it ended', async () => {
-    const session = async (): Promise<{ accessToken: string }> => stack.client().ok('POST', '/login', { name: 'anna', password: passwordOf('anna') });
+    const session = async (): Promise<{ accessToken: string }> =>
+      stack.client().ok('POST', '/login', { name: 'anna', password: passwordOf('anna') });
     const [first, second] = [await session(), await session()];
     const anna = stack.client(second.accessToken);
     const token = await anna.ok<{ token: string }>('POST', '/api-tokens', { name: 'build' });
-    const status = async (credential: string): Promise<number> => (await stack.client(credential).call('GET', '/whoami')).status;
+    const status = async (credential: string): Promise<number> =>
+      (await stack.client(credential).call('GET', '/whoami')).status;
     const ids = (await ok('user', 'session', 'list', 'anna', '-o', 'jsonpath=$[*].id')).trim().split('\n');
-    const firstId = String((JSON.parse(Buffer.from(first.accessToken.split('.')[1] ?? '', 'base64url').toString()) as { sid: string }).sid);
+    const firstId = String(
+      (JSON.parse(Buffer.from(first.accessToken.split('.')[1] ?? '', 'base64url').toString()) as { sid: string }).sid,
+    );
     expect(ids).toContain(firstId);
     expect((await vcctl('user', 'session', 'delete', 'anna', firstId)).code).toBe(2);
     const told = async (...args: string[]): Promise<string> => (await vcctl(...args)).err;
     expect(await told('user', 'session', 'delete', 'anna', firstId, '--yes')).toBe(`session ${firstId} ended\n`);
-    expect([await status(first.accessToken), await status(second.accessToken), await status(token.token)]).toEqual([401, 200, 200]);
+    expect([await status(first.accessToken), await status(second.accessToken), await status(token.token)]).toEqual([
+      401, 200, 200,
+    ]);
     expect(await ok('user', 'api-token', 'list', 'anna', '-o', 'name')).toBe('build\n');
     expect(await told('user', 'api-token', 'delete', 'anna', 'build', '--yes')).toBe('API token build deleted\n');
     expect(await told('user', 'session', 'delete', 'anna', '--all', '--yes')).toBe('all sessions of anna ended\n');
@@ -136,6 +196,8 @@ describe('vcctl and the server itself', () => {
     expect(await ok('__complete', '--', 'instance', 'create', 'x', '--flavor', '')).toBe('taken\nsmall\n');
     expect(await ok('__complete', '--', '--project', 'w')).toBe('web\n');
     expect(await ok('__complete', '--', 'project', 'member', 'set', 'web', 'an')).toBe('anna\n');
-    expect(await runHere({ ...env, VCCTL_CONFIG: '/nonexistent' }, ['__complete', '--', 'instance', 'show', ''])).toEqual({ code: 0, out: '', err: '' });
+    expect(
+      await runHere({ ...env, VCCTL_CONFIG: '/nonexistent' }, ['__complete', '--', 'instance', 'show', '']),
+    ).toEqual({ code: 0, out: '', err: '' });
   });
 });

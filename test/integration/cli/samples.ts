@@ -35,9 +35,26 @@ export const instance = {
   startedAt: null,
   observedAt: at,
 };
-export const stopped = { ...instance, id: ids.other, name: 'db', hostname: 'db', state: 'stopped', ports: [], flavor: { ...instance.flavor, name: 'large', vcpus: 8, memoryBytes: 17_179_869_184 } };
+export const stopped = {
+  ...instance,
+  id: ids.other,
+  name: 'db',
+  hostname: 'db',
+  state: 'stopped',
+  ports: [],
+  flavor: { ...instance.flavor, name: 'large', vcpus: 8, memoryBytes: 17_179_869_184 },
+};
 
-export const flavor = { id: ids.flavor, name: 'tiny', description: '', vcpus: 1, memoryBytes: 268_435_456, diskBytes: 0, vendorData: null, createdAt: at };
+export const flavor = {
+  id: ids.flavor,
+  name: 'tiny',
+  description: '',
+  vcpus: 1,
+  memoryBytes: 268_435_456,
+  diskBytes: 0,
+  vendorData: null,
+  createdAt: at,
+};
 
 export const host = {
   id: ids.host,
@@ -51,7 +68,15 @@ export const host = {
   ],
   breaker: 'closed',
   lastSeenAt: at,
-  capacity: { vcpus: 8, vcpusUsed: 1, memoryBytes: 8_589_934_592, memoryBytesUsed: 268_435_456, diskBytes: 107_374_182_400, diskBytesUsed: 0, instances: 1 },
+  capacity: {
+    vcpus: 8,
+    vcpusUsed: 1,
+    memoryBytes: 8_589_934_592,
+    memoryBytesUsed: 268_435_456,
+    diskBytes: 107_374_182_400,
+    diskBytesUsed: 0,
+    instances: 1,
+  },
   createdAt: at,
   inventory: {
     hostname: 'h1',
@@ -62,7 +87,9 @@ export const host = {
     disks: [{ name: 'vda', sizeBytes: 107_374_182_400, model: '', rotational: false }],
     nics: [{ name: 'eth0', mac: '52:54:00:00:00:02', mtu: 1500, speedMbit: null, up: true }],
     pools: [{ name: 'local', driver: 'local', totalBytes: 107_374_182_400, freeBytes: 53_687_091_200 }],
-    vmms: [{ kind: 'qemu', version: '10.0', accel: 'tcg', usable: true, reason: 'software emulation', capabilities: [] }],
+    vmms: [
+      { kind: 'qemu', version: '10.0', accel: 'tcg', usable: true, reason: 'software emulation', capabilities: [] },
+    ],
     agentVersion: '0.1.0',
   },
 };

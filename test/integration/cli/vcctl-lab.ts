@@ -21,7 +21,9 @@ export const runHere = async (env: NodeJS.ProcessEnv, args: string[]): Promise<R
   let out = '';
   let err = '';
   const { stdin, stdout, stderr } = process;
-  const terminals = [stdin, stdout, stderr].map((stream) => [stream, Object.getOwnPropertyDescriptor(stream, 'isTTY')] as const);
+  const terminals = [stdin, stdout, stderr].map(
+    (stream) => [stream, Object.getOwnPropertyDescriptor(stream, 'isTTY')] as const,
+  );
   for (const [stream] of terminals) Object.defineProperty(stream, 'isTTY', { value: false, configurable: true });
   const spies = [
     jest.spyOn(stdout, 'write').mockImplementation((text) => ((out += String(text)), true)),
@@ -50,7 +52,15 @@ export class VcctlLab {
     const dir = await mkdtemp(join(tmpdir(), 'vcctl-'));
     const plane = await FakeControlPlane.start();
     const config = join(dir, 'config.yaml');
-    const profile = { name: 'local', url: plane.url, ca: plane.pki.ca, project: 'default', accessToken: plane.accessToken, accessExpiresAt: new Date(Date.now() + 900_000).toISOString(), refreshToken: plane.refreshToken };
+    const profile = {
+      name: 'local',
+      url: plane.url,
+      ca: plane.pki.ca,
+      project: 'default',
+      accessToken: plane.accessToken,
+      accessExpiresAt: new Date(Date.now() + 900_000).toISOString(),
+      refreshToken: plane.refreshToken,
+    };
     await writeFile(config, JSON.stringify({ current: 'local', profiles: [profile] }));
     return new VcctlLab(dir, plane, { PATH: process.env['PATH'], VCCTL_CONFIG: config, HOME: dir });
   }
@@ -65,10 +75,20 @@ export class VcctlLab {
     return runHere(this.env, args);
   }
 
-  /** Runs a command line at a terminal of its own; `dialogue` answers what is asked. What the terminal shows, with colours. */
-  async terminal(args: string[], options: { cols?: number; env?: Record<string, string>; dialogue?: [string, string][] } = {}): Promise<{ code: number; screen: string }> {
+  /**
+   * Runs a command line at a terminal of its own; `dialogue` answers what is asked. What the terminal shows, with
+   * colours.
+   */
+  async terminal(
+    args: string[],
+    options: { cols?: number; env?: Record<string, string>; dialogue?: [string, string][] } = {},
+  ): Promise<{ code: number; screen: string }> {
     const dialogue = [...(options.dialogue ?? [])];
-    const pty = spawnPty(process.execPath, [...vcctlCommand, ...args], { cols: options.cols ?? 80, rows: 30, env: { ...(this.env as Record<string, string>), TERM: 'xterm', ...options.env } });
+    const pty = spawnPty(process.execPath, [...vcctlCommand, ...args], {
+      cols: options.cols ?? 80,
+      rows: 30,
+      env: { ...(this.env as Record<string, string>), TERM: 'xterm', ...options.env },
+    });
     let screen = '';
     pty.onData((data) => {
       screen += data;

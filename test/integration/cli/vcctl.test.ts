@@ -27,14 +27,28 @@ describe('vcctl against a server', () => {
 
   const vcctl = (args: string[], input = ''): Promise<Result> =>
     new Promise((done) => {
-      const child = execFile(process.execPath, [...command, ...args], { env, timeout: 30_000 }, (error, out, err) => done({ code: error ? Number(error.code ?? -1) : 0, out, err }));
+      const child = execFile(process.execPath, [...command, ...args], { env, timeout: 30_000 }, (error, out, err) =>
+        done({ code: error ? Number(error.code ?? -1) : 0, out, err }),
+      );
       child.stdin?.on('error', () => undefined);
       child.stdin?.end(input);
     });
-  const login = (...more: string[]): Promise<Result> => vcctl(['login', plane.url, '--user', 'admin', '--password-stdin', '--profile', 'local', ...more], 'right password\n');
+  const login = (...more: string[]): Promise<Result> =>
+    vcctl(
+      ['login', plane.url, '--user', 'admin', '--password-stdin', '--profile', 'local', ...more],
+      'right password\n',
+    );
   /** As a login leaves it, without the time that one takes. */
   const loggedIn = (): Promise<void> => {
-    const profile = { name: 'local', url: plane.url, ca: plane.pki.ca, project: 'default', accessToken: plane.accessToken, accessExpiresAt: new Date(Date.now() + 900_000).toISOString(), refreshToken: plane.refreshToken };
+    const profile = {
+      name: 'local',
+      url: plane.url,
+      ca: plane.pki.ca,
+      project: 'default',
+      accessToken: plane.accessToken,
+      accessExpiresAt: new Date(Date.now() + 900_000).toISOString(),
+      refreshToken: plane.refreshToken,
+    };
     return writeFile(config, JSON.stringify({ current: 'local', profiles: [profile] }));
   };
   const fingerprint = (pem: string): string => new X509Certificate(pem).fingerprint256;
@@ -59,7 +73,10 @@ describe('vcctl against a server', () => {
     const text = await readFile(config, 'utf8');
     expect(text).toContain('project: default');
     expect(text).not.toContain('right password');
-    expect(JSON.parse((await vcctl(['whoami', '-o', 'json'])).out)).toMatchObject({ name: 'admin', project: 'default' });
+    expect(JSON.parse((await vcctl(['whoami', '-o', 'json'])).out)).toMatchObject({
+      name: 'admin',
+      project: 'default',
+    });
     expect((await vcctl(['profile', 'remove', 'local', '--yes'])).code).toBe(0);
     expect((await vcctl(['profile', 'remove', 'local', '--yes'])).code).toBe(4);
     expect(await readFile(config, 'utf8')).not.toContain('access-0');
@@ -98,8 +115,14 @@ describe('vcctl against a server', () => {
   });
 
   it('tells a wrong password and a logged-out profile apart from other failures', async () => {
-    const wrong = await vcctl(['login', plane.url, '--user', 'admin', '--password-stdin', '--ca-file', join(dir, 'ca.pem')], 'wrong\n');
-    expect(wrong).toMatchObject({ code: 3, err: 'error: The name or the password is wrong. (invalid_credentials)\n  request id: r-1\n' });
+    const wrong = await vcctl(
+      ['login', plane.url, '--user', 'admin', '--password-stdin', '--ca-file', join(dir, 'ca.pem')],
+      'wrong\n',
+    );
+    expect(wrong).toMatchObject({
+      code: 3,
+      err: 'error: The name or the password is wrong. (invalid_credentials)\n  request id: r-1\n',
+    });
     await login('--ca-file', join(dir, 'ca.pem'));
     expect((await vcctl(['logout'])).code).toBe(0);
     expect(await vcctl(['instance', 'list'])).toMatchObject({ code: 3, err: expect.stringContaining('not_logged_in') });
@@ -114,7 +137,10 @@ describe('vcctl against a server', () => {
     expect(plane.refreshes).toBe(1);
     plane.accessToken = 'x';
     plane.refreshToken = 'x';
-    expect(await vcctl(['flavor', 'list'])).toMatchObject({ code: 3, err: expect.stringContaining('refresh_token_reused') });
+    expect(await vcctl(['flavor', 'list'])).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('refresh_token_reused'),
+    });
     expect(await readFile(config, 'utf8')).not.toContain('refreshToken');
   });
 
@@ -126,8 +152,22 @@ describe('vcctl against a server', () => {
 
   it('walks every page of a list, in the project of the profile or of the option', async () => {
     await loggedIn();
-    const item = (name: string) => ({ id: name, name, subnet: '10.0.0.0/24', gateway: '10.0.0.1', dns: [], nat: true, mtu: 1500, addresses: { total: 253, used: 1 }, createdAt: '2026-01-01T00:00:00Z' });
-    plane.routes.set('GET /networks', ({ query }) => (query['cursor'] === 'c1' ? { body: { items: [item('n2')], next: null } } : { body: { items: [item('n1')], next: 'c1' } }));
+    const item = (name: string) => ({
+      id: name,
+      name,
+      subnet: '10.0.0.0/24',
+      gateway: '10.0.0.1',
+      dns: [],
+      nat: true,
+      mtu: 1500,
+      addresses: { total: 253, used: 1 },
+      createdAt: '2026-01-01T00:00:00Z',
+    });
+    plane.routes.set('GET /networks', ({ query }) =>
+      query['cursor'] === 'c1'
+        ? { body: { items: [item('n2')], next: null } }
+        : { body: { items: [item('n1')], next: 'c1' } },
+    );
     expect((await vcctl(['network', 'list', '-o', 'name'])).out).toBe('n1\nn2\n');
     expect((await vcctl(['network', 'list', '--project', 'web'])).out).toMatch(/^NAME +SUBNET.*\nn1 +10\.0\.0\.0\/24/);
     const projects = plane.requests.filter((r) => r.path === '/networks').map((r) => r.query['project']);
@@ -142,12 +182,53 @@ describe('vcctl against a server', () => {
     plane.routes.set('POST /instances', () => ({ status: 202, body: { instance, taskId: 't1' } }));
     plane.routes.set(`GET /instances/${instance.id}`, () => ({ body: { ...instance, state: 'running' } }));
     let polls = 0;
-    const step = { name: 'start-vmm', title: 'Start the VMM', phase: 'run', attempt: 1, host: { name: 'h1' }, progress: null, startedAt: '2026-01-01T00:00:00Z', endedAt: '2026-01-01T00:00:01Z', error: null };
+    const step = {
+      name: 'start-vmm',
+      title: 'Start the VMM',
+      phase: 'run',
+      attempt: 1,
+      host: { name: 'h1' },
+      progress: null,
+      startedAt: '2026-01-01T00:00:00Z',
+      endedAt: '2026-01-01T00:00:01Z',
+      error: null,
+    };
     plane.routes.set('GET /tasks/t1', () => {
       polls += 1;
-      return { body: { id: 't1', type: 'x', state: polls < 3 ? 'running' : 'succeeded', step: null, error: null, requestId: null, steps: [{ ...step, state: polls < 2 ? 'running' : 'succeeded' }] } };
+      return {
+        body: {
+          id: 't1',
+          type: 'x',
+          state: polls < 3 ? 'running' : 'succeeded',
+          step: null,
+          error: null,
+          requestId: null,
+          steps: [{ ...step, state: polls < 2 ? 'running' : 'succeeded' }],
+        },
+      };
     });
-    const args = ['instance', 'create', 'web', '--flavor', 'tiny', '--image', 'linux', '--network', 'n1,address=10.0.0.5', '--network', 'n2', '--key', join(dir, 'me.pub'), '--key', 'laptop', '--user-data', join(dir, 'data'), '--wait', '-o', 'json'];
+    const args = [
+      'instance',
+      'create',
+      'web',
+      '--flavor',
+      'tiny',
+      '--image',
+      'linux',
+      '--network',
+      'n1,address=10.0.0.5',
+      '--network',
+      'n2',
+      '--key',
+      join(dir, 'me.pub'),
+      '--key',
+      'laptop',
+      '--user-data',
+      join(dir, 'data'),
+      '--wait',
+      '-o',
+      'json',
+    ];
     const { code, out, err } = await vcctl(args);
     expect(err).toBe('');
     expect(code).toBe(0);
@@ -170,30 +251,73 @@ describe('vcctl against a server', () => {
 
   it('creates several instances with one task and shows them all', async () => {
     await loggedIn();
-    const made = [1, 2].map((n) => ({ id: `0b7e9c5e-0000-4000-8000-00000000000${n}`, name: `web-${n}`, state: 'building', ports: [], flavor: { name: 'tiny' }, image: { name: 'linux' }, host: null, createdAt: '2026-01-01T00:00:00Z' }));
+    const made = [1, 2].map((n) => ({
+      id: `0b7e9c5e-0000-4000-8000-00000000000${n}`,
+      name: `web-${n}`,
+      state: 'building',
+      ports: [],
+      flavor: { name: 'tiny' },
+      image: { name: 'linux' },
+      host: null,
+      createdAt: '2026-01-01T00:00:00Z',
+    }));
     plane.routes.set('POST /instances/batch', () => ({ status: 202, body: { instances: made, taskId: 't2' } }));
-    const args = ['instance', 'create', 'web', '--count', '2', '--flavor', 'tiny', '--image', 'linux', '--network', 'n1'];
+    const args = [
+      'instance',
+      'create',
+      'web',
+      '--count',
+      '2',
+      '--flavor',
+      'tiny',
+      '--image',
+      'linux',
+      '--network',
+      'n1',
+    ];
     const { code, out, err } = await vcctl(args);
     expect(code).toBe(0);
     expect(out).toMatch(/web-1 +building[^]*web-2 +building/);
     expect(err).toContain('vcctl task watch t2');
     const sent = plane.requests.find((r) => r.path === '/instances/batch');
     expect(sent?.query).toEqual({ project: 'default' });
-    expect(JSON.parse(sent?.body ?? '')).toEqual({ name: 'web', count: 2, flavor: 'tiny', image: 'linux', networks: [{ network: 'n1' }], sshKeys: [] });
-    plane.routes.set('GET /tasks/t2', () => ({ body: { id: 't2', type: 'x', state: 'succeeded', step: null, error: null, requestId: null, steps: [] } }));
+    expect(JSON.parse(sent?.body ?? '')).toEqual({
+      name: 'web',
+      count: 2,
+      flavor: 'tiny',
+      image: 'linux',
+      networks: [{ network: 'n1' }],
+      sshKeys: [],
+    });
+    plane.routes.set('GET /tasks/t2', () => ({
+      body: { id: 't2', type: 'x', state: 'succeeded', step: null, error: null, requestId: null, steps: [] },
+    }));
     plane.routes.set('GET /instances', () => ({ body: { items: [{ ...made[1], state: 'running' }], next: null } }));
     const waited = await vcctl([...args, '--wait']);
     expect(waited.code).toBe(0);
     expect(waited.out).toMatch(/web-2 +running/);
     expect(waited.out).not.toContain('web-1');
-    expect((await vcctl(['instance', 'create', 'web', '--count', '0', '--flavor', 't', '--image', 'i', '--network', 'n'])).err).toContain('--count');
+    expect(
+      (await vcctl(['instance', 'create', 'web', '--count', '0', '--flavor', 't', '--image', 'i', '--network', 'n']))
+        .err,
+    ).toContain('--count');
   });
 
   it('prints why no host fits, and goes on after a failure among several', async () => {
     await loggedIn();
-    plane.routes.set('POST /instances', () => ({ status: 409, body: { code: 'no_host', detail: 'No host fits.', hosts: [{ host: 'h1', fits: false, code: 'memory', reason: 'needs 4 GiB' }] } }));
+    plane.routes.set('POST /instances', () => ({
+      status: 409,
+      body: {
+        code: 'no_host',
+        detail: 'No host fits.',
+        hosts: [{ host: 'h1', fits: false, code: 'memory', reason: 'needs 4 GiB' }],
+      },
+    }));
     const create = await vcctl(['instance', 'create', 'web', '--flavor', 't', '--image', 'i', '--network', 'n']);
-    expect(create).toMatchObject({ code: 5, err: 'error: No host fits. (no_host)\n  host h1: needs 4 GiB (memory)\n  request id: r-1\n' });
+    expect(create).toMatchObject({
+      code: 5,
+      err: 'error: No host fits. (no_host)\n  host h1: needs 4 GiB (memory)\n  request id: r-1\n',
+    });
     plane.routes.set('POST /instances/b/actions/stop', () => ({ status: 202, body: { instance: {}, taskId: 't' } }));
     const stop = await vcctl(['instance', 'stop', 'a', 'b', '--force']);
     expect(stop.code).toBe(4);
@@ -206,16 +330,30 @@ describe('vcctl against a server', () => {
     await loggedIn();
     const content = Buffer.from(Array.from({ length: 300_000 }, (_, i) => (i * 7) % 256));
     await writeFile(join(dir, 'disk'), content);
-    const image = { id: '0b7e9c5e-0000-4000-8000-000000000002', name: 'linux', state: 'queued', taskId: null, message: '' };
+    const image = {
+      id: '0b7e9c5e-0000-4000-8000-000000000002',
+      name: 'linux',
+      state: 'queued',
+      taskId: null,
+      message: '',
+    };
     plane.routes.set('POST /images', () => ({ status: 201, body: image }));
     plane.routes.set(`PUT /images/${image.id}/content`, () => ({ body: image }));
     plane.routes.set(`GET /images/${image.id}`, () => ({ body: { ...image, state: 'ready' } }));
     const good = await vcctl(['image', 'import', '--file', join(dir, 'disk'), '--name', 'linux', '-o', 'json']);
     expect(JSON.parse(good.out)).toMatchObject({ state: 'ready' });
-    expect(Buffer.from(plane.requests.find((r) => r.method === 'PUT')?.body ?? '', 'latin1').equals(content)).toBe(true);
-    plane.routes.set(`PUT /images/${image.id}/content`, () => ({ status: 422, body: { code: 'backing_file', detail: 'It has a backing file.' } }));
+    expect(Buffer.from(plane.requests.find((r) => r.method === 'PUT')?.body ?? '', 'latin1').equals(content)).toBe(
+      true,
+    );
+    plane.routes.set(`PUT /images/${image.id}/content`, () => ({
+      status: 422,
+      body: { code: 'backing_file', detail: 'It has a backing file.' },
+    }));
     plane.routes.set(`DELETE /images/${image.id}`, () => ({ status: 204 }));
-    expect(await vcctl(['image', 'import', '--file', join(dir, 'disk'), '--name', 'linux'])).toMatchObject({ code: 1, err: expect.stringContaining('backing_file') });
+    expect(await vcctl(['image', 'import', '--file', join(dir, 'disk'), '--name', 'linux'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('backing_file'),
+    });
     expect(plane.requests.at(-1)).toMatchObject({ method: 'DELETE', path: `/images/${image.id}` });
     expect((await vcctl(['image', 'import', '--name', 'x'])).code).toBe(2);
   });
@@ -227,7 +365,10 @@ describe('vcctl against a server', () => {
       typed.length = 0;
       control.length = 0;
       await loggedIn();
-      plane.routes.set('POST /instances/web/actions/console', () => ({ status: 201, body: { ticket: 'good', expiresIn: 60, path: '/api/v1/console?ticket=good' } }));
+      plane.routes.set('POST /instances/web/actions/console', () => ({
+        status: 201,
+        body: { ticket: 'good', expiresIn: 60, path: '/api/v1/console?ticket=good' },
+      }));
       plane.onConsole = (socket: WebSocket) => {
         socket.on('message', (data: Buffer, binary: boolean) => {
           if (!binary) return void control.push(data.toString());
@@ -247,7 +388,11 @@ describe('vcctl against a server', () => {
 
     it('joins a terminal raw, tells its size and changes of it, and leaves by Ctrl+] with the terminal as before', async () => {
       const line = ['stty -g; ', '"$@"; ', 'echo "code $?"; stty -g'].join('');
-      const pty = spawnPty('/bin/sh', ['-c', line, 'sh', process.execPath, ...command, 'instance', 'console', 'web'], { cols: 90, rows: 30, env: env as Record<string, string> });
+      const pty = spawnPty('/bin/sh', ['-c', line, 'sh', process.execPath, ...command, 'instance', 'console', 'web'], {
+        cols: 90,
+        rows: 30,
+        env: env as Record<string, string>,
+      });
       let screen = '';
       pty.onData((data) => (screen += data));
       const exited = new Promise<void>((done) => pty.onExit(() => done()));
@@ -273,7 +418,11 @@ describe('vcctl against a server', () => {
 
     it('restores the terminal and fails when the server ends the console', async () => {
       plane.onConsole = (socket) => socket.close(1011, 'the host is silent');
-      const pty = spawnPty('/bin/sh', ['-c', '"$@"; echo "code $?"; stty -a', 'sh', process.execPath, ...command, 'instance', 'console', 'web'], { cols: 90, rows: 30, env: env as Record<string, string> });
+      const pty = spawnPty(
+        '/bin/sh',
+        ['-c', '"$@"; echo "code $?"; stty -a', 'sh', process.execPath, ...command, 'instance', 'console', 'web'],
+        { cols: 90, rows: 30, env: env as Record<string, string> },
+      );
       let screen = '';
       pty.onData((data) => (screen += data));
       const exited = new Promise<void>((done) => pty.onExit(() => done()));
@@ -285,9 +434,14 @@ describe('vcctl against a server', () => {
     });
 
     it('pipes when there is no terminal', async () => {
-      const child = spawn(process.execPath, [...command, 'instance', 'console', 'web'], { env, stdio: ['pipe', 'pipe', 'pipe'] });
+      const child = spawn(process.execPath, [...command, 'instance', 'console', 'web'], {
+        env,
+        stdio: ['pipe', 'pipe', 'pipe'],
+      });
       let out = '';
-      const echoed = new Promise<void>((done) => child.stdout.on('data', (data: Buffer) => ((out += data.toString()), out.includes('echo:uptime\n') && done())));
+      const echoed = new Promise<void>((done) =>
+        child.stdout.on('data', (data: Buffer) => ((out += data.toString()), out.includes('echo:uptime\n') && done())),
+      );
       const code = new Promise<number | null>((done) => child.on('exit', done));
       child.stdin.write('uptime\n');
       await echoed;
@@ -297,15 +451,25 @@ describe('vcctl against a server', () => {
     });
 
     it('says why a ticket is refused', async () => {
-      plane.routes.set('POST /instances/web/actions/console', () => ({ status: 201, body: { ticket: 'bad', expiresIn: 60, path: '/api/v1/console?ticket=bad' } }));
-      expect(await vcctl(['instance', 'console', 'web'])).toMatchObject({ code: 3, err: expect.stringContaining('invalid_ticket') });
+      plane.routes.set('POST /instances/web/actions/console', () => ({
+        status: 201,
+        body: { ticket: 'bad', expiresIn: 60, path: '/api/v1/console?ticket=bad' },
+      }));
+      expect(await vcctl(['instance', 'console', 'web'])).toMatchObject({
+        code: 3,
+        err: expect.stringContaining('invalid_ticket'),
+      });
     });
   });
 
   it('asks on a terminal: for an unknown certificate with its fingerprint, for the password without echo, before a delete', async () => {
     plane.routes.set('DELETE /flavors/tiny', () => ({ status: 204 }));
     const run = async (args: string[], dialogue: [string, string][]): Promise<string> => {
-      const pty = spawnPty(process.execPath, [...command, ...args], { cols: 200, rows: 30, env: env as Record<string, string> });
+      const pty = spawnPty(process.execPath, [...command, ...args], {
+        cols: 200,
+        rows: 30,
+        env: env as Record<string, string>,
+      });
       let screen = '';
       pty.onData((data) => {
         screen += data;
@@ -322,10 +486,13 @@ describe('vcctl against a server', () => {
     expect(refused).toContain(fingerprint(plane.pki.ca));
     expect(refused).toContain('code 1');
     expect(plane.requests).toEqual([]);
-    const accepted = await run(['login', plane.url, '--user', 'admin'], [
-      ['Trust it', 'y\r'],
-      ['Password: ', 'right passwort\u007fd\r'],
-    ]);
+    const accepted = await run(
+      ['login', plane.url, '--user', 'admin'],
+      [
+        ['Trust it', 'y\r'],
+        ['Password: ', 'right passwort\u007fd\r'],
+      ],
+    );
     expect(accepted).toContain('Logged in to');
     expect(accepted).not.toContain('right passwor');
     expect(await run(['flavor', 'delete', 'tiny'], [['Delete tiny?', '\r']])).toContain('code 0');

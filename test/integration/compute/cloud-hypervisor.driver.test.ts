@@ -35,10 +35,23 @@ afterAll(async () => {
 });
 
 const driverOf = (knobs: Partial<SimulationKnobs> = {}, name = 'cloud-hypervisor'): CloudHypervisorDriver =>
-  new CloudHypervisorDriver({ binary: binary.program(name, knobs), payload: { firmware: binary.file('firmware'), kernel: '', cmdline: '' }, cacheDir, sandbox: testSandbox, simulated: true }, quiet);
+  new CloudHypervisorDriver(
+    {
+      binary: binary.program(name, knobs),
+      payload: { firmware: binary.file('firmware'), kernel: '', cmdline: '' },
+      cacheDir,
+      sandbox: testSandbox,
+      simulated: true,
+    },
+    quiet,
+  );
 
 for (const version of ['v50', 'v53', 'head'] as const) {
-  driverContract(`cloud-hypervisor (simulated ${version})`, () => ({ make: () => driverOf({ version }), usesResources: true, hasProcesses: true }));
+  driverContract(`cloud-hypervisor (simulated ${version})`, () => ({
+    make: () => driverOf({ version }),
+    usesResources: true,
+    hasProcesses: true,
+  }));
 }
 
 if (real && bootsGuests(real)) {
@@ -46,20 +59,40 @@ if (real && bootsGuests(real)) {
   jest.setTimeout(180_000);
   const realDriver = (): CloudHypervisorDriver => {
     const firmware = binary.file('pvh-guest', pvhGuest());
-    return new CloudHypervisorDriver({ binary: real.binary, payload: { firmware, kernel: '', cmdline: '' }, cacheDir, sandbox: testSandbox }, quiet);
+    return new CloudHypervisorDriver(
+      { binary: real.binary, payload: { firmware, kernel: '', cmdline: '' }, cacheDir, sandbox: testSandbox },
+      quiet,
+    );
   };
   driverContract('cloud-hypervisor', () => ({ make: realDriver, usesResources: true, hasProcesses: true }));
 } else {
-  describe('cloud-hypervisor: driver contract', () => it.skip('needs cloud-hypervisor on the PATH and a KVM that runs its guests', () => undefined));
+  describe('cloud-hypervisor: driver contract', () =>
+    it.skip('needs cloud-hypervisor on the PATH and a KVM that runs its guests', () => undefined));
 }
 
 describe('cloud-hypervisor: a trial whose agent is killed', () => {
   it('is ended by the next probe, and leaves no process and no file', async () => {
     const trials = await mkdtemp('/tmp/t-vmm-killed-');
     const firmware = binary.file('firmware');
-    const options = (program: string) => ({ binary: program, payload: { firmware, kernel: '', cmdline: '' }, cacheDir: trials, sandbox: testSandbox, simulated: true });
-    const note = async (): Promise<string | undefined> => (await readdir(trials)).find((name) => name.startsWith('trial-'));
-    const agent = spawn(process.execPath, ['-r', require.resolve('../../support/ts-register.js'), join(__dirname, 'dying-prober.ts'), JSON.stringify(options(binary.program('silent', { stalled: true })))], { stdio: 'inherit' });
+    const options = (program: string) => ({
+      binary: program,
+      payload: { firmware, kernel: '', cmdline: '' },
+      cacheDir: trials,
+      sandbox: testSandbox,
+      simulated: true,
+    });
+    const note = async (): Promise<string | undefined> =>
+      (await readdir(trials)).find((name) => name.startsWith('trial-'));
+    const agent = spawn(
+      process.execPath,
+      [
+        '-r',
+        require.resolve('../../support/ts-register.js'),
+        join(__dirname, 'dying-prober.ts'),
+        JSON.stringify(options(binary.program('silent', { stalled: true }))),
+      ],
+      { stdio: 'inherit' },
+    );
     const gone = new Promise((resolve) => agent.once('exit', resolve));
     try {
       const name = await waitFor('the trial', note, 20_000);
@@ -68,7 +101,9 @@ describe('cloud-hypervisor: a trial whose agent is killed', () => {
       agent.kill('SIGKILL');
       await gone;
       expect(await processesNaming(directory)).not.toEqual([]);
-      expect(await new CloudHypervisorDriver(options(binary.program('cloud-hypervisor')), quiet).probe()).toMatchObject({ usable: true });
+      expect(await new CloudHypervisorDriver(options(binary.program('cloud-hypervisor')), quiet).probe()).toMatchObject(
+        { usable: true },
+      );
       expect(await processesNaming(directory)).toEqual([]);
       expect(existsSync(directory)).toBe(false);
       expect(await note()).toBeUndefined();
@@ -122,7 +157,11 @@ describe('cloud-hypervisor: what only it does', () => {
     expect(capabilities).not.toContain('landlock');
     expect(warning).toContain('Landlock: this kernel has no Landlock that Cloud Hypervisor can use');
     for (const run of ['first', 'second']) {
-      const handle = await driver.start({ ...spec, runDir: join(directory, run), logDir: join(directory, `${run}-log`) });
+      const handle = await driver.start({
+        ...spec,
+        runDir: join(directory, run),
+        logDir: join(directory, `${run}-log`),
+      });
       expect(await driver.state(handle)).toBe('running');
       await driver.kill(handle);
     }
@@ -133,9 +172,24 @@ describe('cloud-hypervisor: what only it does', () => {
     await exec('ip', ['netns', 'del', netns]).catch(() => undefined);
     await exec('ip', ['netns', 'add', netns]);
     try {
-      await exec('ip', ['-n', netns, 'tuntap', 'add', 'dev', 't-vmm-tap', 'mode', 'tap', 'group', String(testSandbox.tapGroup)]);
+      await exec('ip', [
+        '-n',
+        netns,
+        'tuntap',
+        'add',
+        'dev',
+        't-vmm-tap',
+        'mode',
+        'tap',
+        'group',
+        String(testSandbox.tapGroup),
+      ]);
       const driver = driverOf();
-      const handle = await driver.start({ ...spec, netns, nics: [{ id: 'n', tap: 't-vmm-tap', mac: '52:54:00:00:00:01', mtu: 1450 }] });
+      const handle = await driver.start({
+        ...spec,
+        netns,
+        nics: [{ id: 'n', tap: 't-vmm-tap', mac: '52:54:00:00:00:01', mtu: 1450 }],
+      });
       expect(await driver.state(handle)).toBe('running');
       await driver.kill(handle);
     } finally {
@@ -146,18 +200,38 @@ describe('cloud-hypervisor: what only it does', () => {
   it('confines every VM by Landlock, whatever became of one whose tap vanished', async () => {
     const netns = 't-vmm-ch-ll';
     const nics = [{ id: 'n', tap: 't-vmm-tap', mac: '52:54:00:00:00:01', mtu: 1450 }];
-    const addTap = (): Promise<unknown> => exec('ip', ['-n', netns, 'tuntap', 'add', 'dev', 't-vmm-tap', 'mode', 'tap', 'group', String(testSandbox.tapGroup)]);
+    const addTap = (): Promise<unknown> =>
+      exec('ip', [
+        '-n',
+        netns,
+        'tuntap',
+        'add',
+        'dev',
+        't-vmm-tap',
+        'mode',
+        'tap',
+        'group',
+        String(testSandbox.tapGroup),
+      ]);
     await exec('ip', ['netns', 'del', netns]).catch(() => undefined);
     await exec('ip', ['netns', 'add', netns]);
     try {
       await addTap();
       const driver = driverOf({ latencyMs: { 'vm.create': 3000 } }, 'slow-create');
       expect((await driver.probe()).capabilities).toContain('landlock');
-      const failed = driver.start({ ...spec, netns, nics }).then(() => null, (error: unknown) => error);
+      const failed = driver.start({ ...spec, netns, nics }).then(
+        () => null,
+        (error: unknown) => error,
+      );
       // What is looked at before a start has been looked at once the VMM listens.
       while (!existsSync(join(spec.runDir, 's', 'api.sock'))) await delay(5);
       await exec('ip', ['-n', netns, 'link', 'del', 'dev', 't-vmm-tap']);
-      expect(await failed).toMatchObject({ code: 'vmm_refused', cause: { chain: expect.arrayContaining(['Path "/sys/class/net/t-vmm-tap" provided in landlock-rules does not exist']) } });
+      expect(await failed).toMatchObject({
+        code: 'vmm_refused',
+        cause: {
+          chain: expect.arrayContaining(['Path "/sys/class/net/t-vmm-tap" provided in landlock-rules does not exist']),
+        },
+      });
       await addTap();
       const handle = await driver.start({ ...spec, netns, nics });
       const config = (await new ChClient(unixTransport(join(spec.runDir, 's', 'api.sock'), testUser)).info())?.config;
@@ -169,21 +243,52 @@ describe('cloud-hypervisor: what only it does', () => {
   });
 
   it('says so when a disk carries another format than raw', async () => {
-    await writeFile(join(directory, 'disk.raw'), Buffer.concat([Buffer.from([0x51, 0x46, 0x49, 0xfb]), Buffer.alloc(4092)]));
+    await writeFile(
+      join(directory, 'disk.raw'),
+      Buffer.concat([Buffer.from([0x51, 0x46, 0x49, 0xfb]), Buffer.alloc(4092)]),
+    );
     await leavesNothing(driverOf(), 'disk_format');
   });
 
   it('refuses without firmware and kernel, and a small MTU', async () => {
-    const bare = new CloudHypervisorDriver({ binary: binary.program('cloud-hypervisor'), payload: { firmware: '', kernel: '', cmdline: '' }, cacheDir, sandbox: testSandbox, simulated: true }, quiet);
+    const bare = new CloudHypervisorDriver(
+      {
+        binary: binary.program('cloud-hypervisor'),
+        payload: { firmware: '', kernel: '', cmdline: '' },
+        cacheDir,
+        sandbox: testSandbox,
+        simulated: true,
+      },
+      quiet,
+    );
     expect(() => bare.validate(spec)).toThrow(expect.objectContaining({ code: 'no_firmware' }));
     expect(await bare.probe()).toMatchObject({ usable: false });
-    expect(() => driverOf().validate({ ...spec, nics: [{ id: 'n', tap: 't', mac: '52:54:00:00:00:01', mtu: 1000 }] })).toThrow(expect.objectContaining({ code: 'invalid_spec' }));
+    expect(() =>
+      driverOf().validate({ ...spec, nics: [{ id: 'n', tap: 't', mac: '52:54:00:00:00:01', mtu: 1000 }] }),
+    ).toThrow(expect.objectContaining({ code: 'invalid_spec' }));
   });
 
   it('is not usable when the program is missing, or its firmware', async () => {
-    const missing = new CloudHypervisorDriver({ binary: '/nonexistent/ch', payload: { firmware: '/f', kernel: '', cmdline: '' }, cacheDir, sandbox: testSandbox }, quiet);
+    const missing = new CloudHypervisorDriver(
+      {
+        binary: '/nonexistent/ch',
+        payload: { firmware: '/f', kernel: '', cmdline: '' },
+        cacheDir,
+        sandbox: testSandbox,
+      },
+      quiet,
+    );
     expect(await missing.probe()).toMatchObject({ usable: false, reason: '/nonexistent/ch is not installed' });
-    const lost = new CloudHypervisorDriver({ binary: binary.program('cloud-hypervisor'), payload: { firmware: '/nonexistent/fw', kernel: '', cmdline: '' }, cacheDir, sandbox: testSandbox, simulated: true }, quiet);
+    const lost = new CloudHypervisorDriver(
+      {
+        binary: binary.program('cloud-hypervisor'),
+        payload: { firmware: '/nonexistent/fw', kernel: '', cmdline: '' },
+        cacheDir,
+        sandbox: testSandbox,
+        simulated: true,
+      },
+      quiet,
+    );
     await leavesNothing(lost, 'firmware_missing');
   });
 

@@ -39,12 +39,32 @@ describe('a config drive', () => {
     directory = await mkdtemp(join(tmpdir(), 'vcs-drive-'));
     const paths = new StatePaths(join(directory, 'state'), join(directory, 'run'));
     const logging = new Logging(pino({ level: 'silent' }));
-    const config = new Config(coreConfigSchema.parse({}), { network: networkConfigSchema.parse({ driver: 'simulated' }) });
-    const identity = { current: () => ({ hostId: 'h', management: { address: '127.0.0.1', port: 8445 } }) } as unknown as NodeIdentity;
-    const agent = new NetworkAgent(identity, new ManagementAddresses(config), config, new DocumentStore(paths), undefined as unknown as LinuxNetworkDriver, new SimulatedNetworkDriver(), logging);
+    const config = new Config(coreConfigSchema.parse({}), {
+      network: networkConfigSchema.parse({ driver: 'simulated' }),
+    });
+    const identity = {
+      current: () => ({ hostId: 'h', management: { address: '127.0.0.1', port: 8445 } }),
+    } as unknown as NodeIdentity;
+    const agent = new NetworkAgent(
+      identity,
+      new ManagementAddresses(config),
+      config,
+      new DocumentStore(paths),
+      undefined as unknown as LinuxNetworkDriver,
+      new SimulatedNetworkDriver(),
+      logging,
+    );
     const views = new GuestViews();
     agent.onConverged((served, document) => views.follow(served, document));
-    const port = (position: number, hex: string): object => ({ id: `22222222-2222-4222-8222-2222222222${hex}`, instanceId, mac: `56:43:53:00:00:${hex}`, address: `10.0.${position}.5`, hostname: 'web', position, defaultRoute: position === 0 });
+    const port = (position: number, hex: string): object => ({
+      id: `22222222-2222-4222-8222-2222222222${hex}`,
+      instanceId,
+      mac: `56:43:53:00:00:${hex}`,
+      address: `10.0.${position}.5`,
+      hostname: 'web',
+      position,
+      defaultRoute: position === 0,
+    });
     const network = (position: number, hex: string): object => ({
       id: `11111111-1111-4111-8111-1111111111${hex}`,
       subnet: `10.0.${position}.0/24`,
@@ -57,22 +77,51 @@ describe('a config drive', () => {
       ports: [port(position, hex)],
     });
     await agent.start();
-    await agent.apply({ generation: 1, networks: [network(1, '01'), network(0, '02')], egress: plainEgress } as Parameters<NetworkAgent['apply']>[0]);
+    await agent.apply({
+      generation: 1,
+      networks: [network(1, '01'), network(0, '02')],
+      egress: plainEgress,
+    } as Parameters<NetworkAgent['apply']>[0]);
     store = new InstanceStore(paths);
     seeds = new SeedStore(store);
-    await seeds.save({ instanceId, name: 'Web', hostname: 'web', sshKeys: ['ssh-ed25519 AAAA me'], userData: userData.toString('base64'), vendorData, flavor: 'tiny', project: 'p' });
+    await seeds.save({
+      instanceId,
+      name: 'Web',
+      hostname: 'web',
+      sshKeys: ['ssh-ed25519 AAAA me'],
+      userData: userData.toString('base64'),
+      vendorData,
+      flavor: 'tiny',
+      project: 'p',
+    });
     drives = new ConfigDrives(store, seeds, new DriveFiles(agent, views), new Config(coreConfigSchema.parse({}), {}));
     await agent.stop();
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  /** Label and files of the drive, read by a program that knows nothing of us: kernels of test machines may lack the file system. */
+  /**
+   * Label and files of the drive, read by a program that knows nothing of us: kernels of test machines may lack the
+   * file system.
+   */
   const read = async (): Promise<{ type: string; label: string; files: Record<string, Buffer> }> => {
     const path = drives.path(instanceId);
-    const probed = Object.fromEntries((await run('blkid', ['-p', '-o', 'export', path])).stdout.split('\n').map((line) => line.split('=') as [string, string]));
-    const names = (await run('isoinfo', ['-R', '-f', '-i', path])).stdout.split('\n').filter((name) => /\.json$|_data$|-data$|-config$/.test(name));
-    const content = async (name: string): Promise<Buffer> => (await run('isoinfo', ['-R', '-i', path, '-x', name], { encoding: 'buffer' })).stdout;
-    return { type: probed['TYPE'] ?? '', label: probed['LABEL'] ?? '', files: Object.fromEntries(await Promise.all(names.map(async (name) => [name.slice(1), await content(name)]))) as Record<string, Buffer> };
+    const probed = Object.fromEntries(
+      (await run('blkid', ['-p', '-o', 'export', path])).stdout
+        .split('\n')
+        .map((line) => line.split('=') as [string, string]),
+    );
+    const names = (await run('isoinfo', ['-R', '-f', '-i', path])).stdout
+      .split('\n')
+      .filter((name) => /\.json$|_data$|-data$|-config$/.test(name));
+    const content = async (name: string): Promise<Buffer> =>
+      (await run('isoinfo', ['-R', '-i', path, '-x', name], { encoding: 'buffer' })).stdout;
+    return {
+      type: probed['TYPE'] ?? '',
+      label: probed['LABEL'] ?? '',
+      files: Object.fromEntries(
+        await Promise.all(names.map(async (name) => [name.slice(1), await content(name)])),
+      ) as Record<string, Buffer>,
+    };
   };
   const make = (form: DriveForm): Promise<void> => drives.make(instanceId, form);
 
@@ -80,12 +129,27 @@ describe('a config drive', () => {
     await make('openstack');
     const { type, label, files } = await read();
     expect({ type, label }).toEqual({ type: 'iso9660', label: 'config-2' });
-    expect(Object.keys(files).sort()).toEqual(['ec2/latest/meta-data.json', 'openstack/latest/meta_data.json', 'openstack/latest/network_data.json', 'openstack/latest/user_data', 'openstack/latest/vendor_data.json']);
+    expect(Object.keys(files).sort()).toEqual([
+      'ec2/latest/meta-data.json',
+      'openstack/latest/meta_data.json',
+      'openstack/latest/network_data.json',
+      'openstack/latest/user_data',
+      'openstack/latest/vendor_data.json',
+    ]);
     expect(files['openstack/latest/user_data']).toEqual(userData);
     expect(JSON.parse(String(files['openstack/latest/vendor_data.json']))).toEqual({ 'cloud-init': vendorData });
-    expect(JSON.parse(String(files['openstack/latest/meta_data.json']))).toMatchObject({ uuid: instanceId, hostname: 'web', public_keys: { 'key-0': 'ssh-ed25519 AAAA me' } });
-    expect(JSON.parse(String(files['openstack/latest/network_data.json']))).toMatchObject({ links: [{ ethernet_mac_address: '56:43:53:00:00:02' }, { ethernet_mac_address: '56:43:53:00:00:01' }] });
-    expect(JSON.parse(String(files['ec2/latest/meta-data.json']))).toMatchObject({ 'instance-id': instanceId, 'local-ipv4': '10.0.0.5' });
+    expect(JSON.parse(String(files['openstack/latest/meta_data.json']))).toMatchObject({
+      uuid: instanceId,
+      hostname: 'web',
+      public_keys: { 'key-0': 'ssh-ed25519 AAAA me' },
+    });
+    expect(JSON.parse(String(files['openstack/latest/network_data.json']))).toMatchObject({
+      links: [{ ethernet_mac_address: '56:43:53:00:00:02' }, { ethernet_mac_address: '56:43:53:00:00:01' }],
+    });
+    expect(JSON.parse(String(files['ec2/latest/meta-data.json']))).toMatchObject({
+      'instance-id': instanceId,
+      'local-ipv4': '10.0.0.5',
+    });
   });
 
   it('has NoCloud’s tree', async () => {
@@ -126,6 +190,9 @@ describe('a config drive', () => {
     process.env['PATH'] = directory;
     await expect(make('openstack')).rejects.toMatchObject({ code: 'no_iso_writer', permanent: true });
     process.env['PATH'] = PATH;
-    await expect(drives.make('33333333-3333-4333-8333-333333333302', 'openstack')).rejects.toMatchObject({ code: 'no_seed', permanent: true });
+    await expect(drives.make('33333333-3333-4333-8333-333333333302', 'openstack')).rejects.toMatchObject({
+      code: 'no_seed',
+      permanent: true,
+    });
   });
 });

@@ -21,12 +21,17 @@ export interface ContractSubject {
 }
 
 const never = new AbortController().signal;
-const exists = (path: string): Promise<boolean> => stat(path).then(() => true, () => false);
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
 
 /** Holds a write lock on a file from another process, as a second VMM would. Resolves with a way to let go. */
 const lockFile = (path: string): Promise<() => Promise<void>> =>
   new Promise((resolve, reject) => {
-    const script = 'import fcntl,os,struct,sys\nf=os.open(sys.argv[1],os.O_RDWR)\nfcntl.fcntl(f,37,struct.pack("hhqqi4x",fcntl.F_WRLCK,0,0,0,0))\nprint("locked",flush=True)\nsys.stdin.read()';
+    const script =
+      'import fcntl,os,struct,sys\nf=os.open(sys.argv[1],os.O_RDWR)\nfcntl.fcntl(f,37,struct.pack("hhqqi4x",fcntl.F_WRLCK,0,0,0,0))\nprint("locked",flush=True)\nsys.stdin.read()';
     const child = spawn('python3', ['-c', script, path], { stdio: ['pipe', 'pipe', 'inherit'] });
     const gone = new Promise<void>((done) => child.once('exit', () => done()));
     child.once('error', reject);
@@ -61,7 +66,9 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
         ...change,
       };
     };
-    const start = async (change: Partial<VmSpec> = {}): Promise<{ driver: VmmDriver; handle: VmHandle; serial: SerialClient }> => {
+    const start = async (
+      change: Partial<VmSpec> = {},
+    ): Promise<{ driver: VmmDriver; handle: VmHandle; serial: SerialClient }> => {
       const driver = subject().make();
       const handle = await driver.start(specOf(change));
       started.push({ driver, handle });
@@ -74,7 +81,10 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
       const end = Date.now() + timeoutMs;
       for (;;) {
         serial.type('x');
-        const heard = await serial.expect('x', 500).then(() => true, () => false);
+        const heard = await serial.expect('x', 500).then(
+          () => true,
+          () => false,
+        );
         if (heard) return;
         if (Date.now() > end) throw new Error('the guest does not answer');
       }
@@ -202,7 +212,13 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
 
     it('refuses what it cannot run, before anything is touched', async () => {
       const driver = subject().make();
-      const bad: Partial<VmSpec>[] = [{ vcpus: 0 }, { memoryBytes: 1 }, { runDir: `/tmp/${'x'.repeat(100)}` }, { instanceId: '../x' }, { nics: [{ id: 'n', tap: 'a/b', mac: '52:54:00:00:00:01', mtu: 1500 }] }];
+      const bad: Partial<VmSpec>[] = [
+        { vcpus: 0 },
+        { memoryBytes: 1 },
+        { runDir: `/tmp/${'x'.repeat(100)}` },
+        { instanceId: '../x' },
+        { nics: [{ id: 'n', tap: 'a/b', mac: '52:54:00:00:00:01', mtu: 1500 }] },
+      ];
       for (const change of bad) {
         expect(() => driver.validate(specOf(change))).toThrow(expect.objectContaining({ permanent: true }));
         await expect(driver.start(specOf(change))).rejects.toMatchObject({ permanent: true });
@@ -225,7 +241,15 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
       const bystander = spawn('sleep', ['60'], { stdio: 'ignore' });
       try {
         const driver = subject().make();
-        const handle: VmHandle = { driver: driver.kind, instanceId: randomUUID(), process: { pid: bystander.pid ?? 0, startTime: '1' }, user: testUser, runDir: join(directory, 'run'), logDir: join(directory, 'log'), startedAt: new Date().toISOString() };
+        const handle: VmHandle = {
+          driver: driver.kind,
+          instanceId: randomUUID(),
+          process: { pid: bystander.pid ?? 0, startTime: '1' },
+          user: testUser,
+          runDir: join(directory, 'run'),
+          logDir: join(directory, 'log'),
+          startedAt: new Date().toISOString(),
+        };
         expect(await driver.state(handle)).toBe('stopped');
         await driver.kill(handle);
         await expect(driver.powerButton(handle)).rejects.toMatchObject({ code: 'not_running' });
@@ -245,19 +269,28 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
     };
     it('leaves nothing when a disk is missing', async () => {
       if (!subject().usesResources) return;
-      await failure({ disks: [{ id: 'd0', path: join(directory, 'none.raw'), format: 'raw', readonly: false }] }, 'disk_missing');
+      await failure(
+        { disks: [{ id: 'd0', path: join(directory, 'none.raw'), format: 'raw', readonly: false }] },
+        'disk_missing',
+      );
     });
     it('leaves nothing when a disk is locked', async () => {
       if (!subject().usesResources) return;
       const { driver, handle } = await start();
       const other = join(directory, 'other');
-      await expect(subject().make().start(specOf({ runDir: join(other, 'run'), logDir: join(other, 'log') }))).rejects.toMatchObject({ code: 'disk_locked', permanent: false });
+      await expect(
+        subject()
+          .make()
+          .start(specOf({ runDir: join(other, 'run'), logDir: join(other, 'log') })),
+      ).rejects.toMatchObject({ code: 'disk_locked', permanent: false });
       expect(await exists(join(other, 'run'))).toBe(false);
       expect(await driver.state(handle)).toBe('running');
       await driver.kill(handle);
       const release = await lockFile(join(directory, 'disk.raw'));
       try {
-        await expect(driver.start(specOf({ runDir: join(other, 'run'), logDir: join(other, 'log') }))).rejects.toMatchObject({ code: 'disk_locked' });
+        await expect(
+          driver.start(specOf({ runDir: join(other, 'run'), logDir: join(other, 'log') })),
+        ).rejects.toMatchObject({ code: 'disk_locked' });
       } finally {
         await release();
       }
@@ -266,7 +299,10 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
     it('leaves nothing when a tap or a namespace is missing', async () => {
       if (!subject().usesResources) return;
       await failure({ nics: [{ id: 'n0', tap: 't-vmm-none', mac: '52:54:00:00:00:01', mtu: 1500 }] }, 'tap_missing');
-      await failure({ nics: [{ id: 'n0', tap: 't-vmm-none', mac: '52:54:00:00:00:01', mtu: 1500 }], netns: 't-vmm-none' }, 'tap_missing');
+      await failure(
+        { nics: [{ id: 'n0', tap: 't-vmm-none', mac: '52:54:00:00:00:01', mtu: 1500 }], netns: 't-vmm-none' },
+        'tap_missing',
+      );
       await failure({ netns: 't-vmm-none' }, 'netns_missing');
     });
   });

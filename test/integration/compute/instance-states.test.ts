@@ -69,8 +69,18 @@ describe('who decides the state of an instance', () => {
     return row;
   };
   const read = async (id: string): Promise<InstanceEntity> => steps.require(db.database.op, id);
-  const report = (instance: InstanceEntity, changes: Partial<ObservedInstance>): ObservedInstance => ({ instanceId: instance.id, generation: 1, state: 'running', reason: '', vmm: 'qemu', startedAt: new Date().toISOString(), revision: 6, ...changes });
-  const settle = (instance: InstanceEntity, task: string, observed: ObservedInstance): Promise<void> => db.database.tx((op) => steps.settle(op, instance.id, task, observed));
+  const report = (instance: InstanceEntity, changes: Partial<ObservedInstance>): ObservedInstance => ({
+    instanceId: instance.id,
+    generation: 1,
+    state: 'running',
+    reason: '',
+    vmm: 'qemu',
+    startedAt: new Date().toISOString(),
+    revision: 6,
+    ...changes,
+  });
+  const settle = (instance: InstanceEntity, task: string, observed: ObservedInstance): Promise<void> =>
+    db.database.tx((op) => steps.settle(op, instance.id, task, observed));
 
   it('leaves it to a delete that waits for the verb it preempted', async () => {
     const [stop, remove] = [randomUUID(), randomUUID()];
@@ -84,15 +94,22 @@ describe('who decides the state of an instance', () => {
 
   it('leaves it to a delete that commits while the verb settles', async () => {
     const [stop, remove] = [randomUUID(), randomUUID()];
-    const end = { settle: (i: InstanceEntity) => settle(i, stop, report(i, {})), release: (i: InstanceEntity) => db.database.tx((op) => steps.release(op, i.id, stop, 'cancelled')) };
+    const end = {
+      settle: (i: InstanceEntity) => settle(i, stop, report(i, {})),
+      release: (i: InstanceEntity) => db.database.tx((op) => steps.release(op, i.id, stop, 'cancelled')),
+    };
     for (const ending of Object.values(end)) {
       const instance = await insert({ state: 'stopping', taskId: stop });
       let ended: Promise<void> = Promise.resolve();
       await db.database.tx(async (op) => {
         await instances.update(op, instance.id, { state: 'deleting', taskId: remove });
         ended = ending(instance);
-        const waits = (): Promise<object[]> => db.database.query(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
-        for (let i = 0; i < 500 && (await waits()).length === 0; i += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+        const waits = (): Promise<object[]> =>
+          db.database.query(
+            `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          );
+        for (let i = 0; i < 500 && (await waits()).length === 0; i += 1)
+          await new Promise((resolve) => setTimeout(resolve, 10));
       });
       await ended;
       expect(await read(instance.id)).toMatchObject({ state: 'deleting', taskId: remove });
@@ -115,31 +132,54 @@ describe('who decides the state of an instance', () => {
   it('follows the host when no task works on it, and keeps the task in the event when one does', async () => {
     const free = await insert({});
     const held = await insert({ state: 'stopping', taskId: randomUUID() });
-    const changes = await instances.observe(db.database.op, hostId, [report(free, { state: 'stopped', reason: 'guest', startedAt: null }), report(held, { state: 'stopped', reason: 'operator', startedAt: null })]);
+    const changes = await instances.observe(db.database.op, hostId, [
+      report(free, { state: 'stopped', reason: 'guest', startedAt: null }),
+      report(held, { state: 'stopped', reason: 'operator', startedAt: null }),
+    ]);
     await events.observed(db.database.op, changes);
-    expect(await read(free.id)).toMatchObject({ state: 'stopped', stateReason: 'powered off by its guest', power: 'off' });
+    expect(await read(free.id)).toMatchObject({
+      state: 'stopped',
+      stateReason: 'powered off by its guest',
+      power: 'off',
+    });
     expect(await read(held.id)).toMatchObject({ state: 'stopping', observedState: 'stopped', power: 'on' });
-    expect(published.find((e) => e.subject.id === held.id)?.data).toMatchObject({ state: 'stopping', taskId: held.taskId });
+    expect(published.find((e) => e.subject.id === held.id)?.data).toMatchObject({
+      state: 'stopping',
+      taskId: held.taskId,
+    });
   });
 
   it('does not go back to what a late heartbeat says, and keeps what a heartbeat knew before the answer', async () => {
     const task = randomUUID();
     const started = await insert({ state: 'building', taskId: task, observedState: null, observedRevision: 0 });
     await settle(started, task, report(started, { revision: 3 }));
-    expect(await instances.observe(db.database.op, hostId, [report(started, { state: 'stopped', startedAt: null, revision: 1 })])).toEqual([]);
+    expect(
+      await instances.observe(db.database.op, hostId, [
+        report(started, { state: 'stopped', startedAt: null, revision: 1 }),
+      ]),
+    ).toEqual([]);
     expect(await read(started.id)).toMatchObject({ state: 'running', observedState: 'running' });
 
     const crashed = await insert({ state: 'starting', taskId: task });
-    await instances.observe(db.database.op, hostId, [report(crashed, { state: 'crashed', reason: 'gone', startedAt: null, revision: 8 })]);
+    await instances.observe(db.database.op, hostId, [
+      report(crashed, { state: 'crashed', reason: 'gone', startedAt: null, revision: 8 }),
+    ]);
     await settle(crashed, task, report(crashed, { revision: 7 }));
-    expect(await read(crashed.id)).toMatchObject({ state: 'error', stateReason: 'it crashed right after', observedState: 'crashed', taskId: null });
+    expect(await read(crashed.id)).toMatchObject({
+      state: 'error',
+      stateReason: 'it crashed right after',
+      observedState: 'crashed',
+      taskId: null,
+    });
   });
 
   it('follows the host after a verb that never came to it', async () => {
     const task = randomUUID();
     const instance = await insert({ state: 'stopping', taskId: task, generation: 2 });
     await steps.release(db.database.op, instance.id, task, 'cancelled');
-    await instances.observe(db.database.op, hostId, [report(instance, { state: 'stopped', reason: 'guest', startedAt: null, generation: 1 })]);
+    await instances.observe(db.database.op, hostId, [
+      report(instance, { state: 'stopped', reason: 'guest', startedAt: null, generation: 1 }),
+    ]);
     expect(await read(instance.id)).toMatchObject({ state: 'stopped', power: 'off' });
   });
 
@@ -155,7 +195,12 @@ describe('who decides the state of an instance', () => {
 
   it('shows a silent host as the reason, and the old state and reason once the host is heard again', async () => {
     const silent = randomUUID();
-    const instance = await insert({ hostId: silent, state: 'stopped', observedState: 'stopped', stateReason: 'powered off by its guest' });
+    const instance = await insert({
+      hostId: silent,
+      state: 'stopped',
+      observedState: 'stopped',
+      stateReason: 'powered off by its guest',
+    });
     await events.observed(db.database.op, await instances.markUnknown(db.database.op, [silent]));
     expect(published.at(-1)?.data).toMatchObject({ state: 'unknown', stateReason: 'its host is silent' });
     await events.observed(db.database.op, await instances.markKnown(db.database.op, [silent]));

@@ -1,10 +1,12 @@
 /**
- * The guest of `serial-guest.ts` for VMMs without PC firmware: an ELF file with a PVH note, given as firmware or kernel. It says `ready`, echoes what is typed, and
- * obeys keys: `p` powers off, `r` resets, `i` makes it ignore the power button from then on. At the power button it says `button` and, unless told to ignore it, powers off.
+ * The guest of `serial-guest.ts` for VMMs without PC firmware: an ELF file with a PVH note, given as firmware or
+ * kernel. It says `ready`, echoes what is typed, and obeys keys: `p` powers off, `r` resets, `i` makes it ignore the
+ * power button from then on. At the power button it says `button` and, unless told to ignore it, powers off.
  *
- * In short: entered in 32-bit mode at 1 MiB; start info, RSDP, XSDT, FADT, DSDT; there it looks for the operation region `GDST` of the event device (its address is
- * beyond 4 GiB, so PAE paging maps its 2 MiB at 1 GiB); loop { key from 0x3f8 if 0x3fd says so; bit 3 of the event device's byte is the button };
- * off: 0x34 to 0x600, which is the sleep control register; reset: 1 to the same.
+ * In short: entered in 32-bit mode at 1 MiB; start info, RSDP, XSDT, FADT, DSDT; there it looks for the operation
+ * region `GDST` of the event device (its address is beyond 4 GiB, so PAE paging maps its 2 MiB at 1 GiB); loop { key
+ * from 0x3f8 if 0x3fd says so; bit 3 of the event device's byte is the button }; off: 0x34 to 0x600, which is the sleep
+ * control register; reset: 1 to the same.
  */
 const code =
   '7f454c4602010100000000000000000002003e0001000000c40010000000000040000000000000000000000000000000000000004000380002000000000000000100000007000000000000' +

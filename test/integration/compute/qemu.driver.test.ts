@@ -39,7 +39,18 @@ if (spawnSync(binary, ['--version']).status !== 0) {
       directory = await mkdtemp('/tmp/t-vmm-net-');
       await exec('ip', ['netns', 'del', netns]).catch(() => undefined);
       await exec('ip', ['netns', 'add', netns]);
-      await exec('ip', ['-n', netns, 'tuntap', 'add', 'dev', tap, 'mode', 'tap', 'group', String(testSandbox.tapGroup)]);
+      await exec('ip', [
+        '-n',
+        netns,
+        'tuntap',
+        'add',
+        'dev',
+        tap,
+        'mode',
+        'tap',
+        'group',
+        String(testSandbox.tapGroup),
+      ]);
     });
     afterEach(async () => {
       await exec('ip', ['netns', 'del', netns]);
@@ -100,7 +111,7 @@ if (spawnSync(binary, ['--version']).status !== 0) {
       logDir: join(directory, 'log'),
     });
 
-    it('runs a UEFI with variables of the VM\'s own, which stay from start to start', async () => {
+    it("runs a UEFI with variables of the VM's own, which stay from start to start", async () => {
       const driver = new QemuDriver({ binary, accel: 'tcg', cacheDir, sandbox: testSandbox }, pino({ enabled: false }));
       expect((await driver.probe()).capabilities).toEqual(expect.arrayContaining(['bios', 'uefi']));
       const wanted = spec('uefi');
@@ -123,10 +134,17 @@ if (spawnSync(binary, ['--version']).status !== 0) {
     });
 
     it('refuses what the host does not have before anything is touched', async () => {
-      const driver = new QemuDriver({ binary, accel: 'tcg', cacheDir, uefiFolders: [directory], sandbox: testSandbox }, pino({ enabled: false }));
+      const driver = new QemuDriver(
+        { binary, accel: 'tcg', cacheDir, uefiFolders: [directory], sandbox: testSandbox },
+        pino({ enabled: false }),
+      );
       expect((await driver.probe()).capabilities).toEqual(expect.not.arrayContaining(['uefi']));
       const wanted = spec('uefi');
-      await expect(driver.start(wanted)).rejects.toMatchObject({ code: 'no_such_firmware', permanent: true, message: 'The image boots by UEFI, which QEMU does not have on this host.' });
+      await expect(driver.start(wanted)).rejects.toMatchObject({
+        code: 'no_such_firmware',
+        permanent: true,
+        message: 'The image boots by UEFI, which QEMU does not have on this host.',
+      });
       expect(await readdir(directory)).toEqual(['disk.raw']);
       await driver.kill(await driver.start(spec('bios')));
     });
@@ -139,7 +157,8 @@ if (spawnSync(binary, ['--version']).status !== 0) {
       await writeFile(join(directory, 'disk.raw'), serialGuestDisk());
     });
     afterEach(() => rm(directory, { recursive: true, force: true }));
-    const make = (): QemuDriver => new QemuDriver({ binary, accel: 'tcg', cacheDir, sandbox: testSandbox }, pino({ enabled: false }));
+    const make = (): QemuDriver =>
+      new QemuDriver({ binary, accel: 'tcg', cacheDir, sandbox: testSandbox }, pino({ enabled: false }));
     const spec = (user: number): VmSpec => ({
       instanceId: randomUUID(),
       name: 'old',
@@ -159,7 +178,15 @@ if (spawnSync(binary, ['--version']).status !== 0) {
       const child = spawn(binary, qemuArguments(old, 'tcg'), { stdio: 'ignore' });
       const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
       const process = { pid: child.pid ?? 0, startTime: processStartTime(child.pid ?? 0) ?? '' };
-      const handle: VmHandle = { driver: 'qemu', instanceId: old.instanceId, process, user: 0, runDir: old.runDir, logDir: old.logDir, startedAt: new Date().toISOString() };
+      const handle: VmHandle = {
+        driver: 'qemu',
+        instanceId: old.instanceId,
+        process,
+        user: 0,
+        runDir: old.runDir,
+        logDir: old.logDir,
+        startedAt: new Date().toISOString(),
+      };
       const driver = make();
       while ((await driver.state(handle).catch(() => 'starting')) !== 'running') await delay(20);
       const exit = driver.waitExit(handle, new AbortController().signal);
@@ -193,20 +220,27 @@ if (spawnSync(binary, ['--version']).status !== 0) {
 
   describe('qemu: probe', () => {
     it('says which accelerator and why, and remembers the trial', async () => {
-      const driver = new QemuDriver({ binary, accel: 'auto', cacheDir, sandbox: testSandbox }, pino({ enabled: false }));
+      const driver = new QemuDriver(
+        { binary, accel: 'auto', cacheDir, sandbox: testSandbox },
+        pino({ enabled: false }),
+      );
       const first = await driver.probe();
       expect(first).toMatchObject({ kind: 'qemu', usable: true });
       expect(first.version).toMatch(/^\d+\.\d+/);
       expect(['kvm', 'tcg']).toContain(first.accel);
       expect(first.reason).not.toBe('');
       // Of what runs the guests here: KVM needs no emulation.
-      if (first.accel === 'tcg' && Number.parseInt(first.version, 10) < 10) expect(first.warning).toMatch(/Linux 6\.12 and newer/);
+      if (first.accel === 'tcg' && Number.parseInt(first.version, 10) < 10)
+        expect(first.warning).toMatch(/Linux 6\.12 and newer/);
       else expect(first.warning).toBeUndefined();
       expect(await driver.probe()).toEqual(first);
     });
 
     it('is not usable when the program is missing, or KVM is demanded and does not work', async () => {
-      const missing = await new QemuDriver({ binary: 'qemu-system-none', accel: 'auto', cacheDir, sandbox: testSandbox }, pino({ enabled: false })).probe();
+      const missing = await new QemuDriver(
+        { binary: 'qemu-system-none', accel: 'auto', cacheDir, sandbox: testSandbox },
+        pino({ enabled: false }),
+      ).probe();
       expect(missing).toMatchObject({ usable: false, reason: 'qemu-system-none is not installed' });
     });
   });

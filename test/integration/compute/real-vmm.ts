@@ -23,7 +23,10 @@ export interface RealVmm {
 
 /** The one on the PATH, if it starts here: the first thing it does is to open /dev/kvm. Null otherwise. */
 export const realVmm = (): RealVmm | null => {
-  const binary = (process.env['PATH'] ?? '').split(delimiter).map((directory) => join(directory, 'cloud-hypervisor')).find((path) => can(path, constants.X_OK));
+  const binary = (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((directory) => join(directory, 'cloud-hypervisor'))
+    .find((path) => can(path, constants.X_OK));
   if (binary === undefined || !can('/dev/kvm', constants.R_OK | constants.W_OK)) return null;
   const version = parseChVersion(spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout);
   if (version === null) return null;
@@ -32,13 +35,20 @@ export const realVmm = (): RealVmm | null => {
   return { binary, profile: release >= 54 ? 'head' : release === 53 ? 'v53' : 'v50' };
 };
 
-/** Whether its guests run, which an emulated KVM does not always let them. Blocks until the test guest has said something, at most ten seconds. */
+/**
+ * Whether its guests run, which an emulated KVM does not always let them. Blocks until the test guest has said
+ * something, at most ten seconds.
+ */
 export const bootsGuests = ({ binary }: RealVmm): boolean => {
   const directory = mkdtempSync('/tmp/t-vmm-real-');
   const serial = join(directory, 'serial');
   const firmware = join(directory, 'guest');
   writeFileSync(firmware, pvhGuest());
-  const child = spawn(binary, ['--firmware', firmware, '--serial', `file=${serial}`, '--console', 'off', '--memory', 'size=64M'], { stdio: 'ignore' });
+  const child = spawn(
+    binary,
+    ['--firmware', firmware, '--serial', `file=${serial}`, '--console', 'off', '--memory', 'size=64M'],
+    { stdio: 'ignore' },
+  );
   const said = (): boolean => can(serial, constants.R_OK) && readFileSync(serial, 'utf8').includes('ready');
   const pause = new Int32Array(new SharedArrayBuffer(4));
   const end = Date.now() + 10_000;

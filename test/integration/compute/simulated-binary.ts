@@ -17,7 +17,10 @@ export class SimulatedBinary {
     mkdirSync(out);
     for (const name of readdirSync(source)) {
       if (!name.endsWith('.ts') || name.endsWith('.test.ts')) continue;
-      writeFileSync(join(out, name.replace(/\.ts$/, '.js')), transformFileSync(join(source, name), { ...options, swcrc: false }).code);
+      writeFileSync(
+        join(out, name.replace(/\.ts$/, '.js')),
+        transformFileSync(join(source, name), { ...options, swcrc: false }).code,
+      );
     }
   }
 

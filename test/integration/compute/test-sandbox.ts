@@ -7,4 +7,8 @@ const first = 1_900_000_000;
 export const testUser = first + 16;
 
 /** What their drivers are told. Node is read for the simulated program, wherever it was installed. */
-export const testSandbox: VmmSandboxOptions = { trialUser: first + 2, tapGroup: first + 3, readOnlyPaths: [dirname(process.execPath)] };
+export const testSandbox: VmmSandboxOptions = {
+  trialUser: first + 2,
+  tapGroup: first + 3,
+  readOnlyPaths: [dirname(process.execPath)],
+};

@@ -10,13 +10,19 @@ export const deviceCases = (one: Subject, lab: VmmLab): void => {
     beforeEach(() => lab.open());
 
     it('37: no socket for the console, and create leaves its configuration', async () => {
-      expectError(await lab.session.put('vm.create', { console: { mode: 'Socket' } }), 500, [A, 'The VM could not be created', 'Error creating console devices', 'No socket option support for console device']);
+      expectError(await lab.session.put('vm.create', { console: { mode: 'Socket' } }), 500, [
+        A,
+        'The VM could not be created',
+        'Error creating console devices',
+        'No socket option support for console device',
+      ]);
       expectTail(await lab.session.put('vm.create', {}), 500, 'VM is already created');
       expect((await lab.session.put('vm.delete')).status).toBe(204);
       await lab.create();
     });
     it('38: ptys are opened anew at reboot and after shutdown', async () => {
-      const pty = async (): Promise<string> => ((await lab.session.info()).config as unknown as { serial: { file: string } }).serial.file;
+      const pty = async (): Promise<string> =>
+        ((await lab.session.info()).config as unknown as { serial: { file: string } }).serial.file;
       await lab.create({ serial: { mode: 'Pty' } });
       const first = await pty();
       expect(first).toMatch(/^\/dev\/pts\//);
@@ -29,26 +35,40 @@ export const deviceCases = (one: Subject, lab: VmmLab): void => {
       expect(await pty()).toMatch(/^\/dev\/pts\//);
     });
     it('39: a file console without a file ends the process', async () => {
-      expectError(await lab.session.put('vm.create', { serial: { mode: 'File' } }), 500, [A, 'API response receive error', 'receiving on a closed channel']);
+      expectError(await lab.session.put('vm.create', { serial: { mode: 'File' } }), 500, [
+        A,
+        'API response receive error',
+        'receiving on a closed channel',
+      ]);
       expect(await lab.session.ended).toBe(1);
     });
     it('40: a serial socket that exists', async () => {
-      const answer = await lab.session.put('vm.create', lab.basic({ serial: { mode: 'Socket', socket: lab.file('serial.sock') } }));
-      expectError(answer, 500, [A, 'The VM could not be created', 'Error creating console devices', 'Error creating console device', 'Address already in use (os error 98)']);
+      const answer = await lab.session.put(
+        'vm.create',
+        lab.basic({ serial: { mode: 'Socket', socket: lab.file('serial.sock') } }),
+      );
+      expectError(answer, 500, [
+        A,
+        'The VM could not be created',
+        'Error creating console devices',
+        'Error creating console device',
+        'Address already in use (os error 98)',
+      ]);
       expectTail(await lab.session.put('vm.create', {}), 500, 'VM is already created');
     });
-    if (one.guests) it('a second client of the serial socket displaces the first, and a late one hears the boot since v53', async () => {
-      const socket = join(lab.session.directory, 's.sock');
-      await lab.run({ serial: { mode: 'Socket', socket } });
-      const first = await SerialClient.connect(socket);
-      if (lab.profile().buffersSerial) await first.expect('ready');
-      const second = await SerialClient.connect(socket);
-      second.type('x');
-      await second.expect('x');
-      first.type('y');
-      await expect(first.expect('y', 100)).rejects.toThrow();
-      second.close();
-    });
+    if (one.guests)
+      it('a second client of the serial socket displaces the first, and a late one hears the boot since v53', async () => {
+        const socket = join(lab.session.directory, 's.sock');
+        await lab.run({ serial: { mode: 'Socket', socket } });
+        const first = await SerialClient.connect(socket);
+        if (lab.profile().buffersSerial) await first.expect('ready');
+        const second = await SerialClient.connect(socket);
+        second.type('x');
+        await second.expect('x');
+        first.type('y');
+        await expect(first.expect('y', 100)).rejects.toThrow();
+        second.close();
+      });
   });
 
   describe('hotplug', () => {
@@ -56,68 +76,128 @@ export const deviceCases = (one: Subject, lab: VmmLab): void => {
 
     it('41, 42: add-disk with nothing, cold and hot', async () => {
       await lab.open();
-      expectError(await lab.session.put('vm.add-disk', { path: '/x' }), lab.status('missing'), [A, 'The disk could not be added to the VM', 'VM is not created']);
+      expectError(await lab.session.put('vm.add-disk', { path: '/x' }), lab.status('missing'), [
+        A,
+        'The disk could not be added to the VM',
+        'VM is not created',
+      ]);
       await lab.create();
       expect(await lab.session.put('vm.add-disk', { ...spare(), id: 'c0' })).toMatchObject({ status: 204, text: '' });
-      expectTail(await lab.session.put('vm.add-disk', { path: '/x', id: 'd0' }), lab.status('duplicate'), 'Failed to validate config', 'Identifier d0 is not unique');
+      expectTail(
+        await lab.session.put('vm.add-disk', { path: '/x', id: 'd0' }),
+        lab.status('duplicate'),
+        'Failed to validate config',
+        'Identifier d0 is not unique',
+      );
       await lab.session.put('vm.remove-device', { id: 'c0' });
       await lab.session.put('vm.boot');
       const added = await lab.session.put('vm.add-disk', spare());
       expect(added.status).toBe(200);
       expect(JSON.parse(added.text)).toEqual({ id: 'e0', bdf: expect.stringMatching(/^0000:00:0\d\.0$/) });
-      expectTail(await lab.session.put('vm.add-disk', { path: '/x', id: 'd0' }), lab.status('duplicate'), 'Identifier d0 is not unique');
-      expect(JSON.parse((await lab.session.put('vm.add-disk', { path: lab.file('f.raw'), image_type: 'Raw' })).text)).toMatchObject({ id: expect.stringMatching(/^_disk\d+$/) });
+      expectTail(
+        await lab.session.put('vm.add-disk', { path: '/x', id: 'd0' }),
+        lab.status('duplicate'),
+        'Identifier d0 is not unique',
+      );
+      expect(
+        JSON.parse((await lab.session.put('vm.add-disk', { path: lab.file('f.raw'), image_type: 'Raw' })).text),
+      ).toMatchObject({ id: expect.stringMatching(/^_disk\d+$/) });
     });
     it('43: add-disk of a missing file changes nothing', async () => {
       await lab.open();
       await lab.run();
       const answer = await lab.session.put('vm.add-disk', { path: '/nonexistent', id: 'e0', image_type: 'Raw' });
-      expect(chain(answer).slice(0, 4)).toEqual([A, 'The disk could not be added to the VM', 'Error from device manager', 'Cannot open disk path']);
+      expect(chain(answer).slice(0, 4)).toEqual([
+        A,
+        'The disk could not be added to the VM',
+        'Error from device manager',
+        'Cannot open disk path',
+      ]);
       expect((await lab.session.info()).config).toMatchObject({ disks: [{ id: 'd0' }] });
     });
     it('44: vIOMMU and a second vsock', async () => {
       await lab.open();
       await lab.run({ vsock: { cid: 3, socket: join(lab.session.directory, 'vsock') } });
-      expectTail(await lab.session.put('vm.add-net', { id: 'n', iommu: true }), 500, 'Cannot hotplug device behind vIOMMU');
+      expectTail(
+        await lab.session.put('vm.add-net', { id: 'n', iommu: true }),
+        500,
+        'Cannot hotplug device behind vIOMMU',
+      );
       expectTail(await lab.session.put('vm.add-vsock', { cid: 4, socket: '/t' }), 500, 'Too many virtio-vsock devices');
     });
     it('45: remove-device refusals', async () => {
       await lab.open();
       expectTail(await lab.session.put('vm.remove-device', { id: 'x' }), lab.status('missing'), 'VM is not created');
       await lab.create();
-      expectError(await lab.session.put('vm.remove-device', { id: 'x' }), lab.status('unknown-device'), [A, 'The device could not be removed from the VM', 'No device with id "x" to remove']);
+      expectError(await lab.session.put('vm.remove-device', { id: 'x' }), lab.status('unknown-device'), [
+        A,
+        'The device could not be removed from the VM',
+        'No device with id "x" to remove',
+      ]);
       await lab.session.put('vm.boot');
-      expectTail(await lab.session.put('vm.remove-device', { id: 'x' }), lab.status('unknown-device'), 'Error from device manager', 'Failed to find device corresponding to the given identifier: x');
-      expectTail(await lab.session.put('vm.remove-device', { id: '__rng' }), 500, expect.stringMatching(/^Not allowed to remove this type of device from the VM: /));
+      expectTail(
+        await lab.session.put('vm.remove-device', { id: 'x' }),
+        lab.status('unknown-device'),
+        'Error from device manager',
+        'Failed to find device corresponding to the given identifier: x',
+      );
+      expectTail(
+        await lab.session.put('vm.remove-device', { id: '__rng' }),
+        500,
+        expect.stringMatching(/^Not allowed to remove this type of device from the VM: /),
+      );
     });
-    if (one.simulated) it('46: a removal ends when the guest lets go', async () => {
-      await lab.open({ ejectMs: 200 });
-      await lab.run();
-      expect((await lab.session.put('vm.remove-device', { id: 'd0' })).status).toBe(204);
-      expect(await lab.session.info()).toMatchObject({ config: { disks: [] }, device_tree: { d0: expect.anything() } });
-      expect((await lab.session.put('vm.remove-device', { id: 'd0' })).status).toBe(lab.profile().retriesRemoval ? 204 : 500);
-      expect((await lab.session.event('vm/device-removed')).properties).toEqual({ id: 'd0', bdf: expect.stringMatching(/^0000:00:/) });
-      expect((await lab.session.info()).device_tree?.['d0']).toBeUndefined();
-      expect((await lab.session.put('vm.remove-device', { id: 'd0' })).status).toBe(lab.status('unknown-device'));
-    });
-    if (one.simulated) it('47: an id is taken until the guest lets go', async () => {
-      await lab.open({ ejectMs: null });
-      await lab.run();
-      await lab.session.put('vm.remove-device', { id: 'd0' });
-      const again = { path: join(lab.session.directory, 'd.raw'), id: 'd0', image_type: 'Raw' };
-      expectError(await lab.session.put('vm.add-disk', again), 500, [A, 'The disk could not be added to the VM', 'Error from device manager', 'Invalid identifier as it is not unique: d0']);
-      await lab.open({ ejectMs: 0 });
-      await lab.run();
-      await lab.session.put('vm.remove-device', { id: 'd0' });
-      await lab.session.event('vm/device-removed');
-      expect((await lab.session.put('vm.add-disk', { ...again, path: join(lab.session.directory, 'd.raw') })).status).toBe(200);
-    });
+    if (one.simulated)
+      it('46: a removal ends when the guest lets go', async () => {
+        await lab.open({ ejectMs: 200 });
+        await lab.run();
+        expect((await lab.session.put('vm.remove-device', { id: 'd0' })).status).toBe(204);
+        expect(await lab.session.info()).toMatchObject({
+          config: { disks: [] },
+          device_tree: { d0: expect.anything() },
+        });
+        expect((await lab.session.put('vm.remove-device', { id: 'd0' })).status).toBe(
+          lab.profile().retriesRemoval ? 204 : 500,
+        );
+        expect((await lab.session.event('vm/device-removed')).properties).toEqual({
+          id: 'd0',
+          bdf: expect.stringMatching(/^0000:00:/),
+        });
+        expect((await lab.session.info()).device_tree?.['d0']).toBeUndefined();
+        expect((await lab.session.put('vm.remove-device', { id: 'd0' })).status).toBe(lab.status('unknown-device'));
+      });
+    if (one.simulated)
+      it('47: an id is taken until the guest lets go', async () => {
+        await lab.open({ ejectMs: null });
+        await lab.run();
+        await lab.session.put('vm.remove-device', { id: 'd0' });
+        const again = { path: join(lab.session.directory, 'd.raw'), id: 'd0', image_type: 'Raw' };
+        expectError(await lab.session.put('vm.add-disk', again), 500, [
+          A,
+          'The disk could not be added to the VM',
+          'Error from device manager',
+          'Invalid identifier as it is not unique: d0',
+        ]);
+        await lab.open({ ejectMs: 0 });
+        await lab.run();
+        await lab.session.put('vm.remove-device', { id: 'd0' });
+        await lab.session.event('vm/device-removed');
+        expect(
+          (await lab.session.put('vm.add-disk', { ...again, path: join(lab.session.directory, 'd.raw') })).status,
+        ).toBe(200);
+      });
     it('48: a segment holds 31 devices', async () => {
       await lab.open();
       await lab.run();
       let last: Answer | null = null;
-      for (let n = 0; n < 31 && (last === null || last.status === 200); n++) last = await lab.session.put('vm.add-disk', { ...spare(), id: `e${n}`, readonly: true });
-      expectTail(last ?? (await lab.session.get('vm.info')), 500, 'Failed to find an available PCI device ID', 'Could not find an available device slot on the PCI bus');
+      for (let n = 0; n < 31 && (last === null || last.status === 200); n++)
+        last = await lab.session.put('vm.add-disk', { ...spare(), id: `e${n}`, readonly: true });
+      expectTail(
+        last ?? (await lab.session.get('vm.info')),
+        500,
+        'Failed to find an available PCI device ID',
+        'Could not find an available device slot on the PCI bus',
+      );
       const tree = (await lab.session.info()).device_tree ?? {};
       expect(Object.values(tree).filter((node) => node.pci_bdf !== undefined)).toHaveLength(31);
     });
@@ -134,7 +214,12 @@ export const deviceCases = (one: Subject, lab: VmmLab): void => {
       expect((await vcpus(4)).status).toBe(204);
       expect((await lab.session.info()).config).toMatchObject({ cpus: { boot_vcpus: 4 } });
       await lab.session.put('vm.boot');
-      expectError(await vcpus(5), 500, [A, 'The VM could not be resized', 'Error from CPU manager', 'Requested vCPUs exceed maximum']);
+      expectError(await vcpus(5), 500, [
+        A,
+        'The VM could not be resized',
+        'Error from CPU manager',
+        'Requested vCPUs exceed maximum',
+      ]);
       expectTail(await vcpus(0), 500, 'Requested zero vCPUs');
       expect((await vcpus(2)).status).toBe(204);
       const pending = await vcpus(3);
@@ -144,7 +229,12 @@ export const deviceCases = (one: Subject, lab: VmmLab): void => {
     });
     it('51: RAM by ACPI', async () => {
       await lab.run({ memory: { size: GiB, hotplug_size: 2 * GiB } });
-      expectTail(await ram(GiB + MiB), 500, 'Memory manager error', 'The requested hotplug memory addition is not a valid size');
+      expectTail(
+        await ram(GiB + MiB),
+        500,
+        'Memory manager error',
+        'The requested hotplug memory addition is not a valid size',
+      );
       expectTail(await ram(4 * GiB), 500, 'Memory manager error', 'Not enough space in the hotplug RAM region');
       for (let n = 1; n <= 8; n++) expect((await ram(GiB + n * 128 * MiB)).status).toBe(204);
       // A guest that hangs may end in a reset, and a new boot has new slots.
@@ -154,14 +244,27 @@ export const deviceCases = (one: Subject, lab: VmmLab): void => {
     });
     it('52: RAM by virtio-mem, zones, balloon', async () => {
       await lab.run({ memory: { size: GiB, hotplug_method: 'VirtioMem', hotplug_size: GiB } });
-      expectTail(await ram(512 * MiB), 500, `Invalid resize request: desired_size = ${512 * MiB} below boot size = ${GiB}`);
-      expectTail(await lab.session.put('vm.resize', { desired_balloon: MiB }), 500, "Missing virtio-balloon, can't proceed as expected");
+      expectTail(
+        await ram(512 * MiB),
+        500,
+        `Invalid resize request: desired_size = ${512 * MiB} below boot size = ${GiB}`,
+      );
+      expectTail(
+        await lab.session.put('vm.resize', { desired_balloon: MiB }),
+        500,
+        "Missing virtio-balloon, can't proceed as expected",
+      );
       await lab.session.put('vm.delete');
       await lab.run({ memory: { size: 0, zones: [{ id: 'z', size: GiB }] } });
-      expectTail(await ram(2 * GiB), 500, 'Impossible to resize guest memory if it is backed by user defined memory regions');
+      expectTail(
+        await ram(2 * GiB),
+        500,
+        'Impossible to resize guest memory if it is backed by user defined memory regions',
+      );
     });
     it('53: disks', async () => {
-      const disk = (size: number, id = 'd0'): Promise<Answer> => lab.session.put('vm.resize-disk', { id, desired_size: size });
+      const disk = (size: number, id = 'd0'): Promise<Answer> =>
+        lab.session.put('vm.resize-disk', { id, desired_size: size });
       await lab.create();
       expectTail(await disk(2 * MiB), 500, 'Failed resizing a disk image');
       await lab.session.put('vm.boot');
@@ -183,118 +286,156 @@ export const deviceCases = (one: Subject, lab: VmmLab): void => {
   });
 
   // A KVM that does not run guests does not give away their state either.
-  if (one.guests) describe('snapshot and restore', () => {
-    beforeEach(() => lab.open());
-    const snapshot = (url: string): Promise<Answer> => lab.session.put('vm.snapshot', { destination_url: url });
+  if (one.guests)
+    describe('snapshot and restore', () => {
+      beforeEach(() => lab.open());
+      const snapshot = (url: string): Promise<Answer> => lab.session.put('vm.snapshot', { destination_url: url });
 
-    it('55, 56: snapshots', async () => {
-      await lab.run();
-      expectError(await snapshot('file:///tmp'), 500, [A, 'The VM could not be snapshotted', 'Cannot snapshot VM', 'Failed to snapshot migratable component', 'Trying to snapshot while VM is running']);
-      await lab.session.put('vm.pause');
-      expectTail(await snapshot('/x'), 500, 'Cannot send VM snapshot', 'Failed to send migratable component snapshot', 'Could not extract path from URL: /x');
-      expectTail(await snapshot('file:///nonexistent'), 500, 'Destination is not a directory: "/nonexistent"');
-      const directory = join(lab.session.directory, 'snap');
-      mkdirSync(directory);
-      expect((await snapshot(`file://${directory}`)).status).toBe(204);
-      for (const name of ['config.json', 'state.json', 'memory-ranges']) expect(existsSync(join(directory, name))).toBe(true);
-      expect((await lab.session.info()).state).toBe('Paused');
-      expectTail(await snapshot(`file://${directory}`), 500, 'Error creating VM config snapshot file', 'File exists (os error 17)');
-      expect((await lab.session.put('vm.resume')).status).toBe(204);
+      it('55, 56: snapshots', async () => {
+        await lab.run();
+        expectError(await snapshot('file:///tmp'), 500, [
+          A,
+          'The VM could not be snapshotted',
+          'Cannot snapshot VM',
+          'Failed to snapshot migratable component',
+          'Trying to snapshot while VM is running',
+        ]);
+        await lab.session.put('vm.pause');
+        expectTail(
+          await snapshot('/x'),
+          500,
+          'Cannot send VM snapshot',
+          'Failed to send migratable component snapshot',
+          'Could not extract path from URL: /x',
+        );
+        expectTail(await snapshot('file:///nonexistent'), 500, 'Destination is not a directory: "/nonexistent"');
+        const directory = join(lab.session.directory, 'snap');
+        mkdirSync(directory);
+        expect((await snapshot(`file://${directory}`)).status).toBe(204);
+        for (const name of ['config.json', 'state.json', 'memory-ranges'])
+          expect(existsSync(join(directory, name))).toBe(true);
+        expect((await lab.session.info()).state).toBe('Paused');
+        expectTail(
+          await snapshot(`file://${directory}`),
+          500,
+          'Error creating VM config snapshot file',
+          'File exists (os error 17)',
+        );
+        expect((await lab.session.put('vm.resume')).status).toBe(204);
+      });
+      it('57, 58: restores', async () => {
+        await lab.run({ serial: { mode: 'Pty' } });
+        await lab.session.put('vm.pause');
+        const directory = join(lab.session.directory, 'snap');
+        mkdirSync(directory);
+        await snapshot(`file://${directory}`);
+        const before = (await lab.session.info()).config as unknown as { serial: { file: string } };
+        const restore = (change: Record<string, unknown> = {}): Promise<Answer> =>
+          lab.session.put('vm.restore', { source_url: `file://${directory}`, ...change });
+        expectError(await restore(), 500, [A, 'The VM could not be restored', 'VM is already created']);
+        await lab.session.put('vm.delete');
+        expectTail(
+          await restore({ source_url: 'file:///nonexistent' }),
+          500,
+          'Cannot restore VM',
+          'Failed to send migratable component snapshot',
+          'Destination is not a directory: "/nonexistent"',
+        );
+        const empty = join(lab.session.directory, 'empty');
+        mkdirSync(empty);
+        expect(chain(await restore({ source_url: `file://${empty}` }))).toContain(
+          'Failed to receive migratable component snapshot',
+        );
+        expectTail(
+          await restore({ prefault: true, memory_restore_mode: 'OnDemand' }),
+          lab.status('validation'),
+          "'prefault' cannot be combined with 'memory_restore_mode=ondemand'",
+        );
+        expect((await lab.session.get('vm.info')).status).toBe(lab.status('missing'));
+        expect((await restore()).status).toBe(204);
+        const after = await lab.session.info();
+        expect(after.state).toBe('Paused');
+        expect((after.config as unknown as typeof before).serial.file).toMatch(/^\/dev\/pts\//);
+        expect({ ...after.config, serial: null }).toEqual({ ...before, serial: null });
+        expect(lab.session.eventNames()).toEqual(expect.arrayContaining(['vm/restoring', 'vm/restored']));
+        await lab.session.put('vm.delete');
+        await restore({ resume: true });
+        expect((await lab.session.info()).state).toBe('Running');
+      });
+      it.skip('59 to 61: live migration (not simulated; no driver uses it)', () => undefined);
     });
-    it('57, 58: restores', async () => {
-      await lab.run({ serial: { mode: 'Pty' } });
-      await lab.session.put('vm.pause');
-      const directory = join(lab.session.directory, 'snap');
-      mkdirSync(directory);
-      await snapshot(`file://${directory}`);
-      const before = (await lab.session.info()).config as unknown as { serial: { file: string } };
-      const restore = (change: Record<string, unknown> = {}): Promise<Answer> => lab.session.put('vm.restore', { source_url: `file://${directory}`, ...change });
-      expectError(await restore(), 500, [A, 'The VM could not be restored', 'VM is already created']);
-      await lab.session.put('vm.delete');
-      expectTail(await restore({ source_url: 'file:///nonexistent' }), 500, 'Cannot restore VM', 'Failed to send migratable component snapshot', 'Destination is not a directory: "/nonexistent"');
-      const empty = join(lab.session.directory, 'empty');
-      mkdirSync(empty);
-      expect(chain(await restore({ source_url: `file://${empty}` }))).toContain('Failed to receive migratable component snapshot');
-      expectTail(await restore({ prefault: true, memory_restore_mode: 'OnDemand' }), lab.status('validation'), "'prefault' cannot be combined with 'memory_restore_mode=ondemand'");
-      expect((await lab.session.get('vm.info')).status).toBe(lab.status('missing'));
-      expect((await restore()).status).toBe(204);
-      const after = await lab.session.info();
-      expect(after.state).toBe('Paused');
-      expect((after.config as unknown as typeof before).serial.file).toMatch(/^\/dev\/pts\//);
-      expect({ ...after.config, serial: null }).toEqual({ ...before, serial: null });
-      expect(lab.session.eventNames()).toEqual(expect.arrayContaining(['vm/restoring', 'vm/restored']));
-      await lab.session.put('vm.delete');
-      await restore({ resume: true });
-      expect((await lab.session.info()).state).toBe('Running');
-    });
-    it.skip('59 to 61: live migration (not simulated; no driver uses it)', () => undefined);
-  });
 
-  if (one.guests) describe('guest', () => {
-    const console = async (): Promise<SerialClient> => {
-      const client = await SerialClient.connect(join(lab.session.directory, 's.sock'));
-      if (lab.profile().buffersSerial) await client.expect('ready');
-      return client;
-    };
-    const withSerial = (): Record<string, unknown> => ({ serial: { mode: 'Socket', socket: join(lab.session.directory, 's.sock') } });
+  if (one.guests)
+    describe('guest', () => {
+      const console = async (): Promise<SerialClient> => {
+        const client = await SerialClient.connect(join(lab.session.directory, 's.sock'));
+        if (lab.profile().buffersSerial) await client.expect('ready');
+        return client;
+      };
+      const withSerial = (): Record<string, unknown> => ({
+        serial: { mode: 'Socket', socket: join(lab.session.directory, 's.sock') },
+      });
 
-    it('62: power-off by the guest', async () => {
-      await lab.open();
-      await lab.run(withSerial());
-      (await console()).type('p');
-      expect(await lab.session.ended).toBe(0);
-      expect(lab.session.eventNames().slice(-3)).toEqual(['vm/shutdown', 'vm/deleted', 'vmm/shutdown']);
-      await lab.open({}, true);
-      await lab.run(withSerial());
-      (await console()).type('p');
-      await lab.session.event('vm/shutdown');
-      expect(await lab.session.info()).toMatchObject({ state: 'Created' });
-      expect(lab.session.eventNames()).not.toContain('vmm/shutdown');
+      it('62: power-off by the guest', async () => {
+        await lab.open();
+        await lab.run(withSerial());
+        (await console()).type('p');
+        expect(await lab.session.ended).toBe(0);
+        expect(lab.session.eventNames().slice(-3)).toEqual(['vm/shutdown', 'vm/deleted', 'vmm/shutdown']);
+        await lab.open({}, true);
+        await lab.run(withSerial());
+        (await console()).type('p');
+        await lab.session.event('vm/shutdown');
+        expect(await lab.session.info()).toMatchObject({ state: 'Created' });
+        expect(lab.session.eventNames()).not.toContain('vmm/shutdown');
+      });
+      it('63: reboot by the guest', async () => {
+        await lab.open();
+        await lab.run(withSerial());
+        (await console()).type('r');
+        await lab.session.event('vm/rebooted');
+        (await console()).close();
+        expect((await lab.session.info()).state).toBe('Running');
+      });
+      it('68: counters, with numbers beyond what JavaScript holds', async () => {
+        await lab.open();
+        await lab.run({ net: [{ id: 'n0' }] });
+        const { text } = await lab.session.get('vm.counters');
+        expect(text).toContain('"read_latency_min":18446744073709551615');
+        const counters = JSON.parse(text) as Record<string, Record<string, number>>;
+        expect(Object.keys(counters['d0'] ?? {})).toHaveLength(10);
+        expect(counters['n0']).toEqual({ rx_bytes: 0, rx_frames: 0, tx_bytes: 0, tx_frames: 0 });
+      });
+      if (one.simulated)
+        it('69: power button and NMI', async () => {
+          await lab.open({ obeyPowerButton: false });
+          await lab.run(withSerial());
+          const serial = await console();
+          expect((await lab.session.put('vm.nmi')).status).toBe(204);
+          expect((await lab.session.put('vm.power-button')).status).toBe(204);
+          await serial.expect('button');
+          expect((await lab.session.info()).state).toBe('Running');
+          await lab.open({ powerOffMs: 20 });
+          await lab.run();
+          await lab.session.put('vm.power-button');
+          expect(await lab.session.ended).toBe(0);
+        });
+      it('67: the shape of the event stream', async () => {
+        await lab.open();
+        await lab.run();
+        const parts = lab.session.eventText().split('\n\n');
+        expect(parts.pop()).toBe('');
+        const events = parts.map(
+          (part) => JSON.parse(part) as { timestamp: { secs: number; nanos: number }; properties: unknown },
+        );
+        expect(parts[0]).toContain('{\n  "timestamp": {\n');
+        expect(events[0]?.properties).toBeNull();
+        const times = events.map(({ timestamp }) => timestamp.secs * 1e9 + timestamp.nanos);
+        expect(times).toEqual([...times].sort((a, b) => a - b));
+        if (!one.simulated) return;
+        await lab.open({ eventLoss: 1 });
+        await lab.run();
+        expect(lab.session.eventText()).toBe('');
+      });
     });
-    it('63: reboot by the guest', async () => {
-      await lab.open();
-      await lab.run(withSerial());
-      (await console()).type('r');
-      await lab.session.event('vm/rebooted');
-      (await console()).close();
-      expect((await lab.session.info()).state).toBe('Running');
-    });
-    it('68: counters, with numbers beyond what JavaScript holds', async () => {
-      await lab.open();
-      await lab.run({ net: [{ id: 'n0' }] });
-      const { text } = await lab.session.get('vm.counters');
-      expect(text).toContain('"read_latency_min":18446744073709551615');
-      const counters = JSON.parse(text) as Record<string, Record<string, number>>;
-      expect(Object.keys(counters['d0'] ?? {})).toHaveLength(10);
-      expect(counters['n0']).toEqual({ rx_bytes: 0, rx_frames: 0, tx_bytes: 0, tx_frames: 0 });
-    });
-    if (one.simulated) it('69: power button and NMI', async () => {
-      await lab.open({ obeyPowerButton: false });
-      await lab.run(withSerial());
-      const serial = await console();
-      expect((await lab.session.put('vm.nmi')).status).toBe(204);
-      expect((await lab.session.put('vm.power-button')).status).toBe(204);
-      await serial.expect('button');
-      expect((await lab.session.info()).state).toBe('Running');
-      await lab.open({ powerOffMs: 20 });
-      await lab.run();
-      await lab.session.put('vm.power-button');
-      expect(await lab.session.ended).toBe(0);
-    });
-    it('67: the shape of the event stream', async () => {
-      await lab.open();
-      await lab.run();
-      const parts = lab.session.eventText().split('\n\n');
-      expect(parts.pop()).toBe('');
-      const events = parts.map((part) => JSON.parse(part) as { timestamp: { secs: number; nanos: number }; properties: unknown });
-      expect(parts[0]).toContain('{\n  "timestamp": {\n');
-      expect(events[0]?.properties).toBeNull();
-      const times = events.map(({ timestamp }) => timestamp.secs * 1e9 + timestamp.nanos);
-      expect(times).toEqual([...times].sort((a, b) => a - b));
-      if (!one.simulated) return;
-      await lab.open({ eventLoss: 1 });
-      await lab.run();
-      expect(lab.session.eventText()).toBe('');
-    });
-  });
 };

@@ -1,7 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SimulationKnobs } from '../../../src/modules/compute/node/drivers/simulated-vmm/knobs';
-import { profiles, type FailureKind, type VersionProfile } from '../../../src/modules/compute/node/drivers/simulated-vmm/profile';
+import {
+  profiles,
+  type FailureKind,
+  type VersionProfile,
+} from '../../../src/modules/compute/node/drivers/simulated-vmm/profile';
 import { pvhGuest } from './pvh-guest';
 import { VmmSession, type Answer } from './vmm-session';
 

@@ -5,11 +5,18 @@ import { VmmSession } from './vmm-session';
 import { expectError, expectTail, VmmLab } from './vmm-lab';
 
 /** What is seen of the program itself: its socket, its end. */
-export const processCases = (name: string, version: VersionProfile['name'], path: (knobs?: Partial<SimulationKnobs>) => string): void => {
+export const processCases = (
+  name: string,
+  version: VersionProfile['name'],
+  path: (knobs?: Partial<SimulationKnobs>) => string,
+): void => {
   describe(`${name} as a process`, () => {
     const lab = new VmmLab({ version, open: (knobs) => launch(knobs) });
     afterEach(() => lab.close());
-    const launch = async (knobs?: Partial<SimulationKnobs>, options: { args?: string[]; directory?: string } = {}): Promise<VmmSession> => {
+    const launch = async (
+      knobs?: Partial<SimulationKnobs>,
+      options: { args?: string[]; directory?: string } = {},
+    ): Promise<VmmSession> => {
       return lab.keep(await VmmSession.program(path(knobs), options));
     };
 
@@ -23,7 +30,12 @@ export const processCases = (name: string, version: VersionProfile['name'], path
       expectTail(await lab.session.put('vm.reboot'), lab.status('missing'), 'VM is not created');
       await lab.session.put('vm.create', { console: { mode: 'Off' } });
       expectTail(await lab.session.put('vm.create', {}), 500, 'VM is already created');
-      expectTail(await lab.session.put('vm.boot'), lab.status('validation'), 'Payload configuration is not bootable', 'No bootitem provided: neither firmware nor kernel');
+      expectTail(
+        await lab.session.put('vm.boot'),
+        lab.status('validation'),
+        'Payload configuration is not bootable',
+        'No bootitem provided: neither firmware nor kernel',
+      );
       await lab.session.put('vmm.shutdown').catch(() => undefined);
       expect(await lab.session.ended).toBe(0);
       expect(lab.session.eventNames().at(-1)).toBe('vmm/shutdown');
@@ -32,7 +44,11 @@ export const processCases = (name: string, version: VersionProfile['name'], path
     });
     it('39: a panic of the VMM thread', async () => {
       await launch();
-      expectTail(await lab.session.put('vm.create', { serial: { mode: 'File' } }), 500, 'receiving on a closed channel');
+      expectTail(
+        await lab.session.put('vm.create', { serial: { mode: 'File' } }),
+        500,
+        'receiving on a closed channel',
+      );
       expect(await lab.session.ended).toBe(1);
     });
     it('65: SIGTERM is orderly; after SIGKILL the socket stays and the next one removes it', async () => {

@@ -42,29 +42,61 @@ export class VmmSession {
     const all = { ...defaultKnobs, ...knobs };
     let finish: (how: VmmEnd) => void = () => undefined;
     const ended = new Promise<VmmEnd>((resolve) => (finish = resolve));
-    const vmm = new SimulatedVmm(all, new EventMonitor(fd, () => all.eventLoss), { end: (how) => void server.close().then(() => finish(how)), stay });
-    const server = new WireServer((wire) => answer(vmm, wire), { bodyLimit: profiles[all.version].bodyLimit, methods: profiles[all.version].methods, stalled: () => all.stalled });
-    const session = new VmmSession(directory, process.pid, ended, async () => {
-      vmm.end(0);
-      await ended;
-      await vmm.closeConsoles();
-      closeSync(fd);
-    }, () => '');
+    const vmm = new SimulatedVmm(all, new EventMonitor(fd, () => all.eventLoss), {
+      end: (how) => void server.close().then(() => finish(how)),
+      stay,
+    });
+    const server = new WireServer((wire) => answer(vmm, wire), {
+      bodyLimit: profiles[all.version].bodyLimit,
+      methods: profiles[all.version].methods,
+      stalled: () => all.stalled,
+    });
+    const session = new VmmSession(
+      directory,
+      process.pid,
+      ended,
+      async () => {
+        vmm.end(0);
+        await ended;
+        await vmm.closeConsoles();
+        closeSync(fd);
+      },
+      () => '',
+    );
     await server.listen(session.socket);
     return session;
   }
 
-  /** A program with Cloud Hypervisor's command line, real or simulated. `directory`: an earlier session's, to start on its sockets. */
+  /**
+   * A program with Cloud Hypervisor's command line, real or simulated. `directory`: an earlier session's, to start on
+   * its sockets.
+   */
   static async program(path: string, options: { args?: string[]; directory?: string } = {}): Promise<VmmSession> {
     const directory = options.directory ?? (await mkdtemp('/tmp/t-vmm-conf-'));
-    const child = spawn(path, ['--api-socket', `path=${join(directory, 'api.sock')}`, '--event-monitor', `path=${join(directory, 'events')}`, ...(options.args ?? [])], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(
+      path,
+      [
+        '--api-socket',
+        `path=${join(directory, 'api.sock')}`,
+        '--event-monitor',
+        `path=${join(directory, 'events')}`,
+        ...(options.args ?? []),
+      ],
+      { stdio: ['ignore', 'ignore', 'pipe'] },
+    );
     let errors = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
     const ended = new Promise<VmmEnd>((resolve) => child.once('close', (code, signal) => resolve(signal ?? code ?? 1)));
-    const session = new VmmSession(directory, child.pid ?? 0, ended, async () => {
-      child.kill('SIGKILL');
-      await ended;
-    }, () => errors);
+    const session = new VmmSession(
+      directory,
+      child.pid ?? 0,
+      ended,
+      async () => {
+        child.kill('SIGKILL');
+        await ended;
+      },
+      () => errors,
+    );
     await session.listening(ended);
     return session;
   }
@@ -74,16 +106,29 @@ export class VmmSession {
   }
 
   async put(endpoint: string, body: unknown = null): Promise<Answer> {
-    return this.ask('PUT', `/api/v1/${endpoint}`, body === null ? null : typeof body === 'string' ? body : JSON.stringify(body));
+    return this.ask(
+      'PUT',
+      `/api/v1/${endpoint}`,
+      body === null ? null : typeof body === 'string' ? body : JSON.stringify(body),
+    );
   }
 
   ask(method: string, path: string, body: string | null): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const outgoing = request({ socketPath: this.socket, method, path, agent: false, headers: body === null ? {} : { 'Content-Length': Buffer.byteLength(body) } }, (incoming) => {
-        let text = '';
-        incoming.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-        incoming.once('end', () => resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text }));
-      });
+      const outgoing = request(
+        {
+          socketPath: this.socket,
+          method,
+          path,
+          agent: false,
+          headers: body === null ? {} : { 'Content-Length': Buffer.byteLength(body) },
+        },
+        (incoming) => {
+          let text = '';
+          incoming.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+          incoming.once('end', () => resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text }));
+        },
+      );
       outgoing.once('error', reject);
       outgoing.end(body ?? undefined);
     });
@@ -109,7 +154,13 @@ export class VmmSession {
     });
   }
 
-  async info(): Promise<Record<string, unknown> & { state: string; config: Record<string, never>; device_tree?: Record<string, { pci_bdf?: string }> }> {
+  async info(): Promise<
+    Record<string, unknown> & {
+      state: string;
+      config: Record<string, never>;
+      device_tree?: Record<string, { pci_bdf?: string }>;
+    }
+  > {
     return JSON.parse((await this.get('vm.info')).text) as never;
   }
 
@@ -151,7 +202,10 @@ export class VmmSession {
     void ended.then(() => (over = true));
     const end = Date.now() + 20_000;
     while (!over && Date.now() < end) {
-      const answered = await this.get('vmm.ping').then(() => true, () => false);
+      const answered = await this.get('vmm.ping').then(
+        () => true,
+        () => false,
+      );
       if (answered) return;
       await delay(20);
     }

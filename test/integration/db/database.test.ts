@@ -23,9 +23,18 @@ describe('the database', () => {
     expect(ran).toEqual(['outer', 'inner']);
   });
 
-  const gathered = { sql: 'INSERT INTO kept SELECT v FROM unnest($1::int[]) AS v', params: (items: readonly number[]) => [[...items]] };
-  const kept = async (): Promise<number[]> => (await db.database.query<{ n: number }>('SELECT n FROM kept ORDER BY n')).map((row) => row.n);
-  const connections = async (): Promise<number> => (await db.database.query<{ n: number }>('SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database()'))[0]?.n ?? 0;
+  const gathered = {
+    sql: 'INSERT INTO kept SELECT v FROM unnest($1::int[]) AS v',
+    params: (items: readonly number[]) => [[...items]],
+  };
+  const kept = async (): Promise<number[]> =>
+    (await db.database.query<{ n: number }>('SELECT n FROM kept ORDER BY n')).map((row) => row.n);
+  const connections = async (): Promise<number> =>
+    (
+      await db.database.query<{ n: number }>(
+        'SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database()',
+      )
+    )[0]?.n ?? 0;
 
   describe('a transaction', () => {
     beforeAll(async () => void (await db.database.query('CREATE TABLE kept (n int PRIMARY KEY CHECK (n < 100))')));
@@ -90,7 +99,9 @@ describe('the database', () => {
     it('runs its only statement by itself when that was announced, and in a transaction after others', async () => {
       await db.database.tx(async (op) => {
         op.last();
-        const rows = await op.query<{ before: boolean }>('INSERT INTO kept VALUES (1) RETURNING now() = statement_timestamp() AS before');
+        const rows = await op.query<{ before: boolean }>(
+          'INSERT INTO kept VALUES (1) RETURNING now() = statement_timestamp() AS before',
+        );
         expect(rows).toEqual([{ before: true }]);
         expect(await kept()).toEqual([1]);
       });
@@ -118,7 +129,9 @@ describe('the database', () => {
         }),
       ).rejects.toThrow();
       const before = await connections();
-      await Promise.all(Array.from({ length: 40 }, (_, i) => db.database.tx((op) => op.query('INSERT INTO kept VALUES ($1)', [i]))));
+      await Promise.all(
+        Array.from({ length: 40 }, (_, i) => db.database.tx((op) => op.query('INSERT INTO kept VALUES ($1)', [i]))),
+      );
       expect(await kept()).toHaveLength(40);
       expect(await connections()).toBeLessThanOrEqual(before + db.database.poolSize);
     });
@@ -136,7 +149,9 @@ describe('the database', () => {
     await db.database.query(`SELECT pg_notify('test_channel', 'hello')`);
     await arrived;
     arrived = next();
-    await db.database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'vc-test-listen' AND datname = current_database()`);
+    await db.database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'vc-test-listen' AND datname = current_database()`,
+    );
     await arrived;
     arrived = next();
     await db.database.query(`SELECT pg_notify('test_channel', 'again')`);

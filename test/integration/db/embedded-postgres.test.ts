@@ -48,7 +48,11 @@ describe('embedded PostgreSQL', () => {
     const starter = startChild(fresh);
     const restarted = new EmbeddedPostgres(fresh, pino({ level: 'silent' }));
     try {
-      await waitFor('initdb', () => ['new/data', 'data'].some((name) => existsSync(join(fresh.directory, name, 'PG_VERSION'))), 60_000);
+      await waitFor(
+        'initdb',
+        () => ['new/data', 'data'].some((name) => existsSync(join(fresh.directory, name, 'PG_VERSION'))),
+        60_000,
+      );
       starter.kill('SIGKILL');
       // As when the machine itself goes down.
       await endProcessesNaming(fresh.directory);
@@ -56,7 +60,13 @@ describe('embedded PostgreSQL', () => {
       await client.connect();
       expect((await client.query('SELECT current_user AS name')).rows).toEqual([{ name: 'vcstack_owner' }]);
       await client.end();
-      expect(readdirSync(fresh.directory).sort()).toEqual(['data', 'owner-password', 'password', expect.stringMatching(/^server-/), 'setup.log']);
+      expect(readdirSync(fresh.directory).sort()).toEqual([
+        'data',
+        'owner-password',
+        'password',
+        expect.stringMatching(/^server-/),
+        'setup.log',
+      ]);
     } finally {
       starter.kill('SIGKILL');
       await restarted.stop();
@@ -88,7 +98,9 @@ describe('embedded PostgreSQL', () => {
   const older = async (): Promise<Client> => {
     await server.start();
     const password = readFileSync(join(options.directory, 'password'), 'utf8').trim();
-    const superuser = new Client({ connectionString: `postgres://vcstack:${password}@/vcstack?host=${encodeURIComponent(options.runDirectory)}&port=5432` });
+    const superuser = new Client({
+      connectionString: `postgres://vcstack:${password}@/vcstack?host=${encodeURIComponent(options.runDirectory)}&port=5432`,
+    });
     superuser.on('error', () => undefined);
     await superuser.connect();
     await superuser.query('ALTER DATABASE vcstack OWNER TO vcstack');
@@ -108,7 +120,9 @@ describe('embedded PostgreSQL', () => {
   const expectHandedOver = (): Promise<void> =>
     asOwner(async (client) => {
       expect((await client.query(`SELECT name FROM older.seen`)).rows).toEqual([{ name: 'kept' }]);
-      await client.query(`INSERT INTO older.thing (name) VALUES ('new'); ALTER TABLE older.thing ADD COLUMN more text; ALTER TYPE older.mood ADD VALUE 'bad'`);
+      await client.query(
+        `INSERT INTO older.thing (name) VALUES ('new'); ALTER TABLE older.thing ADD COLUMN more text; ALTER TYPE older.mood ADD VALUE 'bad'`,
+      );
       await client.query(`DROP SCHEMA older CASCADE`);
     });
 
@@ -123,10 +137,20 @@ describe('embedded PostgreSQL', () => {
     await superuser.query('BEGIN; LOCK TABLE older.thing');
     const starter = startChild(options);
     try {
-      await waitFor('the hand-over to be in its midst', async () => {
-        await superuser.query('SELECT pg_stat_clear_snapshot()');
-        return (await superuser.query(`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%OWNER TO vcstack_owner%'`)).rowCount === 1;
-      }, 40_000);
+      await waitFor(
+        'the hand-over to be in its midst',
+        async () => {
+          await superuser.query('SELECT pg_stat_clear_snapshot()');
+          return (
+            (
+              await superuser.query(
+                `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%OWNER TO vcstack_owner%'`,
+              )
+            ).rowCount === 1
+          );
+        },
+        40_000,
+      );
       starter.kill('SIGKILL');
       const pid = Number(readFileSync(join(options.directory, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
       process.kill(pid, 'SIGKILL');
@@ -139,7 +163,16 @@ describe('embedded PostgreSQL', () => {
   }, 120_000);
 
   const startChild = (what: EmbeddedPostgresOptions): ChildProcess =>
-    spawn(process.execPath, ['-r', require.resolve('../../support/ts-register.js'), join(__dirname, 'dying-starter.ts'), JSON.stringify(what)], { stdio: 'inherit' });
+    spawn(
+      process.execPath,
+      [
+        '-r',
+        require.resolve('../../support/ts-register.js'),
+        join(__dirname, 'dying-starter.ts'),
+        JSON.stringify(what),
+      ],
+      { stdio: 'inherit' },
+    );
 
   const asOwner = async (work: (client: Client) => Promise<void>): Promise<void> => {
     const client = new Client({ connectionString: await server.start() });

@@ -11,7 +11,10 @@ describe('a build and the schema of its database', () => {
 
   it('fit when both are at the same migration, lack some when the build is newer, and refuse when it is older', async () => {
     const migrations = await loadMigrations();
-    const build = async <T>(known: typeof migrations, work: (source: ReturnType<typeof createDataSource>) => Promise<T>): Promise<T> => {
+    const build = async <T>(
+      known: typeof migrations,
+      work: (source: ReturnType<typeof createDataSource>) => Promise<T>,
+    ): Promise<T> => {
       const source = createDataSource(db.url, { pool: 2, migrations: known });
       await source.initialize();
       try {
@@ -29,7 +32,9 @@ describe('a build and the schema of its database', () => {
     const newest = migrations.at(-1)?.name ?? '';
     expect(older).toMatchObject({ pending: [], unknown: [newest], newest: { database: newest } });
     expect(older.newest.build).not.toBe(newest);
-    expect(() => refuseNewerSchema(older, '0.1.0')).toThrow(`its schema is at ${newest}, this build (0.1.0) knows it up to ${older.newest.build}`);
+    expect(() => refuseNewerSchema(older, '0.1.0')).toThrow(
+      `its schema is at ${newest}, this build (0.1.0) knows it up to ${older.newest.build}`,
+    );
 
     await db.database.query('DELETE FROM schema_migration WHERE name = $1', [newest]);
     expect(await build(migrations, schemaStanding)).toMatchObject({ pending: [newest], unknown: [] });

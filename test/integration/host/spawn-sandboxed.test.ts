@@ -1,7 +1,11 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRunning, type ProcessIdentity } from '../../../src/core/host/process-identity';
-import { spawnSandboxed, type SandboxedProcess, type SpawnSandboxedOptions } from '../../../src/core/host/spawn-sandboxed';
+import {
+  spawnSandboxed,
+  type SandboxedProcess,
+  type SpawnSandboxedOptions,
+} from '../../../src/core/host/spawn-sandboxed';
 
 /** Apart from what instances and probes of other tests have. */
 const user = 1_911_000_001;
@@ -15,7 +19,12 @@ describe('a program in a sandbox that outlives us', () => {
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
   const start = (script: string, options: Partial<SpawnSandboxedOptions> = {}): Promise<SandboxedProcess> =>
-    spawnSandboxed('/usr/bin/sh', ['-c', script], { netns: null, logFile: join(directory, 'log'), sandbox: { user }, ...options });
+    spawnSandboxed('/usr/bin/sh', ['-c', script], {
+      netns: null,
+      logFile: join(directory, 'log'),
+      sandbox: { user },
+      ...options,
+    });
   const said = async ({ ended }: SandboxedProcess): Promise<string[]> => {
     await ended;
     return (await readFile(join(directory, 'log'), 'utf8')).trim().split(/\s+/).sort();
@@ -51,10 +60,20 @@ describe('a program in a sandbox that outlives us', () => {
   it('has no device but the harmless ones, and no descriptor of ours but its output and what it is given', async () => {
     const eventFile = join(directory, 'events');
     const before = (): Promise<void> => Promise.resolve();
-    expect(await said(await start('cd /dev; find . -mindepth 1', { before }))).toEqual(['./null', './random', './urandom']);
+    expect(await said(await start('cd /dev; find . -mindepth 1', { before }))).toEqual([
+      './null',
+      './random',
+      './urandom',
+    ]);
     // The fourth is the look's own. Above the first ten may be what the test itself was started with.
     expect(await said(await start('ls /proc/self/fd | grep -x .', { before }))).toEqual(['0', '1', '2', '3']);
-    expect(await said(await start('ls /proc/self/fd | grep -x .; echo told >&5', { before, eventFile }))).toEqual(['0', '1', '2', '3', '5']);
+    expect(await said(await start('ls /proc/self/fd | grep -x .; echo told >&5', { before, eventFile }))).toEqual([
+      '0',
+      '1',
+      '2',
+      '3',
+      '5',
+    ]);
     expect(await readFile(eventFile, 'utf8')).toBe('told\n');
   });
 });

@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs';
 import { exec } from '../../../src/core/host/exec';
 import { ensureSystemUser } from '../../../src/core/host/system-user';
 
-const namesIn = (file: string, name: string): string[] => readFileSync(file, 'utf8').split('\n').filter((line) => line.startsWith(`${name}:`));
+const namesIn = (file: string, name: string): string[] =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith(`${name}:`));
 
 describe('system users', () => {
   const name = `vc-t-${randomBytes(5).toString('hex')}`;

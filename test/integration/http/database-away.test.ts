@@ -20,8 +20,12 @@ class RowController extends Controller {
         await op.query('SELECT pg_sleep(0.005)');
         return { n: 1 };
       }),
-      route({ ...base, method: 'GET', path: '/rows', summary: 'Read' }, async ({ op }) => ({ n: (await op.query('SELECT n FROM row_of_test')).length })),
-      route({ ...base, method: 'GET', path: '/rows/orm', summary: 'Read by the mapper' }, async ({ op }) => ({ n: ((await op.manager.query('SELECT 1 AS n')) as unknown[]).length })),
+      route({ ...base, method: 'GET', path: '/rows', summary: 'Read' }, async ({ op }) => ({
+        n: (await op.query('SELECT n FROM row_of_test')).length,
+      })),
+      route({ ...base, method: 'GET', path: '/rows/orm', summary: 'Read by the mapper' }, async ({ op }) => ({
+        n: ((await op.manager.query('SELECT 1 AS n')) as unknown[]).length,
+      })),
     ];
   }
 }
@@ -55,7 +59,11 @@ describe('requests in the moment in which the database goes', () => {
   const ask = async (method: 'GET' | 'POST', path: string): Promise<string> => {
     const { statusCode, headers, body } = await request(`${http.address}/api/v1${path}`, { method, dispatcher: agent });
     const text = await body.text();
-    return statusCode === 503 ? `503 ${headers['retry-after'] === undefined ? 'without a time' : 'later'}` : statusCode < 300 ? 'done' : `${statusCode} ${text}`;
+    return statusCode === 503
+      ? `503 ${headers['retry-after'] === undefined ? 'without a time' : 'later'}`
+      : statusCode < 300
+        ? 'done'
+        : `${statusCode} ${text}`;
   };
 
   it('are done, or answered 503 with a time to try again, whatever the driver says', async () => {
@@ -83,7 +91,12 @@ describe('requests in the moment in which the database goes', () => {
     const workers = Array.from({ length: 12 }, async (_, i) => {
       while (going) seen.add(await ask(i % 2 === 0 ? 'POST' : 'GET', '/rows'));
     });
-    for (let i = 0; i < 10; i += 1) await db.database.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()').catch(() => undefined);
+    for (let i = 0; i < 10; i += 1)
+      await db.database
+        .query(
+          'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+        )
+        .catch(() => undefined);
     going = false;
     await Promise.all(workers);
     for (const answer of seen) expect(['503 later', 'done']).toContain(answer);

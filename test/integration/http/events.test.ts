@@ -73,38 +73,75 @@ describe('live events', () => {
 
   const publish = (n: number, over: { projectId?: string | null; kind?: string; everyone?: boolean } = {}) =>
     db.database.tx((op) =>
-      first.container.get(Outbox).publish(op, { type: `${over.kind ?? 'instance'}.updated`, projectId: over.projectId === undefined ? projectA.id : over.projectId, ...(over.everyone !== undefined && { everyone: over.everyone }), subject: { kind: over.kind ?? 'instance', id: projectA.id }, data: { n } }),
+      first.container.get(Outbox).publish(op, {
+        type: `${over.kind ?? 'instance'}.updated`,
+        projectId: over.projectId === undefined ? projectA.id : over.projectId,
+        ...(over.everyone !== undefined && { everyone: over.everyone }),
+        subject: { kind: over.kind ?? 'instance', id: projectA.id },
+        data: { n },
+      }),
     );
 
-  const read = (token: string, query = '', headers: Record<string, string> = {}, address = addresses[0] ?? ''): Promise<Reader> =>
+  const read = (
+    token: string,
+    query = '',
+    headers: Record<string, string> = {},
+    address = addresses[0] ?? '',
+  ): Promise<Reader> =>
     new Promise((resolve, reject) => {
-      const req = httpsGet(`${address}/api/v1/events${query}`, { ca: tls.cert, agent: false, headers: { authorization: `Bearer ${token}`, ...headers } }, (res) => {
-        let text = '';
-        const frames: Frame[] = [];
-        const ended = new Promise<void>((done) => res.once('close', () => done()));
-        const reader: Reader = { status: res.statusCode ?? 0, frames, events: () => frames.filter((f) => f.event === 'message').map((f) => Number(f.data.data?.['n'])), ended, response: res, close: () => req.destroy() };
-        res.on('error', () => undefined);
-        res.on('data', (chunk: Buffer) => {
-          text += chunk.toString();
-          for (let cut = text.indexOf('\n\n'); cut >= 0; cut = text.indexOf('\n\n')) {
-            const lines = text.slice(0, cut).split('\n');
-            text = text.slice(cut + 2);
-            const of = (name: string) => lines.find((l) => l.startsWith(`${name}: `))?.slice(name.length + 2);
-            const data = of('data');
-            if (data) frames.push({ event: of('event') ?? 'message', id: of('id'), data: JSON.parse(data) as Frame['data'] });
-          }
-        });
-        readers.push(reader);
-        if (reader.status !== 200) return resolve(reader);
-        waitFor('the stream to be ready', () => frames.some((f) => f.event === 'ready')).then(() => resolve(reader), reject);
-      });
+      const req = httpsGet(
+        `${address}/api/v1/events${query}`,
+        { ca: tls.cert, agent: false, headers: { authorization: `Bearer ${token}`, ...headers } },
+        (res) => {
+          let text = '';
+          const frames: Frame[] = [];
+          const ended = new Promise<void>((done) => res.once('close', () => done()));
+          const reader: Reader = {
+            status: res.statusCode ?? 0,
+            frames,
+            events: () => frames.filter((f) => f.event === 'message').map((f) => Number(f.data.data?.['n'])),
+            ended,
+            response: res,
+            close: () => req.destroy(),
+          };
+          res.on('error', () => undefined);
+          res.on('data', (chunk: Buffer) => {
+            text += chunk.toString();
+            for (let cut = text.indexOf('\n\n'); cut >= 0; cut = text.indexOf('\n\n')) {
+              const lines = text.slice(0, cut).split('\n');
+              text = text.slice(cut + 2);
+              const of = (name: string) => lines.find((l) => l.startsWith(`${name}: `))?.slice(name.length + 2);
+              const data = of('data');
+              if (data)
+                frames.push({ event: of('event') ?? 'message', id: of('id'), data: JSON.parse(data) as Frame['data'] });
+            }
+          });
+          readers.push(reader);
+          if (reader.status !== 200) return resolve(reader);
+          waitFor('the stream to be ready', () => frames.some((f) => f.event === 'ready')).then(
+            () => resolve(reader),
+            reject,
+          );
+        },
+      );
       req.on('error', () => undefined);
     });
 
-  const connect = (token: string, address: string | undefined, since?: number): Promise<{ socket: Socket; got: LiveEventRecord[] }> =>
+  const connect = (
+    token: string,
+    address: string | undefined,
+    since?: number,
+  ): Promise<{ socket: Socket; got: LiveEventRecord[] }> =>
     new Promise((resolve, reject) => {
       const got: LiveEventRecord[] = [];
-      const socket = io(address ?? '', { path: '/api/v1/live', auth: { token, ...(since !== undefined && { since }) }, transports: ['websocket'], ca: tls.cert, reconnection: false, forceNew: true } as Parameters<typeof io>[1]);
+      const socket = io(address ?? '', {
+        path: '/api/v1/live',
+        auth: { token, ...(since !== undefined && { since }) },
+        transports: ['websocket'],
+        ca: tls.cert,
+        reconnection: false,
+        forceNew: true,
+      } as Parameters<typeof io>[1]);
       clients.push(socket);
       socket.on('event', (event: LiveEventRecord) => got.push(event));
       socket.on('connect', () => resolve({ socket, got }));
@@ -113,19 +150,28 @@ describe('live events', () => {
 
   it('are in order and complete however transactions overlap', async () => {
     const seen: number[] = [];
-    const unsubscribe = first.container.get(EventDispatcher).subscribe({ events: (batch) => seen.push(...batch.map((e) => e.seq)), ended: () => undefined });
+    const unsubscribe = first.container
+      .get(EventDispatcher)
+      .subscribe({ events: (batch) => seen.push(...batch.map((e) => e.seq)), ended: () => undefined });
     const outbox = first.container.get(Outbox);
     let left = 300;
     const worker = async (w: number): Promise<void> => {
       while (left-- > 0) {
-        await db.database.tx(async (op) => {
-          await outbox.publish(op, { type: 'instance.updated', projectId: projectA.id, subject: { kind: 'instance', id: projectA.id }, data: { w } });
-          // The lower number is held open at random, so that numbers commit in another order than they were drawn.
-          await db.database.query('SELECT pg_sleep(random() * 0.02)', [], op);
-          if (w === 0) throw new Error('rolled back');
-        }).catch((e: unknown) => {
-          if (w !== 0) throw e;
-        });
+        await db.database
+          .tx(async (op) => {
+            await outbox.publish(op, {
+              type: 'instance.updated',
+              projectId: projectA.id,
+              subject: { kind: 'instance', id: projectA.id },
+              data: { w },
+            });
+            // The lower number is held open at random, so that numbers commit in another order than they were drawn.
+            await db.database.query('SELECT pg_sleep(random() * 0.02)', [], op);
+            if (w === 0) throw new Error('rolled back');
+          })
+          .catch((e: unknown) => {
+            if (w !== 0) throw e;
+          });
       }
     };
     await Promise.all(Array.from({ length: 12 }, (_, w) => worker(w)));
@@ -138,14 +184,19 @@ describe('live events', () => {
 
   it('wait for an older transaction that holds a lower number', async () => {
     const seen: number[] = [];
-    const unsubscribe = first.container.get(EventDispatcher).subscribe({ events: (batch) => seen.push(...batch.map((e) => Number(e.data['n']))), ended: () => undefined });
+    const unsubscribe = first.container
+      .get(EventDispatcher)
+      .subscribe({ events: (batch) => seen.push(...batch.map((e) => Number(e.data['n']))), ended: () => undefined });
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
     let published = (): void => undefined;
     const isPublished = new Promise<void>((resolve) => (published = resolve));
     // By hand: events of the outbox are written with the commit, and this one's commit has to be late.
     const slow = db.database.tx(async (op) => {
-      await op.query(`INSERT INTO outbox (type, project_id, subject, data) VALUES ('instance.updated', $1, $2, '{"n": 1}')`, [projectA.id, JSON.stringify({ kind: 'instance', id: projectA.id })]);
+      await op.query(
+        `INSERT INTO outbox (type, project_id, subject, data) VALUES ('instance.updated', $1, $2, '{"n": 1}')`,
+        [projectA.id, JSON.stringify({ kind: 'instance', id: projectA.id })],
+      );
       published();
       await gate;
     });
@@ -161,15 +212,37 @@ describe('live events', () => {
   });
 
   it('reach only who may read them, by Server-Sent Events', async () => {
-    const [admin, alice, both, nobody, limited, onlyB, onlyTasks] = await Promise.all([read('admin'), read('alice'), read('both'), read('nobody'), read('limited'), read('both', '?project=beta'), read('alice', '?type=task,network.updated')]);
+    const [admin, alice, both, nobody, limited, onlyB, onlyTasks] = await Promise.all([
+      read('admin'),
+      read('alice'),
+      read('both'),
+      read('nobody'),
+      read('limited'),
+      read('both', '?project=beta'),
+      read('alice', '?type=task,network.updated'),
+    ]);
     await publish(1);
     await publish(2, { projectId: projectB.id });
     await publish(3, { projectId: null, kind: 'host' });
     await publish(4, { projectId: null, kind: 'flavor', everyone: true });
     await publish(5, { projectId: projectB.id, kind: 'image', everyone: true });
     await publish(6, { kind: 'network' });
-    await waitFor('the last', () => admin?.events().length === 6 && nobody?.events().length === 2 && [alice, limited, onlyTasks, both].every((r) => r?.events().includes(6)));
-    expect([admin, alice, both, nobody, limited, onlyB, onlyTasks].map((r) => r?.events())).toEqual([[1, 2, 3, 4, 5, 6], [1, 4, 5, 6], [1, 2, 4, 5, 6], [4, 5], [6], [2, 5], [6]]);
+    await waitFor(
+      'the last',
+      () =>
+        admin?.events().length === 6 &&
+        nobody?.events().length === 2 &&
+        [alice, limited, onlyTasks, both].every((r) => r?.events().includes(6)),
+    );
+    expect([admin, alice, both, nobody, limited, onlyB, onlyTasks].map((r) => r?.events())).toEqual([
+      [1, 2, 3, 4, 5, 6],
+      [1, 4, 5, 6],
+      [1, 2, 4, 5, 6],
+      [4, 5],
+      [6],
+      [2, 5],
+      [6],
+    ]);
     expect((await read('wrong')).status).toBe(401);
     expect((await read('alice', '?project=beta')).status).toBe(404);
     expect((await read('alice', '?since=x')).status).toBe(400);
@@ -190,7 +263,12 @@ describe('live events', () => {
     await waitFor('the newest', () => again.events().at(-1) === 5_000 && bySince.events().at(-1) === 5_000);
     const expected = Array.from({ length: 1_200 }, (_, i) => 12 + i);
     for (const r of [again, bySince]) {
-      expect(r.events().slice(0, -1).sort((a, b) => a - b)).toEqual(expected);
+      expect(
+        r
+          .events()
+          .slice(0, -1)
+          .sort((a, b) => a - b),
+      ).toEqual(expected);
       const ids = r.frames.filter((f) => f.event === 'message').map((f) => Number(f.id));
       expect(ids).toEqual([...ids].sort((a, b) => a - b));
       expect(r.frames.some((f) => f.event === 'reset')).toBe(false);
@@ -198,7 +276,9 @@ describe('live events', () => {
   });
 
   it('tell a reader that missed pruned events to load anew', async () => {
-    await db.database.query(`UPDATE outbox SET created_at = now() - interval '25 hours' WHERE seq < (SELECT max(seq) FROM outbox)`);
+    await db.database.query(
+      `UPDATE outbox SET created_at = now() - interval '25 hours' WHERE seq < (SELECT max(seq) FROM outbox)`,
+    );
     await first.container.get(OutboxRepository).prune();
     expect((await read('alice', '?since=0')).frames.map((f) => f.event).slice(0, 2)).toEqual(['reset', 'message']);
   });
@@ -207,7 +287,15 @@ describe('live events', () => {
     const slow = await read('alice');
     slow.response.pause();
     const large = { text: 'x'.repeat(100_000) };
-    const send = () => db.database.tx((op) => first.container.get(Outbox).publish(op, { type: 'instance.updated', projectId: projectA.id, subject: { kind: 'instance', id: projectA.id }, data: large }));
+    const send = () =>
+      db.database.tx((op) =>
+        first.container.get(Outbox).publish(op, {
+          type: 'instance.updated',
+          projectId: projectA.id,
+          subject: { kind: 'instance', id: projectA.id },
+          data: large,
+        }),
+      );
     const streams = (first.container.get(EventDispatcher) as unknown as { subscribers: Set<unknown> }).subscribers;
     const before = streams.size;
     for (let i = 0; i < 200 && streams.size >= before; i++) await send();
@@ -219,7 +307,13 @@ describe('live events', () => {
     const reader = await read('alice');
     const text = 'x'.repeat(100_000);
     await db.database.tx(async (op) => {
-      for (let n = 0; n < 60; n += 1) await first.container.get(Outbox).publish(op, { type: 'instance.updated', projectId: projectA.id, subject: { kind: 'instance', id: projectA.id }, data: { n, text } });
+      for (let n = 0; n < 60; n += 1)
+        await first.container.get(Outbox).publish(op, {
+          type: 'instance.updated',
+          projectId: projectA.id,
+          subject: { kind: 'instance', id: projectA.id },
+          data: { n, text },
+        });
     });
     await waitFor('all', () => reader.events().filter((n) => n >= 0).length === 60);
     reader.close();
@@ -245,15 +339,38 @@ describe('live events', () => {
   });
 
   it('reach browsers by socket.io once, in every process, and only their projects', async () => {
-    const there = await Promise.all([connect('both', addresses[0]), connect('both', addresses[1]), connect('nobody', addresses[1]), connect('limited', addresses[0]), connect('admin', addresses[1])]);
+    const there = await Promise.all([
+      connect('both', addresses[0]),
+      connect('both', addresses[1]),
+      connect('nobody', addresses[1]),
+      connect('limited', addresses[0]),
+      connect('admin', addresses[1]),
+    ]);
     await publish(1);
     await publish(2, { projectId: projectB.id, kind: 'network' });
     await publish(3, { projectId: null, kind: 'host' });
     await publish(4, { projectId: projectB.id, kind: 'image', everyone: true });
     await publish(5, { kind: 'network' });
-    await waitFor('all', () => there[4].got.length === 5 && there[0].got.length === 4 && there[1].got.length === 4 && there[2].got.length === 1);
-    expect(there.map(({ got }) => got.map((e) => e.data['n']))).toEqual([[1, 2, 4, 5], [1, 2, 4, 5], [4], [5], [1, 2, 3, 4, 5]]);
-    expect(there[0].got[0]).toMatchObject({ seq: expect.any(Number), type: 'instance.updated', at: expect.stringMatching(/Z$/) });
+    await waitFor(
+      'all',
+      () =>
+        there[4].got.length === 5 &&
+        there[0].got.length === 4 &&
+        there[1].got.length === 4 &&
+        there[2].got.length === 1,
+    );
+    expect(there.map(({ got }) => got.map((e) => e.data['n']))).toEqual([
+      [1, 2, 4, 5],
+      [1, 2, 4, 5],
+      [4],
+      [5],
+      [1, 2, 3, 4, 5],
+    ]);
+    expect(there[0].got[0]).toMatchObject({
+      seq: expect.any(Number),
+      type: 'instance.updated',
+      at: expect.stringMatching(/Z$/),
+    });
     await expect(connect('wrong', addresses[0])).rejects.toThrow('unauthenticated');
     await expect(connect('', addresses[0])).rejects.toThrow('unauthenticated');
   });
@@ -263,17 +380,23 @@ describe('live events', () => {
     await publish(1);
     const last = await waitFor('the first', () => got.at(-1)?.seq);
     socket.disconnect();
-    for (let n = 0; n < 10; n += 1) await Promise.all(Array.from({ length: 100 }, (_, i) => publish(100 + n * 100 + i)));
+    for (let n = 0; n < 10; n += 1)
+      await Promise.all(Array.from({ length: 100 }, (_, i) => publish(100 + n * 100 + i)));
     await publish(2, { projectId: projectB.id });
     let writing = true;
     const more = (async () => {
       for (let n = 5_000; writing; n += 1) await publish(n);
     })();
     const again = await Promise.all([connect('alice', addresses[0], last), connect('alice', addresses[1], last)]);
-    await waitFor('the older ones and some new ones', () => again.every((c) => Number(c.got.at(-1)?.data['n']) > 5_020));
+    await waitFor('the older ones and some new ones', () =>
+      again.every((c) => Number(c.got.at(-1)?.data['n']) > 5_020),
+    );
     writing = false;
     await more;
-    const rows = await db.database.query<{ seq: string }>('SELECT seq FROM outbox WHERE seq > $1 AND project_id = $2 ORDER BY seq', [last, projectA.id]);
+    const rows = await db.database.query<{ seq: string }>(
+      'SELECT seq FROM outbox WHERE seq > $1 AND project_id = $2 ORDER BY seq',
+      [last, projectA.id],
+    );
     for (const { got: events } of again) {
       await waitFor('all', () => events.length === rows.length);
       expect(events.map((e) => e.seq)).toEqual(rows.map((r) => Number(r.seq)));

@@ -19,7 +19,8 @@ beforeEach(() => {
 });
 
 describe('Idempotency-Key', () => {
-  const keyed = (key: string, body: object, token = 'alice', path = '/things') => server.agent.post(`/api/v1${path}`).set(as(token)).set('idempotency-key', key).send(body);
+  const keyed = (key: string, body: object, token = 'alice', path = '/things') =>
+    server.agent.post(`/api/v1${path}`).set(as(token)).set('idempotency-key', key).send(body);
 
   it('lets 50 equal parallel requests make one row and get one answer', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => keyed('fifty', { name: 'fifty', size: 2 })));
@@ -41,7 +42,11 @@ describe('Idempotency-Key', () => {
 
   it('belongs to its caller', async () => {
     expect((await keyed('shared', { name: 'by alice' })).status).toBe(201);
-    const other = await server.agent.post('/api/v1/things?project=alpha').set(as('both')).set('idempotency-key', 'shared').send({ name: 'by both' });
+    const other = await server.agent
+      .post('/api/v1/things?project=alpha')
+      .set(as('both'))
+      .set('idempotency-key', 'shared')
+      .send({ name: 'by both' });
     expect([other.status, other.headers['idempotency-replayed']]).toEqual([201, undefined]);
   });
 
@@ -57,12 +62,20 @@ describe('Idempotency-Key', () => {
   });
 
   it('asks for the permission before it gives an answer again', async () => {
-    const patch = (key: string, path = '/things/one') => server.agent.patch(`/api/v1${path}`).set(as('alice')).set('idempotency-key', key).send({ note: 'seen' });
+    const patch = (key: string, path = '/things/one') =>
+      server.agent.patch(`/api/v1${path}`).set(as('alice')).set('idempotency-key', key).send({ note: 'seen' });
     const alice = server.core.authenticator.tokens.get('alice');
     if (!alice) throw new Error('there is no alice');
     expect((await patch('kept')).status).toBe(200);
-    expect([(await patch('kept')).headers['idempotency-replayed'], server.things.calls]).toEqual(['true', server.things.calls]);
-    for (const [memberships, status] of [[[], 404], [[{ projectId: projectA.id, role: 'viewer' as const }], 403], [[{ projectId: projectB.id, role: 'member' as const }], 404]] as const) {
+    expect([(await patch('kept')).headers['idempotency-replayed'], server.things.calls]).toEqual([
+      'true',
+      server.things.calls,
+    ]);
+    for (const [memberships, status] of [
+      [[], 404],
+      [[{ projectId: projectA.id, role: 'viewer' as const }], 403],
+      [[{ projectId: projectB.id, role: 'member' as const }], 404],
+    ] as const) {
       server.core.authenticator.tokens.set('alice', { ...alice, memberships: [...memberships] });
       const refused = await patch('kept');
       expect([refused.status, JSON.stringify(refused.body).includes('seen')]).toEqual([status, false]);
@@ -79,7 +92,9 @@ describe('Idempotency-Key', () => {
     const first = await ask();
     const again = await ask();
     expect([first.status, again.status, again.body]).toEqual([201, 201, first.body]);
-    const [row] = await server.db.database.query<{ text: string; hash: Buffer }>(`SELECT idempotency_key::text AS text, request_hash AS hash FROM idempotency_key WHERE key = 'secret'`);
+    const [row] = await server.db.database.query<{ text: string; hash: Buffer }>(
+      `SELECT idempotency_key::text AS text, request_hash AS hash FROM idempotency_key WHERE key = 'secret'`,
+    );
     expect(row?.text).not.toContain((first.body as { secret: string }).secret);
     expect(row?.hash.equals(createHash('sha256').update('{"password":"hunter2"}').digest())).toBe(false);
   });
@@ -88,7 +103,9 @@ describe('Idempotency-Key', () => {
     expect(code(await keyed('a b', { name: 'spaced' }))).toBe('invalid_idempotency_key');
     expect(code(await keyed('k'.repeat(256), { name: 'long' }))).toBe('invalid_idempotency_key');
     await keyed('old', { name: 'old' });
-    await server.db.database.query(`UPDATE idempotency_key SET created_at = now() - interval '25 hours' WHERE key = 'old'`);
+    await server.db.database.query(
+      `UPDATE idempotency_key SET created_at = now() - interval '25 hours' WHERE key = 'old'`,
+    );
     await server.core.container.get(IdempotencyRepository).prune();
     expect(await server.db.database.query(`SELECT 1 FROM idempotency_key WHERE key = 'old'`)).toEqual([]);
     expect((await server.db.database.query(`SELECT 1 FROM idempotency_key WHERE key = 'order'`)).length).toBe(1);
@@ -98,12 +115,32 @@ describe('Idempotency-Key', () => {
 describe('operations', () => {
   it('describes itself as OpenAPI 3.1', async () => {
     const res = await server.agent.get('/api/v1/openapi.json');
-    const document = res.body as { openapi: string; paths: Record<string, Record<string, { security: object[]; parameters?: { name: string }[]; requestBody?: { content: Record<string, { schema: { properties: object } }> } }>> };
+    const document = res.body as {
+      openapi: string;
+      paths: Record<
+        string,
+        Record<
+          string,
+          {
+            security: object[];
+            parameters?: { name: string }[];
+            requestBody?: { content: Record<string, { schema: { properties: object } }> };
+          }
+        >
+      >;
+    };
     expect(document.openapi).toBe('3.1.0');
     expect(document.paths['/things/{id}']?.['get']?.security).toEqual([{ bearer: [] }]);
     expect(document.paths['/open']?.['post']?.security).toEqual([]);
-    expect(document.paths['/things']?.['post']?.parameters?.map((p) => p.name).sort()).toEqual(['Idempotency-Key', 'project']);
-    expect(Object.keys(document.paths['/things']?.['post']?.requestBody?.content['application/json']?.schema.properties ?? {})).toContain('networks');
+    expect(document.paths['/things']?.['post']?.parameters?.map((p) => p.name).sort()).toEqual([
+      'Idempotency-Key',
+      'project',
+    ]);
+    expect(
+      Object.keys(
+        document.paths['/things']?.['post']?.requestBody?.content['application/json']?.schema.properties ?? {},
+      ),
+    ).toContain('networks');
   });
 
   it('has an API page without anything from elsewhere', async () => {
@@ -114,11 +151,18 @@ describe('operations', () => {
   });
 
   it('reports its health', async () => {
-    expect((await server.agent.get('/health')).body).toEqual({ status: 'healthy', instance: expect.stringMatching(/^[0-9a-f-]{36}$/), build: expect.any(String) });
+    expect((await server.agent.get('/health')).body).toEqual({
+      status: 'healthy',
+      instance: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      build: expect.any(String),
+    });
     let state: HealthStatus = 'degraded';
     const checks = server.core.container.get(HealthChecks);
     checks.add('disk', async () => ({ status: state, message: 'nearly full' }));
-    expect((await server.agent.get('/health/deep')).body).toEqual({ status: 'degraded', checks: { database: { status: 'healthy' }, disk: { status: 'degraded', message: 'nearly full' } } });
+    expect((await server.agent.get('/health/deep')).body).toEqual({
+      status: 'degraded',
+      checks: { database: { status: 'healthy' }, disk: { status: 'degraded', message: 'nearly full' } },
+    });
     state = 'unhealthy';
     checks.add('disk', async () => ({ status: state }));
     expect((await server.agent.get('/health/deep')).status).toBe(503);
@@ -133,19 +177,41 @@ describe('operations', () => {
   });
 
   it('compresses answers of some size, but none with a secret, and none that is compressed already', async () => {
-    const encoding = async (path: string, accepted = 'gzip, br'): Promise<unknown> => (await server.agent.get(path).set('accept-encoding', accepted)).headers['content-encoding'];
-    expect([await encoding('/api/v1/openapi.json'), await encoding('/api/v1/openapi.json', 'gzip'), await encoding('/api/v1/openapi.json', 'identity'), await encoding('/metrics')]).toEqual(['br', 'gzip', undefined, 'br']);
+    const encoding = async (path: string, accepted = 'gzip, br'): Promise<unknown> =>
+      (await server.agent.get(path).set('accept-encoding', accepted)).headers['content-encoding'];
+    expect([
+      await encoding('/api/v1/openapi.json'),
+      await encoding('/api/v1/openapi.json', 'gzip'),
+      await encoding('/api/v1/openapi.json', 'identity'),
+      await encoding('/metrics'),
+    ]).toEqual(['br', 'gzip', undefined, 'br']);
     expect(await encoding('/health')).toBeUndefined();
     expect(await encoding('/console/assets/app-1a2b.js')).toBe('br');
-    const long = await server.agent.patch('/api/v1/things/long').set(as('alice')).set('accept-encoding', 'gzip').send({ note: 'x'.repeat(5_000) });
+    const long = await server.agent
+      .patch('/api/v1/things/long')
+      .set(as('alice'))
+      .set('accept-encoding', 'gzip')
+      .send({ note: 'x'.repeat(5_000) });
     expect([long.headers['content-encoding'], (long.body as { name: string }).name.length]).toEqual(['gzip', 5_000]);
-    const secret = await server.agent.post('/api/v1/keys').set(as('alice')).set('accept-encoding', 'gzip').send({ password: 'x'.repeat(5_000) });
-    expect([secret.status, secret.headers['content-encoding'], secret.headers['cache-control']]).toEqual([201, undefined, 'no-store, no-transform']);
+    const secret = await server.agent
+      .post('/api/v1/keys')
+      .set(as('alice'))
+      .set('accept-encoding', 'gzip')
+      .send({ password: 'x'.repeat(5_000) });
+    expect([secret.status, secret.headers['content-encoding'], secret.headers['cache-control']]).toEqual([
+      201,
+      undefined,
+      'no-store, no-transform',
+    ]);
   });
 
   it('answers 304 to a browser that has a file already', async () => {
     const first = await server.agent.get('/console/assets/app-1a2b.js');
-    expect([(await server.agent.get('/console/assets/app-1a2b.js').set('if-none-match', String(first.headers['etag']))).status, first.headers['cache-control']]).toEqual([304, 'public, max-age=31536000, immutable']);
+    expect([
+      (await server.agent.get('/console/assets/app-1a2b.js').set('if-none-match', String(first.headers['etag'])))
+        .status,
+      first.headers['cache-control'],
+    ]).toEqual([304, 'public, max-age=31536000, immutable']);
   });
 
   it('serves the console', async () => {
@@ -155,7 +221,12 @@ describe('operations', () => {
     expect([page.status, page.headers['cache-control']]).toEqual([200, 'no-cache']);
     expect(page.text).toContain('<title>console');
     const script = await server.agent.get('/console/assets/app-1a2b.js').set('accept-encoding', 'br');
-    expect([script.headers['content-encoding'], script.headers['content-type'], script.headers['cache-control'], script.text]).toEqual(['br', 'text/javascript; charset=utf-8', 'public, max-age=31536000, immutable', 'let plain = 1;']);
+    expect([
+      script.headers['content-encoding'],
+      script.headers['content-type'],
+      script.headers['cache-control'],
+      script.text,
+    ]).toEqual(['br', 'text/javascript; charset=utf-8', 'public, max-age=31536000, immutable', 'let plain = 1;']);
     const plain = await server.agent.get('/console/assets/app-1a2b.js').set('accept-encoding', 'identity');
     expect([plain.headers['content-encoding'], plain.text]).toEqual([undefined, 'let plain = 1;']);
     expect((await server.agent.get('/console/assets/none.js')).status).toBe(404);
@@ -164,9 +235,15 @@ describe('operations', () => {
 });
 
 describe('sockets', () => {
-  const open = (path: string, headers: Record<string, string> = {}): Promise<{ socket?: WebSocket; status?: number; body?: string }> =>
+  const open = (
+    path: string,
+    headers: Record<string, string> = {},
+  ): Promise<{ socket?: WebSocket; status?: number; body?: string }> =>
     new Promise((resolve, reject) => {
-      const socket = new WebSocket(`${server.http.address.replace('https', 'wss')}/api/v1${path}`, { ca: server.tls.cert, headers });
+      const socket = new WebSocket(`${server.http.address.replace('https', 'wss')}/api/v1${path}`, {
+        ca: server.tls.cert,
+        headers,
+      });
       socket.on('open', () => resolve({ socket }));
       socket.on('unexpected-response', (_req, res) => {
         let body = '';
@@ -200,7 +277,10 @@ it('bounds login attempts per address and name', async () => {
   const limiter = server.core.container.get(SecretLimiter);
   const tries = async (address: string, name: string, n: number) => {
     let refused = 0;
-    for (let i = 0; i < n; i++) await limiter.attempt(address, name).catch((e: unknown) => { refused += e instanceof Problem && e.status === 429 ? 1 : 100; });
+    for (let i = 0; i < n; i++)
+      await limiter.attempt(address, name).catch((e: unknown) => {
+        refused += e instanceof Problem && e.status === 429 ? 1 : 100;
+      });
     return refused;
   };
   expect(await tries('10.0.0.1', 'root', 12)).toBe(2);

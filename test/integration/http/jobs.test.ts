@@ -56,7 +56,12 @@ describe.each(['PostgreSQL', 'Redis'])('jobs on %s', (backend) => {
     await Promise.all(Array.from({ length: 20 }, (_, n) => a.enqueue('count', { n })));
     await b.enqueue('shaky', {});
     await waitFor('all jobs', () => done.length === 21);
-    expect(done.filter((d) => d !== 'shaky').map((d) => (d as { n: number }).n).sort((x, y) => x - y)).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    expect(
+      done
+        .filter((d) => d !== 'shaky')
+        .map((d) => (d as { n: number }).n)
+        .sort((x, y) => x - y),
+    ).toEqual(Array.from({ length: 20 }, (_, n) => n));
     expect(done).toContain('shaky');
     expect(() => a.process('count', async () => undefined)).toThrow('already');
   });
@@ -73,7 +78,8 @@ describe.each(['PostgreSQL', 'Redis'])('jobs on %s', (backend) => {
     runs.tick.length = runs.tock.length = 0;
     await waitFor('both to run again', () => runs.tick.length >= 5 && runs.tock.length >= 5);
     // Three processes that each kept the schedule for themselves would run it three times as often.
-    for (const times of Object.values(runs)) expect(times.length).toBeLessThanOrEqual((Date.now() - from) / everyMs + 2);
+    for (const times of Object.values(runs))
+      expect(times.length).toBeLessThanOrEqual((Date.now() - from) / everyMs + 2);
   });
 
   it('keeps pruning as one of them', async () => {
@@ -111,7 +117,9 @@ describe('login attempts', () => {
       }
       return n;
     };
-    await waitFor('Redis to be connected', () => cores.every((c) => c.container.get(RedisClients).shared().status === 'ready'));
+    await waitFor('Redis to be connected', () =>
+      cores.every((c) => c.container.get(RedisClients).shared().status === 'ready'),
+    );
     expect(await refused('192.0.2.1')).toBe(4);
     await redis.stop();
     expect(await refused('192.0.2.2')).toBe(4);

@@ -20,7 +20,10 @@ const fill = async ({ database }: TestDatabase): Promise<void> => {
             timestamptz '2026-01-01' + n * interval '1 second' FROM generate_series(1, $2::int) n`,
     [project, many],
   );
-  await database.query(`INSERT INTO network (id, project_id, name, subnet, gateway, nat, mtu, next_address) VALUES (md5('net')::uuid, $1, 'wide', '10.0.0.0/8', '10.255.255.254', true, 1500, '10.0.0.1')`, [project]);
+  await database.query(
+    `INSERT INTO network (id, project_id, name, subnet, gateway, nat, mtu, next_address) VALUES (md5('net')::uuid, $1, 'wide', '10.0.0.0/8', '10.255.255.254', true, 1500, '10.0.0.1')`,
+    [project],
+  );
   await database.query(
     `INSERT INTO port (id, project_id, network_id, instance_id, host_id, hostname, position, mac, address, created_at)
      SELECT md5('p' || n)::uuid, $1, md5('net')::uuid, md5('i' || n)::uuid, gen_random_uuid(), 'h' || n, 0, (lpad(to_hex(n), 12, '0'))::macaddr, inet '10.0.0.0' + n,
@@ -49,7 +52,11 @@ describe('search in lists', () => {
   afterAll(() => db?.close());
 
   /** Names that the list has for `q`, and how many rows the database read for them. */
-  const found = (q: string, projects: 'all' | readonly string[] = [project], sort: 'name' | '-createdAt' = '-createdAt'): Promise<{ names: string[]; read: number }> =>
+  const found = (
+    q: string,
+    projects: 'all' | readonly string[] = [project],
+    sort: 'name' | '-createdAt' = '-createdAt',
+  ): Promise<{ names: string[]; read: number }> =>
     counted(async (op) => {
       const at = /[.:]/.test(q) ? await ports.instancesAt(op, projects, q, 1000) : [];
       return (await instances.list(op, projects, { limit: 50, sort, q }, undefined, at)).rows.map((row) => row.name);
@@ -57,7 +64,11 @@ describe('search in lists', () => {
   const counted = (list: (op: Op) => Promise<string[]>): Promise<{ names: string[]; read: number }> =>
     db.database.tx(async (op) => {
       const rowsRead = async (): Promise<number> =>
-        (await op.query<{ read: number }>(`SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS read FROM pg_stat_xact_user_tables WHERE relname IN ('instance', 'port', 'task_archive')`))[0]?.read ?? Number.NaN;
+        (
+          await op.query<{ read: number }>(
+            `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS read FROM pg_stat_xact_user_tables WHERE relname IN ('instance', 'port', 'task_archive')`,
+          )
+        )[0]?.read ?? Number.NaN;
       const before = await rowsRead();
       const names = await list(op);
       return { names, read: (await rowsRead()) - before };
@@ -105,10 +116,14 @@ describe('search in lists', () => {
   });
 
   it('finds tasks by the name and the id of what they are about, archived ones too', async () => {
-    const [row] = await db.database.query<{ id: string; subject_id: string }>(`SELECT id, subject_id FROM task_archive WHERE subject_name = 'Prod_DB-primary'`);
+    const [row] = await db.database.query<{ id: string; subject_id: string }>(
+      `SELECT id, subject_id FROM task_archive WHERE subject_name = 'Prod_DB-primary'`,
+    );
     for (const q of ['d_db-pri', row?.id ?? '', row?.subject_id.slice(0, 13) ?? '']) {
       for (const projects of [[project], [project, other], 'all'] as const) {
-        const answer = await counted(async (op) => (await tasks.page(op, { projects, limit: 50, q })).map((task) => task.subjectName));
+        const answer = await counted(async (op) =>
+          (await tasks.page(op, { projects, limit: 50, q })).map((task) => task.subjectName),
+        );
         expect(answer.names).toEqual(['Prod_DB-primary']);
         expect(answer.read).toBeLessThan(2000);
       }

@@ -29,17 +29,27 @@ describe('answers', () => {
   });
 
   it('echoes a harmless request id and replaces any other', async () => {
-    expect((await server.agent.get('/health').set('x-request-id', 'abc-1.2_3')).headers['x-request-id']).toBe('abc-1.2_3');
-    expect((await server.agent.get('/health').set('x-request-id', 'a b<script>')).headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect((await server.agent.get('/health').set('x-request-id', 'abc-1.2_3')).headers['x-request-id']).toBe(
+      'abc-1.2_3',
+    );
+    expect((await server.agent.get('/health').set('x-request-id', 'a b<script>')).headers['x-request-id']).toMatch(
+      /^[0-9a-f-]{36}$/,
+    );
   });
 
   it('says that it keeps an idle connection for longer than clients and proxies do', async () => {
-    const answer = await server.rawRequest('GET /health HTTP/1.1\r\nhost: localhost\r\n\r\nGET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
+    const answer = await server.rawRequest(
+      'GET /health HTTP/1.1\r\nhost: localhost\r\n\r\nGET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n',
+    );
     expect(answer.match(/^keep-alive: timeout=(\d+)/im)?.[1]).toBe('75');
   });
 
   it('streams a raw body without transaction', async () => {
-    const res = await server.agent.put('/api/v1/upload').set(as('admin')).set('content-type', 'application/octet-stream').send(Buffer.alloc(300_000));
+    const res = await server.agent
+      .put('/api/v1/upload')
+      .set(as('admin'))
+      .set('content-type', 'application/octet-stream')
+      .send(Buffer.alloc(300_000));
     expect(res.body).toEqual({ bytes: 300_000, tx: false });
   });
 });
@@ -55,19 +65,43 @@ describe('bad input', () => {
     ['control characters', { name: 'a\u0000b' }, 422, [{ path: 'body.name', code: 'control_characters' }]],
     ['a name like an id', { name: projectA.id }, 422, [{ path: 'body.name', code: 'looks_like_id' }]],
     ['a number out of range', { name: 'x', size: 11 }, 422, [{ path: 'body.size', code: 'too_big' }]],
-    ['a bad id deep inside', { name: 'x', networks: [{ id: 'nope' }] }, 422, [{ path: 'body.networks.0.id', code: 'invalid_format' }]],
-    ['both kinds', { name: 'x'.repeat(64), size: 'a' }, 400, [{ path: 'body.name', code: 'too_long' }, { path: 'body.size', code: 'invalid_type' }]],
+    [
+      'a bad id deep inside',
+      { name: 'x', networks: [{ id: 'nope' }] },
+      422,
+      [{ path: 'body.networks.0.id', code: 'invalid_format' }],
+    ],
+    [
+      'both kinds',
+      { name: 'x'.repeat(64), size: 'a' },
+      400,
+      [
+        { path: 'body.name', code: 'too_long' },
+        { path: 'body.size', code: 'invalid_type' },
+      ],
+    ],
   ])('refuses %s', async (_, body, status, expected) => {
     const before = server.things.calls;
     const res = await server.post(body);
     expect([res.status, code(res)]).toEqual([status, status === 400 ? 'invalid_request' : 'unacceptable']);
     expect(res.headers['content-type']).toContain('application/problem+json');
-    expect(res.body).toMatchObject({ status, title: expect.any(String), type: expect.any(String), detail: expect.any(String), instance: '/api/v1/things', requestId: res.headers['x-request-id'] });
+    expect(res.body).toMatchObject({
+      status,
+      title: expect.any(String),
+      type: expect.any(String),
+      detail: expect.any(String),
+      instance: '/api/v1/things',
+      requestId: res.headers['x-request-id'],
+    });
     expect(errors(res)).toEqual(expected.map((e) => expect.objectContaining(e)));
     expect(server.things.calls).toBe(before);
   });
 
-  it.each(['{"name":"x","__proto__":{"size":1}}', '{"name":"x","tags":{"__proto__":"y"}}', '{"name":"x","networks":[{"__proto__":{}}]}'])('refuses __proto__ keys: %s', async (text) => {
+  it.each([
+    '{"name":"x","__proto__":{"size":1}}',
+    '{"name":"x","tags":{"__proto__":"y"}}',
+    '{"name":"x","networks":[{"__proto__":{}}]}',
+  ])('refuses __proto__ keys: %s', async (text) => {
     const res = await server.agent.post('/api/v1/things').set(as('alice')).type('json').send(text);
     expect([res.status, code(res), errors(res)[0]?.code]).toEqual([400, 'invalid_request', 'unknown_key']);
     expect(errors(res)[0]?.path).toContain('__proto__');
@@ -75,8 +109,17 @@ describe('bad input', () => {
   });
 
   it('refuses malformed, deep, oversized and mistyped bodies', async () => {
-    const raw = (text: string, type = 'application/json') => server.agent.post('/api/v1/things').set(as('alice')).set('content-type', type).send(text);
-    const outcomes = await Promise.all([raw('{"name":'), raw('nonsense'), raw('['.repeat(20_000) + ']'.repeat(20_000)), raw(`{"name":"${'x'.repeat(70_000)}"}`), raw('name=x', 'application/x-www-form-urlencoded'), raw('{}', 'text/plain'), server.agent.post('/api/v1/things').set(as('alice')).set('content-encoding', 'zip').type('json').send('{}')]);
+    const raw = (text: string, type = 'application/json') =>
+      server.agent.post('/api/v1/things').set(as('alice')).set('content-type', type).send(text);
+    const outcomes = await Promise.all([
+      raw('{"name":'),
+      raw('nonsense'),
+      raw('['.repeat(20_000) + ']'.repeat(20_000)),
+      raw(`{"name":"${'x'.repeat(70_000)}"}`),
+      raw('name=x', 'application/x-www-form-urlencoded'),
+      raw('{}', 'text/plain'),
+      server.agent.post('/api/v1/things').set(as('alice')).set('content-encoding', 'zip').type('json').send('{}'),
+    ]);
     expect(outcomes.map((r) => [r.status, code(r)])).toEqual([
       [400, 'malformed_json'],
       [400, 'malformed_json'],
@@ -90,7 +133,17 @@ describe('bad input', () => {
 
   it('refuses unknown, repeated and wrong query members, and a body where there is none', async () => {
     const get = (path: string) => server.agent.get(`/api/v1${path}`).set(as('alice'));
-    const outcomes = await Promise.all([get('/things?limt=5'), get('/things?limit=5&limit=6'), get('/things?limit=x'), get('/things?limit=501'), get('/things?__proto__=1'), get('/things/x?a=1'), get('/things?project=a&project=b'), get('/things?project=%00'), server.agent.post('/api/v1/me').set(as('alice')).send({ a: 1 })]);
+    const outcomes = await Promise.all([
+      get('/things?limt=5'),
+      get('/things?limit=5&limit=6'),
+      get('/things?limit=x'),
+      get('/things?limit=501'),
+      get('/things?__proto__=1'),
+      get('/things/x?a=1'),
+      get('/things?project=a&project=b'),
+      get('/things?project=%00'),
+      server.agent.post('/api/v1/me').set(as('alice')).send({ a: 1 }),
+    ]);
     expect(outcomes.map((r) => [r.status, errors(r)[0]?.path])).toEqual([
       [400, 'query.limt'],
       [400, 'query.limit'],
@@ -106,21 +159,40 @@ describe('bad input', () => {
   });
 
   it('takes null for an absent member, also in lists and unions, and not for a required one', async () => {
-    expect((await server.post({ name: 'nulls', size: null, networks: null, choice: null, tags: { a: 'b' } })).status).toBe(201);
+    expect(
+      (await server.post({ name: 'nulls', size: null, networks: null, choice: null, tags: { a: 'b' } })).status,
+    ).toBe(201);
     const refused = await server.post({ name: null, size: null });
-    expect([refused.status, errors(refused)]).toEqual([400, [expect.objectContaining({ path: 'body.name', code: 'required' })]]);
-    expect(errors(await server.post({ name: 'x', networks: [null] }))).toEqual([expect.objectContaining({ path: 'body.networks.0' })]);
-    expect(errors(await server.post({ name: 'x', networks: [{ id: null }] }))).toEqual([expect.objectContaining({ path: 'body.networks.0.id', code: 'required' })]);
+    expect([refused.status, errors(refused)]).toEqual([
+      400,
+      [expect.objectContaining({ path: 'body.name', code: 'required' })],
+    ]);
+    expect(errors(await server.post({ name: 'x', networks: [null] }))).toEqual([
+      expect.objectContaining({ path: 'body.networks.0' }),
+    ]);
+    expect(errors(await server.post({ name: 'x', networks: [{ id: null }] }))).toEqual([
+      expect.objectContaining({ path: 'body.networks.0.id', code: 'required' }),
+    ]);
   });
 
   it('binds cursors to the list, its filters, order and project, and takes digits for integers', async () => {
     const get = (path: string, who = 'both') => server.agent.get(`/api/v1${path}`).set(as(who));
-    const cursor = async (path: string): Promise<string> => encodeURIComponent(((await get(path)).body as { next: string }).next);
+    const cursor = async (path: string): Promise<string> =>
+      encodeURIComponent(((await get(path)).body as { next: string }).next);
     const own = await cursor('/pages?limit=1');
     expect((await get(`/pages?limit=7&cursor=${own}`)).body).toMatchObject({ items: [{ id: 'place', name: '7' }] });
-    const strange = [`/other-pages?cursor=${own}`, `/pages?sort=b&cursor=${own}`, `/pages?project=alpha&cursor=${own}`, `/pages?cursor=${own}x`, '/pages?cursor=place', `/pages?cursor=.place`, `/pages?cursor=${await cursor('/pages?project=beta')}`];
+    const strange = [
+      `/other-pages?cursor=${own}`,
+      `/pages?sort=b&cursor=${own}`,
+      `/pages?project=alpha&cursor=${own}`,
+      `/pages?cursor=${own}x`,
+      '/pages?cursor=place',
+      `/pages?cursor=.place`,
+      `/pages?cursor=${await cursor('/pages?project=beta')}`,
+    ];
     for (const path of strange) expect([path, code(await get(path))]).toEqual([path, 'invalid_cursor']);
-    for (const limit of ['1e2', '0x10', '+5', '%205', '5.0', '', '-1']) expect([limit, (await get(`/pages?limit=${limit}`)).status]).toEqual([limit, 400]);
+    for (const limit of ['1e2', '0x10', '+5', '%205', '5.0', '', '-1'])
+      expect([limit, (await get(`/pages?limit=${limit}`)).status]).toEqual([limit, 400]);
     expect((await get('/pages?limit=0')).status).toBe(422);
   });
 
@@ -134,10 +206,23 @@ describe('bad input', () => {
 
   it('answers unknown paths, methods and encodings', async () => {
     const paths = ['/api/v1/nope', '/nope', '/api/v1/things/', '/api/v1/things/%E0%A4%A', '//evil/%2F..', '/\\evil'];
-    const outcomes = await Promise.all(paths.map((p) => new Promise<number>((resolve, reject) => {
-      const url = new URL(server.http.address);
-      httpsRequest({ host: url.hostname, port: url.port, path: p, ca: server.tls.cert, headers: as('alice') }, (res) => { res.resume(); resolve(res.statusCode ?? 0); }).on('error', reject).end();
-    })));
+    const outcomes = await Promise.all(
+      paths.map(
+        (p) =>
+          new Promise<number>((resolve, reject) => {
+            const url = new URL(server.http.address);
+            httpsRequest(
+              { host: url.hostname, port: url.port, path: p, ca: server.tls.cert, headers: as('alice') },
+              (res) => {
+                res.resume();
+                resolve(res.statusCode ?? 0);
+              },
+            )
+              .on('error', reject)
+              .end();
+          }),
+      ),
+    );
     expect(outcomes).toEqual([404, 404, 404, 400, 400, 400]);
     const wrong = await server.agent.put('/api/v1/things').set(as('alice')).send({});
     expect([wrong.status, code(wrong), wrong.headers['allow']]).toEqual([405, 'method_not_allowed', 'GET, HEAD, POST']);
@@ -149,7 +234,9 @@ describe('bad input', () => {
       const res = await server.agent.get(`/api/v1${path}`).set('x-request-id', `id${path.slice(1)}`);
       expect([res.status, code(res)]).toEqual([500, 'internal_error']);
       expect(JSON.stringify(res.body)).not.toMatch(/secret|breaks|Error:/);
-      expect(server.core.logs.find((l) => l['requestId'] === `id${path.slice(1)}` && l['level'] === 'error')).toMatchObject({ err: { stack: expect.any(String) } });
+      expect(
+        server.core.logs.find((l) => l['requestId'] === `id${path.slice(1)}` && l['level'] === 'error'),
+      ).toMatchObject({ err: { stack: expect.any(String) } });
     }
   });
 
@@ -185,15 +272,21 @@ describe('identity and permission', () => {
     ['a long token', `Bearer ${'x'.repeat(10_000)}`],
     ['a name of Object', 'Bearer constructor'],
   ])('answers 401 to %s', async (_, authorization) => {
-    const res = await (authorization === undefined ? server.agent.get('/api/v1/me') : server.agent.get('/api/v1/me').set('authorization', authorization));
+    const res = await (authorization === undefined
+      ? server.agent.get('/api/v1/me')
+      : server.agent.get('/api/v1/me').set('authorization', authorization));
     expect([res.status, code(res), res.headers['www-authenticate']]).toEqual([401, 'unauthenticated', 'Bearer']);
   });
 
   it('answers 431 to headers beyond what Node parses, and 400 to a NUL byte in one: such a request never reaches the application', async () => {
-    const large = await server.rawRequest(`GET /api/v1/me HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${'x'.repeat(1_048_576)}\r\n\r\n`);
+    const large = await server.rawRequest(
+      `GET /api/v1/me HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${'x'.repeat(1_048_576)}\r\n\r\n`,
+    );
     expect(large).toMatch(/^HTTP\/1.1 431 /);
     expect(large).toContain('"code":"headers_too_large"');
-    const nul = await server.rawRequest('GET /api/v1/me HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer a\0b\r\n\r\n');
+    const nul = await server.rawRequest(
+      'GET /api/v1/me HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer a\0b\r\n\r\n',
+    );
     expect(nul).toMatch(/^HTTP\/1.1 400 /);
     expect(nul).toContain('"code":"malformed_request"');
   });
@@ -216,7 +309,10 @@ describe('identity and permission', () => {
 
   it('runs project routes in one project that the caller may use', async () => {
     const outcome = async (who: string, project?: string) => {
-      const res = await server.agent.post(`/api/v1/things${project ? `?project=${project}` : ''}`).set(as(who)).send({ name: `${who} ${project ?? ''} ${server.things.calls}`.trim() });
+      const res = await server.agent
+        .post(`/api/v1/things${project ? `?project=${project}` : ''}`)
+        .set(as(who))
+        .send({ name: `${who} ${project ?? ''} ${server.things.calls}`.trim() });
       return [res.status, code(res)];
     };
     expect(await outcome('alice', 'alpha')).toEqual([201, undefined]);

@@ -37,52 +37,239 @@ class ThingController extends Controller {
   override routes(): Route[] {
     const base = { tag: 'things' } as const;
     return [
-      route({ ...base, method: 'POST', path: '/things', summary: 'Create', scope: 'project', permission: 'instance:create', body: createThing, status: 201, response: thing }, async (req) => {
-        this.calls += 1;
-        await this.database.query('INSERT INTO thing (name, project_id) VALUES ($1, $2)', [req.body.name, req.project?.id], req.op);
-        const fault = this.fail?.();
-        if (fault) throw fault;
-        return { id: String(this.calls), name: req.body.name, internal: 'never sent' };
-      }),
-      route({ ...base, method: 'GET', path: '/things', summary: 'List', scope: 'collection', permission: 'instance:read', query: pageQuery, response: pageOf(thing) }, async (req) => ({
-        items: req.access.projects === 'all' ? [{ id: 'all', name: 'all' }] : req.access.projects.map((id) => ({ id, name: String(req.query.limit) })),
-        next: null,
-      })),
-      route({ ...base, method: 'GET', path: '/things/:id', summary: 'Show', scope: 'resource', permission: 'instance:read', params: z.strictObject({ id: field.ref }), response: thing }, async (req) => {
-        req.access.assert(req.params.id === 'of-b' ? projectB.id : projectA.id, 'thing', req.params.id);
-        return { id: req.params.id, name: 'x' };
-      }),
-      route({ ...base, method: 'GET', path: '/things/special', summary: 'Special', scope: 'global', permission: 'host:read', response: thing }, async () => ({ id: 'special', name: 'fixed' })),
-      route({ ...base, method: 'DELETE', path: '/things/:id', summary: 'Delete', scope: 'resource', permission: 'instance:delete', params: z.strictObject({ id: field.ref }), status: 204, response: z.null() }, async (req) => {
-        req.access.assert(projectA.id, 'thing', req.params.id);
-      }),
-      route({ ...base, method: 'PATCH', path: '/things/:id', summary: 'Change', scope: 'resource', permission: 'instance:update', params: z.strictObject({ id: field.ref }), body: z.strictObject({ note: z.string().optional() }), response: thing }, async (req) => {
-        this.calls += 1;
-        if (req.params.id !== 'unasked') req.access.assert(projectA.id, 'thing', req.params.id);
-        return { id: req.params.id, name: req.body.note ?? 'none' };
-      }),
-      route({ ...base, method: 'POST', path: '/keys', summary: 'A secret', scope: 'self', permission: 'api-token:create', reason: 'a test', body: z.strictObject({ password: z.string() }), status: 201, secretResponse: true, response: z.object({ secret: z.string() }) }, async (req) => ({
-        secret: `the-secret-${(this.calls += 1)}${req.body.password.length > 1_000 ? req.body.password : ''}`,
-      })),
-      route({ ...base, method: 'GET', path: '/pages', summary: 'Pages', scope: 'collection', permission: 'instance:read', query: pageQuery.extend({ sort: z.enum(['a', 'b']).default('a') }), response: pageOf(thing) }, async (req) => ({
-        items: [{ id: req.query.cursor ?? 'first', name: String(req.query.limit) }],
-        next: 'place',
-      })),
-      route({ ...base, method: 'GET', path: '/other-pages', summary: 'Other pages', scope: 'collection', permission: 'instance:read', query: pageQuery, response: pageOf(thing) }, async () => ({ items: [], next: 'place' })),
-      route({ ...base, method: 'GET', path: '/me', summary: 'Me', scope: 'self', reason: 'own name', response: z.object({ name: z.string() }) }, async (req) => ({ name: req.principal.name })),
-      route({ ...base, method: 'POST', path: '/me', summary: 'Change me', scope: 'self', reason: 'own name', response: z.object({}) }, async () => ({})),
-      route({ ...base, method: 'POST', path: '/open', summary: 'Open', scope: 'public', reason: 'a test', body: z.strictObject({ a: z.string().optional() }).prefault({}), status: [200, 202], response: z.object({ via: z.string() }) }, async (req) =>
-        reply({ via: String(req.op.inTransaction) }, { status: 202, headers: { 'x-made': 'yes' } }),
+      route(
+        {
+          ...base,
+          method: 'POST',
+          path: '/things',
+          summary: 'Create',
+          scope: 'project',
+          permission: 'instance:create',
+          body: createThing,
+          status: 201,
+          response: thing,
+        },
+        async (req) => {
+          this.calls += 1;
+          await this.database.query(
+            'INSERT INTO thing (name, project_id) VALUES ($1, $2)',
+            [req.body.name, req.project?.id],
+            req.op,
+          );
+          const fault = this.fail?.();
+          if (fault) throw fault;
+          return { id: String(this.calls), name: req.body.name, internal: 'never sent' };
+        },
       ),
-      route({ ...base, method: 'GET', path: '/broken', summary: 'Broken', scope: 'public', reason: 'a test', response: thing }, async () => {
-        throw new Error('secret internals');
-      }),
-      route({ ...base, method: 'GET', path: '/off-contract', summary: 'Off contract', scope: 'public', reason: 'a test', response: thing }, async () => ({ id: 5 }) as unknown as { id: string; name: string }),
-      route({ ...base, method: 'PUT', path: '/upload', summary: 'Upload', scope: 'global', permission: 'image:create', rawBody: true, response: z.object({ bytes: z.number(), tx: z.boolean() }) }, async (req) => {
-        let bytes = 0;
-        for await (const chunk of req.raw) bytes += (chunk as Buffer).length;
-        return { bytes, tx: req.op.inTransaction };
-      }),
+      route(
+        {
+          ...base,
+          method: 'GET',
+          path: '/things',
+          summary: 'List',
+          scope: 'collection',
+          permission: 'instance:read',
+          query: pageQuery,
+          response: pageOf(thing),
+        },
+        async (req) => ({
+          items:
+            req.access.projects === 'all'
+              ? [{ id: 'all', name: 'all' }]
+              : req.access.projects.map((id) => ({ id, name: String(req.query.limit) })),
+          next: null,
+        }),
+      ),
+      route(
+        {
+          ...base,
+          method: 'GET',
+          path: '/things/:id',
+          summary: 'Show',
+          scope: 'resource',
+          permission: 'instance:read',
+          params: z.strictObject({ id: field.ref }),
+          response: thing,
+        },
+        async (req) => {
+          req.access.assert(req.params.id === 'of-b' ? projectB.id : projectA.id, 'thing', req.params.id);
+          return { id: req.params.id, name: 'x' };
+        },
+      ),
+      route(
+        {
+          ...base,
+          method: 'GET',
+          path: '/things/special',
+          summary: 'Special',
+          scope: 'global',
+          permission: 'host:read',
+          response: thing,
+        },
+        async () => ({ id: 'special', name: 'fixed' }),
+      ),
+      route(
+        {
+          ...base,
+          method: 'DELETE',
+          path: '/things/:id',
+          summary: 'Delete',
+          scope: 'resource',
+          permission: 'instance:delete',
+          params: z.strictObject({ id: field.ref }),
+          status: 204,
+          response: z.null(),
+        },
+        async (req) => {
+          req.access.assert(projectA.id, 'thing', req.params.id);
+        },
+      ),
+      route(
+        {
+          ...base,
+          method: 'PATCH',
+          path: '/things/:id',
+          summary: 'Change',
+          scope: 'resource',
+          permission: 'instance:update',
+          params: z.strictObject({ id: field.ref }),
+          body: z.strictObject({ note: z.string().optional() }),
+          response: thing,
+        },
+        async (req) => {
+          this.calls += 1;
+          if (req.params.id !== 'unasked') req.access.assert(projectA.id, 'thing', req.params.id);
+          return { id: req.params.id, name: req.body.note ?? 'none' };
+        },
+      ),
+      route(
+        {
+          ...base,
+          method: 'POST',
+          path: '/keys',
+          summary: 'A secret',
+          scope: 'self',
+          permission: 'api-token:create',
+          reason: 'a test',
+          body: z.strictObject({ password: z.string() }),
+          status: 201,
+          secretResponse: true,
+          response: z.object({ secret: z.string() }),
+        },
+        async (req) => ({
+          secret: `the-secret-${(this.calls += 1)}${req.body.password.length > 1_000 ? req.body.password : ''}`,
+        }),
+      ),
+      route(
+        {
+          ...base,
+          method: 'GET',
+          path: '/pages',
+          summary: 'Pages',
+          scope: 'collection',
+          permission: 'instance:read',
+          query: pageQuery.extend({ sort: z.enum(['a', 'b']).default('a') }),
+          response: pageOf(thing),
+        },
+        async (req) => ({
+          items: [{ id: req.query.cursor ?? 'first', name: String(req.query.limit) }],
+          next: 'place',
+        }),
+      ),
+      route(
+        {
+          ...base,
+          method: 'GET',
+          path: '/other-pages',
+          summary: 'Other pages',
+          scope: 'collection',
+          permission: 'instance:read',
+          query: pageQuery,
+          response: pageOf(thing),
+        },
+        async () => ({ items: [], next: 'place' }),
+      ),
+      route(
+        {
+          ...base,
+          method: 'GET',
+          path: '/me',
+          summary: 'Me',
+          scope: 'self',
+          reason: 'own name',
+          response: z.object({ name: z.string() }),
+        },
+        async (req) => ({ name: req.principal.name }),
+      ),
+      route(
+        {
+          ...base,
+          method: 'POST',
+          path: '/me',
+          summary: 'Change me',
+          scope: 'self',
+          reason: 'own name',
+          response: z.object({}),
+        },
+        async () => ({}),
+      ),
+      route(
+        {
+          ...base,
+          method: 'POST',
+          path: '/open',
+          summary: 'Open',
+          scope: 'public',
+          reason: 'a test',
+          body: z.strictObject({ a: z.string().optional() }).prefault({}),
+          status: [200, 202],
+          response: z.object({ via: z.string() }),
+        },
+        async (req) => reply({ via: String(req.op.inTransaction) }, { status: 202, headers: { 'x-made': 'yes' } }),
+      ),
+      route(
+        {
+          ...base,
+          method: 'GET',
+          path: '/broken',
+          summary: 'Broken',
+          scope: 'public',
+          reason: 'a test',
+          response: thing,
+        },
+        async () => {
+          throw new Error('secret internals');
+        },
+      ),
+      route(
+        {
+          ...base,
+          method: 'GET',
+          path: '/off-contract',
+          summary: 'Off contract',
+          scope: 'public',
+          reason: 'a test',
+          response: thing,
+        },
+        async () => ({ id: 5 }) as unknown as { id: string; name: string },
+      ),
+      route(
+        {
+          ...base,
+          method: 'PUT',
+          path: '/upload',
+          summary: 'Upload',
+          scope: 'global',
+          permission: 'image:create',
+          rawBody: true,
+          response: z.object({ bytes: z.number(), tx: z.boolean() }),
+        },
+        async (req) => {
+          let bytes = 0;
+          for await (const chunk of req.raw) bytes += (chunk as Buffer).length;
+          return { bytes, tx: req.op.inTransaction };
+        },
+      ),
     ];
   }
 }
@@ -94,8 +281,12 @@ class EchoSockets extends SocketRoutes {
       admit: async (_req, url) => {
         const ticket = url.searchParams.get('ticket');
         if (ticket === 'boom') throw new Error('secret internals');
-        if (ticket !== 'good') throw new Problem({ status: 401, code: 'bad_ticket', detail: 'The ticket is not valid.' });
-        return { claim: { kind: 'echo', credential: { via: 'session', id: 'session-alice', userId: 'alice' } }, target: url.pathname };
+        if (ticket !== 'good')
+          throw new Problem({ status: 401, code: 'bad_ticket', detail: 'The ticket is not valid.' });
+        return {
+          claim: { kind: 'echo', credential: { via: 'session', id: 'session-alice', userId: 'alice' } },
+          target: url.pathname,
+        };
       },
       open: async (socket, admitted) => {
         socket.on('message', (data) => socket.send(`${admitted}:${String(data as Buffer)}`));
@@ -111,7 +302,8 @@ class TestAssets extends ConsoleAssets {
 
 export const as = (token: string) => ({ authorization: `Bearer ${token}` });
 export const code = (res: { body: unknown }): unknown => (res.body as { code?: unknown }).code;
-export const errors = (res: { body: unknown }): { path: string; code: string }[] => (res.body as { errors: { path: string; code: string }[] }).errors;
+export const errors = (res: { body: unknown }): { path: string; code: string }[] =>
+  (res.body as { errors: { path: string; code: string }[] }).errors;
 
 /** The HTTP server with routes, sockets and console files of a test, on a database of its own. */
 export class ThingServer {
@@ -127,7 +319,9 @@ export class ThingServer {
 
   static async start(): Promise<ThingServer> {
     const db = await startTestDatabase();
-    await db.database.query('CREATE TABLE thing (id serial PRIMARY KEY, name text NOT NULL, project_id uuid, CONSTRAINT thing_name UNIQUE (name))');
+    await db.database.query(
+      'CREATE TABLE thing (id serial PRIMARY KEY, name text NOT NULL, project_id uuid, CONSTRAINT thing_name UNIQUE (name))',
+    );
     const core = coreContainer(db.database);
     const assets = new TestAssets();
     mkdirSync(join(assets.directory, 'assets'));
@@ -152,7 +346,9 @@ export class ThingServer {
 
   /** How many things of that name are stored. */
   async rows(name: string): Promise<number> {
-    return Number((await this.db.database.query<{ n: string }>('SELECT count(*) AS n FROM thing WHERE name = $1', [name]))[0]?.n);
+    return Number(
+      (await this.db.database.query<{ n: string }>('SELECT count(*) AS n FROM thing WHERE name = $1', [name]))[0]?.n,
+    );
   }
 
   post(body: object, token = 'alice'): supertest.Test {
@@ -164,7 +360,10 @@ export class ThingServer {
     return new Promise((resolve, reject) => {
       const url = new URL(this.http.address);
       let answer = '';
-      const socket = connect({ host: url.hostname, port: Number(url.port), ca: this.tls.cert, servername: 'localhost' }, () => socket.write(text));
+      const socket = connect(
+        { host: url.hostname, port: Number(url.port), ca: this.tls.cert, servername: 'localhost' },
+        () => socket.write(text),
+      );
       socket.on('data', (d: Buffer) => (answer += d.toString()));
       socket.on('close', () => resolve(answer));
       socket.on('error', (e) => (answer ? resolve(answer) : reject(e)));

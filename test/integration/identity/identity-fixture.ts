@@ -63,7 +63,10 @@ export class IdentityFixture {
   ) {}
 
   static async start(config: Record<string, unknown> = {}): Promise<IdentityFixture> {
-    const db = await startTestDatabase({ entities: identityEntities, migrations: [HttpLoginAttempts1764300200002, IdentityUsers1764300300000, IdentitySessionAddress1764300300002] });
+    const db = await startTestDatabase({
+      entities: identityEntities,
+      migrations: [HttpLoginAttempts1764300200002, IdentityUsers1764300300000, IdentitySessionAddress1764300300002],
+    });
     const stateDir = await mkdtemp(join(tmpdir(), 'identity-'));
     const fixture = new IdentityFixture(db, stateDir, new MasterKey(randomBytes(32)), new Container());
     fixture.container = fixture.process(config);
@@ -73,8 +76,14 @@ export class IdentityFixture {
   /** Another management process on the same database. */
   process(config: Record<string, unknown> = {}): Container {
     const container = new Container({ defaultScope: 'Singleton' });
-    container.bind(Config).toConstantValue(new Config(coreConfigSchema.parse({ stateDir: this.stateDir }), { identity: identityConfigSchema.parse(config) }));
-    container.bind(Logging).toConstantValue(new Logging(pino({ level: 'trace' }, { write: (line: string) => void this.logs.push(line) })));
+    container.bind(Config).toConstantValue(
+      new Config(coreConfigSchema.parse({ stateDir: this.stateDir }), {
+        identity: identityConfigSchema.parse(config),
+      }),
+    );
+    container
+      .bind(Logging)
+      .toConstantValue(new Logging(pino({ level: 'trace' }, { write: (line: string) => void this.logs.push(line) })));
     container.bind(Database).toConstantValue(this.db.database);
     container.bind(Outbox).toConstantValue(this.outbox);
     container.bind(MasterKey).toConstantValue(this.masterKey);
@@ -113,11 +122,19 @@ export class IdentityFixture {
   }
 
   /** A user with a session. */
-  async user(name: string, options: { admin?: boolean } = {}): Promise<{ principal: Principal; accessToken: string; refreshToken: string; password: string }> {
+  async user(
+    name: string,
+    options: { admin?: boolean } = {},
+  ): Promise<{ principal: Principal; accessToken: string; refreshToken: string; password: string }> {
     const password = `password of ${name}`;
     await this.tx((op) => this.users.create(op, { name, password, admin: options.admin ?? false }));
     const tokens = await this.sessions.login(name, password, '127.0.0.1');
-    return { principal: await this.principal(tokens.accessToken), accessToken: tokens.accessToken, refreshToken: tokens.refreshToken, password };
+    return {
+      principal: await this.principal(tokens.accessToken),
+      accessToken: tokens.accessToken,
+      refreshToken: tokens.refreshToken,
+      password,
+    };
   }
 
   async principal(bearer: string): Promise<Principal> {
@@ -137,7 +154,9 @@ export class IdentityFixture {
 }
 
 /** The refusal that `work` ends with. */
-export const refusal = async (work: Promise<unknown>): Promise<{ status: number; code: string; path: string | undefined }> => {
+export const refusal = async (
+  work: Promise<unknown>,
+): Promise<{ status: number; code: string; path: string | undefined }> => {
   try {
     await work;
   } catch (error) {

@@ -61,18 +61,34 @@ describe('sessions', () => {
 
   it('stops guessing: the eleventh attempt on a name from one address waits, other addresses do not', async () => {
     await f.user('guessed');
-    for (let attempt = 0; attempt < 10; attempt += 1) expect(await refusal(f.sessions.login('guessed', 'wrong', '192.0.2.1'))).toMatchObject({ status: 401 });
-    expect(await refusal(f.sessions.login('guessed', 'password of guessed', '192.0.2.1'))).toMatchObject({ status: 429, code: 'too_many_attempts' });
+    for (let attempt = 0; attempt < 10; attempt += 1)
+      expect(await refusal(f.sessions.login('guessed', 'wrong', '192.0.2.1'))).toMatchObject({ status: 401 });
+    expect(await refusal(f.sessions.login('guessed', 'password of guessed', '192.0.2.1'))).toMatchObject({
+      status: 429,
+      code: 'too_many_attempts',
+    });
     expect((await f.sessions.login('guessed', 'password of guessed', '192.0.2.2')).accessToken).not.toBe('');
   });
 
   it('knows its tokens and nothing else', async () => {
     const { accessToken, refreshToken, principal } = await f.user('alice');
-    expect(principal).toMatchObject({ name: 'alice', systemRoles: [], memberships: [], via: 'session', tokenScopes: null });
+    expect(principal).toMatchObject({
+      name: 'alice',
+      systemRoles: [],
+      memberships: [],
+      via: 'session',
+      tokenScopes: null,
+    });
     const [header, payload, signature] = accessToken.split('.') as [string, string, string];
     const foreign = await generateKeyPair('ES256');
     const signed = (claims: Record<string, unknown>, head: { alg: string; typ?: string; kid?: string }) =>
-      new SignJWT(claims).setProtectedHeader(head).setIssuer('vc-stack').setAudience('vc-stack/api').setSubject(principal.id).setExpirationTime('5m').sign(foreign.privateKey);
+      new SignJWT(claims)
+        .setProtectedHeader(head)
+        .setIssuer('vc-stack')
+        .setAudience('vc-stack/api')
+        .setSubject(principal.id)
+        .setExpirationTime('5m')
+        .sign(foreign.privateKey);
     const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid: string };
     const none = `${Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')}.${payload}.`;
     const bad = [
@@ -100,7 +116,14 @@ describe('sessions', () => {
     const { principal } = await f.user('purpose');
     const { id, key } = await f.process().get(SigningKeys).current();
     const make = (typ: string, audience: string, exp: string) =>
-      new SignJWT({ sid: principal.sessionId }).setProtectedHeader({ alg: 'ES256', kid: id, typ }).setIssuer('vc-stack').setAudience(audience).setSubject(principal.id).setIssuedAt().setExpirationTime(exp).sign(key);
+      new SignJWT({ sid: principal.sessionId })
+        .setProtectedHeader({ alg: 'ES256', kid: id, typ })
+        .setIssuer('vc-stack')
+        .setAudience(audience)
+        .setSubject(principal.id)
+        .setIssuedAt()
+        .setExpirationTime(exp)
+        .sign(key);
     expect(await f.authenticator.authenticate(await make('at+jwt', 'vc-stack/api', '5m'))).not.toBeNull();
     expect(await f.authenticator.authenticate(await make('mfa+jwt', 'vc-stack/api', '5m'))).toBeNull();
     expect(await f.authenticator.authenticate(await make('at+jwt', 'vc-stack/console', '5m'))).toBeNull();
@@ -121,17 +144,34 @@ describe('sessions', () => {
     expect(second.refreshToken).not.toBe(first.refreshToken);
     expect(second.refreshExpiresIn).toBeGreaterThan(29 * 86_400);
     expect(await f.authenticator.authenticate(second.accessToken)).not.toBeNull();
-    expect(await refusal(f.sessions.refresh(first.refreshToken, '127.0.0.1'))).toMatchObject({ status: 401, code: 'refresh_token_reused' });
+    expect(await refusal(f.sessions.refresh(first.refreshToken, '127.0.0.1'))).toMatchObject({
+      status: 401,
+      code: 'refresh_token_reused',
+    });
     expect(await f.authenticator.authenticate(second.accessToken)).toBeNull();
-    expect(await refusal(f.sessions.refresh(second.refreshToken, '127.0.0.1'))).toMatchObject({ status: 401, code: 'invalid_refresh_token' });
-    for (const bad of ['', 'x', first.accessToken, `vcr_${'0'.repeat(32)}_${'A'.repeat(43)}`, `${second.refreshToken.slice(0, -2)}AA`]) {
-      expect(await refusal(f.sessions.refresh(bad, '127.0.0.1'))).toMatchObject({ status: 401, code: 'invalid_refresh_token' });
+    expect(await refusal(f.sessions.refresh(second.refreshToken, '127.0.0.1'))).toMatchObject({
+      status: 401,
+      code: 'invalid_refresh_token',
+    });
+    for (const bad of [
+      '',
+      'x',
+      first.accessToken,
+      `vcr_${'0'.repeat(32)}_${'A'.repeat(43)}`,
+      `${second.refreshToken.slice(0, -2)}AA`,
+    ]) {
+      expect(await refusal(f.sessions.refresh(bad, '127.0.0.1'))).toMatchObject({
+        status: 401,
+        code: 'invalid_refresh_token',
+      });
     }
   });
 
   it('lets exactly one of many refreshes at once through', async () => {
     const { refreshToken } = await f.user('dave');
-    const results = await Promise.allSettled(Array.from({ length: 8 }, () => f.sessions.refresh(refreshToken, '127.0.0.1')));
+    const results = await Promise.allSettled(
+      Array.from({ length: 8 }, () => f.sessions.refresh(refreshToken, '127.0.0.1')),
+    );
     expect(results.filter((r) => r.status === 'fulfilled')).toHaveLength(1);
   });
 
@@ -142,7 +182,9 @@ describe('sessions', () => {
     expect(await refusal(f.sessions.refresh(eve.refreshToken, '127.0.0.1'))).toMatchObject({ status: 401 });
 
     const frank = await f.user('frank');
-    const token = await f.tx((op) => f.apiTokens.create(op, frank.principal, { name: 't', scopes: null, expiresInDays: null }));
+    const token = await f.tx((op) =>
+      f.apiTokens.create(op, frank.principal, { name: 't', scopes: null, expiresInDays: null }),
+    );
     await f.tx((op) => f.users.update(op, 'frank', { enabled: false }));
     expect(await f.authenticator.authenticate(frank.accessToken)).toBeNull();
     expect(await f.authenticator.authenticate(token.token)).toBeNull();
@@ -156,21 +198,44 @@ describe('sessions', () => {
 
     const heidi = await f.user('heidi');
     const other = await f.sessions.login('heidi', heidi.password, '127.0.0.1');
-    expect(await refusal(f.sessions.changePassword(heidi.principal, { current: 'wrong', password: 'a new password', revokeApiTokens: false }, '127.0.0.1'))).toEqual({ status: 422, code: 'wrong_password', path: 'body.current' });
-    await f.sessions.changePassword(heidi.principal, { current: heidi.password, password: 'a new password', revokeApiTokens: false }, '127.0.0.1');
+    expect(
+      await refusal(
+        f.sessions.changePassword(
+          heidi.principal,
+          { current: 'wrong', password: 'a new password', revokeApiTokens: false },
+          '127.0.0.1',
+        ),
+      ),
+    ).toEqual({ status: 422, code: 'wrong_password', path: 'body.current' });
+    await f.sessions.changePassword(
+      heidi.principal,
+      { current: heidi.password, password: 'a new password', revokeApiTokens: false },
+      '127.0.0.1',
+    );
     expect(await f.authenticator.authenticate(heidi.accessToken)).not.toBeNull();
     expect(await f.authenticator.authenticate(other.accessToken)).toBeNull();
-    expect(await refusal(f.sessions.login('heidi', heidi.password, '127.0.0.1'))).toMatchObject({ code: 'invalid_credentials' });
+    expect(await refusal(f.sessions.login('heidi', heidi.password, '127.0.0.1'))).toMatchObject({
+      code: 'invalid_credentials',
+    });
     await f.sessions.login('heidi', 'a new password', '127.0.0.1');
   });
 
   it('ends API tokens when a password is reset, and when its owner asks for it', async () => {
     const kim = await f.user('kim');
-    const make = async (name: string) => (await f.tx((op) => f.apiTokens.create(op, kim.principal, { name, scopes: null, expiresInDays: null }))).token;
+    const make = async (name: string) =>
+      (await f.tx((op) => f.apiTokens.create(op, kim.principal, { name, scopes: null, expiresInDays: null }))).token;
     const first = await make('first');
-    await f.sessions.changePassword(kim.principal, { current: kim.password, password: 'a second password', revokeApiTokens: false }, '127.0.0.1');
+    await f.sessions.changePassword(
+      kim.principal,
+      { current: kim.password, password: 'a second password', revokeApiTokens: false },
+      '127.0.0.1',
+    );
     expect(await f.authenticator.authenticate(first)).not.toBeNull();
-    await f.sessions.changePassword(kim.principal, { current: 'a second password', password: 'a third password', revokeApiTokens: true }, '127.0.0.1');
+    await f.sessions.changePassword(
+      kim.principal,
+      { current: 'a second password', password: 'a third password', revokeApiTokens: true },
+      '127.0.0.1',
+    );
     expect(await f.authenticator.authenticate(first)).toBeNull();
     const second = await make('second');
     await f.tx((op) => f.users.update(op, 'kim', { password: 'one that an admin set' }));
@@ -186,7 +251,9 @@ describe('sessions', () => {
       for (const minutes of [-20, 20]) {
         step.mockReturnValue(real + minutes * 60_000);
         expect((await f.principal(accessToken)).name).toBe('root');
-        expect((await f.principal((await f.sessions.login('root', 'password of root', '127.0.0.1')).accessToken)).name).toBe('root');
+        expect(
+          (await f.principal((await f.sessions.login('root', 'password of root', '127.0.0.1')).accessToken)).name,
+        ).toBe('root');
       }
     } finally {
       step.mockRestore();
@@ -195,9 +262,13 @@ describe('sessions', () => {
 
   it('refuses an expired session and clears it away', async () => {
     const ivan = await f.user('ivan');
-    await f.db.database.query(`UPDATE session SET expires_at = now() - interval '1 second' WHERE id = $1`, [ivan.principal.sessionId]);
+    await f.db.database.query(`UPDATE session SET expires_at = now() - interval '1 second' WHERE id = $1`, [
+      ivan.principal.sessionId,
+    ]);
     expect(await f.authenticator.authenticate(ivan.accessToken)).toBeNull();
-    expect(await refusal(f.sessions.refresh(ivan.refreshToken, '127.0.0.1'))).toMatchObject({ code: 'invalid_refresh_token' });
+    expect(await refusal(f.sessions.refresh(ivan.refreshToken, '127.0.0.1'))).toMatchObject({
+      code: 'invalid_refresh_token',
+    });
   });
 
   it('takes a new signing key when the old one is due, and still accepts tokens of the old one', async () => {
@@ -205,7 +276,9 @@ describe('sessions', () => {
     await f.db.database.query(`UPDATE signing_key SET signs_until = now()`);
     const next = f.process();
     const { id } = await next.get(SigningKeys).current();
-    const { kid } = JSON.parse(Buffer.from(judy.accessToken.split('.')[0] ?? '', 'base64url').toString()) as { kid: string };
+    const { kid } = JSON.parse(Buffer.from(judy.accessToken.split('.')[0] ?? '', 'base64url').toString()) as {
+      kid: string;
+    };
     expect(id).not.toBe(kid);
     expect(await next.get(IdentityAuthenticator).authenticate(judy.accessToken)).not.toBeNull();
     await f.db.database.query(`UPDATE signing_key SET verifies_until = now() WHERE id = $1`, [kid]);

@@ -17,7 +17,16 @@ export class DiskFiles {
     for (let i = 0; i < 40; i++) raw.write(`block ${i}`, i * 65_536 + 17);
     writeFileSync(join(this.directory, 'in.raw'), raw);
     rmSync(join(this.directory, 'out.qcow2'), { force: true });
-    this.qemuImg('convert', '-f', 'raw', '-O', 'qcow2', ...options, join(this.directory, 'in.raw'), join(this.directory, 'out.qcow2'));
+    this.qemuImg(
+      'convert',
+      '-f',
+      'raw',
+      '-O',
+      'qcow2',
+      ...options,
+      join(this.directory, 'in.raw'),
+      join(this.directory, 'out.qcow2'),
+    );
     return { qcow2: readFileSync(join(this.directory, 'out.qcow2')), raw };
   }
 

@@ -5,7 +5,10 @@ import { ImagePublisher } from '../../../src/modules/image/management/image-publ
 import { storageEntities } from '../../../src/modules/storage/management/storage.entities';
 import { ImageFixture } from './image-fixture';
 
-/** A server that stands still when an upload is written and about to be named, and prints the image's id then. To be killed. */
+/**
+ * A server that stands still when an upload is written and about to be named, and prints the image's id then. To be
+ * killed.
+ */
 const main = async (): Promise<void> => {
   const [url = '', stateDir = ''] = process.argv.slice(2);
   const dataSource = createDataSource(url, { pool: 6, entities: [...imageEntities, ...storageEntities] });

@@ -25,7 +25,12 @@ class FailingPublish extends WorkflowProbe {
 
 /** Ends the connections whose statement, like this, waits for a lock. True when there was one. */
 const cutWaiting = async (database: Database, statement: string): Promise<boolean> =>
-  (await database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`, [statement])).length > 0;
+  (
+    await database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`,
+      [statement],
+    )
+  ).length > 0;
 
 describe('an import whose last step fails', () => {
   it('gives its bytes back', async () => {
@@ -34,7 +39,10 @@ describe('an import whose last step fails', () => {
     const db = await startTestDatabase({ entities: [...imageEntities, ...storageEntities] });
     const f = await ImageFixture.start(db.database, { image: { allowPrivateUrls: true }, probe: new FailingPublish() });
     try {
-      const made = await f.create({ name: 'broken', url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+      const made = await f.create({
+        name: 'broken',
+        url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      });
       await waitFor('the import to fail', async () => (await f.image(made.id)).state === 'error');
       await waitFor('the bytes to go', () => f.files().length === 0);
     } finally {
@@ -112,7 +120,9 @@ describe('an upload that is not to be', () => {
   let f: ImageFixture;
   beforeAll(async () => {
     db = await startTestDatabase({ entities: [...imageEntities, ...storageEntities] });
-    f = await ImageFixture.start(db.database, { image: { minBytesPerSecond: 1000, paceSeconds: 5, uploadsPerProject: 2 } });
+    f = await ImageFixture.start(db.database, {
+      image: { minBytesPerSecond: 1000, paceSeconds: 5, uploadsPerProject: 2 },
+    });
   }, 60_000);
   afterAll(async () => {
     await f.stop();
@@ -126,10 +136,18 @@ describe('an upload that is not to be', () => {
     body.write(Buffer.alloc(5000, 1));
     const answer = f.upload(id, body);
     answer.catch(() => undefined);
-    await waitFor('the upload to begin', async () => (await f.image(id)).state === 'uploading' && f.files().some((file) => file.startsWith(id)));
+    await waitFor(
+      'the upload to begin',
+      async () => (await f.image(id)).state === 'uploading' && f.files().some((file) => file.startsWith(id)),
+    );
     return { id, answer, body };
   };
-  const gone = (id: string): Promise<unknown> => waitFor('the image to go', async () => (await f.api('GET', `/images/${id}`)).status === 404 && f.files().every((file) => !file.startsWith(id)));
+  const gone = (id: string): Promise<unknown> =>
+    waitFor(
+      'the image to go',
+      async () =>
+        (await f.api('GET', `/images/${id}`)).status === 404 && f.files().every((file) => !file.startsWith(id)),
+    );
 
   it('goes with its image when its sender is silent, and is told so', async () => {
     const { id, answer, body } = await stalled('silent');
@@ -142,7 +160,11 @@ describe('an upload that is not to be', () => {
   it('is answered 409 when its image is deleted while the bytes are hashed', async () => {
     const { id } = await f.create({ name: 'hashed' });
     const answer = f.upload(id, hollow(40));
-    await waitFor('the hash', () => children('bytes-child').length > 0 && f.files().some((file) => file.endsWith('.raw')), 30_000);
+    await waitFor(
+      'the hash',
+      () => children('bytes-child').length > 0 && f.files().some((file) => file.endsWith('.raw')),
+      30_000,
+    );
     expect((await f.api('DELETE', `/images/${id}`)).status).toBe(204);
     expect(await answer).toMatchObject({ status: 409, body: { code: 'image_deleted' } });
     await gone(id);
@@ -153,15 +175,24 @@ describe('an upload that is not to be', () => {
     const { id, answer, body } = await stalled('slow');
     expect(await answer).toMatchObject({ status: 408, body: { code: 'upload_too_slow' } });
     body.destroy();
-    expect(await f.image(id)).toMatchObject({ state: 'queued', message: expect.stringContaining('1000 bytes per second') });
-    expect(await f.upload(id, Buffer.alloc(4096, 1))).toMatchObject({ status: 200, body: { state: 'ready', message: '' } });
+    expect(await f.image(id)).toMatchObject({
+      state: 'queued',
+      message: expect.stringContaining('1000 bytes per second'),
+    });
+    expect(await f.upload(id, Buffer.alloc(4096, 1))).toMatchObject({
+      status: 200,
+      body: { state: 'ready', message: '' },
+    });
   }, 60_000);
 
   it('is refused while the project has as many under way as it may', async () => {
     const first = await stalled('first');
     const second = await stalled('second');
     const third = await f.create({ name: 'third' });
-    expect(await f.upload(third.id, Buffer.alloc(4096))).toMatchObject({ status: 429, body: { code: 'too_many_uploads' } });
+    expect(await f.upload(third.id, Buffer.alloc(4096))).toMatchObject({
+      status: 429,
+      body: { code: 'too_many_uploads' },
+    });
     for (const { id, body, answer } of [first, second]) {
       body.destroy();
       await answer.catch(() => undefined);
@@ -183,7 +214,14 @@ describe('bytes and the room for them', () => {
       const [a = '', b = '', c = '', d = ''] = ids;
       expect((await f.upload(a, Buffer.alloc(6 * 1024 ** 2, 1))).status).toBe(200);
       expect(await f.upload(b, Buffer.alloc(6 * 1024 ** 2, 2))).toMatchObject(full);
-      const packed = execFileSync('sh', ['-c', 'd=$(mktemp -d) && yes 1234567 | head -c 8388608 > $d/raw && qemu-img convert -c -f raw -O qcow2 $d/raw $d/q && cat $d/q && rm -r $d'], { maxBuffer: 2 ** 28 });
+      const packed = execFileSync(
+        'sh',
+        [
+          '-c',
+          'd=$(mktemp -d) && yes 1234567 | head -c 8388608 > $d/raw && qemu-img convert -c -f raw -O qcow2 $d/raw $d/q && cat $d/q && rm -r $d',
+        ],
+        { maxBuffer: 2 ** 28 },
+      );
       expect(await f.upload(b, packed)).toMatchObject(full);
       expect(await f.upload(c, hollow(1))).toMatchObject({ status: 200, body: { virtualBytes: 1024 ** 3 } });
       // Stored already, and yet the project's.
@@ -206,15 +244,24 @@ describe('bytes and the room for them', () => {
       const { id } = await f.create({ name: 'much' });
       const noRoom = { status: 507, body: { code: 'no_space' } };
       expect(await f.upload(id, Buffer.alloc(30 * 1024 ** 2, 1))).toMatchObject(noRoom);
-      const endless = Readable.from((async function* () {
-        for (;;) {
-          yield randomBytes(65_536);
-          await new Promise((next) => setTimeout(next, 2));
-        }
-      })());
+      const endless = Readable.from(
+        (async function* () {
+          for (;;) {
+            yield randomBytes(65_536);
+            await new Promise((next) => setTimeout(next, 2));
+          }
+        })(),
+      );
       expect(await f.upload(id, endless)).toMatchObject(noRoom);
       // A few hundred bytes of the file, named by every cluster of the disk.
-      const bomb = execFileSync('sh', ['-c', 'd=$(mktemp -d) && yes 1234567 | head -c 47185920 > $d/raw && qemu-img convert -c -f raw -O qcow2 $d/raw $d/q && cat $d/q && rm -r $d'], { maxBuffer: 2 ** 28 });
+      const bomb = execFileSync(
+        'sh',
+        [
+          '-c',
+          'd=$(mktemp -d) && yes 1234567 | head -c 47185920 > $d/raw && qemu-img convert -c -f raw -O qcow2 $d/raw $d/q && cat $d/q && rm -r $d',
+        ],
+        { maxBuffer: 2 ** 28 },
+      );
       expect(bomb.length).toBeLessThan(4 * 1024 ** 2);
       let least = free();
       const watch = setInterval(() => (least = Math.min(least, free())), 10);
@@ -223,7 +270,10 @@ describe('bytes and the room for them', () => {
       // Refused by its tables, before anything was unfolded.
       expect(least).toBeGreaterThan(50 * 1024 ** 2);
       expect(f.files()).toEqual([]);
-      expect(await f.upload(id, Buffer.alloc(8 * 1024 ** 2, 1))).toMatchObject({ status: 200, body: { state: 'ready' } });
+      expect(await f.upload(id, Buffer.alloc(8 * 1024 ** 2, 1))).toMatchObject({
+        status: 200,
+        body: { state: 'ready' },
+      });
     } finally {
       await f.stop();
       await db.close();

@@ -5,29 +5,39 @@ import { join } from 'node:path';
 
 /** Processes that run the script of that name for this one: each is beneath those that shut it in. */
 export const children = (script: string): number[] => {
-  const found = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid)).flatMap((pid) => {
-    try {
-      const parent = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1];
-      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-      return [{ pid, parent, program: command.split('\0')[0], command }];
-    } catch {
-      return [];
-    }
-  });
-  const isOurs = (pid: string | undefined): boolean => pid === String(process.pid) || found.some((one) => one.pid === pid && one.pid !== one.parent && isOurs(one.parent));
-  return found.filter(({ program, command, parent }) => program === process.execPath && command.includes(script) && isOurs(parent)).map(({ pid }) => Number(pid));
+  const found = readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid))
+    .flatMap((pid) => {
+      try {
+        const parent = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1];
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+        return [{ pid, parent, program: command.split('\0')[0], command }];
+      } catch {
+        return [];
+      }
+    });
+  const isOurs = (pid: string | undefined): boolean =>
+    pid === String(process.pid) || found.some((one) => one.pid === pid && one.pid !== one.parent && isOurs(one.parent));
+  return found
+    .filter(
+      ({ program, command, parent }) => program === process.execPath && command.includes(script) && isOurs(parent),
+    )
+    .map(({ pid }) => Number(pid));
 };
 
 let compiled = false;
 /**
- * Compiles the scripts that run as children, once for all of a test: where they run themselves they cannot keep what they compiled.
- * They end at once, for nobody gives them a job.
+ * Compiles the scripts that run as children, once for all of a test: where they run themselves they cannot keep what
+ * they compiled. They end at once, for nobody gives them a job.
  */
 export const compileScripts = (): void => {
   if (compiled) return;
   compiled = true;
   for (const script of ['fetch/fetch-child', 'ingest/bytes-child']) {
-    execFileSync(process.execPath, [...process.execArgv, join(__dirname, '../../../src/modules/image/management', `${script}.ts`)]);
+    execFileSync(process.execPath, [
+      ...process.execArgv,
+      join(__dirname, '../../../src/modules/image/management', `${script}.ts`),
+    ]);
   }
 };
 

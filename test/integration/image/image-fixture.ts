@@ -63,7 +63,10 @@ export interface ImageFixtureOptions {
   probe?: WorkflowProbe;
 }
 
-/** The management halves of image and storage behind a real HTTP server, with the real engine; identity, hosts and nodes are stand-ins. */
+/**
+ * The management halves of image and storage behind a real HTTP server, with the real engine; identity, hosts and nodes
+ * are stand-ins.
+ */
 export class ImageFixture {
   private readonly agent = new Agent({ connect: { rejectUnauthorized: false } });
 
@@ -80,13 +83,22 @@ export class ImageFixture {
     const stateDir = options.stateDir ?? mkdtempSync(join(tmpdir(), 'vc-image-'));
     const core = coreConfigSchema.parse({ management: { listen: '127.0.0.1', port: 0 } });
     await container.unbind(Config);
-    container.bind(Config).toConstantValue(new Config(core, { image: imageConfigSchema.parse(options.image ?? {}), storage: storageConfigSchema.parse({}) }));
+    container.bind(Config).toConstantValue(
+      new Config(core, {
+        image: imageConfigSchema.parse(options.image ?? {}),
+        storage: storageConfigSchema.parse({}),
+      }),
+    );
     container.bind(StatePaths).toConstantValue(new StatePaths(stateDir, join(stateDir, 'run')));
     container.bind(NodeCaller).toConstantValue(new FakeNodes());
     container.bind(WorkflowProbe).toConstantValue(options.probe ?? new WorkflowProbe());
     container.bind(Projects).toConstantValue(new AnyProjects());
     container.bind(Hosts).toConstantValue(new NamedHosts());
-    container.load(new ContainerModule(bindWorkflow), new ContainerModule(imageWiring.bind), new ContainerModule(storageWiring.bind));
+    container.load(
+      new ContainerModule(bindWorkflow),
+      new ContainerModule(imageWiring.bind),
+      new ContainerModule(storageWiring.bind),
+    );
     const fixture = new ImageFixture(container, stateDir, options.stateDir === undefined, logs);
     await fixture.listen();
     return fixture;
@@ -112,13 +124,33 @@ export class ImageFixture {
     if (this.ownsDir) rmSync(this.stateDir, { recursive: true, force: true });
   }
 
-  async api<T = Image & { code: string; detail: string }>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object, as = 'alice'): Promise<Answer<T>> {
-    return this.send(method, path, body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }, as);
+  async api<T = Image & { code: string; detail: string }>(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: object,
+    as = 'alice',
+  ): Promise<Answer<T>> {
+    return this.send(
+      method,
+      path,
+      body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } },
+      as,
+    );
   }
 
   /** PUT of raw bytes. `headers` may lie about the length. */
-  async upload(id: string, bytes: Buffer | Readable, headers: Record<string, string> = {}, as = 'alice'): Promise<Answer> {
-    return this.send('PUT', `/images/${id}/content`, { body: bytes, headers: { 'content-type': 'application/octet-stream', ...headers } }, as);
+  async upload(
+    id: string,
+    bytes: Buffer | Readable,
+    headers: Record<string, string> = {},
+    as = 'alice',
+  ): Promise<Answer> {
+    return this.send(
+      'PUT',
+      `/images/${id}/content`,
+      { body: bytes, headers: { 'content-type': 'application/octet-stream', ...headers } },
+      as,
+    );
   }
 
   async create(input: Record<string, unknown>, as = 'alice'): Promise<Image> {
@@ -133,14 +165,21 @@ export class ImageFixture {
 
   /** Every file of the image store, `incoming/` included. */
   files(): string[] {
-    return (readdirSync(join(this.stateDir, 'images'), { recursive: true, withFileTypes: true })).filter((f) => f.isFile()).map((f) => f.name);
+    return readdirSync(join(this.stateDir, 'images'), { recursive: true, withFileTypes: true })
+      .filter((f) => f.isFile())
+      .map((f) => f.name);
   }
 
   stored(sha256: string | null): string {
     return join(this.stateDir, 'images', `${sha256}.raw`);
   }
 
-  private async send<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, init: { body: string | Buffer | Readable; headers: Record<string, string> } | undefined, as: string): Promise<Answer<T>> {
+  private async send<T>(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    init: { body: string | Buffer | Readable; headers: Record<string, string> } | undefined,
+    as: string,
+  ): Promise<Answer<T>> {
     const response = await request(`${this.container.get(HttpServer).address}/api/v1${path}`, {
       method,
       dispatcher: this.agent,

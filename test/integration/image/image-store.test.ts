@@ -1,6 +1,16 @@
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -93,11 +103,13 @@ it('takes up a broken download where it broke', async () => {
   const bytes = data(500_000);
   const wanted = management.add(bytes);
   management.fault = (rest, from) =>
-    Readable.from((async function* () {
-      yield rest.subarray(0, 150_000);
-      if (from < 400_000) throw Object.assign(new Error('reset'), { code: 'ECONNRESET' });
-      yield rest.subarray(150_000);
-    })());
+    Readable.from(
+      (async function* () {
+        yield rest.subarray(0, 150_000);
+        if (from < 400_000) throw Object.assign(new Error('reset'), { code: 'ECONNRESET' });
+        yield rest.subarray(150_000);
+      })(),
+    );
   await store.ensure(wanted, context);
   expect(management.asked.map((p) => p.split('=')[1])).toEqual(['0', '150000', '300000', '450000']);
   expect(readFileSync(await store.path(wanted.imageId)).equals(bytes)).toBe(true);
@@ -106,9 +118,18 @@ it('takes up a broken download where it broke', async () => {
 it('keeps nothing of an image that is not what it should be, or is gone', async () => {
   const store = await newStore();
   const wanted = management.add(data(100_000));
-  await expect(store.ensure({ ...wanted, sha256: 'a'.repeat(64) }, context)).rejects.toMatchObject({ code: 'checksum_mismatch', permanent: true });
-  await expect(store.ensure({ ...wanted, virtualBytes: 50_000 }, context)).rejects.toMatchObject({ code: 'size_mismatch', permanent: true });
-  await expect(store.ensure({ ...wanted, imageId: crypto.randomUUID() }, context)).rejects.toMatchObject({ code: 'image_gone', permanent: true });
+  await expect(store.ensure({ ...wanted, sha256: 'a'.repeat(64) }, context)).rejects.toMatchObject({
+    code: 'checksum_mismatch',
+    permanent: true,
+  });
+  await expect(store.ensure({ ...wanted, virtualBytes: 50_000 }, context)).rejects.toMatchObject({
+    code: 'size_mismatch',
+    permanent: true,
+  });
+  await expect(store.ensure({ ...wanted, imageId: crypto.randomUUID() }, context)).rejects.toMatchObject({
+    code: 'image_gone',
+    permanent: true,
+  });
   await expect(store.path(wanted.imageId)).rejects.toMatchObject({ code: 'image_not_cached' });
   expect(files()).toEqual([]);
   expect(await store.ensure(wanted, context)).toEqual({ cached: false });
@@ -130,7 +151,12 @@ it('fetches anew what is no longer as it was verified, and sweeps unfinished dow
 
 it('evicts the one unused for longest, and none in use or just fetched', async () => {
   const store = await newStore(2.5 * mib);
-  const [old, used, fresh, incoming] = [1, 2, 3, 4].map((seed) => management.add(data(mib, seed))) as [WantedImage, WantedImage, WantedImage, WantedImage];
+  const [old, used, fresh, incoming] = [1, 2, 3, 4].map((seed) => management.add(data(mib, seed))) as [
+    WantedImage,
+    WantedImage,
+    WantedImage,
+    WantedImage,
+  ];
   for (const image of [old, used, fresh]) await store.ensure(image, context);
   const longAgo = (hours: number): Date => new Date(Date.now() - hours * 3_600_000);
   utimesSync(join(dir, 'images', `${old.imageId}.json`), longAgo(2), longAgo(2));
@@ -138,7 +164,9 @@ it('evicts the one unused for longest, and none in use or just fetched', async (
     utimesSync(join(dir, 'images', `${used.imageId}.json`), longAgo(3), longAgo(3));
     await store.ensure(incoming, context);
   });
-  expect(files().filter((f) => f.endsWith('.raw'))).toEqual([used, fresh, incoming].map((i) => `${i.imageId}.raw`).sort());
+  expect(files().filter((f) => f.endsWith('.raw'))).toEqual(
+    [used, fresh, incoming].map((i) => `${i.imageId}.raw`).sort(),
+  );
   await store.remove(fresh.imageId);
   expect(files()).not.toContain(`${fresh.imageId}.raw`);
 });
@@ -149,7 +177,10 @@ it('says that the disk is full and keeps nothing', async () => {
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'vc-image-store-test', full]);
   try {
     const store = await newStore(undefined, full);
-    await expect(store.ensure(management.add(data(3 * mib)), context)).rejects.toMatchObject({ code: 'no_space', permanent: true });
+    await expect(store.ensure(management.add(data(3 * mib)), context)).rejects.toMatchObject({
+      code: 'no_space',
+      permanent: true,
+    });
     expect(files(full)).toEqual([]);
     expect(await store.ensure(management.add(data(100_000)), context)).toEqual({ cached: false });
   } finally {

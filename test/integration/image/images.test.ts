@@ -1,6 +1,16 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { connect } from 'node:tls';
@@ -39,7 +49,10 @@ afterAll(async () => {
 /** After every test: the store holds exactly what ready images name, and nothing is at work. */
 afterEach(async () => {
   const rows = await db.database.query<{ sha256: string }>(`SELECT DISTINCT sha256 FROM image WHERE state = 'ready'`);
-  await waitFor('the store to hold what images name', () => JSON.stringify(f.files().sort()) === JSON.stringify(rows.map((r) => `${r.sha256}.raw`).sort()));
+  await waitFor(
+    'the store to hold what images name',
+    () => JSON.stringify(f.files().sort()) === JSON.stringify(rows.map((r) => `${r.sha256}.raw`).sort()),
+  );
 });
 describe('upload', () => {
   it('takes raw bytes, whose size is rounded up to whole blocks', async () => {
@@ -50,7 +63,13 @@ describe('upload', () => {
     const { status, body } = await f.upload(made.id, bytes);
     expect(status).toBe(200);
     const padded = Buffer.concat([bytes, Buffer.alloc(1_003_520 - 1_000_001)]);
-    expect(body).toMatchObject({ state: 'ready', sourceFormat: 'raw', sourceBytes: 1_000_001, virtualBytes: 1_003_520, sha256: sha256(padded) });
+    expect(body).toMatchObject({
+      state: 'ready',
+      sourceFormat: 'raw',
+      sourceBytes: 1_000_001,
+      virtualBytes: 1_003_520,
+      sha256: sha256(padded),
+    });
     expect(readFileSync(f.stored(body.sha256)).equals(padded)).toBe(true);
     expect(statSync(f.stored(body.sha256)).mode & 0o777).toBe(0o444);
   });
@@ -70,16 +89,28 @@ describe('upload', () => {
     expect(await f.create({ name: name() })).toMatchObject({ vendorData: null });
     const made = await f.create({ name: name(), vendorData });
     await f.upload(made.id, Buffer.alloc(4096, 7));
-    const ready = (): Promise<UsableImage> => f.container.get(Images).requireReady(db.database.op, made.projectId, made.id);
+    const ready = (): Promise<UsableImage> =>
+      f.container.get(Images).requireReady(db.database.op, made.projectId, made.id);
     expect(await ready()).toMatchObject({ vendorData });
-    expect(await f.api('PATCH', `/images/${made.id}`, { vendorData: '#!/bin/sh\n' })).toMatchObject({ status: 200, body: { name: made.name, vendorData: '#!/bin/sh\n' } });
+    expect(await f.api('PATCH', `/images/${made.id}`, { vendorData: '#!/bin/sh\n' })).toMatchObject({
+      status: 200,
+      body: { name: made.name, vendorData: '#!/bin/sh\n' },
+    });
     expect(await ready()).toMatchObject({ vendorData: '#!/bin/sh\n' });
     expect((await f.api('PATCH', `/images/${made.id}`, { vendorData: null })).body.vendorData).toBeNull();
     expect(await ready()).toMatchObject({ vendorData: '' });
-    for (const [wrong, code] of [['ü'.repeat(32_769), 'too_long'], ['#!/bin/sh\0', 'control_characters']]) {
-      expect(await f.api('PATCH', `/images/${made.id}`, { vendorData: wrong })).toMatchObject({ status: 422, body: { errors: [{ path: 'body.vendorData', code }] } });
+    for (const [wrong, code] of [
+      ['ü'.repeat(32_769), 'too_long'],
+      ['#!/bin/sh\0', 'control_characters'],
+    ]) {
+      expect(await f.api('PATCH', `/images/${made.id}`, { vendorData: wrong })).toMatchObject({
+        status: 422,
+        body: { errors: [{ path: 'body.vendorData', code }] },
+      });
     }
-    const told = await db.database.query<{ data: object }>(`SELECT data FROM outbox WHERE subject ->> 'id' = $1`, [made.id]);
+    const told = await db.database.query<{ data: object }>(`SELECT data FROM outbox WHERE subject ->> 'id' = $1`, [
+      made.id,
+    ]);
     expect(told.length).toBeGreaterThan(0);
     expect(told.filter(({ data }) => 'vendorData' in data)).toEqual([]);
   });
@@ -87,7 +118,10 @@ describe('upload', () => {
   it('lets only an administrator change the vendor data of a public image, which guests of every project run', async () => {
     const shared = (await f.api('POST', '/images?project=alpha', { name: name(), public: true }, 'admin')).body;
     expect(await f.api('PATCH', `/images/${shared.id}`, { vendorData: '#!/bin/sh\n' })).toMatchObject({ status: 403 });
-    expect(await f.api('PATCH', `/images/${shared.id}`, { vendorData: '#!/bin/sh\n' }, 'admin')).toMatchObject({ status: 200, body: { vendorData: '#!/bin/sh\n' } });
+    expect(await f.api('PATCH', `/images/${shared.id}`, { vendorData: '#!/bin/sh\n' }, 'admin')).toMatchObject({
+      status: 200,
+      body: { vendorData: '#!/bin/sh\n' },
+    });
   });
 
   it.each([
@@ -103,7 +137,13 @@ describe('upload', () => {
     const { status, body } = await f.upload(made.id, qcow2);
     expect(body.detail).toBeUndefined();
     expect(status).toBe(200);
-    expect(body).toMatchObject({ state: 'ready', sourceFormat: 'qcow2', sourceBytes: qcow2.length, virtualBytes: raw.length, sha256: sha256(raw) });
+    expect(body).toMatchObject({
+      state: 'ready',
+      sourceFormat: 'qcow2',
+      sourceBytes: qcow2.length,
+      virtualBytes: raw.length,
+      sha256: sha256(raw),
+    });
     expect(readFileSync(f.stored(body.sha256)).equals(raw)).toBe(true);
   });
 
@@ -112,12 +152,27 @@ describe('upload', () => {
     ftruncateSync(file, 1024 ** 3);
     writeSync(file, 'data', 500 * 1024 * 1024);
     closeSync(file);
-    disks.qemuImg('convert', '-f', 'raw', '-O', 'qcow2', join(disks.directory, 'sparse.raw'), join(disks.directory, 'sparse.qcow2'));
-    const asQcow2 = await f.upload((await f.create({ name: name() })).id, readFileSync(join(disks.directory, 'sparse.qcow2')));
+    disks.qemuImg(
+      'convert',
+      '-f',
+      'raw',
+      '-O',
+      'qcow2',
+      join(disks.directory, 'sparse.raw'),
+      join(disks.directory, 'sparse.qcow2'),
+    );
+    const asQcow2 = await f.upload(
+      (await f.create({ name: name() })).id,
+      readFileSync(join(disks.directory, 'sparse.qcow2')),
+    );
     expect(asQcow2.body).toMatchObject({ state: 'ready', virtualBytes: 1024 ** 3 });
     expect(statSync(f.stored(asQcow2.body.sha256)).blocks * 512).toBeLessThan(1024 ** 2);
     const zeros = Buffer.alloc(1024 * 1024);
-    const stream = Readable.from((function* () { for (let i = 0; i < 256; i++) yield i === 3 ? Buffer.alloc(1024 * 1024, 1) : zeros; })());
+    const stream = Readable.from(
+      (function* () {
+        for (let i = 0; i < 256; i++) yield i === 3 ? Buffer.alloc(1024 * 1024, 1) : zeros;
+      })(),
+    );
     const asRaw = await f.upload((await f.create({ name: name() })).id, stream);
     expect(asRaw.body).toMatchObject({ state: 'ready', virtualBytes: 256 * 1024 ** 2 });
     expect(statSync(f.stored(asRaw.body.sha256)).blocks * 512).toBeLessThan(2 * 1024 ** 2);
@@ -139,7 +194,12 @@ describe('upload', () => {
 
   it.each<[string, string, () => Buffer, Record<string, unknown>]>([
     ['a backing file', 'backing_file', () => disks.file('qemu-img create -q -f qcow2 -b /etc/passwd -F raw'), {}],
-    ['an external data file', 'external_data_file', () => disks.file('qemu-img create -q -f qcow2 -o data_file=DATA,data_file_raw=on', '1G'), {}],
+    [
+      'an external data file',
+      'external_data_file',
+      () => disks.file('qemu-img create -q -f qcow2 -o data_file=DATA,data_file_raw=on', '1G'),
+      {},
+    ],
     ['unknown features', 'unknown_features', () => disks.patched((b) => b.writeBigUInt64BE(1n << 20n, 72)), {}],
     ['an L1 table of 2^31 entries', 'invalid_header', () => disks.patched((b) => b.writeUInt32BE(2 ** 31, 36)), {}],
     ['refcount_order 63', 'invalid_header', () => disks.patched((b) => b.writeUInt32BE(63, 96)), {}],
@@ -181,9 +241,14 @@ describe('upload', () => {
     const small = await ImageFixture.start(db.database, { image: { maxBytes: 65_536, maxVirtualBytes: 1_048_576 } });
     try {
       const announced = await small.create({ name: name() });
-      expect(await small.upload(announced.id, Buffer.alloc(65_537, 1))).toMatchObject({ status: 413, body: { code: 'image_too_large' } });
+      expect(await small.upload(announced.id, Buffer.alloc(65_537, 1))).toMatchObject({
+        status: 413,
+        body: { code: 'image_too_large' },
+      });
       const streamed = await small.create({ name: name() });
-      expect(await small.upload(streamed.id, Readable.from([Buffer.alloc(40_000, 1), Buffer.alloc(40_000, 1)]))).toMatchObject({ status: 413, body: { code: 'image_too_large' } });
+      expect(
+        await small.upload(streamed.id, Readable.from([Buffer.alloc(40_000, 1), Buffer.alloc(40_000, 1)])),
+      ).toMatchObject({ status: 413, body: { code: 'image_too_large' } });
       expect(small.files()).toEqual([]);
       for (const { id } of [announced, streamed]) await small.api('DELETE', `/images/${id}`);
     } finally {
@@ -198,14 +263,28 @@ describe('upload', () => {
     const full = await ImageFixture.start(db.database, { stateDir: dir, image: { reserveBytes: 0 } });
     try {
       const made = await full.create({ name: name() });
-      const chunks = (): Readable => Readable.from((function* () { for (let i = 0; i < 100; i++) yield Buffer.alloc(65_536, i + 1); })());
+      const chunks = (): Readable =>
+        Readable.from(
+          (function* () {
+            for (let i = 0; i < 100; i++) yield Buffer.alloc(65_536, i + 1);
+          })(),
+        );
       expect(await full.upload(made.id, chunks())).toMatchObject({ status: 507, body: { code: 'no_space' } });
-      expect(await full.upload(made.id, Buffer.alloc(4 * 1024 * 1024, 1))).toMatchObject({ status: 507, body: { code: 'no_space' } });
+      expect(await full.upload(made.id, Buffer.alloc(4 * 1024 * 1024, 1))).toMatchObject({
+        status: 507,
+        body: { code: 'no_space' },
+      });
       // Fits as qcow2, but not once it is unfolded beside it.
-      expect(await full.upload(made.id, disks.makeQcow2(['-c'], 7).qcow2)).toMatchObject({ status: 507, body: { code: 'no_space' } });
+      expect(await full.upload(made.id, disks.makeQcow2(['-c'], 7).qcow2)).toMatchObject({
+        status: 507,
+        body: { code: 'no_space' },
+      });
       expect(full.files()).toEqual([]);
       expect(await full.image(made.id)).toMatchObject({ state: 'queued' });
-      expect(await full.upload(made.id, Buffer.alloc(8192, 1))).toMatchObject({ status: 200, body: { state: 'ready' } });
+      expect(await full.upload(made.id, Buffer.alloc(8192, 1))).toMatchObject({
+        status: 200,
+        body: { state: 'ready' },
+      });
       expect((await full.api('DELETE', `/images/${made.id}`)).status).toBe(204);
     } finally {
       await full.stop();
@@ -218,11 +297,18 @@ describe('upload', () => {
     const path = process.env['PATH'];
     process.env['PATH'] = '/nonexistent';
     try {
-      expect(await f.upload(made.id, Buffer.alloc(8192, 1))).toMatchObject({ status: 503, body: { code: 'no_sandbox' } });
+      expect(await f.upload(made.id, Buffer.alloc(8192, 1))).toMatchObject({
+        status: 503,
+        body: { code: 'no_sandbox' },
+      });
       expect(await f.image(made.id)).toMatchObject({ state: 'queued' });
       expect(f.files().filter((file) => file.startsWith(made.id))).toEqual([]);
       const fetched = await f.create({ name: name(), url: 'http://127.0.0.1:1/disk' });
-      expect(await waitFor('the import to end', async () => ((now) => (now.state === 'importing' ? null : now))(await f.image(fetched.id)))).toMatchObject({ state: 'error', message: expect.stringContaining('operator') });
+      expect(
+        await waitFor('the import to end', async () =>
+          ((now) => (now.state === 'importing' ? null : now))(await f.image(fetched.id)),
+        ),
+      ).toMatchObject({ state: 'error', message: expect.stringContaining('operator') });
     } finally {
       process.env['PATH'] = path;
     }
@@ -235,28 +321,39 @@ describe('upload', () => {
     const url = new URL(f.container.get(HttpServer).address);
     const socket = connect({ host: url.hostname, port: Number(url.port), rejectUnauthorized: false });
     socket.on('error', () => undefined);
-    socket.write(`PUT /api/v1/images/${made.id}/content HTTP/1.1\r\nhost: x\r\nauthorization: Bearer alice\r\ncontent-length: 100000\r\n\r\n${'x'.repeat(5000)}`);
+    socket.write(
+      `PUT /api/v1/images/${made.id}/content HTTP/1.1\r\nhost: x\r\nauthorization: Bearer alice\r\ncontent-length: 100000\r\n\r\n${'x'.repeat(5000)}`,
+    );
     await waitFor('the upload to run', async () => (await f.image(made.id)).state === 'uploading');
-    expect(await f.upload(made.id, Buffer.alloc(4096))).toMatchObject({ status: 409, body: { code: 'upload_running' } });
+    expect(await f.upload(made.id, Buffer.alloc(4096))).toMatchObject({
+      status: 409,
+      body: { code: 'upload_running' },
+    });
     socket.destroy();
     const ended = await waitFor('the upload to end', async () => {
       const image = await f.image(made.id);
       return image.state === 'queued' ? image : null;
     });
     expect(ended.message).toMatch(/broke off/);
-    expect(await f.upload(made.id, Buffer.alloc(4096))).toMatchObject({ status: 200, body: { state: 'ready', message: '' } });
+    expect(await f.upload(made.id, Buffer.alloc(4096))).toMatchObject({
+      status: 200,
+      body: { state: 'ready', message: '' },
+    });
     await f.api('DELETE', `/images/${made.id}`);
   });
 
   it('is left alone by a sweep that looked before it began', async () => {
-    // It knows as little of the upload as the process's own sweep, when that asks between the upload's row and its being at work.
+    // It knows as little of the upload as the process's own sweep, when that asks between the upload's row and its
+    // being at work.
     const beside = await ImageFixture.start(db.database);
     try {
       const made = await f.create({ name: name() });
       let more = true;
-      const slow = Readable.from((async function* () {
-        while (more) yield await new Promise<Buffer>((done) => setTimeout(() => done(Buffer.alloc(1024, 1)), 20));
-      })());
+      const slow = Readable.from(
+        (async function* () {
+          while (more) yield await new Promise<Buffer>((done) => setTimeout(() => done(Buffer.alloc(1024, 1)), 20));
+        })(),
+      );
       const upload = f.upload(made.id, slow);
       await waitFor('the upload to run', async () => (await f.image(made.id)).state === 'uploading');
       await beside.container.get(ImageSweeper).sweep();
@@ -271,12 +368,14 @@ describe('upload', () => {
   it('is stopped by a delete', async () => {
     const made = await f.create({ name: name() });
     let more = true;
-    const slow = Readable.from((async function* () {
-      while (more) {
-        yield Buffer.alloc(1000, 1);
-        await new Promise((r) => setTimeout(r, 50));
-      }
-    })());
+    const slow = Readable.from(
+      (async function* () {
+        while (more) {
+          yield Buffer.alloc(1000, 1);
+          await new Promise((r) => setTimeout(r, 50));
+        }
+      })(),
+    );
     const upload = f.upload(made.id, slow).catch(() => null);
     await waitFor('the upload to run', async () => (await f.image(made.id)).state === 'uploading');
     await f.api('DELETE', `/images/${made.id}`);
@@ -292,7 +391,10 @@ describe('names and visibility', () => {
     const made = await f.create({ name: display });
     expect((await f.image(made.id)).name).toBe(display);
     expect((await f.api('GET', `/images/${encodeURIComponent(display)}?project=alpha`)).body.id).toBe(made.id);
-    expect(await f.api('POST', '/images?project=alpha', { name: display })).toMatchObject({ status: 409, body: { code: 'name_taken' } });
+    expect(await f.api('POST', '/images?project=alpha', { name: display })).toMatchObject({
+      status: 409,
+      body: { code: 'name_taken' },
+    });
     const long = await f.api('POST', '/images?project=alpha', { name: 'x'.repeat(300) });
     expect([400, 422]).toContain(long.status);
     expect((await f.api('DELETE', `/images/${made.id}`)).status).toBe(204);
@@ -312,21 +414,46 @@ describe('names and visibility', () => {
     expect((await f.api('DELETE', `/images/${own.id}`, undefined, 'viewer')).status).toBe(403);
     expect((await f.upload(own.id, Buffer.alloc(4096), {}, 'viewer')).status).toBe(403);
     expect((await f.upload(foreign.id, Buffer.alloc(4096))).status).toBe(404);
-    await expect(f.container.get(Images).requireReady(db.database.op, projectB.id, own.id)).rejects.toMatchObject({ status: 404 });
-    for (const { id } of [own, shared, foreign]) expect((await f.api('DELETE', `/images/${id}`, undefined, 'admin')).status).toBe(204);
+    await expect(f.container.get(Images).requireReady(db.database.op, projectB.id, own.id)).rejects.toMatchObject({
+      status: 404,
+    });
+    for (const { id } of [own, shared, foreign])
+      expect((await f.api('DELETE', `/images/${id}`, undefined, 'admin')).status).toBe(204);
   });
 
   it('is not deleted while a volume needs it', async () => {
     const made = await f.create({ name: name() });
     await f.upload(made.id, Buffer.alloc(4096, 3));
     const volumes = f.container.get(Volumes);
-    const request = { instanceId: crypto.randomUUID(), projectId: projectA.id, name: 'web', hostId: crypto.randomUUID(), imageId: made.id, bytes: 1_000_001 };
+    const request = {
+      instanceId: crypto.randomUUID(),
+      projectId: projectA.id,
+      name: 'web',
+      hostId: crypto.randomUUID(),
+      imageId: made.id,
+      bytes: 1_000_001,
+    };
     const volume = await volumes.createRoot(db.database.op, request);
-    expect(await volumes.createRoot(db.database.op, request)).toMatchObject({ id: volume.id, bytes: 1_003_520, pool: 'default' });
-    expect(await f.api('DELETE', `/images/${made.id}`)).toMatchObject({ status: 409, body: { code: 'image_in_use', count: 1, users: [{ kind: 'volume', id: volume.id, name: 'web' }] } });
+    expect(await volumes.createRoot(db.database.op, request)).toMatchObject({
+      id: volume.id,
+      bytes: 1_003_520,
+      pool: 'default',
+    });
+    expect(await f.api('DELETE', `/images/${made.id}`)).toMatchObject({
+      status: 409,
+      body: { code: 'image_in_use', count: 1, users: [{ kind: 'volume', id: volume.id, name: 'web' }] },
+    });
     await volumes.markInUse(db.database.op, volume.id);
-    const of = async (token?: string): Promise<object[]> => (await f.api<{ items: object[] }>('GET', '/volumes', undefined, token)).body.items;
-    expect(await of('admin')).toEqual([expect.objectContaining({ id: volume.id, state: 'in-use', role: 'root', host: { id: request.hostId, name: expect.stringMatching(/^host-/) } })]);
+    const of = async (token?: string): Promise<object[]> =>
+      (await f.api<{ items: object[] }>('GET', '/volumes', undefined, token)).body.items;
+    expect(await of('admin')).toEqual([
+      expect.objectContaining({
+        id: volume.id,
+        state: 'in-use',
+        role: 'root',
+        host: { id: request.hostId, name: expect.stringMatching(/^host-/) },
+      }),
+    ]);
     expect(await of()).toEqual([expect.objectContaining({ id: volume.id, host: null })]);
     await volumes.remove(db.database.op, request.instanceId);
     expect((await f.api('DELETE', `/images/${made.id}`)).status).toBe(204);
@@ -335,7 +462,11 @@ describe('names and visibility', () => {
 
 it('settles what a killed server left between writing and renaming', async () => {
   const stateDir = mkdtempSync(join(disks.directory, 'killed-'));
-  const child = spawn(process.execPath, ['-r', join(root, 'test/support/ts-register.js'), join(__dirname, 'dying-server.ts'), db.url, stateDir], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(
+    process.execPath,
+    ['-r', join(root, 'test/support/ts-register.js'), join(__dirname, 'dying-server.ts'), db.url, stateDir],
+    { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
   const line = await new Promise<string>((done, fail) => {
     let text = '';
     child.stdout.on('data', (chunk: Buffer) => {
@@ -346,12 +477,24 @@ it('settles what a killed server left between writing and renaming', async () =>
   });
   child.kill('SIGKILL');
   await new Promise((done) => child.once('close', done));
-  await waitFor('the database to notice', async () => (await db.database.query(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'`)).length === 0);
+  await waitFor(
+    'the database to notice',
+    async () =>
+      (
+        await db.database.query(
+          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'`,
+        )
+      ).length === 0,
+  );
   const left = await db.database.query<{ state: string }>('SELECT state FROM image WHERE id = $1', [line]);
   expect(left).toEqual([{ state: 'uploading' }]);
   const next = await ImageFixture.start(db.database, { stateDir });
   try {
-    expect(await next.image(line)).toMatchObject({ state: 'queued', sha256: null, message: expect.stringContaining('interrupted') });
+    expect(await next.image(line)).toMatchObject({
+      state: 'queued',
+      sha256: null,
+      message: expect.stringContaining('interrupted'),
+    });
     expect(next.files()).toEqual([]);
     expect(await next.upload(line, Buffer.alloc(4096))).toMatchObject({ status: 200, body: { state: 'ready' } });
     expect((await next.api('DELETE', `/images/${line}`)).status).toBe(204);

@@ -30,7 +30,10 @@ afterAll(async () => {
 /** After every test: the store holds exactly what ready images name, and nothing is at work. */
 afterEach(async () => {
   const rows = await db.database.query<{ sha256: string }>(`SELECT DISTINCT sha256 FROM image WHERE state = 'ready'`);
-  await waitFor('the store to hold what images name', () => JSON.stringify(f.files().sort()) === JSON.stringify(rows.map((r) => `${r.sha256}.raw`).sort()));
+  await waitFor(
+    'the store to hold what images name',
+    () => JSON.stringify(f.files().sort()) === JSON.stringify(rows.map((r) => `${r.sha256}.raw`).sort()),
+  );
 });
 describe('import from a URL', () => {
   let server: Server;
@@ -46,10 +49,14 @@ describe('import from a URL', () => {
     server.close();
   });
   const settled = async (id: string): Promise<Awaited<ReturnType<ImageFixture['image']>>> =>
-    waitFor('the import to end', async () => {
-      const image = await f.image(id);
-      return image.state === 'ready' || image.state === 'error' ? image : null;
-    }, 30_000);
+    waitFor(
+      'the import to end',
+      async () => {
+        const image = await f.image(id);
+        return image.state === 'ready' || image.state === 'error' ? image : null;
+      },
+      30_000,
+    );
 
   it('fetches, follows redirects, and shows its steps as a task', async () => {
     const { qcow2, raw } = disks.makeQcow2();
@@ -60,7 +67,10 @@ describe('import from a URL', () => {
     const made = await f.create({ name: name(), url: `${origin}/start`, checksum: sha256(qcow2) });
     expect(made).toMatchObject({ state: 'importing', taskId: expect.any(String) });
     expect(await settled(made.id)).toMatchObject({ state: 'ready', sha256: sha256(raw), sourceBytes: qcow2.length });
-    const steps = await db.database.query<{ name: string; state: string }>('SELECT name, state FROM task_step WHERE task_id = $1 ORDER BY seq', [made.taskId]);
+    const steps = await db.database.query<{ name: string; state: string }>(
+      'SELECT name, state FROM task_step WHERE task_id = $1 ORDER BY seq',
+      [made.taskId],
+    );
     expect(steps.map((s) => s.name)).toEqual(['fetch', 'convert', 'publish']);
   });
 
@@ -72,13 +82,25 @@ describe('import from a URL', () => {
       if (++calls === 1) res.write(bytes.subarray(0, 50_000), () => res.destroy());
       else res.end(bytes);
     };
-    expect(await settled((await f.create({ name: name(), url: origin })).id)).toMatchObject({ state: 'ready', sourceBytes: 204_800 });
+    expect(await settled((await f.create({ name: name(), url: origin })).id)).toMatchObject({
+      state: 'ready',
+      sourceBytes: 204_800,
+    });
     answer = (_req, res) => void res.writeHead(404).end();
-    expect(await settled((await f.create({ name: name(), url: origin })).id)).toMatchObject({ state: 'error', message: expect.stringContaining('404') });
+    expect(await settled((await f.create({ name: name(), url: origin })).id)).toMatchObject({
+      state: 'error',
+      message: expect.stringContaining('404'),
+    });
     answer = (_req, res) => void res.writeHead(302, { location: '/again' }).end();
-    expect(await settled((await f.create({ name: name(), url: origin })).id)).toMatchObject({ state: 'error', message: expect.stringContaining('redirects') });
+    expect(await settled((await f.create({ name: name(), url: origin })).id)).toMatchObject({
+      state: 'error',
+      message: expect.stringContaining('redirects'),
+    });
     answer = (_req, res) => void res.writeHead(200).end(bytes);
-    expect(await settled((await f.create({ name: name(), url: origin, checksum: 'b'.repeat(64) })).id)).toMatchObject({ state: 'error', message: expect.stringContaining(sha256(bytes)) });
+    expect(await settled((await f.create({ name: name(), url: origin, checksum: 'b'.repeat(64) })).id)).toMatchObject({
+      state: 'error',
+      message: expect.stringContaining(sha256(bytes)),
+    });
   }, 60_000);
 
   it('is deleted while it runs', async () => {
@@ -88,7 +110,9 @@ describe('import from a URL', () => {
     const { status, body } = await f.api<{ taskId: string }>('DELETE', `/images/${made.id}`);
     expect({ status, taskId: body.taskId }).toEqual({ status: 202, taskId: made.taskId });
     await waitFor('the image to go', async () => (await f.api('GET', `/images/${made.id}`)).status === 404);
-    expect(await db.database.query('SELECT state FROM task WHERE id = $1', [made.taskId])).toEqual([{ state: 'cancelled' }]);
+    expect(await db.database.query('SELECT state FROM task WHERE id = $1', [made.taskId])).toEqual([
+      { state: 'cancelled' },
+    ]);
   });
 
   it('goes on after a restart', async () => {
@@ -118,8 +142,13 @@ describe('import from a URL', () => {
   it('does not reach into private networks', async () => {
     const guarded = await ImageFixture.start(db.database);
     try {
-      expect(await guarded.api('POST', '/images?project=alpha', { name: name(), url: `${origin}/x` })).toMatchObject({ status: 422, body: { code: 'url_not_allowed' } });
-      expect(await guarded.api('POST', '/images?project=alpha', { name: name(), url: 'http://169.254.169.254/latest' })).toMatchObject({ status: 422 });
+      expect(await guarded.api('POST', '/images?project=alpha', { name: name(), url: `${origin}/x` })).toMatchObject({
+        status: 422,
+        body: { code: 'url_not_allowed' },
+      });
+      expect(
+        await guarded.api('POST', '/images?project=alpha', { name: name(), url: 'http://169.254.169.254/latest' }),
+      ).toMatchObject({ status: 422 });
     } finally {
       await guarded.stop();
     }

@@ -31,7 +31,9 @@ beforeAll(async () => {
   await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   db = await startTestDatabase({ entities: [...imageEntities, ...storageEntities] });
-  f = await ImageFixture.start(db.database, { image: { allowPrivateUrls: true, imports: 2, importsPerProject: 1, minBytesPerSecond: 1000, paceSeconds: 4 } });
+  f = await ImageFixture.start(db.database, {
+    image: { allowPrivateUrls: true, imports: 2, importsPerProject: 1, minBytesPerSecond: 1000, paceSeconds: 4 },
+  });
 });
 afterAll(async () => {
   await f?.stop();
@@ -41,7 +43,8 @@ afterAll(async () => {
   rmSync(work, { recursive: true, force: true });
 });
 
-const run = (program: string, ...args: string[]): void => void execFileSync(program, args, { stdio: 'pipe', cwd: work });
+const run = (program: string, ...args: string[]): void =>
+  void execFileSync(program, args, { stdio: 'pipe', cwd: work });
 const disk = (): Buffer => {
   const raw = Buffer.alloc(2 * 1024 ** 2);
   for (let i = 0; i < 20; i++) raw.write(`block ${i}`, i * 100_000);
@@ -55,23 +58,31 @@ const converted = (format: string, ...options: string[]): Buffer => {
   run('qemu-img', 'convert', '-f', 'raw', '-O', format, ...options, 'disk.raw', 'out');
   return readFileSync(join(work, 'out'));
 };
-const upload = async (bytes: Buffer): ReturnType<ImageFixture['upload']> => f.upload((await f.create({ name: `odd ${++names}` })).id, bytes);
+const upload = async (bytes: Buffer): ReturnType<ImageFixture['upload']> =>
+  f.upload((await f.create({ name: `odd ${++names}` })).id, bytes);
 
 it.each<[string, () => Buffer]>([
   ['qcow2 with lazy refcounts', () => converted('qcow2', '-o', 'compat=1.1,lazy_refcounts=on')],
   ['qcow2 with refcounts of one bit', () => converted('qcow2', '-o', 'refcount_bits=1')],
   ['qcow2 with all allocated beforehand', () => converted('qcow2', '-o', 'preallocation=full')],
   ['qcow2 in clusters of 2 MiB', () => converted('qcow2', '-o', 'cluster_size=2M')],
-  ['qcow2 with a snapshot in it', () => {
-    const bytes = converted('qcow2');
-    writeFileSync(join(work, 'out'), bytes);
-    run('qemu-img', 'snapshot', '-c', 'before', 'out');
-    return readFileSync(join(work, 'out'));
-  }],
+  [
+    'qcow2 with a snapshot in it',
+    () => {
+      const bytes = converted('qcow2');
+      writeFileSync(join(work, 'out'), bytes);
+      run('qemu-img', 'snapshot', '-c', 'before', 'out');
+      return readFileSync(join(work, 'out'));
+    },
+  ],
 ])('takes %s', async (_what, make) => {
   const { status, body } = await upload(make());
   expect({ status, detail: body.detail }).toEqual({ status: 200, detail: undefined });
-  expect(body).toMatchObject({ state: 'ready', sourceFormat: 'qcow2', sha256: createHash('sha256').update(disk()).digest('hex') });
+  expect(body).toMatchObject({
+    state: 'ready',
+    sourceFormat: 'qcow2',
+    sha256: createHash('sha256').update(disk()).digest('hex'),
+  });
 });
 
 it.each<[string, string, RegExp, () => Buffer]>([
@@ -81,22 +92,71 @@ it.each<[string, string, RegExp, () => Buffer]>([
   ['VDI', 'unsupported_format', /VDI.*qemu-img convert/, () => converted('vdi')],
   ['VHD of fixed size', 'unsupported_format', /VHD.*qemu-img convert/, () => converted('vpc', '-o', 'subformat=fixed')],
   ['VHD that grows', 'unsupported_format', /VHD.*qemu-img convert/, () => converted('vpc')],
-  ['encrypted qcow2', 'image_encrypted', /encrypted/, () => {
-    run('qemu-img', 'create', '-q', '-f', 'qcow2', '--object', 'secret,id=s,data=secret', '-o', 'encrypt.format=luks,encrypt.key-secret=s,encrypt.iter-time=10', 'enc', '1M');
-    return readFileSync(join(work, 'enc'));
-  }],
-  ['a LUKS volume', 'unsupported_format', /LUKS.*encrypted/, () => {
-    run('qemu-img', 'create', '-q', '-f', 'luks', '--object', 'secret,id=s,data=secret', '-o', 'key-secret=s,iter-time=10', 'luks', '1M');
-    return readFileSync(join(work, 'luks'));
-  }],
-  ['an image in gzip', 'unsupported_format', /gzip.*gunzip/, () => (disk(), execFileSync('gzip', ['-c', 'disk.raw'], { cwd: work }))],
-  ['an image in xz', 'unsupported_format', /xz.*unxz/, () => (disk(), execFileSync('xz', ['-c', 'disk.raw'], { cwd: work }))],
-  ['an OVA', 'unsupported_format', /OVA.*tar -xf.*qemu-img convert/, () => {
-    writeFileSync(join(work, 'machine.ovf'), '<Envelope/>');
-    writeFileSync(join(work, 'machine.vmdk'), converted('vmdk'));
-    run('tar', '-cf', 'machine.ova', 'machine.ovf', 'machine.vmdk');
-    return readFileSync(join(work, 'machine.ova'));
-  }],
+  [
+    'encrypted qcow2',
+    'image_encrypted',
+    /encrypted/,
+    () => {
+      run(
+        'qemu-img',
+        'create',
+        '-q',
+        '-f',
+        'qcow2',
+        '--object',
+        'secret,id=s,data=secret',
+        '-o',
+        'encrypt.format=luks,encrypt.key-secret=s,encrypt.iter-time=10',
+        'enc',
+        '1M',
+      );
+      return readFileSync(join(work, 'enc'));
+    },
+  ],
+  [
+    'a LUKS volume',
+    'unsupported_format',
+    /LUKS.*encrypted/,
+    () => {
+      run(
+        'qemu-img',
+        'create',
+        '-q',
+        '-f',
+        'luks',
+        '--object',
+        'secret,id=s,data=secret',
+        '-o',
+        'key-secret=s,iter-time=10',
+        'luks',
+        '1M',
+      );
+      return readFileSync(join(work, 'luks'));
+    },
+  ],
+  [
+    'an image in gzip',
+    'unsupported_format',
+    /gzip.*gunzip/,
+    () => (disk(), execFileSync('gzip', ['-c', 'disk.raw'], { cwd: work })),
+  ],
+  [
+    'an image in xz',
+    'unsupported_format',
+    /xz.*unxz/,
+    () => (disk(), execFileSync('xz', ['-c', 'disk.raw'], { cwd: work })),
+  ],
+  [
+    'an OVA',
+    'unsupported_format',
+    /OVA.*tar -xf.*qemu-img convert/,
+    () => {
+      writeFileSync(join(work, 'machine.ovf'), '<Envelope/>');
+      writeFileSync(join(work, 'machine.vmdk'), converted('vmdk'));
+      run('tar', '-cf', 'machine.ova', 'machine.ovf', 'machine.vmdk');
+      return readFileSync(join(work, 'machine.ova'));
+    },
+  ],
 ])('refuses %s with the advice that fits', async (_what, code, words, make) => {
   const { status, body } = await upload(make());
   expect({ status, code: body.code }).toEqual({ status: 422, code });
@@ -108,20 +168,33 @@ it('takes a real ISO', async () => {
   writeFileSync(join(work, 'tree', 'README'), 'an installer');
   run('genisoimage', '-quiet', '-J', '-r', '-V', 'INSTALL', '-o', 'install.iso', 'tree');
   const bytes = readFileSync(join(work, 'install.iso'));
-  expect(await upload(bytes)).toMatchObject({ status: 200, body: { state: 'ready', sourceFormat: 'raw', sourceBytes: bytes.length } });
+  expect(await upload(bytes)).toMatchObject({
+    status: 200,
+    body: { state: 'ready', sourceFormat: 'raw', sourceBytes: bytes.length },
+  });
 });
 
 const settled = (id: string): ReturnType<ImageFixture['image']> =>
-  waitFor('the import to end', async () => {
-    const image = await f.image(id);
-    return image.state === 'ready' || image.state === 'error' ? image : null;
-  }, 50_000);
+  waitFor(
+    'the import to end',
+    async () => {
+      const image = await f.image(id);
+      return image.state === 'ready' || image.state === 'error' ? image : null;
+    },
+    50_000,
+  );
 
 it('says of a page that came instead of an image what it is, and what its server called it', async () => {
-  files.set('/page', { bytes: Buffer.from(`<!DOCTYPE html><html><body>${'Please log in. '.repeat(40)}</body></html>`), type: 'text/html; charset=utf-8' });
+  files.set('/page', {
+    bytes: Buffer.from(`<!DOCTYPE html><html><body>${'Please log in. '.repeat(40)}</body></html>`),
+    type: 'text/html; charset=utf-8',
+  });
   const { id } = await f.create({ name: 'page', url: `${origin}/page` });
   expect((await settled(id)).message).toMatch(/no disk.*web page.*text\/html/);
-  expect((await upload(files.get('/page')?.bytes ?? Buffer.alloc(0))).body).toMatchObject({ status: 422, code: 'not_a_disk' });
+  expect((await upload(files.get('/page')?.bytes ?? Buffer.alloc(0))).body).toMatchObject({
+    status: 422,
+    code: 'not_a_disk',
+  });
 });
 
 it('lets the imports of others go on beside those from servers that hardly send', async () => {
@@ -129,10 +202,14 @@ it('lets the imports of others go on beside those from servers that hardly send'
   const slow = [];
   for (const i of [1, 2, 3]) slow.push((await f.create({ name: `crawl ${i}`, url: `${origin}/crawl${i}` })).id);
   const other = (await f.api('POST', '/images?project=beta', { name: 'other', url: `${origin}/disk` }, 'admin')).body;
-  const ready = await waitFor('the other import', async () => {
-    const { body } = await f.api('GET', `/images/${other.id}`, undefined, 'admin');
-    return body.state === 'importing' ? null : body;
-  }, 30_000);
+  const ready = await waitFor(
+    'the other import',
+    async () => {
+      const { body } = await f.api('GET', `/images/${other.id}`, undefined, 'admin');
+      return body.state === 'importing' ? null : body;
+    },
+    30_000,
+  );
   expect(ready).toMatchObject({ state: 'ready', message: '' });
   expect((await f.image(slow.at(-1) ?? '')).state).toBe('importing');
   for (const id of slow) expect((await settled(id)).message).toMatch(/too slow/);

@@ -18,8 +18,21 @@ describe('a server on the Internet that redirects to what only management reache
   it('gets management to ask nothing there', () => {
     const name = namespaces.add('net');
     sh('ip', '-n', name, 'addr', 'add', `${publicAddress}/32`, 'dev', 'lo');
-    const told = namespaces.run(name, process.execPath, '-r', join(repositoryRoot, 'test/support/ts-register.js'), join(__dirname, 'public-server.ts'), publicAddress, join(directory, 'file'));
-    expect(told.trim().split('\n').map((line) => JSON.parse(line) as unknown)).toEqual([
+    const told = namespaces.run(
+      name,
+      process.execPath,
+      '-r',
+      join(repositoryRoot, 'test/support/ts-register.js'),
+      join(__dirname, 'public-server.ts'),
+      publicAddress,
+      join(directory, 'file'),
+    );
+    expect(
+      told
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual([
       ['public', 'done', 0],
       ['loopback', 'url_not_allowed', 0],
       ['by name', 'url_not_allowed', 0],

@@ -31,11 +31,26 @@ const start = async (parts: Parameters<typeof Agent.start>[0]): Promise<Agent> =
 };
 
 /** Any request to 8445 with any client certificate. */
-const ask = async (path: string, body: unknown, client?: { certificate: string; key: string }): Promise<{ status: number; json: { code?: string } & Record<string, unknown> }> => {
+const ask = async (
+  path: string,
+  body: unknown,
+  client?: { certificate: string; key: string },
+): Promise<{ status: number; json: { code?: string } & Record<string, unknown> }> => {
   const ca = await management.container.get(CertificateAuthority).rootPem();
-  const dispatcher = new HttpAgent({ connect: { ca, checkServerIdentity: () => undefined, ...(client ? { cert: client.certificate, key: client.key } : {}) } });
+  const dispatcher = new HttpAgent({
+    connect: {
+      ca,
+      checkServerIdentity: () => undefined,
+      ...(client ? { cert: client.certificate, key: client.key } : {}),
+    },
+  });
   try {
-    const response = await request(`https://127.0.0.1:${management.port}${path}`, { method: 'POST', dispatcher, headers: { 'content-type': 'application/json' }, body: typeof body === 'string' ? body : JSON.stringify(body) });
+    const response = await request(`https://127.0.0.1:${management.port}${path}`, {
+      method: 'POST',
+      dispatcher,
+      headers: { 'content-type': 'application/json' },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
     return { status: response.statusCode, json: (await response.body.json()) as Record<string, unknown> };
   } finally {
     await dispatcher.destroy();
@@ -47,7 +62,15 @@ const enrolBody = async (token: string, name: string) => {
   return { key, body: { ticket: decodeToken(token)?.ticket, csr, name, address: '127.0.0.1', port: 9 } };
 };
 
-const beatOf = (hostId: string) => ({ hostId, boot: '00000000-0000-4000-8000-000000000001', seq: 1, time: Date.now(), endpoint: { address: '127.0.0.1', port: 9 }, agentVersion: 't', sections: {} });
+const beatOf = (hostId: string) => ({
+  hostId,
+  boot: '00000000-0000-4000-8000-000000000001',
+  seq: 1,
+  time: Date.now(),
+  endpoint: { address: '127.0.0.1', port: 9 },
+  agentVersion: 't',
+  sections: {},
+});
 
 beforeAll(async () => {
   management = await Management.start();
@@ -93,15 +116,23 @@ describe('enrolment', () => {
     await expect(start({ name: 'second-use', token })).rejects.toMatchObject({ code: 'token_used' });
 
     const old = await management.token();
-    await management.database.query(`UPDATE host_token SET expires_at = now() - interval '1 second' WHERE id = $1`, [decodeToken(old)?.ticket.split('.')[0]]);
+    await management.database.query(`UPDATE host_token SET expires_at = now() - interval '1 second' WHERE id = $1`, [
+      decodeToken(old)?.ticket.split('.')[0],
+    ]);
     await expect(start({ name: 'late', token: old })).rejects.toMatchObject({ code: 'token_expired' });
 
     const real = decodeToken(await management.token());
     if (!real) throw new Error('no token');
-    await expect(start({ name: 'guess', token: encodeToken({ ...real, ticket: `${real.ticket.slice(0, -4)}AAAA` }) })).rejects.toMatchObject({ code: 'token_unknown' });
+    await expect(
+      start({ name: 'guess', token: encodeToken({ ...real, ticket: `${real.ticket.slice(0, -4)}AAAA` }) }),
+    ).rejects.toMatchObject({ code: 'token_unknown' });
     await expect(start({ name: 'broken', token: 'vcsj_!!!' })).rejects.toMatchObject({ code: 'bad_token' });
     await expect(start({ name: 'nothing', token: '' })).rejects.toMatchObject({ code: 'no_token' });
-    expect(await management.database.query(`SELECT 1 FROM host WHERE name IN ('second-use', 'late', 'guess', 'broken', 'nothing')`)).toEqual([]);
+    expect(
+      await management.database.query(
+        `SELECT 1 FROM host WHERE name IN ('second-use', 'late', 'guess', 'broken', 'nothing')`,
+      ),
+    ).toEqual([]);
   });
 
   it('answers the same key again when the answer was lost', async () => {
@@ -115,7 +146,9 @@ describe('enrolment', () => {
 
   it('of twenty uses of one token at once exactly one wins', async () => {
     const token = await management.token();
-    const answers = await Promise.all(Array.from({ length: 20 }, async (_, i) => ask('/node/enroll', (await enrolBody(token, `race-${i}`)).body)));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async (_, i) => ask('/node/enroll', (await enrolBody(token, `race-${i}`)).body)),
+    );
     expect(answers.filter((a) => a.status === 200)).toHaveLength(1);
     expect(answers.filter((a) => a.json.code === 'token_used')).toHaveLength(19);
   });
@@ -130,7 +163,9 @@ describe('enrolment', () => {
   it('does not talk to a management with another root', async () => {
     const token = decodeToken(await management.token());
     if (!token) throw new Error('no token');
-    await expect(start({ token: encodeToken({ ...token, rootFingerprint: 'ab'.repeat(32) }) })).rejects.toMatchObject({ code: 'wrong_root' });
+    await expect(start({ token: encodeToken({ ...token, rootFingerprint: 'ab'.repeat(32) }) })).rejects.toMatchObject({
+      code: 'wrong_root',
+    });
   });
 
   it.each([
@@ -138,22 +173,38 @@ describe('enrolment', () => {
     ['a body over the limit', `"${'x'.repeat(70_000)}"`, 413, 'too_large'],
     ['an unknown field', { ticket: 'a', csr: 'b', name: 'c', address: 'd', port: 1, more: 1 }, 400, 'invalid_request'],
     ['a ticket that is none', { ticket: 'a', csr: '', name: 'c', address: 'd', port: 1 }, 400, 'invalid_request'],
-    ['a signing request that is none', { ticket: 'a.b', csr: 'nonsense', name: 'c', address: 'd', port: 1 }, 422, 'invalid_csr'],
+    [
+      'a signing request that is none',
+      { ticket: 'a.b', csr: 'nonsense', name: 'c', address: 'd', port: 1 },
+      422,
+      'invalid_csr',
+    ],
   ])('answers %s with a problem', async (_what, body, status, code) => {
     expect(await ask('/node/enroll', body)).toMatchObject({ status, json: { code } });
   });
 
-  it.each(['', 'x', '..', 'a.b', '00000000-0000-4000-8000-000000000000.x', '%00.%00', 'é.é'])('answers the ticket %p with 400 or 401', async (ticket) => {
-    const { body } = await enrolBody(await management.token(), 'bad-ticket');
-    expect([400, 401]).toContain((await ask('/node/enroll', { ...body, ticket })).status);
-  });
+  it.each(['', 'x', '..', 'a.b', '00000000-0000-4000-8000-000000000000.x', '%00.%00', 'é.é'])(
+    'answers the ticket %p with 400 or 401',
+    async (ticket) => {
+      const { body } = await enrolBody(await management.token(), 'bad-ticket');
+      expect([400, 401]).toContain((await ask('/node/enroll', { ...body, ticket })).status);
+    },
+  );
 });
 
 describe('identity', () => {
   it('lets nobody in without a certificate of the installation', async () => {
     expect(await ask('/node/heartbeat', {})).toMatchObject({ status: 401, json: { code: 'certificate_required' } });
-    const stranger = await issueWithKey(await createRoot('other'), { role: 'host', uri: hostUri('00000000-0000-4000-8000-000000000000'), hosts: [], validDays: 1 });
-    expect(await ask('/node/heartbeat', {}, stranger)).toMatchObject({ status: 401, json: { code: 'certificate_required' } });
+    const stranger = await issueWithKey(await createRoot('other'), {
+      role: 'host',
+      uri: hostUri('00000000-0000-4000-8000-000000000000'),
+      hosts: [],
+      validDays: 1,
+    });
+    expect(await ask('/node/heartbeat', {}, stranger)).toMatchObject({
+      status: 401,
+      json: { code: 'certificate_required' },
+    });
   });
 
   it('refuses a heartbeat in the name of another host', async () => {
@@ -161,19 +212,32 @@ describe('identity', () => {
     const { json } = await ask('/node/enroll', body);
     const client = { certificate: String(json['certificate']), key };
     expect(await ask('/node/heartbeat', beatOf(String(json['hostId'])), client)).toMatchObject({ status: 200 });
-    expect(await ask('/node/heartbeat', beatOf('00000000-0000-4000-8000-000000000000'), client)).toMatchObject({ status: 403, json: { code: 'wrong_identity' } });
+    expect(await ask('/node/heartbeat', beatOf('00000000-0000-4000-8000-000000000000'), client)).toMatchObject({
+      status: 403,
+      json: { code: 'wrong_identity' },
+    });
   });
 
   it('refuses the certificate of a removed host, and one that is not on record', async () => {
     const agent = await start({ name: 'removed', token: await management.token() });
-    await eventually('seen', async () => (await management.container.get(HostService).get(management.database.op, 'removed')).lastSeenAt !== null);
+    await eventually(
+      'seen',
+      async () =>
+        (await management.container.get(HostService).get(management.database.op, 'removed')).lastSeenAt !== null,
+    );
     const client = agent.container.get(HttpsManagementClient);
     await management.database.tx((op) => management.container.get(HostService).remove(op, 'removed'));
     client.reset();
-    await expect(client.post('/heartbeat', beatOf(agent.hostId))).rejects.toMatchObject({ status: 403, code: 'certificate_revoked' });
+    await expect(client.post('/heartbeat', beatOf(agent.hostId))).rejects.toMatchObject({
+      status: 403,
+      code: 'certificate_revoked',
+    });
     await management.database.query('DELETE FROM certificate WHERE host_id = $1', [agent.hostId]);
     client.reset();
-    await expect(client.post('/heartbeat', beatOf(agent.hostId))).rejects.toMatchObject({ status: 403, code: 'certificate_revoked' });
+    await expect(client.post('/heartbeat', beatOf(agent.hostId))).rejects.toMatchObject({
+      status: 403,
+      code: 'certificate_revoked',
+    });
   });
 
   it('cuts off an open connection of a removed host', async () => {
@@ -183,9 +247,17 @@ describe('identity', () => {
     await management.database.tx((op) => management.container.get(HostService).remove(op, 'cut'));
     // Nothing is sent meanwhile: the connection is closed by management itself.
     const checked = (management.gateway as unknown as { checked: Map<unknown, string> }).checked;
-    const [row] = await management.database.query<{ serial: string }>('SELECT serial FROM certificate WHERE host_id = $1', [agent.hostId]);
+    const [row] = await management.database.query<{ serial: string }>(
+      'SELECT serial FROM certificate WHERE host_id = $1',
+      [agent.hostId],
+    );
     await eventually('closed', () => ![...checked.values()].includes(row?.serial ?? ''));
-    await eventually('refused', async () => client.post('/events', { events: [] }).then(() => false, (e: { code?: string }) => e.code === 'certificate_revoked'));
+    await eventually('refused', async () =>
+      client.post('/events', { events: [] }).then(
+        () => false,
+        (e: { code?: string }) => e.code === 'certificate_revoked',
+      ),
+    );
   });
 
   it('renews a certificate: new key, same host, still let in', async () => {
@@ -199,7 +271,9 @@ describe('identity', () => {
     expect(after.hostId).toBe(before.hostId);
     expect(after.key).not.toBe(before.key);
     await client.post('/events', { events: [] });
-    await expect(management.container.get(NodeCaller).outcome(agent.hostId, { name: 'x.y' } as never, 'k')).rejects.toMatchObject({ code: 'unknown_key' });
+    await expect(
+      management.container.get(NodeCaller).outcome(agent.hostId, { name: 'x.y' } as never, 'k'),
+    ).rejects.toMatchObject({ code: 'unknown_key' });
   });
 
   it('ends the certificate before a renewed one with the first call of the new, and not before', async () => {
@@ -219,27 +293,54 @@ describe('identity', () => {
     const second = await renewed(first);
     expect(await ask('/node/events', { events: [] }, first)).toMatchObject({ status: 200 });
     expect(await ask('/node/events', { events: [] }, second)).toMatchObject({ status: 200 });
-    for (const old of [first, lost]) expect(await ask('/node/events', { events: [] }, old)).toMatchObject({ status: 403, json: { code: 'certificate_revoked' } });
+    for (const old of [first, lost])
+      expect(await ask('/node/events', { events: [] }, old)).toMatchObject({
+        status: 403,
+        json: { code: 'certificate_revoked' },
+      });
     expect(await ask('/node/events', { events: [] }, second)).toMatchObject({ status: 200 });
   });
 
-  it.each(['evil/@x?#', 'a b', 'http://x', 'x\u202e', '', 'a'.repeat(256)])('refuses the address %j in a heartbeat as at enrolment', async (address) => {
-    const { key, body } = await enrolBody(await management.token(), `address-${address.length}-x`);
-    expect(await ask('/node/enroll', { ...body, address })).toMatchObject({ status: 400, json: { code: 'invalid_request' } });
-    const { json } = await ask('/node/enroll', body);
-    const beat = { ...beatOf(String(json['hostId'])), endpoint: { address, port: 9 } };
-    expect(await ask('/node/heartbeat', beat, { certificate: String(json['certificate']), key })).toMatchObject({ status: 400, json: { code: 'invalid_request' } });
-  });
+  it.each(['evil/@x?#', 'a b', 'http://x', 'x\u202e', '', 'a'.repeat(256)])(
+    'refuses the address %j in a heartbeat as at enrolment',
+    async (address) => {
+      const { key, body } = await enrolBody(await management.token(), `address-${address.length}-x`);
+      expect(await ask('/node/enroll', { ...body, address })).toMatchObject({
+        status: 400,
+        json: { code: 'invalid_request' },
+      });
+      const { json } = await ask('/node/enroll', body);
+      const beat = { ...beatOf(String(json['hostId'])), endpoint: { address, port: 9 } };
+      expect(await ask('/node/heartbeat', beat, { certificate: String(json['certificate']), key })).toMatchObject({
+        status: 400,
+        json: { code: 'invalid_request' },
+      });
+    },
+  );
 
   it('renews at its next start a certificate of before roles, and is let in with it until then', async () => {
     const agent = await start({ name: 'veteran', token: await management.token() });
     await agent.stop();
     const file = join(agent.dir, 'identity', 'identity.json');
-    const stored = JSON.parse(readFileSync(file, 'utf8')) as { key: string; certificate: string; root: string; hostId: string };
+    const stored = JSON.parse(readFileSync(file, 'utf8')) as {
+      key: string;
+      certificate: string;
+      root: string;
+      hostId: string;
+    };
     const [ca] = await management.database.query<{ sealed_key: string }>('SELECT sealed_key FROM ca');
-    const rootKey = management.container.get(MasterKey).open(ca?.sealed_key ?? '', 'ca-key').toString();
-    const older = await olderCertificate({ certificate: stored.root, key: rootKey }, stored.key, { commonName: 'veteran', uri: hostUri(stored.hostId) });
-    await management.database.query(`INSERT INTO certificate (serial, host_id, expires_at) VALUES ($1, $2, now() + interval '30 days')`, [older.serial, stored.hostId]);
+    const rootKey = management.container
+      .get(MasterKey)
+      .open(ca?.sealed_key ?? '', 'ca-key')
+      .toString();
+    const older = await olderCertificate({ certificate: stored.root, key: rootKey }, stored.key, {
+      commonName: 'veteran',
+      uri: hostUri(stored.hostId),
+    });
+    await management.database.query(
+      `INSERT INTO certificate (serial, host_id, expires_at) VALUES ($1, $2, now() + interval '30 days')`,
+      [older.serial, stored.hostId],
+    );
     writeFileSync(file, JSON.stringify({ ...stored, certificate: older.certificate }));
     const again = await start({ name: 'veteran', state: agent.dir });
     expect(again.hostId).toBe(stored.hostId);
@@ -253,25 +354,50 @@ describe('identity', () => {
 
   it('makes the server certificate anew when it is of before roles', async () => {
     const { container } = management;
-    const fresh = (): ServerIdentity => new ServerIdentity(container.get(CertificateAuthority), container.get(Config), container.get(StatePaths), container.get(Logging));
+    const fresh = (): ServerIdentity =>
+      new ServerIdentity(
+        container.get(CertificateAuthority),
+        container.get(Config),
+        container.get(StatePaths),
+        container.get(Logging),
+      );
     const file = container.get(StatePaths).stateDir('tls', 'server.json');
     const text = readFileSync(file, 'utf8');
     const stored = JSON.parse(text) as { key: string; certificate: string; rootFingerprint: string };
-    const [ca] = await management.database.query<{ certificate: string; sealed_key: string }>('SELECT certificate, sealed_key FROM ca');
-    const rootKey = container.get(MasterKey).open(ca?.sealed_key ?? '', 'ca-key').toString();
-    const older = await olderCertificate({ certificate: ca?.certificate ?? '', key: rootKey }, stored.key, { commonName: 'VC Stack management', uri: managementUri });
-    writeFileSync(file, JSON.stringify({ key: stored.key, certificate: older.certificate, rootFingerprint: stored.rootFingerprint }));
+    const [ca] = await management.database.query<{ certificate: string; sealed_key: string }>(
+      'SELECT certificate, sealed_key FROM ca',
+    );
+    const rootKey = container
+      .get(MasterKey)
+      .open(ca?.sealed_key ?? '', 'ca-key')
+      .toString();
+    const older = await olderCertificate({ certificate: ca?.certificate ?? '', key: rootKey }, stored.key, {
+      commonName: 'VC Stack management',
+      uri: managementUri,
+    });
+    writeFileSync(
+      file,
+      JSON.stringify({ key: stored.key, certificate: older.certificate, rootFingerprint: stored.rootFingerprint }),
+    );
     const identity = fresh();
     const made = await identity.start();
     identity.stop();
     writeFileSync(file, text);
-    expect([new X509Certificate(made.certificate).subject, new X509Certificate(made.client.certificate).subject]).toEqual(['O=VC Stack\nOU=server', 'O=VC Stack\nOU=management']);
+    expect([
+      new X509Certificate(made.certificate).subject,
+      new X509Certificate(made.client.certificate).subject,
+    ]).toEqual(['O=VC Stack\nOU=server', 'O=VC Stack\nOU=management']);
   });
 
   it('keeps the server certificate over a restart', async () => {
     const current = management.container.get(ServerIdentity).current();
     const { container } = management;
-    const again = new ServerIdentity(container.get(CertificateAuthority), container.get(Config), container.get(StatePaths), container.get(Logging));
+    const again = new ServerIdentity(
+      container.get(CertificateAuthority),
+      container.get(Config),
+      container.get(StatePaths),
+      container.get(Logging),
+    );
     expect((await again.start()).certificate).toBe(current.certificate);
     again.stop();
   });
@@ -283,7 +409,11 @@ describe('tokens', () => {
     const issued = await tokens.issue(management.database.op, 5, 'me');
     const secret = decodeToken(issued.token)?.ticket.split('.')[1] ?? '';
     expect(JSON.stringify(await management.database.query('SELECT * FROM host_token'))).not.toContain(secret);
-    expect((await tokens.list(management.database.op, { limit: 1 })).items[0]).toMatchObject({ id: issued.id, state: 'open', createdBy: 'me' });
+    expect((await tokens.list(management.database.op, { limit: 1 })).items[0]).toMatchObject({
+      id: issued.id,
+      state: 'open',
+      createdBy: 'me',
+    });
     await tokens.remove(management.database.op, issued.id);
     await expect(start({ token: issued.token })).rejects.toMatchObject({ code: 'token_unknown' });
     await expect(tokens.remove(management.database.op, issued.id)).rejects.toMatchObject({ status: 404 });

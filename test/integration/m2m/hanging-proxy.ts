@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Passes connections on, until it is told to hang: from then on it takes what comes, and nothing comes back, as from a process that was stopped. */
+/**
+ * Passes connections on, until it is told to hang: from then on it takes what comes, and nothing comes back, as from a
+ * process that was stopped.
+ */
 export class HangingProxy {
   private readonly sockets = new Set<Socket>();
   private hangs = false;

@@ -60,7 +60,11 @@ export class RecordedVerbEvents extends VerbEvents {
 }
 
 /** Resolves with the first value that is not undefined or false; fails after `timeoutMs`. */
-export const eventually = async <T>(what: string, probe: () => Promise<T | undefined | false> | T | undefined | false, timeoutMs = 10_000): Promise<T> => {
+export const eventually = async <T>(
+  what: string,
+  probe: () => Promise<T | undefined | false> | T | undefined | false,
+  timeoutMs = 10_000,
+): Promise<T> => {
   const end = Date.now() + timeoutMs;
   for (;;) {
     const value = await probe();
@@ -82,7 +86,12 @@ interface Tuning {
 
 const configOf = (stateDir: string, tuning: Tuning, compute: Record<string, unknown> = {}, nodePort = 0): Config =>
   new Config(
-    coreConfigSchema.parse({ stateDir, management: { listen: '127.0.0.1', port: 0, nodePort, address: '127.0.0.1' }, compute: { listen: '127.0.0.1', port: 0, ...compute }, m2m: tuning.m2m ?? {} }),
+    coreConfigSchema.parse({
+      stateDir,
+      management: { listen: '127.0.0.1', port: 0, nodePort, address: '127.0.0.1' },
+      compute: { listen: '127.0.0.1', port: 0, ...compute },
+      m2m: tuning.m2m ?? {},
+    }),
     { host: hostConfigSchema.parse(tuning.host ?? {}) },
   );
 
@@ -95,7 +104,10 @@ export class Management {
   port = 0;
   private db: TestDatabase | undefined;
 
-  static async start(tuning: Tuning = {}, parts: { nodeRoutes?: NodeRoutes[]; sinks?: ObservedSink[] } = {}): Promise<Management> {
+  static async start(
+    tuning: Tuning = {},
+    parts: { nodeRoutes?: NodeRoutes[]; sinks?: ObservedSink[] } = {},
+  ): Promise<Management> {
     const management = new Management();
     const db = await startTestDatabase({ entities: hostEntities });
     management.db = db;
@@ -110,7 +122,8 @@ export class Management {
     container.bind(Workflows).toConstantValue(new RecordedWorkflows());
     container.bind(TaskStanding).to(TaskStandingRepository).inSingletonScope();
     const options = { bind: container.bind.bind(container) };
-    for (const part of [RedisClients, LoginAttemptRepository, SecretLimiter]) container.bind<object>(part).toSelf().inSingletonScope();
+    for (const part of [RedisClients, LoginAttemptRepository, SecretLimiter])
+      container.bind<object>(part).toSelf().inSingletonScope();
     bindManagementTransport(options);
     hostWiring.bind(options as Parameters<typeof hostWiring.bind>[0]);
     management.gateway.register(parts.nodeRoutes ?? [], [container.get(InventorySink), ...(parts.sinks ?? [])]);
@@ -170,7 +183,14 @@ export class Agent {
     const name = parts.name ?? `node-${randomBytes(4).toString('hex')}`;
     const agent = new Agent(parts.state ?? tempDir().path, name);
     const { container } = agent;
-    container.bind(Config).toConstantValue(configOf(agent.dir, parts.tuning ?? { m2m: { heartbeatMs: 200, acceptAfterMs: 200 } }, { name, port: parts.port ?? 0, token: parts.token ?? '', ...(parts.management && { management: parts.management }) }));
+    container.bind(Config).toConstantValue(
+      configOf(agent.dir, parts.tuning ?? { m2m: { heartbeatMs: 200, acceptAfterMs: 200 } }, {
+        name,
+        port: parts.port ?? 0,
+        token: parts.token ?? '',
+        ...(parts.management && { management: parts.management }),
+      }),
+    );
     container.bind(StatePaths).toConstantValue(new StatePaths(agent.dir, agent.dir));
     container.bind(Logging).toConstantValue(logging);
     for (const source of parts.inventory ?? goodInventory()) container.bind(InventorySource).toConstantValue(source);
@@ -178,7 +198,11 @@ export class Agent {
     bindNodeTransport(options);
     hostNodeWiring.bind(options as Parameters<typeof hostNodeWiring.bind>[0]);
     try {
-      agent.agent.register({ verbs: parts.verbs ?? [], streams: parts.streams ?? [], observed: [container.get(HostInventorySource), ...(parts.observed ?? [])] });
+      agent.agent.register({
+        verbs: parts.verbs ?? [],
+        streams: parts.streams ?? [],
+        observed: [container.get(HostInventorySource), ...(parts.observed ?? [])],
+      });
       agent.hostId = await agent.agent.join();
       await agent.agent.serve();
     } catch (error) {
@@ -217,6 +241,8 @@ export class FixedInventory extends InventorySource {
 }
 
 export const goodInventory = (): InventorySource[] => [
-  new FixedInventory('vmms', [{ kind: 'simulated', version: '1', accel: 'none', usable: true, reason: '', capabilities: [] }]),
+  new FixedInventory('vmms', [
+    { kind: 'simulated', version: '1', accel: 'none', usable: true, reason: '', capabilities: [] },
+  ]),
   new FixedInventory('pools', [{ name: 'local', driver: 'local', totalBytes: 10e9, freeBytes: 5e9 }]),
 ];

@@ -7,11 +7,16 @@ import { handle, type VerbHandler, VerbHandlers } from '../../../src/core/m2m/ve
 import { Agent } from './harness';
 
 /** Makes the thing exist; each attempt is counted in `attempts`, the thing itself is made once. */
-export const ensureThing = defineVerb('test.ensure', { args: z.strictObject({ name: z.string() }), result: z.object({ attempt: z.number() }), timeoutMs: 5_000 });
+export const ensureThing = defineVerb('test.ensure', {
+  args: z.strictObject({ name: z.string() }),
+  result: z.object({ attempt: z.number() }),
+  timeoutMs: 5_000,
+});
 
 export type DeathPoint = 'before-effect' | 'after-effect' | 'after-journal' | 'never';
 
-const lines = (file: string): string[] => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []);
+const lines = (file: string): string[] =>
+  existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
 export const thingsIn = (dir: string): string[] => lines(join(dir, 'things'));
 export const attemptsIn = (dir: string): string[] => lines(join(dir, 'attempts'));
 
@@ -41,7 +46,10 @@ class Things extends VerbHandlers {
   }
 }
 
-/** An agent in a process of its own that kills itself at one point: `journal-child.ts <state> <name> <port> <token> <point>`. */
+/**
+ * An agent in a process of its own that kills itself at one point: `journal-child.ts <state> <name> <port> <token>
+ * <point>`.
+ */
 const main = async (): Promise<void> => {
   const [state = '', name = '', port = '0', token = '', point = 'never'] = process.argv.slice(2);
   if (point === 'after-journal') {
@@ -51,7 +59,13 @@ const main = async (): Promise<void> => {
       await die();
     };
   }
-  const agent = await Agent.start({ state, name, port: Number(port), token, verbs: [new Things(state, point as DeathPoint)] });
+  const agent = await Agent.start({
+    state,
+    name,
+    port: Number(port),
+    token,
+    verbs: [new Things(state, point as DeathPoint)],
+  });
   process.send?.({ hostId: agent.hostId, port: agent.agent.boundPort });
 };
 

@@ -1,6 +1,9 @@
 import { Journal } from '../../../src/core/host/journal/journal';
 
-/** Writes records without end and says which are stored, until it is killed: `journal-writer.ts <dir>`. The file is written anew all the time. */
+/**
+ * Writes records without end and says which are stored, until it is killed: `journal-writer.ts <dir>`. The file is
+ * written anew all the time.
+ */
 const main = async (): Promise<void> => {
   const journal = new Journal<number>({ dir: process.argv[2] ?? '' });
   await journal.open();

@@ -16,7 +16,11 @@ import { attemptsIn, type DeathPoint, ensureThing, thingsIn } from './journal-ch
 jest.setTimeout(60_000);
 
 const register = join(__dirname, '../../support/ts-register.js');
-const grow = defineVerb('test.grow', { args: z.strictObject({}), result: z.object({ total: z.number(), text: z.string() }), timeoutMs: 2_000 });
+const grow = defineVerb('test.grow', {
+  args: z.strictObject({}),
+  result: z.object({ total: z.number(), text: z.string() }),
+  timeoutMs: 2_000,
+});
 
 class Growing extends VerbHandlers {
   total = 0;
@@ -44,11 +48,24 @@ describe('an agent that is killed', () => {
   const children: ChildProcess[] = [];
   afterEach(() => children.splice(0).forEach((child) => child.kill('SIGKILL')));
 
-  const start = async (state: string, name: string, port: number, token: string, point: DeathPoint): Promise<{ hostId: string; port: number; ended: Promise<unknown> }> => {
-    const child = spawn(process.execPath, ['-r', register, join(__dirname, 'journal-child.ts'), state, name, String(port), token, point], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const start = async (
+    state: string,
+    name: string,
+    port: number,
+    token: string,
+    point: DeathPoint,
+  ): Promise<{ hostId: string; port: number; ended: Promise<unknown> }> => {
+    const child = spawn(
+      process.execPath,
+      ['-r', register, join(__dirname, 'journal-child.ts'), state, name, String(port), token, point],
+      { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
+    );
     children.push(child);
     const ended = once(child, 'exit');
-    const [hello] = (await Promise.race([once(child, 'message'), ended.then(() => Promise.reject(new Error('the agent did not start')))])) as [{ hostId: string; port: number }];
+    const [hello] = (await Promise.race([
+      once(child, 'message'),
+      ended.then(() => Promise.reject(new Error('the agent did not start'))),
+    ])) as [{ hostId: string; port: number }];
     return { ...hello, ended };
   };
 
@@ -62,11 +79,15 @@ describe('an agent that is killed', () => {
       const name = `killed-${point}`;
       const first = await start(dir.path, name, 0, await management.token(), point);
       const key = `${timeOrdered()}/make/run`;
-      await expect(management.caller.call(first.hostId, ensureThing, { name: 'it' }, { key, fence: 2 })).rejects.toThrow('does not answer');
+      await expect(
+        management.caller.call(first.hostId, ensureThing, { name: 'it' }, { key, fence: 2 }),
+      ).rejects.toThrow('does not answer');
       await first.ended;
       await start(dir.path, name, first.port, '', 'never');
       const call = (fence: number) => management.caller.call(first.hostId, ensureThing, { name: 'it' }, { key, fence });
-      const answer = await eventually('back', () => call(3).catch((error: { code?: string }) => (error.code === undefined ? false : Promise.reject(error))));
+      const answer = await eventually('back', () =>
+        call(3).catch((error: { code?: string }) => (error.code === undefined ? false : Promise.reject(error))),
+      );
       expect(answer).toEqual({ done: true, result: { attempt: attempts } });
       expect(await call(3)).toEqual(answer);
       expect(thingsIn(dir.path)).toEqual(['it']);
@@ -81,7 +102,9 @@ describe('an agent that is killed', () => {
     const dir = tempDir();
     let stored = 0;
     for (let round = 0; round < 6; round += 1) {
-      const child = spawn(process.execPath, ['-r', register, join(__dirname, 'journal-writer.ts'), dir.path], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const child = spawn(process.execPath, ['-r', register, join(__dirname, 'journal-writer.ts'), dir.path], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
       let text = '';
       child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
       await eventually('records', () => text.split('\n').length > 8 + round);
@@ -107,16 +130,24 @@ describe('the journal of a running agent', () => {
   let verbs: Growing;
   const start = async (state?: string): Promise<Agent> => {
     verbs = new Growing();
-    agent = await Agent.start({ name: 'keeper', token: await management.token(), verbs: [verbs], ...(state !== undefined && { state }) });
+    agent = await Agent.start({
+      name: 'keeper',
+      token: await management.token(),
+      verbs: [verbs],
+      ...(state !== undefined && { state }),
+    });
     return agent;
   };
-  const call = (task: string, step: string, fence = 1, phase = 'run') => management.caller.call(agent.hostId, grow, {}, { key: `${task}/${step}/${phase}`, fence });
+  const call = (task: string, step: string, fence = 1, phase = 'run') =>
+    management.caller.call(agent.hostId, grow, {}, { key: `${task}/${step}/${phase}`, fence });
   const outcome = (task: string, step: string) => management.caller.outcome(agent.hostId, grow, `${task}/${step}/run`);
   const restart = async (): Promise<void> => {
     const { dir } = agent;
     await agent.stop();
     await start(dir);
-    await eventually('back', () => outcome(timeOrdered(), 'x').catch((error: { code?: string }) => error.code === 'unknown_key'));
+    await eventually('back', () =>
+      outcome(timeOrdered(), 'x').catch((error: { code?: string }) => error.code === 'unknown_key'),
+    );
   };
   beforeAll(() => start());
   afterAll(() => agent.destroy());
@@ -148,7 +179,10 @@ describe('the journal of a running agent', () => {
   });
 
   it('refuses late calls of forgotten tasks, and admits those of live ones, by asking management', async () => {
-    const [over, live] = [timeOrdered({ msecs: Date.now() - 7_200_000 }), timeOrdered({ msecs: Date.now() - 7_100_000 })];
+    const [over, live] = [
+      timeOrdered({ msecs: Date.now() - 7_200_000 }),
+      timeOrdered({ msecs: Date.now() - 7_100_000 }),
+    ];
     await putTask(over, 'failed', 4);
     await putTask(live, 'running', 6);
     await call(over, 'a', 4);
@@ -165,14 +199,25 @@ describe('the journal of a running agent', () => {
     const file = join(agent.dir, 'journal', 'journal.log');
     const { dir } = agent;
     await agent.stop();
-    writeFileSync(file, readFileSync(file, 'utf8').split('\n').filter((line) => !line.includes(over)).join('\n'));
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8')
+        .split('\n')
+        .filter((line) => !line.includes(over))
+        .join('\n'),
+    );
     await start(dir);
-    await eventually('back', () => outcome(timeOrdered(), 'x').catch((error: { code?: string }) => error.code === 'unknown_key'));
+    await eventually('back', () =>
+      outcome(timeOrdered(), 'x').catch((error: { code?: string }) => error.code === 'unknown_key'),
+    );
     await expect(call(over, 'b', 4)).rejects.toMatchObject({ code: 'stale_fence', permanent: true });
     await expect(call(live, 'a', 5)).rejects.toMatchObject({ code: 'stale_fence', permanent: true });
     expect(await call(live, 'a', 6)).toMatchObject({ done: true });
     const post = jest.spyOn(agent.container.get(HttpsManagementClient), 'post').mockRejectedValue(new Error('away'));
-    await expect(call(timeOrdered({ msecs: Date.now() - 7_150_000 }), 'a', 1)).rejects.toMatchObject({ code: 'not_verified', permanent: false });
+    await expect(call(timeOrdered({ msecs: Date.now() - 7_150_000 }), 'a', 1)).rejects.toMatchObject({
+      code: 'not_verified',
+      permanent: false,
+    });
     post.mockRestore();
   });
 
@@ -196,7 +241,12 @@ describe('the journal of a running agent', () => {
     await agent.stop();
     writeFileSync(join(dir, 'journal', 'journal.log'), '');
     await start(dir);
-    await eventually('back', () => call(task, 'a').then(() => true, () => false));
+    await eventually('back', () =>
+      call(task, 'a').then(
+        () => true,
+        () => false,
+      ),
+    );
     expect(verbs.total).toBe(1);
   });
 });
@@ -223,14 +273,28 @@ describe('a full disk', () => {
       expect(refused).toMatchObject({ code: 'journal_failed', permanent: false });
       const failing = `${task}/s${kept.length}/run`;
       await expect(management.caller.outcome(hostId, grow, failing)).rejects.toMatchObject({ permanent: false });
-      await expect(management.caller.call(hostId, grow, {}, { key: failing, fence: 1 })).rejects.toMatchObject({ code: 'journal_failed' });
+      await expect(management.caller.call(hostId, grow, {}, { key: failing, fence: 1 })).rejects.toMatchObject({
+        code: 'journal_failed',
+      });
 
       execFileSync('mount', ['-o', 'remount,size=4m', dir]);
-      expect(await management.caller.call(hostId, grow, {}, { key: failing, fence: 1 })).toMatchObject({ done: true, result: { total: verbs.total } });
+      expect(await management.caller.call(hostId, grow, {}, { key: failing, fence: 1 })).toMatchObject({
+        done: true,
+        result: { total: verbs.total },
+      });
       await agent.stop();
       agent = await Agent.start({ name: 'full', state: dir, verbs: [new Growing()] });
-      await eventually('back', () => management.caller.outcome(hostId, grow, failing).then(() => true, (error: { code?: string }) => error.code !== undefined && Promise.reject(error)));
-      for (const n of kept) expect(await management.caller.outcome(hostId, grow, `${task}/s${n}/run`)).toMatchObject({ done: true, result: { total: n + 1 } });
+      await eventually('back', () =>
+        management.caller.outcome(hostId, grow, failing).then(
+          () => true,
+          (error: { code?: string }) => error.code !== undefined && Promise.reject(error),
+        ),
+      );
+      for (const n of kept)
+        expect(await management.caller.outcome(hostId, grow, `${task}/s${n}/run`)).toMatchObject({
+          done: true,
+          result: { total: n + 1 },
+        });
     } finally {
       await agent?.stop();
       execFileSync('umount', ['-l', dir]);

@@ -40,8 +40,10 @@ const start = async (parts: AgentParts): Promise<Agent> => {
   running.push(agent);
   return agent;
 };
-const host = (ref: string): Promise<HostDetail> => management.container.get(HostService).get(management.database.op, ref);
-const inState = (ref: string, state: string): Promise<HostDetail> => eventually(`${ref} ${state}`, async () => host(ref).then((h) => h.state === state && h), 15_000);
+const host = (ref: string): Promise<HostDetail> =>
+  management.container.get(HostService).get(management.database.op, ref);
+const inState = (ref: string, state: string): Promise<HostDetail> =>
+  eventually(`${ref} ${state}`, async () => host(ref).then((h) => h.state === state && h), 15_000);
 const condition = (h: HostDetail, type: string) => h.conditions.find((c) => c.type === type);
 
 beforeAll(async () => {
@@ -67,7 +69,9 @@ describe('liveness', () => {
     await start({ name: 'silent', state: agent.dir, token: '' });
     const back = await inState('silent', 'ready');
     expect(back.schedulable).toBe(true);
-    const states = management.outbox.events.filter((e) => e.subject.id === agent.hostId && e.type === 'host.updated').map((e) => e.data['state']);
+    const states = management.outbox.events
+      .filter((e) => e.subject.id === agent.hostId && e.type === 'host.updated')
+      .map((e) => e.data['state']);
     expect(states.slice(-2)).toEqual(['unknown', 'ready']);
   });
 
@@ -77,9 +81,20 @@ describe('liveness', () => {
       await start({ name: 'patient', management: [`127.0.0.1:${hanging.port}`, `127.0.0.1:${management.port}`] });
       await inState('patient', 'ready');
       expect(hanging.used).toBe(true);
-      const [{ seq } = { seq: 0 }] = await management.database.query<{ seq: number }>(`SELECT agent_seq AS seq FROM host WHERE name = 'patient'`);
+      const [{ seq } = { seq: 0 }] = await management.database.query<{ seq: number }>(
+        `SELECT agent_seq AS seq FROM host WHERE name = 'patient'`,
+      );
       hanging.hang();
-      await eventually('heartbeats again', async () => (await management.database.query(`SELECT 1 FROM host WHERE name = 'patient' AND agent_seq > $1::bigint + 3`, [seq])).length > 0);
+      await eventually(
+        'heartbeats again',
+        async () =>
+          (
+            await management.database.query(
+              `SELECT 1 FROM host WHERE name = 'patient' AND agent_seq > $1::bigint + 3`,
+              [seq],
+            )
+          ).length > 0,
+      );
     } finally {
       await hanging.close();
     }
@@ -91,10 +106,17 @@ describe('liveness', () => {
     const client = agent.container.get(HttpsManagementClient);
     const published = management.outbox.events.length;
     const before = (await host('steady')).lastSeenAt;
-    await eventually('three more heartbeats', async () => (await management.database.query(`SELECT 1 FROM host WHERE name = 'steady' AND agent_seq > 8`)).length > 0);
+    await eventually(
+      'three more heartbeats',
+      async () =>
+        (await management.database.query(`SELECT 1 FROM host WHERE name = 'steady' AND agent_seq > 8`)).length > 0,
+    );
     expect((await host('steady')).lastSeenAt).not.toBe(before);
     expect(management.outbox.events.slice(published).filter((e) => e.subject.id === agent.hostId)).toEqual([]);
-    await expect(client.post('/heartbeat', { nonsense: true })).rejects.toMatchObject({ status: 400, code: 'invalid_request' });
+    await expect(client.post('/heartbeat', { nonsense: true })).rejects.toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+    });
   });
 
   it('warns of a clock that is off, and does nothing else', async () => {
@@ -104,8 +126,19 @@ describe('liveness', () => {
     const client = agent.container.get(HttpsManagementClient);
     let seq = 0;
     const beat = (skewMs: number) =>
-      client.post('/heartbeat', { hostId: agent.hostId, boot: '00000000-0000-4000-8000-000000000009', seq: (seq += 1), time: Date.now() + skewMs, endpoint: { address: '127.0.0.1', port: agent.agent.boundPort }, agentVersion: 't', sections: {} });
-    for (const [skew, word] of [[-600_000, 'behind'], [600_000, 'ahead']] as const) {
+      client.post('/heartbeat', {
+        hostId: agent.hostId,
+        boot: '00000000-0000-4000-8000-000000000009',
+        seq: (seq += 1),
+        time: Date.now() + skewMs,
+        endpoint: { address: '127.0.0.1', port: agent.agent.boundPort },
+        agentVersion: 't',
+        sections: {},
+      });
+    for (const [skew, word] of [
+      [-600_000, 'behind'],
+      [600_000, 'ahead'],
+    ] as const) {
       await beat(skew);
       const skewed = await host('clock');
       expect(skewed.state).toBe('ready');
@@ -122,7 +155,15 @@ describe('liveness', () => {
     await agent.container.get(HeartbeatService).stop();
     const client = agent.container.get(HttpsManagementClient);
     const beat = (seq: number, value: number) =>
-      client.post('/heartbeat', { hostId: agent.hostId, boot: '00000000-0000-4000-8000-000000000007', seq, time: Date.now(), endpoint: { address: '127.0.0.1', port: 1 }, agentVersion: 't', sections: { things: { value } } });
+      client.post('/heartbeat', {
+        hostId: agent.hostId,
+        boot: '00000000-0000-4000-8000-000000000007',
+        seq,
+        time: Date.now(),
+        endpoint: { address: '127.0.0.1', port: 1 },
+        agentVersion: 't',
+        sections: { things: { value } },
+      });
     await beat(2, 22);
     await beat(1, 11);
     expect(sink.taken.filter((t) => t.hostId === agent.hostId).map((t) => t.value)).toEqual([1, 22]);
@@ -155,7 +196,11 @@ describe('observed state', () => {
     sink.broken = true;
     source.value = 5;
     await agent.container.get(HttpsManagementClient).post('/events', { events: [] });
-    await eventually('more beats', async () => (await management.database.query(`SELECT 1 FROM host WHERE name = 'bad-section' AND agent_seq > 5`)).length > 0);
+    await eventually(
+      'more beats',
+      async () =>
+        (await management.database.query(`SELECT 1 FROM host WHERE name = 'bad-section' AND agent_seq > 5`)).length > 0,
+    );
     sink.broken = false;
     await eventually('taken after all', () => sink.taken.some((t) => t.hostId === agent.hostId && t.value === 5));
   });
@@ -182,7 +227,8 @@ describe('observed state', () => {
 });
 
 describe('fitness', () => {
-  const vmm = (usable: boolean, reason = '') => new FixedInventory('vmms', [{ kind: 'qemu', version: '9', accel: 'tcg', usable, reason, capabilities: [] }]);
+  const vmm = (usable: boolean, reason = '') =>
+    new FixedInventory('vmms', [{ kind: 'qemu', version: '9', accel: 'tcg', usable, reason, capabilities: [] }]);
   const pools = () => goodInventory()[1] as InventorySource;
 
   it('is testing until the VMMs are probed, then ready', async () => {
@@ -207,7 +253,10 @@ describe('fitness', () => {
     expect(condition(broken, 'Vmm')).toMatchObject({ status: 'false', reason: 'NoUsableVmm' });
     expect(condition(broken, 'Vmm')?.message).toContain('the guest did not boot');
     await start({ name: 'no-pool', inventory: [vmm(true)] });
-    expect(condition(await inState('no-pool', 'degraded'), 'Storage')).toMatchObject({ status: 'false', reason: 'NoPool' });
+    expect(condition(await inState('no-pool', 'degraded'), 'Storage')).toMatchObject({
+      status: 'false',
+      reason: 'NoPool',
+    });
   });
 });
 
@@ -217,12 +266,16 @@ describe('operators', () => {
   it('put a host into maintenance and take it out', async () => {
     await start({ name: 'maintained' });
     await inState('maintained', 'ready');
-    const into = await management.database.tx((op) => service().update(op, 'maintained', { maintenance: true, reason: 'new disks' }));
+    const into = await management.database.tx((op) =>
+      service().update(op, 'maintained', { maintenance: true, reason: 'new disks' }),
+    );
     expect(into).toMatchObject({ state: 'maintenance', schedulable: false });
     expect(condition(into, 'Maintenance')).toMatchObject({ status: 'true', message: 'new disks' });
     const out = await management.database.tx((op) => service().update(op, 'maintained', { maintenance: false }));
     expect(out).toMatchObject({ state: 'ready', schedulable: true });
-    await expect(management.database.tx((op) => service().update(op, 'nobody', { maintenance: true }))).rejects.toMatchObject({ status: 404, code: 'not_found' });
+    await expect(
+      management.database.tx((op) => service().update(op, 'nobody', { maintenance: true })),
+    ).rejects.toMatchObject({ status: 404, code: 'not_found' });
   });
 
   it('list hosts in pages', async () => {
@@ -233,9 +286,17 @@ describe('operators', () => {
       all.push(...page.items.map((h) => h.name));
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
-    const expected = (await management.database.query<{ name: string }>('SELECT name FROM host ORDER BY name')).map((r) => r.name);
+    const expected = (await management.database.query<{ name: string }>('SELECT name FROM host ORDER BY name')).map(
+      (r) => r.name,
+    );
     expect(all).toEqual(expected);
-    expect((await service().list(management.database.op, { limit: 50, state: 'degraded' })).items.every((h) => h.state === 'degraded')).toBe(true);
-    await expect(service().list(management.database.op, { limit: 2, cursor: 'x' })).rejects.toMatchObject({ status: 400 });
+    expect(
+      (await service().list(management.database.op, { limit: 50, state: 'degraded' })).items.every(
+        (h) => h.state === 'degraded',
+      ),
+    ).toBe(true);
+    await expect(service().list(management.database.op, { limit: 2, cursor: 'x' })).rejects.toMatchObject({
+      status: 400,
+    });
   });
 });

@@ -14,10 +14,28 @@ import { defineVerb } from '../../../src/core/m2m/verb';
 import { handle, VerbFailure, type VerbHandler, VerbHandlers } from '../../../src/core/m2m/verb-handler';
 import { Agent, type AgentParts, eventually, Management } from './harness';
 
-const bump = defineVerb('test.bump', { args: z.strictObject({ by: z.number().int() }), result: z.object({ total: z.number() }), timeoutMs: 2_000 });
-const slow = defineVerb('test.slow', { args: z.strictObject({ name: z.string() }), result: z.object({ name: z.string() }), timeoutMs: 5_000, long: true });
-const fail = defineVerb('test.fail', { args: z.strictObject({ permanent: z.boolean() }), result: z.object({}), timeoutMs: 2_000 });
-const peek = defineVerb('test.peek', { args: z.strictObject({}), result: z.object({ total: z.number() }), mutating: false, timeoutMs: 2_000 });
+const bump = defineVerb('test.bump', {
+  args: z.strictObject({ by: z.number().int() }),
+  result: z.object({ total: z.number() }),
+  timeoutMs: 2_000,
+});
+const slow = defineVerb('test.slow', {
+  args: z.strictObject({ name: z.string() }),
+  result: z.object({ name: z.string() }),
+  timeoutMs: 5_000,
+  long: true,
+});
+const fail = defineVerb('test.fail', {
+  args: z.strictObject({ permanent: z.boolean() }),
+  result: z.object({}),
+  timeoutMs: 2_000,
+});
+const peek = defineVerb('test.peek', {
+  args: z.strictObject({}),
+  result: z.object({ total: z.number() }),
+  mutating: false,
+  timeoutMs: 2_000,
+});
 
 /** A node module with effects that can be counted and verbs that end when told to. */
 class TestVerbs extends VerbHandlers {
@@ -43,7 +61,10 @@ class TestVerbs extends VerbHandlers {
       handle(slow, async ({ name }, ctx) => {
         this.runs += 1;
         ctx.progress(50, 'half');
-        await Promise.race([this.gate(name).promise, once(ctx.signal, 'abort').then(() => Promise.reject(new VerbFailure('stopping', 'stopping', false)))]);
+        await Promise.race([
+          this.gate(name).promise,
+          once(ctx.signal, 'abort').then(() => Promise.reject(new VerbFailure('stopping', 'stopping', false))),
+        ]);
         if (name.startsWith('bad')) throw new VerbFailure('bad_name', 'no', name.includes('for good'), { name });
         return { name };
       }),
@@ -58,7 +79,15 @@ class TestVerbs extends VerbHandlers {
 
 class EchoStreams extends StreamHandlers {
   streams(): StreamHandler[] {
-    return [{ path: '/streams/things/:id/console', open: async ({ id }, stream) => { stream.write(`hello ${id}\n`); stream.pipe(stream); } }];
+    return [
+      {
+        path: '/streams/things/:id/console',
+        open: async ({ id }, stream) => {
+          stream.write(`hello ${id}\n`);
+          stream.pipe(stream);
+        },
+      },
+    ];
   }
 }
 
@@ -96,13 +125,18 @@ describe('verbs', () => {
     expect(first).toEqual({ done: true, result: { total: verbs.total } });
     expect(again).toEqual(first);
     expect(await management.caller.outcome(agent.hostId, bump, key)).toEqual(first);
-    expect(await management.caller.call(agent.hostId, peek, {}, {})).toEqual({ done: true, result: { total: verbs.total } });
+    expect(await management.caller.call(agent.hostId, peek, {}, {})).toEqual({
+      done: true,
+      result: { total: verbs.total },
+    });
   });
 
   it('runs a verb once for fifty equal calls at once', async () => {
     const before = verbs.total;
     const key = `${taskId()}/step/run`;
-    const answers = await Promise.all(Array.from({ length: 50 }, () => management.caller.call(agent.hostId, bump, { by: 1 }, { key, fence: 1 })));
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => management.caller.call(agent.hostId, bump, { by: 1 }, { key, fence: 1 })),
+    );
     expect(new Set(answers.map((a) => JSON.stringify(a))).size).toBe(1);
     expect(verbs.total).toBe(before + 1);
   });
@@ -111,33 +145,68 @@ describe('verbs', () => {
     const task = taskId();
     await management.caller.call(agent.hostId, bump, { by: 1 }, { key: `${task}/a/run`, fence: 7 });
     const before = verbs.total;
-    await expect(management.caller.call(agent.hostId, bump, { by: 1 }, { key: `${task}/b/run`, fence: 6 })).rejects.toMatchObject({ code: 'stale_fence', permanent: true });
-    await expect(management.caller.call(agent.hostId, bump, { by: 1 }, { key: `${task}/a/run`, fence: 6 })).rejects.toMatchObject({ code: 'stale_fence' });
+    await expect(
+      management.caller.call(agent.hostId, bump, { by: 1 }, { key: `${task}/b/run`, fence: 6 }),
+    ).rejects.toMatchObject({ code: 'stale_fence', permanent: true });
+    await expect(
+      management.caller.call(agent.hostId, bump, { by: 1 }, { key: `${task}/a/run`, fence: 6 }),
+    ).rejects.toMatchObject({ code: 'stale_fence' });
     expect(verbs.total).toBe(before);
     await management.caller.call(agent.hostId, bump, { by: 1 }, { key: `${taskId()}/b/run`, fence: 1 });
   });
 
   it('remembers permanent failures and runs again after transient ones', async () => {
     const lasting = { key: `${taskId()}/s/run`, fence: 1 };
-    await expect(management.caller.call(agent.hostId, fail, { permanent: true }, lasting)).rejects.toMatchObject({ code: 'nope', permanent: true });
+    await expect(management.caller.call(agent.hostId, fail, { permanent: true }, lasting)).rejects.toMatchObject({
+      code: 'nope',
+      permanent: true,
+    });
     const runs = verbs.failures;
-    await expect(management.caller.call(agent.hostId, fail, { permanent: true }, lasting)).rejects.toMatchObject({ code: 'nope', permanent: true, extra: { n: runs } });
+    await expect(management.caller.call(agent.hostId, fail, { permanent: true }, lasting)).rejects.toMatchObject({
+      code: 'nope',
+      permanent: true,
+      extra: { n: runs },
+    });
     expect(verbs.failures).toBe(runs);
     const passing = { key: `${taskId()}/s/run`, fence: 1 };
-    await expect(management.caller.call(agent.hostId, fail, { permanent: false }, passing)).rejects.toMatchObject({ code: 'nope', permanent: false });
-    await expect(management.caller.call(agent.hostId, fail, { permanent: false }, passing)).rejects.toMatchObject({ code: 'nope', permanent: false });
+    await expect(management.caller.call(agent.hostId, fail, { permanent: false }, passing)).rejects.toMatchObject({
+      code: 'nope',
+      permanent: false,
+    });
+    await expect(management.caller.call(agent.hostId, fail, { permanent: false }, passing)).rejects.toMatchObject({
+      code: 'nope',
+      permanent: false,
+    });
     expect(verbs.failures).toBe(runs + 2);
   });
 
   it('refuses bad arguments, unknown verbs, a missing key and a reused key for good', async () => {
     const options = () => ({ key: `${taskId()}/s/run`, fence: 1 });
-    await expect(management.caller.call(agent.hostId, bump, { by: 'x' } as never, options())).rejects.toMatchObject({ code: 'invalid_args', permanent: true });
-    await expect(management.caller.call(agent.hostId, bump, { by: 1, more: 1 } as never, options())).rejects.toMatchObject({ code: 'invalid_args', permanent: true });
-    await expect(management.caller.call(agent.hostId, defineVerb('test.none', { args: z.object({}), result: z.object({}) }), {}, options())).rejects.toMatchObject({ code: 'unknown_verb', permanent: true });
-    await expect(management.caller.call(agent.hostId, bump, { by: 1 }, {})).rejects.toMatchObject({ code: 'key_required', permanent: true });
+    await expect(management.caller.call(agent.hostId, bump, { by: 'x' } as never, options())).rejects.toMatchObject({
+      code: 'invalid_args',
+      permanent: true,
+    });
+    await expect(
+      management.caller.call(agent.hostId, bump, { by: 1, more: 1 } as never, options()),
+    ).rejects.toMatchObject({ code: 'invalid_args', permanent: true });
+    await expect(
+      management.caller.call(
+        agent.hostId,
+        defineVerb('test.none', { args: z.object({}), result: z.object({}) }),
+        {},
+        options(),
+      ),
+    ).rejects.toMatchObject({ code: 'unknown_verb', permanent: true });
+    await expect(management.caller.call(agent.hostId, bump, { by: 1 }, {})).rejects.toMatchObject({
+      code: 'key_required',
+      permanent: true,
+    });
     const used = options();
     await management.caller.call(agent.hostId, bump, { by: 1 }, used);
-    await expect(management.caller.call(agent.hostId, slow, { name: 'x' }, used)).rejects.toMatchObject({ code: 'key_reused', permanent: true });
+    await expect(management.caller.call(agent.hostId, slow, { name: 'x' }, used)).rejects.toMatchObject({
+      code: 'key_reused',
+      permanent: true,
+    });
   });
 
   it('accepts a long verb, reports progress and its end, and keeps the outcome', async () => {
@@ -145,29 +214,43 @@ describe('verbs', () => {
     expect(await management.caller.call(agent.hostId, slow, { name: 'a' }, { key, fence: 1 })).toEqual({ done: false });
     expect(await management.caller.call(agent.hostId, slow, { name: 'a' }, { key, fence: 1 })).toEqual({ done: false });
     expect(await management.caller.outcome(agent.hostId, slow, key)).toEqual({ done: false });
-    await eventually('progress', () => management.verbEvents.progress.some((p) => p.key === key && p.percent === 50 && p.message === 'half'));
+    await eventually('progress', () =>
+      management.verbEvents.progress.some((p) => p.key === key && p.percent === 50 && p.message === 'half'),
+    );
     verbs.gate('a').open();
-    await eventually('verb.done', () => management.verbEvents.done.some((d) => d.key === key && d.hostId === agent.hostId));
+    await eventually('verb.done', () =>
+      management.verbEvents.done.some((d) => d.key === key && d.hostId === agent.hostId),
+    );
     expect(await management.caller.outcome(agent.hostId, slow, key)).toEqual({ done: true, result: { name: 'a' } });
     expect(verbs.runs).toBe(1);
   });
 
   it('reports the failure of an accepted verb, and runs it again only when it was transient', async () => {
-    for (const [name, permanent] of [['bad luck', false], ['bad for good', true]] as const) {
+    for (const [name, permanent] of [
+      ['bad luck', false],
+      ['bad for good', true],
+    ] as const) {
       const key = `${taskId()}/s/run`;
       expect(await management.caller.call(agent.hostId, slow, { name }, { key, fence: 1 })).toEqual({ done: false });
       verbs.gate(name).open();
       await eventually('verb.done', () => management.verbEvents.done.some((d) => d.key === key));
-      await expect(management.caller.outcome(agent.hostId, slow, key)).rejects.toMatchObject({ code: 'bad_name', permanent });
+      await expect(management.caller.outcome(agent.hostId, slow, key)).rejects.toMatchObject({
+        code: 'bad_name',
+        permanent,
+      });
       const runs = verbs.runs;
-      await expect(management.caller.call(agent.hostId, slow, { name }, { key, fence: 1 })).rejects.toMatchObject({ code: 'bad_name' });
+      await expect(management.caller.call(agent.hostId, slow, { name }, { key, fence: 1 })).rejects.toMatchObject({
+        code: 'bad_name',
+      });
       expect(verbs.runs).toBe(permanent ? runs : runs + 1);
     }
   });
 
   it('answers in time a long verb that is quick', async () => {
     verbs.gate('quick').open();
-    expect(await management.caller.call(agent.hostId, slow, { name: 'quick' }, { key: `${taskId()}/s/run`, fence: 1 })).toEqual({ done: true, result: { name: 'quick' } });
+    expect(
+      await management.caller.call(agent.hostId, slow, { name: 'quick' }, { key: `${taskId()}/s/run`, fence: 1 }),
+    ).toEqual({ done: true, result: { name: 'quick' } });
   });
 
   it('opens byte streams both ways and refuses paths that are none', async () => {
@@ -180,15 +263,21 @@ describe('verbs', () => {
     expect(text.startsWith('hello 42\n')).toBe(true);
     stream.end();
     stream.destroy();
-    await expect(management.caller.stream(agent.hostId, '/streams/nothing')).rejects.toMatchObject({ code: 'not_found' });
-    await expect(management.caller.stream(agent.hostId, '/streams/things/..%2f42/console')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(management.caller.stream(agent.hostId, '/streams/nothing')).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    await expect(management.caller.stream(agent.hostId, '/streams/things/..%2f42/console')).rejects.toMatchObject({
+      code: 'not_found',
+    });
   });
 
   it('lets no node call another one, and nobody without a certificate', async () => {
     const other = await start({ token: await management.token() });
     const { key, certificate, root } = other.container.get(NodeIdentity).current();
     const url = `https://127.0.0.1:${agent.agent.boundPort}/verbs/test.peek`;
-    const asNode = new HttpAgent({ connect: { ca: root, cert: certificate, key, checkServerIdentity: () => undefined } });
+    const asNode = new HttpAgent({
+      connect: { ca: root, cert: certificate, key, checkServerIdentity: () => undefined },
+    });
     const response = await request(url, { method: 'POST', body: '{"args":{}}', dispatcher: asNode });
     expect(response.statusCode).toBe(403);
     await asNode.destroy();
@@ -205,7 +294,10 @@ describe('verbs', () => {
     const error = await management.caller.call(other.hostId, peek, {}, {}).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(NodeUnreachableError);
     expect(String(error)).toContain(`not host ${other.hostId}`);
-    await expect(management.caller.call(randomUUID(), peek, {}, {})).rejects.toMatchObject({ code: 'unknown_host', permanent: true });
+    await expect(management.caller.call(randomUUID(), peek, {}, {})).rejects.toMatchObject({
+      code: 'unknown_host',
+      permanent: true,
+    });
   });
 
   it('refuses handlers that are there twice and verbs without one', () => {
@@ -221,9 +313,13 @@ describe('the journal over a restart of the agent', () => {
     const { hostId } = first;
     const task = taskId();
     const done = await management.caller.call(hostId, bump, { by: 3 }, { key: `${task}/a/run`, fence: 5 });
-    await expect(management.caller.call(hostId, fail, { permanent: true }, { key: `${task}/b/run`, fence: 5 })).rejects.toMatchObject({ code: 'nope' });
+    await expect(
+      management.caller.call(hostId, fail, { permanent: true }, { key: `${task}/b/run`, fence: 5 }),
+    ).rejects.toMatchObject({ code: 'nope' });
     const cut = `${taskId()}/s/run`;
-    expect(await management.caller.call(hostId, slow, { name: 'cut' }, { key: cut, fence: 1 })).toEqual({ done: false });
+    expect(await management.caller.call(hostId, slow, { name: 'cut' }, { key: cut, fence: 1 })).toEqual({
+      done: false,
+    });
     await first.stop();
 
     // A crash in the middle of a write leaves half a line.
@@ -234,14 +330,29 @@ describe('the journal over a restart of the agent', () => {
     const second = await start({ state: first.dir, name: 'restarting', verbs: [fresh] });
     expect(second.hostId).toBe(hostId);
     expect(statSync(journal).size).toBe(whole);
-    await eventually('back', () => management.caller.call(hostId, peek, {}, {}).then(() => true, () => false));
+    await eventually('back', () =>
+      management.caller.call(hostId, peek, {}, {}).then(
+        () => true,
+        () => false,
+      ),
+    );
     expect(await management.caller.call(hostId, bump, { by: 3 }, { key: `${task}/a/run`, fence: 5 })).toEqual(done);
     expect(fresh.total).toBe(0);
-    await expect(management.caller.call(hostId, fail, { permanent: true }, { key: `${task}/b/run`, fence: 5 })).rejects.toMatchObject({ code: 'nope', extra: { n: 1 } });
-    await expect(management.caller.call(hostId, bump, { by: 3 }, { key: `${task}/c/run`, fence: 4 })).rejects.toMatchObject({ code: 'stale_fence' });
-    await expect(management.caller.outcome(hostId, slow, cut)).rejects.toMatchObject({ code: 'unknown_key', permanent: false });
+    await expect(
+      management.caller.call(hostId, fail, { permanent: true }, { key: `${task}/b/run`, fence: 5 }),
+    ).rejects.toMatchObject({ code: 'nope', extra: { n: 1 } });
+    await expect(
+      management.caller.call(hostId, bump, { by: 3 }, { key: `${task}/c/run`, fence: 4 }),
+    ).rejects.toMatchObject({ code: 'stale_fence' });
+    await expect(management.caller.outcome(hostId, slow, cut)).rejects.toMatchObject({
+      code: 'unknown_key',
+      permanent: false,
+    });
     fresh.gate('cut').open();
-    expect(await management.caller.call(hostId, slow, { name: 'cut' }, { key: cut, fence: 1 })).toEqual({ done: true, result: { name: 'cut' } });
+    expect(await management.caller.call(hostId, slow, { name: 'cut' }, { key: cut, fence: 1 })).toEqual({
+      done: true,
+      result: { name: 'cut' },
+    });
   });
 
   it('cuts a torn tail and keeps what came before it', async () => {
@@ -254,8 +365,16 @@ describe('the journal over a restart of the agent', () => {
     truncateSync(journal, statSync(journal).size - 7);
     const fresh = new TestVerbs();
     const second = await start({ state: first.dir, name: 'torn', verbs: [fresh] });
-    await eventually('back', () => management.caller.call(second.hostId, peek, {}, {}).then(() => true, () => false));
-    expect(await management.caller.call(second.hostId, bump, { by: 1 }, { key: keys[0] ?? '', fence: 1 })).toEqual({ done: true, result: { total: 1 } });
+    await eventually('back', () =>
+      management.caller.call(second.hostId, peek, {}, {}).then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect(await management.caller.call(second.hostId, bump, { by: 1 }, { key: keys[0] ?? '', fence: 1 })).toEqual({
+      done: true,
+      result: { total: 1 },
+    });
     expect(fresh.total).toBe(0);
     await management.caller.call(second.hostId, bump, { by: 1 }, { key: keys[1] ?? '', fence: 1 });
     expect(fresh.total).toBe(1);
@@ -270,7 +389,11 @@ describe('circuit breaker', () => {
     const breakers = management.container.get(Breakers);
     const call = () => management.caller.call(hostId, peek, {}, {});
     await call();
-    await eventually('heard', async () => (await management.database.query(`SELECT 1 FROM host WHERE id = $1 AND heartbeat_ok`, [hostId])).length > 0);
+    await eventually(
+      'heard',
+      async () =>
+        (await management.database.query(`SELECT 1 FROM host WHERE id = $1 AND heartbeat_ok`, [hostId])).length > 0,
+    );
     await first.stop();
     // Something else takes the port and hangs up at once.
     let connections = 0;
@@ -299,15 +422,24 @@ describe('circuit breaker', () => {
 
   it('does not open for verbs that fail: the host answered', async () => {
     const agent = await start({ token: await management.token(), verbs: [new TestVerbs()] });
-    for (let i = 0; i < 10; i += 1) await expect(management.caller.call(agent.hostId, fail, { permanent: false }, { key: `${taskId()}/s/run`, fence: 1 })).rejects.toMatchObject({ code: 'nope' });
+    for (let i = 0; i < 10; i += 1)
+      await expect(
+        management.caller.call(agent.hostId, fail, { permanent: false }, { key: `${taskId()}/s/run`, fence: 1 }),
+      ).rejects.toMatchObject({ code: 'nope' });
     expect(management.container.get(Breakers).state(agent.hostId)).toBe('closed');
   });
 
   it('gives up at the verb’s deadline', async () => {
     const never = defineVerb('test.slow', { args: slow.args, result: slow.result, timeoutMs: 150 });
-    const agent = await start({ token: await management.token(), verbs: [new TestVerbs()], tuning: { m2m: { heartbeatMs: 200, acceptAfterMs: 5_000 } } });
+    const agent = await start({
+      token: await management.token(),
+      verbs: [new TestVerbs()],
+      tuning: { m2m: { heartbeatMs: 200, acceptAfterMs: 5_000 } },
+    });
     const started = Date.now();
-    await expect(management.caller.call(agent.hostId, never, { name: 'never' }, { key: `${taskId()}/s/run`, fence: 1 })).rejects.toBeInstanceOf(NodeUnreachableError);
+    await expect(
+      management.caller.call(agent.hostId, never, { name: 'never' }, { key: `${taskId()}/s/run`, fence: 1 }),
+    ).rejects.toBeInstanceOf(NodeUnreachableError);
     expect(Date.now() - started).toBeLessThan(2_000);
   });
 });

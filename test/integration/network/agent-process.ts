@@ -19,7 +19,10 @@ import { MetadataService } from '../../../src/modules/network/node/metadata/meta
 import { NetworkAgent } from '../../../src/modules/network/node/network.agent';
 import { NetworkService } from '../../../src/modules/network/node/network.service';
 
-/** The node half of the network module alone, inside whatever namespace this process was started in; commands come over IPC. */
+/**
+ * The node half of the network module alone, inside whatever namespace this process was started in; commands come over
+ * IPC.
+ */
 export interface AgentOptions {
   hostId: string;
   stateDir: string;
@@ -28,7 +31,11 @@ export interface AgentOptions {
   management?: string;
   metadata: Record<string, Omit<InstanceMetadata, 'userData'> & { userData: string }>;
 }
-export type AgentCall = { method: 'apply'; document: HostNetworkDocument } | { method: 'verify' } | { method: 'of'; instanceId: string; portIds: string[] } | { method: 'stop' };
+export type AgentCall =
+  | { method: 'apply'; document: HostNetworkDocument }
+  | { method: 'verify' }
+  | { method: 'of'; instanceId: string; portIds: string[] }
+  | { method: 'stop' };
 
 const options = JSON.parse(process.argv[2] ?? '{}') as AgentOptions;
 
@@ -53,10 +60,27 @@ class FixedMetadata extends MetadataProvider {
 
 const paths = new StatePaths(options.stateDir, options.runDir);
 const logging = new Logging(pino({ level: process.env.TEST_LOG ?? 'warn' }, pino.destination({ fd: 2, sync: true })));
-const config = new Config(coreConfigSchema.parse({}), { network: networkConfigSchema.parse({ reconcileSeconds: 3600 }) });
-const identity = { current: () => ({ hostId: options.hostId, management: { address: options.management ?? '127.0.0.1', port: 8445 } }) } as unknown as NodeIdentity;
-const driver = new LinuxNetworkDriver(config, new LinuxStateStore(paths), new DnsmasqSupervisor(paths, config), logging);
-const agent = new NetworkAgent(identity, new ManagementAddresses(config), config, new DocumentStore(paths), driver, new SimulatedNetworkDriver(), logging);
+const config = new Config(coreConfigSchema.parse({}), {
+  network: networkConfigSchema.parse({ reconcileSeconds: 3600 }),
+});
+const identity = {
+  current: () => ({ hostId: options.hostId, management: { address: options.management ?? '127.0.0.1', port: 8445 } }),
+} as unknown as NodeIdentity;
+const driver = new LinuxNetworkDriver(
+  config,
+  new LinuxStateStore(paths),
+  new DnsmasqSupervisor(paths, config),
+  logging,
+);
+const agent = new NetworkAgent(
+  identity,
+  new ManagementAddresses(config),
+  config,
+  new DocumentStore(paths),
+  driver,
+  new SimulatedNetworkDriver(),
+  logging,
+);
 const views = new GuestViews();
 const service = new NetworkService(agent, new MetadataService(views, logging, new FixedMetadata()), views);
 const attachments = new AppliedPortAttachments(agent);
@@ -79,7 +103,8 @@ const run = async (call: AgentCall): Promise<unknown> => {
 process.on('message', (message: { id: number; call: AgentCall }) => {
   run(message.call).then(
     (result) => process.send?.({ id: message.id, result: result ?? null }),
-    (error: unknown) => process.send?.({ id: message.id, error: error instanceof Error ? error.message : String(error) }),
+    (error: unknown) =>
+      process.send?.({ id: message.id, error: error instanceof Error ? error.message : String(error) }),
   );
 });
 process.on('disconnect', () => process.exit(0));

@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { HostNetworkDocument, NetworkApplyResult, NetworkDocument, PortDocument } from '../../../src/modules/network/contract/network.verbs';
+import type {
+  HostNetworkDocument,
+  NetworkApplyResult,
+  NetworkDocument,
+  PortDocument,
+} from '../../../src/modules/network/contract/network.verbs';
 import { hostHash, instanceNetns, networkNetns, tapName } from '../../../src/modules/network/node/drivers/linux/names';
 import { leftovers } from '../../support/network-leftovers';
 import type { AgentCall, AgentOptions } from './agent-process';
@@ -24,7 +29,10 @@ case "$1" in
 esac
 `;
 
-/** A guest without a virtual machine: a namespace whose NIC is wired to the instance's tap, which is opened as a VMM opens it. */
+/**
+ * A guest without a virtual machine: a namespace whose NIC is wired to the instance's tap, which is opened as a VMM
+ * opens it.
+ */
 export interface Client {
   netns: string;
   port: PortDocument;
@@ -32,7 +40,8 @@ export interface Client {
 }
 
 /**
- * A "host" in a namespace (with an uplink to an "outside" namespace), the agent as a process in it, and clients in place of guests.
+ * A "host" in a namespace (with an uplink to an "outside" namespace), the agent as a process in it, and clients in
+ * place of guests.
  */
 export class HostLab {
   readonly hash: string;
@@ -63,14 +72,28 @@ export class HostLab {
     await lab.cleanNamespaces();
     for (const ns of [lab.host, lab.outside]) await run('ip', ['netns', 'add', ns]);
     for (const ns of [lab.host, lab.outside]) await run('ip', ['-n', ns, 'link', 'set', 'lo', 'up']);
-    await run('ip', ['-n', lab.host, 'link', 'add', 'up0', 'type', 'veth', 'peer', 'name', 'in0', 'netns', lab.outside]);
+    await run('ip', [
+      '-n',
+      lab.host,
+      'link',
+      'add',
+      'up0',
+      'type',
+      'veth',
+      'peer',
+      'name',
+      'in0',
+      'netns',
+      lab.outside,
+    ]);
     await run('ip', ['-n', lab.host, 'addr', 'add', '198.51.100.2/24', 'dev', 'up0']);
     await run('ip', ['-n', lab.host, 'link', 'set', 'up0', 'up']);
     await run('ip', ['-n', lab.host, 'route', 'add', 'default', 'via', '198.51.100.1']);
     await run('ip', ['-n', lab.outside, 'addr', 'add', '198.51.100.1/24', 'dev', 'in0']);
     await run('ip', ['-n', lab.outside, 'addr', 'add', '203.0.113.9/32', 'dev', 'lo']);
     // Neighbours of the host: another of the cloud's machines, and one that is a gateway to a network of its own.
-    for (const neighbour of ['198.51.100.3', '198.51.100.4']) await run('ip', ['-n', lab.outside, 'addr', 'add', `${neighbour}/32`, 'dev', 'in0']);
+    for (const neighbour of ['198.51.100.3', '198.51.100.4'])
+      await run('ip', ['-n', lab.outside, 'addr', 'add', `${neighbour}/32`, 'dev', 'in0']);
     await run('ip', ['-n', lab.outside, 'addr', 'add', '192.0.2.77/32', 'dev', 'lo']);
     await run('ip', ['-n', lab.outside, 'link', 'set', 'in0', 'up']);
     await run('ip', ['-n', lab.host, 'route', 'add', '192.0.2.64/26', 'via', '198.51.100.4']);
@@ -94,7 +117,15 @@ export class HostLab {
 
   port(n: number, address: string, hostname = `vm${n}`): PortDocument {
     const hex = n.toString(16).padStart(2, '0');
-    return { id: `22222222-2222-4222-8222-2222222222${hex}`, instanceId: `33333333-3333-4333-8333-3333333333${hex}`, mac: `56:43:53:00:00:${hex}`, address, hostname, position: 0, defaultRoute: true };
+    return {
+      id: `22222222-2222-4222-8222-2222222222${hex}`,
+      instanceId: `33333333-3333-4333-8333-3333333333${hex}`,
+      mac: `56:43:53:00:00:${hex}`,
+      address,
+      hostname,
+      position: 0,
+      defaultRoute: true,
+    };
   }
 
   netnsOf(network: NetworkDocument): string {
@@ -102,12 +133,28 @@ export class HostLab {
   }
 
   async startAgent(): Promise<void> {
-    const options: AgentOptions = { hostId: this.hostId, stateDir: join(this.dir, 'state'), runDir: join(this.dir, 'run'), metadata: this.metadata };
+    const options: AgentOptions = {
+      hostId: this.hostId,
+      stateDir: join(this.dir, 'state'),
+      runDir: join(this.dir, 'run'),
+      metadata: this.metadata,
+    };
     const root = resolve(__dirname, '../../..');
     const agent = spawn(
       'nsenter',
-      [`--net=/run/netns/${this.host}`, '--', process.execPath, '-r', join(root, 'test/support/ts-register.js'), join(root, 'test/integration/network/agent-process.ts'), JSON.stringify(options)],
-      { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], env: { PATH: process.env.PATH, TEST_LOG: process.env.TEST_LOG ?? 'error' } },
+      [
+        `--net=/run/netns/${this.host}`,
+        '--',
+        process.execPath,
+        '-r',
+        join(root, 'test/support/ts-register.js'),
+        join(root, 'test/integration/network/agent-process.ts'),
+        JSON.stringify(options),
+      ],
+      {
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+        env: { PATH: process.env.PATH, TEST_LOG: process.env.TEST_LOG ?? 'error' },
+      },
     );
     this.agent = agent;
     agent.on('message', (message: { id: number; result?: unknown; error?: string }) => {
@@ -143,7 +190,10 @@ export class HostLab {
     await ended;
   }
 
-  /** A client where the VMM of this port would be: one process opens the tap in the instance's namespace, one makes the client's NIC, frames go between them. */
+  /**
+   * A client where the VMM of this port would be: one process opens the tap in the instance's namespace, one makes the
+   * client's NIC, frames go between them.
+   */
   async client(port: PortDocument): Promise<Client> {
     const netns = `t-${this.name}-c${port.id.slice(-2)}`;
     const instance = instanceNetns(this.hash, port.instanceId);
@@ -152,12 +202,22 @@ export class HostLab {
     await run('ip', ['-n', netns, 'link', 'set', 'lo', 'up']);
     const tap = (name: string): string => `TUN,tun-type=tap,tun-name=${name},iff-no-pi`;
     const wires = [
-      spawn('nsenter', [`--net=/run/netns/${instance}`, '--', 'socat', tap(tapName(port.id)), `UNIX-SENDTO:${b},bind=${a}`], { stdio: 'ignore' }),
-      spawn('nsenter', [`--net=/run/netns/${netns}`, '--', 'socat', tap('eth0'), `UNIX-SENDTO:${a},bind=${b}`], { stdio: 'ignore' }),
+      spawn(
+        'nsenter',
+        [`--net=/run/netns/${instance}`, '--', 'socat', tap(tapName(port.id)), `UNIX-SENDTO:${b},bind=${a}`],
+        { stdio: 'ignore' },
+      ),
+      spawn('nsenter', [`--net=/run/netns/${netns}`, '--', 'socat', tap('eth0'), `UNIX-SENDTO:${a},bind=${b}`], {
+        stdio: 'ignore',
+      }),
     ];
     const client = { netns, port, wires };
     this.clients.push(client);
-    await this.until(`the NIC of ${netns}`, () => run('ip', ['-n', netns, 'link', 'show', 'eth0']).then(() => existsSync(a) && existsSync(b)).catch(() => false));
+    await this.until(`the NIC of ${netns}`, () =>
+      run('ip', ['-n', netns, 'link', 'show', 'eth0'])
+        .then(() => existsSync(a) && existsSync(b))
+        .catch(() => false),
+    );
     await run('ip', ['-n', netns, 'link', 'set', 'eth0', 'address', port.mac, 'mtu', '1450', 'up']);
     return client;
   }
@@ -187,7 +247,23 @@ export class HostLab {
   /** The lease line of the client's DHCP script; null when no server answered. */
   async lease(client: Client): Promise<string | null> {
     const options = ['staticroutes', 'mtu', 'hostname', 'domain', 'dns', 'router'].flatMap((o) => ['-O', o]);
-    const out = await this.in(client.netns, 'busybox', 'udhcpc', '-i', 'eth0', '-s', join(this.dir, 'lease.sh'), '-n', '-q', '-f', '-t', '5', '-T', '1', ...options).catch((e: { stdout?: string }) => e.stdout ?? '');
+    const out = await this.in(
+      client.netns,
+      'busybox',
+      'udhcpc',
+      '-i',
+      'eth0',
+      '-s',
+      join(this.dir, 'lease.sh'),
+      '-n',
+      '-q',
+      '-f',
+      '-t',
+      '5',
+      '-T',
+      '1',
+      ...options,
+    ).catch((e: { stdout?: string }) => e.stdout ?? '');
     return out.split('\n').find((line) => line.startsWith('LEASE')) ?? null;
   }
 
@@ -199,11 +275,35 @@ export class HostLab {
   }
 
   /** An HTTP GET with curl-like result: status and body; status 0 when nobody answers. */
-  async http(netns: string, path: string, headers: Record<string, string> = {}, method = 'GET', host = '169.254.169.254', port = 80, body = ''): Promise<{ status: number; body: string; headers: string }> {
-    const lines = [`${method} ${path} HTTP/1.1`, `host: ${host}`, 'connection: close', ...Object.entries(headers).map(([k, v]) => `${k}: ${v}`), '', ''].join('\r\n');
+  async http(
+    netns: string,
+    path: string,
+    headers: Record<string, string> = {},
+    method = 'GET',
+    host = '169.254.169.254',
+    port = 80,
+    body = '',
+  ): Promise<{ status: number; body: string; headers: string }> {
+    const lines = [
+      `${method} ${path} HTTP/1.1`,
+      `host: ${host}`,
+      'connection: close',
+      ...Object.entries(headers).map(([k, v]) => `${k}: ${v}`),
+      '',
+      '',
+    ].join('\r\n');
     const file = join(this.dir, `request-${(this.counter += 1)}`);
     writeFileSync(file, `${lines}${body}`);
-    const answer = await this.in(netns, 'sh', '-c', 'socat -t 5 -T 5 - "TCP:$1:$2,connect-timeout=2" < "$3"', 'sh', host, String(port), file).catch(() => '');
+    const answer = await this.in(
+      netns,
+      'sh',
+      '-c',
+      'socat -t 5 -T 5 - "TCP:$1:$2,connect-timeout=2" < "$3"',
+      'sh',
+      host,
+      String(port),
+      file,
+    ).catch(() => '');
     const [head = '', ...rest] = answer.split('\r\n\r\n');
     return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1] ?? 0), body: rest.join('\r\n\r\n'), headers: head };
   }

@@ -3,7 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { plainEgress, type HostNetworkDocument } from '../../../src/modules/network/contract/network.verbs';
-import { hostLinkName, hostTable, instanceNetns, portName, routerNetns, tapName } from '../../../src/modules/network/node/drivers/linux/names';
+import {
+  hostLinkName,
+  hostTable,
+  instanceNetns,
+  portName,
+  routerNetns,
+  tapName,
+} from '../../../src/modules/network/node/drivers/linux/names';
 import { HostLab, type Client } from './host-lab';
 
 jest.setTimeout(120_000);
@@ -15,14 +22,30 @@ let a: Client;
 let b: Client;
 let other: Client;
 
-const document = (networks: HostNetworkDocument['networks'], egress = plainEgress): HostNetworkDocument => ({ generation: (generation += 1), networks, egress });
-const everything = (): HostNetworkDocument['networks'] => [lab.network(1, [lab.port(1, '10.77.0.11'), lab.port(2, '10.77.0.12')]), lab.network(2, [lab.port(3, '10.77.0.11')])];
+const document = (networks: HostNetworkDocument['networks'], egress = plainEgress): HostNetworkDocument => ({
+  generation: (generation += 1),
+  networks,
+  egress,
+});
+const everything = (): HostNetworkDocument['networks'] => [
+  lab.network(1, [lab.port(1, '10.77.0.11'), lab.port(2, '10.77.0.12')]),
+  lab.network(2, [lab.port(3, '10.77.0.11')]),
+];
 
 beforeAll(async () => {
   lab = await HostLab.start();
   for (const n of [1, 2, 3, 6]) {
     const { instanceId, hostname } = lab.port(n, '10.77.0.10');
-    lab.metadata[instanceId] = { instanceId, name: `the ${hostname}`, hostname, sshKeys: [`ssh-ed25519 AAAA${n} me`], userData: '', vendorData: '', flavor: 'tiny', project: 'p' };
+    lab.metadata[instanceId] = {
+      instanceId,
+      name: `the ${hostname}`,
+      hostname,
+      sshKeys: [`ssh-ed25519 AAAA${n} me`],
+      userData: '',
+      vendorData: '',
+      flavor: 'tiny',
+      project: 'p',
+    };
   }
   await lab.startAgent();
 });
@@ -30,7 +53,13 @@ afterAll(() => lab.close());
 
 /** Listens in a namespace and answers with a line; returns how to end it. */
 const serve = async (netns: string, address: string, port: number): Promise<() => Promise<void>> => {
-  const child = execFile('nsenter', [`--net=/run/netns/${netns}`, '--', 'socat', `TCP-LISTEN:${port},fork,reuseaddr,bind=${address}`, 'SYSTEM:echo served $SOCAT_PEERADDR']);
+  const child = execFile('nsenter', [
+    `--net=/run/netns/${netns}`,
+    '--',
+    'socat',
+    `TCP-LISTEN:${port},fork,reuseaddr,bind=${address}`,
+    'SYSTEM:echo served $SOCAT_PEERADDR',
+  ]);
   await lab.until(`port ${port}`, async () => (await lab.in(netns, 'ss', '-ltn')).includes(`:${port}`));
   return () =>
     new Promise((done) => {
@@ -38,18 +67,25 @@ const serve = async (netns: string, address: string, port: number): Promise<() =
       child.kill('SIGKILL');
     });
 };
-const connect = (netns: string, address: string, port: number): Promise<string> => lab.in(netns, 'socat', '-T', '2', '-', `TCP:${address}:${port},connect-timeout=1`).catch(() => '');
+const connect = (netns: string, address: string, port: number): Promise<string> =>
+  lab.in(netns, 'socat', '-T', '2', '-', `TCP:${address}:${port},connect-timeout=1`).catch(() => '');
 
 describe('a host', () => {
   it('gets a network with its first port, and answers with port states', async () => {
     const result = await lab.apply(document([lab.network(1, [lab.port(1, '10.77.0.11')])]));
-    expect(result).toEqual({ generation: 1, superseded: false, ports: [{ id: lab.port(1, '').id, state: 'active', message: '' }] });
+    expect(result).toEqual({
+      generation: 1,
+      superseded: false,
+      ports: [{ id: lab.port(1, '').id, state: 'active', message: '' }],
+    });
     const port = lab.port(1, '10.77.0.11');
     expect(await lab.call({ method: 'of', instanceId: port.instanceId, portIds: [port.id] })).toEqual({
       netns: instanceNetns(lab.hash, port.instanceId),
       nics: [{ portId: port.id, tap: tapName(port.id), mac: port.mac, mtu: 1450 }],
     });
-    await expect(lab.call({ method: 'of', instanceId: port.instanceId, portIds: [lab.port(9, '').id] })).rejects.toThrow('no port');
+    await expect(
+      lab.call({ method: 'of', instanceId: port.instanceId, portIds: [lab.port(9, '').id] }),
+    ).rejects.toThrow('no port');
   });
 
   it('answers an older document without changing anything', async () => {
@@ -101,7 +137,15 @@ describe('a guest', () => {
 
   it('does not reach the host, its links or another network with the same addresses', async () => {
     const stop = await serve(lab.host, '0.0.0.0', 8443);
-    const links = await lab.in(lab.host, 'ip', '-j', 'addr', 'show', 'dev', hostLinkName(lab.hash, lab.network(1, []).id));
+    const links = await lab.in(
+      lab.host,
+      'ip',
+      '-j',
+      'addr',
+      'show',
+      'dev',
+      hostLinkName(lab.hash, lab.network(1, []).id),
+    );
     const link = (JSON.parse(links) as { addr_info: { local: string }[] }[])[0]?.addr_info[0]?.local ?? '';
     expect(link).toMatch(/^100\.64\./);
     for (const address of ['198.51.100.2', link]) expect(await connect(a.netns, address, 8443)).toBe('');
@@ -143,13 +187,22 @@ describe('a guest', () => {
 
 describe('the way out', () => {
   const answers = async (client: Client, address: string, port = 7000): Promise<boolean> =>
-    (await lab.in(client.netns, 'socat', '-T', '2', `TCP:${address}:${port},connect-timeout=2`, '-').catch(() => '')).startsWith('served');
+    (
+      await lab.in(client.netns, 'socat', '-T', '2', `TCP:${address}:${port},connect-timeout=2`, '-').catch(() => '')
+    ).startsWith('served');
   const ends: (() => Promise<void>)[] = [];
-  const [gateway, neighbour, router, behindRouter, far] = ['198.51.100.1', '198.51.100.3', '198.51.100.4', '192.0.2.77', '203.0.113.9'];
+  const [gateway, neighbour, router, behindRouter, far] = [
+    '198.51.100.1',
+    '198.51.100.3',
+    '198.51.100.4',
+    '192.0.2.77',
+    '203.0.113.9',
+  ];
 
   beforeAll(async () => {
     await lab.lease(a);
-    for (const address of [gateway, neighbour, router, behindRouter, far]) ends.push(await serve(lab.outside, address, 7000));
+    for (const address of [gateway, neighbour, router, behindRouter, far])
+      ends.push(await serve(lab.outside, address, 7000));
     ends.push(await serve(lab.outside, neighbour, 53));
     ends.push(await serve(lab.host, '198.51.100.2', 7000));
   });
@@ -177,7 +230,8 @@ describe('the way out', () => {
   });
 
   it("is closed while the address of one of the cloud's machines is not found, but for what the operator allows", async () => {
-    const known = (): unknown => (JSON.parse(readFileSync(join(lab.dir, 'state/network/linux.json'), 'utf8')) as { machines: unknown }).machines;
+    const known = (): unknown =>
+      (JSON.parse(readFileSync(join(lab.dir, 'state/network/linux.json'), 'utf8')) as { machines: unknown }).machines;
     await lab.apply(document(everything(), { ...plainEgress, hosts: ['hv-09.invalid', 'localhost'] }));
     expect(await answers(a, far)).toBe(false);
     expect(known()).toEqual({ localhost: ['127.0.0.1'] });
@@ -188,7 +242,13 @@ describe('the way out', () => {
   });
 
   it('follows what the operator allows and denies', async () => {
-    await lab.apply(document(everything(), { ...plainEgress, deny: ['203.0.113.0/24'], allow: ['198.51.100.3/32', '198.51.100.2/32', '192.0.2.64/26'] }));
+    await lab.apply(
+      document(everything(), {
+        ...plainEgress,
+        deny: ['203.0.113.0/24'],
+        allow: ['198.51.100.3/32', '198.51.100.2/32', '192.0.2.64/26'],
+      }),
+    );
     expect(await answers(a, far)).toBe(false);
     expect(await answers(a, neighbour)).toBe(true);
     expect(await answers(a, '198.51.100.2')).toBe(true);
@@ -200,9 +260,17 @@ describe('the way out', () => {
 
   it('is cut at once for a connection that is open when it is denied', async () => {
     await lab.apply(document(everything()));
-    const echo = execFile('nsenter', [`--net=/run/netns/${lab.outside}`, '--', 'socat', `TCP-LISTEN:7001,reuseaddr,bind=${far}`, 'EXEC:cat']);
+    const echo = execFile('nsenter', [
+      `--net=/run/netns/${lab.outside}`,
+      '--',
+      'socat',
+      `TCP-LISTEN:7001,reuseaddr,bind=${far}`,
+      'EXEC:cat',
+    ]);
     await lab.until('port 7001', async () => (await lab.in(lab.outside, 'ss', '-ltn')).includes(':7001'));
-    const open = spawn('nsenter', [`--net=/run/netns/${a.netns}`, '--', 'socat', `TCP:${far}:7001`, '-'], { stdio: ['pipe', 'pipe', 'ignore'] });
+    const open = spawn('nsenter', [`--net=/run/netns/${a.netns}`, '--', 'socat', `TCP:${far}:7001`, '-'], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
     let heard = '';
     open.stdout.on('data', (chunk) => (heard += String(chunk)));
     open.stdin.write('one\n');
@@ -285,7 +353,9 @@ describe('drift', () => {
   });
 
   it('of a dead DHCP server is repaired', async () => {
-    const { pid } = JSON.parse(readFileSync(join(lab.dir, 'run/network', lab.network(1, []).id, 'process.json'), 'utf8')) as { pid: number };
+    const { pid } = JSON.parse(
+      readFileSync(join(lab.dir, 'run/network', lab.network(1, []).id, 'process.json'), 'utf8'),
+    ) as { pid: number };
     process.kill(pid, 'SIGKILL');
     expect(await lab.lease(a)).toBeNull();
     await lab.call({ method: 'verify' });
@@ -299,13 +369,17 @@ describe('a restart of the agent', () => {
     ['killed', true],
   ])('that was %s is not felt by guests', async (_how, kill) => {
     const pinging = lab.in(a.netns, 'ping', '-i', '0.05', '-c', '60', '-W', '1', '203.0.113.9');
-    const server = JSON.parse(readFileSync(join(lab.dir, 'run/network', lab.network(1, []).id, 'process.json'), 'utf8')) as unknown;
+    const server = JSON.parse(
+      readFileSync(join(lab.dir, 'run/network', lab.network(1, []).id, 'process.json'), 'utf8'),
+    ) as unknown;
     await lab.stopAgent(kill);
     expect((await lab.http(a.netns, '/latest/meta-data/hostname')).status).toBe(0);
     await lab.startAgent();
     await lab.call({ method: 'verify' });
     expect(await pinging).toContain(' 0% packet loss');
-    expect(JSON.parse(readFileSync(join(lab.dir, 'run/network', lab.network(1, []).id, 'process.json'), 'utf8'))).toEqual(server);
+    expect(
+      JSON.parse(readFileSync(join(lab.dir, 'run/network', lab.network(1, []).id, 'process.json'), 'utf8')),
+    ).toEqual(server);
     await lab.until('metadata', async () => (await lab.http(a.netns, '/latest/meta-data/hostname')).body === 'vm1');
     expect(await lab.lease(a)).toContain('ip=10.77.0.11 ');
     const superseded = await lab.apply({ generation: 1, networks: [], egress: plainEgress });
@@ -317,15 +391,24 @@ describe('changes', () => {
   it('of one port leave the others alone, and an address moves to another MAC at once', async () => {
     const pinging = lab.in(a.netns, 'ping', '-i', '0.05', '-c', '40', '-W', '1', '10.77.0.1');
     await lab.removeClient(b);
-    await lab.apply(document([lab.network(1, [lab.port(1, '10.77.0.11')]), lab.network(2, [lab.port(3, '10.77.0.11')])]));
-    await lab.apply(document([lab.network(1, [lab.port(1, '10.77.0.11'), lab.port(4, '10.77.0.12', '3600')]), lab.network(2, [lab.port(3, '10.77.0.11')])]));
+    await lab.apply(
+      document([lab.network(1, [lab.port(1, '10.77.0.11')]), lab.network(2, [lab.port(3, '10.77.0.11')])]),
+    );
+    await lab.apply(
+      document([
+        lab.network(1, [lab.port(1, '10.77.0.11'), lab.port(4, '10.77.0.12', '3600')]),
+        lab.network(2, [lab.port(3, '10.77.0.11')]),
+      ]),
+    );
     b = await lab.client(lab.port(4, '10.77.0.12'));
     expect(await lab.lease(b)).toContain('ip=10.77.0.12 ');
     expect(await pinging).toContain(' 0% packet loss');
   });
 
   it('of what is handed out reach DHCP', async () => {
-    await lab.apply(document([lab.network(1, [lab.port(1, '10.77.0.11'), lab.port(4, '10.77.0.12')], { dns: ['203.0.113.54'] })]));
+    await lab.apply(
+      document([lab.network(1, [lab.port(1, '10.77.0.11'), lab.port(4, '10.77.0.12')], { dns: ['203.0.113.54'] })]),
+    );
     expect(await lab.lease(a)).toContain('dns=203.0.113.54');
   });
 
@@ -339,10 +422,14 @@ describe('changes', () => {
 
   it('that cannot be made put the port in error with the reason, and no other', async () => {
     const [good, bad] = [lab.port(1, '10.77.0.11'), lab.port(5, '10.77.0.15')];
-    const result = await lab.apply(document([lab.network(1, [good, lab.port(4, '10.77.0.12'), { ...bad, address: '10.77.0.999' }])]));
+    const result = await lab.apply(
+      document([lab.network(1, [good, lab.port(4, '10.77.0.12'), { ...bad, address: '10.77.0.999' }])]),
+    );
     expect(result.ports.map((p) => p.state)).toEqual(['active', 'active', 'error']);
     expect(result.ports[2]?.message).toContain('10.77.0.999');
-    await expect(lab.call({ method: 'of', instanceId: bad.instanceId, portIds: [bad.id] })).rejects.toThrow('not active');
+    await expect(lab.call({ method: 'of', instanceId: bad.instanceId, portIds: [bad.id] })).rejects.toThrow(
+      'not active',
+    );
     const mended = await lab.apply(document([lab.network(1, [good, lab.port(4, '10.77.0.12'), bad])]));
     expect(mended.ports.map((p) => p.state)).toEqual(['active', 'active', 'active']);
   });

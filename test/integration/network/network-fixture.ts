@@ -28,7 +28,12 @@ import { NetworkHostBehind1764300800001 } from '../../../migrations/176430080000
 import { NetworkHostReported1764300800002 } from '../../../migrations/1764300800002-network-host-reported';
 import { NetworkGuestEgress1764300800003 } from '../../../migrations/1764300800003-network-guest-egress';
 import { NetworkDefaultRoute1764300800020 } from '../../../migrations/1764300800020-network-default-route';
-import { HostConditionNotes, Hosts, type HostConditionFact, type SchedulableHost } from '../../../src/modules/host/contract/host.ports';
+import {
+  HostConditionNotes,
+  Hosts,
+  type HostConditionFact,
+  type SchedulableHost,
+} from '../../../src/modules/host/contract/host.ports';
 import { NetworkGuestEgressSetting1764300800030 } from '../../../migrations/1764300800030-network-guest-egress-setting';
 import { HealthChecks } from '../../../src/core/http/health-checks';
 import { GuestEgress } from '../../../src/modules/network/management/guest-egress';
@@ -109,35 +114,86 @@ export class NetworkFixture {
     const egress = new GuestEgress(this.hosts, config);
     this.ports = new PostgresInstancePorts(networks, ports, new AddressRepository(), this.generations, egress, config);
     this.sync = new HostSync(this.workflows, new SyncHostWorkflow(this.ports));
-    this.service = new NetworkService(networks, ports, new NetworkEvents(this.outbox), new AnyProject(), this.sync, config);
+    this.service = new NetworkService(
+      networks,
+      ports,
+      new NetworkEvents(this.outbox),
+      new AnyProject(),
+      this.sync,
+      config,
+    );
     this.sink = new NetworkObservedSink(this.generations, ports, this.conditions);
-    this.reconciler = new BehindHostsReconciler(db.database, this.hosts, egress, this.agreement(), this.generations, this.sync, quietLogging());
+    this.reconciler = new BehindHostsReconciler(
+      db.database,
+      this.hosts,
+      egress,
+      this.agreement(),
+      this.generations,
+      this.sync,
+      quietLogging(),
+    );
   }
 
   /** Of one more management process with this setting. */
   agreement(guestEgress: object = {}, health = this.health): GuestEgressAgreement {
     const config = new Config(coreConfigSchema.parse({}), { network: networkConfigSchema.parse({ guestEgress }) });
-    return new GuestEgressAgreement(this.db.database, new GuestEgressSettingRepository(), config, health, quietLogging());
+    return new GuestEgressAgreement(
+      this.db.database,
+      new GuestEgressSettingRepository(),
+      config,
+      health,
+      quietLogging(),
+    );
   }
 
   static async start(options: { cooldownSeconds?: number } = {}): Promise<NetworkFixture> {
-    const db = await startTestDatabase({ entities: networkEntities, migrations: [NetworkNetworks1764300800000, NetworkHostBehind1764300800001, NetworkHostReported1764300800002, NetworkGuestEgress1764300800003, NetworkDefaultRoute1764300800020, NetworkGuestEgressSetting1764300800030], pool: 60 });
+    const db = await startTestDatabase({
+      entities: networkEntities,
+      migrations: [
+        NetworkNetworks1764300800000,
+        NetworkHostBehind1764300800001,
+        NetworkHostReported1764300800002,
+        NetworkGuestEgress1764300800003,
+        NetworkDefaultRoute1764300800020,
+        NetworkGuestEgressSetting1764300800030,
+      ],
+      pool: 60,
+    });
     return new NetworkFixture(db, options.cooldownSeconds ?? 60);
   }
 
   access(projectId: string, permission: Permission = 'network:read', systemRoles: 'admin'[] = []): Access {
     return new Access(
-      { kind: 'user', id: randomUUID(), name: 'u', systemRoles, memberships: [{ projectId, role: 'member' }], sessionId: 's', via: 'session', tokenScopes: null },
+      {
+        kind: 'user',
+        id: randomUUID(),
+        name: 'u',
+        systemRoles,
+        memberships: [{ projectId, role: 'member' }],
+        sessionId: 's',
+        via: 'session',
+        tokenScopes: null,
+      },
       permission,
     );
   }
 
-  create(projectId: string, input: { name: string; subnet: string; gateway?: string; dns?: string[]; nat?: boolean }): ReturnType<NetworkService['create']> {
+  create(
+    projectId: string,
+    input: { name: string; subnet: string; gateway?: string; dns?: string[]; nat?: boolean },
+  ): ReturnType<NetworkService['create']> {
     return this.db.database.tx((op) => this.service.create(op, projectId, createNetwork.parse(input)));
   }
 
-  allocate(projectId: string, nics: WantedNic[], instanceId: string = randomUUID(), hostId: string = randomUUID()): ReturnType<PostgresInstancePorts['allocate']> {
-    return this.db.database.tx((op) => this.ports.allocate(op, { instanceId, projectId, hostname: `h-${instanceId.slice(0, 8)}`, hostId, nics }));
+  allocate(
+    projectId: string,
+    nics: WantedNic[],
+    instanceId: string = randomUUID(),
+    hostId: string = randomUUID(),
+  ): ReturnType<PostgresInstancePorts['allocate']> {
+    return this.db.database.tx((op) =>
+      this.ports.allocate(op, { instanceId, projectId, hostname: `h-${instanceId.slice(0, 8)}`, hostId, nics }),
+    );
   }
 
   release(instanceId: string): Promise<void> {

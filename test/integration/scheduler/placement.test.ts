@@ -57,7 +57,16 @@ describe('placement', () => {
     placement = new PlacementService(hosts, new ClaimRepository());
   });
 
-  const request = (init: Partial<PlacementRequest> = {}): PlacementRequest => ({ instanceId: randomUUID(), projectId: randomUUID(), vcpus: 1, memoryBytes: 256 * mib, diskBytes: mib, architecture: 'x86_64', firmware: 'any', ...init });
+  const request = (init: Partial<PlacementRequest> = {}): PlacementRequest => ({
+    instanceId: randomUUID(),
+    projectId: randomUUID(),
+    vcpus: 1,
+    memoryBytes: 256 * mib,
+    diskBytes: mib,
+    architecture: 'x86_64',
+    firmware: 'any',
+    ...init,
+  });
   const claim = (r = request()): Promise<{ hostId: string }> => db.database.tx((op) => placement.claim(op, r));
   const refusal = async (work: Promise<unknown>): Promise<PlacementRefusal> => {
     const error: unknown = await work.then(
@@ -72,9 +81,20 @@ describe('placement', () => {
     hosts.listed = [hostWith('one'), hostWith('two')];
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => claim()));
     expect(outcomes.filter((o) => o.status === 'fulfilled')).toHaveLength(8);
-    const usage = await placement.usage(db.database.op, hosts.listed.map((h) => h.id));
-    for (const host of hosts.listed) expect(usage.get(host.id)).toMatchObject({ memoryBytes: 1024 * mib, instances: 4 });
-    expect(await refusal(claim())).toMatchObject({ code: 'no_host', extra: {}, cause: expect.stringMatching(/^No host can hold this instance\. one: needs 0\.3 GiB of memory, has 0 GiB free; two: needs 0\.3 GiB/), message: expect.not.stringMatching(/one|two|GiB/) });
+    const usage = await placement.usage(
+      db.database.op,
+      hosts.listed.map((h) => h.id),
+    );
+    for (const host of hosts.listed)
+      expect(usage.get(host.id)).toMatchObject({ memoryBytes: 1024 * mib, instances: 4 });
+    expect(await refusal(claim())).toMatchObject({
+      code: 'no_host',
+      extra: {},
+      cause: expect.stringMatching(
+        /^No host can hold this instance\. one: needs 0\.3 GiB of memory, has 0 GiB free; two: needs 0\.3 GiB/,
+      ),
+      message: expect.not.stringMatching(/one|two|GiB/),
+    });
   });
 
   it('is asked twice for one instance and claims once', async () => {
@@ -85,7 +105,12 @@ describe('placement', () => {
     expect((await placement.usage(db.database.op, [first.hostId])).get(first.hostId)?.instances).toBe(1);
     await db.database.tx((op) => placement.release(op, wanted.instanceId));
     await db.database.tx((op) => placement.release(op, wanted.instanceId));
-    expect((await placement.usage(db.database.op, [first.hostId])).get(first.hostId)).toMatchObject({ instances: 0, memoryBytes: 0, vcpus: 0, diskBytes: 0 });
+    expect((await placement.usage(db.database.op, [first.hostId])).get(first.hostId)).toMatchObject({
+      instances: 0,
+      memoryBytes: 0,
+      vcpus: 0,
+      diskBytes: 0,
+    });
   });
 
   it('does not place on a host that stopped being ready, or is gone, since the hosts were listed', async () => {
@@ -94,7 +119,10 @@ describe('placement', () => {
     await placement.explain(db.database.op, request());
     hosts.listed = [{ ...one, state: 'unknown', schedulable: false, reason: 'it is silent' }, two];
     for (let i = 0; i < 4; i += 1) expect(await claim()).toEqual({ hostId: two.id });
-    expect(await refusal(claim())).toMatchObject({ code: 'no_host', cause: expect.stringMatching(/one: it is silent; two: needs .* of memory/) });
+    expect(await refusal(claim())).toMatchObject({
+      code: 'no_host',
+      cause: expect.stringMatching(/one: it is silent; two: needs .* of memory/),
+    });
   });
 
   it('finds a host that joined a moment ago before it refuses', async () => {
@@ -102,7 +130,9 @@ describe('placement', () => {
     expect((await placement.explain(db.database.op, request())).map((v) => v.code)).toEqual(['memory']);
     const large = hostWith('large');
     hosts.listed = [...hosts.listed, large];
-    expect((await placement.explain(db.database.op, request())).filter((v) => v.fits).map((v) => v.host)).toEqual(['large']);
+    expect((await placement.explain(db.database.op, request())).filter((v) => v.fits).map((v) => v.host)).toEqual([
+      'large',
+    ]);
     expect(await claim()).toEqual({ hostId: large.id });
   });
 

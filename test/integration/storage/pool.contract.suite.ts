@@ -35,8 +35,12 @@ export const poolContract = (what: string, make: () => Promise<PoolUnderTest>): 
     it('grows and never shrinks', async () => {
       const volumeId = randomUUID();
       await pool.driver.ensure({ volumeId, bytes: 8192, source: null, signal });
-      expect(await pool.driver.ensure({ volumeId, bytes: 16_384, source: null, signal })).toMatchObject({ bytes: 16_384 });
-      expect(await pool.driver.ensure({ volumeId, bytes: 8192, source: null, signal })).toMatchObject({ bytes: 16_384 });
+      expect(await pool.driver.ensure({ volumeId, bytes: 16_384, source: null, signal })).toMatchObject({
+        bytes: 16_384,
+      });
+      expect(await pool.driver.ensure({ volumeId, bytes: 8192, source: null, signal })).toMatchObject({
+        bytes: 16_384,
+      });
     });
 
     it('removes a volume whole, as often as asked', async () => {

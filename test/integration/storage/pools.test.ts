@@ -1,6 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +51,13 @@ poolContract('local', async () => {
     await driver.open();
     return driver;
   };
-  return { driver: await open(), source: sourceFile, reopen: open, files: () => readdirSync(join(dir, 'volumes')), close: async () => rmSync(dir, { recursive: true }) };
+  return {
+    driver: await open(),
+    source: sourceFile,
+    reopen: open,
+    files: () => readdirSync(join(dir, 'volumes')),
+    close: async () => rmSync(dir, { recursive: true }),
+  };
 });
 
 poolContract('simulated', async () => {
@@ -51,7 +67,13 @@ poolContract('simulated', async () => {
     await driver.open();
     return driver;
   };
-  return { driver: await open(), source: sourceFile, reopen: open, files: () => readdirSync(dir), close: async () => rmSync(dir, { recursive: true }) };
+  return {
+    driver: await open(),
+    source: sourceFile,
+    reopen: open,
+    files: () => readdirSync(dir),
+    close: async () => rmSync(dir, { recursive: true }),
+  };
 });
 
 describe('local volumes', () => {
@@ -94,13 +116,19 @@ describe('local volumes', () => {
     await file.write(readFileSync(trap).subarray(0, 4096), 0, 4096, 0);
     await file.close();
     const before = readFileSync(path);
-    expect(await driver.ensure({ volumeId, bytes: 4 * mib, source: await sourceFile(mib), signal })).toEqual({ path, format: 'raw', bytes: 4 * mib });
+    expect(await driver.ensure({ volumeId, bytes: 4 * mib, source: await sourceFile(mib), signal })).toEqual({
+      path,
+      format: 'raw',
+      bytes: 4 * mib,
+    });
     expect(await driver.find(volumeId)).toEqual({ path, format: 'raw', bytes: 4 * mib });
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
   it('refuses a volume that is smaller than its image', async () => {
-    await expect(driver.ensure({ volumeId: randomUUID(), bytes: 4096, source: await sourceFile(8192), signal })).rejects.toMatchObject({ code: 'volume_too_small', permanent: true });
+    await expect(
+      driver.ensure({ volumeId: randomUUID(), bytes: 4096, source: await sourceFile(8192), signal }),
+    ).rejects.toMatchObject({ code: 'volume_too_small', permanent: true });
     expect(readdirSync(join(dir, 'volumes'))).toEqual([]);
   });
 
@@ -118,9 +146,13 @@ describe('local volumes', () => {
     try {
       const small = new LocalPoolDriver('small', full);
       await small.open();
-      await expect(small.ensure({ volumeId: randomUUID(), bytes: 4 * mib, source: await sourceFile(4 * mib), signal })).rejects.toMatchObject({ code: 'no_space', permanent: true });
+      await expect(
+        small.ensure({ volumeId: randomUUID(), bytes: 4 * mib, source: await sourceFile(4 * mib), signal }),
+      ).rejects.toMatchObject({ code: 'no_space', permanent: true });
       expect(readdirSync(join(full, 'volumes'))).toEqual([]);
-      expect(await small.ensure({ volumeId: randomUUID(), bytes: mib, source: await sourceFile(mib), signal })).toMatchObject({ bytes: mib });
+      expect(
+        await small.ensure({ volumeId: randomUUID(), bytes: mib, source: await sourceFile(mib), signal }),
+      ).toMatchObject({ bytes: mib });
     } finally {
       execFileSync('umount', [full]);
     }
@@ -141,13 +173,27 @@ describe('verbs', () => {
       return work(this.file);
     }
   }
-  const context: VerbContext = { key: 'k', fence: 1, requestId: undefined, log: pino({ level: 'silent' }), progress: () => undefined, signal };
-  const setUp = async (driver: 'local' | 'simulated'): Promise<{ pools: Pools; images: OneImage; call: (verb: string, args: object) => Promise<unknown> }> => {
+  const context: VerbContext = {
+    key: 'k',
+    fence: 1,
+    requestId: undefined,
+    log: pino({ level: 'silent' }),
+    progress: () => undefined,
+    signal,
+  };
+  const setUp = async (
+    driver: 'local' | 'simulated',
+  ): Promise<{ pools: Pools; images: OneImage; call: (verb: string, args: object) => Promise<unknown> }> => {
     const dir = join(work, randomUUID());
-    const pools = new Pools(new Config(coreConfigSchema.parse({}), { storage: storageConfigSchema.parse({ driver }) }), new StatePaths(dir, dir));
+    const pools = new Pools(
+      new Config(coreConfigSchema.parse({}), { storage: storageConfigSchema.parse({ driver }) }),
+      new StatePaths(dir, dir),
+    );
     await pools.start();
     const images = new OneImage(await sourceFile(mib));
-    const byName = new Map<string, VerbHandler>(new VolumeHandlers(pools, images).handlers().map((h) => [h.verb.name, h]));
+    const byName = new Map<string, VerbHandler>(
+      new VolumeHandlers(pools, images).handlers().map((h) => [h.verb.name, h]),
+    );
     return { pools, images, call: async (verb, args) => byName.get(verb)?.run(args, context) };
   };
 
@@ -161,18 +207,31 @@ describe('verbs', () => {
     expect(statSync(path).size).toBe(2 * mib);
     await call('volume.absent', { volumeId: args.volumeId, pool: 'default' });
     expect(existsSync(path)).toBe(false);
-    await expect(new PoolVolumePaths(pools).locate(args.volumeId, 'default')).rejects.toMatchObject({ code: 'volume_not_found' });
+    await expect(new PoolVolumePaths(pools).locate(args.volumeId, 'default')).rejects.toMatchObject({
+      code: 'volume_not_found',
+    });
   });
 
   it('refuses an unknown pool, and reports the ones there are', async () => {
     const { pools, call } = await setUp('local');
-    await expect(call('volume.ensure', { volumeId: randomUUID(), pool: '../x', bytes: 4096, imageId: null })).rejects.toMatchObject({ code: 'unknown_pool', permanent: true });
-    expect(await new PoolInventorySource(pools).collect()).toEqual([{ name: 'default', driver: 'local', totalBytes: expect.any(Number), freeBytes: expect.any(Number) }]);
+    await expect(
+      call('volume.ensure', { volumeId: randomUUID(), pool: '../x', bytes: 4096, imageId: null }),
+    ).rejects.toMatchObject({ code: 'unknown_pool', permanent: true });
+    expect(await new PoolInventorySource(pools).collect()).toEqual([
+      { name: 'default', driver: 'local', totalBytes: expect.any(Number), freeBytes: expect.any(Number) },
+    ]);
   });
 
   it('needs no image where volumes have no bytes', async () => {
     const { images, call } = await setUp('simulated');
-    expect(await call('volume.ensure', { volumeId: randomUUID(), pool: 'default', bytes: 10 * 1024 ** 3, imageId: randomUUID() })).toEqual({ bytes: 10 * 1024 ** 3 });
+    expect(
+      await call('volume.ensure', {
+        volumeId: randomUUID(),
+        pool: 'default',
+        bytes: 10 * 1024 ** 3,
+        imageId: randomUUID(),
+      }),
+    ).toEqual({ bytes: 10 * 1024 ** 3 });
     expect(images.uses).toBe(0);
   });
 });

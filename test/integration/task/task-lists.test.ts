@@ -44,8 +44,9 @@ interface PlanNode {
 /** Most tasks are the system's, of one host and succeeded, as in life; what is looked for is rare. */
 const fill = async (db: TestDatabase): Promise<void> => {
   const { database } = db;
-  for (let from = 1; from <= archived; from += batch) await database.query(
-    `INSERT INTO task_archive (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, cursor, progress, error, undone, parent_id, children, children_left, priority, created_by, created_at, started_at, ended_at, steps)
+  for (let from = 1; from <= archived; from += batch)
+    await database.query(
+      `INSERT INTO task_archive (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, cursor, progress, error, undone, parent_id, children, children_left, priority, created_by, created_at, started_at, ended_at, steps)
      SELECT gen_random_uuid(),
             CASE WHEN n % 10 < 8 THEN 'network.sync-host' WHEN n % 1000 = 8 THEN 'image.import' WHEN n % 2 = 0 THEN 'compute.create-instance' ELSE 'compute.delete-instance' END, 1,
             CASE WHEN n % 10 < 8 THEN NULL WHEN n % 5000 = 9 THEN $2::uuid ELSE $1::uuid END,
@@ -60,8 +61,8 @@ const fill = async (db: TestDatabase): Promise<void> => {
             jsonb_build_array(jsonb_build_object('task_id', NULL, 'seq', 0, 'name', 'a', 'phase', 'run', 'state', CASE WHEN n % 2000 = 29 THEN 'failed' ELSE 'succeeded' END, 'attempt', 1, 'accepted', false, 'call', 0,
               'host_id', CASE WHEN n % 10000 = 77 THEN $5::uuid ELSE $4::uuid END, 'started_at', '2026-01-01T00:00:00Z'))
        FROM generate_series($7::int, $8::int) n`,
-    [projectA.id, projectB.id, rareSubject, busyHost, rareHost, parent, from, from + batch - 1],
-  );
+      [projectA.id, projectB.id, rareSubject, busyHost, rareHost, parent, from, from + batch - 1],
+    );
   await database.query(
     `INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, deadline_ms, created_by, created_at)
      SELECT gen_random_uuid(), 'compute.create-instance', 1, $1, 'instance', gen_random_uuid(), 'now-' || n, CASE WHEN n % 100 = 0 THEN 'stuck' ELSE 'running' END, '{}', 1, 'somebody', timestamptz '2026-03-01' + n * interval '1 second' FROM generate_series(1, 2000) n`,
@@ -88,7 +89,8 @@ describe('lists of tasks', () => {
     const { container } = coreContainer(db.database);
     container.bind(WorkflowEngine).toConstantValue(engine);
     container.bind(Hosts).toConstantValue(new NamedHosts());
-    for (const one of [TaskController, TaskListRepository, TaskRepository, TaskService]) container.bind<object>(one).toSelf().inSingletonScope();
+    for (const one of [TaskController, TaskListRepository, TaskRepository, TaskService])
+      container.bind<object>(one).toSelf().inSingletonScope();
     http = container.get(HttpServer);
     http.mount([container.get(TaskController)], []);
     const tls = testTls();
@@ -101,7 +103,8 @@ describe('lists of tasks', () => {
     await db?.close();
   });
 
-  const get = (query: string, token = 'admin') => agent.get(`/api/v1/tasks?${query}`).set('authorization', `Bearer ${token}`);
+  const get = (query: string, token = 'admin') =>
+    agent.get(`/api/v1/tasks?${query}`).set('authorization', `Bearer ${token}`);
   const items = async (query: string, token = 'admin'): Promise<Task[]> => {
     const res = await get(query, token);
     expect([query, res.status]).toEqual([query, 200]);
@@ -111,8 +114,17 @@ describe('lists of tasks', () => {
   /** Every row that a table gave or that a filter threw away, over the whole plan. */
   const touched = (node: PlanNode): { rows: number; seq: string[] } => {
     const below = (node.Plans ?? []).map(touched);
-    const own = node['Relation Name'] === undefined ? 0 : (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
-    return { rows: own + below.reduce((sum, b) => sum + b.rows, 0), seq: [...(node['Node Type'] === 'Seq Scan' && node['Relation Name'] !== 'task' ? [node['Relation Name'] ?? ''] : []), ...below.flatMap((b) => b.seq)] };
+    const own =
+      node['Relation Name'] === undefined
+        ? 0
+        : (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
+    return {
+      rows: own + below.reduce((sum, b) => sum + b.rows, 0),
+      seq: [
+        ...(node['Node Type'] === 'Seq Scan' && node['Relation Name'] !== 'task' ? [node['Relation Name'] ?? ''] : []),
+        ...below.flatMap((b) => b.seq),
+      ],
+    };
   };
 
   const page: Pick<TaskFilter, 'projects' | 'limit'> = { projects: 'all', limit: 51 };
@@ -135,7 +147,10 @@ describe('lists of tasks', () => {
     ['one type', { types: ['image.import'] }],
     ['several types', { types: ['image.import', 'compute.create-instance'] }],
     ['several types of a project', { types: ['image.import', 'compute.create-instance'], projects: [projectA.id] }],
-    ['several types of several projects', { types: ['image.import', 'compute.create-instance'], projects: [projectA.id, projectB.id] }],
+    [
+      'several types of several projects',
+      { types: ['image.import', 'compute.create-instance'], projects: [projectA.id, projectB.id] },
+    ],
     ['a subject', { subjectId: rareSubject }],
     ['a subject of several projects', { subjectId: rareSubject, projects: [projectA.id, projectB.id] }],
     ['a name', { subjectName: 'i-99' }],
@@ -144,22 +159,48 @@ describe('lists of tasks', () => {
     ['a kind without the system’s own', { subjectKind: 'instance', withoutSystem: true }],
     ['a busy host', { hostId: busyHost }],
     ['a rare host', { hostId: rareHost }],
-    ['a host in a time', { hostId: busyHost, createdAfter: '2026-01-02T00:00:00Z', createdBefore: '2026-01-02T01:00:00Z' }],
+    [
+      'a host in a time',
+      { hostId: busyHost, createdAfter: '2026-01-02T00:00:00Z', createdBefore: '2026-01-02T01:00:00Z' },
+    ],
     ['a parent', { parentId: parent }],
     ['made in a time', { createdAfter: '2026-01-02T00:00:00Z', createdBefore: '2026-01-02T01:00:00Z' }],
-    ['made in a time, in a project', { createdAfter: '2026-01-02T00:00:00Z', createdBefore: '2026-01-02T01:00:00Z', projects: [projectA.id] }],
+    [
+      'made in a time, in a project',
+      { createdAfter: '2026-01-02T00:00:00Z', createdBefore: '2026-01-02T01:00:00Z', projects: [projectA.id] },
+    ],
     ['ended in a time', { endedAfter: '2026-01-02T00:00:00Z', endedBefore: '2026-01-02T00:10:00Z' }],
     ['ended from a time on', { endedAfter: '2026-01-02T00:00:00Z' }],
     ['ended before a time', { endedBefore: '2026-01-02T00:10:00Z' }],
     ['a deep page', { after: { created: '2026-01-01T10:00:00.000000Z', id: rareSubject } }],
-    ['a deep page of a project', { projects: [projectA.id], after: { created: '2026-01-01T10:00:00.000000Z', id: rareSubject } }],
-    ['all at once', { projects: [projectA.id, projectB.id], states: ['failed', 'stuck'], types: ['compute.create-instance', 'image.import'], subjectKind: 'instance', hostId: busyHost, createdAfter: '2026-01-01T00:00:00Z', endedAfter: '2026-01-01T00:00:00Z', errors: true, withoutSystem: true }, 60_000],
+    [
+      'a deep page of a project',
+      { projects: [projectA.id], after: { created: '2026-01-01T10:00:00.000000Z', id: rareSubject } },
+    ],
+    [
+      'all at once',
+      {
+        projects: [projectA.id, projectB.id],
+        states: ['failed', 'stuck'],
+        types: ['compute.create-instance', 'image.import'],
+        subjectKind: 'instance',
+        hostId: busyHost,
+        createdAfter: '2026-01-01T00:00:00Z',
+        endedAfter: '2026-01-01T00:00:00Z',
+        errors: true,
+        withoutSystem: true,
+      },
+      60_000,
+    ],
   ];
 
   it.each(cases)('reads few rows, by an index, for %s', async (_name, filter, most = 9_000) => {
     const statement = lists.statement({ ...page, ...filter });
     if (!statement) throw new Error('no statement');
-    const [row] = await db.database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`EXPLAIN (ANALYZE, FORMAT JSON) ${statement.sql}`, statement.params);
+    const [row] = await db.database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `EXPLAIN (ANALYZE, FORMAT JSON) ${statement.sql}`,
+      statement.params,
+    );
     const plan = row?.['QUERY PLAN'][0].Plan;
     if (!plan) throw new Error('no plan');
     const { rows, seq } = touched(plan);
@@ -169,12 +210,16 @@ describe('lists of tasks', () => {
 
   it('finds by each filter', async () => {
     expect((await items('state=failed&limit=500')).length).toBe(archived / 2000);
-    expect((await items('state=failed,cancelled&limit=500')).length).toBe(archived / 2000 + Math.ceil((archived - 49) / 3000));
+    expect((await items('state=failed,cancelled&limit=500')).length).toBe(
+      archived / 2000 + Math.ceil((archived - 49) / 3000),
+    );
     expect((await items('state=failed&state=stuck&limit=500')).length).toBe(archived / 2000 + 20);
     expect((await items('errors=true&limit=500')).every((t) => t.state === 'failed')).toBe(true);
     expect((await items('type=image.import&limit=500')).length).toBe(archived / 1000);
     expect((await items('type=image.&limit=500')).length).toBe(archived / 1000);
-    expect(new Set((await items('type=compute.&state=failed,succeeded&limit=500')).map((t) => t.type))).toEqual(new Set(['compute.create-instance', 'compute.delete-instance']));
+    expect(new Set((await items('type=compute.&state=failed,succeeded&limit=500')).map((t) => t.type))).toEqual(
+      new Set(['compute.create-instance', 'compute.delete-instance']),
+    );
     expect(await items('type=nowhere.')).toEqual([]);
     expect((await items(`subject=${rareSubject}&limit=500`)).length).toBe(archived / 20000);
     expect((await items('subject=i-99&limit=500')).every((t) => t.subject.name === 'i-99')).toBe(true);
@@ -200,11 +245,19 @@ describe('lists of tasks', () => {
       cursor = body.next;
     }
     expect(new Set(seen.map((t) => t.id)).size).toBe(seen.length);
-    expect(seen.map((t) => t.createdAt)).toEqual(seen.map((t) => t.createdAt).sort().reverse());
+    expect(seen.map((t) => t.createdAt)).toEqual(
+      seen
+        .map((t) => t.createdAt)
+        .sort()
+        .reverse(),
+    );
     expect(seen.filter((t) => t.state === 'running' || t.state === 'stuck')).toHaveLength(2_000);
     const byHost: string[] = [];
     for (let next: string | null = ''; next !== null; ) {
-      const body = (await get(`host=rare-host&limit=7${next === '' ? '' : `&cursor=${next}`}`)).body as { items: Task[]; next: string | null };
+      const body = (await get(`host=rare-host&limit=7${next === '' ? '' : `&cursor=${next}`}`)).body as {
+        items: Task[];
+        next: string | null;
+      };
       byHost.push(...body.items.map((t) => t.id));
       next = body.next;
     }
@@ -214,7 +267,12 @@ describe('lists of tasks', () => {
   it('reads an archived task as any other', async () => {
     const [failed] = await items('state=failed&limit=1');
     const res = await agent.get(`/api/v1/tasks/${failed?.id ?? ''}`).set('authorization', 'Bearer admin');
-    expect(res.body).toMatchObject({ state: 'failed', error: { message: expect.stringContaining('“a” failed on busy-host: It failed.') }, steps: [{ name: 'a', state: 'failed', host: { name: 'busy-host' } }], waiting: null });
+    expect(res.body).toMatchObject({
+      state: 'failed',
+      error: { message: expect.stringContaining('“a” failed on busy-host: It failed.') },
+      steps: [{ name: 'a', state: 'failed', host: { name: 'busy-host' } }],
+      waiting: null,
+    });
   });
 
   it.each([
@@ -254,11 +312,27 @@ describe('lists of tasks', () => {
   });
 
   it('does not tell strangers which hosts there are', async () => {
-    for (const host of ['nowhere', 'rare-host', rareHost, busyHost]) expect((await get(`host=${host}`, 'alice')).status).toBe(403);
+    for (const host of ['nowhere', 'rare-host', rareHost, busyHost])
+      expect((await get(`host=${host}`, 'alice')).status).toBe(403);
   });
 
   it('describes its filters', () => {
     const operation = http.openApi().paths?.['/tasks']?.get as { parameters?: { name: string }[] } | undefined;
-    expect(operation?.parameters?.map((p) => p.name)).toEqual(expect.arrayContaining(['state', 'type', 'subject', 'subjectKind', 'host', 'parent', 'createdAfter', 'endedBefore', 'errors', 'system', 'limit', 'cursor']));
+    expect(operation?.parameters?.map((p) => p.name)).toEqual(
+      expect.arrayContaining([
+        'state',
+        'type',
+        'subject',
+        'subjectKind',
+        'host',
+        'parent',
+        'createdAfter',
+        'endedBefore',
+        'errors',
+        'system',
+        'limit',
+        'cursor',
+      ]),
+    );
   });
 });

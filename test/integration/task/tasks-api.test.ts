@@ -40,8 +40,20 @@ describe('the task routes', () => {
   let undoFails = false;
   let surprise = false;
 
-  const definition = defineWorkflow('test.make', { version: 1, input: z.object({ fail: z.boolean() }), deadline: '400ms', lock: () => crypto.randomUUID() })
-    .remote('make', { title: 'Make the thing', verb: makeThing, node: () => hostA, args: () => ({ name: 'x' }), timeout: '1h', undo: { verb: dropThing, node: () => hostA, args: () => ({ name: 'x' }) } })
+  const definition = defineWorkflow('test.make', {
+    version: 1,
+    input: z.object({ fail: z.boolean() }),
+    deadline: '400ms',
+    lock: () => crypto.randomUUID(),
+  })
+    .remote('make', {
+      title: 'Make the thing',
+      verb: makeThing,
+      node: () => hostA,
+      args: () => ({ name: 'x' }),
+      timeout: '1h',
+      undo: { verb: dropThing, node: () => hostA, args: () => ({ name: 'x' }) },
+    })
     .tx('finish', {
       run: async (c) => {
         if (surprise) await c.op.query('SELECT "secret internals"');
@@ -52,17 +64,25 @@ describe('the task routes', () => {
       },
     });
   const slow = defineWorkflow('test.slow', { version: 1, input: z.object({}), deadline: '10m' })
-    .remote('make', { verb: makeThing, node: () => hostA, args: () => ({ name: 'slow' }), undo: { verb: dropThing, node: () => hostA, args: () => ({ name: 'x' }) } })
+    .remote('make', {
+      verb: makeThing,
+      node: () => hostA,
+      args: () => ({ name: 'slow' }),
+      undo: { verb: dropThing, node: () => hostA, args: () => ({ name: 'x' }) },
+    })
     .tx('later', { run: async () => undefined, noUndo: 'nothing' });
 
   beforeAll(async () => {
     db = await startTestDatabase();
-    nodes.on('thing.make', (call) => ((call.args as { name: string }).name === 'slow' ? { done: false } : { done: true, result: { made: 'x' } }));
+    nodes.on('thing.make', (call) =>
+      (call.args as { name: string }).name === 'slow' ? { done: false } : { done: true, result: { made: 'x' } },
+    );
     engine = newEngine(db.database, [definition, slow], { nodes });
     const { container } = coreContainer(db.database);
     container.bind(WorkflowEngine).toConstantValue(engine);
     container.bind(Hosts).toConstantValue(new NamedHosts());
-    for (const one of [TaskController, TaskListRepository, TaskRepository, TaskService]) container.bind<object>(one).toSelf().inSingletonScope();
+    for (const one of [TaskController, TaskListRepository, TaskRepository, TaskService])
+      container.bind<object>(one).toSelf().inSingletonScope();
     http = container.get(HttpServer);
     http.mount([container.get(TaskController)], []);
     const tls = testTls();
@@ -82,7 +102,8 @@ describe('the task routes', () => {
   const begin = (input: { fail: boolean } | null, projectId: string | null = projectA.id): Promise<string> =>
     db.database.tx(async (op) => {
       const options = { projectId, createdBy: 'someone', requestId: 'req-1', subject: subject() };
-      return (input ? await engine.start(op, definition, input, options) : await engine.start(op, slow, {}, options)).id;
+      return (input ? await engine.start(op, definition, input, options) : await engine.start(op, slow, {}, options))
+        .id;
     });
   const get = (path: string, token = 'alice') => agent.get(`/api/v1${path}`).set('authorization', `Bearer ${token}`);
   const post = (path: string, token = 'alice') => agent.post(`/api/v1${path}`).set('authorization', `Bearer ${token}`);
@@ -93,25 +114,43 @@ describe('the task routes', () => {
     const id = await begin({ fail: false });
     const res = await get(`/tasks/${id}?wait=10s`);
     expect(res.status).toBe(200);
-    expect(detail(res)).toMatchObject({ id, type: 'test.make', state: 'succeeded', progress: 100, projectId: projectA.id, requestId: 'req-1', createdBy: 'someone', error: null });
+    expect(detail(res)).toMatchObject({
+      id,
+      type: 'test.make',
+      state: 'succeeded',
+      progress: 100,
+      projectId: projectA.id,
+      requestId: 'req-1',
+      createdBy: 'someone',
+      error: null,
+    });
     expect(detail(res).steps).toMatchObject([
       { name: 'make', title: 'Make the thing', phase: 'run', state: 'succeeded', attempt: 1, host: null },
       { name: 'finish', title: 'finish', state: 'succeeded', host: null },
     ]);
     // Hosts are for those who may see hosts.
-    expect(detail(await get(`/tasks/${id}`, 'admin')).steps[0]).toMatchObject({ name: 'make', host: { id: hostA, name: 'alpha-host' } });
+    expect(detail(await get(`/tasks/${id}`, 'admin')).steps[0]).toMatchObject({
+      name: 'make',
+      host: { id: hostA, name: 'alpha-host' },
+    });
   });
 
   it('answers when the wait is over, with the steps that are still to come', async () => {
     const id = await begin(null);
     const res = await get(`/tasks/${id}?wait=300ms`);
     expect(detail(res)).toMatchObject({ state: 'running', step: 'make', endedAt: null });
-    expect(detail(res).steps).toMatchObject([{ name: 'make', state: 'running' }, { name: 'later', state: 'pending', startedAt: null, attempt: 0 }]);
+    expect(detail(res).steps).toMatchObject([
+      { name: 'make', state: 'running' },
+      { name: 'later', state: 'pending', startedAt: null, attempt: 0 },
+    ]);
     expect((await get(`/tasks/${id}?wait=2m`)).status).toBe(422);
     expect((await get(`/tasks/${id}?wait=soon`)).status).toBe(422);
     expect((await post(`/tasks/${id}/actions/cancel`, 'viewer')).status).toBe(403);
     expect((await post(`/tasks/${id}/actions/cancel`)).status).toBe(202);
-    expect(detail(await get(`/tasks/${id}?wait=10s`))).toMatchObject({ state: 'cancelled', error: { code: 'cancelled', undone: true } });
+    expect(detail(await get(`/tasks/${id}?wait=10s`))).toMatchObject({
+      state: 'cancelled',
+      error: { code: 'cancelled', undone: true },
+    });
     const again = await post(`/tasks/${id}/actions/cancel`);
     expect([again.status, code(again)]).toEqual([409, 'task_over']);
   });
@@ -119,12 +158,25 @@ describe('the task routes', () => {
   it('shows why a task failed, and that it was undone', async () => {
     const id = await begin({ fail: true });
     const task = detail(await get(`/tasks/${id}?wait=10s`));
-    expect(task).toMatchObject({ state: 'failed', error: { code: 'no_luck', reason: 'It did not work out.', step: 'finish', undone: true } });
-    expect(task.error?.message).toBe('“finish” failed: It did not work out. Undone: “finish”, “Make the thing”. Try again; if it fails again, show an administrator this task.');
-    expect(task.error?.undoneSteps).toMatchObject([{ name: 'finish', host: null }, { name: 'make', title: 'Make the thing', host: null }]);
+    expect(task).toMatchObject({
+      state: 'failed',
+      error: { code: 'no_luck', reason: 'It did not work out.', step: 'finish', undone: true },
+    });
+    expect(task.error?.message).toBe(
+      '“finish” failed: It did not work out. Undone: “finish”, “Make the thing”. Try again; if it fails again, show an administrator this task.',
+    );
+    expect(task.error?.undoneSteps).toMatchObject([
+      { name: 'finish', host: null },
+      { name: 'make', title: 'Make the thing', host: null },
+    ]);
     expect(detail(await get(`/tasks/${id}`, 'admin')).error?.undoneSteps[1]?.host).toBe('alpha-host');
     expect(task.error?.requestId).toBe('req-1');
-    expect(task.steps.map((s) => `${s.phase}:${s.name}:${s.state}`)).toEqual(['run:make:succeeded', 'run:finish:failed', 'undo:finish:succeeded', 'undo:make:succeeded']);
+    expect(task.steps.map((s) => `${s.phase}:${s.name}:${s.state}`)).toEqual([
+      'run:make:succeeded',
+      'run:finish:failed',
+      'undo:finish:succeeded',
+      'undo:make:succeeded',
+    ]);
   });
 
   it('tells system admins what an unexpected error said, and tenants that there was one', async () => {
@@ -147,7 +199,11 @@ describe('the task routes', () => {
     expect(all).toEqual(expect.arrayContaining([foreign, system]));
     expect((await get('/tasks/00000000-0000-4000-8000-0000000000ff')).status).toBe(404);
     expect((await get('/tasks/x')).status).toBe(422);
-    for (const path of ['/tasks', `/tasks/${foreign}`]) expect(await get(path, 'limited')).toMatchObject({ status: 403, body: { code: 'forbidden', permission: 'task:read' } });
+    for (const path of ['/tasks', `/tasks/${foreign}`])
+      expect(await get(path, 'limited')).toMatchObject({
+        status: 403,
+        body: { code: 'forbidden', permission: 'task:read' },
+      });
   });
 
   it('pages through tasks of the same instant, each once, newest first, and filters', async () => {
@@ -186,26 +242,52 @@ describe('the task routes', () => {
     };
     const [a, b, c] = [await stuck(), await stuck(), await stuck()];
     const seen = detail(await get(`/tasks/${a}`)).error;
-    expect(seen).toMatchObject({ undone: false, undoneSteps: [], leftSteps: [{ name: 'finish' }, { name: 'make', host: null, reason: null }] });
-    expect(detail(await get(`/tasks/${a}`, 'admin')).error?.leftSteps[1]).toMatchObject({ name: 'make', host: 'alpha-host' });
+    expect(seen).toMatchObject({
+      undone: false,
+      undoneSteps: [],
+      leftSteps: [{ name: 'finish' }, { name: 'make', host: null, reason: null }],
+    });
+    expect(detail(await get(`/tasks/${a}`, 'admin')).error?.leftSteps[1]).toMatchObject({
+      name: 'make',
+      host: 'alpha-host',
+    });
     expect(seen?.message).toContain('“finish” failed: It did not work out. Could not be undone: “finish” (');
     expect(seen?.message).toContain('Not undone yet: “Make the thing”. An administrator must look at it.');
     expect(detail(await get(`/tasks/${a}`, 'admin')).error?.hint).toContain(`vcctl task retry ${a}`);
     expect((await post(`/tasks/${a}/actions/retry`)).status).toBe(403);
     undoFails = false;
     const retried = await post(`/tasks/${a}/actions/retry`, 'admin').send({ reason: 'the disk is back' });
-    expect([retried.status, detail(retried).audit]).toMatchObject([202, [{ verb: 'retry', step: 'finish', reason: 'the disk is back', by: { name: 'admin' } }]]);
-    expect(detail(await get(`/tasks/${a}?wait=10s`))).toMatchObject({ state: 'failed', error: { undone: true }, audit: [{ verb: 'retry', by: null }] });
+    expect([retried.status, detail(retried).audit]).toMatchObject([
+      202,
+      [{ verb: 'retry', step: 'finish', reason: 'the disk is back', by: { name: 'admin' } }],
+    ]);
+    expect(detail(await get(`/tasks/${a}?wait=10s`))).toMatchObject({
+      state: 'failed',
+      error: { undone: true },
+      audit: [{ verb: 'retry', by: null }],
+    });
     undoFails = true;
     expect((await post(`/tasks/${b}/actions/skip-step`, 'admin')).status).toBe(202);
     const skipped = detail(await get(`/tasks/${b}?wait=10s`));
     expect(skipped.steps.map((s) => `${s.phase}:${s.name}:${s.state}`)).toContain('undo:finish:skipped');
-    expect(skipped).toMatchObject({ state: 'failed', error: { undone: false, leftSteps: [{ name: 'finish', reason: 'passed over by an operator' }], undoneSteps: [{ name: 'make' }] } });
-    expect(detail(await post(`/tasks/${c}/actions/abandon`, 'admin'))).toMatchObject({ state: 'failed', error: { undone: false } });
+    expect(skipped).toMatchObject({
+      state: 'failed',
+      error: {
+        undone: false,
+        leftSteps: [{ name: 'finish', reason: 'passed over by an operator' }],
+        undoneSteps: [{ name: 'make' }],
+      },
+    });
+    expect(detail(await post(`/tasks/${c}/actions/abandon`, 'admin'))).toMatchObject({
+      state: 'failed',
+      error: { undone: false },
+    });
     expect(detail(await get(`/tasks/${c}`)).error?.message).toContain('It was abandoned by an operator');
     const late = await post(`/tasks/${c}/actions/retry`, 'admin').send({ reason: 'never mind' });
     expect([late.status, code(late)]).toEqual([409, 'task_not_stuck']);
-    expect(detail(await get(`/tasks/${c}`, 'admin')).audit).toMatchObject([{ verb: 'abandon', reason: null, step: 'finish' }]);
+    expect(detail(await get(`/tasks/${c}`, 'admin')).audit).toMatchObject([
+      { verb: 'abandon', reason: null, step: 'finish' },
+    ]);
     const long = await post(`/tasks/${c}/actions/retry`, 'admin').send({ reason: 'x'.repeat(300) });
     expect([long.status, (long.body as { errors: { path: string }[] }).errors[0]?.path]).toEqual([422, 'body.reason']);
   });
@@ -214,25 +296,50 @@ describe('the task routes', () => {
     nodes.on('thing.make', () => {
       throw new NodeUnreachableError(hostA, 'it does not answer');
     });
-    const id = await db.database.tx(async (op) => (await engine.start(op, slow, {}, { projectId: projectA.id, createdBy: 'someone', requestId: 'req-2', subject: subject() })).id);
+    const id = await db.database.tx(
+      async (op) =>
+        (
+          await engine.start(
+            op,
+            slow,
+            {},
+            { projectId: projectA.id, createdBy: 'someone', requestId: 'req-2', subject: subject() },
+          )
+        ).id,
+    );
     const waiting = await waitFor('what the task waits for', async () => {
       const task = detail(await get(`/tasks/${id}`));
       return task.waiting?.kind === 'retry' && (task.steps[0]?.attempt ?? 0) > 1 ? task : undefined;
     });
     expect(waiting.waiting?.text).toMatch(/^waiting for another try: The host cannot be reached \(attempt \d+\)$/);
-    expect(detail(await get(`/tasks/${id}`, 'admin')).waiting?.text).toMatch(/^waiting for another try: The host cannot be reached\. \(it does not answer\) \(attempt \d+\)$/);
-    expect(waiting.steps[0]).toMatchObject({ state: 'running', nextTryAt: waiting.waiting?.until, error: { code: 'node_unreachable' }, host: null });
+    expect(detail(await get(`/tasks/${id}`, 'admin')).waiting?.text).toMatch(
+      /^waiting for another try: The host cannot be reached\. \(it does not answer\) \(attempt \d+\)$/,
+    );
+    expect(waiting.steps[0]).toMatchObject({
+      state: 'running',
+      nextTryAt: waiting.waiting?.until,
+      error: { code: 'node_unreachable' },
+      host: null,
+    });
     nodes.on('thing.make', () => ({ done: false }));
     const atWork = await waitFor('what the task waits for', async () => {
       const task = detail(await get(`/tasks/${id}`));
       return task.waiting?.kind === 'host' ? task : undefined;
     });
     await engine.onProgress(hostA, `${id}/make/run`, 40, 'half way');
-    expect(detail(await get(`/tasks/${id}`))).toMatchObject({ waiting: { text: 'the host is at work: half way' }, steps: [{ progress: 40, message: 'half way', nextTryAt: null }, {}] });
+    expect(detail(await get(`/tasks/${id}`))).toMatchObject({
+      waiting: { text: 'the host is at work: half way' },
+      steps: [{ progress: 40, message: 'half way', nextTryAt: null }, {}],
+    });
     expect(atWork.steps[0]?.durationMs).toBeGreaterThan(0);
-    expect(detail(await post(`/tasks/${id}/actions/cancel`).send({ reason: 'not needed' }))).toMatchObject({ cancel: { reason: 'The task was cancelled.' }, audit: [{ verb: 'cancel', reason: 'not needed', by: { name: 'alice' } }] });
+    expect(detail(await post(`/tasks/${id}/actions/cancel`).send({ reason: 'not needed' }))).toMatchObject({
+      cancel: { reason: 'The task was cancelled.' },
+      audit: [{ verb: 'cancel', reason: 'not needed', by: { name: 'alice' } }],
+    });
     await get(`/tasks/${id}?wait=10s`);
-    nodes.on('thing.make', (call) => ((call.args as { name: string }).name === 'slow' ? { done: false } : { done: true, result: { made: 'x' } }));
+    nodes.on('thing.make', (call) =>
+      (call.args as { name: string }).name === 'slow' ? { done: false } : { done: true, result: { made: 'x' } },
+    );
   });
 
   it('shows the parent and the children of a task', async () => {
@@ -242,8 +349,16 @@ describe('the task routes', () => {
        VALUES ($1, 'test.make', 1, $3, 'thing', $1, 'p', 'stuck', '{}', 1, 'x', NULL, 1, 50), ($2, 'test.make', 1, $3, 'thing', $2, 'c', 'stuck', '{}', 1, 'x', $1, 0, 10)`,
       [parent, child, projectA.id],
     );
-    expect(detail(await get(`/tasks/${parent}`))).toMatchObject({ parent: null, children: 1, childTasks: [{ id: child, state: 'stuck', progress: 10, subject: { name: 'c' } }] });
-    expect(detail(await get(`/tasks/${child}`))).toMatchObject({ parent: { id: parent, progress: 50 }, parentId: parent, childTasks: [] });
+    expect(detail(await get(`/tasks/${parent}`))).toMatchObject({
+      parent: null,
+      children: 1,
+      childTasks: [{ id: child, state: 'stuck', progress: 10, subject: { name: 'c' } }],
+    });
+    expect(detail(await get(`/tasks/${child}`))).toMatchObject({
+      parent: { id: parent, progress: 50 },
+      parentId: parent,
+      childTasks: [],
+    });
     expect(((await get(`/tasks?parent=${parent}`)).body as { items: Task[] }).items.map((t) => t.id)).toEqual([child]);
     await db.database.query('DELETE FROM task WHERE id = ANY($1::uuid[])', [[parent, child]]);
   });

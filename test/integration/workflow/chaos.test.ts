@@ -15,10 +15,22 @@ interface Worker {
 }
 
 const startWorker = (url: string, signal: string, boundary: string): Worker => {
-  const child = spawn(process.execPath, ['-r', resolve(root, 'test/support/ts-register.js'), resolve(root, 'test/support/chaos-worker.ts'), url, signal, boundary, String(leaseMs)], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [
+      '-r',
+      resolve(root, 'test/support/ts-register.js'),
+      resolve(root, 'test/support/chaos-worker.ts'),
+      url,
+      signal,
+      boundary,
+      String(leaseMs),
+    ],
+    {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   let seen = '';
   const waiting = new Set<() => void>();
   const look = (): void => waiting.forEach((check) => check());
@@ -33,7 +45,8 @@ const startWorker = (url: string, signal: string, boundary: string): Worker => {
       new Promise((done, fail) => {
         const check = (): void => {
           if (seen.includes(`${text}\n`)) done();
-          else if (child.exitCode !== null || child.signalCode !== null) fail(new Error(`the worker ended before "${text}" (${boundary})`));
+          else if (child.exitCode !== null || child.signalCode !== null)
+            fail(new Error(`the worker ended before "${text}" (${boundary})`));
           else return;
           waiting.delete(check);
         };
@@ -53,8 +66,12 @@ const startWorker = (url: string, signal: string, boundary: string): Worker => {
 const boundaries = (steps: readonly { name: string; kind: string }[]): { boundary: string; fail: boolean }[] => {
   const points = ['before-effect', 'after-effect', 'after-checkpoint'];
   // The last step's effect is rolled back with its failure; its own undo runs all the same.
-  const forward = steps.flatMap((step) => points.map((point) => ({ boundary: `run/${step.name}/${point}`, fail: false })));
-  const backward = [...steps].reverse().flatMap((step) => points.map((point) => ({ boundary: `undo/${step.name}/${point}`, fail: true })));
+  const forward = steps.flatMap((step) =>
+    points.map((point) => ({ boundary: `run/${step.name}/${point}`, fail: false })),
+  );
+  const backward = [...steps]
+    .reverse()
+    .flatMap((step) => points.map((point) => ({ boundary: `undo/${step.name}/${point}`, fail: true })));
   return [...forward, ...backward];
 };
 
@@ -72,12 +89,19 @@ describe('a worker that dies or freezes', () => {
   });
 
   const leftovers = async (taskId: string): Promise<{ done: string[]; things: string[] }> => ({
-    done: (await db.database.query<{ what: string }>('SELECT what FROM done WHERE task_id = $1 ORDER BY 1', [taskId])).map((r) => r.what),
-    things: (await db.database.query<{ name: string }>('SELECT name FROM node_thing WHERE task_id = $1 ORDER BY 1', [taskId])).map((r) => r.name),
+    done: (
+      await db.database.query<{ what: string }>('SELECT what FROM done WHERE task_id = $1 ORDER BY 1', [taskId])
+    ).map((r) => r.what),
+    things: (
+      await db.database.query<{ name: string }>('SELECT name FROM node_thing WHERE task_id = $1 ORDER BY 1', [taskId])
+    ).map((r) => r.name),
   });
 
   /** Runs one case in a database of its own, so that cases may run side by side. */
-  const runCase = async (signal: 'SIGKILL' | 'SIGSTOP', { boundary, fail }: { boundary: string; fail: boolean }): Promise<void> => {
+  const runCase = async (
+    signal: 'SIGKILL' | 'SIGSTOP',
+    { boundary, fail }: { boundary: string; fail: boolean },
+  ): Promise<void> => {
     const own = await startTestDatabase({ pool: 6 });
     const database = own.database;
     await createNodeTables(database);
@@ -87,7 +111,9 @@ describe('a worker that dies or freezes', () => {
     workers.push(worker);
     try {
       await worker.line('started');
-      const { id } = await database.tx((op) => survivor.start(op, definition, { fail }, { ...startOptions, subject: subject() }));
+      const { id } = await database.tx((op) =>
+        survivor.start(op, definition, { fail }, { ...startOptions, subject: subject() }),
+      );
       await worker.line('reached');
       await survivor.start();
       const state = await survivor.settled(id, 20_000);
@@ -100,8 +126,12 @@ describe('a worker that dies or freezes', () => {
         expect({ steps: await stepRows(database, id), row: await taskRow(database, id) }).toEqual(before);
       }
       const done = (await database.query<{ what: string }>('SELECT what FROM done ORDER BY 1')).map((r) => r.what);
-      const things = (await database.query<{ name: string }>('SELECT name FROM node_thing ORDER BY 1')).map((r) => r.name);
-      const expected = fail ? { state: 'failed', done: [], things: [] } : { state: 'succeeded', done: ['claim', 'finish'], things: ['claimed', 'claimed-more'] };
+      const things = (await database.query<{ name: string }>('SELECT name FROM node_thing ORDER BY 1')).map(
+        (r) => r.name,
+      );
+      const expected = fail
+        ? { state: 'failed', done: [], things: [] }
+        : { state: 'succeeded', done: ['claim', 'finish'], things: ['claimed', 'claimed-more'] };
       expect({ boundary, state, done, things }).toEqual({ boundary, ...expected });
       if (fail) expect(before.row.undone).toBe(true);
     } finally {
@@ -124,9 +154,13 @@ describe('a worker that dies or freezes', () => {
     const engine = newEngine(db.database, [definition], { nodes: new DurableNode(db.database) });
     await engine.start();
     for (const fail of [false, true]) {
-      const { id } = await db.database.tx((op) => engine.start(op, definition, { fail }, { ...startOptions, subject: subject() }));
+      const { id } = await db.database.tx((op) =>
+        engine.start(op, definition, { fail }, { ...startOptions, subject: subject() }),
+      );
       expect(await engine.settled(id, 10_000)).toBe(fail ? 'failed' : 'succeeded');
-      expect(await leftovers(id)).toEqual(fail ? { done: [], things: [] } : { done: ['claim', 'finish'], things: ['claimed', 'claimed-more'] });
+      expect(await leftovers(id)).toEqual(
+        fail ? { done: [], things: [] } : { done: ['claim', 'finish'], things: ['claimed', 'claimed-more'] },
+      );
     }
     await engine.stop();
   }, 30_000);
@@ -136,6 +170,11 @@ describe('a worker that dies or freezes', () => {
   }, 240_000);
 
   it('touches nothing when it thaws after its lease, frozen before and after effects', async () => {
-    await all('SIGSTOP', boundaries(chaosWorkflow(db.database).steps).filter(({ boundary }) => /claim|make\//.test(boundary) && !/after-checkpoint/.test(boundary)));
+    await all(
+      'SIGSTOP',
+      boundaries(chaosWorkflow(db.database).steps).filter(
+        ({ boundary }) => /claim|make\//.test(boundary) && !/after-checkpoint/.test(boundary),
+      ),
+    );
   }, 180_000);
 });

@@ -5,7 +5,17 @@ import { PermanentError } from '../../../src/core/workflow/workflow-error';
 import type { WorkflowEngine } from '../../../src/core/workflow/workflow-engine';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { waitFor } from '../../support/wait-for';
-import { createLedger, FakeNodes, ledger, MemoryOutbox, newEngine, startOptions, stepRows, subject, taskRow } from '../../support/workflow-harness';
+import {
+  createLedger,
+  FakeNodes,
+  ledger,
+  MemoryOutbox,
+  newEngine,
+  startOptions,
+  stepRows,
+  subject,
+  taskRow,
+} from '../../support/workflow-harness';
 
 const partInput = z.object({ of: z.string(), n: z.number(), does: z.enum(['well', 'fail', 'wait']) });
 type Part = z.output<typeof partInput>;
@@ -30,8 +40,18 @@ describe('a task that starts others', () => {
 
   const part = () =>
     defineWorkflow('test.part', { version: 1, input: partInput, deadline: '10m', lock: (i) => `${i.of}/${i.n}` })
-      .tx('begin', { run: (c) => ledger.add(db.database, c.op, c.input.of, `part ${c.input.n}`), undo: (c) => ledger.remove(db.database, c.op, c.input.of, `part ${c.input.n}`) })
-      .wait('go', { until: async (c) => (c.input.does !== 'wait' || (await c.op.query('SELECT 1 FROM flag WHERE key = $1', [c.input.of])).length > 0 ? true : undefined), every: '1s', timeout: '5m' })
+      .tx('begin', {
+        run: (c) => ledger.add(db.database, c.op, c.input.of, `part ${c.input.n}`),
+        undo: (c) => ledger.remove(db.database, c.op, c.input.of, `part ${c.input.n}`),
+      })
+      .wait('go', {
+        until: async (c) =>
+          c.input.does !== 'wait' || (await c.op.query('SELECT 1 FROM flag WHERE key = $1', [c.input.of])).length > 0
+            ? true
+            : undefined,
+        every: '1s',
+        timeout: '5m',
+      })
       .tx('end', {
         run: async (c) => {
           if (c.input.does === 'fail') throw new PermanentError('broken', 'This part is broken.');
@@ -47,9 +67,13 @@ describe('a task that starts others', () => {
   const family = (options: { tolerateFailures?: boolean; failAfter?: boolean; timeout?: '500ms' } = {}) => {
     const [child, undo] = [part(), undoing()];
     const input = z.object({ id: z.string(), parts: z.array(partInput) });
-    const partsOf = (definition: typeof child, parts: Part[]) => parts.map((p) => childTask(definition, p, { kind: 'part', id: randomUUID(), name: `part-${p.n}` }));
+    const partsOf = (definition: typeof child, parts: Part[]) =>
+      parts.map((p) => childTask(definition, p, { kind: 'part', id: randomUUID(), name: `part-${p.n}` }));
     const parent = defineWorkflow('test.parent', { version: 1, input, deadline: '10m' })
-      .tx('before', { run: (c) => ledger.add(db.database, c.op, c.input.id, 'before'), undo: (c) => ledger.remove(db.database, c.op, c.input.id, 'before') })
+      .tx('before', {
+        run: (c) => ledger.add(db.database, c.op, c.input.id, 'before'),
+        undo: (c) => ledger.remove(db.database, c.op, c.input.id, 'before'),
+      })
       .children('parts', {
         start: async (c) => partsOf(child, c.input.parts),
         undo: async (c) => partsOf(undo as unknown as typeof child, c.input.parts),
@@ -59,7 +83,12 @@ describe('a task that starts others', () => {
       .tx('after', {
         run: async (c) => {
           if (options.failAfter) throw new PermanentError('later', 'It failed later.');
-          await ledger.add(db.database, c.op, c.input.id, `after ${c.out.parts.length} parts, ${c.out.parts.filter((p) => p.state === 'succeeded').length} well`);
+          await ledger.add(
+            db.database,
+            c.op,
+            c.input.id,
+            `after ${c.out.parts.length} parts, ${c.out.parts.filter((p) => p.state === 'succeeded').length} well`,
+          );
         },
         undo: (c) => ledger.remove(db.database, c.op, c.input.id, 'after'),
       });
@@ -73,17 +102,37 @@ describe('a task that starts others', () => {
     engines.push(engine);
     await engine.start();
     const id = randomUUID();
-    const task = await db.database.tx((op) => engine.start(op, parent, { id, parts: parts.map((does, n) => ({ of: id, n, does })) }, { ...startOptions, requestId: 'req-1', subject: subject() }));
+    const task = await db.database.tx((op) =>
+      engine.start(
+        op,
+        parent,
+        { id, parts: parts.map((does, n) => ({ of: id, n, does })) },
+        { ...startOptions, requestId: 'req-1', subject: subject() },
+      ),
+    );
     return { engine, id, taskId: task.id, effects: () => ledger.of(db.database, id) };
   };
   const children = (taskId: string) =>
-    db.database.query<{ id: string; state: string; parent_step: string; request_id: string }>('SELECT id, state, parent_step, request_id FROM task WHERE parent_id = $1 ORDER BY parent_step, subject_name', [taskId]);
+    db.database.query<{ id: string; state: string; parent_step: string; request_id: string }>(
+      'SELECT id, state, parent_step, request_id FROM task WHERE parent_id = $1 ORDER BY parent_step, subject_name',
+      [taskId],
+    );
 
   it('waits for all of them, and shows how far they are', async () => {
-    const { engine, id, taskId, effects } = await begin({}, Array.from({ length: 20 }, (_, i) => (i < 10 ? 'well' : 'wait')));
-    await waitFor('half of them', async () => (await children(taskId)).filter((c) => c.state === 'succeeded').length === 10);
+    const { engine, id, taskId, effects } = await begin(
+      {},
+      Array.from({ length: 20 }, (_, i) => (i < 10 ? 'well' : 'wait')),
+    );
+    await waitFor(
+      'half of them',
+      async () => (await children(taskId)).filter((c) => c.state === 'succeeded').length === 10,
+    );
     await waitFor('progress', async () => (await taskRow(db.database, taskId)).progress === 50);
-    expect(outbox.events.some((e) => e.type === 'task.updated' && e.subject.id === taskId && Number(e.data['progress']) > 33)).toBe(true);
+    expect(
+      outbox.events.some(
+        (e) => e.type === 'task.updated' && e.subject.id === taskId && Number(e.data['progress']) > 33,
+      ),
+    ).toBe(true);
     await db.database.query('INSERT INTO flag VALUES ($1)', [id]);
     expect(await engine.settled(taskId, 20_000)).toBe('succeeded');
     expect(await effects()).toContain('after 20 parts, 20 well');
@@ -100,8 +149,24 @@ describe('a task that starts others', () => {
     const { engine, taskId, effects } = await begin({}, ['well', 'fail', 'wait', 'wait']);
     expect(await engine.settled(taskId, 20_000)).toBe('failed');
     const row = await taskRow(db.database, taskId);
-    expect(row).toMatchObject({ undone: true, error: { code: 'child_failed', step: 'parts', message: expect.stringContaining('"part-1": This part is broken.') } });
-    expect((await children(taskId)).map((c) => c.state).sort()).toEqual(['cancelled', 'cancelled', 'failed', 'succeeded', 'succeeded', 'succeeded', 'succeeded', 'succeeded']);
+    expect(row).toMatchObject({
+      undone: true,
+      error: {
+        code: 'child_failed',
+        step: 'parts',
+        message: expect.stringContaining('"part-1": This part is broken.'),
+      },
+    });
+    expect((await children(taskId)).map((c) => c.state).sort()).toEqual([
+      'cancelled',
+      'cancelled',
+      'failed',
+      'succeeded',
+      'succeeded',
+      'succeeded',
+      'succeeded',
+      'succeeded',
+    ]);
     expect(await effects()).toEqual([]);
   });
 
@@ -115,8 +180,17 @@ describe('a task that starts others', () => {
     const { engine, taskId, effects } = await begin({ failAfter: true }, ['well', 'well']);
     expect(await engine.settled(taskId, 20_000)).toBe('failed');
     expect(await effects()).toEqual([]);
-    expect((await children(taskId)).map((c) => c.parent_step)).toEqual(['parts/run', 'parts/run', 'parts/undo', 'parts/undo']);
-    expect((await stepRows(db.database, taskId)).filter((s) => s.phase === 'undo').map((s) => s.state)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+    expect((await children(taskId)).map((c) => c.parent_step)).toEqual([
+      'parts/run',
+      'parts/run',
+      'parts/undo',
+      'parts/undo',
+    ]);
+    expect((await stepRows(db.database, taskId)).filter((s) => s.phase === 'undo').map((s) => s.state)).toEqual([
+      'succeeded',
+      'succeeded',
+      'succeeded',
+    ]);
   });
 
   it('takes them with it when it is cancelled', async () => {
@@ -135,7 +209,9 @@ describe('a task that starts others', () => {
   });
 
   it('loses no child whose end meets the moment that it falls asleep', async () => {
-    const runs = await Promise.all(Array.from({ length: 25 }, () => begin({}, ['well', 'well', 'well'], { slotRecheckMs: 60_000, pollMs: 60_000 })));
+    const runs = await Promise.all(
+      Array.from({ length: 25 }, () => begin({}, ['well', 'well', 'well'], { slotRecheckMs: 60_000, pollMs: 60_000 })),
+    );
     await Promise.all(runs.map(async (run) => expect(await run.engine.settled(run.taskId, 9_000)).toBe('succeeded')));
   });
 });

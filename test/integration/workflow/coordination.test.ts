@@ -4,7 +4,19 @@ import { defineWorkflow } from '../../../src/core/workflow/definition';
 import type { WorkflowEngine } from '../../../src/core/workflow/workflow-engine';
 import type { TaskRunRepository } from '../../../src/core/workflow/task-run.repository';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
-import { createLedger, dropThing, FakeNodes, hostA, ledger, makeThing, newEngine, startOptions, stepRows, subject, taskRow } from '../../support/workflow-harness';
+import {
+  createLedger,
+  dropThing,
+  FakeNodes,
+  hostA,
+  ledger,
+  makeThing,
+  newEngine,
+  startOptions,
+  stepRows,
+  subject,
+  taskRow,
+} from '../../support/workflow-harness';
 
 const id = z.object({ id: z.string() });
 const until = async (check: () => boolean | Promise<boolean>): Promise<void> => {
@@ -48,9 +60,23 @@ describe('workflows that meet', () => {
     deadline: '10m',
     whenUndone: (c) => ledger.add(db.database, c.op, c.taskId, 'gone'),
   })
-    .tx('claim', { run: (c) => ledger.add(db.database, c.op, c.taskId, 'claim'), undo: (c) => ledger.remove(db.database, c.op, c.taskId, 'claim') })
-    .remote('make', { verb: makeThing, node: () => hostA, args: () => ({ name: 'x' }), undo: { verb: dropThing, node: () => hostA, args: () => ({ name: 'x' }) } });
-  const remove = defineWorkflow('test.remove', { version: 1, input: id, lock: (i) => i.id, deadline: '10m', preempts: ['test.create'] }).tx('remove', {
+    .tx('claim', {
+      run: (c) => ledger.add(db.database, c.op, c.taskId, 'claim'),
+      undo: (c) => ledger.remove(db.database, c.op, c.taskId, 'claim'),
+    })
+    .remote('make', {
+      verb: makeThing,
+      node: () => hostA,
+      args: () => ({ name: 'x' }),
+      undo: { verb: dropThing, node: () => hostA, args: () => ({ name: 'x' }) },
+    });
+  const remove = defineWorkflow('test.remove', {
+    version: 1,
+    input: id,
+    lock: (i) => i.id,
+    deadline: '10m',
+    preempts: ['test.create'],
+  }).tx('remove', {
     run: (c) => ledger.add(db.database, c.op, c.taskId, 'removed'),
     noUndo: 'a removal',
   });
@@ -64,14 +90,19 @@ describe('workflows that meet', () => {
       return { done: true, result: {} };
     });
     const e = await engine([create, remove], { outcomePollMs: 60_000, outcomePollMaxMs: 60_000 });
-    const begin = <D extends typeof create | typeof remove>(definition: D) => db.database.tx((op) => e.start(op, definition, { id: 'a' }, { ...startOptions, subject: subject() }));
+    const begin = <D extends typeof create | typeof remove>(definition: D) =>
+      db.database.tx((op) => e.start(op, definition, { id: 'a' }, { ...startOptions, subject: subject() }));
     const first = await begin(create);
     await until(async () => nodes.calls.length === 1 && (await taskRow(db.database, first.id)).owner === null);
     const second = await begin(remove);
     expect(second.created).toBe(true);
     expect(await begin(remove)).toEqual({ id: second.id, created: false });
     await until(() => nodes.calls.some((c) => c.verb === 'thing.drop'));
-    expect(await taskRow(db.database, second.id)).toMatchObject({ state: 'queued', lock_state: 'waiting', wake_at: null });
+    expect(await taskRow(db.database, second.id)).toMatchObject({
+      state: 'queued',
+      lock_state: 'waiting',
+      wake_at: null,
+    });
     await expect(begin(create)).rejects.toMatchObject({ code: 'task_running' });
     releaseUndo();
     expect(await e.settled(first.id, 10_000)).toBe('cancelled');
@@ -85,7 +116,8 @@ describe('workflows that meet', () => {
     const e = await engine([create, remove]);
     const rounds = Array.from({ length: 100 }, async (_, n) => {
       const key = `k${n}`;
-      const begin = <D extends typeof create | typeof remove>(d: D) => db.database.tx((op) => e.start(op, d, { id: key }, { ...startOptions, subject: subject() }));
+      const begin = <D extends typeof create | typeof remove>(d: D) =>
+        db.database.tx((op) => e.start(op, d, { id: key }, { ...startOptions, subject: subject() }));
       const first = await begin(create);
       if (n % 2) await new Promise((resolve) => setTimeout(resolve, n % 20));
       const second = await begin(remove);
@@ -97,21 +129,32 @@ describe('workflows that meet', () => {
 
   it('a removal takes over from a stuck create, whichever came first', async () => {
     let undoFails = true;
-    const stuckable = defineWorkflow('test.create', { version: 1, input: id, lock: (i) => i.id, deadline: '300ms' }).tx('claim', {
-      run: () => Promise.reject(new PermanentError('no', 'no')),
-      undo: () => (undoFails ? Promise.reject(new Error('cannot')) : Promise.resolve()),
-    });
+    const stuckable = defineWorkflow('test.create', { version: 1, input: id, lock: (i) => i.id, deadline: '300ms' }).tx(
+      'claim',
+      {
+        run: () => Promise.reject(new PermanentError('no', 'no')),
+        undo: () => (undoFails ? Promise.reject(new Error('cannot')) : Promise.resolve()),
+      },
+    );
     const e = await engine([stuckable, remove]);
-    const create1 = await db.database.tx((op) => e.start(op, stuckable, { id: 'a' }, { ...startOptions, subject: subject() }));
+    const create1 = await db.database.tx((op) =>
+      e.start(op, stuckable, { id: 'a' }, { ...startOptions, subject: subject() }),
+    );
     expect(await e.settled(create1.id, 10_000)).toBe('stuck');
-    const remove1 = await db.database.tx((op) => e.start(op, remove, { id: 'a' }, { ...startOptions, subject: subject() }));
+    const remove1 = await db.database.tx((op) =>
+      e.start(op, remove, { id: 'a' }, { ...startOptions, subject: subject() }),
+    );
     expect(await e.settled(remove1.id, 10_000)).toBe('succeeded');
     expect(await taskRow(db.database, create1.id)).toMatchObject({ state: 'failed', undone: false, lock_state: null });
 
-    const create2 = await db.database.tx((op) => e.start(op, stuckable, { id: 'b' }, { ...startOptions, subject: subject() }));
+    const create2 = await db.database.tx((op) =>
+      e.start(op, stuckable, { id: 'b' }, { ...startOptions, subject: subject() }),
+    );
     // Preempted before its first step it would have nothing to undo.
     await until(async () => !['queued', 'running'].includes((await taskRow(db.database, create2.id)).state));
-    const remove2 = await db.database.tx((op) => e.start(op, remove, { id: 'b' }, { ...startOptions, subject: subject() }));
+    const remove2 = await db.database.tx((op) =>
+      e.start(op, remove, { id: 'b' }, { ...startOptions, subject: subject() }),
+    );
     expect(await e.settled(remove2.id, 10_000)).toBe('succeeded');
     expect(await taskRow(db.database, create2.id)).toMatchObject({ state: 'failed', undone: false });
     undoFails = false;
@@ -121,26 +164,38 @@ describe('workflows that meet', () => {
     nodes.on('thing.make', () => ({ done: false }));
     nodes.on('thing.drop', () => ({ done: false }));
     const e = await engine([create, remove]);
-    const first = await db.database.tx((op) => e.start(op, create, { id: 'a' }, { ...startOptions, subject: subject() }));
+    const first = await db.database.tx((op) =>
+      e.start(op, create, { id: 'a' }, { ...startOptions, subject: subject() }),
+    );
     await until(() => nodes.calls.length === 1);
-    const second = await db.database.tx((op) => e.start(op, remove, { id: 'a' }, { ...startOptions, subject: subject() }));
+    const second = await db.database.tx((op) =>
+      e.start(op, remove, { id: 'a' }, { ...startOptions, subject: subject() }),
+    );
     expect(await db.database.tx((op) => e.cancel(op, second.id, 'me'))).toBe(true);
     expect(await e.settled(second.id, 10_000)).toBe('cancelled');
     nodes.outcomes.set(`${first.id}/make/undo`, {});
     expect(await e.settled(first.id, 10_000)).toBe('cancelled');
   });
 
-  const waiting = defineWorkflow('test.wait', { version: 1, input: id, lock: (i) => i.id, deadline: '10m' }).wait('flag', {
-    every: '1h',
-    timeout: '2h',
-    until: async (c) => ((await db.database.query('SELECT 1 FROM flag WHERE key = $1 AND up', [c.input.id], c.op)).length > 0 ? 'up' : undefined),
-  });
+  const waiting = defineWorkflow('test.wait', { version: 1, input: id, lock: (i) => i.id, deadline: '10m' }).wait(
+    'flag',
+    {
+      every: '1h',
+      timeout: '2h',
+      until: async (c) =>
+        (await db.database.query('SELECT 1 FROM flag WHERE key = $1 AND up', [c.input.id], c.op)).length > 0
+          ? 'up'
+          : undefined,
+    },
+  );
 
   it('loses no wake-up in 1000 races between falling asleep and being woken', async () => {
     const e = await engine([waiting]);
     const race = async (n: number): Promise<void> => {
       const key = `w${n}`;
-      const { id: taskId } = await db.database.tx((op) => e.start(op, waiting, { id: key }, { ...startOptions, subject: subject() }));
+      const { id: taskId } = await db.database.tx((op) =>
+        e.start(op, waiting, { id: key }, { ...startOptions, subject: subject() }),
+      );
       if (n % 3) await new Promise((resolve) => setTimeout(resolve, n % 7));
       await db.database.tx(async (op) => {
         await db.database.query('INSERT INTO flag VALUES ($1, true)', [key], op);
@@ -162,27 +217,46 @@ describe('workflows that meet', () => {
       setImmediate(() => void e.onVerbDone(hostA, call.key));
       return { done: false };
     });
-    const ids = await Promise.all(Array.from({ length: 100 }, (_, n) => db.database.tx(async (op) => (await e.start(op, create, { id: `l${n}` }, { ...startOptions, subject: subject() })).id)));
+    const ids = await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        db.database.tx(
+          async (op) => (await e.start(op, create, { id: `l${n}` }, { ...startOptions, subject: subject() })).id,
+        ),
+      ),
+    );
     for (const taskId of ids) expect(await e.settled(taskId, 20_000)).toBe('succeeded');
   }, 60_000);
 
   it('a wait has its timeout, and is cancelled while asleep', async () => {
-    const short = defineWorkflow('test.short', { version: 1, input: id, deadline: '10m' }).wait('never', { every: '50ms', timeout: '200ms', until: async () => undefined });
+    const short = defineWorkflow('test.short', { version: 1, input: id, deadline: '10m' }).wait('never', {
+      every: '50ms',
+      timeout: '200ms',
+      until: async () => undefined,
+    });
     const e = await engine([short, waiting]);
     const a = await db.database.tx((op) => e.start(op, short, { id: 'a' }, { ...startOptions, subject: subject() }));
     expect(await e.settled(a.id, 10_000)).toBe('failed');
     expect(await taskRow(db.database, a.id)).toMatchObject({ error: { code: 'step_timeout', step: 'never' } });
     const b = await db.database.tx((op) => e.start(op, waiting, { id: 'b' }, { ...startOptions, subject: subject() }));
-    await until(async () => (await taskRow(db.database, b.id)).owner === null && (await stepRows(db.database, b.id)).length === 1);
+    await until(
+      async () => (await taskRow(db.database, b.id)).owner === null && (await stepRows(db.database, b.id)).length === 1,
+    );
     await db.database.tx((op) => e.cancel(op, b.id, 'me'));
     expect(await e.settled(b.id, 10_000)).toBe('cancelled');
   });
 
   it('gives up at the deadline of the task', async () => {
     nodes.on('thing.make', () => ({ done: false }));
-    const brief = defineWorkflow('test.brief', { version: 1, input: id, deadline: '500ms' }).remote('make', { verb: makeThing, node: () => hostA, args: () => ({ name: 'x' }), noUndo: 'nothing is made' });
+    const brief = defineWorkflow('test.brief', { version: 1, input: id, deadline: '500ms' }).remote('make', {
+      verb: makeThing,
+      node: () => hostA,
+      args: () => ({ name: 'x' }),
+      noUndo: 'nothing is made',
+    });
     const e = await engine([brief]);
-    const { id: taskId } = await db.database.tx((op) => e.start(op, brief, { id: 'a' }, { ...startOptions, subject: subject() }));
+    const { id: taskId } = await db.database.tx((op) =>
+      e.start(op, brief, { id: 'a' }, { ...startOptions, subject: subject() }),
+    );
     expect(await e.settled(taskId, 10_000)).toBe('failed');
     expect(await taskRow(db.database, taskId)).toMatchObject({ undone: true, error: { step: 'make' } });
   });
@@ -201,7 +275,9 @@ describe('workflows that meet', () => {
     const a = await engine([create], settings);
     const store = (a as unknown as { pump: { leases: { store: TaskRunRepository } } }).pump.leases.store;
     jest.spyOn(store, 'renew').mockResolvedValue([]);
-    const { id: taskId } = await db.database.tx((op) => a.start(op, create, { id: 'a' }, { ...startOptions, subject: subject() }));
+    const { id: taskId } = await db.database.tx((op) =>
+      a.start(op, create, { id: 'a' }, { ...startOptions, subject: subject() }),
+    );
     await until(() => nodes.calls.length === 1);
     const b = await engine([create], settings);
     expect(await b.settled(taskId, 10_000)).toBe('succeeded');
@@ -221,7 +297,9 @@ describe('workflows that meet', () => {
     });
     const a = await engine([create], { leaseMs: 500 });
     await engine([create], { leaseMs: 500 });
-    const { id: taskId } = await db.database.tx((op) => a.start(op, create, { id: 'a' }, { ...startOptions, subject: subject() }));
+    const { id: taskId } = await db.database.tx((op) =>
+      a.start(op, create, { id: 'a' }, { ...startOptions, subject: subject() }),
+    );
     expect(await a.settled(taskId, 10_000)).toBe('succeeded');
     expect(nodes.calls).toHaveLength(1);
     expect((await taskRow(db.database, taskId)).fence).toBe('1');

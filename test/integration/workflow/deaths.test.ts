@@ -5,7 +5,15 @@ import { defineWorkflow } from '../../../src/core/workflow/definition';
 import type { WorkflowEngine } from '../../../src/core/workflow/workflow-engine';
 import { WorkflowProbe, type ProbeBoundary } from '../../../src/core/workflow/workflow-probe';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
-import { createLedger, ledger, newEngine, startOptions, stepRows, subject, taskRow } from '../../support/workflow-harness';
+import {
+  createLedger,
+  ledger,
+  newEngine,
+  startOptions,
+  stepRows,
+  subject,
+  taskRow,
+} from '../../support/workflow-harness';
 import { waitFor } from '../../support/wait-for';
 
 let db: TestDatabase;
@@ -23,9 +31,15 @@ afterAll(() => db.close());
 
 const poisoned = (type: string) =>
   defineWorkflow(type, { version: 1, input: z.object({}), deadline: '10m' })
-    .tx('before', { run: (c) => ledger.add(database, c.op, c.taskId, 'before'), undo: (c) => ledger.remove(database, c.op, c.taskId, 'before') })
+    .tx('before', {
+      run: (c) => ledger.add(database, c.op, c.taskId, 'before'),
+      undo: (c) => ledger.remove(database, c.op, c.taskId, 'before'),
+    })
     .wait('between', { every: '1m', timeout: '10m', until: async () => Promise.resolve({}) })
-    .tx('poison', { run: (c) => ledger.add(database, c.op, c.taskId, 'poison'), undo: (c) => ledger.remove(database, c.op, c.taskId, 'poison') })
+    .tx('poison', {
+      run: (c) => ledger.add(database, c.op, c.taskId, 'poison'),
+      undo: (c) => ledger.remove(database, c.op, c.taskId, 'poison'),
+    })
     .tx('after', { run: (c) => ledger.add(database, c.op, c.taskId, 'after'), noUndo: 'it is the last step' });
 
 /** Counts how often a step begins. */
@@ -39,7 +53,10 @@ class Counting extends WorkflowProbe {
 
 /** As a process leaves a task that ends with it: claimed, not given back, its lease over. */
 const leaveAsDead = (id: string, deaths: number, more = ''): Promise<unknown> =>
-  database.query(`UPDATE task SET owner = $2, lease_until = now() - interval '1 second', wake_at = now(), deaths = $3, fence = fence + 1 ${more} WHERE id = $1`, [id, `dead/${randomUUID()}`, deaths]);
+  database.query(
+    `UPDATE task SET owner = $2, lease_until = now() - interval '1 second', wake_at = now(), deaths = $3, fence = fence + 1 ${more} WHERE id = $1`,
+    [id, `dead/${randomUUID()}`, deaths],
+  );
 
 const queued = async (type: string): Promise<{ id: string; engine: WorkflowEngine; probe: Counting }> => {
   const definition = poisoned(type);
@@ -61,25 +78,46 @@ it('takes a step up again after two deaths, and counts anew for the next', async
 it('gives a step up with the third death, undoes what was done, and never begins it again', async () => {
   const { id, engine, probe } = await queued('test.three-deaths');
   await database.tx((op) => ledger.add(database, op, id, 'before'));
-  await database.query(`INSERT INTO task_step (task_id, seq, name, phase, state, attempt, ended_at) VALUES ($1, 0, 'before', 'run', 'succeeded', 1, now()), ($1, 1, 'between', 'run', 'succeeded', 1, now())`, [id]);
-  await leaveAsDead(id, 2, `, state = 'running', cursor = 2, step = 'poison', started_at = now(), deadline = now() + interval '10 minutes'`);
+  await database.query(
+    `INSERT INTO task_step (task_id, seq, name, phase, state, attempt, ended_at) VALUES ($1, 0, 'before', 'run', 'succeeded', 1, now()), ($1, 1, 'between', 'run', 'succeeded', 1, now())`,
+    [id],
+  );
+  await leaveAsDead(
+    id,
+    2,
+    `, state = 'running', cursor = 2, step = 'poison', started_at = now(), deadline = now() + interval '10 minutes'`,
+  );
   await engine.start();
   expect(await engine.settled(id, 10_000)).toBe('failed');
-  expect(await taskRow(database, id)).toMatchObject({ undone: true, error: { code: 'process_died', step: 'poison', message: expect.stringContaining('died 3 times') } });
+  expect(await taskRow(database, id)).toMatchObject({
+    undone: true,
+    error: { code: 'process_died', step: 'poison', message: expect.stringContaining('died 3 times') },
+  });
   expect(probe.begun).not.toContain('run/poison');
   expect(await ledger.of(database, id)).toEqual([]);
-  expect((await stepRows(database, id)).find((s) => s.name === 'poison' && s.phase === 'run')).toMatchObject({ state: 'failed' });
+  expect((await stepRows(database, id)).find((s) => s.name === 'poison' && s.phase === 'run')).toMatchObject({
+    state: 'failed',
+  });
 });
 
 it('leaves a task stuck whose undo took three processes with it, until an operator says go on', async () => {
   const { id, engine, probe } = await queued('test.deadly-undo');
   await database.tx((op) => ledger.add(database, op, id, 'before'));
-  await database.query(`INSERT INTO task_step (task_id, seq, name, phase, state, attempt, ended_at) VALUES ($1, 0, 'before', 'run', 'succeeded', 1, now())`, [id]);
-  await leaveAsDead(id, 2, `, state = 'compensating', cursor = 0, outcome = 'failed', error = '{"code":"told_to","message":"told to fail","step":"poison","host":null,"hint":null}',
-    started_at = now(), deadline = now() + interval '10 minutes', undo_deadline = now() + interval '10 minutes'`);
+  await database.query(
+    `INSERT INTO task_step (task_id, seq, name, phase, state, attempt, ended_at) VALUES ($1, 0, 'before', 'run', 'succeeded', 1, now())`,
+    [id],
+  );
+  await leaveAsDead(
+    id,
+    2,
+    `, state = 'compensating', cursor = 0, outcome = 'failed', error = '{"code":"told_to","message":"told to fail","step":"poison","host":null,"hint":null}',
+    started_at = now(), deadline = now() + interval '10 minutes', undo_deadline = now() + interval '10 minutes'`,
+  );
   await engine.start();
   expect(await engine.settled(id, 10_000)).toBe('stuck');
-  expect(await taskRow(database, id)).toMatchObject({ error: { code: 'told_to', hint: expect.stringContaining('died') } });
+  expect(await taskRow(database, id)).toMatchObject({
+    error: { code: 'told_to', hint: expect.stringContaining('died') },
+  });
   expect(probe.begun).toEqual([]);
   await database.tx((op) => engine.retry(op, id));
   await waitFor('the task to end', async () => (await taskRow(database, id)).state === 'failed');

@@ -6,7 +6,20 @@ import type { RegistrableDefinition } from '../../../src/core/workflow/definitio
 import { PermanentError } from '../../../src/core/workflow/workflow-error';
 import type { WorkflowEngine } from '../../../src/core/workflow/workflow-engine';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
-import { createLedger, dropThing, FakeNodes, hostA, ledger, makeThing, MemoryOutbox, newEngine, startOptions, stepRows, subject, taskRow } from '../../support/workflow-harness';
+import {
+  createLedger,
+  dropThing,
+  FakeNodes,
+  hostA,
+  ledger,
+  makeThing,
+  MemoryOutbox,
+  newEngine,
+  startOptions,
+  stepRows,
+  subject,
+  taskRow,
+} from '../../support/workflow-harness';
 
 jest.setTimeout(60_000);
 
@@ -39,7 +52,9 @@ describe('the workflow engine', () => {
 
   const undone: string[] = [];
   /** claim (tx), make (remote), mark (tx), finish (remote): each leaves a trace and removes it again. */
-  const chain = (over: { mark?: () => Promise<void> | void; deadline?: '10m' | '300ms' | '1s'; undoClaim?: () => void } = {}) =>
+  const chain = (
+    over: { mark?: () => Promise<void> | void; deadline?: '10m' | '300ms' | '1s'; undoClaim?: () => void } = {},
+  ) =>
     defineWorkflow('test.chain', {
       version: 1,
       input: z.object({ name: z.string() }),
@@ -94,18 +109,34 @@ describe('the workflow engine', () => {
   it('runs all steps in order and ends succeeded, with outputs as JSON', async () => {
     const definition = chain();
     const e = await run([definition]);
-    const { id, created } = await db.database.tx((op) => e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }));
+    const { id, created } = await db.database.tx((op) =>
+      e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }),
+    );
     expect(created).toBe(true);
     expect(await e.settled(id, 5_000)).toBe('succeeded');
     expect(await ledger.of(db.database, id)).toEqual(['claim', 'mark']);
-    expect(nodes.calls).toEqual([{ hostId: hostA, verb: 'thing.make', args: { name: 'x' }, key: `${id}/make/run`, fence: 1 }]);
-    expect(await taskRow(db.database, id)).toMatchObject({ state: 'succeeded', progress: 100, lock_state: null, owner: null, wake_at: null, error: null });
+    expect(nodes.calls).toEqual([
+      { hostId: hostA, verb: 'thing.make', args: { name: 'x' }, key: `${id}/make/run`, fence: 1 },
+    ]);
+    expect(await taskRow(db.database, id)).toMatchObject({
+      state: 'succeeded',
+      progress: 100,
+      lock_state: null,
+      owner: null,
+      wake_at: null,
+      error: null,
+    });
     expect(await stepRows(db.database, id)).toMatchObject([
       { name: 'claim', state: 'succeeded', attempt: 1, output: { host: hostA, when: '1970-01-01T00:00:00.000Z' } },
       { name: 'make', state: 'succeeded', attempt: 1, output: { made: 'x' } },
       { name: 'mark', state: 'succeeded', attempt: 1, output: 'x' },
     ]);
-    expect(outbox.events.map((event) => [event.type, event.data['state']])).toEqual(expect.arrayContaining([['task.created', 'queued'], ['task.updated', 'succeeded']]));
+    expect(outbox.events.map((event) => [event.type, event.data['state']])).toEqual(
+      expect.arrayContaining([
+        ['task.created', 'queued'],
+        ['task.updated', 'succeeded'],
+      ]),
+    );
   });
 
   it('queues nothing when the caller rolls back', async () => {
@@ -124,12 +155,18 @@ describe('the workflow engine', () => {
     const message = 'é漢'.repeat(150);
     const definition = chain({ mark: () => Promise.reject(new PermanentError('no_luck', message)) });
     const e = await run([definition]);
-    const { id } = await db.database.tx((op) => e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }));
+    const { id } = await db.database.tx((op) =>
+      e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }),
+    );
     expect(await e.settled(id, 5_000)).toBe('failed');
     expect(undone).toEqual(['mark:never', 'make:claimed', 'claim:true', 'whenUndone:no_luck']);
     expect(await ledger.of(db.database, id)).toEqual(['when-undone']);
     expect(nodes.calls.map((c) => c.key)).toEqual([`${id}/make/run`, `${id}/make/undo`]);
-    expect(await taskRow(db.database, id)).toMatchObject({ state: 'failed', undone: true, error: { code: 'no_luck', message, step: 'mark', host: null } });
+    expect(await taskRow(db.database, id)).toMatchObject({
+      state: 'failed',
+      undone: true,
+      error: { code: 'no_luck', message, step: 'mark', host: null },
+    });
   });
 
   it('undoes the failed call itself: what it left is unknown', async () => {
@@ -138,10 +175,14 @@ describe('the workflow engine', () => {
     });
     const definition = chain();
     const e = await run([definition]);
-    const { id } = await db.database.tx((op) => e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }));
+    const { id } = await db.database.tx((op) =>
+      e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }),
+    );
     expect(await e.settled(id, 5_000)).toBe('failed');
     expect(undone).toEqual(['make:claimed', 'claim:true', 'whenUndone:disk_full']);
-    expect(await taskRow(db.database, id)).toMatchObject({ error: { code: 'disk_full', step: 'make', host: hostA, message: 'no space left' } });
+    expect(await taskRow(db.database, id)).toMatchObject({
+      error: { code: 'disk_full', step: 'make', host: hostA, message: 'no space left' },
+    });
   });
 
   it('goes on undoing under another key after a final failure, which the host keeps', async () => {
@@ -158,9 +199,15 @@ describe('the workflow engine', () => {
     });
     const definition = chain({ mark: () => Promise.reject(new PermanentError('no_luck', 'no luck')) });
     const e = await run([definition]);
-    const { id } = await db.database.tx((op) => e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }));
+    const { id } = await db.database.tx((op) =>
+      e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }),
+    );
     expect(await e.settled(id, 10_000)).toBe('failed');
-    expect(nodes.calls.filter((c) => c.verb === 'thing.drop').map((c) => c.key)).toEqual([`${id}/make/undo`, `${id}/make/undo/1`, `${id}/make/undo/2`]);
+    expect(nodes.calls.filter((c) => c.verb === 'thing.drop').map((c) => c.key)).toEqual([
+      `${id}/make/undo`,
+      `${id}/make/undo/1`,
+      `${id}/make/undo/2`,
+    ]);
   });
 
   it('calls again when the host has forgotten an accepted call, whatever the attempts', async () => {
@@ -193,7 +240,9 @@ describe('the workflow engine', () => {
     });
     const definition = chain();
     const e = await run([definition]);
-    const { id } = await db.database.tx((op) => e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }));
+    const { id } = await db.database.tx((op) =>
+      e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }),
+    );
     expect(await e.settled(id, 5_000)).toBe('succeeded');
     expect(new Set(nodes.calls.map((c) => c.key)).size).toBe(1);
     const fences = nodes.calls.map((c) => c.fence);
@@ -210,7 +259,9 @@ describe('the workflow engine', () => {
       },
     });
     const e = await run([broken]);
-    const { id } = await db.database.tx((op) => e.start(op, broken, { name: 'x' }, { ...startOptions, subject: subject() }));
+    const { id } = await db.database.tx((op) =>
+      e.start(op, broken, { name: 'x' }, { ...startOptions, subject: subject() }),
+    );
     expect(await e.settled(id, 5_000)).toBe('failed');
     expect(tries).toBe(3);
     expect(await taskRow(db.database, id)).toMatchObject({ undone: true, error: { code: 'busy', step: 'mark' } });
@@ -219,7 +270,9 @@ describe('the workflow engine', () => {
   it('hides what an unexpected error said from tenants and keeps it for operators', async () => {
     const broken = chain({ mark: () => Promise.reject(new TypeError('secret internals\u0000')) });
     const e = await run([broken]);
-    const { id } = await db.database.tx((op) => e.start(op, broken, { name: 'x' }, { ...startOptions, subject: subject() }));
+    const { id } = await db.database.tx((op) =>
+      e.start(op, broken, { name: 'x' }, { ...startOptions, subject: subject() }),
+    );
     expect(await e.settled(id, 5_000)).toBe('failed');
     const { error } = await taskRow(db.database, id);
     expect(error).toMatchObject({ code: 'internal', cause: 'TypeError: secret internals\ufffd' });
@@ -234,8 +287,11 @@ describe('the workflow engine', () => {
     const slow = { ...definition.steps[1]?.spec, retry: { backoff: '30s' as const, maxBackoff: '30s' as const } };
     Object.assign(definition.steps[1] ?? {}, { spec: slow });
     const e = await run([definition]);
-    const { id } = await db.database.tx((op) => e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }));
-    while ((await taskRow(db.database, id)).owner !== null || nodes.calls.length === 0) await new Promise((r) => setTimeout(r, 10));
+    const { id } = await db.database.tx((op) =>
+      e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }),
+    );
+    while ((await taskRow(db.database, id)).owner !== null || nodes.calls.length === 0)
+      await new Promise((r) => setTimeout(r, 10));
     expect(await db.database.tx((op) => e.cancel(op, id, 'someone'))).toBe(true);
     const since = Date.now();
     expect(await e.settled(id, 5_000)).toBe('cancelled');
@@ -249,13 +305,20 @@ describe('the workflow engine', () => {
     const definition = chain();
     const e = await run([definition]);
     const results = await Promise.allSettled(
-      Array.from({ length: 50 }, () => db.database.tx((op) => e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }))),
+      Array.from({ length: 50 }, () =>
+        db.database.tx((op) => e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() })),
+      ),
     );
     const won = results.filter((r) => r.status === 'fulfilled');
     expect(won).toHaveLength(1);
     const id = won[0]?.status === 'fulfilled' ? won[0].value.id : '';
     for (const r of results) {
-      if (r.status === 'rejected') expect(r.reason).toMatchObject({ status: 409, code: 'task_running', extra: { task: { id, type: 'test.chain' } } });
+      if (r.status === 'rejected')
+        expect(r.reason).toMatchObject({
+          status: 409,
+          code: 'task_running',
+          extra: { task: { id, type: 'test.chain' } },
+        });
     }
     await db.database.tx((op) => e.cancel(op, id, 'test'));
     expect(await e.settled(id, 5_000)).toBe('cancelled');
@@ -267,8 +330,12 @@ describe('the workflow engine', () => {
     await db.database.tx((op) => idle.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }));
     const other = newEngine(db.database, [], { nodes, outbox });
     await expect(other.start()).rejects.toThrow('test.chain@1');
-    const bad = defineWorkflow('test.bad', { version: 1, input: z.object({}), deadline: '1m' }).tx('step', { run: async () => undefined } as never);
-    expect(() => other.register([bad])).toThrow('workflow test.bad@1: step "step": it has neither an undo nor a reason for none (noUndo)');
+    const bad = defineWorkflow('test.bad', { version: 1, input: z.object({}), deadline: '1m' }).tx('step', {
+      run: async () => undefined,
+    } as never);
+    expect(() => other.register([bad])).toThrow(
+      'workflow test.bad@1: step "step": it has neither an undo nor a reason for none (noUndo)',
+    );
   });
 
   it('gets stuck when undo does not succeed in time, and obeys operators', async () => {
@@ -281,17 +348,28 @@ describe('the workflow engine', () => {
       },
     });
     const e = await run([definition]);
-    const start = (): Promise<string> => db.database.tx(async (op) => (await e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() })).id);
+    const start = (): Promise<string> =>
+      db.database.tx(
+        async (op) => (await e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() })).id,
+      );
     const first = await start();
     expect(await e.settled(first, 5_000)).toBe('stuck');
-    expect(await taskRow(db.database, first)).toMatchObject({ state: 'stuck', undone: false, lock_state: 'held', error: { code: 'no_luck', hint: expect.stringContaining('"claim"') } });
+    expect(await taskRow(db.database, first)).toMatchObject({
+      state: 'stuck',
+      undone: false,
+      lock_state: 'held',
+      error: { code: 'no_luck', hint: expect.stringContaining('"claim"') },
+    });
     expect(await ledger.of(db.database, first)).toEqual(['claim', 'when-stuck:no_luck']);
     await expect(start()).rejects.toMatchObject({ code: 'task_running' });
     broken = false;
     await db.database.tx((op) => e.retry(op, first));
     expect(await e.settled(first, 5_000)).toBe('failed');
     expect(await taskRow(db.database, first)).toMatchObject({ undone: true, lock_state: null });
-    await expect(db.database.tx((op) => e.retry(op, first))).rejects.toMatchObject({ status: 409, code: 'task_not_stuck' });
+    await expect(db.database.tx((op) => e.retry(op, first))).rejects.toMatchObject({
+      status: 409,
+      code: 'task_not_stuck',
+    });
 
     broken = true;
     const second = await start();
@@ -311,7 +389,10 @@ describe('the workflow engine', () => {
     nodes.on('thing.make', () => ({ done: false }));
     const definition = chain();
     const e = await run([definition], { concurrency: 1, outcomePollMs: 60_000, outcomePollMaxMs: 60_000 });
-    const start = (name: string): Promise<string> => db.database.tx(async (op) => (await e.start(op, definition, { name }, { ...startOptions, subject: subject() })).id);
+    const start = (name: string): Promise<string> =>
+      db.database.tx(
+        async (op) => (await e.start(op, definition, { name }, { ...startOptions, subject: subject() })).id,
+      );
     const ids = [await start('a'), await start('b'), await start('c')];
     while (nodes.calls.length < 3) await new Promise((r) => setTimeout(r, 10));
     for (const id of ids) {
@@ -323,7 +404,9 @@ describe('the workflow engine', () => {
     await e.stop();
 
     const polling = await run([definition], { outcomePollMs: 50 });
-    const id = await db.database.tx(async (op) => (await polling.start(op, definition, { name: 'd' }, { ...startOptions, subject: subject() })).id);
+    const id = await db.database.tx(
+      async (op) => (await polling.start(op, definition, { name: 'd' }, { ...startOptions, subject: subject() })).id,
+    );
     while (nodes.calls.length < 4) await new Promise((r) => setTimeout(r, 10));
     nodes.outcomes.set(`${id}/make/run`, new NodeVerbError(hostA, 'thing.make', 'broken', 'it broke', true));
     expect(await polling.settled(id, 5_000)).toBe('failed');
@@ -335,8 +418,21 @@ describe('the workflow engine', () => {
       throw new NodeUnreachableError(call.hostId, 'gone');
     });
     const definition = defineWorkflow('test.drop', { version: 1, input: z.object({}), deadline: '1m' })
-      .remote('maybe', { verb: makeThing, node: () => hostA, args: () => ({ name: 'x' }), when: () => false, undo: { verb: dropThing, node: () => hostA, args: () => ({ name: 'x' }) } })
-      .remote('drop', { verb: dropThing, node: () => hostA, args: () => ({ name: 'x' }), tolerateLostNode: true, retry: { backoff: '5ms' }, noUndo: 'a removal' });
+      .remote('maybe', {
+        verb: makeThing,
+        node: () => hostA,
+        args: () => ({ name: 'x' }),
+        when: () => false,
+        undo: { verb: dropThing, node: () => hostA, args: () => ({ name: 'x' }) },
+      })
+      .remote('drop', {
+        verb: dropThing,
+        node: () => hostA,
+        args: () => ({ name: 'x' }),
+        tolerateLostNode: true,
+        retry: { backoff: '5ms' },
+        noUndo: 'a removal',
+      });
     const e = await run([definition]);
     const { id } = await db.database.tx((op) => e.start(op, definition, {}, { ...startOptions, subject: subject() }));
     expect(await e.settled(id, 5_000)).toBe('succeeded');
@@ -353,7 +449,19 @@ describe('the workflow engine', () => {
     const second = newEngine(db.database, [definition], { nodes, outbox, settings: { concurrency: 4 } });
     await second.start();
     const ids = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => db.database.tx(async (op) => (await (i % 2 ? first : second).start(op, definition, { name: `n${i}` }, { ...startOptions, subject: subject() })).id)),
+      Array.from({ length: 40 }, (_, i) =>
+        db.database.tx(
+          async (op) =>
+            (
+              await (i % 2 ? first : second).start(
+                op,
+                definition,
+                { name: `n${i}` },
+                { ...startOptions, subject: subject() },
+              )
+            ).id,
+        ),
+      ),
     );
     await first.stop();
     for (const id of ids) expect(await second.settled(id, 10_000)).toBe('succeeded');

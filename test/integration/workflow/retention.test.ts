@@ -9,7 +9,15 @@ import { TaskRunRepository } from '../../../src/core/workflow/task-run.repositor
 import { PermanentError } from '../../../src/core/workflow/workflow-error';
 import type { WorkflowEngine } from '../../../src/core/workflow/workflow-engine';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
-import { dropThing, FakeNodes, hostA, makeThing, newEngine, startOptions, subject } from '../../support/workflow-harness';
+import {
+  dropThing,
+  FakeNodes,
+  hostA,
+  makeThing,
+  newEngine,
+  startOptions,
+  subject,
+} from '../../support/workflow-harness';
 
 jest.setTimeout(180_000);
 
@@ -32,9 +40,20 @@ describe('tasks that are over', () => {
   let archive: TaskArchiveRepository;
   const asked = new Map<string, unknown[]>();
 
-  const definition = defineWorkflow('test.kept', { version: 1, input: z.object({ fail: z.boolean(), id: z.string() }), deadline: '10m', lock: (i) => i.id, limit: 50 })
+  const definition = defineWorkflow('test.kept', {
+    version: 1,
+    input: z.object({ fail: z.boolean(), id: z.string() }),
+    deadline: '10m',
+    lock: (i) => i.id,
+    limit: 50,
+  })
     .tx('claim', { run: async () => 'claimed', noUndo: 'nothing' })
-    .remote('make', { verb: makeThing, node: () => hostA, args: () => ({ name: 'x' }), undo: { verb: dropThing, node: () => hostA, args: () => ({ name: 'x' }) } })
+    .remote('make', {
+      verb: makeThing,
+      node: () => hostA,
+      args: () => ({ name: 'x' }),
+      undo: { verb: dropThing, node: () => hostA, args: () => ({ name: 'x' }) },
+    })
     .wait('ready', { until: async (c) => (c.attempt > 0 ? true : undefined), every: '1s', timeout: '1m' })
     .tx('end', {
       run: async (c) => {
@@ -44,7 +63,14 @@ describe('tasks that are over', () => {
     });
 
   const run = async (fail: boolean): Promise<string> => {
-    const { id } = await db.database.tx((op) => engine.start(op, definition, { fail, id: randomUUID() }, { ...startOptions, projectId: randomUUID(), subject: subject() }));
+    const { id } = await db.database.tx((op) =>
+      engine.start(
+        op,
+        definition,
+        { fail, id: randomUUID() },
+        { ...startOptions, projectId: randomUUID(), subject: subject() },
+      ),
+    );
     expect(await engine.settled(id, 10_000)).toBe(fail ? 'failed' : 'succeeded');
     return id;
   };
@@ -72,7 +98,10 @@ describe('tasks that are over', () => {
   it('go to the archive with their steps, are seen there, and are forgotten in the end', async () => {
     const [well, failed] = [await run(false), await run(true)];
     const seen = async (id: string): Promise<unknown> => ({
-      task: await db.database.query('SELECT id, type, state, error, undone, created_at, ended_at FROM task_history WHERE id = $1', [id]),
+      task: await db.database.query(
+        'SELECT id, type, state, error, undone, created_at, ended_at FROM task_history WHERE id = $1',
+        [id],
+      ),
       steps: await db.database.query('SELECT * FROM task_step_history WHERE task_id = $1 ORDER BY seq, phase', [id]),
     });
     const before = [await seen(well), await seen(failed)];
@@ -94,7 +123,9 @@ describe('tasks that are over', () => {
       `INSERT INTO task (id, type, version, subject_kind, subject_id, subject_name, state, input, deadline_ms, created_by, created_at)
        SELECT gen_random_uuid(), 'test.kept', 1, 'thing', gen_random_uuid(), 'x', s, '{}', 1000, 'test', now() - interval '1 year' FROM unnest(ARRAY['stuck', 'queued']) s`,
     );
-    await db.database.query(`INSERT INTO task_slot SELECT 'host/x', row_number() OVER (), id FROM task UNION ALL SELECT 'host/x', 9, gen_random_uuid()`);
+    await db.database.query(
+      `INSERT INTO task_slot SELECT 'host/x', row_number() OVER (), id FROM task UNION ALL SELECT 'host/x', 9, gen_random_uuid()`,
+    );
     await archive.archive(0);
     expect(await archive.freeLostPlaces()).toBe(1);
     expect((await db.database.query('SELECT 1 FROM task')).length).toBe(2);
@@ -107,7 +138,9 @@ describe('tasks that are over', () => {
     const many = `SELECT gen_random_uuid(), 'test.kept', 1, gen_random_uuid(), 'thing', gen_random_uuid(), 'x', 'succeeded', '{}', 1000, 'test', now() - n * interval '1 second', now() - n * interval '1 second'`;
     await db.database.tx(async (op) => {
       await op.query('SET LOCAL statement_timeout = 0');
-      const indexes = await op.query<{ indexdef: string; indexname: string }>(`SELECT indexdef, indexname FROM pg_indexes WHERE tablename = 'task' AND indexdef NOT LIKE '%UNIQUE%'`);
+      const indexes = await op.query<{ indexdef: string; indexname: string }>(
+        `SELECT indexdef, indexname FROM pg_indexes WHERE tablename = 'task' AND indexdef NOT LIKE '%UNIQUE%'`,
+      );
       for (const { indexname } of indexes) await op.query(`DROP INDEX ${indexname}`);
       await op.query(
         `INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, deadline_ms, created_by, created_at, ended_at) ${many} FROM generate_series(1, 1000000) n`,
@@ -120,13 +153,20 @@ describe('tasks that are over', () => {
     db.database.tx = ((fn, within) => tx(async (op) => (listen(op), fn(op)), within)) as typeof db.database.tx;
     listen(db.database.op);
     const ids = [...(await Promise.all(Array.from({ length: 6 }, () => run(false)))), await run(true)];
-    const { id } = await db.database.tx((op) => engine.start(op, definition, { fail: false, id: 'cancelled' }, { ...startOptions, subject: subject() }));
+    const { id } = await db.database.tx((op) =>
+      engine.start(op, definition, { fail: false, id: 'cancelled' }, { ...startOptions, subject: subject() }),
+    );
     await db.database.tx((op) => engine.cancel(op, id, 'test'));
     await engine.settled(id, 10_000);
     await db.database.tx((op) => engine.wake(op, 'nothing'));
     await engine.onVerbDone(hostA, `${ids[0]}/make/run`);
-    const [runs, requests, children] = [new TaskRunRepository(db.database), new TaskRequestRepository(db.database), new TaskChildrenRepository()];
-    for (const atWork of [undefined, {}]) expect(await runs.claim('test', ['test.kept@1'], 16, 1_000, atWork)).toEqual([]);
+    const [runs, requests, children] = [
+      new TaskRunRepository(db.database),
+      new TaskRequestRepository(db.database),
+      new TaskChildrenRepository(),
+    ];
+    for (const atWork of [undefined, {}])
+      expect(await runs.claim('test', ['test.kept@1'], 16, 1_000, atWork)).toEqual([]);
     await children.state(db.database.op, id, 'parts/run');
     await children.outcomes(db.database.op, id, 'parts/run');
     await children.cancel(db.database.op, id, 'parts/run', 'test');
@@ -142,7 +182,10 @@ describe('tasks that are over', () => {
     /** What a statement does, and undoes again. One that cannot be repeated is only planned. */
     const planOf = (sql: string, params: unknown[], analyze: boolean): Promise<Plan[]> =>
       tx(async (op) => {
-        const [row] = await op.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(`EXPLAIN (${analyze ? 'ANALYZE, ' : ''}FORMAT JSON) ${sql}`, params);
+        const [row] = await op.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+          `EXPLAIN (${analyze ? 'ANALYZE, ' : ''}FORMAT JSON) ${sql}`,
+          params,
+        );
         throw Object.assign(new Error('rolled back'), { plan: row?.['QUERY PLAN'][0].Plan });
       }).catch((error: { plan?: Plan; code?: string }) => {
         if (error.code === '23505' && analyze) return planOf(sql, params, false);
@@ -151,7 +194,9 @@ describe('tasks that are over', () => {
       });
     for (const [sql, params] of asked) {
       const plan = await planOf(sql, params, true);
-      const read = plan.map((node) => ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)) * (node['Actual Loops'] ?? 1));
+      const read = plan.map(
+        (node) => ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)) * (node['Actual Loops'] ?? 1),
+      );
       const wide = plan.filter((node) => node['Node Type'] === 'Seq Scan' && node['Relation Name'] === 'task');
       expect({ sql, wide, most: Math.max(...read) <= 100 || read }).toEqual({ sql, wide: [], most: true });
     }

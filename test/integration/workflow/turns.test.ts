@@ -4,7 +4,16 @@ import { defineWorkflow } from '../../../src/core/workflow/definition';
 import type { WorkflowEngine } from '../../../src/core/workflow/workflow-engine';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { waitFor } from '../../support/wait-for';
-import { FakeNodes, hostA, dropThing, makeThing, newEngine, startOptions, subject, taskRow } from '../../support/workflow-harness';
+import {
+  FakeNodes,
+  hostA,
+  dropThing,
+  makeThing,
+  newEngine,
+  startOptions,
+  subject,
+  taskRow,
+} from '../../support/workflow-harness';
 
 const input = z.object({ n: z.string() });
 const hostB = '22222222-2222-4222-8222-222222222222';
@@ -39,8 +48,14 @@ describe('whose turn it is', () => {
       noUndo: 'a note',
     });
   type Definition = ReturnType<typeof noted>;
-  const start = async (one: WorkflowEngine, definition: Definition, n: string, projectId: string | null = null): Promise<string> =>
-    (await db.database.tx((op) => one.start(op, definition, { n }, { ...startOptions, projectId, subject: subject() }))).id;
+  const start = async (
+    one: WorkflowEngine,
+    definition: Definition,
+    n: string,
+    projectId: string | null = null,
+  ): Promise<string> =>
+    (await db.database.tx((op) => one.start(op, definition, { n }, { ...startOptions, projectId, subject: subject() })))
+      .id;
 
   it('goes round between projects: ten thousand tasks of one do not hold up those of another', async () => {
     const definition = noted('test.noted');
@@ -61,7 +76,11 @@ describe('whose turn it is', () => {
   });
 
   it('takes urgent tasks first and background ones last, and those too in the end', async () => {
-    const [urgent, normal, background] = [noted('test.urgent', 'urgent'), noted('test.normal'), noted('test.background', 'background')];
+    const [urgent, normal, background] = [
+      noted('test.urgent', 'urgent'),
+      noted('test.normal'),
+      noted('test.background', 'background'),
+    ];
     const one = engine([urgent, normal, background], { concurrency: 1 });
     await start(one, background, 'background');
     for (let i = 0; i < 12; i += 1) await start(one, normal, 'normal');
@@ -91,13 +110,21 @@ describe('whose turn it is', () => {
     };
     const calling = (options: { limit?: number } = {}) =>
       defineWorkflow('test.calling', { version: 1, input, deadline: '10m', ...options })
-        .remote('make', { verb: makeThing, node: (c) => c.input.n, args: () => ({ name: 'x' }), undo: { verb: dropThing, node: (c) => c.input.n, args: () => ({ name: 'x' }) } })
+        .remote('make', {
+          verb: makeThing,
+          node: (c) => c.input.n,
+          args: () => ({ name: 'x' }),
+          undo: { verb: dropThing, node: (c) => c.input.n, args: () => ({ name: 'x' }) },
+        })
         .tx('note', { run: async (c) => void ran.push(c.input.n), noUndo: 'a note' });
 
     it('hold for the calls to one host, whose waiting tasks take no worker from the other hosts', async () => {
       const { now, most, waiting } = gauge();
       const definition = calling();
-      const [one, two] = [engine([definition], { concurrency: 8, hostConcurrency: 3 }), engine([definition], { concurrency: 8, hostConcurrency: 3 })];
+      const [one, two] = [
+        engine([definition], { concurrency: 8, hostConcurrency: 3 }),
+        engine([definition], { concurrency: 8, hostConcurrency: 3 }),
+      ];
       const ids: string[] = [];
       for (let i = 0; i < 30; i += 1) ids.push(await start(one, definition, hostA));
       await Promise.all([one.start(), two.start()]);
@@ -121,10 +148,17 @@ describe('whose turn it is', () => {
       await Promise.all([one.start(), two.start()]);
       const total = (): number => (now.get(hostA) ?? 0) + (now.get(hostB) ?? 0);
       await waitFor('two', () => total() === 2);
-      const waits = async (): Promise<number> => (await db.database.query(`SELECT 1 FROM task WHERE waiting_for = 'type/test.calling@1' AND state = 'queued' AND started_at IS NULL`)).length;
+      const waits = async (): Promise<number> =>
+        (
+          await db.database.query(
+            `SELECT 1 FROM task WHERE waiting_for = 'type/test.calling@1' AND state = 'queued' AND started_at IS NULL`,
+          )
+        ).length;
       await waitFor('eight that wait', async () => (await waits()) === 8);
       // One that waits is cancelled without a place.
-      const cancelled = (await db.database.query<{ id: string }>(`SELECT id FROM task WHERE waiting_for IS NOT NULL LIMIT 1`))[0]?.id ?? '';
+      const cancelled =
+        (await db.database.query<{ id: string }>(`SELECT id FROM task WHERE waiting_for IS NOT NULL LIMIT 1`))[0]?.id ??
+        '';
       await db.database.tx((op) => one.cancel(op, cancelled, 'test'));
       expect(await one.settled(cancelled, 5_000)).toBe('cancelled');
       let highest = 0;
@@ -132,7 +166,9 @@ describe('whose turn it is', () => {
         highest = Math.max(highest, total());
         waiting.splice(0).forEach((end) => end());
       }, 5);
-      await Promise.all(ids.filter((id) => id !== cancelled).map(async (id) => expect(await one.settled(id, 20_000)).toBe('succeeded')));
+      await Promise.all(
+        ids.filter((id) => id !== cancelled).map(async (id) => expect(await one.settled(id, 20_000)).toBe('succeeded')),
+      );
       clearInterval(letGo);
       expect(highest).toBe(2);
       expect(Math.max(most.get(hostA) ?? 0, most.get(hostB) ?? 0)).toBeLessThanOrEqual(2);
@@ -146,7 +182,10 @@ describe('whose turn it is', () => {
       const id = await start(one, definition, hostA);
       await one.start();
       await waitFor('the call', () => waiting.length === 1);
-      await db.database.query(`UPDATE task SET owner = 'somebody else', fence = fence + 1, lease_until = now() + interval '300 ms', wake_at = now() + interval '300 ms' WHERE id = $1`, [id]);
+      await db.database.query(
+        `UPDATE task SET owner = 'somebody else', fence = fence + 1, lease_until = now() + interval '300 ms', wake_at = now() + interval '300 ms' WHERE id = $1`,
+        [id],
+      );
       await waitFor('the call again', () => waiting.length === 2);
       expect(await db.database.query('SELECT scope FROM task_slot')).toEqual([{ scope: `host/${hostA}` }]);
       waiting.splice(0).forEach((end) => end());
@@ -157,7 +196,13 @@ describe('whose turn it is', () => {
 
   it('waits for the lock when its definition says so, in order, and refuses a queue that is too long', async () => {
     const gates: (() => void)[] = [];
-    const definition = defineWorkflow('test.queued', { version: 1, input, deadline: '10m', lock: () => 'one', whenLocked: 'wait' }).tx('note', {
+    const definition = defineWorkflow('test.queued', {
+      version: 1,
+      input,
+      deadline: '10m',
+      lock: () => 'one',
+      whenLocked: 'wait',
+    }).tx('note', {
       run: async (c) => {
         await new Promise<void>((resolve) => gates.push(resolve));
         ran.push(c.input.n);

@@ -3,7 +3,15 @@ import { defineWorkflow, type WorkflowDefinition } from '../../../src/core/workf
 import type { WorkflowEngine } from '../../../src/core/workflow/workflow-engine';
 import { WorkflowProbe, type ProbeBoundary } from '../../../src/core/workflow/workflow-probe';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
-import { dropThing, FakeNodes, hostA, makeThing, newEngine, startOptions, subject } from '../../support/workflow-harness';
+import {
+  dropThing,
+  FakeNodes,
+  hostA,
+  makeThing,
+  newEngine,
+  startOptions,
+  subject,
+} from '../../support/workflow-harness';
 
 jest.setTimeout(180_000);
 
@@ -28,8 +36,14 @@ describe('a signal that comes while a task is about to sleep', () => {
     await db.database.query('TRUNCATE task, task_step, outbox');
   });
 
-  const open = async (definition: Parameters<typeof newEngine>[1][number], options: { nodes?: FakeNodes; probe?: WorkflowProbe }): Promise<WorkflowEngine> => {
-    engine = newEngine(db.database, [definition], { ...options, settings: { concurrency: 16, outcomePollMs: napMs, outcomePollMaxMs: napMs } });
+  const open = async (
+    definition: Parameters<typeof newEngine>[1][number],
+    options: { nodes?: FakeNodes; probe?: WorkflowProbe },
+  ): Promise<WorkflowEngine> => {
+    engine = newEngine(db.database, [definition], {
+      ...options,
+      settings: { concurrency: 16, outcomePollMs: napMs, outcomePollMaxMs: napMs },
+    });
     await engine.start();
     return engine;
   };
@@ -47,10 +61,15 @@ describe('a signal that comes while a task is about to sleep', () => {
     return [...new Set(states)];
   };
 
-  const begin = (e: WorkflowEngine, definition: WorkflowDefinition<z.output<typeof input>, never>, count: number): Promise<string[]> =>
+  const begin = (
+    e: WorkflowEngine,
+    definition: WorkflowDefinition<z.output<typeof input>, never>,
+    count: number,
+  ): Promise<string[]> =>
     db.database.tx(async (op) => {
       const ids: string[] = [];
-      for (let i = 0; i < count; i += 1) ids.push((await e.start(op, definition, { key: `k${i}` }, { ...startOptions, subject: subject() })).id);
+      for (let i = 0; i < count; i += 1)
+        ids.push((await e.start(op, definition, { key: `k${i}` }, { ...startOptions, subject: subject() })).id);
       return ids;
     });
 
@@ -58,17 +77,20 @@ describe('a signal that comes while a task is about to sleep', () => {
     const looks = 50;
     const seen = new Map<string, number>();
     let sent = 0;
-    const waiting = defineWorkflow('test.woken', { version: 1, input, lock: (i) => i.key, deadline: '2h' }).wait('signal', {
-      until: async (c) => {
-        const n = (seen.get(c.input.key) ?? 0) + 1;
-        seen.set(c.input.key, n);
-        if (n > looks) return {};
-        await signal((sent += 1), () => e.wake(db.database.op, c.input.key));
-        return undefined;
+    const waiting = defineWorkflow('test.woken', { version: 1, input, lock: (i) => i.key, deadline: '2h' }).wait(
+      'signal',
+      {
+        until: async (c) => {
+          const n = (seen.get(c.input.key) ?? 0) + 1;
+          seen.set(c.input.key, n);
+          if (n > looks) return {};
+          await signal((sent += 1), () => e.wake(db.database.op, c.input.key));
+          return undefined;
+        },
+        every: nap,
+        timeout: '2h',
       },
-      every: nap,
-      timeout: '2h',
-    });
+    );
     const e = await open(waiting, {});
     const ids = await begin(e, waiting, (tries * 0.5) / looks);
     expect(await over(e, ids)).toEqual(['succeeded']);
@@ -80,7 +102,8 @@ describe('a signal that comes while a task is about to sleep', () => {
     const looks = 50;
     const asked = new Map<string, number>();
     let sent = 0;
-    // Accepted, and reported as done before the worker sleeps; each question for the outcome finds it still at work, and so on.
+    // Accepted, and reported as done before the worker sleeps; each question for the outcome finds it still at work,
+    // and so on.
     const report = (key: string): Promise<void> => signal((sent += 1), () => e.onVerbDone(hostA, key));
     nodes.on('thing.make', async ({ key }) => {
       await report(key);
@@ -109,10 +132,15 @@ describe('a signal that comes while a task is about to sleep', () => {
     let sent = 0;
     const probe = new (class extends WorkflowProbe {
       override async at({ taskId, point }: ProbeBoundary): Promise<void> {
-        if (point === 'after-effect') await signal((sent += 1), () => db.database.tx((op) => e.cancel(op, taskId, 'test')));
+        if (point === 'after-effect')
+          await signal((sent += 1), () => db.database.tx((op) => e.cancel(op, taskId, 'test')));
       }
     })();
-    const waiting = defineWorkflow('test.cancelled', { version: 1, input, deadline: '2h' }).wait('signal', { until: async () => undefined, every: nap, timeout: '2h' });
+    const waiting = defineWorkflow('test.cancelled', { version: 1, input, deadline: '2h' }).wait('signal', {
+      until: async () => undefined,
+      every: nap,
+      timeout: '2h',
+    });
     const e = await open(waiting, { probe });
     const ids = await begin(e, waiting, tries * 0.1);
     expect(await over(e, ids)).toEqual(['cancelled']);

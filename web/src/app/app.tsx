@@ -22,7 +22,8 @@ import { ScopeProvider, useScope } from './scope';
 import { Shell } from './shell';
 
 /** Every page but the first ones, in one chunk: they are small, and each request costs a round trip. */
-const page = (name: keyof typeof import('./pages')) => lazyPart<object>(() => import('./pages').then((pages) => ({ default: pages[name] as ComponentType })));
+const page = (name: keyof typeof import('./pages')) =>
+  lazyPart<object>(() => import('./pages').then((pages) => ({ default: pages[name] as ComponentType })));
 const CreateInstancePage = page('CreateInstancePage');
 const InstancePage = page('InstancePage');
 const ConsolePage = page('ConsolePage');
@@ -42,12 +43,22 @@ const UsersPage = page('UsersPage');
 const AccountPage = page('AccountPage');
 
 /** Refusals are final; only an unreachable or failing server is worth another try. */
-const worthRetry = (count: number, error: unknown): boolean => count < 2 && reachability.state.get().up && (!(error instanceof ApiError) || error.status === 0 || error.status >= 502);
+const worthRetry = (count: number, error: unknown): boolean =>
+  count < 2 &&
+  reachability.state.get().up &&
+  (!(error instanceof ApiError) || error.status === 0 || error.status >= 502);
 
 const client = new QueryClient({
-  // Nothing waits for the browser to call itself online: reading fails with its reason, and a change that is not sent at once is refused.
+  // Nothing waits for the browser to call itself online: reading fails with its reason, and a change that is not sent
+  // at once is refused.
   defaultOptions: {
-    queries: { networkMode: 'always', refetchOnReconnect: false, retry: worthRetry, retryDelay: (n) => 500 * 2 ** n, staleTime: 2000 },
+    queries: {
+      networkMode: 'always',
+      refetchOnReconnect: false,
+      retry: worthRetry,
+      retryDelay: (n) => 500 * 2 ** n,
+      staleTime: 2000,
+    },
     mutations: { networkMode: 'always', retry: false },
   },
 });
@@ -86,9 +97,17 @@ function Pages() {
 /** Loads who the user is, listens for events, then shows the pages. */
 function SignedIn() {
   const queries = useQueryClient();
-  const me = useQuery({ queryKey: ['whoami'], queryFn: ({ signal }) => api.get<Whoami>('/whoami', undefined, signal), staleTime: 60_000 });
+  const me = useQuery({
+    queryKey: ['whoami'],
+    queryFn: ({ signal }) => api.get<Whoami>('/whoami', undefined, signal),
+    staleTime: 60_000,
+  });
   // Asked before any list, so that events from here on make the lists complete.
-  const start = useQuery({ queryKey: ['events', 'position'], queryFn: ({ signal }) => api.get<{ seq: number }>('/events/position', undefined, signal), staleTime: Infinity });
+  const start = useQuery({
+    queryKey: ['events', 'position'],
+    queryFn: ({ signal }) => api.get<{ seq: number }>('/events/position', undefined, signal),
+    staleTime: Infinity,
+  });
   const position = start.data?.seq;
   useEffect(() => (position === undefined ? undefined : startLive(queries, position)), [queries, position]);
   const ready = me.data !== undefined && position !== undefined;

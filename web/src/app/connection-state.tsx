@@ -8,8 +8,18 @@ import { Tooltip } from '../ui/tooltip';
 const looks = {
   live: { icon: Zap, label: 'Live', tip: 'Connected: changes show as they happen.', className: 'text-ok' },
   connecting: { icon: LoaderCircle, label: 'Connecting', tip: 'Connecting to the live events.', className: 'text-dim' },
-  polling: { icon: RefreshCw, label: 'Polling', tip: 'The live connection is down. Lists are refreshed every 5 seconds until it is back.', className: 'text-warn' },
-  offline: { icon: CloudOff, label: 'Offline', tip: 'The server does not answer. What you see may have changed since.', className: 'text-warn' },
+  polling: {
+    icon: RefreshCw,
+    label: 'Polling',
+    tip: 'The live connection is down. Lists are refreshed every 5 seconds until it is back.',
+    className: 'text-warn',
+  },
+  offline: {
+    icon: CloudOff,
+    label: 'Offline',
+    tip: 'The server does not answer. What you see may have changed since.',
+    className: 'text-warn',
+  },
 } as const;
 
 /** How old what shows may be. */
@@ -19,7 +29,11 @@ export function ConnectionState() {
   const look = looks[reach.up ? live : 'offline'];
   return (
     <Tooltip text={look.tip} side="bottom">
-      <span role="status" tabIndex={0} className={`flex h-8 items-center gap-1.5 rounded-md px-1.5 text-xs ${look.className}`}>
+      <span
+        role="status"
+        tabIndex={0}
+        className={`flex h-8 items-center gap-1.5 rounded-md px-1.5 text-xs ${look.className}`}
+      >
         <look.icon aria-hidden className="size-3.5" />
         <span className="sr-only sm:not-sr-only">
           {look.label}

@@ -46,8 +46,17 @@ export function EditDialog({ item, onClose, noun, ...rest }: Props) {
   );
 }
 
-function Form({ noun, collection, item, fields, onClose, touches = [] }: Omit<Props, 'item'> & { item: { id: string; name: string } }) {
-  const [texts, setTexts] = useState<Record<string, string>>(() => Object.fromEntries(fields.map((f) => [f.key, f.value])));
+function Form({
+  noun,
+  collection,
+  item,
+  fields,
+  onClose,
+  touches = [],
+}: Omit<Props, 'item'> & { item: { id: string; name: string } }) {
+  const [texts, setTexts] = useState<Record<string, string>>(() =>
+    Object.fromEntries(fields.map((f) => [f.key, f.value])),
+  );
   const [tried, setTried] = useState(false);
   const textOf = (field: EditField): string => texts[field.key] ?? field.value;
   const sent = (field: EditField): unknown => (field.parse === undefined ? textOf(field) : field.parse(textOf(field)));
@@ -90,14 +99,24 @@ function Form({ noun, collection, item, fields, onClose, touches = [] }: Omit<Pr
           ...(field.optional === true ? { optional: true } : {}),
           ...(field.hint === undefined ? {} : { hint: field.hint }),
         };
-        const onChange = (event: { target: { value: string } }): void => setTexts({ ...texts, [field.key]: event.target.value });
-        return field.long === true ? <TextArea key={field.key} mono rows={5} spellCheck={false} onChange={onChange} {...common} /> : <TextField key={field.key} autoFocus={n === 0} onChange={onChange} {...common} />;
+        const onChange = (event: { target: { value: string } }): void =>
+          setTexts({ ...texts, [field.key]: event.target.value });
+        return field.long === true ? (
+          <TextArea key={field.key} mono rows={5} spellCheck={false} onChange={onChange} {...common} />
+        ) : (
+          <TextField key={field.key} autoFocus={n === 0} onChange={onChange} {...common} />
+        );
       })}
       <FormProblem error={write.error} fields={fields.map((field) => field.key)} />
       {lines.length > 0 && <CommandLine line={lines.join(' && ')} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" look="primary" busy={write.isPending} reason={changed.length === 0 ? 'Nothing is changed yet.' : null}>
+        <Button
+          type="submit"
+          look="primary"
+          busy={write.isPending}
+          reason={changed.length === 0 ? 'Nothing is changed yet.' : null}
+        >
           Save
         </Button>
       </DialogActions>

@@ -1,4 +1,17 @@
-import { Box, Disc3, FolderKanban, Gauge, HardDrive, KeyRound, LayoutDashboard, ListChecks, Network, Server, Users, type LucideIcon } from 'lucide-react';
+import {
+  Box,
+  Disc3,
+  FolderKanban,
+  Gauge,
+  HardDrive,
+  KeyRound,
+  LayoutDashboard,
+  ListChecks,
+  Network,
+  Server,
+  Users,
+  type LucideIcon,
+} from 'lucide-react';
 
 export interface NavItem {
   to: string;
@@ -38,4 +51,5 @@ export const navGroups: { label: string | null; items: NavItem[] }[] = [
   },
 ];
 
-export const navItems = (admin: boolean): NavItem[] => navGroups.flatMap((g) => g.items).filter((item) => admin || item.adminOnly !== true);
+export const navItems = (admin: boolean): NavItem[] =>
+  navGroups.flatMap((g) => g.items).filter((item) => admin || item.adminOnly !== true);

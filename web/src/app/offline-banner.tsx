@@ -13,7 +13,8 @@ export function OfflineBanner() {
         <div className="flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-warn/30 bg-warn-soft px-3 py-2 text-sm text-warn sm:px-7">
           <CloudOff aria-hidden className="size-4 shrink-0" />
           <p className="min-w-0 flex-1 basis-60">
-            <strong className="font-semibold">Offline since {clockTime(reach.since)}.</strong> The server does not answer. What you see is as of then, and nothing can be changed.
+            <strong className="font-semibold">Offline since {clockTime(reach.since)}.</strong> The server does not
+            answer. What you see is as of then, and nothing can be changed.
           </p>
           <Button size="sm" icon={RotateCw} onClick={() => reachability.suspect()}>
             Try now

@@ -11,5 +11,7 @@ describe('parseAction', () => {
     expect([found?.verb.action, found?.rest]).toEqual([action, rest]);
   });
 
-  it.each(['stop', 'stopped web', 'web stop', ''])('takes "%s" for no action', (text) => expect(parseAction(text)).toBeNull());
+  it.each(['stop', 'stopped web', 'web stop', ''])('takes "%s" for no action', (text) =>
+    expect(parseAction(text)).toBeNull(),
+  );
 });

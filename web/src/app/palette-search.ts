@@ -1,4 +1,16 @@
-import { Box, Disc3, FolderKanban, Gauge, HardDrive, KeyRound, ListChecks, Network as NetworkIcon, Server, Users, type LucideIcon } from 'lucide-react';
+import {
+  Box,
+  Disc3,
+  FolderKanban,
+  Gauge,
+  HardDrive,
+  KeyRound,
+  ListChecks,
+  Network as NetworkIcon,
+  Server,
+  Users,
+  type LucideIcon,
+} from 'lucide-react';
 import { taskTitle } from '../features/tasks/task-words';
 import { useList } from '../lib/queries';
 import type { Task } from '../lib/types';
@@ -52,7 +64,11 @@ export const usePaletteSearch = (q: string): { groups: Group[]; searching: boole
   const lists = nouns.map((noun) => ({
     noun,
     // The nouns are a constant, so the hooks come in the same order at every render.
-    list: useList<Found>(noun.collection, { ...(noun.scoped ? query : {}), limit: each, q }, q !== '' && (admin || noun.adminOnly !== true)),
+    list: useList<Found>(
+      noun.collection,
+      { ...(noun.scoped ? query : {}), limit: each, q },
+      q !== '' && (admin || noun.adminOnly !== true),
+    ),
   }));
   const groups = lists
     .filter(({ list }) => list.items.length > 0 && !list.isPlaceholderData && q !== '')
@@ -67,5 +83,9 @@ export const usePaletteSearch = (q: string): { groups: Group[]; searching: boole
         ...(item.state === undefined ? {} : { state: item.state }),
       })),
     }));
-  return { groups, searching: lists.some(({ list }) => list.isFetching), failed: lists.filter(({ list }) => list.error !== null).length };
+  return {
+    groups,
+    searching: lists.some(({ list }) => list.isFetching),
+    failed: lists.filter(({ list }) => list.error !== null).length,
+  };
 };

@@ -1,5 +1,21 @@
 import { Command } from 'cmdk';
-import { BookOpen, Box, FolderKanban, History, Keyboard, KeyRound, ListChecks, LogOut, Moon, Network as NetworkIcon, Plus, Server, Sun, User, type LucideIcon } from 'lucide-react';
+import {
+  BookOpen,
+  Box,
+  FolderKanban,
+  History,
+  Keyboard,
+  KeyRound,
+  ListChecks,
+  LogOut,
+  Moon,
+  Network as NetworkIcon,
+  Plus,
+  Server,
+  Sun,
+  User,
+  type LucideIcon,
+} from 'lucide-react';
 import { Dialog as D } from 'radix-ui';
 import { useEffect, useState, type ReactNode } from 'react';
 import { useNavigate } from 'react-router';
@@ -19,11 +35,34 @@ import { usePaletteSearch } from './palette-search';
 import { useScope } from './scope';
 import { helpOpen, paletteOpen } from './shortcuts';
 
-const itemClass = 'flex min-h-9 cursor-pointer items-center gap-2.5 rounded-md px-2.5 py-1.5 text-sm data-[disabled=true]:cursor-not-allowed data-[disabled=true]:text-dim data-[selected=true]:bg-sunken';
-const groupClass = '[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:pt-2.5 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-dim';
-const recentIcons: Record<string, LucideIcon> = { instance: Box, network: NetworkIcon, host: Server, project: FolderKanban, user: User, task: ListChecks };
+const itemClass =
+  'flex min-h-9 cursor-pointer items-center gap-2.5 rounded-md px-2.5 py-1.5 text-sm data-[disabled=true]:cursor-not-allowed data-[disabled=true]:text-dim data-[selected=true]:bg-sunken';
+const groupClass =
+  '[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:pt-2.5 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-dim';
+const recentIcons: Record<string, LucideIcon> = {
+  instance: Box,
+  network: NetworkIcon,
+  host: Server,
+  project: FolderKanban,
+  user: User,
+  task: ListChecks,
+};
 
-function Item({ icon: Icon, value, onSelect, children, aside, reason = null }: { icon: LucideIcon; value: string; onSelect: () => void; children: ReactNode; aside?: ReactNode; reason?: string | null }) {
+function Item({
+  icon: Icon,
+  value,
+  onSelect,
+  children,
+  aside,
+  reason = null,
+}: {
+  icon: LucideIcon;
+  value: string;
+  onSelect: () => void;
+  children: ReactNode;
+  aside?: ReactNode;
+  reason?: string | null;
+}) {
   return (
     <Command.Item value={value} onSelect={onSelect} disabled={reason !== null} className={itemClass}>
       <Icon aria-hidden className="size-4 shrink-0 text-dim" />
@@ -55,7 +94,10 @@ const matches = ({ label, words = '' }: Fixed, text: string): boolean => {
     .every((word) => searched.includes(word));
 };
 
-/** Ctrl+K: find anything by name, id or address, act on an instance ("stop web"), go anywhere, create anything. A chunk of its own. */
+/**
+ * Ctrl+K: find anything by name, id or address, act on an instance ("stop web"), go anywhere, create anything. A chunk
+ * of its own.
+ */
 export default function Palette() {
   const { admin, readOnly } = useScope();
   const navigate = useNavigate();
@@ -78,22 +120,50 @@ export default function Palette() {
     close();
     run();
   };
-  const fixed = (heading: string, items: Fixed[]): { heading: string; items: Fixed[] } => ({ heading, items: typed === '' ? items : items.filter((item) => matches(item, typed)) });
+  const fixed = (heading: string, items: Fixed[]): { heading: string; items: Fixed[] } => ({
+    heading,
+    items: typed === '' ? items : items.filter((item) => matches(item, typed)),
+  });
   const create = (label: string, to: string): Fixed => ({ icon: Plus, label, words: 'create', run: go(to) });
   const commands = [
     fixed('Go to', [
-      ...navItems(admin).map((n) => ({ icon: n.icon, label: n.label, words: 'go to', run: go(n.to), ...(n.key === undefined ? {} : { aside: <span className="text-xs text-dim">g {n.key}</span> }) })),
+      ...navItems(admin).map((n) => ({
+        icon: n.icon,
+        label: n.label,
+        words: 'go to',
+        run: go(n.to),
+        ...(n.key === undefined ? {} : { aside: <span className="text-xs text-dim">g {n.key}</span> }),
+      })),
       { icon: KeyRound, label: 'Account and API tokens', words: 'go to password', run: go('/account') },
     ]),
     fixed('Create', [
-      ...(readOnly === null ? [create('New instance', '/instances/new'), create('Add image', '/images?new=1'), create('New network', '/networks?new=1'), create('Add SSH key', '/ssh-keys?new=1')] : []),
-      ...(admin ? [create('New flavor', '/flavors?new=1'), create('Add host', '/hosts?new=1'), create('New project', '/projects?new=1'), create('New user', '/users?new=1')] : []),
+      ...(readOnly === null
+        ? [
+            create('New instance', '/instances/new'),
+            create('Add image', '/images?new=1'),
+            create('New network', '/networks?new=1'),
+            create('Add SSH key', '/ssh-keys?new=1'),
+          ]
+        : []),
+      ...(admin
+        ? [
+            create('New flavor', '/flavors?new=1'),
+            create('Add host', '/hosts?new=1'),
+            create('New project', '/projects?new=1'),
+            create('New user', '/users?new=1'),
+          ]
+        : []),
     ]),
     fixed('More', [
       { icon: Sun, label: 'Light theme', run: then(() => chooseTheme('light')) },
       { icon: Moon, label: 'Dark theme', run: then(() => chooseTheme('dark')) },
       { icon: Keyboard, label: 'Keyboard shortcuts', words: 'help', run: then(() => helpOpen.set(true)) },
-      { icon: BookOpen, label: 'API reference', words: 'documentation', run: then(() => void window.open('/api/docs', '_blank', 'noopener')) },
+      {
+        icon: BookOpen,
+        label: 'API reference',
+        words: 'documentation',
+        run: then(() => void window.open('/api/docs', '_blank', 'noopener')),
+      },
       { icon: LogOut, label: 'Sign out', words: 'log out', run: then(() => void logout()) },
     ]),
   ].filter(({ items }) => items.length > 0);
@@ -111,7 +181,10 @@ export default function Palette() {
     <D.Root open onOpenChange={(open) => !open && close()}>
       <D.Portal>
         <D.Overlay className="fixed inset-0 z-40 bg-shade" />
-        <D.Content aria-describedby={undefined} className="fixed inset-x-3 top-[10vh] z-50 mx-auto max-w-xl animate-appear overflow-hidden rounded-xl bg-raised shadow-float">
+        <D.Content
+          aria-describedby={undefined}
+          className="fixed inset-x-3 top-[10vh] z-50 mx-auto max-w-xl animate-appear overflow-hidden rounded-xl bg-raised shadow-float"
+        >
           <D.Title className="sr-only">Search and commands</D.Title>
           <Command label="Search and commands" loop shouldFilter={false} value={chosen} onValueChange={choose}>
             <Command.Input
@@ -122,13 +195,31 @@ export default function Palette() {
             />
             <Command.List label="Results" className="max-h-[min(28rem,65vh)] overflow-y-auto p-1.5">
               <Command.Empty className="px-3 py-8 text-center text-sm text-dim">
-                {waiting || searching ? 'Searching…' : failed > 0 ? 'The search failed: the server does not answer all of it.' : 'Nothing of that name, id or address.'}
+                {waiting || searching
+                  ? 'Searching…'
+                  : failed > 0
+                    ? 'The search failed: the server does not answer all of it.'
+                    : 'Nothing of that name, id or address.'}
               </Command.Empty>
-              {action !== null && <Actions verb={action.verb} rest={action.rest} onDelete={setDeleting} onDone={close} onChoice={choose} />}
+              {action !== null && (
+                <Actions
+                  verb={action.verb}
+                  rest={action.rest}
+                  onDelete={setDeleting}
+                  onDone={close}
+                  onChoice={choose}
+                />
+              )}
               {typed === '' && visits.length > 0 && (
                 <Command.Group heading="Recent" className={groupClass}>
                   {visits.map((visit) => (
-                    <Item key={visit.to} icon={recentIcons[visit.kind] ?? History} value={`recent ${visit.to}`} onSelect={go(visit.to)} aside={<span className="text-xs text-dim">{visit.kind}</span>}>
+                    <Item
+                      key={visit.to}
+                      icon={recentIcons[visit.kind] ?? History}
+                      value={`recent ${visit.to}`}
+                      onSelect={go(visit.to)}
+                      aside={<span className="text-xs text-dim">{visit.kind}</span>}
+                    >
                       {visit.name}
                     </Item>
                   ))}
@@ -142,7 +233,11 @@ export default function Palette() {
                       icon={icon}
                       value={`${heading} ${item.id}`}
                       onSelect={go(item.to)}
-                      aside={item.state !== undefined && <StateBadge state={item.state} {...(item.task ? { kind: 'task' as const } : {})} />}
+                      aside={
+                        item.state !== undefined && (
+                          <StateBadge state={item.state} {...(item.task ? { kind: 'task' as const } : {})} />
+                        )
+                      }
                     >
                       {item.label}
                     </Item>
@@ -152,7 +247,13 @@ export default function Palette() {
               {commands.map(({ heading, items }) => (
                 <Command.Group key={heading} heading={heading} className={groupClass}>
                   {items.map((item) => (
-                    <Item key={item.label} icon={item.icon} value={`${heading} ${item.label}`} onSelect={item.run} aside={item.aside}>
+                    <Item
+                      key={item.label}
+                      icon={item.icon}
+                      value={`${heading} ${item.label}`}
+                      onSelect={item.run}
+                      aside={item.aside}
+                    >
                       {item.label}
                     </Item>
                   ))}
@@ -196,7 +297,14 @@ function Actions({ verb, rest, onDelete, onDone, onChoice }: ActionsProps) {
   return (
     <Command.Group heading="Actions" className={groupClass}>
       {found.items.map((i) => (
-        <Item key={i.id} icon={verb.icon} value={`${verb.action} ${i.id}`} reason={reason([i], verb.action)} onSelect={act(i)} aside={<StateBadge state={i.state} />}>
+        <Item
+          key={i.id}
+          icon={verb.icon}
+          value={`${verb.action} ${i.id}`}
+          reason={reason([i], verb.action)}
+          onSelect={act(i)}
+          aside={<StateBadge state={i.state} />}
+        >
           {verb.label} {i.name}
           {verb.action === 'delete' && '…'}
         </Item>

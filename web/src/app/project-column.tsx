@@ -15,7 +15,11 @@ export const useProjectColumn = <T extends { projectId: string | null }>(): Colu
         projectId === null ? (
           '–'
         ) : (
-          <Link to={`/projects/${projectId}`} title={projectName(projectId)} className="block truncate rounded hover:text-ink hover:underline">
+          <Link
+            to={`/projects/${projectId}`}
+            title={projectName(projectId)}
+            className="block truncate rounded hover:text-ink hover:underline"
+          >
             {projectName(projectId)}
           </Link>
         ),

@@ -7,7 +7,11 @@ export const useTargetProject = () => {
   const { project, projects } = useScope();
   const [asked, setAsked] = useState(projects.find((p) => p.role !== 'viewer')?.id ?? '');
   const id = project?.id ?? asked;
-  return { id, query: id === '' ? {} : { project: id }, field: project === null && projects.length > 1 ? <ProjectField value={asked} onChange={setAsked} /> : null };
+  return {
+    id,
+    query: id === '' ? {} : { project: id },
+    field: project === null && projects.length > 1 ? <ProjectField value={asked} onChange={setAsked} /> : null,
+  };
 };
 
 function ProjectField({ value, onChange }: { value: string; onChange: (id: string) => void }) {

@@ -17,7 +17,11 @@ export function ProjectSwitcher() {
           aria-label={`Project: ${name}`}
           className="flex h-9 w-full items-center gap-2 rounded-md border border-line bg-raised px-2 text-left text-sm shadow-lift hover:border-line-strong"
         >
-          {project === null ? <Layers aria-hidden className="size-4 shrink-0 text-dim" /> : <FolderKanban aria-hidden className="size-4 shrink-0 text-dim" />}
+          {project === null ? (
+            <Layers aria-hidden className="size-4 shrink-0 text-dim" />
+          ) : (
+            <FolderKanban aria-hidden className="size-4 shrink-0 text-dim" />
+          )}
           <span title={name} className="min-w-0 flex-1 truncate font-medium">
             {name}
           </span>
@@ -32,7 +36,12 @@ export function ProjectSwitcher() {
         </MenuItem>
       )}
       {projects.map((p) => (
-        <MenuItem key={p.id} icon={project?.id === p.id ? Check : FolderKanban} checked={project?.id === p.id} onSelect={() => choose(p.id)}>
+        <MenuItem
+          key={p.id}
+          icon={project?.id === p.id ? Check : FolderKanban}
+          checked={project?.id === p.id}
+          onSelect={() => choose(p.id)}
+        >
           {p.name}
         </MenuItem>
       ))}

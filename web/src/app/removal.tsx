@@ -29,7 +29,12 @@ export interface Removal<T extends Named> {
  * @param touches further collections that change with it
  * @param onGone the server has accepted it
  */
-export const useRemoval = <T extends Named>(noun: string, collection: string, touches: readonly string[] = [], onGone: () => void = () => undefined): Removal<T> => {
+export const useRemoval = <T extends Named>(
+  noun: string,
+  collection: string,
+  touches: readonly string[] = [],
+  onGone: () => void = () => undefined,
+): Removal<T> => {
   const [doomed, setDoomed] = useState<T | null>(null);
   const remove = useWrite((item: T) => api.delete<unknown>(`/${collection}/${item.id}`), {
     touches: [collection, ...touches],
@@ -61,9 +66,26 @@ export const useRemoval = <T extends Named>(noun: string, collection: string, to
  * The question before a removal. `children`: what goes with it, and what stays.
  * @param words of the vcctl line before the name; those of the noun when missing
  */
-export function RemovalDialog<T extends Named>({ removal, words = [removal.noun.replaceAll(' ', '-').toLowerCase(), 'delete'], children }: { removal: Removal<T>; words?: readonly string[]; children: ReactNode }) {
+export function RemovalDialog<T extends Named>({
+  removal,
+  words = [removal.noun.replaceAll(' ', '-').toLowerCase(), 'delete'],
+  children,
+}: {
+  removal: Removal<T>;
+  words?: readonly string[];
+  children: ReactNode;
+}) {
   return (
-    <ConfirmDelete open={removal.doomed !== null} onClose={removal.cancel} noun={removal.noun} phrase={removal.doomed?.name ?? ''} busy={removal.busy} error={removal.error} onConfirm={removal.confirm} command={vcctl([...words, removal.doomed?.name ?? ''])}>
+    <ConfirmDelete
+      open={removal.doomed !== null}
+      onClose={removal.cancel}
+      noun={removal.noun}
+      phrase={removal.doomed?.name ?? ''}
+      busy={removal.busy}
+      error={removal.error}
+      onConfirm={removal.confirm}
+      command={vcctl([...words, removal.doomed?.name ?? ''])}
+    >
       {children}
     </ConfirmDelete>
   );

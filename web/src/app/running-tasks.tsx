@@ -16,12 +16,25 @@ export function RunningTasks() {
   const live = useList<Task>('tasks', { ...query, state: 'live', system: 'false', limit: 10 });
   const up = useStore(reachability.state).up;
   const count = live.items.length;
-  const label = live.error !== null && count === 0 ? 'Could not be loaded' : count === 0 ? 'No tasks running' : `${count}${live.hasNextPage ? '+' : ''} running`;
+  const label =
+    live.error !== null && count === 0
+      ? 'Could not be loaded'
+      : count === 0
+        ? 'No tasks running'
+        : `${count}${live.hasNextPage ? '+' : ''} running`;
   return (
     <Menu
       trigger={
-        <button type="button" aria-label={`Tasks: ${label}`} className="flex h-8 items-center gap-1.5 rounded-md px-2 text-xs text-dim hover:bg-sunken hover:text-ink">
-          {count === 0 || !up ? <ListChecks aria-hidden className="size-4" /> : <LoaderCircle aria-hidden className="size-4 animate-spin text-busy" />}
+        <button
+          type="button"
+          aria-label={`Tasks: ${label}`}
+          className="flex h-8 items-center gap-1.5 rounded-md px-2 text-xs text-dim hover:bg-sunken hover:text-ink"
+        >
+          {count === 0 || !up ? (
+            <ListChecks aria-hidden className="size-4" />
+          ) : (
+            <LoaderCircle aria-hidden className="size-4 animate-spin text-busy" />
+          )}
           {count > 0 && <span className="nums text-ink">{live.hasNextPage ? `${count}+` : count}</span>}
         </button>
       }

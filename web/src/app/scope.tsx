@@ -46,11 +46,18 @@ const remember = (id: string): void => {
 export function ScopeProvider({ me, children }: { me: Whoami; children: ReactNode }) {
   const [chosen, setChosen] = useState(stored);
   const admin = me.user.admin;
-  const all = useQuery({ queryKey: ['projects', 'all'], queryFn: ({ signal }) => api.get<Page<Project>>('/projects', { limit: 500 }, signal), enabled: admin });
+  const all = useQuery({
+    queryKey: ['projects', 'all'],
+    queryFn: ({ signal }) => api.get<Page<Project>>('/projects', { limit: 500 }, signal),
+    enabled: admin,
+  });
 
   const scope = useMemo<Scope>(() => {
     const roles = new Map(me.projects.map((p) => [p.id, p.role]));
-    const known = admin && all.data !== undefined ? all.data.items.map((p) => ({ id: p.id, name: p.name, role: roles.get(p.id) ?? ('admin' as const) })) : me.projects;
+    const known =
+      admin && all.data !== undefined
+        ? all.data.items.map((p) => ({ id: p.id, name: p.name, role: roles.get(p.id) ?? ('admin' as const) }))
+        : me.projects;
     const projects = [...known].sort((a, b) => a.name.localeCompare(b.name));
     const single = projects.length === 1 ? projects[0] : undefined;
     const project = projects.find((p) => p.id === chosen) ?? single ?? null;

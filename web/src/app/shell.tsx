@@ -29,7 +29,14 @@ function Brand() {
     <div className="flex items-center gap-2.5 px-2">
       <svg aria-hidden viewBox="0 0 32 32" className="size-6">
         <rect width="32" height="32" rx="7" className="fill-accent" />
-        <path d="M16 6.500 25 11l-9 4.500L7 11zM7 16l9 4.500L25 16M7 21l9 4.500L25 21" fill="none" stroke="#fff" strokeWidth="2.4" strokeLinejoin="round" strokeLinecap="round" />
+        <path
+          d="M16 6.500 25 11l-9 4.500L7 11zM7 16l9 4.500L25 16M7 21l9 4.500L25 21"
+          fill="none"
+          stroke="#fff"
+          strokeWidth="2.4"
+          strokeLinejoin="round"
+          strokeLinecap="round"
+        />
       </svg>
       <span className="font-semibold tracking-tight">VC Stack</span>
     </div>
@@ -55,7 +62,12 @@ function Sidebar() {
                       to={item.to}
                       end={item.to === '/'}
                       className={({ isActive }) =>
-                        cx('flex h-8 items-center gap-2.5 rounded-md px-2 text-sm transition-colors', isActive ? 'bg-idle-soft font-medium text-ink' : 'text-dim hover:bg-idle-soft/60 hover:text-ink')
+                        cx(
+                          'flex h-8 items-center gap-2.5 rounded-md px-2 text-sm transition-colors',
+                          isActive
+                            ? 'bg-idle-soft font-medium text-ink'
+                            : 'text-dim hover:bg-idle-soft/60 hover:text-ink',
+                        )
                       }
                     >
                       <item.icon aria-hidden className="size-4 shrink-0" />
@@ -67,7 +79,12 @@ function Sidebar() {
           </div>
         ))}
       </nav>
-      <a href="/api/docs" target="_blank" rel="noreferrer" className="flex h-8 items-center gap-2.5 rounded-md px-2 text-sm text-dim hover:bg-idle-soft/60 hover:text-ink">
+      <a
+        href="/api/docs"
+        target="_blank"
+        rel="noreferrer"
+        className="flex h-8 items-center gap-2.5 rounded-md px-2 text-sm text-dim hover:bg-idle-soft/60 hover:text-ink"
+      >
         <BookOpen aria-hidden className="size-4" />
         API reference
         <span className="sr-only">(opens a new tab)</span>
@@ -157,7 +174,10 @@ export function Shell() {
   useEffect(() => setNavOpen(false), [pathname]);
   return (
     <div className="flex min-h-dvh" style={stick}>
-      <a href="#content" className="sr-only z-80 rounded-md bg-ink px-3 py-2 text-sm text-canvas focus:not-sr-only focus:fixed focus:top-2 focus:left-2">
+      <a
+        href="#content"
+        className="sr-only z-80 rounded-md bg-ink px-3 py-2 text-sm text-canvas focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+      >
         Skip to content
       </a>
       <aside className="sticky top-0 hidden h-dvh w-58 shrink-0 border-r border-line bg-side lg:block">
@@ -166,9 +186,15 @@ export function Shell() {
       <D.Root open={navOpen} onOpenChange={setNavOpen}>
         <D.Portal>
           <D.Overlay className="fixed inset-0 z-40 bg-shade lg:hidden" />
-          <D.Content aria-describedby={undefined} className="fixed inset-y-0 left-0 z-50 w-64 bg-side shadow-float lg:hidden">
+          <D.Content
+            aria-describedby={undefined}
+            className="fixed inset-y-0 left-0 z-50 w-64 bg-side shadow-float lg:hidden"
+          >
             <D.Title className="sr-only">Navigation</D.Title>
-            <D.Close aria-label="Close navigation" className="absolute top-3.5 right-2 rounded-md p-1.5 text-dim hover:bg-idle-soft">
+            <D.Close
+              aria-label="Close navigation"
+              className="absolute top-3.5 right-2 rounded-md p-1.5 text-dim hover:bg-idle-soft"
+            >
               <X aria-hidden className="size-4" />
             </D.Close>
             <Sidebar />
@@ -177,7 +203,12 @@ export function Shell() {
       </D.Root>
       <div className="flex min-w-0 flex-1 flex-col">
         <header className="sticky top-0 z-20 flex h-13 items-center gap-2 border-b border-line bg-canvas/90 px-3 backdrop-blur sm:px-7">
-          <button type="button" aria-label="Open navigation" onClick={() => setNavOpen(true)} className={cx(iconButton, 'lg:hidden')}>
+          <button
+            type="button"
+            aria-label="Open navigation"
+            onClick={() => setNavOpen(true)}
+            className={cx(iconButton, 'lg:hidden')}
+          >
             <MenuIcon aria-hidden className="size-4.5" />
           </button>
           <button

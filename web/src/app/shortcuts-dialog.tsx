@@ -5,7 +5,9 @@ import { useScope } from './scope';
 import { helpOpen } from './shortcuts';
 
 const Key = ({ children }: { children: string }) => (
-  <kbd className="inline-grid h-5.5 min-w-5.5 place-items-center rounded border border-line-strong bg-sunken px-1.5 font-sans text-xs">{children}</kbd>
+  <kbd className="inline-grid h-5.5 min-w-5.5 place-items-center rounded border border-line-strong bg-sunken px-1.5 font-sans text-xs">
+    {children}
+  </kbd>
 );
 
 function Line({ keys, text }: { keys: string[]; text: string }) {
@@ -44,7 +46,11 @@ export function ShortcutsDialog() {
         </div>
         <div>
           <h3 className="mt-4 mb-1 text-xs text-dim sm:mt-0">Go to</h3>
-          <dl>{navItems(admin).map((item) => item.key !== undefined && <Line key={item.to} keys={['g', item.key]} text={item.label} />)}</dl>
+          <dl>
+            {navItems(admin).map(
+              (item) => item.key !== undefined && <Line key={item.to} keys={['g', item.key]} text={item.label} />,
+            )}
+          </dl>
         </div>
       </div>
     </Dialog>

@@ -30,7 +30,10 @@ export const useCreateShortcut = (create: (() => void) | null): void => {
 const chordMs = 1200;
 
 const typing = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || target.matches('input:not([type=checkbox],[type=radio]), textarea, select') || target.closest('.xterm') !== null);
+  target instanceof HTMLElement &&
+  (target.isContentEditable ||
+    target.matches('input:not([type=checkbox],[type=radio]), textarea, select') ||
+    target.closest('.xterm') !== null);
 
 /** The console's keys. They rest while the user types, and while a dialog or menu is open. */
 export const useShortcuts = (admin: boolean): void => {

@@ -7,7 +7,8 @@ export type Query = Record<string, string | number | undefined>;
 
 export const url = (path: string, query: Query = {}): string => {
   const search = new URLSearchParams();
-  for (const [key, value] of Object.entries(query)) if (value !== undefined && value !== '') search.set(key, String(value));
+  for (const [key, value] of Object.entries(query))
+    if (value !== undefined && value !== '') search.set(key, String(value));
   const tail = search.toString();
   return `/api/v1${path}${tail === '' ? '' : `?${tail}`}`;
 };
@@ -18,20 +19,41 @@ interface RequestOptions {
   signal?: AbortSignal;
 }
 
-/** A change is never kept for later: what the user sees may be old, and when it would happen is unknown. Throws while the server does not answer. */
+/**
+ * A change is never kept for later: what the user sees may be old, and when it would happen is unknown. Throws while
+ * the server does not answer.
+ */
 const refuseOffline = (): void => {
   const reach = reachability.state.get();
   if (reach.up) return;
   reachability.suspect();
-  throw new ApiError(0, 'offline', `The server has not answered since ${clockTime(reach.since)}. Nothing was sent: try again once the connection is back.`);
+  throw new ApiError(
+    0,
+    'offline',
+    `The server has not answered since ${clockTime(reach.since)}. Nothing was sent: try again once the connection is back.`,
+  );
 };
 
 const unreachable = (changes: boolean): ApiError =>
   changes
-    ? new ApiError(0, 'no_answer', 'The server did not answer. It may have got the request or not: look whether it was done before you try again.')
-    : new ApiError(0, 'unreachable', 'The server cannot be reached. Check your connection, or whether management is running.');
+    ? new ApiError(
+        0,
+        'no_answer',
+        'The server did not answer. It may have got the request or not: look whether it was done before you try again.',
+      )
+    : new ApiError(
+        0,
+        'unreachable',
+        'The server cannot be reached. Check your connection, or whether management is running.',
+      );
 
-const send = async (method: string, target: string, token: string, key: string | null, options: RequestOptions): Promise<Response> => {
+const send = async (
+  method: string,
+  target: string,
+  token: string,
+  key: string | null,
+  options: RequestOptions,
+): Promise<Response> => {
   try {
     const response = await fetch(target, {
       method,
@@ -72,9 +94,14 @@ const call = async <T>(method: string, path: string, options: RequestOptions = {
 
 /** Requests below `/api/v1` as the signed-in user. They throw `ApiError`. */
 export const api = {
-  get: <T>(path: string, query?: Query, signal?: AbortSignal) => call<T>('GET', path, { ...(query === undefined ? {} : { query }), ...(signal === undefined ? {} : { signal }) }),
+  get: <T>(path: string, query?: Query, signal?: AbortSignal) =>
+    call<T>('GET', path, { ...(query === undefined ? {} : { query }), ...(signal === undefined ? {} : { signal }) }),
   post: <T>(path: string, body?: unknown, query?: Query, signal?: AbortSignal) =>
-    call<T>('POST', path, { body: body ?? {}, ...(query === undefined ? {} : { query }), ...(signal === undefined ? {} : { signal }) }),
+    call<T>('POST', path, {
+      body: body ?? {},
+      ...(query === undefined ? {} : { query }),
+      ...(signal === undefined ? {} : { signal }),
+    }),
   patch: <T>(path: string, body: unknown) => call<T>('PATCH', path, { body }),
   put: <T>(path: string, body: unknown) => call<T>('PUT', path, { body }),
   delete: <T>(path: string) => call<T>('DELETE', path),
@@ -85,7 +112,10 @@ export interface Upload<T> {
   abort: () => void;
 }
 
-/** Sends a file as the raw body of a PUT. `onProgress` gets bytes sent. Fetch cannot report the progress of a request, so this is XMLHttpRequest. */
+/**
+ * Sends a file as the raw body of a PUT. `onProgress` gets bytes sent. Fetch cannot report the progress of a request,
+ * so this is XMLHttpRequest.
+ */
 export const upload = <T>(path: string, file: Blob, onProgress: (sentBytes: number) => void): Upload<T> => {
   const request = new XMLHttpRequest();
   let aborted = false;

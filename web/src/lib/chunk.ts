@@ -2,8 +2,16 @@ import { browserClock, type Clock } from './clock';
 import { reachability, type Reach } from './reachability';
 import { Store } from './store';
 
-/** `lost`: it is not there; `updated`: and the server has another console by now. It goes on by itself when the server answers again. */
-export type ChunkState<T> = { kind: 'none' } | { kind: 'loading' } | { kind: 'ready'; value: T } | { kind: 'offline' } | { kind: 'lost'; updated: boolean };
+/**
+ * `lost`: it is not there; `updated`: and the server has another console by now. It goes on by itself when the server
+ * answers again.
+ */
+export type ChunkState<T> =
+  | { kind: 'none' }
+  | { kind: 'loading' }
+  | { kind: 'ready'; value: T }
+  | { kind: 'offline' }
+  | { kind: 'lost'; updated: boolean };
 
 interface Surroundings {
   clock: Clock;
@@ -21,7 +29,10 @@ const isCurrent = async (): Promise<boolean> => {
   return !page.ok || (await page.text()).includes(own);
 };
 
-/** Code that is loaded when it is needed, or before, when the browser is idle. It may fail to come: offline, or because an upgrade took it away. */
+/**
+ * Code that is loaded when it is needed, or before, when the browser is idle. It may fail to come: offline, or because
+ * an upgrade took it away.
+ */
 export class Chunk<T> {
   readonly state = new Store<ChunkState<T>>({ kind: 'none' });
 

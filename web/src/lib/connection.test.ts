@@ -23,7 +23,16 @@ const lab = () => {
     if (found === undefined) throw new Error('nothing was dialled');
     return found;
   };
-  return { clock, reach, attempts, connection, last, kind: () => connection.state.get().kind, most: () => most, open: () => open };
+  return {
+    clock,
+    reach,
+    attempts,
+    connection,
+    last,
+    kind: () => connection.state.get().kind,
+    most: () => most,
+    open: () => open,
+  };
 };
 
 describe('Connection', () => {

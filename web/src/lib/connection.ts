@@ -31,7 +31,9 @@ export interface Attempt {
   lost: (failure: Failure) => void;
 }
 
-/** Begins a connection: everything that it opens must end when the attempt's signal fires. A rejection counts as lost. */
+/**
+ * Begins a connection: everything that it opens must end when the attempt's signal fires. A rejection counts as lost.
+ */
 export type Dial = (attempt: Attempt) => Promise<void> | void;
 
 interface Surroundings {
@@ -51,8 +53,8 @@ const stableMs = 10_000;
 const mostTries = 120;
 
 /**
- * The one state machine of everything in the console that stays connected. At any time there is one connection or one try, never two: whoever asks for
- * another meanwhile changes nothing.
+ * The one state machine of everything in the console that stays connected. At any time there is one connection or one
+ * try, never two: whoever asks for another meanwhile changes nothing.
  */
 export class Connection {
   readonly state = new Store<ConnectionState>({ kind: 'idle' });
@@ -132,7 +134,9 @@ export class Connection {
       },
       lost: ended,
     };
-    void (async () => this.dial(attempt))().catch((error: unknown) => ended({ why: error instanceof Error ? error.message : 'The connection failed.' }));
+    void (async () => this.dial(attempt))().catch((error: unknown) =>
+      ended({ why: error instanceof Error ? error.message : 'The connection failed.' }),
+    );
   }
 
   private after({ why, final = false }: Failure): void {

@@ -24,7 +24,9 @@ export class FakeClock implements Clock {
     const end = this.time + ms;
     for (;;) {
       await settle();
-      const due = [...this.timers.entries()].filter(([, timer]) => timer.at <= end).sort(([, a], [, b]) => a.at - b.at)[0];
+      const due = [...this.timers.entries()]
+        .filter(([, timer]) => timer.at <= end)
+        .sort(([, a], [, b]) => a.at - b.at)[0];
       if (due === undefined) break;
       const [id, { at, run }] = due;
       this.timers.delete(id);

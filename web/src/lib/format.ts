@@ -36,7 +36,8 @@ export const age = (iso: string, now: number): string => {
 export const duration = (ms: number): string => {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
-  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${String(Math.floor((ms % 60_000) / 1000)).padStart(2, '0')} s`;
+  if (ms < 3_600_000)
+    return `${Math.floor(ms / 60_000)} min ${String(Math.floor((ms % 60_000) / 1000)).padStart(2, '0')} s`;
   return `${Math.floor(ms / 3_600_000)} h ${String(Math.floor((ms % 3_600_000) / 60_000)).padStart(2, '0')} min`;
 };
 
@@ -47,14 +48,17 @@ const time = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 /** The time of day of a moment in milliseconds since 1970. */
 export const clockTime = (ms: number): string => time.format(ms);
 
-export const plural = (count: number, noun: string, many = `${noun}s`): string => `${count} ${count === 1 ? noun : many}`;
+export const plural = (count: number, noun: string, many = `${noun}s`): string =>
+  `${count} ${count === 1 ? noun : many}`;
 
-export const percent = (part: number, whole: number): number => (whole <= 0 ? 0 : Math.min(100, Math.round((part / whole) * 100)));
+export const percent = (part: number, whole: number): number =>
+  whole <= 0 ? 0 : Math.min(100, Math.round((part / whole) * 100));
 
 /** Base64 of bytes as they are; of text, of its UTF-8. */
 export const base64 = (value: string | Uint8Array): string => {
   let binary = '';
-  for (const byte of typeof value === 'string' ? new TextEncoder().encode(value) : value) binary += String.fromCharCode(byte);
+  for (const byte of typeof value === 'string' ? new TextEncoder().encode(value) : value)
+    binary += String.fromCharCode(byte);
   return btoa(binary);
 };
 

@@ -40,25 +40,35 @@ const patch = (client: QueryClient, event: LiveEvent): void => {
   const { id } = event.subject;
   if (event.type.endsWith('.deleted')) {
     client.setQueriesData<InfiniteData<Page<Item>>>({ queryKey: [collection, 'list'] }, (old) =>
-      old === undefined ? old : { ...old, pages: old.pages.map((page) => ({ ...page, items: page.items.filter((item) => item.id !== id) })) },
+      old === undefined
+        ? old
+        : { ...old, pages: old.pages.map((page) => ({ ...page, items: page.items.filter((item) => item.id !== id) })) },
     );
     return;
   }
   if (!event.type.endsWith('.updated')) return;
-  // A task's event tells its cause without the story around it: that is asked for a moment later, as for all that changed.
+  // A task's event tells its cause without the story around it: that is asked for a moment later, as for all that
+  // changed.
   const { error: _cause, ...told } = event.data;
   const data = event.subject.kind === 'task' ? told : event.data;
   const merge = <T extends Item>(old: T): T => ({ ...old, ...data, id: old.id });
   client.setQueriesData<InfiniteData<Page<Item>>>({ queryKey: [collection, 'list'] }, (old) =>
     old === undefined || !old.pages.some((page) => page.items.some((item) => item.id === id))
       ? old
-      : { ...old, pages: old.pages.map((page) => ({ ...page, items: page.items.map((item) => (item.id === id ? merge(item) : item)) })) },
+      : {
+          ...old,
+          pages: old.pages.map((page) => ({
+            ...page,
+            items: page.items.map((item) => (item.id === id ? merge(item) : item)),
+          })),
+        },
   );
   client.setQueryData<Item>([collection, 'one', id], (old) => (old === undefined ? old : merge(old)));
 };
 
 /** Everything that shows, but where the events of this console began. */
-const loadAnew = (client: QueryClient): void => void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'events' });
+const loadAnew = (client: QueryClient): void =>
+  void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'events' });
 
 /** The server took the token for no good one although it should be: a new one is fetched, once for all that ask. */
 const renew = async (): Promise<void> => {
@@ -67,8 +77,9 @@ const renew = async (): Promise<void> => {
 };
 
 /**
- * Applies events to the query cache until stopped: those after `position`, which is from before anything was loaded, so that nothing is missed and
- * nothing need be loaded twice. The client library is a chunk of its own, fetched after login.
+ * Applies events to the query cache until stopped: those after `position`, which is from before anything was loaded, so
+ * that nothing is missed and nothing need be loaded twice. The client library is a chunk of its own, fetched after
+ * login.
  */
 export const startLive = (client: QueryClient, position: number): (() => void) => {
   let flush: number | undefined;
@@ -112,7 +123,8 @@ export const startLive = (client: QueryClient, position: number): (() => void) =
       if (error.message !== 'unauthenticated') return lost({ why: error.message });
       renew().then(
         () => lost({ why: 'The session was renewed.' }),
-        (cause: unknown) => lost({ why: 'The session could not be renewed.', final: cause instanceof ApiError && cause.status === 401 }),
+        (cause: unknown) =>
+          lost({ why: 'The session could not be renewed.', final: cause instanceof ApiError && cause.status === 401 }),
       );
     });
     socket.on('event', (event: LiveEventRecord) => {

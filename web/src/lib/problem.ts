@@ -34,15 +34,38 @@ const fallback = (status: number): string => {
 /** Builds the error of a response. `body` is whatever was parsed from it. */
 export const problemOf = (status: number, body: unknown, requestHeader: string | null): ApiError => {
   const doc = isRecord(body) ? body : {};
-  const errors = Array.isArray(doc.errors) ? doc.errors.filter(isRecord).map((e) => ({ path: text(e.path) ?? '', code: text(e.code) ?? 'invalid', message: text(e.message) ?? 'not accepted' })) : [];
+  const errors = Array.isArray(doc.errors)
+    ? doc.errors.filter(isRecord).map((e) => ({
+        path: text(e.path) ?? '',
+        code: text(e.code) ?? 'invalid',
+        message: text(e.message) ?? 'not accepted',
+      }))
+    : [];
   const hosts = Array.isArray(doc.hosts)
-    ? doc.hosts.filter(isRecord).map((h) => ({ hostId: text(h.hostId) ?? '', host: text(h.host) ?? '', fits: h.fits === true, code: text(h.code) ?? '', reason: text(h.reason) ?? '' }))
+    ? doc.hosts.filter(isRecord).map((h) => ({
+        hostId: text(h.hostId) ?? '',
+        host: text(h.host) ?? '',
+        fits: h.fits === true,
+        code: text(h.code) ?? '',
+        reason: text(h.reason) ?? '',
+      }))
     : [];
   const task = isRecord(doc.task) ? text(doc.task.id) : text(doc.task);
-  return new ApiError(status, text(doc.code) ?? `http_${status}`, text(doc.detail) ?? text(doc.title) ?? fallback(status), errors, text(doc.requestId) ?? requestHeader, hosts, task);
+  return new ApiError(
+    status,
+    text(doc.code) ?? `http_${status}`,
+    text(doc.detail) ?? text(doc.title) ?? fallback(status),
+    errors,
+    text(doc.requestId) ?? requestHeader,
+    hosts,
+    task,
+  );
 };
 
-export const asApiError = (error: unknown): ApiError => (error instanceof ApiError ? error : new ApiError(0, 'client_error', error instanceof Error ? error.message : 'Something went wrong.'));
+export const asApiError = (error: unknown): ApiError =>
+  error instanceof ApiError
+    ? error
+    : new ApiError(0, 'client_error', error instanceof Error ? error.message : 'Something went wrong.');
 
 /** Messages by form field: the first segment below `body`. What names no field is under the empty string. */
 export const fieldErrors = (error: ApiError | null): Record<string, string> => {

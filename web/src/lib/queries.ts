@@ -1,4 +1,12 @@
-import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient, type InfiniteData, type UseMutationResult } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+  type InfiniteData,
+  type UseMutationResult,
+} from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { api, type Query } from './api';
 import { liveState } from './live';
@@ -18,7 +26,10 @@ const useInterval = (): number | false => {
   return useStore(reachability.state).up ? (live ? recheckMs : pollMs) : false;
 };
 
-/** Rows of the first page, which shows soon, and of each further one: long lists take few requests, also when they are asked again. */
+/**
+ * Rows of the first page, which shows soon, and of each further one: long lists take few requests, also when they are
+ * asked again.
+ */
 const firstPage = 100;
 const nextPage = 500;
 
@@ -27,7 +38,12 @@ export const useList = <T>(collection: string, query: Query = {}, enabled = true
   const refetchInterval = useInterval();
   const result = useInfiniteQuery({
     queryKey: [collection, 'list', query],
-    queryFn: ({ pageParam, signal }) => api.get<Page<T>>(`/${collection}`, { limit: pageParam === undefined ? firstPage : nextPage, ...query, cursor: pageParam }, signal),
+    queryFn: ({ pageParam, signal }) =>
+      api.get<Page<T>>(
+        `/${collection}`,
+        { limit: pageParam === undefined ? firstPage : nextPage, ...query, cursor: pageParam },
+        signal,
+      ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
     placeholderData: keepPreviousData,
@@ -37,8 +53,15 @@ export const useList = <T>(collection: string, query: Query = {}, enabled = true
   return { ...result, items: result.data?.pages.flatMap((page) => page.items) ?? [] };
 };
 
-/** One object, kept live. `enabled` false waits; `everyMs` asks more often than the default; `listed`: lists have it whole. */
-export const useOne = <T>(collection: string, id: string, { enabled = true, everyMs, listed = false }: { enabled?: boolean; everyMs?: number; listed?: boolean } = {}) => {
+/**
+ * One object, kept live. `enabled` false waits; `everyMs` asks more often than the default; `listed`: lists have it
+ * whole.
+ */
+export const useOne = <T>(
+  collection: string,
+  id: string,
+  { enabled = true, everyMs, listed = false }: { enabled?: boolean; everyMs?: number; listed?: boolean } = {},
+) => {
   const interval = useInterval();
   const refetchInterval = interval === false ? false : (everyMs ?? interval);
   const client = useQueryClient();
@@ -50,14 +73,20 @@ export const useOne = <T>(collection: string, id: string, { enabled = true, ever
   });
   if (result.data !== undefined || !listed || result.error !== null) return { ...result, data: result.data };
   // What a list already knows shows at once.
-  const pages = client.getQueriesData<InfiniteData<Page<T & { id: string }>>>({ queryKey: [collection, 'list'] }).flatMap(([, data]) => data?.pages ?? []);
+  const pages = client
+    .getQueriesData<InfiniteData<Page<T & { id: string }>>>({ queryKey: [collection, 'list'] })
+    .flatMap(([, data]) => data?.pages ?? []);
   return { ...result, data: pages.flatMap((page) => page.items).find((item) => item.id === id) };
 };
 
 /** A write. `touches` are the collections to ask again afterwards. */
 export const useWrite = <T, V = void>(
   write: (input: V) => Promise<T>,
-  options: { touches: readonly string[]; onDone?: (result: T, input: V) => void; onError?: (error: ApiError, input: V) => void },
+  options: {
+    touches: readonly string[];
+    onDone?: (result: T, input: V) => void;
+    onError?: (error: ApiError, input: V) => void;
+  },
 ): UseMutationResult<T, ApiError, V> => {
   const client = useQueryClient();
   return useMutation<T, ApiError, V>({
@@ -74,7 +103,10 @@ export const useWrite = <T, V = void>(
 };
 
 /** The task that an answer of 202 names, if it names one. */
-export const taskIdOf = (answer: unknown): string | null => (typeof answer === 'object' && answer !== null && 'taskId' in answer && typeof answer.taskId === 'string' ? answer.taskId : null);
+export const taskIdOf = (answer: unknown): string | null =>
+  typeof answer === 'object' && answer !== null && 'taskId' in answer && typeof answer.taskId === 'string'
+    ? answer.taskId
+    : null;
 
 /** Milliseconds since 1970, renewed every `everyMs`, so that ages grow. */
 export const useNow = (everyMs = 10_000): number => {

@@ -16,8 +16,8 @@ interface Options {
 }
 
 /**
- * Knows whether the server can be reached. The browser's own `offline` is only a reason to look: a machine without a network still reaches a
- * server of its own, and one with a network may not reach this one.
+ * Knows whether the server can be reached. The browser's own `offline` is only a reason to look: a machine without a
+ * network still reaches a server of its own, and one with a network may not reach this one.
  */
 export class Reachability {
   readonly state = new Store<Reach>({ up: true });

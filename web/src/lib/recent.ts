@@ -32,7 +32,8 @@ const keep = (visits: readonly Visit[]): void => {
   }
 };
 
-export const visited = (visit: Visit): void => keep([visit, ...recent.get().filter((old) => old.to !== visit.to)].slice(0, most));
+export const visited = (visit: Visit): void =>
+  keep([visit, ...recent.get().filter((old) => old.to !== visit.to)].slice(0, most));
 
 session.subscribe(() => {
   if (session.get() === null) keep([]);

@@ -12,7 +12,11 @@ export interface Session {
   refreshUntil: number;
 }
 
-type PeerMessage = { kind: 'ask' } | { kind: 'offer'; session: Session } | { kind: 'rotated'; used: string; session: Session } | { kind: 'ended' };
+type PeerMessage =
+  | { kind: 'ask' }
+  | { kind: 'offer'; session: Session }
+  | { kind: 'rotated'; used: string; session: Session }
+  | { kind: 'ended' };
 
 const storageKey = 'vcs.session';
 /** How long a new tab waits for another tab of this browser to share its session. */
@@ -32,8 +36,8 @@ export const session = new Store<Session | null>(read());
 export const endedReason = new Store('');
 
 /**
- * A refresh token may be used once, and its reuse ends the whole session. All tabs of one browser therefore share one session:
- * a rotation is told to the others, and only one tab refreshes at a time.
+ * A refresh token may be used once, and its reuse ends the whole session. All tabs of one browser therefore share one
+ * session: a rotation is told to the others, and only one tab refreshes at a time.
  */
 const peers = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('vcs.session');
 const tell = (message: PeerMessage): void => peers?.postMessage(message);
@@ -67,13 +71,21 @@ const post = async (path: string, body: unknown, token?: string): Promise<unknow
   try {
     response = await fetch(`/api/v1${path}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID(), ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+      headers: {
+        'content-type': 'application/json',
+        'idempotency-key': crypto.randomUUID(),
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
       body: JSON.stringify(body),
     });
     reachability.heard();
   } catch {
     reachability.suspect();
-    throw new ApiError(0, 'unreachable', 'The server cannot be reached. Check your connection, or whether management is running.');
+    throw new ApiError(
+      0,
+      'unreachable',
+      'The server cannot be reached. Check your connection, or whether management is running.',
+    );
   }
   const answer: unknown = await response.json().catch(() => null);
   if (!response.ok) throw problemOf(response.status, answer, response.headers.get('x-request-id'));
@@ -103,7 +115,8 @@ const end = (reason: string): void => {
 
 let running: Promise<void> | null = null;
 
-const exclusively = (work: () => Promise<void>): Promise<void> => (typeof navigator.locks === 'undefined' ? work() : navigator.locks.request('vcs.refresh', work).then(() => undefined));
+const exclusively = (work: () => Promise<void>): Promise<void> =>
+  typeof navigator.locks === 'undefined' ? work() : navigator.locks.request('vcs.refresh', work).then(() => undefined);
 
 const rotate = (stale: Session): Promise<void> =>
   exclusively(async () => {
@@ -137,7 +150,8 @@ const schedule = (): void => {
   if (current === null) return;
   const lifetime = current.accessUntil - current.accessFrom;
   const lead = Math.min(60_000, lifetime / 4);
-  // A spread keeps the tabs of one browser from waking in the same moment. After a failed refresh, try again in a few seconds.
+  // A spread keeps the tabs of one browser from waking in the same moment. After a failed refresh, try again in a few
+  // seconds.
   const wait = Math.max(3000, current.accessUntil - lead - Date.now() - Math.random() * 5000);
   timer = window.setTimeout(
     () => {
@@ -160,7 +174,10 @@ export const freshToken = async (): Promise<string> => {
   return now.accessToken;
 };
 
-/** Before the first page: takes over the session of another tab, so that a link opened in a new tab needs no second login. */
+/**
+ * Before the first page: takes over the session of another tab, so that a link opened in a new tab needs no second
+ * login.
+ */
 export const adoptFromPeers = async (): Promise<void> => {
   if (session.get() !== null || peers === null) return schedule();
   await new Promise<void>((resolve) => {

@@ -13,9 +13,29 @@ export type { TaskState } from '../../../src/core/workflow/workflows';
 export type { LiveEvent } from '../../../src/core/events/outbox';
 export type { LiveEventRecord } from '../../../src/core/events/live-event-record';
 export type { HostVerdict } from '../../../src/modules/scheduler/contract/scheduler.ports';
-export type { Flavor, GuestData, Instance, InstanceState, SshKey } from '../../../src/modules/compute/contract/compute.api';
-export type { Condition, Host, HostDetail, HostState, HostTokenInfo } from '../../../src/modules/host/contract/host.api';
-export type { ApiToken, Member, Project, Session, Tokens, User, Whoami } from '../../../src/modules/identity/contract/identity.api';
+export type {
+  Flavor,
+  GuestData,
+  Instance,
+  InstanceState,
+  SshKey,
+} from '../../../src/modules/compute/contract/compute.api';
+export type {
+  Condition,
+  Host,
+  HostDetail,
+  HostState,
+  HostTokenInfo,
+} from '../../../src/modules/host/contract/host.api';
+export type {
+  ApiToken,
+  Member,
+  Project,
+  Session,
+  Tokens,
+  User,
+  Whoami,
+} from '../../../src/modules/identity/contract/identity.api';
 export type { Image } from '../../../src/modules/image/contract/image.api';
 export type { Network, Port } from '../../../src/modules/network/contract/network.api';
 export type { Volume } from '../../../src/modules/storage/contract/storage.api';

@@ -19,7 +19,8 @@ const hovers: Record<ButtonLook, string> = {
   ghost: 'hover:bg-sunken hover:text-ink',
   danger: 'hover:bg-danger-hover',
 };
-const base = 'inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md text-sm font-medium whitespace-nowrap transition-colors select-none';
+const base =
+  'inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md text-sm font-medium whitespace-nowrap transition-colors select-none';
 const sizes = { md: 'h-8 px-3', sm: 'h-7 px-2', icon: 'size-8', 'icon-sm': 'size-7' } as const;
 const off = 'cursor-not-allowed opacity-50';
 
@@ -34,7 +35,19 @@ interface Props extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'
   hint?: string;
 }
 
-export function Button({ look = 'secondary', size = 'md', icon: Icon, busy = false, reason = null, hint, className, children, onClick, type = 'button', ...rest }: Props) {
+export function Button({
+  look = 'secondary',
+  size = 'md',
+  icon: Icon,
+  busy = false,
+  reason = null,
+  hint,
+  className,
+  children,
+  onClick,
+  type = 'button',
+  ...rest
+}: Props) {
   const blocked = busy || reason !== null;
   const press = (event: MouseEvent<HTMLButtonElement>): void => {
     if (blocked) {
@@ -53,7 +66,11 @@ export function Button({ look = 'secondary', size = 'md', icon: Icon, busy = fal
         className={cx(base, sizes[size], looks[look], blocked ? off : hovers[look], className)}
         {...rest}
       >
-        {busy ? <LoaderCircle aria-hidden className="size-3.5 animate-spin" /> : Icon !== undefined && <Icon aria-hidden className={size.startsWith('icon') ? 'size-4' : 'size-3.5'} />}
+        {busy ? (
+          <LoaderCircle aria-hidden className="size-3.5 animate-spin" />
+        ) : (
+          Icon !== undefined && <Icon aria-hidden className={size.startsWith('icon') ? 'size-4' : 'size-3.5'} />
+        )}
         {children}
       </button>
     </Tooltip>
@@ -61,7 +78,19 @@ export function Button({ look = 'secondary', size = 'md', icon: Icon, busy = fal
 }
 
 /** A link that looks like a button. */
-export function ButtonLink({ to, look = 'secondary', icon: Icon, children, className }: { to: string; look?: ButtonLook; icon?: LucideIcon; children: ReactNode; className?: string }) {
+export function ButtonLink({
+  to,
+  look = 'secondary',
+  icon: Icon,
+  children,
+  className,
+}: {
+  to: string;
+  look?: ButtonLook;
+  icon?: LucideIcon;
+  children: ReactNode;
+  className?: string;
+}) {
   return (
     <Link to={to} className={cx(base, sizes.md, looks[look], hovers[look], className)}>
       {Icon !== undefined && <Icon aria-hidden className="size-3.5" />}

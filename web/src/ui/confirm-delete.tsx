@@ -46,7 +46,16 @@ function Form({ onClose, phrase, children, onConfirm, busy, error, verb = 'Delet
       <label htmlFor={id} className="mt-4 mb-1.5 block text-sm">
         Type <strong className="font-semibold break-all select-all">{phrase}</strong> to confirm
       </label>
-      <input id={id} className={inputClass} value={typed} onChange={(event) => setTyped(event.target.value)} autoComplete="off" autoCapitalize="off" spellCheck={false} autoFocus />
+      <input
+        id={id}
+        className={inputClass}
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        autoComplete="off"
+        autoCapitalize="off"
+        spellCheck={false}
+        autoFocus
+      />
       {error !== null && <ProblemNote error={error} className="mt-3" />}
       {command !== undefined && <CommandLine line={command} />}
       <DialogActions>

@@ -17,7 +17,10 @@ export function CopyButton({ text, label = 'Copy', className }: { text: string; 
       onClick={() => void copy().catch(() => undefined)}
       aria-label={done ? 'Copied' : label}
       title={done ? 'Copied' : label}
-      className={cx('inline-grid size-6 shrink-0 place-items-center rounded text-dim hover:bg-sunken hover:text-ink', className)}
+      className={cx(
+        'inline-grid size-6 shrink-0 place-items-center rounded text-dim hover:bg-sunken hover:text-ink',
+        className,
+      )}
     >
       <Icon aria-hidden className="size-3.5" />
       <span aria-live="polite" className="sr-only">

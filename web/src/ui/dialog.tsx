@@ -36,7 +36,9 @@ export function Dialog({ open, onClose, title, description, children, wide = fal
           <div className="flex items-start gap-4 px-5 pt-4 pb-1">
             <div className="min-w-0 flex-1">
               <D.Title className="text-base font-semibold">{title}</D.Title>
-              {description !== undefined && <D.Description className="mt-1 text-sm text-dim">{description}</D.Description>}
+              {description !== undefined && (
+                <D.Description className="mt-1 text-sm text-dim">{description}</D.Description>
+              )}
             </div>
             <D.Close aria-label="Close" className="-mr-2 rounded-md p-1.5 text-dim hover:bg-sunken hover:text-ink">
               <X aria-hidden className="size-4" />

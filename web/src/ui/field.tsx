@@ -1,4 +1,10 @@
-import { useId, type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes } from 'react';
+import {
+  useId,
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+} from 'react';
 import { cx } from './cx';
 
 /** A control without its width. */
@@ -21,7 +27,14 @@ interface Wiring {
 }
 
 /** Label, control, hint and error, tied together for screen readers. */
-export function Field({ label, hint, error, optional = false, className, children }: Shape & { children: (wiring: Wiring) => ReactNode }) {
+export function Field({
+  label,
+  hint,
+  error,
+  optional = false,
+  className,
+  children,
+}: Shape & { children: (wiring: Wiring) => ReactNode }) {
   const id = useId();
   const bad = error !== undefined && error !== null && error !== '';
   const described = [bad ? `${id}-error` : null, hint === undefined ? null : `${id}-hint`].filter(Boolean).join(' ');
@@ -31,7 +44,11 @@ export function Field({ label, hint, error, optional = false, className, childre
         {label}
         {optional && <span className="text-xs font-normal text-dim">optional</span>}
       </label>
-      {children({ id, ...(bad ? { 'aria-invalid': true as const } : {}), ...(described === '' ? {} : { 'aria-describedby': described }) })}
+      {children({
+        id,
+        ...(bad ? { 'aria-invalid': true as const } : {}),
+        ...(described === '' ? {} : { 'aria-describedby': described }),
+      })}
       {bad && (
         <p id={`${id}-error`} className="mt-1.5 text-xs text-bad">
           {error}
@@ -46,25 +63,74 @@ export function Field({ label, hint, error, optional = false, className, childre
   );
 }
 
-export function TextField({ label, hint, error, optional, className, ...input }: Shape & InputHTMLAttributes<HTMLInputElement>) {
+export function TextField({
+  label,
+  hint,
+  error,
+  optional,
+  className,
+  ...input
+}: Shape & InputHTMLAttributes<HTMLInputElement>) {
   return (
-    <Field label={label} hint={hint} error={error} {...(optional === undefined ? {} : { optional })} {...(className === undefined ? {} : { className })}>
+    <Field
+      label={label}
+      hint={hint}
+      error={error}
+      {...(optional === undefined ? {} : { optional })}
+      {...(className === undefined ? {} : { className })}
+    >
       {(wiring) => <input {...wiring} autoComplete="off" {...input} className={inputClass} />}
     </Field>
   );
 }
 
-export function TextArea({ label, hint, error, optional, className, mono = false, ...input }: Shape & { mono?: boolean } & TextareaHTMLAttributes<HTMLTextAreaElement>) {
+export function TextArea({
+  label,
+  hint,
+  error,
+  optional,
+  className,
+  mono = false,
+  ...input
+}: Shape & { mono?: boolean } & TextareaHTMLAttributes<HTMLTextAreaElement>) {
   return (
-    <Field label={label} hint={hint} error={error} {...(optional === undefined ? {} : { optional })} {...(className === undefined ? {} : { className })}>
-      {(wiring) => <textarea rows={4} spellCheck={false} {...wiring} {...input} className={cx(inputClass, 'h-auto py-2', mono && 'font-mono text-xs')} />}
+    <Field
+      label={label}
+      hint={hint}
+      error={error}
+      {...(optional === undefined ? {} : { optional })}
+      {...(className === undefined ? {} : { className })}
+    >
+      {(wiring) => (
+        <textarea
+          rows={4}
+          spellCheck={false}
+          {...wiring}
+          {...input}
+          className={cx(inputClass, 'h-auto py-2', mono && 'font-mono text-xs')}
+        />
+      )}
     </Field>
   );
 }
 
-export function SelectField({ label, hint, error, optional, className, children, ...input }: Shape & SelectHTMLAttributes<HTMLSelectElement>) {
+export function SelectField({
+  label,
+  hint,
+  error,
+  optional,
+  className,
+  children,
+  ...input
+}: Shape & SelectHTMLAttributes<HTMLSelectElement>) {
   return (
-    <Field label={label} hint={hint} error={error} {...(optional === undefined ? {} : { optional })} {...(className === undefined ? {} : { className })}>
+    <Field
+      label={label}
+      hint={hint}
+      error={error}
+      {...(optional === undefined ? {} : { optional })}
+      {...(className === undefined ? {} : { className })}
+    >
       {(wiring) => (
         <select {...wiring} {...input} className={cx(inputClass, 'pr-7')}>
           {children}
@@ -74,7 +140,11 @@ export function SelectField({ label, hint, error, optional, className, children,
   );
 }
 
-export function Checkbox({ label, hint, ...input }: { label: ReactNode; hint?: ReactNode } & InputHTMLAttributes<HTMLInputElement>) {
+export function Checkbox({
+  label,
+  hint,
+  ...input
+}: { label: ReactNode; hint?: ReactNode } & InputHTMLAttributes<HTMLInputElement>) {
   return (
     <label className="flex items-start gap-2.5 text-sm">
       <input type="checkbox" {...input} className="mt-0.5 size-4 shrink-0 accent-accent" />

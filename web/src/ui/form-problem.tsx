@@ -5,7 +5,9 @@ import { ProblemNote } from './problem-note';
 
 const invalid = '[aria-invalid=true], [data-invalid]';
 
-/** Brings the first field of a form that is not accepted into sight, and the cursor into it. False when there is none. */
+/**
+ * Brings the first field of a form that is not accepted into sight, and the cursor into it. False when there is none.
+ */
 export const showInvalid = (form: Element | null): boolean => {
   const field = form?.querySelector<HTMLElement>(invalid) ?? null;
   field?.focus({ preventScroll: true });
@@ -32,10 +34,19 @@ export const elsewhere = (error: ApiError, fields: readonly string[]): FieldErro
 };
 
 /**
- * Why a form was refused. What is said at a field that the form has is said there, once, and scrolled to; everything else is said here.
+ * Why a form was refused. What is said at a field that the form has is said there, once, and scrolled to; everything
+ * else is said here.
  * @param fields names of fields, as the API has them below `body`, that show their own error
  */
-export function FormProblem({ error, fields, className }: { error: ApiError | null; fields: readonly string[]; className?: string }) {
+export function FormProblem({
+  error,
+  fields,
+  className,
+}: {
+  error: ApiError | null;
+  fields: readonly string[];
+  className?: string;
+}) {
   const own = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (error === null) return;

@@ -27,14 +27,22 @@ interface Props<T> {
   children: ReactNode;
 }
 
-/** A list's table, or what stands in its place: could not be loaded, nothing there yet, nothing matches. Old rows that could not be loaded anew say so. */
+/**
+ * A list's table, or what stands in its place: could not be loaded, nothing there yet, nothing matches. Old rows that
+ * could not be loaded anew say so.
+ */
 export function ListFaces<T>({ list, empty, narrowed = false, onClear, children }: Props<T>) {
   const { up } = useStore(reachability.state);
-  if (list.error !== null && list.items.length === 0) return <LoadError error={list.error} onRetry={() => void list.refetch()} />;
+  if (list.error !== null && list.items.length === 0)
+    return <LoadError error={list.error} onRetry={() => void list.refetch()} />;
   if (list.isSuccess && list.items.length === 0 && !list.isPlaceholderData) {
     if (narrowed)
       return (
-        <Empty icon={SearchX} title="Nothing matches the filter" {...(onClear === undefined ? {} : { action: <Button onClick={onClear}>Clear the filter</Button> })}>
+        <Empty
+          icon={SearchX}
+          title="Nothing matches the filter"
+          {...(onClear === undefined ? {} : { action: <Button onClick={onClear}>Clear the filter</Button> })}
+        >
           Part of a name finds it, or the beginning of an id or an address.
         </Empty>
       );
@@ -47,7 +55,10 @@ export function ListFaces<T>({ list, empty, narrowed = false, onClear, children 
   return (
     <>
       {up && list.error !== null && !list.isFetchNextPageError && (
-        <p role="status" className="flex flex-wrap items-center gap-2 border-b border-line bg-warn-soft px-4 py-2 text-xs text-warn">
+        <p
+          role="status"
+          className="flex flex-wrap items-center gap-2 border-b border-line bg-warn-soft px-4 py-2 text-xs text-warn"
+        >
           <TriangleAlert aria-hidden className="size-3.5 shrink-0" />
           <span className="min-w-0 flex-1">
             As of {clockTime(list.dataUpdatedAt)}: {asApiError(list.error).detail}
@@ -68,8 +79,14 @@ export function More<T>({ list }: { list: ReturnType<typeof useList<T>> }) {
   if (!list.hasNextPage) return null;
   const failed = list.isFetchNextPageError ? asApiError(list.error).detail : null;
   return (
-    <div role="status" className="flex min-h-12 flex-wrap items-center justify-center gap-3 border-t border-line px-4 py-2 text-xs text-dim">
-      <span className={failed === null ? '' : 'text-bad'}>{failed ?? (list.isFetchingNextPage ? `${list.items.length} shown, loading more…` : `${list.items.length} shown`)}</span>
+    <div
+      role="status"
+      className="flex min-h-12 flex-wrap items-center justify-center gap-3 border-t border-line px-4 py-2 text-xs text-dim"
+    >
+      <span className={failed === null ? '' : 'text-bad'}>
+        {failed ??
+          (list.isFetchingNextPage ? `${list.items.length} shown, loading more…` : `${list.items.length} shown`)}
+      </span>
       {!list.isFetchingNextPage && (
         <Button size="sm" onClick={() => void list.fetchNextPage()}>
           {failed === null ? 'Load more' : 'Try again'}

@@ -27,10 +27,16 @@ export interface Sorting {
   onSort: (sort: string) => void;
 }
 
-const optional = <K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } => (value === undefined ? {} : ({ [key]: value } as { [P in K]?: V }));
+const optional = <K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } =>
+  value === undefined ? {} : ({ [key]: value } as { [P in K]?: V });
 
 /** A column of buttons at the end of a row. */
-export const actionColumn = <T,>(cell: (item: T) => ReactNode): Column<T> => ({ head: <span className="sr-only">Actions</span>, headClassName: 'w-12', className: 'w-12 py-0 text-right', cell });
+export const actionColumn = <T,>(cell: (item: T) => ReactNode): Column<T> => ({
+  head: <span className="sr-only">Actions</span>,
+  headClassName: 'w-12',
+  className: 'w-12 py-0 text-right',
+  cell,
+});
 
 interface TableProps<T extends { id: string }> {
   label: string;
@@ -49,7 +55,17 @@ interface TableProps<T extends { id: string }> {
 const nothing = (): void => undefined;
 
 /** The table of a list of any length. Its heading stays in sight. */
-export function ItemTable<T extends { id: string }>({ label, items, columns, loading, onRow, sorting, selected, stale = false, onEnd = nothing }: TableProps<T>) {
+export function ItemTable<T extends { id: string }>({
+  label,
+  items,
+  columns,
+  loading,
+  onRow,
+  sorting,
+  selected,
+  stale = false,
+  onEnd = nothing,
+}: TableProps<T>) {
   return (
     <Table label={label} sticky rows={items.length + 1} {...optional('className', stale ? 'opacity-60' : undefined)}>
       <Head sticky>
@@ -71,7 +87,12 @@ export function ItemTable<T extends { id: string }>({ label, items, columns, loa
         busy={loading || stale}
         onEnd={onEnd}
         row={(item, place) => (
-          <Row key={item.id} place={place} selected={selected?.has(item.id) === true} {...(onRow === undefined ? {} : { onClick: () => onRow(item) })}>
+          <Row
+            key={item.id}
+            place={place}
+            selected={selected?.has(item.id) === true}
+            {...(onRow === undefined ? {} : { onClick: () => onRow(item) })}
+          >
             {columns.map((column, n) =>
               column.name === true ? (
                 <NameTd key={n}>{column.cell(item)}</NameTd>
@@ -90,7 +111,8 @@ export function ItemTable<T extends { id: string }>({ label, items, columns, loa
   );
 }
 
-interface ListCardProps<T extends { id: string }> extends Pick<TableProps<T>, 'columns' | 'onRow' | 'sorting' | 'selected'> {
+interface ListCardProps<T extends { id: string }>
+  extends Pick<TableProps<T>, 'columns' | 'onRow' | 'sorting' | 'selected'> {
   label: string;
   list: ReturnType<typeof useList<T>>;
   empty: EmptyFace;
@@ -109,7 +131,19 @@ interface ListCardProps<T extends { id: string }> extends Pick<TableProps<T>, 'c
 }
 
 /** A list with its filters, and its loading, failed, empty and "nothing matches" faces. */
-export function ListCard<T extends { id: string }>({ label, list, columns, empty, search, filters, searched = 'name or id', narrowed = false, onClear, toolbar, ...table }: ListCardProps<T>) {
+export function ListCard<T extends { id: string }>({
+  label,
+  list,
+  columns,
+  empty,
+  search,
+  filters,
+  searched = 'name or id',
+  narrowed = false,
+  onClear,
+  toolbar,
+  ...table
+}: ListCardProps<T>) {
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = list;
   const latest = useRef({ hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage });
   latest.current = { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage };
@@ -131,7 +165,15 @@ export function ListCard<T extends { id: string }>({ label, list, columns, empty
         </FilterBar>
       )}
       <ListFaces list={list} empty={empty} narrowed={anything} onClear={clear}>
-        <ItemTable label={label} items={list.items} columns={columns} loading={list.isPending} stale={list.isPlaceholderData} onEnd={more} {...table} />
+        <ItemTable
+          label={label}
+          items={list.items}
+          columns={columns}
+          loading={list.isPending}
+          stale={list.isPlaceholderData}
+          onEnd={more}
+          {...table}
+        />
       </ListFaces>
       {toolbar}
     </Card>
@@ -139,7 +181,18 @@ export function ListCard<T extends { id: string }>({ label, list, columns, empty
 }
 
 /** A page that is one list. Dialogs go into `children`. */
-export function ListPage<T extends { id: string }>({ title, description, actions, children, ...card }: Omit<ListCardProps<T>, 'label'> & { title: string; description: string; actions?: ReactNode; children?: ReactNode }) {
+export function ListPage<T extends { id: string }>({
+  title,
+  description,
+  actions,
+  children,
+  ...card
+}: Omit<ListCardProps<T>, 'label'> & {
+  title: string;
+  description: string;
+  actions?: ReactNode;
+  children?: ReactNode;
+}) {
   return (
     <Page title={title} description={description} {...optional('actions', actions)}>
       <ListCard label={title} {...card} />

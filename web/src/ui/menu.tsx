@@ -4,7 +4,15 @@ import type { ReactNode } from 'react';
 import { cx } from './cx';
 import { layer } from './layer';
 
-export function Menu({ trigger, children, align = 'end' }: { trigger: ReactNode; children: ReactNode; align?: 'start' | 'end' }) {
+export function Menu({
+  trigger,
+  children,
+  align = 'end',
+}: {
+  trigger: ReactNode;
+  children: ReactNode;
+  align?: 'start' | 'end';
+}) {
   return (
     // Not modal: that would hide the page, with what has the focus in it, from assistive programs.
     <M.Root modal={false}>
@@ -61,4 +69,6 @@ export function MenuItem({
 }
 
 export const MenuLine = () => <M.Separator className="my-1 h-px bg-line" />;
-export const MenuLabel = ({ children }: { children: ReactNode }) => <M.Label className="truncate px-2 py-1.5 text-xs text-dim">{children}</M.Label>;
+export const MenuLabel = ({ children }: { children: ReactNode }) => (
+  <M.Label className="truncate px-2 py-1.5 text-xs text-dim">{children}</M.Label>
+);

@@ -47,7 +47,19 @@ export function Page({ title, parent, aside, description, actions, children }: P
 }
 
 /** A bordered surface that holds a table or facts. */
-export function Card({ title, action, children, className, id }: { title?: string; action?: ReactNode; children: ReactNode; className?: string; id?: string }) {
+export function Card({
+  title,
+  action,
+  children,
+  className,
+  id,
+}: {
+  title?: string;
+  action?: ReactNode;
+  children: ReactNode;
+  className?: string;
+  id?: string;
+}) {
   return (
     <section id={id} aria-label={title} className={cx('rounded-xl border border-line bg-raised', className)}>
       {title !== undefined && (

@@ -13,7 +13,8 @@ interface Props<T> {
 
 /** A list within a page: its rows, or that it is empty, or why it could not be loaded. */
 export function PlainList<T>({ list, empty, children }: Props<T>) {
-  if (list.error !== null && list.items.length === 0) return <LoadError error={list.error} onRetry={() => void list.refetch()} />;
+  if (list.error !== null && list.items.length === 0)
+    return <LoadError error={list.error} onRetry={() => void list.refetch()} />;
   if (list.isSuccess && list.items.length === 0) return <p className="px-4 py-5 text-sm text-dim">{empty}</p>;
   return (
     <>

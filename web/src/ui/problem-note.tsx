@@ -3,8 +3,19 @@ import type { ApiError } from '../lib/problem';
 import type { FieldError } from '../lib/types';
 import { cx } from './cx';
 
-/** A refusal in full: the sentence, the fields it names (or only some of them), each host's reason, and the request id for the operator. */
-export function ProblemNote({ error, className, fields: shown = error.errors }: { error: ApiError; className?: string; fields?: readonly FieldError[] }) {
+/**
+ * A refusal in full: the sentence, the fields it names (or only some of them), each host's reason, and the request id
+ * for the operator.
+ */
+export function ProblemNote({
+  error,
+  className,
+  fields: shown = error.errors,
+}: {
+  error: ApiError;
+  className?: string;
+  fields?: readonly FieldError[];
+}) {
   const fields = shown.filter((e) => e.message !== error.detail);
   return (
     <div role="alert" className={cx('rounded-lg border border-bad/25 bg-bad-soft px-3 py-2.5 text-sm', className)}>
@@ -35,7 +46,8 @@ export function ProblemNote({ error, className, fields: shown = error.errors }: 
       )}
       {error.requestId !== null && error.status >= 400 && (
         <p className="mt-1.5 pl-6 text-xs text-dim">
-          <code className="font-mono">{error.code}</code> · request <code className="font-mono break-all select-all">{error.requestId}</code>
+          <code className="font-mono">{error.code}</code> · request{' '}
+          <code className="font-mono break-all select-all">{error.requestId}</code>
         </p>
       )}
     </div>

@@ -16,7 +16,8 @@ export const useSearchFilter = (): SearchFilter => {
   const addressed = params.get('q') ?? '';
   const [text, setText] = useState(addressed);
   const q = useDebounced(text.trim());
-  // An address that changes by itself (back, a link) changes the box too. The box's own changes replace the address, and may be overtaken by what is typed.
+  // An address that changes by itself (back, a link) changes the box too. The box's own changes replace the address,
+  // and may be overtaken by what is typed.
   const how = useNavigationType();
   useEffect(() => {
     if (how !== 'REPLACE') setText((old) => (old.trim() === addressed ? old : addressed));

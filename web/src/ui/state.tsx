@@ -1,4 +1,18 @@
-import { Ban, Check, CircleAlert, CircleHelp, CircleStop, Clock, History, LoaderCircle, OctagonAlert, Play, Undo2, Wrench, type LucideIcon } from 'lucide-react';
+import {
+  Ban,
+  Check,
+  CircleAlert,
+  CircleHelp,
+  CircleStop,
+  Clock,
+  History,
+  LoaderCircle,
+  OctagonAlert,
+  Play,
+  Undo2,
+  Wrench,
+  type LucideIcon,
+} from 'lucide-react';
 import { clockTime, words } from '../lib/format';
 import { reachability } from '../lib/reachability';
 import { useStore } from '../lib/store';
@@ -47,7 +61,10 @@ const looks: Record<string, Look> = {
 const taskRunning: Look = busy;
 const labels: Record<string, string> = { compensating: 'Undoing', 'in-use': 'In use' };
 
-/** The state of any noun. `kind` tells a running task (busy) from a running instance (well). While the server does not answer it is grey and still: it was so then. */
+/**
+ * The state of any noun. `kind` tells a running task (busy) from a running instance (well). While the server does not
+ * answer it is grey and still: it was so then.
+ */
 export function StateBadge({ state, kind, title }: { state: string; kind?: 'task'; title?: string }) {
   const reach = useStore(reachability.state);
   const label = labels[state] ?? words(state);
@@ -60,9 +77,17 @@ export function StateBadge({ state, kind, title }: { state: string; kind?: 'task
       </Badge>
     );
   }
-  const look = kind === 'task' && state === 'running' ? taskRunning : (looks[state] ?? { tone: 'idle' as const, icon: CircleHelp });
+  const look =
+    kind === 'task' && state === 'running'
+      ? taskRunning
+      : (looks[state] ?? { tone: 'idle' as const, icon: CircleHelp });
   return (
-    <Badge tone={look.tone} icon={look.icon} {...(look.spin === true ? { spin: true } : {})} {...(title === undefined || title === '' ? {} : { title })}>
+    <Badge
+      tone={look.tone}
+      icon={look.icon}
+      {...(look.spin === true ? { spin: true } : {})}
+      {...(title === undefined || title === '' ? {} : { title })}
+    >
       {label}
     </Badge>
   );

@@ -5,10 +5,30 @@ import type { RowPlace } from './virtual-rows';
 
 /** From which width of the table's own surface a column shows. */
 export type From = 'sm' | 'md' | 'lg' | 'xl';
-const shown: Record<From, string> = { sm: 'hidden @md:table-cell', md: 'hidden @2xl:table-cell', lg: 'hidden @4xl:table-cell', xl: 'hidden @6xl:table-cell' };
+const shown: Record<From, string> = {
+  sm: 'hidden @md:table-cell',
+  md: 'hidden @2xl:table-cell',
+  lg: 'hidden @4xl:table-cell',
+  xl: 'hidden @6xl:table-cell',
+};
 
-/** `sticky`: its heading stays in sight as the page scrolls, so nothing of it can scroll by itself. `rows`: how many there are, of which some may not be in the page. */
-export function Table({ label, sticky = false, rows, className, children }: { label: string; sticky?: boolean; rows?: number; className?: string; children: ReactNode }) {
+/**
+ * `sticky`: its heading stays in sight as the page scrolls, so nothing of it can scroll by itself. `rows`: how many
+ * there are, of which some may not be in the page.
+ */
+export function Table({
+  label,
+  sticky = false,
+  rows,
+  className,
+  children,
+}: {
+  label: string;
+  sticky?: boolean;
+  rows?: number;
+  className?: string;
+  children: ReactNode;
+}) {
   const box = useRef<HTMLDivElement>(null);
   // What scrolls sideways must be reached without a mouse.
   useEffect(() => {
@@ -40,14 +60,34 @@ export function Head({ sticky = false, children }: { sticky?: boolean; children:
 
 export function Th({ from, className, children, ...rest }: ThHTMLAttributes<HTMLTableCellElement> & { from?: From }) {
   return (
-    <th scope="col" className={cx('h-9 px-2.5 font-medium whitespace-nowrap first:pl-4 last:pr-4', from !== undefined && shown[from], className)} {...rest}>
+    <th
+      scope="col"
+      className={cx(
+        'h-9 px-2.5 font-medium whitespace-nowrap first:pl-4 last:pr-4',
+        from !== undefined && shown[from],
+        className,
+      )}
+      {...rest}
+    >
       {children}
     </th>
   );
 }
 
 /** A heading that sorts. `sort` is the server's word: `name`, or `-name` for descending. */
-export function SortTh({ by, sort, onSort, from, children }: { by: string; sort: string; onSort: (sort: string) => void; from?: From; children: ReactNode }) {
+export function SortTh({
+  by,
+  sort,
+  onSort,
+  from,
+  children,
+}: {
+  by: string;
+  sort: string;
+  onSort: (sort: string) => void;
+  from?: From;
+  children: ReactNode;
+}) {
   const active = sort === by || sort === `-${by}`;
   const down = sort === `-${by}`;
   const Icon = down ? ArrowDown : ArrowUp;
@@ -56,7 +96,10 @@ export function SortTh({ by, sort, onSort, from, children }: { by: string; sort:
       <button
         type="button"
         onClick={() => onSort(active && !down ? `-${by}` : by)}
-        className={cx('-mx-1.5 inline-flex items-center gap-1 rounded px-1.5 py-0.5 hover:bg-sunken hover:text-ink', active && 'text-ink')}
+        className={cx(
+          '-mx-1.5 inline-flex items-center gap-1 rounded px-1.5 py-0.5 hover:bg-sunken hover:text-ink',
+          active && 'text-ink',
+        )}
       >
         {children}
         <Icon aria-hidden className={cx('size-3', !active && 'opacity-0')} />
@@ -65,9 +108,27 @@ export function SortTh({ by, sort, onSort, from, children }: { by: string; sort:
   );
 }
 
-export function Row({ selected = false, place, children, onClick }: { selected?: boolean; place?: Partial<RowPlace>; children: ReactNode; onClick?: () => void }) {
+export function Row({
+  selected = false,
+  place,
+  children,
+  onClick,
+}: {
+  selected?: boolean;
+  place?: Partial<RowPlace>;
+  children: ReactNode;
+  onClick?: () => void;
+}) {
   return (
-    <tr {...place} onClick={onClick} className={cx('group border-b border-line last:border-0', selected ? 'bg-accent-soft' : 'hover:bg-sunken/60', onClick !== undefined && 'cursor-pointer')}>
+    <tr
+      {...place}
+      onClick={onClick}
+      className={cx(
+        'group border-b border-line last:border-0',
+        selected ? 'bg-accent-soft' : 'hover:bg-sunken/60',
+        onClick !== undefined && 'cursor-pointer',
+      )}
+    >
       {children}
     </tr>
   );
@@ -75,7 +136,14 @@ export function Row({ selected = false, place, children, onClick }: { selected?:
 
 export function Td({ from, className, children, ...rest }: TdHTMLAttributes<HTMLTableCellElement> & { from?: From }) {
   return (
-    <td className={cx('h-11 px-2.5 py-1.5 whitespace-nowrap first:pl-4 last:pr-4', from !== undefined && shown[from], className)} {...rest}>
+    <td
+      className={cx(
+        'h-11 px-2.5 py-1.5 whitespace-nowrap first:pl-4 last:pr-4',
+        from !== undefined && shown[from],
+        className,
+      )}
+      {...rest}
+    >
       {children}
     </td>
   );

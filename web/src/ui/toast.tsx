@@ -23,11 +23,17 @@ const push = (toast: Omit<Toast, 'id'>): void => {
 const drop = (id: number): void => shown.set(shown.get().filter((t) => t.id !== id));
 
 export const toast = {
-  ok: (title: string, action?: Toast['action']) => push({ kind: 'ok', title, ...(action === undefined ? {} : { action }) }),
+  ok: (title: string, action?: Toast['action']) =>
+    push({ kind: 'ok', title, ...(action === undefined ? {} : { action }) }),
   info: (title: string, detail?: string) => push({ kind: 'info', title, ...(detail === undefined ? {} : { detail }) }),
   /** `title` says what did not work; the error says why. */
   bad: (title: string, error?: unknown, action?: Toast['action']) =>
-    push({ kind: 'bad', title, ...(error === undefined ? {} : { detail: asApiError(error).detail }), ...(action === undefined ? {} : { action }) }),
+    push({
+      kind: 'bad',
+      title,
+      ...(error === undefined ? {} : { detail: asApiError(error).detail }),
+      ...(action === undefined ? {} : { action }),
+    }),
 };
 
 const icons = { ok: CircleCheck, bad: CircleX, info: Info };
@@ -84,7 +90,12 @@ function One({ toast: t }: { toast: Toast }) {
           </button>
         )}
       </div>
-      <button type="button" aria-label="Dismiss" onClick={() => drop(t.id)} className="-m-1 rounded p-1 text-dim hover:bg-sunken hover:text-ink">
+      <button
+        type="button"
+        aria-label="Dismiss"
+        onClick={() => drop(t.id)}
+        className="-m-1 rounded p-1 text-dim hover:bg-sunken hover:text-ink"
+      >
         <X aria-hidden className="size-3.5" />
       </button>
     </div>

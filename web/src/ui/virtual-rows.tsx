@@ -61,7 +61,9 @@ export function VirtualRows<T extends { id: string }>({ items, columns, busy, ro
       {virtual &&
         rows.map(({ index }) => {
           const item = items[index];
-          return item === undefined ? null : row(item, { ref: virtualizer.measureElement, 'data-index': index, 'aria-rowindex': index + 2 });
+          return item === undefined
+            ? null
+            : row(item, { ref: virtualizer.measureElement, 'data-index': index, 'aria-rowindex': index + 2 });
         })}
       {virtual && last !== undefined && <Gap columns={columns} height={virtualizer.getTotalSize() + top - last.end} />}
     </tbody>

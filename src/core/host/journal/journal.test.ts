@@ -20,7 +20,11 @@ describe('Journal', () => {
 
   it('has after a restart what it had before, strange characters included', async () => {
     const first = await open();
-    await Promise.all(Array.from({ length: 200 }, (_, i) => first.put(`k${i % 150}`, { i, text: 'é\u2028\n"\u0000' }, { sync: i % 2 === 0 })));
+    await Promise.all(
+      Array.from({ length: 200 }, (_, i) =>
+        first.put(`k${i % 150}`, { i, text: 'é\u2028\n"\u0000' }, { sync: i % 2 === 0 }),
+      ),
+    );
     await first.close();
     const second = await open();
     expect(second.count).toBe(150);
@@ -160,7 +164,9 @@ describe('Journal', () => {
   it('keeps half a line that could not be cut off away from the next record', async () => {
     const journal = await open();
     await journal.put('a', 1, { sync: true });
-    const handle = (journal as unknown as { handle: { appendFile: (data: Buffer) => Promise<void>; truncate: () => Promise<void> } }).handle;
+    const handle = (
+      journal as unknown as { handle: { appendFile: (data: Buffer) => Promise<void>; truncate: () => Promise<void> } }
+    ).handle;
     const { appendFile, truncate } = handle;
     handle.appendFile = async (data) => {
       await appendFile.call(handle, data.subarray(0, 20));
@@ -183,9 +189,12 @@ describe('Journal', () => {
     const old = Array.from({ length: 1010 }, (_, i) => `old-${i}`);
     await Promise.all(old.map((key, i) => journal.put(key, i, { sync: false })));
     for (const key of old) journal.drop(key);
-    // The first is being written when the second comes; after it the file is made smaller, and the second is on its way.
+    // The first is being written when the second comes; after it the file is made smaller, and the second is on its
+    // way.
     await Promise.all([journal.put('first', 1, { sync: true }), journal.put('second', 2, { sync: true })]);
-    expect(decodeJournal<number>(readFileSync(join(dir, 'journal.log'))).records.map(({ key, value }) => [key, value])).toEqual([
+    expect(
+      decodeJournal<number>(readFileSync(join(dir, 'journal.log'))).records.map(({ key, value }) => [key, value]),
+    ).toEqual([
       ['first', 1],
       ['second', 2],
     ]);

@@ -16,7 +16,9 @@ export interface JournalOpened {
   tornBytes: number;
   /** Damaged lines in the middle, passed over. */
   damaged: number;
-  /** The file was there and had nothing in it, not even the line that every journal begins with: what it held is lost. */
+  /**
+   * The file was there and had nothing in it, not even the line that every journal begins with: what it held is lost.
+   */
   emptied: boolean;
 }
 
@@ -44,8 +46,9 @@ interface Pending {
 const spareLines = 1000;
 
 /**
- * A small durable map: an append-only file of checksummed JSON lines, read into memory when opened. Writes that wait at the same time share
- * one `fdatasync`. A line that a crash cut short is recognised by its checksum and removed. One process per folder.
+ * A small durable map: an append-only file of checksummed JSON lines, read into memory when opened. Writes that wait at
+ * the same time share one `fdatasync`. A line that a crash cut short is recognised by its checksum and removed. One
+ * process per folder.
  */
 export class Journal<T> {
   private readonly records = new Map<string, Stored<T>>();
@@ -100,9 +103,9 @@ export class Journal<T> {
   }
 
   /**
-   * Stores a value under a key. Readers see it at once. With `sync` it resolves when it is on the disk, otherwise when the kernel has it
-   * (it outlives the process, not a loss of power). Rejects when the file cannot be written, and with `JournalFullError`; the value is then
-   * forgotten again.
+   * Stores a value under a key. Readers see it at once. With `sync` it resolves when it is on the disk, otherwise when
+   * the kernel has it (it outlives the process, not a loss of power). Rejects when the file cannot be written, and with
+   * `JournalFullError`; the value is then forgotten again.
    */
   async put(key: string, value: T, options: { sync: boolean }): Promise<void> {
     const before = this.records.get(key);
@@ -226,8 +229,9 @@ export class Journal<T> {
   }
 
   /**
-   * Writes what is alive into a new file and puts it in the old one's place: a crash leaves one or the other, whole. That includes values that still
-   * wait to be written: each has its line once, or a reader of the file would take it for done twice.
+   * Writes what is alive into a new file and puts it in the old one's place: a crash leaves one or the other, whole.
+   * That includes values that still wait to be written: each has its line once, or a reader of the file would take it
+   * for done twice.
    */
   private async rewrite(): Promise<void> {
     const covered = this.queue;

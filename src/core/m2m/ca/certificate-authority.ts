@@ -3,7 +3,15 @@ import { MasterKey } from '../../crypto/master-key';
 import { Database } from '../../db/database';
 import type { Op } from '../../db/op';
 import { CaRepository } from './ca.repository';
-import { createRoot, describe, fingerprint, issue, issueWithKey, type KeyedCertificate, type SigningRequest } from './certificates';
+import {
+  createRoot,
+  describe,
+  fingerprint,
+  issue,
+  issueWithKey,
+  type KeyedCertificate,
+  type SigningRequest,
+} from './certificates';
 import { hostUri, managementUri } from './identity-uri';
 
 const purpose = 'ca-key';
@@ -12,8 +20,8 @@ const nodeDays = 30;
 const managementDays = 90;
 
 /**
- * The installation's certificate authority (management half): one root in the database, its key sealed with the master key. Everything
- * that it signs is recorded, so a certificate that it has no record of, or a revoked one, is refused.
+ * The installation's certificate authority (management half): one root in the database, its key sealed with the master
+ * key. Everything that it signs is recorded, so a certificate that it has no record of, or a revoked one, is refused.
  */
 @injectable()
 export class CertificateAuthority {
@@ -37,7 +45,9 @@ export class CertificateAuthority {
     return fingerprint(await this.rootPem());
   }
 
-  /** A fresh key and certificate with which a management process serves 8443 and 8445. `hosts`: DNS names and addresses. */
+  /**
+   * A fresh key and certificate with which a management process serves 8443 and 8445. `hosts`: DNS names and addresses.
+   */
   issueServer(hosts: string[]): Promise<KeyedCertificate> {
     return this.issueManagement('server', hosts);
   }
@@ -49,21 +59,29 @@ export class CertificateAuthority {
 
   /** Signs a node's request. The identity is `hostId`, whatever the request says, and there is no name beside it. */
   async issueNode(op: Op, request: SigningRequest, hostId: string): Promise<string> {
-    const certificate = await issue(await this.load(), request.publicKey, { role: 'host', uri: hostUri(hostId), hosts: [], validDays: nodeDays });
+    const certificate = await issue(await this.load(), request.publicKey, {
+      role: 'host',
+      uri: hostUri(hostId),
+      hosts: [],
+      validDays: nodeDays,
+    });
     const facts = describe(certificate);
     await this.repository.record(op, facts.serial, hostId, facts.notAfter);
     return certificate;
   }
 
-  /** From the commit on no new connection, and within two seconds no open one, gets through with a certificate of this host. */
+  /**
+   * From the commit on no new connection, and within two seconds no open one, gets through with a certificate of this
+   * host.
+   */
   async revokeHost(op: Op, hostId: string, reason: string): Promise<void> {
     await this.repository.revokeHost(op, hostId, reason);
     op.afterCommit(() => void this.refreshRevoked().catch(() => undefined));
   }
 
   /**
-   * Asks the database: for new connections. False for certificates that are revoked or have no record. Whoever comes with a renewed one has it
-   * safely: the ones before it are revoked.
+   * Asks the database: for new connections. False for certificates that are revoked or have no record. Whoever comes
+   * with a renewed one has it safely: the ones before it are revoked.
    */
   async admits(serial: string): Promise<boolean> {
     const { valid, older } = await this.repository.standing(this.database.op, serial);
@@ -79,7 +97,9 @@ export class CertificateAuthority {
     this.listeners.push(listener);
   }
 
-  /** From the list in memory, at most as old as the last `refreshRevoked`: for further requests of a checked connection. */
+  /**
+   * From the list in memory, at most as old as the last `refreshRevoked`: for further requests of a checked connection.
+   */
   isListedRevoked(serial: string): boolean {
     return this.revoked.has(serial);
   }
@@ -98,7 +118,12 @@ export class CertificateAuthority {
   }
 
   private async issueManagement(role: 'server' | 'management', hosts: string[]): Promise<KeyedCertificate> {
-    const issued = await issueWithKey(await this.load(), { role, uri: managementUri, hosts, validDays: managementDays });
+    const issued = await issueWithKey(await this.load(), {
+      role,
+      uri: managementUri,
+      hosts,
+      validDays: managementDays,
+    });
     const facts = describe(issued.certificate);
     await this.repository.record(this.database.op, facts.serial, null, facts.notAfter);
     return issued;
@@ -116,7 +141,10 @@ export class CertificateAuthority {
     const op = this.database.op;
     if (!(await this.repository.find(op))) {
       const made = await createRoot('VC Stack root');
-      await this.repository.insertUnlessThere(op, { certificate: made.certificate, sealedKey: this.masterKey.seal(made.key, purpose) });
+      await this.repository.insertUnlessThere(op, {
+        certificate: made.certificate,
+        sealedKey: this.masterKey.seal(made.key, purpose),
+      });
     }
     const row = await this.repository.find(op);
     if (!row) throw new Error('the certificate authority vanished while it was read');

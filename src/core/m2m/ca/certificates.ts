@@ -10,7 +10,10 @@ const backdateMs = 5 * 60_000;
 const dayMs = 86_400_000;
 
 type Crypto = Parameters<typeof x509.X509CertificateGenerator.create>[1];
-type KeyPair = Awaited<ReturnType<typeof webcrypto.subtle.generateKey>> & { publicKey: webcrypto.CryptoKey; privateKey: webcrypto.CryptoKey };
+type KeyPair = Awaited<ReturnType<typeof webcrypto.subtle.generateKey>> & {
+  publicKey: webcrypto.CryptoKey;
+  privateKey: webcrypto.CryptoKey;
+};
 
 /** A certificate and its private key, both PEM. */
 export interface KeyedCertificate {
@@ -19,8 +22,9 @@ export interface KeyedCertificate {
 }
 
 /**
- * What a certificate is for. `server`: 8443 and 8445 of a management process, and the only one with names and addresses. `management`: its calls to
- * nodes. `host`: a node's calls to management and its own port, which management alone opens and knows by the identity.
+ * What a certificate is for. `server`: 8443 and 8445 of a management process, and the only one with names and
+ * addresses. `management`: its calls to nodes. `host`: a node's calls to management and its own port, which management
+ * alone opens and knows by the identity.
  */
 export type CertificateRole = 'server' | 'management' | 'host';
 
@@ -40,7 +44,8 @@ export interface SigningRequest {
   keyHash: string;
 }
 
-const newKeys = async (): Promise<KeyPair> => (await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as KeyPair;
+const newKeys = async (): Promise<KeyPair> =>
+  (await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as KeyPair;
 
 const keyPem = async (key: webcrypto.CryptoKey): Promise<string> => {
   const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', key));
@@ -58,13 +63,15 @@ const usages: Record<CertificateRole, x509.ExtendedKeyUsage[]> = {
 /** First bit 0: a serial number is a positive integer. */
 const newSerial = (): string => {
   const bytes = randomBytes(16);
-  bytes[0] = (bytes[0] ?? 0) & 0x7f | 0x40;
+  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
   return bytes.toString('hex');
 };
 
 /** SHA-256 over the DER form, hex: how a token names the root. */
 export const fingerprint = (certificate: string | Buffer): string =>
-  createHash('sha256').update(typeof certificate === 'string' ? derOfPem(certificate) : certificate).digest('hex');
+  createHash('sha256')
+    .update(typeof certificate === 'string' ? derOfPem(certificate) : certificate)
+    .digest('hex');
 
 /** Serial number in the form under which certificates are recorded: lower-case hex without leading zeros. */
 export const serialOf = (serialNumber: string): string => serialNumber.toLowerCase().replace(/^0+(?=.)/, '');
@@ -86,7 +93,10 @@ export const dueForRenewal = (pem: string, now: Date = new Date()): boolean => {
   return notAfter.getTime() - now.getTime() < (notAfter.getTime() - notBefore.getTime()) / 3;
 };
 
-/** True for a certificate of before roles: with a common name, for both directions of TLS. It is replaced as soon as its owner runs again. */
+/**
+ * True for a certificate of before roles: with a common name, for both directions of TLS. It is replaced as soon as its
+ * owner runs again.
+ */
 export const isOfOlderForm = (pem: string): boolean => /^CN=/m.test(new NodeCertificate(pem).subject);
 
 /** A new root, valid ten years. */
@@ -112,11 +122,16 @@ export const createRoot = async (commonName: string): Promise<KeyedCertificate> 
 };
 
 /**
- * Signs a certificate. Its subject has no common name: clients that find no alternative name of theirs would take that for the server's. Only the
- * role `server` may have names and addresses. Returns PEM.
+ * Signs a certificate. Its subject has no common name: clients that find no alternative name of theirs would take that
+ * for the server's. Only the role `server` may have names and addresses. Returns PEM.
  */
-export const issue = async (root: KeyedCertificate, publicKey: Uint8Array<ArrayBuffer>, request: LeafRequest): Promise<string> => {
-  if (request.role !== 'server' && request.hosts.length > 0) throw new Error(`a certificate of the role ${request.role} has no names`);
+export const issue = async (
+  root: KeyedCertificate,
+  publicKey: Uint8Array<ArrayBuffer>,
+  request: LeafRequest,
+): Promise<string> => {
+  if (request.role !== 'server' && request.hosts.length > 0)
+    throw new Error(`a certificate of the role ${request.role} has no names`);
   const issuer = new x509.X509Certificate(root.certificate);
   const signingKey = await webcrypto.subtle.importKey('pkcs8', derOfPem(root.key), algorithm, false, ['sign']);
   const publicKeyData = new x509.PublicKey(publicKey);
@@ -157,11 +172,17 @@ export const issueWithKey = async (root: KeyedCertificate, request: LeafRequest)
 /** A new key and a signing request for it, both PEM. The key stays with the caller. */
 export const createSigningRequest = async (commonName: string): Promise<{ key: string; csr: string }> => {
   const keys = await newKeys();
-  const csr = await x509.Pkcs10CertificateRequestGenerator.create({ name: [{ CN: [commonName] }], keys, signingAlgorithm: algorithm }, provider);
+  const csr = await x509.Pkcs10CertificateRequestGenerator.create(
+    { name: [{ CN: [commonName] }], keys, signingAlgorithm: algorithm },
+    provider,
+  );
   return { key: await keyPem(keys.privateKey), csr: `${csr.toString('pem')}\n` };
 };
 
-/** Checks a signing request's own signature and its kind of key (P-256). Null for anything else: names and extensions in it are ignored. */
+/**
+ * Checks a signing request's own signature and its kind of key (P-256). Null for anything else: names and extensions in
+ * it are ignored.
+ */
 export const readSigningRequest = async (csr: string): Promise<SigningRequest | null> => {
   try {
     const request = new x509.Pkcs10CertificateRequest(csr);

@@ -1,4 +1,7 @@
-/** The name of an identity in its certificate: a URI among the subject's alternative names. Addresses are never identities. */
+/**
+ * The name of an identity in its certificate: a URI among the subject's alternative names. Addresses are never
+ * identities.
+ */
 const hostPrefix = 'urn:vc-stack:host:';
 
 /** Identity of every management process of the installation. */
@@ -9,8 +12,8 @@ export const hostUri = (hostId: string): string => `${hostPrefix}${hostId}`;
 export type PeerIdentity = { kind: 'management' } | { kind: 'host'; hostId: string };
 
 /**
- * Reads who a verified certificate is for. Node prints alternative names as `DNS:a, URI:b`; a certificate with no identity of ours, or
- * with more than one, is nobody's.
+ * Reads who a verified certificate is for. Node prints alternative names as `DNS:a, URI:b`; a certificate with no
+ * identity of ours, or with more than one, is nobody's.
  */
 export const identityOf = (subjectAltName: string | undefined): PeerIdentity | null => {
   const uris = (subjectAltName ?? '')

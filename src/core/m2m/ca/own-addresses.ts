@@ -7,7 +7,9 @@ const virtual = /^(veth|tap|tun|vc|docker|br-|virbr|vxlan|dummy)/;
 export const ownAddresses = (): string[] => {
   const all = Object.entries(networkInterfaces()).flatMap(([name, list]) => (virtual.test(name) ? [] : (list ?? [])));
   const usable = all.filter((a) => !a.internal && !a.address.startsWith('fe80:') && !a.address.startsWith('169.254.'));
-  return [...usable.filter((a) => a.family === 'IPv4'), ...usable.filter((a) => a.family === 'IPv6')].map((a) => a.address);
+  return [...usable.filter((a) => a.family === 'IPv4'), ...usable.filter((a) => a.family === 'IPv6')].map(
+    (a) => a.address,
+  );
 };
 
 /** The address under which others reach this machine: the configured one, else its first global one, else loopback. */

@@ -24,9 +24,10 @@ interface StoredIdentity extends KeyedCertificate {
 const checkEveryMs = 3_600_000;
 
 /**
- * The certificates of this management process: one with its names for 8443 and 8445, one without for its calls to nodes. Kept in
- * `<state>/tls/server.json` (0600), so that a browser that trusted it once goes on doing so; renewed by themselves, and made anew when the machine's
- * name or address changes, or when they are of the form that had one certificate for everything.
+ * The certificates of this management process: one with its names for 8443 and 8445, one without for its calls to
+ * nodes. Kept in `<state>/tls/server.json` (0600), so that a browser that trusted it once goes on doing so; renewed by
+ * themselves, and made anew when the machine's name or address changes, or when they are of the form that had one
+ * certificate for everything.
  */
 @injectable()
 export class ServerIdentity {
@@ -44,7 +45,13 @@ export class ServerIdentity {
   /** Loads or makes the certificate. Must have resolved before `current`. May be called again. */
   async start(): Promise<TlsMaterial> {
     const material = await this.ensure();
-    this.timer ??= setInterval(() => void this.ensure().catch((error: unknown) => this.logging.for('tls').error({ err: error }, 'renewing the server certificate failed')), checkEveryMs).unref();
+    this.timer ??= setInterval(
+      () =>
+        void this.ensure().catch((error: unknown) =>
+          this.logging.for('tls').error({ err: error }, 'renewing the server certificate failed'),
+        ),
+      checkEveryMs,
+    ).unref();
     return material;
   }
 
@@ -70,22 +77,40 @@ export class ServerIdentity {
     const keep = present && this.fits(present, root);
     const keyed = keep ? present : await this.make(root);
     const changed = keyed.certificate !== this.material?.certificate;
-    this.material = { certificate: keyed.certificate, key: keyed.key, client: keyed.client, root, chain: `${keyed.certificate.trim()}\n${root}` };
+    this.material = {
+      certificate: keyed.certificate,
+      key: keyed.key,
+      client: keyed.client,
+      root,
+      chain: `${keyed.certificate.trim()}\n${root}`,
+    };
     if (changed) for (const listener of this.listeners) listener(this.material);
     return this.material;
   }
 
-  /** Names that must be in the certificate. Further addresses of the machine go in when it is made, but their coming and going is no reason for a new one. */
+  /**
+   * Names that must be in the certificate. Further addresses of the machine go in when it is made, but their coming and
+   * going is no reason for a new one.
+   */
   private required(): string[] {
-    return ['localhost', '127.0.0.1', hostname(), reachableAddress(this.config.core.management.address)].filter((name) => name.length > 0);
+    return ['localhost', '127.0.0.1', hostname(), reachableAddress(this.config.core.management.address)].filter(
+      (name) => name.length > 0,
+    );
   }
 
   private fits(present: StoredIdentity & { rootFingerprint?: string }, root: string): boolean {
     if (present.rootFingerprint !== undefined && present.rootFingerprint !== fingerprint(root)) return false;
-    if (isOfOlderForm(present.certificate) || dueForRenewal(present.certificate) || dueForRenewal(present.client.certificate)) return false;
+    if (
+      isOfOlderForm(present.certificate) ||
+      dueForRenewal(present.certificate) ||
+      dueForRenewal(present.client.certificate)
+    )
+      return false;
     const names = describe(present.certificate).subjectAltName.toLowerCase();
     // Node prints IPv6 addresses in full, so those are not compared.
-    return this.required().filter((h) => !h.includes(':')).every((h) => names.includes(`:${h.toLowerCase()}`));
+    return this.required()
+      .filter((h) => !h.includes(':'))
+      .every((h) => names.includes(`:${h.toLowerCase()}`));
   }
 
   private async read(): Promise<(StoredIdentity & { rootFingerprint: string }) | undefined> {
@@ -101,7 +126,9 @@ export class ServerIdentity {
     const server = await this.authority.issueServer([...new Set([...this.required(), '::1', ...ownAddresses()])]);
     const made = { ...server, client: await this.authority.issueClient() };
     await mkdir(this.paths.stateDir('tls'), { recursive: true, mode: 0o700 });
-    await writeFileAtomic(this.file(), JSON.stringify({ ...made, rootFingerprint: fingerprint(root) }), { mode: 0o600 });
+    await writeFileAtomic(this.file(), JSON.stringify({ ...made, rootFingerprint: fingerprint(root) }), {
+      mode: 0o600,
+    });
     return made;
   }
 

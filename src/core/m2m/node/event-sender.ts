@@ -5,7 +5,9 @@ import { Logging } from '../../telemetry/logging';
 import { HttpsManagementClient } from './https-management-client';
 import type { VerbReports } from './verb-runner';
 
-export type NodeEvent = { type: 'verb.done'; key: string } | { type: 'progress'; key: string; percent: number; message: string };
+export type NodeEvent =
+  | { type: 'verb.done'; key: string }
+  | { type: 'progress'; key: string; percent: number; message: string };
 
 /** Events that wait for management at most. Beyond that the oldest go: management polls for what it never hears of. */
 const bound = 10_000;
@@ -16,8 +18,8 @@ const longestRetryMs = 10_000;
 const progressEveryMs = 250;
 
 /**
- * Reports of long verbs, in order. Those that must arrive (`verb.done`) are also kept in `<state>/events.log` until management has taken
- * them, so that they outlive this process; progress is best effort.
+ * Reports of long verbs, in order. Those that must arrive (`verb.done`) are also kept in `<state>/events.log` until
+ * management has taken them, so that they outlive this process; progress is best effort.
  */
 @injectable()
 export class EventSender implements VerbReports {
@@ -120,7 +122,9 @@ export class EventSender implements VerbReports {
 
   /** File operations one after the other. A full disk costs only the copy: management polls. */
   private write(operation: () => Promise<void>): void {
-    this.writes = this.writes.then(operation).catch((error: unknown) => this.logging.for('events').warn({ err: error }, 'the event file cannot be written'));
+    this.writes = this.writes
+      .then(operation)
+      .catch((error: unknown) => this.logging.for('events').warn({ err: error }, 'the event file cannot be written'));
   }
 
   private file(): string {

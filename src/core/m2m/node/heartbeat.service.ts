@@ -14,8 +14,9 @@ const coalesceMs = 50;
 const firstRetryMs = 250;
 
 /**
- * Reports this host to management: every 5 s, and at once when something changed. Only what changed since management last took it is sent,
- * everything after a break. That management is away is normal: only the newest state is kept, and tried again with growing pauses.
+ * Reports this host to management: every 5 s, and at once when something changed. Only what changed since management
+ * last took it is sent, everything after a break. That management is away is normal: only the newest state is kept, and
+ * tried again with growing pauses.
  */
 @injectable()
 export class HeartbeatService extends ObservedReporter {
@@ -113,7 +114,15 @@ export class HeartbeatService extends ObservedReporter {
       }),
     );
     this.seq += 1;
-    const body = { hostId: this.identity.current().hostId, boot: this.boot, seq: this.seq, time: Date.now(), endpoint: this.endpoint, agentVersion, sections };
+    const body = {
+      hostId: this.identity.current().hostId,
+      boot: this.boot,
+      seq: this.seq,
+      time: Date.now(),
+      endpoint: this.endpoint,
+      agentVersion,
+      sections,
+    };
     try {
       const answer = heartbeatAnswer.parse(await this.client.post('/heartbeat', body));
       if (this.failures > 0) this.log.info('management is back');

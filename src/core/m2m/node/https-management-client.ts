@@ -8,7 +8,10 @@ import { NodeIdentity } from './node-identity';
 import { minVersion, mustBeManagement } from './secure-context';
 
 const postTimeoutMs = 15_000;
-/** With another address to go to, one that takes but does not answer is left after a heartbeat's pause, though not before this: a host is called silent after three. */
+/**
+ * With another address to go to, one that takes but does not answer is left after a heartbeat's pause, though not
+ * before this: a host is called silent after three.
+ */
 const shortestTimeoutMs = 1_000;
 
 /** Management answered with something else than success. */
@@ -24,11 +27,19 @@ export class ManagementRefusal extends Error {
 }
 
 /** Codes of a connection that did not come about: nothing of the request was sent, so it may go elsewhere. */
-const notSent = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+const notSent = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 
 /**
- * The node's way to management: mutual TLS with this host's certificate, connections kept alive. With several addresses it stays with one
- * while that answers.
+ * The node's way to management: mutual TLS with this host's certificate, connections kept alive. With several addresses
+ * it stays with one while that answers.
  */
 @injectable()
 export class HttpsManagementClient extends ManagementClient {
@@ -69,11 +80,21 @@ export class HttpsManagementClient extends ManagementClient {
 
   private postTimeoutMs(): number {
     const elsewhere = this.addresses.all(this.identity.current().management).length > 1;
-    return elsewhere ? Math.min(postTimeoutMs, Math.max(shortestTimeoutMs, this.config.core.m2m.heartbeatMs)) : postTimeoutMs;
+    return elsewhere
+      ? Math.min(postTimeoutMs, Math.max(shortestTimeoutMs, this.config.core.m2m.heartbeatMs))
+      : postTimeoutMs;
   }
 
-  /** A request that may have been sent is not repeated at another address: the callers do, when their next attempt is due. */
-  private async send(method: 'GET' | 'POST', path: string, body: string | undefined, signal?: AbortSignal): Promise<Dispatcher.ResponseData> {
+  /**
+   * A request that may have been sent is not repeated at another address: the callers do, when their next attempt is
+   * due.
+   */
+  private async send(
+    method: 'GET' | 'POST',
+    path: string,
+    body: string | undefined,
+    signal?: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
     const endpoints = this.addresses.all(this.identity.current().management);
     for (const [index, endpoint] of endpoints.entries()) {
       try {
@@ -88,7 +109,13 @@ export class HttpsManagementClient extends ManagementClient {
     throw new Error('there is no address of management');
   }
 
-  private async ask(endpoint: NodeEndpoint, method: 'GET' | 'POST', path: string, body: string | undefined, signal?: AbortSignal): Promise<Dispatcher.ResponseData> {
+  private async ask(
+    endpoint: NodeEndpoint,
+    method: 'GET' | 'POST',
+    path: string,
+    body: string | undefined,
+    signal?: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
     const host = endpoint.address.includes(':') ? `[${endpoint.address}]` : endpoint.address;
     const response = await request(`https://${host}:${endpoint.port}/node${path}`, {
       method,
@@ -101,7 +128,11 @@ export class HttpsManagementClient extends ManagementClient {
     if (response.statusCode === 200) return response;
     const text = (await response.body.text()).slice(0, 4096);
     const problem = parseProblem(text);
-    throw new ManagementRefusal(response.statusCode, problem.code, `management answered ${response.statusCode} to ${method} /node${path}: ${problem.detail}`);
+    throw new ManagementRefusal(
+      response.statusCode,
+      problem.code,
+      `management answered ${response.statusCode} to ${method} /node${path}: ${problem.detail}`,
+    );
   }
 
   private dispatcher(): Agent {

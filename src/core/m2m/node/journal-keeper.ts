@@ -10,8 +10,8 @@ const everyMs = 60_000;
 const quietMs = 30_000;
 
 /**
- * Keeps the journal small: asks management which tasks are over and forgets what only they could have asked for. While management is away
- * nothing is forgotten, for it may have lost an answer that it will ask for again.
+ * Keeps the journal small: asks management which tasks are over and forgets what only they could have asked for. While
+ * management is away nothing is forgotten, for it may have lost an answer that it will ask for again.
  */
 @injectable()
 export class JournalKeeper {
@@ -28,7 +28,9 @@ export class JournalKeeper {
 
   start(journal: VerbJournal): void {
     this.timer = setInterval(() => {
-      this.working = this.round(journal).catch((error: unknown) => this.log.debug({ err: error }, 'the journal could not be gone through'));
+      this.working = this.round(journal).catch((error: unknown) =>
+        this.log.debug({ err: error }, 'the journal could not be gone through'),
+      );
     }, everyMs).unref();
   }
 
@@ -51,14 +53,17 @@ export class JournalKeeper {
     }
   }
 
-  /** The present fence of each of the tasks that is not over; at most 1,000. Rejects when management does not answer. */
+  /**
+   * The present fence of each of the tasks that is not over; at most 1,000. Rejects when management does not answer.
+   */
   async standing(tasks: readonly string[]): Promise<ReadonlyMap<string, number>> {
     return new Map(Object.entries(standingAnswer.parse(await this.client.post('/tasks', { tasks })).live));
   }
 
   private async prune(journal: VerbJournal): Promise<void> {
     const { forgotten, unconfirmed } = await journal.prune();
-    if (unconfirmed > 0) this.log.warn({ tasks: unconfirmed }, 'forgot results that management never confirmed: they were too old');
+    if (unconfirmed > 0)
+      this.log.warn({ tasks: unconfirmed }, 'forgot results that management never confirmed: they were too old');
     if (forgotten > 0) this.log.debug({ tasks: forgotten, records: journal.count }, 'forgot tasks that are over');
   }
 }

@@ -3,7 +3,8 @@ import { coreConfigSchema } from '../../config/core-config';
 import { ManagementAddresses, parseAddress } from './management-addresses';
 
 const known = { address: '192.0.2.9', port: 1 };
-const make = (management: string[]): ManagementAddresses => new ManagementAddresses(new Config(coreConfigSchema.parse({ compute: { management } }), {}));
+const make = (management: string[]): ManagementAddresses =>
+  new ManagementAddresses(new Config(coreConfigSchema.parse({ compute: { management } }), {}));
 
 describe('addresses of management', () => {
   it.each([
@@ -19,7 +20,11 @@ describe('addresses of management', () => {
 
   it('stays with the one that answers, and goes round from one that does not', () => {
     const addresses = make(['a:1', 'b:2', 'c:3']);
-    const order = (): string => addresses.all(known).map((e) => e.address).join('');
+    const order = (): string =>
+      addresses
+        .all(known)
+        .map((e) => e.address)
+        .join('');
     expect(order()).toBe('abc');
     addresses.failed({ address: 'a', port: 1 });
     addresses.failed({ address: 'a', port: 1 });

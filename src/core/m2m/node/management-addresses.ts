@@ -9,8 +9,8 @@ export const parseAddress = (text: string, defaultPort: number): NodeEndpoint =>
 };
 
 /**
- * The addresses at which this host reaches management: those of `compute.management`, else the one that the enrolment token named. One is in
- * use until it does not answer; then the next one is, and so on in a circle.
+ * The addresses at which this host reaches management: those of `compute.management`, else the one that the enrolment
+ * token named. One is in use until it does not answer; then the next one is, and so on in a circle.
  */
 @injectable()
 export class ManagementAddresses {
@@ -21,7 +21,10 @@ export class ManagementAddresses {
     this.configured = config.core.compute.management.map((text) => parseAddress(text, config.core.management.nodePort));
   }
 
-  /** All of them, the one in use first. @param known where the enrolment token, or the stored identity, says that management is */
+  /**
+   * All of them, the one in use first. @param known where the enrolment token, or the stored identity, says that
+   * management is
+   */
   all(known: NodeEndpoint): NodeEndpoint[] {
     if (this.configured.length === 0) return [known];
     const at = this.index % this.configured.length;
@@ -31,6 +34,7 @@ export class ManagementAddresses {
   /** The one in use did not answer: the next one is tried. Nothing when another one is in use by now. */
   failed(endpoint: NodeEndpoint): void {
     const current = this.configured[this.index % Math.max(1, this.configured.length)];
-    if (current && current.address === endpoint.address && current.port === endpoint.port) this.index = (this.index + 1) % this.configured.length;
+    if (current && current.address === endpoint.address && current.port === endpoint.port)
+      this.index = (this.index + 1) % this.configured.length;
   }
 }

@@ -51,13 +51,18 @@ export class NodeAgent {
   }
 
   /**
-   * Binds the port and makes sure that this host has an identity (enrolling with `token`, else the configured one). Throws `EnrolmentError`
-   * when it cannot have one. Returns the host's id. Services of modules start between `join` and `serve`.
+   * Binds the port and makes sure that this host has an identity (enrolling with `token`, else the configured one).
+   * Throws `EnrolmentError` when it cannot have one. Returns the host's id. Services of modules start between `join`
+   * and `serve`.
    */
   async join(token: string = this.config.core.compute.token): Promise<string> {
     this.port = await this.server.listen();
     const { name, address } = this.config.core.compute;
-    const identity = await this.identity.ensure(token, { name: name || hostname(), address, port: this.port }, this.stopping.signal);
+    const identity = await this.identity.ensure(
+      token,
+      { name: name || hostname(), address, port: this.port },
+      this.stopping.signal,
+    );
     return identity.hostId;
   }
 
@@ -91,7 +96,9 @@ export class NodeAgent {
     try {
       await this.identity.renewIfDue((path, body) => this.client.post(path, body));
     } catch (error) {
-      this.logging.for('identity').warn({ err: error }, 'the certificate could not be renewed; trying again in an hour');
+      this.logging
+        .for('identity')
+        .warn({ err: error }, 'the certificate could not be renewed; trying again in an hour');
     }
   }
 }

@@ -40,8 +40,8 @@ export class EnrolmentError extends Error {
 }
 
 /**
- * Who this host is: key, certificate, root and where management is, in one file `<state>/identity/identity.json` (0600), written
- * atomically. The private key is made here and never leaves.
+ * Who this host is: key, certificate, root and where management is, in one file `<state>/identity/identity.json`
+ * (0600), written atomically. The private key is made here and never leaves.
  */
 @injectable()
 export class NodeIdentity {
@@ -69,22 +69,39 @@ export class NodeIdentity {
    * Loads the identity; without one, enrols with the token. A host that has an identity ignores the token.
    * @param self name, address (empty: the one that routes to management) and bound port of this host's agent
    */
-  async ensure(token: string, self: { name: string; address: string; port: number }, signal?: AbortSignal): Promise<StoredIdentity> {
+  async ensure(
+    token: string,
+    self: { name: string; address: string; port: number },
+    signal?: AbortSignal,
+  ): Promise<StoredIdentity> {
     const present = await this.load();
     const decoded = token === '' ? null : decodeToken(token);
     if (present) {
       if (decoded && decoded.rootFingerprint !== fingerprint(present.root)) {
-        this.logging.for('identity').warn({ file: this.file() }, 'the token is of another installation than this host belongs to and is ignored; remove the file to join the other one');
+        this.logging
+          .for('identity')
+          .warn(
+            { file: this.file() },
+            'the token is of another installation than this host belongs to and is ignored; remove the file to join the other one',
+          );
       }
       this.identity = present;
       return present;
     }
-    if (token === '') throw new EnrolmentError('no_token', 'This host is not enrolled and has no token: make one with "vcctl host token create" and start with it.');
-    if (!decoded) throw new EnrolmentError('bad_token', 'The enrolment token is damaged: copy it whole, it starts with "vcsj_".');
+    if (token === '')
+      throw new EnrolmentError(
+        'no_token',
+        'This host is not enrolled and has no token: make one with "vcctl host token create" and start with it.',
+      );
+    if (!decoded)
+      throw new EnrolmentError('bad_token', 'The enrolment token is damaged: copy it whole, it starts with "vcsj_".');
     return this.enrol(decoded, self, signal);
   }
 
-  /** Renews when a third of the certificate's life is left, at once when it is of the form from before roles, or with `force`. True when it did. */
+  /**
+   * Renews when a third of the certificate's life is left, at once when it is of the form from before roles, or with
+   * `force`. True when it did.
+   */
   async renewIfDue(post: (path: string, body: unknown) => Promise<unknown>, force = false): Promise<boolean> {
     const identity = this.current();
     if (!force && !dueForRenewal(identity.certificate) && !isOfOlderForm(identity.certificate)) return false;
@@ -95,17 +112,40 @@ export class NodeIdentity {
     return true;
   }
 
-  private async enrol(token: EnrolmentToken, self: { name: string; address: string; port: number }, signal?: AbortSignal): Promise<StoredIdentity> {
+  private async enrol(
+    token: EnrolmentToken,
+    self: { name: string; address: string; port: number },
+    signal?: AbortSignal,
+  ): Promise<StoredIdentity> {
     const log = this.logging.for('identity');
-    // One key for all attempts: management answers a repeated request of the same key again, so a lost answer costs nothing.
+    // One key for all attempts: management answers a repeated request of the same key again, so a lost answer costs
+    // nothing.
     const { key, csr } = await createSigningRequest(self.name);
     for (let attempt = 1; ; attempt += 1) {
       const management = this.addresses.all({ address: token.address, port: token.port })[0] ?? token;
       try {
-        const { root, localAddress } = await fetchRoot(management.address, management.port, token.rootFingerprint, requestTimeoutMs);
-        const body = { ticket: token.ticket, csr, name: self.name, address: self.address || localAddress, port: self.port };
+        const { root, localAddress } = await fetchRoot(
+          management.address,
+          management.port,
+          token.rootFingerprint,
+          requestTimeoutMs,
+        );
+        const body = {
+          ticket: token.ticket,
+          csr,
+          name: self.name,
+          address: self.address || localAddress,
+          port: self.port,
+        };
         const answer = await this.askForCertificate(management, root, body, signal);
-        const identity = { hostId: answer.hostId, key, certificate: answer.certificate, root, management: { address: management.address, port: management.port }, localAddress };
+        const identity = {
+          hostId: answer.hostId,
+          key,
+          certificate: answer.certificate,
+          root,
+          management: { address: management.address, port: management.port },
+          localAddress,
+        };
         await this.store(identity);
         log.info({ hostId: identity.hostId }, 'this host has joined');
         return identity;
@@ -114,13 +154,26 @@ export class NodeIdentity {
         if (error instanceof EnrolmentError || signal?.aborted || attempt >= attempts) throw error;
         this.addresses.failed(management);
         log.warn({ attempt, err: error }, 'management does not answer; trying again');
-        await delay(Math.min(10_000, 250 * 2 ** Math.min(attempt, 6)) * (0.5 + Math.random() / 2), undefined, signal ? { signal } : {});
+        await delay(
+          Math.min(10_000, 250 * 2 ** Math.min(attempt, 6)) * (0.5 + Math.random() / 2),
+          undefined,
+          signal ? { signal } : {},
+        );
       }
     }
   }
 
-  private async askForCertificate(management: NodeEndpoint, root: string, body: unknown, signal?: AbortSignal): Promise<z.infer<typeof enrolled>> {
-    const dispatcher = new Agent({ connect: { ca: root, minVersion, checkServerIdentity: mustBeManagement }, headersTimeout: requestTimeoutMs, bodyTimeout: requestTimeoutMs });
+  private async askForCertificate(
+    management: NodeEndpoint,
+    root: string,
+    body: unknown,
+    signal?: AbortSignal,
+  ): Promise<z.infer<typeof enrolled>> {
+    const dispatcher = new Agent({
+      connect: { ca: root, minVersion, checkServerIdentity: mustBeManagement },
+      headersTimeout: requestTimeoutMs,
+      bodyTimeout: requestTimeoutMs,
+    });
     try {
       const host = management.address.includes(':') ? `[${management.address}]` : management.address;
       const response = await request(`https://${host}:${management.port}/node/enroll`, {
@@ -133,7 +186,8 @@ export class NodeIdentity {
       const text = await response.body.text();
       if (response.statusCode === 200) return enrolled.parse(JSON.parse(text));
       const problem = z.object({ code: z.string(), detail: z.string() }).safeParse(safeJson(text));
-      if (response.statusCode < 500 && problem.success) throw new EnrolmentError(problem.data.code, problem.data.detail);
+      if (response.statusCode < 500 && problem.success)
+        throw new EnrolmentError(problem.data.code, problem.data.detail);
       throw new Error(`management answered ${response.statusCode}`);
     } finally {
       await dispatcher.close().catch(() => undefined);
@@ -149,7 +203,11 @@ export class NodeIdentity {
       throw error;
     }
     const parsed = stored.safeParse(safeJson(text));
-    if (!parsed.success) throw new EnrolmentError('bad_identity', `${this.file()} is damaged. Remove it and enrol this host anew with a token.`);
+    if (!parsed.success)
+      throw new EnrolmentError(
+        'bad_identity',
+        `${this.file()} is damaged. Remove it and enrol this host anew with a token.`,
+      );
     return parsed.data;
   }
 

@@ -49,7 +49,10 @@ export class NodeServer {
   ) {
     this.log = logging.for('node');
     this.journal = new VerbJournal({ dir: paths.stateDir('journal') });
-    this.runner = new VerbRunner(this.journal, events, this.log, { acceptAfterMs: config.core.m2m.acceptAfterMs, standing: (tasks) => keeper.standing(tasks) });
+    this.runner = new VerbRunner(this.journal, events, this.log, {
+      acceptAfterMs: config.core.m2m.acceptAfterMs,
+      standing: (tasks) => keeper.standing(tasks),
+    });
     identity.onChange(() => this.useIdentity());
   }
 
@@ -60,7 +63,8 @@ export class NodeServer {
   register(handlers: VerbHandlers[], streams: StreamHandlers[], contract: readonly AnyVerb[] = []): void {
     this.runner.register(handlers, contract);
     for (const handler of streams.flatMap((s) => s.streams())) {
-      if (this.streams.some((s) => s.pattern.pattern === handler.path)) throw new Error(`the stream "${handler.path}" has two handlers`);
+      if (this.streams.some((s) => s.pattern.pattern === handler.path))
+        throw new Error(`the stream "${handler.path}" has two handlers`);
       this.streams.push({ pattern: new PathPattern(handler.path), handler });
     }
   }
@@ -68,10 +72,24 @@ export class NodeServer {
   /** Opens the journal and binds the port; connections succeed once there is an identity. Returns the bound port. */
   async listen(): Promise<number> {
     const opened = await this.journal.open();
-    if (opened.tornBytes > 0) this.log.warn(opened, 'the journal ended in an unfinished record, as a crash leaves it; it was cut off');
-    if (opened.damaged > 0 || opened.emptied) this.log.error(opened, 'the journal is damaged: results that it held are lost, and calls that ask for them run again. Check the disk of this host');
+    if (opened.tornBytes > 0)
+      this.log.warn(opened, 'the journal ended in an unfinished record, as a crash leaves it; it was cut off');
+    if (opened.damaged > 0 || opened.emptied)
+      this.log.error(
+        opened,
+        'the journal is damaged: results that it held are lost, and calls that ask for them run again. Check the disk of this host',
+      );
     const { limits } = this.config.core;
-    const server = createServer({ ...guardedOptions(limits), requestTimeout: limits.bodyMs, requestCert: true, rejectUnauthorized: true, minVersion }, (req, res) => void this.answer(req, res));
+    const server = createServer(
+      {
+        ...guardedOptions(limits),
+        requestTimeout: limits.bodyMs,
+        requestCert: true,
+        rejectUnauthorized: true,
+        minVersion,
+      },
+      (req, res) => void this.answer(req, res),
+    );
     server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => void this.upgrade(req, socket, head));
     server.on('tlsClientError', (error) => this.log.debug({ err: error }, 'a connection was refused'));
     server.timeout = silentMs;
@@ -123,11 +141,18 @@ export class NodeServer {
     try {
       if (!isManagement(req)) return sendError(res, 403, 'forbidden', 'Only management may call a node.');
       const { path, query } = targetOf(req);
-      if (req.method === 'GET' && path === '/verbs/outcome') return sendAnswer(res, this.runner.outcome(query.get('key') ?? ''));
+      if (req.method === 'GET' && path === '/verbs/outcome')
+        return sendAnswer(res, this.runner.outcome(query.get('key') ?? ''));
       const name = path.startsWith('/verbs/') ? path.slice('/verbs/'.length) : '';
       if (req.method !== 'POST' || name === '') return sendError(res, 404, 'not_found', 'There is no such path.');
       const body = verbCall.safeParse(await readJson(req, bodyLimit));
-      if (!body.success) return sendError(res, 400, 'invalid_call', body.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; '));
+      if (!body.success)
+        return sendError(
+          res,
+          400,
+          'invalid_call',
+          body.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; '),
+        );
       return sendAnswer(res, await this.runner.call(decodeURIComponent(name), body.data));
     } catch (error) {
       this.log.warn({ err: error }, 'a call could not be read');
@@ -171,9 +196,11 @@ const pathOf = (req: IncomingMessage): string | null => {
 };
 
 /** The chain was verified by the handshake; here it is the role: another node's certificate is of the same root. */
-const isManagement = (req: IncomingMessage): boolean => peerOf(req.socket as TLSSocket)?.identity?.kind === 'management';
+const isManagement = (req: IncomingMessage): boolean =>
+  peerOf(req.socket as TLSSocket)?.identity?.kind === 'management';
 
-const sendError = (res: ServerResponse, status: number, code: string, message: string): void => sendJson(res, status, { error: { code, message, permanent: true, extra: {} } });
+const sendError = (res: ServerResponse, status: number, code: string, message: string): void =>
+  sendJson(res, status, { error: { code, message, permanent: true, extra: {} } });
 
 const sendAnswer = (res: ServerResponse, answer: VerbAnswer): void => {
   if (answer.kind === 'done') return sendJson(res, 200, { result: answer.result });

@@ -6,16 +6,23 @@ import { identityOf } from '../ca/identity-uri';
 /** Both sides speak TLS 1.3 only: they are always of one installation. */
 export const minVersion: SecureContextOptions['minVersion'] = 'TLSv1.3';
 
-/** For `checkServerIdentity`: whoever answers must be management; under which name or address it is reached does not matter. */
+/**
+ * For `checkServerIdentity`: whoever answers must be management; under which name or address it is reached does not
+ * matter.
+ */
 export const mustBeManagement = (_host: string, certificate: PeerCertificate): Error | undefined =>
-  identityOf(certificate.subjectaltname)?.kind === 'management' ? undefined : new Error('the peer is not management of this installation');
+  identityOf(certificate.subjectaltname)?.kind === 'management'
+    ? undefined
+    : new Error('the peer is not management of this installation');
 
 /** For `checkServerIdentity`: whoever answers must be exactly this host. */
 export const mustBeHost =
   (hostId: string) =>
   (_host: string, certificate: PeerCertificate): Error | undefined => {
     const identity = identityOf(certificate.subjectaltname);
-    return identity?.kind === 'host' && identity.hostId === hostId ? undefined : new Error(`the peer is not host ${hostId}`);
+    return identity?.kind === 'host' && identity.hostId === hostId
+      ? undefined
+      : new Error(`the peer is not host ${hostId}`);
   };
 
 /** The peer shows another root than the token names: a wrong address, or somebody in between. */
@@ -27,12 +34,23 @@ export class RootMismatchError extends Error {
 }
 
 /**
- * Fetches the root certificate from management by its fingerprint; nothing is sent. Also tells under which of its addresses this machine
- * reaches management. Rejects with `RootMismatchError` when the peer's chain has no such root.
+ * Fetches the root certificate from management by its fingerprint; nothing is sent. Also tells under which of its
+ * addresses this machine reaches management. Rejects with `RootMismatchError` when the peer's chain has no such root.
  */
-export const fetchRoot = (address: string, port: number, rootFingerprint: string, timeoutMs: number): Promise<{ root: string; localAddress: string }> =>
+export const fetchRoot = (
+  address: string,
+  port: number,
+  rootFingerprint: string,
+  timeoutMs: number,
+): Promise<{ root: string; localAddress: string }> =>
   new Promise((resolve, reject) => {
-    const socket: TLSSocket = connect({ host: address, port, rejectUnauthorized: false, minVersion, timeout: timeoutMs });
+    const socket: TLSSocket = connect({
+      host: address,
+      port,
+      rejectUnauthorized: false,
+      minVersion,
+      timeout: timeoutMs,
+    });
     const fail = (error: Error): void => {
       socket.destroy();
       reject(error);

@@ -119,7 +119,12 @@ describe('VerbJournal', () => {
     await first.recordFence('t', 3);
     await first.close();
     const again = await open();
-    expect([again.fence('t'), again.isUndone('t', 'a'), again.isUndone('t', 'b'), again.isUndone('t', 'c')]).toEqual([3, true, true, false]);
+    expect([again.fence('t'), again.isUndone('t', 'a'), again.isUndone('t', 'b'), again.isUndone('t', 'c')]).toEqual([
+      3,
+      true,
+      true,
+      false,
+    ]);
     await again.close();
   });
 });

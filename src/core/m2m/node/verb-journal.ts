@@ -26,8 +26,8 @@ export interface VerbJournalOptions {
   /** Fences of tasks that are over at most; the oldest go first. Default 20,000. */
   maxOver?: number;
   /**
-   * What management never said a word about is kept so long: far longer than any task may take to end and to be undone (24 h each).
-   * Default 30 days.
+   * What management never said a word about is kept so long: far longer than any task may take to end and to be undone
+   * (24 h each). Default 30 days.
    */
   unconfirmedMs?: number;
   /** Records at most; beyond them new calls are refused. Default 300,000. */
@@ -49,13 +49,18 @@ const fenceKey = (task: string): string => `f:${task}`;
 export const taskOfKey = (key: string): string => key.split('/', 1)[0] ?? key;
 
 /** Milliseconds since the epoch at which a time-ordered UUID (version 7) was made; null for every other name. */
-const madeAt = (task: string): number | null => (/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(task) ? Number.parseInt(task.slice(0, 8) + task.slice(9, 13), 16) : null);
+const madeAt = (task: string): number | null =>
+  /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(task)
+    ? Number.parseInt(task.slice(0, 8) + task.slice(9, 13), 16)
+    : null;
 
 /**
- * What the node remembers of management's commands: outcome by key; highest fence, and steps asked to be undone, by task.
+ * What the node remembers of management's commands: outcome by key; highest fence, and steps asked to be undone, by
+ * task.
  *
- * Results go when management says that their task is over, for then nobody can ask for them; fences follow a while later. From then on a
- * call of a task of that age which is not known here has to be verified with management (`mustBeVerified`), so forgetting admits no late call.
+ * Results go when management says that their task is over, for then nobody can ask for them; fences follow a while
+ * later. From then on a call of a task of that age which is not known here has to be verified with management
+ * (`mustBeVerified`), so forgetting admits no late call.
  */
 export class VerbJournal {
   private readonly journal: Journal<Entry>;
@@ -66,7 +71,13 @@ export class VerbJournal {
   private readonly maxRecords: number;
 
   constructor(options: VerbJournalOptions) {
-    const { dir, maxRecords = 300_000, lateMs = 3_600_000, maxOver = 20_000, unconfirmedMs = 30 * 86_400_000 } = options;
+    const {
+      dir,
+      maxRecords = 300_000,
+      lateMs = 3_600_000,
+      maxOver = 20_000,
+      unconfirmedMs = 30 * 86_400_000,
+    } = options;
     this.journal = new Journal<Entry>({ dir, maxRecords });
     this.maxRecords = maxRecords;
     this.lateMs = lateMs;
@@ -116,8 +127,8 @@ export class VerbJournal {
   }
 
   /**
-   * Outlives the process when it resolves. A first fence becomes durable with the result of the call that brought it; a higher one at once,
-   * because the worker before it may still have a call on its way.
+   * Outlives the process when it resolves. A first fence becomes durable with the result of the call that brought it; a
+   * higher one at once, because the worker before it may still have a call on its way.
    */
   async recordFence(task: string, fence: number): Promise<void> {
     const { undone } = this.fenceEntry(task) ?? {};
@@ -139,7 +150,10 @@ export class VerbJournal {
     return made !== null && made <= this.floor();
   }
 
-  /** Tasks that were quiet for `quietMs` and are not known to be over: management is asked about them. Those quiet for longest come first. */
+  /**
+   * Tasks that were quiet for `quietMs` and are not known to be over: management is asked about them. Those quiet for
+   * longest come first.
+   */
   unconfirmed(quietMs: number, now = Date.now()): string[] {
     return [...this.tasks]
       .filter(([, known]) => !known.over && known.at <= now - quietMs)
@@ -162,7 +176,10 @@ export class VerbJournal {
     }
   }
 
-  /** Forgets fences that are old enough. Returns how many tasks were forgotten, and how many of them management never spoke of. */
+  /**
+   * Forgets fences that are old enough. Returns how many tasks were forgotten, and how many of them management never
+   * spoke of.
+   */
   async prune(now = Date.now()): Promise<{ forgotten: number; unconfirmed: number }> {
     const entries = [...this.tasks];
     const over = entries.filter(([, known]) => known.over).sort(([, a], [, b]) => a.at - b.at);

@@ -14,7 +14,10 @@ export const verbCall = z.strictObject({
 });
 export type VerbCall = z.infer<typeof verbCall>;
 
-export type VerbAnswer = { kind: 'done'; result: unknown } | { kind: 'accepted' } | { kind: 'failed'; error: VerbError };
+export type VerbAnswer =
+  | { kind: 'done'; result: unknown }
+  | { kind: 'accepted' }
+  | { kind: 'failed'; error: VerbError };
 
 /** Takes what long verbs report. */
 export interface VerbReports {
@@ -39,14 +42,19 @@ interface Running {
   accepted: boolean;
 }
 
-const failed = (code: string, message: string, permanent: boolean, extra: Record<string, unknown> = {}): VerbAnswer => ({ kind: 'failed', error: { code, message, permanent, extra } });
+const failed = (
+  code: string,
+  message: string,
+  permanent: boolean,
+  extra: Record<string, unknown> = {},
+): VerbAnswer => ({ kind: 'failed', error: { code, message, permanent, extra } });
 /** A failure that a repeat may mend is kept only for whoever asks for the outcome of an accepted call. */
 const keptFailures = 1_000;
 
 /**
- * Runs verbs for management. A mutating call has a key and a fence: a repeated key is answered with the first result, also after a restart;
- * a call from a worker that has lost its task (lower fence), and one whose undo was asked for already, are refused. Transient failures are not
- * remembered as results: a repeat runs again.
+ * Runs verbs for management. A mutating call has a key and a fence: a repeated key is answered with the first result,
+ * also after a restart; a call from a worker that has lost its task (lower fence), and one whose undo was asked for
+ * already, are refused. Transient failures are not remembered as results: a repeat runs again.
  */
 export class VerbRunner {
   private readonly handlers = new Map<string, VerbHandler>();
@@ -78,17 +86,28 @@ export class VerbRunner {
     const { verb } = handler;
     const args = verb.args.safeParse(call.args);
     if (!args.success) {
-      const errors = args.error.issues.slice(0, 20).map((issue) => ({ path: issue.path.join('.'), message: issue.message }));
-      return failed('invalid_args', `The arguments of ${name} are not valid: ${errors.map((e) => `${e.path}: ${e.message}`).join('; ')}`, true, { errors });
+      const errors = args.error.issues
+        .slice(0, 20)
+        .map((issue) => ({ path: issue.path.join('.'), message: issue.message }));
+      return failed(
+        'invalid_args',
+        `The arguments of ${name} are not valid: ${errors.map((e) => `${e.path}: ${e.message}`).join('; ')}`,
+        true,
+        { errors },
+      );
     }
     if (this.stopping.signal.aborted) return failed('stopping', 'The agent is stopping.', false);
     if (!verb.mutating) return this.read(handler, args.data, call);
     const { key, fence } = call;
-    if (key === undefined || fence === undefined) return failed('key_required', `${name} changes the host and needs a key and a fence.`, true);
+    if (key === undefined || fence === undefined)
+      return failed('key_required', `${name} changes the host and needs a key and a fence.`, true);
     return this.mutate(handler, args.data, { ...call, key, fence });
   }
 
-  /** The outcome of an earlier call by its key; `unknown_key` when it never came or did not survive a restart of the agent: call again. */
+  /**
+   * The outcome of an earlier call by its key; `unknown_key` when it never came or did not survive a restart of the
+   * agent: call again.
+   */
   outcome(key: string): VerbAnswer {
     if (this.running.has(key)) {
       const running = this.running.get(key);
@@ -101,7 +120,10 @@ export class VerbRunner {
     return error ? { kind: 'failed', error } : failed('unknown_key', 'This host knows no call under this key.', false);
   }
 
-  /** Tells handlers to end and waits for them, at most `timeoutMs`. What did not end is repeated by management after the restart. */
+  /**
+   * Tells handlers to end and waits for them, at most `timeoutMs`. What did not end is repeated by management after the
+   * restart.
+   */
   async stop(timeoutMs: number): Promise<void> {
     this.stopping.abort();
     const all = Promise.allSettled([...this.running.values()].map((r) => r.answer));
@@ -120,7 +142,11 @@ export class VerbRunner {
     }
   }
 
-  private async mutate(handler: VerbHandler, args: unknown, call: VerbCall & { key: string; fence: number }): Promise<VerbAnswer> {
+  private async mutate(
+    handler: VerbHandler,
+    args: unknown,
+    call: VerbCall & { key: string; fence: number },
+  ): Promise<VerbAnswer> {
     const { key, fence } = call;
     const name = handler.verb.name;
     const refusal = (await this.verify(key, fence)) ?? (await this.admit(key, fence));
@@ -129,10 +155,18 @@ export class VerbRunner {
     let running = this.running.get(key);
     if (running && running.verb !== name) return failed('key_reused', `The key is in use for ${running.verb}.`, true);
     const stored = running ? undefined : this.journal.result(key);
-    if (stored) return stored.verb === name ? answerOf(stored) : failed('key_reused', `The key was used for ${stored.verb}.`, true);
+    if (stored)
+      return stored.verb === name
+        ? answerOf(stored)
+        : failed('key_reused', `The key was used for ${stored.verb}.`, true);
     if (!running) {
       if (this.active >= this.limit()) return busy();
-      if (!this.journal.hasRoom) return failed('journal_full', 'The host waits for management to confirm earlier results and takes no new calls.', false);
+      if (!this.journal.hasRoom)
+        return failed(
+          'journal_full',
+          'The host waits for management to confirm earlier results and takes no new calls.',
+          false,
+        );
       running = this.launch(handler, args, call);
     } else if (!handler.verb.long) {
       return this.join(running, Math.min(handler.verb.timeoutMs, this.options.acceptAfterMs));
@@ -160,7 +194,9 @@ export class VerbRunner {
     const late = (): VerbAnswer | undefined => {
       const seen = this.journal.fence(task);
       if (seen !== undefined && fence < seen) return tooLow(fence, seen);
-      return phase === 'run' && this.journal.isUndone(task, step) ? failed('undone', 'The undo of this step was asked for already.', true) : undefined;
+      return phase === 'run' && this.journal.isUndone(task, step)
+        ? failed('undone', 'The undo of this step was asked for already.', true)
+        : undefined;
     };
     const before = late();
     if (before) return before;
@@ -168,7 +204,16 @@ export class VerbRunner {
       if (phase === 'undo' && !this.journal.isUndone(task, step)) await this.journal.recordUndone(task, fence, step);
       else if (fence !== this.journal.fence(task)) await this.journal.recordFence(task, fence);
     } catch (error) {
-      return { kind: 'failed', error: { code: 'journal_failed', message: 'The host cannot write its journal.', permanent: false, extra: {}, detail: textOf(error) } };
+      return {
+        kind: 'failed',
+        error: {
+          code: 'journal_failed',
+          message: 'The host cannot write its journal.',
+          permanent: false,
+          extra: {},
+          detail: textOf(error),
+        },
+      };
     }
     // Another call of the task may have come in meanwhile.
     return late();
@@ -206,7 +251,10 @@ export class VerbRunner {
     } catch (error) {
       outcome = { verb, ok: false, error: this.errorOf(verb, error) };
     }
-    this.log.debug({ verb, key: call.key, requestId: call.requestId, ms: Math.round(performance.now() - started), ok: outcome.ok }, 'verb');
+    this.log.debug(
+      { verb, key: call.key, requestId: call.requestId, ms: Math.round(performance.now() - started), ok: outcome.ok },
+      'verb',
+    );
     if (outcome.ok || outcome.error.permanent) {
       try {
         await this.journal.recordResult(call.key, outcome);
@@ -234,9 +282,22 @@ export class VerbRunner {
   }
 
   private errorOf(verb: string, error: unknown): VerbError {
-    if (error instanceof VerbFailure) return { code: error.code, message: error.message, permanent: error.permanent, extra: error.extra, ...(error.detail !== undefined && { detail: error.detail }) };
+    if (error instanceof VerbFailure)
+      return {
+        code: error.code,
+        message: error.message,
+        permanent: error.permanent,
+        extra: error.extra,
+        ...(error.detail !== undefined && { detail: error.detail }),
+      };
     this.log.error({ verb, err: error }, 'a verb failed unexpectedly');
-    return { code: 'internal', message: "The host could not do this; its agent's log has the details.", permanent: false, extra: {}, detail: textOf(error) };
+    return {
+      code: 'internal',
+      message: "The host could not do this; its agent's log has the details.",
+      permanent: false,
+      extra: {},
+      detail: textOf(error),
+    };
   }
 
   private rememberFailure(key: string, error: VerbError): void {
@@ -252,10 +313,12 @@ export class VerbRunner {
   }
 }
 
-const tooLow = (fence: number, seen: number): VerbAnswer => failed('stale_fence', `The task has moved on: fence ${fence} is below ${seen}.`, true, { fence, seen });
+const tooLow = (fence: number, seen: number): VerbAnswer =>
+  failed('stale_fence', `The task has moved on: fence ${fence} is below ${seen}.`, true, { fence, seen });
 const busy = (): VerbAnswer => failed('busy', 'The host has too many calls at work.', false);
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 2000);
-const answerOf = (stored: VerbResult): VerbAnswer => (stored.ok ? { kind: 'done', result: stored.result } : { kind: 'failed', error: stored.error });
+const answerOf = (stored: VerbResult): VerbAnswer =>
+  stored.ok ? { kind: 'done', result: stored.result } : { kind: 'failed', error: stored.error };
 
 const race = async <T>(promise: Promise<T>, ms: number): Promise<T | undefined> => {
   let timer: NodeJS.Timeout | undefined;

@@ -7,6 +7,7 @@ import { SshKeyCommands } from './ssh-key.command';
 /** All commands of the module. */
 export class ComputeCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
-    for (const commands of [new InstanceCommands(), new FlavorCommands(), new SshKeyCommands()]) commands.register(program, context);
+    for (const commands of [new InstanceCommands(), new FlavorCommands(), new SshKeyCommands()])
+      commands.register(program, context);
   }
 }

@@ -8,11 +8,15 @@ const detachKey = 0x1d;
 const highWaterBytes = 256 * 1024;
 
 /**
- * Joins the terminal to an instance's serial console until the user leaves with Ctrl+], the server ends it, or piped input and the console
- * are both done. The terminal is as before in every case.
+ * Joins the terminal to an instance's serial console until the user leaves with Ctrl+], the server ends it, or piped
+ * input and the console are both done. The terminal is as before in every case.
  */
 export const openConsole = async (context: CliContext, ref: string): Promise<void> => {
-  const { path } = await context.request<{ ticket: string; expiresIn: number; path: string }>('POST', `/instances/${encodeURIComponent(ref)}/actions/console`, { query: { project: context.project() } });
+  const { path } = await context.request<{ ticket: string; expiresIn: number; path: string }>(
+    'POST',
+    `/instances/${encodeURIComponent(ref)}/actions/console`,
+    { query: { project: context.project() } },
+  );
   const socket = await context.socket(path);
   const { stdin, stdout } = process;
   const terminal = stdin.isTTY === true;
@@ -23,7 +27,8 @@ export const openConsole = async (context: CliContext, ref: string): Promise<voi
     socket.close(1000);
   };
   const resize = (): void => {
-    if (stdout.isTTY && socket.readyState === socket.OPEN) socket.send(JSON.stringify({ resize: { cols: stdout.columns, rows: stdout.rows } }));
+    if (stdout.isTTY && socket.readyState === socket.OPEN)
+      socket.send(JSON.stringify({ resize: { cols: stdout.columns, rows: stdout.rows } }));
   };
   const onInput = (chunk: Buffer): void => {
     const end = terminal ? chunk.indexOf(detachKey) : -1;
@@ -50,7 +55,11 @@ export const openConsole = async (context: CliContext, ref: string): Promise<voi
     if (!terminal) stdin.once('end', leave);
     stdin.resume();
     const { code, reason } = await ended;
-    if (!left && code !== 1000) throw new CliFailure(`The console was closed: ${reason || `code ${code}`}.`, { exitCode: exitCodes.failed, code: 'console_closed' });
+    if (!left && code !== 1000)
+      throw new CliFailure(`The console was closed: ${reason || `code ${code}`}.`, {
+        exitCode: exitCodes.failed,
+        code: 'console_closed',
+      });
   } finally {
     process.off('SIGWINCH', resize);
     process.off('SIGTERM', onSignal);

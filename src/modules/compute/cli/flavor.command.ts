@@ -16,13 +16,18 @@ const mebibyte = 1024 * 1024;
 /** As the API has it: `createFlavor` of the contract. */
 const leastMemory = 64 * mebibyte;
 
-const diskOf = (flavor: { diskBytes: number }): string => (flavor.diskBytes === 0 ? 'as large as the image' : formatBytes(flavor.diskBytes));
+const diskOf = (flavor: { diskBytes: number }): string =>
+  flavor.diskBytes === 0 ? 'as large as the image' : formatBytes(flavor.diskBytes);
 
 const columns: CliColumn<Flavor>[] = [
   { header: 'name', value: (f) => f.name },
   { header: 'vcpus', value: (f) => String(f.vcpus), raw: (f) => f.vcpus },
   { header: 'memory', value: (f) => formatBytes(f.memoryBytes), raw: (f) => f.memoryBytes },
-  { header: 'disk', value: (f) => (f.diskBytes === 0 ? "the image's" : formatBytes(f.diskBytes)), raw: (f) => f.diskBytes },
+  {
+    header: 'disk',
+    value: (f) => (f.diskBytes === 0 ? "the image's" : formatBytes(f.diskBytes)),
+    raw: (f) => f.diskBytes,
+  },
   { header: 'description', value: (f) => f.description, wide: true },
   { header: 'created', value: (f) => formatTime(f.createdAt), raw: (f) => f.createdAt, wide: true },
   { header: 'id', value: (f) => f.id, wide: true, whole: true },
@@ -46,7 +51,9 @@ const view = (flavor: Flavor): Section[] => [
 export class FlavorCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
     const flavor = nounCommand(program, context, flavorNoun, 'sizes of instances');
-    addListOptions(flavor.command('list').description('list flavors')).action((options: ListOptions) => context.printList((search) => context.list<Flavor>('/flavors', search), columns, options));
+    addListOptions(flavor.command('list').description('list flavors')).action((options: ListOptions) =>
+      context.printList((search) => context.list<Flavor>('/flavors', search), columns, options),
+    );
     flavor
       .command('create')
       .description('create a flavor (admins only)')
@@ -54,20 +61,33 @@ export class FlavorCommands implements CliRegistrar {
       .requiredOption('--vcpus <count>', 'virtual CPUs')
       .requiredOption('--memory <size>', 'e.g. 256MiB or 4GiB; at least 64 MiB')
       .option('--disk <size>', 'root disk, e.g. 10GiB; as large as the image when missing')
-      .option('--vendor-data <file>', 'given to every guest of this flavor beside its user data: text in one of the forms of cloud-init')
+      .option(
+        '--vendor-data <file>',
+        'given to every guest of this flavor beside its user data: text in one of the forms of cloud-init',
+      )
       .option('--description <text>')
-      .addHelpText('after', '\nExamples:\n  vcctl flavor create tiny --vcpus 1 --memory 256MiB\n  vcctl flavor create large --vcpus 8 --memory 16GiB --disk 40GiB')
-      .action(async (name: string, options: { vcpus: string; memory: string; disk?: string; vendorData?: string; description?: string }) => {
-        const body = {
-          name,
-          vcpus: parseInteger(options.vcpus, '--vcpus', 1, 1024),
-          memoryBytes: parseSize(options.memory, '--memory', { least: leastMemory, step: mebibyte }),
-          ...(options.disk !== undefined && { diskBytes: parseSize(options.disk, '--disk', { least: mebibyte, step: mebibyte }) }),
-          ...(options.vendorData !== undefined && { vendorData: await readVendorData(options.vendorData) }),
-          ...(options.description !== undefined && { description: options.description }),
-        };
-        context.show(await context.request<Flavor>('POST', '/flavors', { body }), view);
-      });
+      .addHelpText(
+        'after',
+        '\nExamples:\n  vcctl flavor create tiny --vcpus 1 --memory 256MiB\n  vcctl flavor create large --vcpus 8 --memory 16GiB --disk 40GiB',
+      )
+      .action(
+        async (
+          name: string,
+          options: { vcpus: string; memory: string; disk?: string; vendorData?: string; description?: string },
+        ) => {
+          const body = {
+            name,
+            vcpus: parseInteger(options.vcpus, '--vcpus', 1, 1024),
+            memoryBytes: parseSize(options.memory, '--memory', { least: leastMemory, step: mebibyte }),
+            ...(options.disk !== undefined && {
+              diskBytes: parseSize(options.disk, '--disk', { least: mebibyte, step: mebibyte }),
+            }),
+            ...(options.vendorData !== undefined && { vendorData: await readVendorData(options.vendorData) }),
+            ...(options.description !== undefined && { description: options.description }),
+          };
+          context.show(await context.request<Flavor>('POST', '/flavors', { body }), view);
+        },
+      );
     flavor
       .command('show')
       .description('show a flavor')
@@ -76,7 +96,12 @@ export class FlavorCommands implements CliRegistrar {
     addRename(flavor, context, flavorNoun);
     addEdit(flavor, context, flavorNoun, [
       { member: 'description', flags: '--description <text>', description: 'what it is for' },
-      { member: 'vendorData', flags: '--vendor-data <file>', description: "given to guests made from now on; '' for none", parse: (file) => (file === '' ? null : readVendorData(file)) },
+      {
+        member: 'vendorData',
+        flags: '--vendor-data <file>',
+        description: "given to guests made from now on; '' for none",
+        parse: (file) => (file === '' ? null : readVendorData(file)),
+      },
     ]);
     addDelete(flavor, context, flavorNoun, { description: 'delete flavors; instances made with them keep their size' });
   }

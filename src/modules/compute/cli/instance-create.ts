@@ -45,7 +45,8 @@ export const parseNetwork = (value: string): { network: string; address?: string
       continue;
     }
     const match = /^address=(.+)$/.exec(setting);
-    if (!match || address !== undefined) throw usageFailure(`--network: "${setting}" is neither address=<IPv4> nor default-route`);
+    if (!match || address !== undefined)
+      throw usageFailure(`--network: "${setting}" is neither address=<IPv4> nor default-route`);
     address = match[1];
   }
   return { network, ...(address !== undefined && { address }), ...(defaultRoute && { defaultRoute }) };
@@ -59,10 +60,17 @@ export const registerInstanceCreate = (instance: Command, context: CliContext): 
     .argument('<name>', 'any text of up to 63 characters; the guest gets a hostname derived from it')
     .requiredOption('--flavor <flavor>', 'its size')
     .requiredOption('--image <image>', 'what its root disk holds')
-    .requiredOption('--network <network[,address=IPv4][,default-route]>', 'a network to join; may be repeated. The first with a way out has the default route, unless one asks for it', collect)
+    .requiredOption(
+      '--network <network[,address=IPv4][,default-route]>',
+      'a network to join; may be repeated. The first with a way out has the default route, unless one asks for it',
+      collect,
+    )
     .option('--key <file|name>', 'public key file, or the name of a stored key; may be repeated', collect)
     .option('--user-data <file>', 'handed to the guest as it is, at most 64 KiB; "-" reads standard input')
-    .option('--config-drive [form]', 'a disk with what the metadata service tells, for guests that do not ask it (tiny-cloud; cloud-init 23.3 and 23.4 on Cloud Hypervisor before 53): openstack (default) or nocloud')
+    .option(
+      '--config-drive [form]',
+      'a disk with what the metadata service tells, for guests that do not ask it (tiny-cloud; cloud-init 23.3 and 23.4 on Cloud Hypervisor before 53): openstack (default) or nocloud',
+    )
     .option('--description <text>')
     .option('--stop-grace <seconds>', 'how long a stop waits for the guest')
     .option('--host <host>', 'place it on this host (admins only)')
@@ -78,24 +86,44 @@ Examples:
   vcctl instance create web --count 3 --flavor tiny --image linux --network n1 --wait`,
     )
     .action(async (name: string, options: CreateOptions) => {
-      if (options.count !== undefined) return createSeveral(name, options, parseInteger(options.count, '--count', 1, 100), context);
-      const made = await context.request<WithTask>('POST', '/instances', { query: { project: context.project() }, body: await createBody(name, options, context) });
+      if (options.count !== undefined)
+        return createSeveral(name, options, parseInteger(options.count, '--count', 1, 100), context);
+      const made = await context.request<WithTask>('POST', '/instances', {
+        query: { project: context.project() },
+        body: await createBody(name, options, context),
+      });
       if (options.wait) await context.follow(made.taskId);
       else context.info(`Follow it: vcctl task watch ${made.taskId}`);
-      context.show(options.wait ? await context.request<Instance>('GET', `/instances/${made.instance.id}`) : made.instance, instanceView());
+      context.show(
+        options.wait ? await context.request<Instance>('GET', `/instances/${made.instance.id}`) : made.instance,
+        instanceView(),
+      );
     });
 };
 
-const createSeveral = async (name: string, options: CreateOptions, count: number, context: CliContext): Promise<void> => {
-  const made = await context.request<SeveralWithTask>('POST', '/instances/batch', { query: { project: context.project() }, body: { ...(await createBody(name, options, context)), count } });
+const createSeveral = async (
+  name: string,
+  options: CreateOptions,
+  count: number,
+  context: CliContext,
+): Promise<void> => {
+  const made = await context.request<SeveralWithTask>('POST', '/instances/batch', {
+    query: { project: context.project() },
+    body: { ...(await createBody(name, options, context)), count },
+  });
   if (!options.wait) {
     context.info(`Follow them: vcctl task watch ${made.taskId}`);
     return context.print(made.instances, instanceColumns);
   }
   await context.follow(made.taskId);
   // One that was deleted meanwhile is not in the list, and no failure.
-  const now = new Map((await context.list<Instance>('/instances', { project: context.project() })).map((i) => [i.id, i]));
-  context.print(made.instances.flatMap(({ id }) => now.get(id) ?? []), instanceColumns);
+  const now = new Map(
+    (await context.list<Instance>('/instances', { project: context.project() })).map((i) => [i.id, i]),
+  );
+  context.print(
+    made.instances.flatMap(({ id }) => now.get(id) ?? []),
+    instanceColumns,
+  );
 };
 
 const createBody = async (name: string, options: CreateOptions, context: CliContext): Promise<object> => {
@@ -107,12 +135,20 @@ const createBody = async (name: string, options: CreateOptions, context: CliCont
     name,
     flavor: await context.resolve('flavor', options.flavor),
     image: await context.resolve('image', options.image),
-    networks: await Promise.all(options.network.map(parseNetwork).map(async (nic) => ({ ...nic, network: await context.resolve('network', nic.network) }))),
+    networks: await Promise.all(
+      options.network
+        .map(parseNetwork)
+        .map(async (nic) => ({ ...nic, network: await context.resolve('network', nic.network) })),
+    ),
     sshKeys: await Promise.all((options.key ?? []).map(key)),
     ...(options.userData !== undefined && { userData: await readUserData(options.userData) }),
-    ...(options.configDrive !== undefined && { configDrive: options.configDrive === true ? 'openstack' : options.configDrive }),
+    ...(options.configDrive !== undefined && {
+      configDrive: options.configDrive === true ? 'openstack' : options.configDrive,
+    }),
     ...(options.description !== undefined && { description: options.description }),
-    ...(options.stopGrace !== undefined && { stopGraceSeconds: parseInteger(options.stopGrace, '--stop-grace', 0, 600) }),
+    ...(options.stopGrace !== undefined && {
+      stopGraceSeconds: parseInteger(options.stopGrace, '--stop-grace', 0, 600),
+    }),
     ...(options.host !== undefined && { host: await context.resolve('host', options.host) }),
   };
 };

@@ -36,7 +36,11 @@ export const instanceColumns: CliColumn<Instance>[] = [
 /** `ssh-ed25519 AAAA… anna@laptop` → `anna@laptop (ssh-ed25519)`. */
 const keyLabel = (key: string): string => {
   const [type = '', data, ...comment] = key.split(' ');
-  return data === undefined ? key : comment.length > 0 ? `${comment.join(' ')} (${type})` : `${type} …${data.slice(-12)}`;
+  return data === undefined
+    ? key
+    : comment.length > 0
+      ? `${comment.join(' ')} (${type})`
+      : `${type} …${data.slice(-12)}`;
 };
 
 const sizeOf = ({ flavor }: Instance): string =>
@@ -65,14 +69,25 @@ export const instanceView =
         fact('Id', i.id),
       ],
     },
-    { title: 'Addresses', headers: ['network', 'address', 'mac'], rows: i.ports.map((p) => [p.network, p.address, p.mac]), none: 'none yet' },
+    {
+      title: 'Addresses',
+      headers: ['network', 'address', 'mac'],
+      rows: i.ports.map((p) => [p.network, p.address, p.mac]),
+      none: 'none yet',
+    },
   ];
 
 /** JSON on several lines; anything else as it is. */
-const readable = ({ path, text }: GuestData['files'][number]): string => (text === null ? 'This is no text.' : path.endsWith('.json') ? JSON.stringify(JSON.parse(text), null, 2) : text);
+const readable = ({ path, text }: GuestData['files'][number]): string =>
+  text === null ? 'This is no text.' : path.endsWith('.json') ? JSON.stringify(JSON.parse(text), null, 2) : text;
 
 /** What the guest of an instance reads, file by file. */
 export const guestDataView = (data: GuestData): Section[] => [
   { facts: [fact('Hostname', data.hostname)] },
-  ...data.files.map((file) => ({ title: `${file.path} (${formatBytes(file.bytes)})`, facts: readable(file).split('\n').map((value) => ({ label: '', value })) })),
+  ...data.files.map((file) => ({
+    title: `${file.path} (${formatBytes(file.bytes)})`,
+    facts: readable(file)
+      .split('\n')
+      .map((value) => ({ label: '', value })),
+  })),
 ];

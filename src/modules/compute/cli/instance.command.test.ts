@@ -10,8 +10,13 @@ describe('parseNetwork', () => {
   it('takes a name, with an address or without', () => {
     expect(parseNetwork('n1')).toEqual({ network: 'n1' });
     expect(parseNetwork('n1,address=10.0.0.5')).toEqual({ network: 'n1', address: '10.0.0.5' });
-    expect(parseNetwork('n1,default-route,address=10.0.0.5')).toEqual({ network: 'n1', address: '10.0.0.5', defaultRoute: true });
-    for (const bad of ['', ',address=1.2.3.4', 'n1,', 'n1,mac=x', 'n1,address=', 'n1,address=1.1.1.1,address=2.2.2.2']) expect(() => parseNetwork(bad)).toThrow(/--network/);
+    expect(parseNetwork('n1,default-route,address=10.0.0.5')).toEqual({
+      network: 'n1',
+      address: '10.0.0.5',
+      defaultRoute: true,
+    });
+    for (const bad of ['', ',address=1.2.3.4', 'n1,', 'n1,mac=x', 'n1,address=', 'n1,address=1.1.1.1,address=2.2.2.2'])
+      expect(() => parseNetwork(bad)).toThrow(/--network/);
   });
 });
 
@@ -35,7 +40,13 @@ describe('what guests are given', () => {
   });
 
   it('is shown file by file, with JSON on several lines', () => {
-    const data = { hostname: 'web', files: [{ path: 'a/meta_data.json', bytes: 9, text: '{"a":"b"}' }, { path: 'a/user_data', bytes: 2, text: null }] };
+    const data = {
+      hostname: 'web',
+      files: [
+        { path: 'a/meta_data.json', bytes: 9, text: '{"a":"b"}' },
+        { path: 'a/user_data', bytes: 2, text: null },
+      ],
+    };
     expect(guestDataView(data)).toEqual([
       { facts: [{ label: 'Hostname', value: 'web' }] },
       { title: 'a/meta_data.json (9 B)', facts: ['{', '  "a": "b"', '}'].map((value) => ({ label: '', value })) },
@@ -61,12 +72,18 @@ describe('public keys', () => {
   });
 
   it('that can only be a file must be there', async () => {
-    for (const value of [join(dir, 'me.pub'), './key', '~/.ssh/none', 'none.pub', dir]) await expect(keyOrName(value)).rejects.toThrow(/^--key: there is no file .*ssh-keygen/);
+    for (const value of [join(dir, 'me.pub'), './key', '~/.ssh/none', 'none.pub', dir])
+      await expect(keyOrName(value)).rejects.toThrow(/^--key: there is no file .*ssh-keygen/);
   });
 
   it('are never private keys, several keys, nothing or a whole disk', async () => {
     const file = join(dir, 'key');
-    for (const content of ['-----BEGIN OPENSSH PRIVATE KEY-----\nx\n', 'ssh-rsa A\nssh-rsa B\n', '\n', 'x'.repeat(20_000)]) {
+    for (const content of [
+      '-----BEGIN OPENSSH PRIVATE KEY-----\nx\n',
+      'ssh-rsa A\nssh-rsa B\n',
+      '\n',
+      'x'.repeat(20_000),
+    ]) {
       await writeFile(file, content);
       await expect(readPublicKey(file)).rejects.toThrow(file);
     }

@@ -42,7 +42,12 @@ export class InstanceCommands implements CliRegistrar {
     addRename(instance, context, instanceNoun, 'the guest keeps its hostname');
     addEdit(instance, context, instanceNoun, [
       { member: 'description', flags: '--description <text>', description: 'what it is for' },
-      { member: 'stopGraceSeconds', flags: '--stop-grace <seconds>', description: 'how long a stop waits for the guest', parse: (text) => parseInteger(text, '--stop-grace', 0, 600) },
+      {
+        member: 'stopGraceSeconds',
+        flags: '--stop-grace <seconds>',
+        description: 'how long a stop waits for the guest',
+        parse: (text) => parseInteger(text, '--stop-grace', 0, 600),
+      },
     ]);
     addDelete(instance, context, instanceNoun, {
       description: 'delete instances with their root volumes',
@@ -59,12 +64,19 @@ export class InstanceCommands implements CliRegistrar {
       .option('--host <host>', 'only those on this host')
       .option('--all-projects', 'of all projects that you can see')
       .option('--limit <count>', 'at most so many', String(mostInstances))
-      .addHelpText('after', '\nExamples:\n  vcctl instance list\n  vcctl instance list --state running -o wide\n  vcctl instance list --filter address=10.10.* --sort -created --columns name,address,host\n  vcctl instance list --watch\n  vcctl instance list -o name')
+      .addHelpText(
+        'after',
+        '\nExamples:\n  vcctl instance list\n  vcctl instance list --state running -o wide\n  vcctl instance list --filter address=10.10.* --sort -created --columns name,address,host\n  vcctl instance list --watch\n  vcctl instance list -o name',
+      )
       .action(async (options: FindOptions) => {
         const host = options.host === undefined ? undefined : await context.resolve('host', options.host);
         const query = { project: options.allProjects ? undefined : context.project(), state: options.state, host };
         const limit = parseInteger(options.limit, '--limit', 1);
-        await context.printList((search) => context.list<Instance>('/instances', { ...query, ...search }, limit), instanceColumns, options);
+        await context.printList(
+          (search) => context.list<Instance>('/instances', { ...query, ...search }, limit),
+          instanceColumns,
+          options,
+        );
       });
     instance
       .command('show')
@@ -81,18 +93,35 @@ export class InstanceCommands implements CliRegistrar {
       .addHelpText('after', '\nExamples:\n  vcctl instance guest-data web\n  vcctl instance guest-data web -o json')
       .action(async (ref: string) => {
         const id = await context.resolve('instance', ref);
-        context.show(await context.request<GuestData>('GET', `/instances/${encodeURIComponent(id)}/guest-data`, { query: { project: context.project() } }), guestDataView);
+        context.show(
+          await context.request<GuestData>('GET', `/instances/${encodeURIComponent(id)}/guest-data`, {
+            query: { project: context.project() },
+          }),
+          guestDataView,
+        );
       });
   }
 
   private registerVerbs(instance: Command, context: CliContext): void {
-    const act = async (refs: string[], verb: string, past: string, body: object | undefined, wait: boolean | undefined): Promise<void> =>
+    const act = async (
+      refs: string[],
+      verb: string,
+      past: string,
+      body: object | undefined,
+      wait: boolean | undefined,
+    ): Promise<void> =>
       context.each(refs, async (ref): Promise<Outcome> => {
         const path = await context.pathOf('instance', ref);
-        const asked = await context.request<WithTask>('POST', `${path}/actions/${verb}`, { query: { project: context.project() }, ...(body && { body }) });
+        const asked = await context.request<WithTask>('POST', `${path}/actions/${verb}`, {
+          query: { project: context.project() },
+          ...(body && { body }),
+        });
         if (!wait) return { text: `instance ${ref}: ${verb} accepted (task ${asked.taskId})`, object: asked };
         await context.follow(asked.taskId);
-        return { text: `instance ${ref} ${past}`, object: { ...asked, instance: await context.request<Instance>('GET', `/instances/${asked.instance.id}`) } };
+        return {
+          text: `instance ${ref} ${past}`,
+          object: { ...asked, instance: await context.request<Instance>('GET', `/instances/${asked.instance.id}`) },
+        };
       });
     instance
       .command('start')
@@ -110,7 +139,13 @@ export class InstanceCommands implements CliRegistrar {
       .addHelpText('after', '\nExamples:\n  vcctl instance stop web db --wait\n  vcctl instance stop web --force')
       .action((refs: string[], options: { force?: boolean; grace?: string; wait?: boolean }) => {
         const graceSeconds = options.grace === undefined ? undefined : parseInteger(options.grace, '--grace', 0, 600);
-        return act(refs, 'stop', 'stopped', { force: options.force ?? false, ...(graceSeconds !== undefined && { graceSeconds }) }, options.wait);
+        return act(
+          refs,
+          'stop',
+          'stopped',
+          { force: options.force ?? false, ...(graceSeconds !== undefined && { graceSeconds }) },
+          options.wait,
+        );
       });
     instance
       .command('reboot')
@@ -118,7 +153,9 @@ export class InstanceCommands implements CliRegistrar {
       .argument('<instance...>', 'names or ids')
       .option('--force', 'reset, without asking the guest')
       .option('-w, --wait', 'return when they run again')
-      .action((refs: string[], options: { force?: boolean; wait?: boolean }) => act(refs, 'reboot', 'rebooted', { force: options.force ?? false }, options.wait));
+      .action((refs: string[], options: { force?: boolean; wait?: boolean }) =>
+        act(refs, 'reboot', 'rebooted', { force: options.force ?? false }, options.wait),
+      );
   }
 
   /** Ways into the guest, and to what it said. */
@@ -127,7 +164,10 @@ export class InstanceCommands implements CliRegistrar {
       .command('console')
       .description('the serial console; without a terminal it pipes standard input and output')
       .argument('<instance>', 'name or id')
-      .addHelpText('after', '\nCtrl+] leaves the console; the instance runs on.\n\nExamples:\n  vcctl instance console web')
+      .addHelpText(
+        'after',
+        '\nCtrl+] leaves the console; the instance runs on.\n\nExamples:\n  vcctl instance console web',
+      )
       .action(async (ref: string) => {
         const { openConsole } = await import('./console.js');
         await openConsole(context, await context.resolve('instance', ref));
@@ -142,7 +182,10 @@ export class InstanceCommands implements CliRegistrar {
       .action(async (ref: string, options: { follow?: boolean; tail?: string }) => {
         const { showLogs } = await import('./logs.js');
         const lines = options.tail === undefined ? undefined : parseInteger(options.tail, '--tail', 1);
-        await showLogs(context, await context.pathOf('instance', ref), { follow: options.follow === true, ...(lines !== undefined && { lines }) });
+        await showLogs(context, await context.pathOf('instance', ref), {
+          follow: options.follow === true,
+          ...(lines !== undefined && { lines }),
+        });
       });
     instance
       .command('ssh')

@@ -25,17 +25,23 @@ const lastLines = (text: string, count: number): string => {
   return lines.slice(-(count + unfinished)).join('\n');
 };
 
-/** Prints what the guest wrote on its serial console, and with `follow` goes on until interrupted. For programs as REST has it. */
+/**
+ * Prints what the guest wrote on its serial console, and with `follow` goes on until interrupted. For programs as REST
+ * has it.
+ */
 export const showLogs = async (context: CliContext, path: string, { follow, lines }: LogOptions): Promise<void> => {
-  const read = (since?: string): Promise<ConsoleLog> => context.request<ConsoleLog>('GET', `${path}/console-log`, { query: { project: context.project(), since } });
-  const print = (log: ConsoleLog): void => context.printText(log, () => (process.stdout.isTTY ? forTerminal(log.text) : log.text));
+  const read = (since?: string): Promise<ConsoleLog> =>
+    context.request<ConsoleLog>('GET', `${path}/console-log`, { query: { project: context.project(), since } });
+  const print = (log: ConsoleLog): void =>
+    context.printText(log, () => (process.stdout.isTTY ? forTerminal(log.text) : log.text));
   let log = await read();
   if (log.truncated && lines === undefined) context.info('What came before is not kept any more.');
   print(lines === undefined ? log : { ...log, text: lastLines(log.text, lines) });
   while (follow) {
     await pause(everyMs);
     log = await read(log.cursor);
-    if (log.truncated) context.info('[something is missing here: more came than is kept, or the agent on the host was started anew]');
+    if (log.truncated)
+      context.info('[something is missing here: more came than is kept, or the agent on the host was started anew]');
     if (log.text !== '') print(log);
   }
 };

@@ -25,7 +25,8 @@ const meansFile = (value: string): boolean => /^(~|\.{0,2}\/)/.test(value) || va
 const isKey = (value: string): boolean => /^(ssh-|ecdsa-|sk-)\S+ \S/.test(value);
 
 /**
- * What `--key` means: the key in the file of that name when there is one; else the name of a stored key. What can only be a file must be there.
+ * What `--key` means: the key in the file of that name when there is one; else the name of a stored key. What can only
+ * be a file must be there.
  */
 export const keyOrName = async (value: string): Promise<string> => {
   if (isKey(value)) return value;

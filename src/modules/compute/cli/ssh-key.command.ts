@@ -20,14 +20,27 @@ const columns: CliColumn<SshKey>[] = [
 ];
 
 const view = (key: SshKey): Section[] => [
-  { facts: [fact('Name', key.name), fact('Type', key.type), fact('Fingerprint', key.fingerprint), fact('Public key', key.publicKey), fact('Created', moment(key.createdAt)), fact('Id', key.id)] },
+  {
+    facts: [
+      fact('Name', key.name),
+      fact('Type', key.type),
+      fact('Fingerprint', key.fingerprint),
+      fact('Public key', key.publicKey),
+      fact('Created', moment(key.createdAt)),
+      fact('Id', key.id),
+    ],
+  },
 ];
 
 export class SshKeyCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
     const key = nounCommand(program, context, sshKeyNoun, 'public keys that instances are given');
     addListOptions(key.command('list').description('list ssh keys')).action((options: ListOptions) =>
-      context.printList((search) => context.list<SshKey>('/ssh-keys', { ...search, project: context.project() }), columns, options),
+      context.printList(
+        (search) => context.list<SshKey>('/ssh-keys', { ...search, project: context.project() }),
+        columns,
+        options,
+      ),
     );
     key
       .command('create')
@@ -37,7 +50,13 @@ export class SshKeyCommands implements CliRegistrar {
       .addHelpText('after', '\nExamples:\n  vcctl ssh-key create laptop ~/.ssh/id_ed25519.pub')
       .action(async (name: string, file: string) => {
         const publicKey = await readPublicKey(file);
-        context.show(await context.request<SshKey>('POST', '/ssh-keys', { query: { project: context.project() }, body: { name, publicKey } }), view);
+        context.show(
+          await context.request<SshKey>('POST', '/ssh-keys', {
+            query: { project: context.project() },
+            body: { name, publicKey },
+          }),
+          view,
+        );
       });
     key
       .command('show')

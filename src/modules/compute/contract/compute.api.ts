@@ -17,18 +17,45 @@ export const createFlavor = z.strictObject({
   vendorData: vendorData.default(null),
 });
 /** Sizes stay: instances were made with them. */
-export const updateFlavor = z.strictObject({ name: field.displayName.optional(), description: field.description.optional(), vendorData: vendorData.optional() });
-export const flavor = createFlavor.extend({ id: field.id, createdAt: field.timestamp, description: z.string(), vendorData: z.string().nullable() });
+export const updateFlavor = z.strictObject({
+  name: field.displayName.optional(),
+  description: field.description.optional(),
+  vendorData: vendorData.optional(),
+});
+export const flavor = createFlavor.extend({
+  id: field.id,
+  createdAt: field.timestamp,
+  description: z.string(),
+  vendorData: z.string().nullable(),
+});
 
 export const createSshKey = z.strictObject({ name: field.displayName, publicKey: z.string().max(16_384) });
 export const updateSshKey = z.strictObject({ name: field.displayName.optional() });
-export const sshKey = z.object({ id: field.id, projectId: field.id, name: z.string(), type: z.string(), fingerprint: z.string(), publicKey: z.string(), createdAt: field.timestamp });
+export const sshKey = z.object({
+  id: field.id,
+  projectId: field.id,
+  name: z.string(),
+  type: z.string(),
+  fingerprint: z.string(),
+  publicKey: z.string(),
+  createdAt: field.timestamp,
+});
 
 /**
- * `building` → `running` ⇄ `stopped`; `starting`, `stopping`, `rebooting`, `deleting` while a task works; `unknown` when its host is silent;
- * `error` when it ended by itself with a failure.
+ * `building` → `running` ⇄ `stopped`; `starting`, `stopping`, `rebooting`, `deleting` while a task works; `unknown`
+ * when its host is silent; `error` when it ended by itself with a failure.
  */
-export const instanceStates = ['building', 'running', 'starting', 'stopping', 'rebooting', 'stopped', 'deleting', 'unknown', 'error'] as const;
+export const instanceStates = [
+  'building',
+  'running',
+  'starting',
+  'stopping',
+  'rebooting',
+  'stopped',
+  'deleting',
+  'unknown',
+  'error',
+] as const;
 
 export const createInstance = z.strictObject({
   name: field.displayName,
@@ -41,7 +68,9 @@ export const createInstance = z.strictObject({
       z.strictObject({
         network: field.ref,
         address: z.ipv4().nullish(),
-        /** The guest's default route goes this way. At most one says so; without one it is the first network with NAT. */
+        /**
+         * The guest's default route goes this way. At most one says so; without one it is the first network with NAT.
+         */
         defaultRoute: z.boolean().nullish(),
       }),
     )
@@ -51,7 +80,10 @@ export const createInstance = z.strictObject({
   sshKeys: z.array(z.string().min(1).max(16_384)).max(20).default([]),
   /** Handed to the guest byte for byte: base64 of at most 65,536 bytes. Null or empty for none. */
   userData: z.base64().nullable().default(null),
-  /** A read-only disk with what the metadata service tells, for guests that cannot ask it: OpenStack's tree (label `config-2`) or NoCloud's (`cidata`). Null for none. */
+  /**
+   * A read-only disk with what the metadata service tells, for guests that cannot ask it: OpenStack's tree (label
+   * `config-2`) or NoCloud's (`cidata`). Null for none.
+   */
   configDrive: z.enum(driveForms).nullable().default(null),
   /** Seconds that a stop waits for the guest before it is forced. */
   stopGraceSeconds: z.number().int().min(0).max(600).default(30),
@@ -72,17 +104,28 @@ export const instance = z.object({
   id: field.id,
   projectId: field.id,
   name: z.string(),
-  /** What its guest is called: derived from the name, unique in the project, so that it is in each of its networks too. It stays when the name changes. */
+  /**
+   * What its guest is called: derived from the name, unique in the project, so that it is in each of its networks too.
+   * It stays when the name changes.
+   */
   hostname: z.string(),
   description: z.string(),
   state: z.enum(instanceStates),
   /** Why it is in this state, in words; empty when all is well. */
   stateReason: z.string(),
-  flavor: z.object({ id: field.id.nullable(), name: z.string(), vcpus: z.number().int(), memoryBytes: field.bytes, diskBytes: field.bytes }),
+  flavor: z.object({
+    id: field.id.nullable(),
+    name: z.string(),
+    vcpus: z.number().int(),
+    memoryBytes: field.bytes,
+    diskBytes: field.bytes,
+  }),
   image: z.object({ id: field.id, name: z.string() }),
   /** Null while it has none, and for those who may not see hosts. */
   host: z.object({ id: field.id, name: z.string() }).nullable(),
-  ports: z.array(z.object({ id: field.id, networkId: field.id, network: z.string(), mac: z.string(), address: z.string() })),
+  ports: z.array(
+    z.object({ id: field.id, networkId: field.id, network: z.string(), mac: z.string(), address: z.string() }),
+  ),
   sshKeys: z.array(z.string()),
   /** Seconds that a stop waits for the guest before it is forced. */
   stopGraceSeconds: z.number().int(),
@@ -95,7 +138,11 @@ export const instance = z.object({
   startedAt: field.timestamp.nullable(),
   observedAt: field.timestamp.nullable(),
 });
-export const updateInstance = z.strictObject({ name: field.displayName.optional(), description: field.description.optional(), stopGraceSeconds: z.number().int().min(0).max(600).optional() });
+export const updateInstance = z.strictObject({
+  name: field.displayName.optional(),
+  description: field.description.optional(),
+  stopGraceSeconds: z.number().int().min(0).max(600).optional(),
+});
 /** 202 of every slow verb: the object as it is now, and its task. */
 export const instanceWithTask = z.object({ instance, taskId: field.id });
 export const instancesWithTask = z.object({ instances: z.array(instance), taskId: field.id });
@@ -106,20 +153,37 @@ export const instanceListQuery = pageQuery.extend({
   host: field.ref.optional(),
   sort: z.enum(['name', '-name', 'createdAt', '-createdAt']).default('-createdAt'),
 });
-export const stopRequest = z.strictObject({ force: z.boolean().default(false), graceSeconds: z.number().int().min(0).max(600).optional() }).default({ force: false });
+export const stopRequest = z
+  .strictObject({ force: z.boolean().default(false), graceSeconds: z.number().int().min(0).max(600).optional() })
+  .default({ force: false });
 export const rebootRequest = z.strictObject({ force: z.boolean().default(false) }).default({ force: false });
 export const consoleLogQuery = z.strictObject({
   project: z.string().max(100).optional(),
   /** A `cursor` of an earlier answer: only what came after it. */
-  since: z.string().regex(/^[0-9a-f]{16}:\d{1,15}$/, { error: 'a cursor of an earlier answer' }).optional(),
+  since: z
+    .string()
+    .regex(/^[0-9a-f]{16}:\d{1,15}$/, { error: 'a cursor of an earlier answer' })
+    .optional(),
 });
-/** What the guest wrote on its serial console, as far as its host keeps it (the last MiB). `truncated`: something that came before, or since then, is not kept any more. */
+/**
+ * What the guest wrote on its serial console, as far as its host keeps it (the last MiB). `truncated`: something that
+ * came before, or since then, is not kept any more.
+ */
 export const consoleLog = z.object({ text: z.string(), cursor: z.string(), truncated: z.boolean() });
-/** A one-time ticket for `GET /api/v1/console?ticket=` (WebSocket, binary both ways; text frames are JSON control: {"resize":{"cols","rows"}}). */
+/**
+ * A one-time ticket for `GET /api/v1/console?ticket=` (WebSocket, binary both ways; text frames are JSON control:
+ * {"resize":{"cols","rows"}}).
+ */
 export const consoleTicket = z.object({ ticket: z.string(), expiresIn: z.number().int(), path: z.string() });
 
-/** What the guest reads of the cloud, in OpenStack's tree, as its host has it. `text` is null for what is no text; user data is shown too. */
-export const guestData = z.object({ hostname: z.string(), files: z.array(z.object({ path: z.string(), bytes: z.number().int(), text: z.string().nullable() })) });
+/**
+ * What the guest reads of the cloud, in OpenStack's tree, as its host has it. `text` is null for what is no text; user
+ * data is shown too.
+ */
+export const guestData = z.object({
+  hostname: z.string(),
+  files: z.array(z.object({ path: z.string(), bytes: z.number().int(), text: z.string().nullable() })),
+});
 export type GuestData = z.infer<typeof guestData>;
 export type Flavor = z.infer<typeof flavor>;
 export type SshKey = z.infer<typeof sshKey>;

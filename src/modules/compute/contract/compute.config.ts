@@ -5,14 +5,23 @@ const milliseconds = z.number().int().min(0).max(600_000);
 /** Section `modules.compute`. */
 export const computeConfigSchema = z.strictObject({
   /** VMM kinds that this host may use, besides being installed. */
-  drivers: z.array(z.enum(['cloud-hypervisor', 'qemu', 'simulated'])).min(1).default(['cloud-hypervisor', 'qemu']),
-  /** `auto` boots a tiny guest under KVM to find out; `kvm` refuses to fall back; `tcg` is software emulation. QEMU only. */
+  drivers: z
+    .array(z.enum(['cloud-hypervisor', 'qemu', 'simulated']))
+    .min(1)
+    .default(['cloud-hypervisor', 'qemu']),
+  /**
+   * `auto` boots a tiny guest under KVM to find out; `kvm` refuses to fall back; `tcg` is software emulation. QEMU
+   * only.
+   */
   accel: z.enum(['auto', 'kvm', 'tcg']).default('auto'),
   cloudHypervisor: z
     .strictObject({
       /** Name on the PATH or absolute path. */
       binary: z.string().min(1).default('cloud-hypervisor'),
-      /** Firmware that boots the disk (`hypervisor-fw` or `CLOUDHV.fd`), absolute path. Empty, and without a kernel: looked for in the usual places and beside the binary. */
+      /**
+       * Firmware that boots the disk (`hypervisor-fw` or `CLOUDHV.fd`), absolute path. Empty, and without a kernel:
+       * looked for in the usual places and beside the binary.
+       */
       firmware: z.string().default(''),
       /** Kernel to boot directly where there is no firmware, absolute path; empty for none. */
       kernel: z.string().default(''),

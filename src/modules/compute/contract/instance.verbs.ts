@@ -27,7 +27,10 @@ export const instanceSpec = z.strictObject({
   ports: z.array(field.id),
   /** Null: the host's best. */
   vmm: z.enum(['cloud-hypervisor', 'qemu', 'simulated']).nullable(),
-  /** Absent: whatever the VMM boots with. Sent only when the image asks for one, so that agents from before it know all that they get. */
+  /**
+   * Absent: whatever the VMM boots with. Sent only when the image asks for one, so that agents from before it know all
+   * that they get.
+   */
   firmware: z.enum(['bios', 'uefi']).optional(),
   /** A read-only disk with what the metadata service tells. Absent: none; sent only when there is one. */
   configDrive: z.enum(driveForms).optional(),
@@ -35,11 +38,18 @@ export const instanceSpec = z.strictObject({
 export type InstanceSpec = z.infer<typeof instanceSpec>;
 
 /**
- * Brings the instance to the wanted power state, observed before it answers. A lower generation than the last accepted one is refused (`stale_generation`).
- * Power off: power button, up to `graceSeconds`, then hard; `reason` of the result says which.
+ * Brings the instance to the wanted power state, observed before it answers. A lower generation than the last accepted
+ * one is refused (`stale_generation`). Power off: power button, up to `graceSeconds`, then hard; `reason` of the result
+ * says which.
  */
 export const instanceEnsure = defineVerb('instance.ensure', {
-  args: z.strictObject({ instanceId: field.id, generation: z.number().int().nonnegative(), spec: instanceSpec, power: z.enum(['on', 'off']), graceSeconds: z.number().int().min(0) }),
+  args: z.strictObject({
+    instanceId: field.id,
+    generation: z.number().int().nonnegative(),
+    spec: instanceSpec,
+    power: z.enum(['on', 'off']),
+    graceSeconds: z.number().int().min(0),
+  }),
   result: observedInstance,
   timeoutMs: 15_000,
   long: true,
@@ -58,7 +68,9 @@ export const instanceAbsent = defineVerb('instance.absent', {
   timeoutMs: 15_000,
   long: true,
 });
-/** What the guest wrote on its serial console after `since`, a cursor of an earlier answer, or all that is kept. A read. */
+/**
+ * What the guest wrote on its serial console after `since`, a cursor of an earlier answer, or all that is kept. A read.
+ */
 export const instanceConsoleLog = defineVerb('instance.console-log', {
   args: z.strictObject({ instanceId: field.id, since: z.string().max(40).nullable() }),
   result: z.object({ text: z.string(), cursor: z.string(), truncated: z.boolean() }),

@@ -11,7 +11,11 @@ export class ComputeNetworkUsage extends NetworkUsage {
     super();
   }
 
-  override users(op: Op, network: { id: string; projectId: string }, limit: number): Promise<{ first: InUseBy[]; count: number }> {
+  override users(
+    op: Op,
+    network: { id: string; projectId: string },
+    limit: number,
+  ): Promise<{ first: InUseBy[]; count: number }> {
     return this.instances.onNetwork(op, network, limit);
   }
 }

@@ -34,7 +34,14 @@ import { RebootInstanceWorkflow } from './workflows/reboot-instance.workflow';
 import { StartInstanceWorkflow } from './workflows/start-instance.workflow';
 import { StopInstanceWorkflow } from './workflows/stop-instance.workflow';
 
-const workflows = [CreateInstanceWorkflow, CreateInstancesWorkflow, DeleteInstanceWorkflow, StartInstanceWorkflow, StopInstanceWorkflow, RebootInstanceWorkflow];
+const workflows = [
+  CreateInstanceWorkflow,
+  CreateInstancesWorkflow,
+  DeleteInstanceWorkflow,
+  StartInstanceWorkflow,
+  StopInstanceWorkflow,
+  RebootInstanceWorkflow,
+];
 const controllers = [FlavorController, SshKeyController, InstanceController];
 const parts = [
   FlavorRepository,
@@ -55,7 +62,15 @@ const parts = [
 
 export const computeWiring: ManagementWiring = {
   bind: ({ bind }) => {
-    for (const part of [...parts, ...controllers, ...workflows, ConsoleSocket, InstanceObservedSink, InstanceReconciler]) bind<object>(part).toSelf().inSingletonScope();
+    for (const part of [
+      ...parts,
+      ...controllers,
+      ...workflows,
+      ConsoleSocket,
+      InstanceObservedSink,
+      InstanceReconciler,
+    ])
+      bind<object>(part).toSelf().inSingletonScope();
     bind(ProjectUsage).to(ComputeProjectUsage).inSingletonScope();
     bind(ImageUsage).to(ComputeImageUsage).inSingletonScope();
     bind(HostUsage).to(ComputeHostUsage).inSingletonScope();

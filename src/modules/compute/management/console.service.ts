@@ -29,9 +29,15 @@ export class ConsoleService {
     private readonly repository: InstanceRepository,
   ) {}
 
-  async ticket(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<z.input<typeof consoleTicket>> {
+  async ticket(
+    op: Op,
+    access: Access,
+    projectId: string | undefined,
+    ref: string,
+  ): Promise<z.input<typeof consoleTicket>> {
     const instance = await this.instances.pick(op, access, projectId, ref);
-    if (instance.hostId === null) throw conflict('instance_has_no_host', 'It has no host, so there is no console.', { state: instance.state });
+    if (instance.hostId === null)
+      throw conflict('instance_has_no_host', 'It has no host, so there is no console.', { state: instance.state });
     const ticket = await this.tickets.issue(op, access.principal, purpose, instance.id);
     return { ticket, expiresIn: ticketSeconds, path: `/api/v1/console?ticket=${ticket}` };
   }
@@ -40,7 +46,12 @@ export class ConsoleService {
   async redeem(ticket: string): Promise<Admission<ConsoleTarget>> {
     const found = await this.tickets.redeem(ticket, purpose);
     const instance = found && (await this.repository.byId(this.database.op, found.subjectId));
-    if (!found || !instance || instance.hostId === null) throw new Problem({ status: 401, code: 'invalid_ticket', detail: 'This console ticket is unknown, used or expired. Ask for a new one.' });
+    if (!found || !instance || instance.hostId === null)
+      throw new Problem({
+        status: 401,
+        code: 'invalid_ticket',
+        detail: 'This console ticket is unknown, used or expired. Ask for a new one.',
+      });
     const { id, projectId, hostId } = instance;
     return {
       claim: {

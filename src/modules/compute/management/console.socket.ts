@@ -46,7 +46,8 @@ export class ConsoleSocket extends SocketRoutes {
     });
     line.on('close', () => socket.close(1000));
     line.on('error', () => socket.close(1011, 'the console was cut'));
-    // A serial line has no window size: control frames (text) of terminals that send one are accepted and have nothing to act on.
+    // A serial line has no window size: control frames (text) of terminals that send one are accepted and have nothing
+    // to act on.
     socket.on('message', (data: Buffer, isBinary) => {
       if (isBinary && !line.destroyed) line.write(data);
     });

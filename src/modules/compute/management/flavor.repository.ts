@@ -26,11 +26,23 @@ export class FlavorRepository {
   list(op: Op, { limit, cursor, q }: PageRequest): Promise<{ rows: FlavorEntity[]; next: string | null }> {
     const query = op.manager.createQueryBuilder(FlavorEntity, 'f');
     narrowBySearch(query, q, { ids: ['f.id'], texts: ['f.name'] });
-    return keysetPage(query, { alias: 'f', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit, cursor });
+    return keysetPage(query, {
+      alias: 'f',
+      column: 'created_at',
+      type: 'timestamptz',
+      descending: true,
+      sort: '-createdAt',
+      limit,
+      cursor,
+    });
   }
 
   /** Throws 409 `name_taken`; the transaction is lost then. */
-  async update(op: Op, id: string, changes: Partial<Pick<FlavorEntity, 'name' | 'description' | 'vendorData'>>): Promise<void> {
+  async update(
+    op: Op,
+    id: string,
+    changes: Partial<Pick<FlavorEntity, 'name' | 'description' | 'vendorData'>>,
+  ): Promise<void> {
     await updateRow(op, FlavorEntity, id, changes).catch((error: unknown) => {
       throw violatedUnique(error) === 'flavor_name_key' ? nameTaken('flavor', changes.name ?? '') : error;
     });

@@ -63,7 +63,13 @@ export class FlavorService {
 
   private changed(op: Op, what: 'created' | 'updated' | 'deleted', flavor: FlavorEntity): Promise<void> {
     const { vendorData: _long, ...data } = present(flavor);
-    return this.outbox.publish(op, { type: `flavor.${what}`, projectId: null, everyone: true, subject: { kind: 'flavor', id: flavor.id }, data });
+    return this.outbox.publish(op, {
+      type: `flavor.${what}`,
+      projectId: null,
+      everyone: true,
+      subject: { kind: 'flavor', id: flavor.id },
+      data,
+    });
   }
 }
 

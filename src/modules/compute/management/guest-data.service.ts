@@ -19,7 +19,8 @@ export class GuestDataService {
   /** 409 `instance_has_no_host`, `guest_data_missing` (it is only being made); 503 `host_unreachable`. */
   async get(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<GuestData> {
     const { id, hostId, hostname } = await this.instances.pick(op, access, projectId, ref);
-    if (hostId === null) throw conflict('instance_has_no_host', 'It has no host yet, so there is nothing that its guest could read.');
+    if (hostId === null)
+      throw conflict('instance_has_no_host', 'It has no host yet, so there is nothing that its guest could read.');
     const files = await this.files(hostId, id);
     return {
       hostname,
@@ -35,8 +36,19 @@ export class GuestDataService {
       const outcome = await this.nodes.call(hostId, instanceGuestFiles, { instanceId }, {});
       return outcome.done ? outcome.result.files : [];
     } catch (error) {
-      if (error instanceof NodeUnreachableError) throw new Problem({ status: 503, code: 'host_unreachable', detail: 'The host of this instance does not answer at the moment. Try again.', extra: { retryAfterSeconds: 5 }, cause: error });
-      if (error instanceof NodeVerbError) throw conflict('guest_data_missing', 'The host of this instance does not have what its guest shall read. It may only be being made.');
+      if (error instanceof NodeUnreachableError)
+        throw new Problem({
+          status: 503,
+          code: 'host_unreachable',
+          detail: 'The host of this instance does not answer at the moment. Try again.',
+          extra: { retryAfterSeconds: 5 },
+          cause: error,
+        });
+      if (error instanceof NodeVerbError)
+        throw conflict(
+          'guest_data_missing',
+          'The host of this instance does not have what its guest shall read. It may only be being made.',
+        );
       throw error;
     }
   }

@@ -12,7 +12,13 @@ import { Images } from '../../image/contract/image.ports';
 import { InstancePorts } from '../../network/contract/network.ports';
 import { PlacementRefusal } from '../../scheduler/contract/placement-refusal';
 import { Placement } from '../../scheduler/contract/scheduler.ports';
-import { maxUserDataBytes, type createInstance, type createInstances, type Instance, type instanceCheck } from '../contract/compute.api';
+import {
+  maxUserDataBytes,
+  type createInstance,
+  type createInstances,
+  type Instance,
+  type instanceCheck,
+} from '../contract/compute.api';
 import { FlavorService } from './flavor.service';
 import { hostIdOf } from './host-ref';
 import { hostnamesFrom } from './hostname';
@@ -51,29 +57,55 @@ export class InstanceCreation {
   async create(op: Op, caller: Caller, project: ProjectRef, input: z.output<typeof createInstance>): Promise<Accepted> {
     const instance = instanceOf(input.name, await this.plan(op, caller, project, input, [input.name]));
     await this.refuseWithoutHost(op, caller, instance);
-    const task = await startOn(this.workflows, op, caller, this.createWorkflow.definition, instance, { instanceId: instance.id, project: project.name });
+    const task = await startOn(this.workflows, op, caller, this.createWorkflow.definition, instance, {
+      instanceId: instance.id,
+      project: project.name,
+    });
     await this.record(op, [instance], task.id);
     return { instance: await this.presenter.one(op, instance, caller.access.principal), taskId: task.id };
   }
 
   /** As `create`, for `count` instances with one task: `<name>-1` and so on. */
-  async createSeveral(op: Op, caller: Caller, project: ProjectRef, input: z.output<typeof createInstances>): Promise<{ instances: Instance[]; taskId: string }> {
+  async createSeveral(
+    op: Op,
+    caller: Caller,
+    project: ProjectRef,
+    input: z.output<typeof createInstances>,
+  ): Promise<{ instances: Instance[]; taskId: string }> {
     const made = await this.several(op, caller, project, input, numbered(input.name, input.count));
     const [instance] = made;
     if (!instance) throw new Error('at least one is asked for');
     await this.refuseWithoutHost(op, caller, instance);
-    const subject = { ...instance, name: made.length === 1 ? instance.name : `${instance.name} to ${made.at(-1)?.name ?? ''}` };
-    const task = await startOn(this.workflows, op, caller, this.createSeveralWorkflow.definition, subject, { instanceIds: made.map(({ id }) => id), project: project.name });
+    const subject = {
+      ...instance,
+      name: made.length === 1 ? instance.name : `${instance.name} to ${made.at(-1)?.name ?? ''}`,
+    };
+    const task = await startOn(this.workflows, op, caller, this.createSeveralWorkflow.definition, subject, {
+      instanceIds: made.map(({ id }) => id),
+      project: project.name,
+    });
     await this.record(op, made, task.id);
     return { instances: await this.presenter.many(op, made, caller.access.principal), taskId: task.id };
   }
 
   /**
-   * All that a create looks at before it records anything, with its refusals, for forms that want to know early. Room is looked for one of them.
+   * All that a create looks at before it records anything, with its refusals, for forms that want to know early. Room
+   * is looked for one of them.
    * @param input a count of 1 is a create of one, whose name gets no number
    */
-  async check(op: Op, caller: Caller, project: ProjectRef, input: z.output<typeof createInstances>): Promise<z.output<typeof instanceCheck>> {
-    const made = await this.several(op, caller, project, input, input.count === 1 ? [input.name] : numbered(input.name, input.count));
+  async check(
+    op: Op,
+    caller: Caller,
+    project: ProjectRef,
+    input: z.output<typeof createInstances>,
+  ): Promise<z.output<typeof instanceCheck>> {
+    const made = await this.several(
+      op,
+      caller,
+      project,
+      input,
+      input.count === 1 ? [input.name] : numbered(input.name, input.count),
+    );
     for (const instance of made.slice(0, 1)) await this.refuseWithoutHost(op, caller, instance);
     const candidates = made.map(({ name, id }) => hostnamesFrom(name, id));
     const taken = new Set(await this.instances.hostnamesTaken(op, project.id, candidates.flat()));
@@ -86,31 +118,74 @@ export class InstanceCreation {
     };
   }
 
-  private async several(op: Op, caller: Caller, project: ProjectRef, { count: _count, ...input }: z.output<typeof createInstances>, names: readonly string[]): Promise<InstanceEntity[]> {
-    if (!displayName.safeParse(names.at(-1)).success) throw unprocessable('body.name', 'too_long', 'With its number it may have 63 characters at most.');
+  private async several(
+    op: Op,
+    caller: Caller,
+    project: ProjectRef,
+    { count: _count, ...input }: z.output<typeof createInstances>,
+    names: readonly string[],
+  ): Promise<InstanceEntity[]> {
+    if (!displayName.safeParse(names.at(-1)).success)
+      throw unprocessable('body.name', 'too_long', 'With its number it may have 63 characters at most.');
     const fixed = input.networks.findIndex(({ address }) => address != null);
-    if (fixed >= 0 && names.length > 1) throw unprocessable(`body.networks.${fixed}.address`, 'address_for_several', 'Several instances cannot have the same address: leave it out.');
+    if (fixed >= 0 && names.length > 1)
+      throw unprocessable(
+        `body.networks.${fixed}.address`,
+        'address_for_several',
+        'Several instances cannot have the same address: leave it out.',
+      );
     const plan = await this.plan(op, caller, project, input, names);
     return names.map((name) => instanceOf(name, plan));
   }
 
   /** What instances of these names would have in common, once everything is checked that can be known now. */
-  private async plan(op: Op, caller: Caller, project: ProjectRef, input: z.output<typeof createInstance>, names: readonly string[]): Promise<InstancePlan> {
+  private async plan(
+    op: Op,
+    caller: Caller,
+    project: ProjectRef,
+    input: z.output<typeof createInstance>,
+    names: readonly string[],
+  ): Promise<InstancePlan> {
     await this.projects.hold(op, project.id);
     const [taken] = await this.instances.namesTaken(op, project.id, names);
     if (taken !== undefined) throw nameTaken('instance', taken);
     const userDataBytes = Buffer.byteLength(input.userData ?? '', 'base64');
-    if (userDataBytes > maxUserDataBytes) throw unprocessable('body.userData', 'too_long', `User data may have ${maxUserDataBytes} bytes at most; this has ${userDataBytes}.`);
+    if (userDataBytes > maxUserDataBytes)
+      throw unprocessable(
+        'body.userData',
+        'too_long',
+        `User data may have ${maxUserDataBytes} bytes at most; this has ${userDataBytes}.`,
+      );
     const flavor = await this.flavors.require(op, input.flavor);
     const image = await this.images.requireReady(op, project.id, input.image);
-    const wanted = input.networks.map(({ network, address, defaultRoute }) => ({ network, ...(address != null && { address }), ...(defaultRoute === true && { defaultRoute }) }));
+    const wanted = input.networks.map(({ network, address, defaultRoute }) => ({
+      network,
+      ...(address != null && { address }),
+      ...(defaultRoute === true && { defaultRoute }),
+    }));
     const nics = await this.ports.check(op, project.id, wanted, 'body.networks');
     const sshKeys = await this.sshKeys.resolve(op, project.id, input.sshKeys, 'body.sshKeys');
     if (flavor.diskBytes > 0 && flavor.diskBytes < image.virtualBytes) {
-      throw unprocessable('body.flavor', 'disk_too_small', `The flavor's disk is smaller than the image, which needs ${image.virtualBytes} bytes.`);
+      throw unprocessable(
+        'body.flavor',
+        'disk_too_small',
+        `The flavor's disk is smaller than the image, which needs ${image.virtualBytes} bytes.`,
+      );
     }
     const wantedHostId = await this.wantedHost(op, caller, input.host);
-    return { projectId: project.id, createdBy: caller.access.principal.id, description: input.description, userData: input.userData ?? '', configDrive: input.configDrive, stopGraceSeconds: input.stopGraceSeconds, flavor, image, nics, sshKeys, wantedHostId };
+    return {
+      projectId: project.id,
+      createdBy: caller.access.principal.id,
+      description: input.description,
+      userData: input.userData ?? '',
+      configDrive: input.configDrive,
+      stopGraceSeconds: input.stopGraceSeconds,
+      flavor,
+      image,
+      nics,
+      sshKeys,
+      wantedHostId,
+    };
   }
 
   private async record(op: Op, instances: InstanceEntity[], taskId: string): Promise<void> {

@@ -18,7 +18,14 @@ export interface Accepted {
 }
 
 /** Queues a workflow on an instance in the caller's transaction. */
-export const startOn = <I>(workflows: Workflows, op: Op, caller: Caller, definition: WorkflowDefinition<I, never>, instance: Pick<InstanceEntity, 'id' | 'projectId' | 'name'>, input: I): Promise<{ id: string }> =>
+export const startOn = <I>(
+  workflows: Workflows,
+  op: Op,
+  caller: Caller,
+  definition: WorkflowDefinition<I, never>,
+  instance: Pick<InstanceEntity, 'id' | 'projectId' | 'name'>,
+  input: I,
+): Promise<{ id: string }> =>
   workflows.start(op, definition, input, {
     projectId: instance.projectId,
     subject: { kind: 'instance', id: instance.id, name: instance.name },

@@ -21,7 +21,12 @@ export class InstanceEvents {
   changed(op: Op, verb: 'created' | 'updated' | 'deleted', change: InstanceChange): Promise<void> {
     const { id, projectId, name, state, taskId } = change;
     const stateReason = shownReason(state, change.stateReason);
-    return this.outbox.publish(op, { type: `instance.${verb}`, projectId, subject: { kind: 'instance', id }, data: { id, name, state, stateReason, taskId } });
+    return this.outbox.publish(op, {
+      type: `instance.${verb}`,
+      projectId,
+      subject: { kind: 'instance', id },
+      data: { id, name, state, stateReason, taskId },
+    });
   }
 
   /** Events for rows that an observation changed. */

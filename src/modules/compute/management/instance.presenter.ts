@@ -28,7 +28,9 @@ export class InstancePresenter {
     // Ports are made once a host is claimed: an instance without one has none.
     const placed = entities.filter((i) => i.hostId !== null).map((i) => i.id);
     const ports = placed.length === 0 ? new Map<string, InstancePort[]>() : await this.ports.of(op, placed);
-    const hostIds = seesHosts(viewer) ? [...new Set(entities.flatMap((i) => (i.hostId === null ? [] : [i.hostId])))] : [];
+    const hostIds = seesHosts(viewer)
+      ? [...new Set(entities.flatMap((i) => (i.hostId === null ? [] : [i.hostId])))]
+      : [];
     const hosts = await this.hosts.names(op, hostIds);
     return entities.map((i) => ({
       id: i.id,
@@ -38,10 +40,22 @@ export class InstancePresenter {
       description: i.description,
       state: i.state,
       stateReason: shownReason(i.state, i.stateReason),
-      flavor: { id: i.flavorId, name: i.flavorName, vcpus: i.vcpus, memoryBytes: i.memoryBytes, diskBytes: i.diskBytes },
+      flavor: {
+        id: i.flavorId,
+        name: i.flavorName,
+        vcpus: i.vcpus,
+        memoryBytes: i.memoryBytes,
+        diskBytes: i.diskBytes,
+      },
       image: { id: i.imageId, name: i.imageName },
       host: i.hostId === null || !seesHosts(viewer) ? null : { id: i.hostId, name: hosts.get(i.hostId) ?? i.hostId },
-      ports: (ports.get(i.id) ?? []).map((p) => ({ id: p.id, networkId: p.networkId, network: p.network, mac: p.mac, address: p.address })),
+      ports: (ports.get(i.id) ?? []).map((p) => ({
+        id: p.id,
+        networkId: p.networkId,
+        network: p.network,
+        mac: p.mac,
+        address: p.address,
+      })),
       sshKeys: i.sshKeys,
       stopGraceSeconds: i.stopGraceSeconds,
       configDrive: i.configDrive,

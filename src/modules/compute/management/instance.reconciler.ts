@@ -16,7 +16,10 @@ import { InstanceRepository, type ObservedChange } from './instance.repository';
 const everyMs = 2_000;
 const batch = 50;
 
-/** Keeps instances true to their hosts: silent hosts make them `unknown`, and hosts that come back lose what was deleted meanwhile. */
+/**
+ * Keeps instances true to their hosts: silent hosts make them `unknown`, and hosts that come back lose what was deleted
+ * meanwhile.
+ */
 @injectable()
 export class InstanceReconciler extends Service {
   private timer: NodeJS.Timeout | undefined;
@@ -68,25 +71,42 @@ export class InstanceReconciler extends Service {
     for (const remainder of await this.remainders.orphaned(this.database.op, batch)) {
       if (!reachable.has(remainder.hostId)) continue;
       try {
-        const gone = await this.nodes.call(remainder.hostId, instanceAbsent, { instanceId: remainder.instanceId, generation: remainder.generation }, this.callFor(remainder, 'vmm'));
+        const gone = await this.nodes.call(
+          remainder.hostId,
+          instanceAbsent,
+          { instanceId: remainder.instanceId, generation: remainder.generation },
+          this.callFor(remainder, 'vmm'),
+        );
         if (!gone.done) continue;
         if (remainder.volumeId !== null && remainder.pool !== null) {
-          const deleted = await this.nodes.call(remainder.hostId, volumeAbsent, { volumeId: remainder.volumeId, pool: remainder.pool }, this.callFor(remainder, 'volume'));
+          const deleted = await this.nodes.call(
+            remainder.hostId,
+            volumeAbsent,
+            { volumeId: remainder.volumeId, pool: remainder.pool },
+            this.callFor(remainder, 'volume'),
+          );
           if (!deleted.done) continue;
         }
         await this.remainders.done(this.database.op, remainder.instanceId);
         this.refusals.delete(remainder.instanceId);
-        this.log.info({ instanceId: remainder.instanceId, hostId: remainder.hostId }, 'removed what a deleted instance had left on its host');
+        this.log.info(
+          { instanceId: remainder.instanceId, hostId: remainder.hostId },
+          'removed what a deleted instance had left on its host',
+        );
       } catch (error) {
-        if (error instanceof NodeVerbError && error.permanent) this.refusals.set(remainder.instanceId, (this.refusals.get(remainder.instanceId) ?? 0) + 1);
-        this.log.warn({ err: error, instanceId: remainder.instanceId, hostId: remainder.hostId }, 'the host still has remains of a deleted instance');
+        if (error instanceof NodeVerbError && error.permanent)
+          this.refusals.set(remainder.instanceId, (this.refusals.get(remainder.instanceId) ?? 0) + 1);
+        this.log.warn(
+          { err: error, instanceId: remainder.instanceId, hostId: remainder.hostId },
+          'the host still has remains of a deleted instance',
+        );
       }
     }
   }
 
   /**
-   * The host answers a key that it knows from its journal: one that was answered is not done again, and only a final refusal takes a new one.
-   * No task stands behind it, so there is no other worker to be fenced off.
+   * The host answers a key that it knows from its journal: one that was answered is not done again, and only a final
+   * refusal takes a new one. No task stands behind it, so there is no other worker to be fenced off.
    */
   private callFor({ instanceId }: InstanceRemainderEntity, part: 'vmm' | 'volume'): { key: string; fence: number } {
     return { key: `remainder-${instanceId}/${part}/${this.refusals.get(instanceId) ?? 0}`, fence: 1 };

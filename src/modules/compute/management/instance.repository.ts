@@ -45,7 +45,9 @@ export class InstanceRepository {
     return findRows(op, InstanceEntity, { id: ids }, { order: 'id' });
   }
 
-  /** Those of the ids that the task holds, locked until the transaction ends: no other verb takes one over meanwhile. */
+  /**
+   * Those of the ids that the task holds, locked until the transaction ends: no other verb takes one over meanwhile.
+   */
   lockHeldBy(op: Op, ids: readonly string[], taskId: string): Promise<InstanceEntity[]> {
     return findRows(op, InstanceEntity, { id: ids, taskId }, { order: 'id', lock: 'FOR UPDATE' });
   }
@@ -56,21 +58,40 @@ export class InstanceRepository {
   }
 
   named(op: Op, projects: 'all' | readonly string[], name: string): Promise<InstanceEntity[]> {
-    return op.manager.find(InstanceEntity, { where: { name, ...(projects !== 'all' && { projectId: In([...projects]) }) }, take: 2 });
+    return op.manager.find(InstanceEntity, {
+      where: { name, ...(projects !== 'all' && { projectId: In([...projects]) }) },
+      take: 2,
+    });
   }
 
   /** Those of the names that instances of the project have. */
   async namesTaken(op: Op, projectId: string, names: readonly string[]): Promise<string[]> {
-    return (await op.query<{ name: string }>('SELECT name FROM instance WHERE project_id = $1 AND name = ANY($2::text[]) ORDER BY name', [projectId, names])).map((row) => row.name);
+    return (
+      await op.query<{ name: string }>(
+        'SELECT name FROM instance WHERE project_id = $1 AND name = ANY($2::text[]) ORDER BY name',
+        [projectId, names],
+      )
+    ).map((row) => row.name);
   }
 
   /** `atAddress`: instances that `filter.q` finds by an address. */
   /** Those of the hostnames that instances of the project have. */
   async hostnamesTaken(op: Op, projectId: string, hostnames: readonly string[]): Promise<string[]> {
-    return (await op.query<{ hostname: string }>('SELECT hostname FROM instance WHERE project_id = $1 AND hostname = ANY($2::text[])', [projectId, hostnames])).map((row) => row.hostname);
+    return (
+      await op.query<{ hostname: string }>(
+        'SELECT hostname FROM instance WHERE project_id = $1 AND hostname = ANY($2::text[])',
+        [projectId, hostnames],
+      )
+    ).map((row) => row.hostname);
   }
 
-  list(op: Op, projects: 'all' | readonly string[], filter: z.output<typeof instanceListQuery>, hostId: string | undefined, atAddress: readonly string[] = []): Promise<{ rows: InstanceEntity[]; next: string | null }> {
+  list(
+    op: Op,
+    projects: 'all' | readonly string[],
+    filter: z.output<typeof instanceListQuery>,
+    hostId: string | undefined,
+    atAddress: readonly string[] = [],
+  ): Promise<{ rows: InstanceEntity[]; next: string | null }> {
     const query = op.manager.createQueryBuilder(InstanceEntity, 'i').where('true');
     if (projects !== 'all') {
       const [only, ...others] = projects;
@@ -80,9 +101,20 @@ export class InstanceRepository {
     if (filter.state !== undefined) query.andWhere('i.state = :state', { state: filter.state });
     if (filter.name !== undefined) query.andWhere('i.name = :name', { name: filter.name });
     if (hostId !== undefined) query.andWhere('i.host_id = :hostId', { hostId });
-    narrowBySearch(query, filter.q, { ids: ['i.id'], texts: ['i.name'] }, atAddress.length > 0 ? ['i.id = ANY(:atAddress)'] : []);
+    narrowBySearch(
+      query,
+      filter.q,
+      { ids: ['i.id'], texts: ['i.name'] },
+      atAddress.length > 0 ? ['i.id = ANY(:atAddress)'] : [],
+    );
     if (atAddress.length > 0) query.setParameter('atAddress', atAddress);
-    return keysetPage(query, { alias: 'i', ...sorts[filter.sort], sort: filter.sort, limit: filter.limit, cursor: filter.cursor });
+    return keysetPage(query, {
+      alias: 'i',
+      ...sorts[filter.sort],
+      sort: filter.sort,
+      limit: filter.limit,
+      cursor: filter.cursor,
+    });
   }
 
   async update(op: Op, id: string, changes: Partial<Omit<InstanceEntity, 'id' | 'nics' | 'sshKeys'>>): Promise<void> {
@@ -90,7 +122,11 @@ export class InstanceRepository {
   }
 
   /** What its owner may change of it. Throws 409 `name_taken`; the transaction is lost then. */
-  async edit(op: Op, id: string, changes: Partial<Pick<InstanceEntity, 'name' | 'description' | 'stopGraceSeconds'>>): Promise<void> {
+  async edit(
+    op: Op,
+    id: string,
+    changes: Partial<Pick<InstanceEntity, 'name' | 'description' | 'stopGraceSeconds'>>,
+  ): Promise<void> {
     await updateRow(op, InstanceEntity, id, changes).catch((error: unknown) => {
       throw violatedUnique(error) === 'instance_name' ? nameTaken('instance', changes.name ?? '') : error;
     });
@@ -106,12 +142,13 @@ export class InstanceRepository {
   }
 
   /**
-   * Records what its host answered a task, unless a report that left the host later is known already: then that one holds. Ends the task's hold on
-   * it, unless another task took it over: a delete that came meanwhile keeps its own. One statement, for what came between a look and a write
-   * would be overwritten. Undefined when the row is gone.
+   * Records what its host answered a task, unless a report that left the host later is known already: then that one
+   * holds. Ends the task's hold on it, unless another task took it over: a delete that came meanwhile keeps its own.
+   * One statement, for what came between a look and a write would be overwritten. Undefined when the row is gone.
    */
   async settle(op: Op, id: string, taskId: string, observed: ObservedInstance): Promise<ObservedChange | undefined> {
-    const newer = (value: string, column: string): string => `${column} = CASE WHEN observed_revision > $7 THEN ${column} ELSE ${value} END`;
+    const newer = (value: string, column: string): string =>
+      `${column} = CASE WHEN observed_revision > $7 THEN ${column} ELSE ${value} END`;
     const state = `CASE WHEN observed_revision > $7 THEN observed_state ELSE $4::text END`;
     const rows = await op.query<ObservedChange>(
       `UPDATE instance SET ${newer('$3', 'vmm')}, ${newer('$4::text', 'observed_state')}, ${newer('clock_timestamp()', 'observed_at')}, ${newer('$5::timestamptz', 'started_at')},
@@ -126,9 +163,16 @@ export class InstanceRepository {
   }
 
   /**
-   * Ends a task's hold: the last observed state holds again, or `stopped` when it was turned off. Undefined when it was another's, or the row is gone.
+   * Ends a task's hold: the last observed state holds again, or `stopped` when it was turned off. Undefined when it was
+   * another's, or the row is gone.
    */
-  async release(op: Op, id: string, taskId: string, reason: string, turnedOff: boolean): Promise<ObservedChange | undefined> {
+  async release(
+    op: Op,
+    id: string,
+    taskId: string,
+    reason: string,
+    turnedOff: boolean,
+  ): Promise<ObservedChange | undefined> {
     const rows = await op.query<ObservedChange>(
       `UPDATE instance SET state = CASE WHEN $4::boolean THEN 'stopped' WHEN observed_state IN ('running', 'stopped') THEN observed_state ELSE 'error' END,
          power = CASE WHEN $4 THEN 'off' WHEN observed_state = 'running' THEN 'on' ELSE power END, state_reason = $3, task_id = NULL
@@ -139,8 +183,10 @@ export class InstanceRepository {
   }
 
   /**
-   * Takes a host's whole report in two statements. Instances with a live task keep their state (the task owns it); others follow what was
-   * observed. A report that left the host before the newest one that was taken (a verb's answer is one too) changes nothing. An instance that its host does not report although it should is an error after 15 s of grace, for a report may be older than the start.
+   * Takes a host's whole report in two statements. Instances with a live task keep their state (the task owns it);
+   * others follow what was observed. A report that left the host before the newest one that was taken (a verb's answer
+   * is one too) changes nothing. An instance that its host does not report although it should is an error after 15 s of
+   * grace, for a report may be older than the start.
    */
   async observe(op: Op, hostId: string, reported: ObservedInstance[]): Promise<ObservedChange[]> {
     const changed = await op.query<ObservedChange>(
@@ -164,7 +210,10 @@ export class InstanceRepository {
     return [...changed, ...lost];
   }
 
-  /** Instances of silent hosts become `unknown`; the reason of their last state is kept for when the host is heard again. */
+  /**
+   * Instances of silent hosts become `unknown`; the reason of their last state is kept for when the host is heard
+   * again.
+   */
   markUnknown(op: Op, hostIds: string[]): Promise<ObservedChange[]> {
     return op.query<ObservedChange>(
       `UPDATE instance SET state = 'unknown' WHERE host_id = ANY($1) AND task_id IS NULL AND state IN ('running', 'stopped')
@@ -173,7 +222,10 @@ export class InstanceRepository {
     );
   }
 
-  /** Hosts that are heard again: their instances are what they were last seen to be; a change since then comes with the host's own report. */
+  /**
+   * Hosts that are heard again: their instances are what they were last seen to be; a change since then comes with the
+   * host's own report.
+   */
   markKnown(op: Op, hostIds: string[]): Promise<ObservedChange[]> {
     return op.query<ObservedChange>(
       `UPDATE instance SET state = observed_state WHERE host_id = ANY($1) AND task_id IS NULL AND state = 'unknown' AND observed_state IN ('running', 'stopped')
@@ -189,7 +241,13 @@ export class InstanceRepository {
 
   /** Instances with a card on the network, or that are to have one. */
   onNetwork(op: Op, network: { id: string; projectId: string }, limit: number): Promise<UsersFound> {
-    return this.users(op, `project_id = $1 AND nics @> jsonb_build_array(jsonb_build_object('networkId', $3::text))`, network.projectId, limit, network.id);
+    return this.users(
+      op,
+      `project_id = $1 AND nics @> jsonb_build_array(jsonb_build_object('networkId', $3::text))`,
+      network.projectId,
+      limit,
+      network.id,
+    );
   }
 
   /** Instances on the host. */
@@ -204,10 +262,11 @@ export class InstanceRepository {
 
   /** The first by name, and how many there are. */
   private async users(op: Op, condition: string, value: string, limit: number, ...more: string[]): Promise<UsersFound> {
-    const rows: { id: string; name: string; taskId: string | null; projectId: string; count: number }[] = await op.query(
-      `SELECT id, name, task_id AS "taskId", project_id AS "projectId", (count(*) OVER ())::int AS count FROM instance WHERE ${condition} ORDER BY name, id LIMIT $2`,
-      [value, limit, ...more],
-    );
+    const rows: { id: string; name: string; taskId: string | null; projectId: string; count: number }[] =
+      await op.query(
+        `SELECT id, name, task_id AS "taskId", project_id AS "projectId", (count(*) OVER ())::int AS count FROM instance WHERE ${condition} ORDER BY name, id LIMIT $2`,
+        [value, limit, ...more],
+      );
     return { count: rows[0]?.count ?? 0, first: rows.map(({ count: _, ...row }) => ({ kind: 'instance', ...row })) };
   }
 }

@@ -39,8 +39,16 @@ export class InstanceService {
     private readonly rebootWorkflow: RebootInstanceWorkflow,
   ) {}
 
-  async list(op: Op, access: Access, projectId: string | undefined, filter: z.output<typeof instanceListQuery>): Promise<Page<Instance>> {
-    const hostId = filter.host === undefined ? undefined : await hostIdOf(this.hosts, op, access.principal, filter.host, 'query.host');
+  async list(
+    op: Op,
+    access: Access,
+    projectId: string | undefined,
+    filter: z.output<typeof instanceListQuery>,
+  ): Promise<Page<Instance>> {
+    const hostId =
+      filter.host === undefined
+        ? undefined
+        : await hostIdOf(this.hosts, op, access.principal, filter.host, 'query.host');
     const projects = projectId === undefined ? access.projects : [projectId];
     const page = await this.instances.list(op, projects, filter, hostId, await this.atAddress(op, projects, filter.q));
     return { items: await this.presenter.many(op, page.rows, access.principal), next: page.next };
@@ -51,7 +59,13 @@ export class InstanceService {
   }
 
   /** Changes what was given, at once and whatever runs. The guest keeps its hostname. 409 `name_taken`. */
-  async update(op: Op, access: Access, projectId: string | undefined, ref: string, input: z.output<typeof updateInstance>): Promise<Instance> {
+  async update(
+    op: Op,
+    access: Access,
+    projectId: string | undefined,
+    ref: string,
+    input: z.output<typeof updateInstance>,
+  ): Promise<Instance> {
     const instance = await this.lockByRef(op, access, projectId, ref);
     const changes = {
       ...(input.name !== undefined && { name: input.name }),
@@ -67,29 +81,62 @@ export class InstanceService {
 
   async delete(op: Op, caller: Caller, projectId: string | undefined, ref: string): Promise<Accepted> {
     const instance = await this.lockByRef(op, caller.access, projectId, ref);
-    const task = await startOn(this.workflows, op, caller, this.deleteWorkflow.definition, instance, { instanceId: instance.id });
+    const task = await startOn(this.workflows, op, caller, this.deleteWorkflow.definition, instance, {
+      instanceId: instance.id,
+    });
     return this.accepted(op, caller, instance, { state: 'deleting', taskId: task.id });
   }
 
   async startUp(op: Op, caller: Caller, projectId: string | undefined, ref: string): Promise<Accepted> {
     const instance = await this.lockByRef(op, caller.access, projectId, ref);
     this.refuseIn(instance, ['running'], 'instance_running', 'It is running already.');
-    const task = await startOn(this.workflows, op, caller, this.startWorkflow.definition, instance, { instanceId: instance.id });
-    return this.accepted(op, caller, instance, { state: 'starting', taskId: task.id, power: 'on', generation: instance.generation + 1 });
+    const task = await startOn(this.workflows, op, caller, this.startWorkflow.definition, instance, {
+      instanceId: instance.id,
+    });
+    return this.accepted(op, caller, instance, {
+      state: 'starting',
+      taskId: task.id,
+      power: 'on',
+      generation: instance.generation + 1,
+    });
   }
 
-  async stop(op: Op, caller: Caller, projectId: string | undefined, ref: string, request: { force: boolean; graceSeconds?: number | undefined }): Promise<Accepted> {
+  async stop(
+    op: Op,
+    caller: Caller,
+    projectId: string | undefined,
+    ref: string,
+    request: { force: boolean; graceSeconds?: number | undefined },
+  ): Promise<Accepted> {
     const instance = await this.lockByRef(op, caller.access, projectId, ref);
     this.refuseIn(instance, ['stopped'], 'instance_stopped', 'It is stopped already.');
     const graceSeconds = request.force ? 0 : (request.graceSeconds ?? instance.stopGraceSeconds);
-    const task = await startOn(this.workflows, op, caller, this.stopWorkflow.definition, instance, { instanceId: instance.id, graceSeconds });
-    return this.accepted(op, caller, instance, { state: 'stopping', taskId: task.id, power: 'off', generation: instance.generation + 1 });
+    const task = await startOn(this.workflows, op, caller, this.stopWorkflow.definition, instance, {
+      instanceId: instance.id,
+      graceSeconds,
+    });
+    return this.accepted(op, caller, instance, {
+      state: 'stopping',
+      taskId: task.id,
+      power: 'off',
+      generation: instance.generation + 1,
+    });
   }
 
-  async reboot(op: Op, caller: Caller, projectId: string | undefined, ref: string, request: { force: boolean }): Promise<Accepted> {
+  async reboot(
+    op: Op,
+    caller: Caller,
+    projectId: string | undefined,
+    ref: string,
+    request: { force: boolean },
+  ): Promise<Accepted> {
     const instance = await this.lockByRef(op, caller.access, projectId, ref);
     this.refuseIn(instance, ['stopped'], 'instance_stopped', 'It is stopped: start it.');
-    const task = await startOn(this.workflows, op, caller, this.rebootWorkflow.definition, instance, { instanceId: instance.id, force: request.force, graceSeconds: instance.stopGraceSeconds });
+    const task = await startOn(this.workflows, op, caller, this.rebootWorkflow.definition, instance, {
+      instanceId: instance.id,
+      force: request.force,
+      graceSeconds: instance.stopGraceSeconds,
+    });
     return this.accepted(op, caller, instance, { state: 'rebooting', taskId: task.id });
   }
 
@@ -104,7 +151,12 @@ export class InstanceService {
   private async atAddress(op: Op, projects: 'all' | readonly string[], q: string | undefined): Promise<string[]> {
     if (q === undefined) return [];
     const found = await this.ports.instancesAt(op, projects, q, mostAtAddress + 1);
-    if (found.length > mostAtAddress) throw unprocessable('query.q', 'too_many_addresses', `More than ${mostAtAddress} instances have an address that begins with ${q}: give more of it.`);
+    if (found.length > mostAtAddress)
+      throw unprocessable(
+        'query.q',
+        'too_many_addresses',
+        `More than ${mostAtAddress} instances have an address that begins with ${q}: give more of it.`,
+      );
     return found;
   }
 
@@ -115,11 +167,20 @@ export class InstanceService {
 
   private refuseIn(instance: InstanceEntity, states: InstanceState[], code: string, detail: string): void {
     if (states.includes(instance.state)) throw conflict(code, detail, { state: instance.state });
-    if (instance.state === 'building' && instance.taskId !== null) throw conflict('task_running', 'It is still being made. Wait for its task, or delete it.', { task: instance.taskId });
-    if (instance.hostId === null) throw conflict('instance_has_no_host', 'It has no host. It can only be deleted.', { state: instance.state });
+    if (instance.state === 'building' && instance.taskId !== null)
+      throw conflict('task_running', 'It is still being made. Wait for its task, or delete it.', {
+        task: instance.taskId,
+      });
+    if (instance.hostId === null)
+      throw conflict('instance_has_no_host', 'It has no host. It can only be deleted.', { state: instance.state });
   }
 
-  private async accepted(op: Op, caller: Caller, instance: InstanceEntity, changes: Partial<Pick<InstanceEntity, 'state' | 'taskId' | 'power' | 'generation'>>): Promise<Accepted> {
+  private async accepted(
+    op: Op,
+    caller: Caller,
+    instance: InstanceEntity,
+    changes: Partial<Pick<InstanceEntity, 'state' | 'taskId' | 'power' | 'generation'>>,
+  ): Promise<Accepted> {
     const next = { stateReason: '', ...changes };
     await this.instances.update(op, instance.id, next);
     const changed = { ...instance, ...next };

@@ -15,13 +15,17 @@ const field = (value: string | Buffer): Buffer => {
   return Buffer.concat([length, bytes]);
 };
 /** A line of this type with these fields, and maybe bytes behind them. */
-const line = (type: string, fields: (string | Buffer)[], behind = Buffer.alloc(0), inner = type): string => `${type} ${Buffer.concat([field(inner), ...fields.map(field), behind]).toString('base64')}`;
+const line = (type: string, fields: (string | Buffer)[], behind = Buffer.alloc(0), inner = type): string =>
+  `${type} ${Buffer.concat([field(inner), ...fields.map(field), behind]).toString('base64')}`;
 
 const secret = Buffer.alloc(32, 7);
 const point = (curve: string): Buffer => createECDH(curve).generateKeys();
 const rsaParts = (bits: number): [Buffer, Buffer] => {
   const jwk = generateKeyPairSync('rsa', { modulusLength: bits }).publicKey.export({ format: 'jwk' });
-  return [Buffer.from(jwk.e ?? '', 'base64url'), Buffer.concat([Buffer.alloc(1), Buffer.from(jwk.n ?? '', 'base64url')])];
+  return [
+    Buffer.from(jwk.e ?? '', 'base64url'),
+    Buffer.concat([Buffer.alloc(1), Buffer.from(jwk.n ?? '', 'base64url')]),
+  ];
 };
 const bent = (curve: string): Buffer => {
   const bytes = point(curve);
@@ -79,12 +83,20 @@ describe('public keys', () => {
   };
 
   it('keeps type, comment and fingerprint', () => {
-    expect(parsePublicKey(`${ed25519}\n`, 'body.publicKey')).toEqual({ type: 'ssh-ed25519', text: ed25519, fingerprint: 'SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU' });
+    expect(parsePublicKey(`${ed25519}\n`, 'body.publicKey')).toEqual({
+      type: 'ssh-ed25519',
+      text: ed25519,
+      fingerprint: 'SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU',
+    });
   });
   it.each(Object.keys(good))('takes %s as ssh-keygen does', (what) => {
     const text = good[what] ?? '';
     expect(sshKeygen(text)).not.toBeNull();
-    expect(parsePublicKey(text, 'body.publicKey')).toEqual({ type: text.split(/\s/)[0], text, fingerprint: sshKeygen(text) });
+    expect(parsePublicKey(text, 'body.publicKey')).toEqual({
+      type: text.split(/\s/)[0],
+      text,
+      fingerprint: sshKeygen(text),
+    });
   });
   it.each(Object.keys(bad))('refuses %s as ssh-keygen does', (what) => {
     expect(sshKeygen(bad[what] ?? '')).toBeNull();

@@ -22,7 +22,10 @@ export class SshKeyRepository {
   }
 
   find(op: Op, projectId: string, ref: string): Promise<SshKeyEntity | null> {
-    return op.manager.findOneBy(SshKeyEntity, looksLikeId(ref) ? { id: ref.toLowerCase(), projectId } : { name: ref, projectId });
+    return op.manager.findOneBy(
+      SshKeyEntity,
+      looksLikeId(ref) ? { id: ref.toLowerCase(), projectId } : { name: ref, projectId },
+    );
   }
 
   nameTaken(op: Op, projectId: string, name: string): Promise<boolean> {
@@ -31,14 +34,29 @@ export class SshKeyRepository {
 
   /** At most two: enough to tell one from several. */
   named(op: Op, projects: 'all' | readonly string[], name: string): Promise<SshKeyEntity[]> {
-    return op.manager.find(SshKeyEntity, { where: { name, ...(projects !== 'all' && { projectId: In([...projects]) }) }, take: 2 });
+    return op.manager.find(SshKeyEntity, {
+      where: { name, ...(projects !== 'all' && { projectId: In([...projects]) }) },
+      take: 2,
+    });
   }
 
-  list(op: Op, projects: 'all' | readonly string[], { limit, cursor, q }: PageRequest): Promise<{ rows: SshKeyEntity[]; next: string | null }> {
+  list(
+    op: Op,
+    projects: 'all' | readonly string[],
+    { limit, cursor, q }: PageRequest,
+  ): Promise<{ rows: SshKeyEntity[]; next: string | null }> {
     const query = op.manager.createQueryBuilder(SshKeyEntity, 'k');
     if (projects !== 'all') query.where('k.project_id = ANY(:projects)', { projects });
     narrowBySearch(query, q, { ids: ['k.id'], texts: ['k.name'] });
-    return keysetPage(query, { alias: 'k', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit, cursor });
+    return keysetPage(query, {
+      alias: 'k',
+      column: 'created_at',
+      type: 'timestamptz',
+      descending: true,
+      sort: '-createdAt',
+      limit,
+      cursor,
+    });
   }
 
   /** Throws 409 `name_taken`; the transaction is lost then. */
@@ -54,7 +72,12 @@ export class SshKeyRepository {
 
   /** Those of the project: how many, and the first by name. */
   async ofProject(op: Op, projectId: string, limit: number): Promise<{ count: number; first: InUseBy[] }> {
-    const [rows, count] = await op.manager.findAndCount(SshKeyEntity, { select: { id: true, name: true }, where: { projectId }, order: { name: 'ASC' }, take: limit });
+    const [rows, count] = await op.manager.findAndCount(SshKeyEntity, {
+      select: { id: true, name: true },
+      where: { projectId },
+      order: { name: 'ASC' },
+      take: limit,
+    });
     return { count, first: rows.map(({ id, name }) => ({ kind: 'ssh-key', id, name })) };
   }
 }

@@ -22,7 +22,15 @@ export class SshKeyService {
   async create(op: Op, projectId: string, input: z.output<typeof createSshKey>): Promise<SshKey> {
     const parsed = parsePublicKey(input.publicKey, 'body.publicKey');
     if (await this.keys.nameTaken(op, projectId, input.name)) throw nameTaken('ssh key', input.name);
-    const key = { id: timeOrderedUuid(), projectId, name: input.name, type: parsed.type, fingerprint: parsed.fingerprint, publicKey: parsed.text, createdAt: new Date() };
+    const key = {
+      id: timeOrderedUuid(),
+      projectId,
+      name: input.name,
+      type: parsed.type,
+      fingerprint: parsed.fingerprint,
+      publicKey: parsed.text,
+      createdAt: new Date(),
+    };
     await this.keys.insert(op, key);
     await this.changed(op, 'created', key);
     return present(key);
@@ -34,7 +42,13 @@ export class SshKeyService {
   }
 
   /** 409 `name_taken`. */
-  async update(op: Op, access: Access, projectId: string | undefined, ref: string, { name }: z.output<typeof updateSshKey>): Promise<SshKey> {
+  async update(
+    op: Op,
+    access: Access,
+    projectId: string | undefined,
+    ref: string,
+    { name }: z.output<typeof updateSshKey>,
+  ): Promise<SshKey> {
     const key = await this.pick(op, access, projectId, ref);
     if (name === undefined) return present(key);
     await this.keys.update(op, key.id, { name });
@@ -58,18 +72,31 @@ export class SshKeyService {
         continue;
       }
       const key = await this.keys.find(op, projectId, entry);
-      if (!key) throw unprocessable(`${path}.${index}`, 'unknown_ssh_key', `There is no ssh key "${entry.slice(0, 63)}" in this project, and it is no public key either.`);
+      if (!key)
+        throw unprocessable(
+          `${path}.${index}`,
+          'unknown_ssh_key',
+          `There is no ssh key "${entry.slice(0, 63)}" in this project, and it is no public key either.`,
+        );
       resolved.push(key.publicKey);
     }
     return [...new Set(resolved)];
   }
 
   private pick(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<SshKeyEntity> {
-    return pickByRef('ssh key', ref, projectId, access, { byId: (id) => this.keys.byId(op, id), named: (projects, name) => this.keys.named(op, projects, name) });
+    return pickByRef('ssh key', ref, projectId, access, {
+      byId: (id) => this.keys.byId(op, id),
+      named: (projects, name) => this.keys.named(op, projects, name),
+    });
   }
 
   private changed(op: Op, what: 'created' | 'updated' | 'deleted', key: SshKeyEntity): Promise<void> {
-    return this.outbox.publish(op, { type: `ssh-key.${what}`, projectId: key.projectId, subject: { kind: 'ssh-key', id: key.id }, data: { ...present(key) } });
+    return this.outbox.publish(op, {
+      type: `ssh-key.${what}`,
+      projectId: key.projectId,
+      subject: { kind: 'ssh-key', id: key.id },
+      data: { ...present(key) },
+    });
   }
 }
 

@@ -1,4 +1,6 @@
-/** Reads SSH's binary form (RFC 4251): fields with their length in front. Throws at a field that the bytes do not hold. */
+/**
+ * Reads SSH's binary form (RFC 4251): fields with their length in front. Throws at a field that the bytes do not hold.
+ */
 export class SshWire {
   private at = 0;
 

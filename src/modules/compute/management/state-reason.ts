@@ -8,7 +8,9 @@ const words: Record<string, string> = {
 };
 
 /** Why an instance is in the state that its host reports, for users; empty when it runs. */
-export const reasonInWords = (observed: Pick<ObservedInstance, 'state' | 'reason'>): string => (observed.state === 'running' ? '' : (words[observed.reason] ?? observed.reason));
+export const reasonInWords = (observed: Pick<ObservedInstance, 'state' | 'reason'>): string =>
+  observed.state === 'running' ? '' : (words[observed.reason] ?? observed.reason);
 
 /** The reason as users see it: a silent host's instance keeps the reason of its last known state for later. */
-export const shownReason = (state: InstanceState | string, stateReason: string): string => (state === 'unknown' ? 'its host is silent' : stateReason);
+export const shownReason = (state: InstanceState | string, stateReason: string): string =>
+  state === 'unknown' ? 'its host is silent' : stateReason;

@@ -6,7 +6,8 @@ const partsOf = (message: string): { headers: string; body: string }[] => {
   const headers = message.slice(0, end);
   const body = message.slice(end + 2);
   const boundary = /boundary="([^"]+)"/.exec(headers)?.[1];
-  if (boundary === undefined) return [{ headers, body: /base64/.test(headers) ? Buffer.from(body, 'base64').toString() : body }];
+  if (boundary === undefined)
+    return [{ headers, body: /base64/.test(headers) ? Buffer.from(body, 'base64').toString() : body }];
   const [, ...rest] = `\n${body}`.split(`\n--${boundary}`);
   expect(rest.pop()).toBe('--\n');
   return rest.flatMap((text) => partsOf(text.replace(/^\n/, '')));
@@ -31,6 +32,11 @@ describe('vendor data of an image and a flavor', () => {
     const message = 'MIME-Version: 1.0\nContent-Type: text/x-shellscript\n\n#!/bin/sh\n';
     const both = vendorDataOf({ image: message, flavor: '#cloud-config\n{}' });
     expect(partsOf(both).map(({ body }) => body)).toEqual(['#!/bin/sh\n', '#cloud-config\n{}']);
-    expect(partsOf(vendorDataOf({ image: both, flavor: both })).map(({ body }) => body)).toEqual(['#!/bin/sh\n', '#cloud-config\n{}', '#!/bin/sh\n', '#cloud-config\n{}']);
+    expect(partsOf(vendorDataOf({ image: both, flavor: both })).map(({ body }) => body)).toEqual([
+      '#!/bin/sh\n',
+      '#cloud-config\n{}',
+      '#!/bin/sh\n',
+      '#cloud-config\n{}',
+    ]);
   });
 });

@@ -6,7 +6,10 @@ const handle = { instanceId: 'i' } as VmHandle;
 const off: VmExit = { cause: 'operator', detail: 'the guest powered off at its power button' };
 
 /** A guest that heeds its button from the given press on; `failing`: what the presses say meanwhile. */
-const guest = (heedsFrom: number, failing?: (press: number) => void): { driver: VmmDriver; exit: Promise<VmExit>; presses: () => number } => {
+const guest = (
+  heedsFrom: number,
+  failing?: (press: number) => void,
+): { driver: VmmDriver; exit: Promise<VmExit>; presses: () => number } => {
   let presses = 0;
   let end: (exit: VmExit) => void = () => undefined;
   const exit = new Promise<VmExit>((resolve) => (end = resolve));
@@ -68,6 +71,8 @@ describe('asking a guest to power off', () => {
     const asked = askToPowerOff(driver, handle, exit, 30_000, never);
     await jest.advanceTimersByTimeAsync(5000);
     expect(await asked).toEqual(off);
-    await expect(askToPowerOff(guest(9, gone).driver, handle, new Promise(() => undefined), 30_000, never)).rejects.toThrow('not running');
+    await expect(
+      askToPowerOff(guest(9, gone).driver, handle, new Promise(() => undefined), 30_000, never),
+    ).rejects.toThrow('not running');
   });
 });

@@ -2,8 +2,8 @@ import { VerbFailure } from '../../../core/m2m/verb-handler';
 import type { VmExit, VmHandle, VmmDriver } from './drivers/vmm-driver';
 
 /**
- * Milliseconds between two presses. A guest that heeds its button is off or on its way well before, and one on its way does not mind another press;
- * one that is still in its firmware or its first seconds never saw the press before.
+ * Milliseconds between two presses. A guest that heeds its button is off or on its way well before, and one on its way
+ * does not mind another press; one that is still in its firmware or its first seconds never saw the press before.
  */
 const pressEveryMs = 5000;
 
@@ -28,7 +28,13 @@ const pause = (ms: number, aborted: AbortSignal): { over: Promise<null>; cancel:
  * @param graceMs the longest wait
  * @returns how it ended; null when it did not within the time, or when aborted
  */
-export const askToPowerOff = async (driver: VmmDriver, handle: VmHandle, exit: Promise<VmExit>, graceMs: number, aborted: AbortSignal): Promise<VmExit | null> => {
+export const askToPowerOff = async (
+  driver: VmmDriver,
+  handle: VmHandle,
+  exit: Promise<VmExit>,
+  graceMs: number,
+  aborted: AbortSignal,
+): Promise<VmExit | null> => {
   const end = Date.now() + graceMs;
   for (let first = true; !aborted.aborted; first = false) {
     await driver.powerButton(handle).catch((error: unknown) => {

@@ -1,5 +1,12 @@
 import type { NodeWiring } from '../../../core/app/module-manifest';
-import { instanceAbsent, instanceConsoleLog, instanceEnsure, instanceGuestFiles, instanceReboot, instanceSeed } from '../contract/instance.verbs';
+import {
+  instanceAbsent,
+  instanceConsoleLog,
+  instanceEnsure,
+  instanceGuestFiles,
+  instanceReboot,
+  instanceSeed,
+} from '../contract/instance.verbs';
 import { InventorySource } from '../../host/contract/host.ports';
 import { MetadataProvider } from '../../network/contract/network.ports';
 import { ConfigDrives } from './config-drive';
@@ -17,7 +24,20 @@ import { VmmInventorySource } from './vmm-inventory.source';
 
 export const computeNodeWiring: NodeWiring = {
   bind: ({ bind }) => {
-    for (const part of [InstanceStore, InstanceUsers, VmmDrivers, ConsoleHub, InstanceManager, SeedStore, ConfigDrives, InstanceHandlers, InstanceRemoval, ConsoleStreams, InstanceObservedSource]) bind<object>(part).toSelf().inSingletonScope();
+    for (const part of [
+      InstanceStore,
+      InstanceUsers,
+      VmmDrivers,
+      ConsoleHub,
+      InstanceManager,
+      SeedStore,
+      ConfigDrives,
+      InstanceHandlers,
+      InstanceRemoval,
+      ConsoleStreams,
+      InstanceObservedSource,
+    ])
+      bind<object>(part).toSelf().inSingletonScope();
     bind(MetadataProvider).toService(SeedStore);
     bind(InventorySource).to(VmmInventorySource).inSingletonScope();
   },

@@ -24,8 +24,8 @@ const limits = ['--as=536870912', '--cpu=10', '--fsize=16777216', '--core=0'];
 const timeoutMs = 15_000;
 
 /**
- * Config drives: the metadata service's answers on a read-only disk, for guests that cannot ask it. Made anew for every start, so that it says what
- * is true now; gone when the machine has ended, and with the instance.
+ * Config drives: the metadata service's answers on a read-only disk, for guests that cannot ask it. Made anew for every
+ * start, so that it says what is true now; gone when the machine has ended, and with the instance.
  */
 @injectable()
 export class ConfigDrives {
@@ -52,7 +52,8 @@ export class ConfigDrives {
       await this.clear(folder, fresh);
       for (const { path: name, content } of await this.files.of(seed, form)) {
         const target = join(folder, name);
-        // For the writer, who is nobody: the folder above is root's alone, and only inside the sandbox is there a way here.
+        // For the writer, who is nobody: the folder above is root's alone, and only inside the sandbox is there a way
+        // here.
         await mkdir(dirname(target), { recursive: true, mode: 0o755 });
         await writeFile(target, content, { mode: 0o644 });
       }
@@ -60,13 +61,25 @@ export class ConfigDrives {
       await writeFile(fresh, '', { mode: 0o600 });
       await chown(fresh, user, user);
       const args = [...options, '-quiet', '-r', '-J', '-V', labels[form], '-o', fresh, folder];
-      await execSandboxed(['prlimit', ...limits, '--'], program, args, { user, readOnly: [folder], writable: [fresh], network: 'none' }, { timeoutMs });
+      await execSandboxed(
+        ['prlimit', ...limits, '--'],
+        program,
+        args,
+        { user, readOnly: [folder], writable: [fresh], network: 'none' },
+        { timeoutMs },
+      );
       await chmod(fresh, 0o600);
       await rename(fresh, path);
     } catch (error) {
       await rm(path, { force: true });
       if (!(error instanceof ExecError)) throw error;
-      throw new VerbFailure('config_drive_failed', `The config drive could not be written: ${error.stderr.trim().slice(-500)}`, false, {}, { cause: error });
+      throw new VerbFailure(
+        'config_drive_failed',
+        `The config drive could not be written: ${error.stderr.trim().slice(-500)}`,
+        false,
+        {},
+        { cause: error },
+      );
     } finally {
       await this.clear(folder, fresh);
     }
@@ -86,6 +99,10 @@ export class ConfigDrives {
       const program = findProgram(name);
       if (program !== null) return [program, options];
     }
-    throw new VerbFailure('no_iso_writer', `This host cannot make config drives: neither ${writers.map(([name]) => name).join(' nor ')} is installed.`, true);
+    throw new VerbFailure(
+      'no_iso_writer',
+      `This host cannot make config drives: neither ${writers.map(([name]) => name).join(' nor ')} is installed.`,
+      true,
+    );
   }
 }

@@ -24,7 +24,11 @@ describe('what a guest wrote', () => {
     const tail = Buffer.from(bytes).subarray(-64);
     for (const end = Date.now() + 10_000; Date.now() < end; ) {
       const now = await readFile(log).catch(() => Buffer.alloc(0));
-      if (now.subarray(-tail.length).equals(tail) && (hub.read(id, dir, null).text !== before || tail.every((byte) => byte >= 0x80))) return;
+      if (
+        now.subarray(-tail.length).equals(tail) &&
+        (hub.read(id, dir, null).text !== before || tail.every((byte) => byte >= 0x80))
+      )
+        return;
       await new Promise((done) => setTimeout(done, 5));
     }
     throw new Error('the output did not come');
@@ -74,7 +78,8 @@ describe('what a guest wrote', () => {
     const begun = hub.read(id, dir, cursor);
     expect(begun.text).toBe('a');
     guest.write(Buffer.concat([euro.subarray(1), Buffer.from('b')]));
-    for (const end = Date.now() + 10_000; hub.read(id, dir, begun.cursor).text !== '€b' && Date.now() < end; ) await new Promise((done) => setTimeout(done, 5));
+    for (const end = Date.now() + 10_000; hub.read(id, dir, begun.cursor).text !== '€b' && Date.now() < end; )
+      await new Promise((done) => setTimeout(done, 5));
     expect(hub.read(id, dir, begun.cursor).text).toBe('€b');
   });
 

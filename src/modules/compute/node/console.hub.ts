@@ -47,7 +47,10 @@ const begunCharacter = (bytes: Buffer): number => {
   return 0;
 };
 
-/** Owns each guest's only serial connection: keeps the last MiB and a rotated log, and fans out to any number of viewers, who all may type. */
+/**
+ * Owns each guest's only serial connection: keeps the last MiB and a rotated log, and fans out to any number of
+ * viewers, who all may type.
+ */
 @injectable()
 export class ConsoleHub {
   private readonly lines = new Map<string, Line>();
@@ -57,7 +60,10 @@ export class ConsoleHub {
     this.logger = logging.for('console');
   }
 
-  /** Connects to the serial socket of a machine that runs as `user`, and stays connected until `detach`. Viewers of an earlier run stay. */
+  /**
+   * Connects to the serial socket of a machine that runs as `user`, and stays connected until `detach`. Viewers of an
+   * earlier run stay.
+   */
   attach(instanceId: string, socketPath: string, user: number, logDir: string): void {
     const line = this.lines.get(instanceId) ?? this.newLine(logDir);
     this.lines.set(instanceId, line);
@@ -105,9 +111,9 @@ export class ConsoleHub {
   }
 
   /**
-   * What the guest wrote, of the last MiB: all of it, or what came after `since`, the cursor of an earlier answer. Ends with a whole character;
-   * the rest of a begun one comes with the next read. `truncated`: something before it is not kept any more. A cursor from before the agent's
-   * last start gives what came since that start.
+   * What the guest wrote, of the last MiB: all of it, or what came after `since`, the cursor of an earlier answer. Ends
+   * with a whole character; the rest of a begun one comes with the next read. `truncated`: something before it is not
+   * kept any more. A cursor from before the agent's last start gives what came since that start.
    */
   read(instanceId: string, logDir: string, since: string | null): { text: string; cursor: string; truncated: boolean } {
     const line = this.lines.get(instanceId) ?? this.newLine(logDir);
@@ -124,7 +130,21 @@ export class ConsoleHub {
   private newLine(logDir: string): Line {
     const log = new SerialLog(join(logDir, 'console.log'));
     const past = log.tail(replayBytes);
-    return { socketPath: null, user: 0, socket: null, run: 0, attempts: 0, timer: undefined, recent: past.length > 0 ? [past] : [], recentBytes: past.length, epoch: randomBytes(8).toString('hex'), total: past.length, past: past.length, viewers: new Set(), log };
+    return {
+      socketPath: null,
+      user: 0,
+      socket: null,
+      run: 0,
+      attempts: 0,
+      timer: undefined,
+      recent: past.length > 0 ? [past] : [],
+      recentBytes: past.length,
+      epoch: randomBytes(8).toString('hex'),
+      total: past.length,
+      past: past.length,
+      viewers: new Set(),
+      log,
+    };
   }
 
   private async connect(instanceId: string, line: Line): Promise<void> {
@@ -169,7 +189,8 @@ export class ConsoleHub {
     line.recent.push(chunk);
     line.recentBytes += chunk.length;
     line.total += chunk.length;
-    while (line.recentBytes > replayBytes && line.recent.length > 1) line.recentBytes -= line.recent.shift()?.length ?? 0;
+    while (line.recentBytes > replayBytes && line.recent.length > 1)
+      line.recentBytes -= line.recent.shift()?.length ?? 0;
     line.log.append(chunk);
     for (const viewer of line.viewers) {
       if (viewer.writableLength > maxUnread) viewer.destroy();

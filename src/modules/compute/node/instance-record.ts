@@ -15,9 +15,22 @@ export const instanceRecord = z.object({
   user: z.number().int().nonnegative().default(0),
   /** The power state that was asked for last, by management or by the guest that powered itself off. */
   power: z.enum(['on', 'off']),
-  /** Set before a VMM is started and cleared with the handle: a leftover means that the agent died in between, and a stray VMM may run. */
+  /**
+   * Set before a VMM is started and cleared with the handle: a leftover means that the agent died in between, and a
+   * stray VMM may run.
+   */
   starting: z.boolean(),
-  handle: z.object({ driver: z.string(), instanceId: z.string(), process, user: z.number().int().default(0), runDir: z.string(), logDir: z.string(), startedAt: z.string() }).nullable(),
+  handle: z
+    .object({
+      driver: z.string(),
+      instanceId: z.string(),
+      process,
+      user: z.number().int().default(0),
+      runDir: z.string(),
+      logDir: z.string(),
+      startedAt: z.string(),
+    })
+    .nullable(),
   exit: z.object({ cause: z.enum(['guest', 'operator', 'forced', 'crashed']), detail: z.string() }).nullable(),
   /** Kernel boot in which it was last started: another one means that the host itself restarted. */
   bootId: z.string(),

@@ -2,7 +2,8 @@ import { Config } from '../../../core/config/config';
 import { coreConfigSchema } from '../../../core/config/core-config';
 import { InstanceUsers } from './instance-users';
 
-const users = (section: { firstUser?: number; users?: number } = {}): InstanceUsers => new InstanceUsers(new Config(coreConfigSchema.parse({ sandbox: section }), {}));
+const users = (section: { firstUser?: number; users?: number } = {}): InstanceUsers =>
+  new InstanceUsers(new Config(coreConfigSchema.parse({ sandbox: section }), {}));
 
 describe('the user ids of instances', () => {
   it('are of the configured range, its first sixteen apart, and never given twice', () => {

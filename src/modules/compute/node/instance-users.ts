@@ -5,8 +5,8 @@ import { sandboxUsers } from '../../../core/host/sandbox-users';
 import { VerbFailure } from '../../../core/m2m/verb-handler';
 
 /**
- * Which user id belongs to which instance of this host. The records of the instances keep it over restarts; here is what may not be given twice.
- * No account stands behind an id.
+ * Which user id belongs to which instance of this host. The records of the instances keep it over restarts; here is
+ * what may not be given twice. No account stands behind an id.
  */
 @injectable()
 export class InstanceUsers {
@@ -29,8 +29,8 @@ export class InstanceUsers {
   }
 
   /**
-   * A free id for the instance, at once taken. Where the search begins follows from the instance, so an id that was just freed is not the next one
-   * given out. Throws a permanent `VerbFailure` `no_free_user`.
+   * A free id for the instance, at once taken. Where the search begins follows from the instance, so an id that was
+   * just freed is not the next one given out. Throws a permanent `VerbFailure` `no_free_user`.
    */
   allocate(instanceId: string): number {
     const start = createHash('sha256').update(instanceId).digest().readUInt32BE(0);
@@ -40,7 +40,11 @@ export class InstanceUsers {
       this.owners.set(user, instanceId);
       return user;
     }
-    throw new VerbFailure('no_free_user', `All ${this.count} user ids for instances are in use on this host (sandbox.users).`, true);
+    throw new VerbFailure(
+      'no_free_user',
+      `All ${this.count} user ids for instances are in use on this host (sandbox.users).`,
+      true,
+    );
   }
 
   /** Only once no process of the instance is left. */

@@ -1,6 +1,13 @@
 import { injectable } from 'inversify';
 import { handle, VerbFailure, VerbHandlers, type VerbHandler } from '../../../core/m2m/verb-handler';
-import { instanceAbsent, instanceConsoleLog, instanceEnsure, instanceGuestFiles, instanceReboot, instanceSeed } from '../contract/instance.verbs';
+import {
+  instanceAbsent,
+  instanceConsoleLog,
+  instanceEnsure,
+  instanceGuestFiles,
+  instanceReboot,
+  instanceSeed,
+} from '../contract/instance.verbs';
 import { GuestFiles } from '../../network/contract/network.ports';
 import { ConsoleHub } from './console.hub';
 import { InstanceStore } from './instance-store';
@@ -22,7 +29,9 @@ export class InstanceHandlers extends VerbHandlers {
   override handlers(): VerbHandler[] {
     return [
       handle(instanceEnsure, (args, ctx) => this.instances.ensure(args, ctx.signal)),
-      handle(instanceReboot, (args, ctx) => this.instances.reboot(args.instanceId, args.force, args.graceSeconds, ctx.signal)),
+      handle(instanceReboot, (args, ctx) =>
+        this.instances.reboot(args.instanceId, args.force, args.graceSeconds, ctx.signal),
+      ),
       handle(instanceAbsent, async (args) => {
         await this.instances.remove(args.instanceId);
         return {};
@@ -32,10 +41,16 @@ export class InstanceHandlers extends VerbHandlers {
         if (!seed) throw new VerbFailure('no_seed', 'This host was not given the metadata of the instance.', true);
         const password = await this.seeds.password(instanceId);
         const told = password === '' ? [] : [{ path: 'openstack/latest/password', content: Buffer.from(password) }];
-        return { files: [...(await this.files.of(seed, 'openstack')), ...told].map(({ path, content }) => ({ path, content: content.toString('base64') })) };
+        return {
+          files: [...(await this.files.of(seed, 'openstack')), ...told].map(({ path, content }) => ({
+            path,
+            content: content.toString('base64'),
+          })),
+        };
       }),
       handle(instanceConsoleLog, async ({ instanceId, since }) => {
-        if (!this.instances.has(instanceId)) throw new VerbFailure('instance_absent', 'This host does not have the instance.', true);
+        if (!this.instances.has(instanceId))
+          throw new VerbFailure('instance_absent', 'This host does not have the instance.', true);
         return this.hub.read(instanceId, this.store.directory(instanceId), since);
       }),
       handle(instanceSeed, async (args) => {

@@ -29,7 +29,12 @@ class MapDriver {
     return undefined;
   }
 
-  async start(spec: { instanceId: string; runDir: string; logDir: string; disks: { id: string; path: string; readonly: boolean }[] }): Promise<VmHandle> {
+  async start(spec: {
+    instanceId: string;
+    runDir: string;
+    logDir: string;
+    disks: { id: string; path: string; readonly: boolean }[];
+  }): Promise<VmHandle> {
     this.disks = spec.disks;
     if (this.failStarts > 0) {
       this.failStarts -= 1;
@@ -38,7 +43,15 @@ class MapDriver {
     this.started += 1;
     const startTime = String(this.started);
     this.alive.set(startTime, () => undefined);
-    return { driver: this.kind, instanceId: spec.instanceId, process: { pid: 1, startTime }, user: 0, runDir: spec.runDir, logDir: spec.logDir, startedAt: new Date().toISOString() };
+    return {
+      driver: this.kind,
+      instanceId: spec.instanceId,
+      process: { pid: 1, startTime },
+      user: 0,
+      runDir: spec.runDir,
+      logDir: spec.logDir,
+      startedAt: new Date().toISOString(),
+    };
   }
 
   async state(handle: VmHandle): Promise<'running' | 'stopped'> {
@@ -56,7 +69,8 @@ class MapDriver {
   waitExit(handle: VmHandle): Promise<VmExit> {
     const known = this.ended.get(handle.process.startTime);
     if (known) return Promise.resolve(known);
-    if (!this.alive.has(handle.process.startTime)) return Promise.resolve({ cause: 'crashed', detail: 'unknown machine' });
+    if (!this.alive.has(handle.process.startTime))
+      return Promise.resolve({ cause: 'crashed', detail: 'unknown machine' });
     return new Promise((resolve) => this.alive.set(handle.process.startTime, resolve));
   }
 
@@ -87,13 +101,33 @@ describe('InstanceManager', () => {
     remove: async (id: string) => void drives.made.delete(id),
   };
   const agent = (driver: MapDriver): InstanceManager => {
-    const drivers = { best: async () => driver as unknown as VmmDriver, byKind: () => driver as unknown as VmmDriver } as unknown as VmmDrivers;
-    return new InstanceManager(store, new InstanceUsers(new Config(coreConfigSchema.parse({}), {})), drivers, { of: async () => ({ netns: null, nics: [] }) }, { locate: async () => ({ path: '/disk', format: 'raw' as const, bytes: 1 }) }, drives as unknown as ConfigDrives, new ConsoleHub(logging), { changed: () => undefined }, logging);
+    const drivers = {
+      best: async () => driver as unknown as VmmDriver,
+      byKind: () => driver as unknown as VmmDriver,
+    } as unknown as VmmDrivers;
+    return new InstanceManager(
+      store,
+      new InstanceUsers(new Config(coreConfigSchema.parse({}), {})),
+      drivers,
+      { of: async () => ({ netns: null, nics: [] }) },
+      { locate: async () => ({ path: '/disk', format: 'raw' as const, bytes: 1 }) },
+      drives as unknown as ConfigDrives,
+      new ConsoleHub(logging),
+      { changed: () => undefined },
+      logging,
+    );
   };
   const args = (instanceId: string, power: 'on' | 'off' = 'on', generation = 1) => ({
     instanceId,
     generation,
-    spec: { name: 'i', vcpus: 1, memoryBytes: 2 ** 28, disks: [{ volumeId: randomUUID(), pool: 'local', readonly: false }], ports: [], vmm: null },
+    spec: {
+      name: 'i',
+      vcpus: 1,
+      memoryBytes: 2 ** 28,
+      disks: [{ volumeId: randomUUID(), pool: 'local', readonly: false }],
+      ports: [],
+      vmm: null,
+    },
     power,
     graceSeconds: 1,
   });
@@ -114,10 +148,19 @@ describe('InstanceManager', () => {
     const instances = agent(new MapDriver());
     const id = randomUUID();
     await instances.ensure(args(id), never);
-    expect(await instances.ensure(args(id, 'off', 2), never)).toMatchObject({ generation: 2, state: 'stopped', reason: 'operator' });
+    expect(await instances.ensure(args(id, 'off', 2), never)).toMatchObject({
+      generation: 2,
+      state: 'stopped',
+      reason: 'operator',
+    });
     await new Promise((resolve) => setImmediate(resolve));
     await instances.ensure(args(id, 'off', 2), never);
-    expect((await store.load()).find((r) => r.instanceId === id)).toMatchObject({ generation: 2, power: 'off', handle: null, exit: { cause: 'operator' } });
+    expect((await store.load()).find((r) => r.instanceId === id)).toMatchObject({
+      generation: 2,
+      power: 'off',
+      handle: null,
+      exit: { cause: 'operator' },
+    });
   });
 
   it('gives a machine its config drive for as long as it runs, whichever agent is there', async () => {
@@ -149,7 +192,10 @@ describe('InstanceManager', () => {
     const id = randomUUID();
     await instances.ensure(args(id), never);
     await instances.ensure(args(id, 'off', 2), never);
-    await expect(instances.reboot(id, false, 1, never)).rejects.toMatchObject({ code: 'instance_not_running', permanent: true });
+    await expect(instances.reboot(id, false, 1, never)).rejects.toMatchObject({
+      code: 'instance_not_running',
+      permanent: true,
+    });
   });
 
   it('learns of a guest that powered off while the agent was away, and keeps it off', async () => {
@@ -170,7 +216,10 @@ describe('InstanceManager', () => {
     const instances = agent(driver);
     const id = randomUUID();
     await instances.ensure(args(id, 'on', 5), never);
-    await expect(instances.ensure(args(id, 'off', 4), never)).rejects.toMatchObject({ code: 'stale_generation', permanent: true });
+    await expect(instances.ensure(args(id, 'off', 4), never)).rejects.toMatchObject({
+      code: 'stale_generation',
+      permanent: true,
+    });
     expect(driver.alive.size).toBe(1);
   });
 

@@ -29,7 +29,10 @@ interface Watch {
   abort: AbortController;
 }
 
-/** The instances of this host: one call at a time for each, every effect written down before and after, VMMs adopted after a restart. */
+/**
+ * The instances of this host: one call at a time for each, every effect written down before and after, VMMs adopted
+ * after a restart.
+ */
 @injectable()
 export class InstanceManager extends Service {
   private readonly records = new Map<string, InstanceRecord>();
@@ -60,10 +63,15 @@ export class InstanceManager extends Service {
   override async start(): Promise<void> {
     const records = await this.store.load();
     // All that are taken are known before any is given.
-    for (const record of records) if (record.user !== 0 && !this.users.claim(record.user, record.instanceId)) record.user = 0;
+    for (const record of records)
+      if (record.user !== 0 && !this.users.claim(record.user, record.instanceId)) record.user = 0;
     for (const record of records) {
       this.records.set(record.instanceId, record);
-      await this.mutex.run(record.instanceId, () => this.adopt(record)).catch((error: unknown) => this.log.error({ err: error, instanceId: record.instanceId }, 'adopting the instance failed'));
+      await this.mutex
+        .run(record.instanceId, () => this.adopt(record))
+        .catch((error: unknown) =>
+          this.log.error({ err: error, instanceId: record.instanceId }, 'adopting the instance failed'),
+        );
     }
   }
 
@@ -75,15 +83,30 @@ export class InstanceManager extends Service {
     this.watches.clear();
   }
 
-  /** The wanted power state, observed. Throws `VerbFailure` `stale_generation` for a lower generation than accepted before. */
+  /**
+   * The wanted power state, observed. Throws `VerbFailure` `stale_generation` for a lower generation than accepted
+   * before.
+   */
   async ensure(args: EnsureArgs, signal: AbortSignal): Promise<ObservedInstance> {
     return this.exclusive(args.instanceId, signal, async (aborted) => {
       const known = this.records.get(args.instanceId);
       if (known && args.generation < known.generation) {
-        throw new VerbFailure('stale_generation', `Generation ${args.generation} is older than ${known.generation}, which this host has accepted.`, true);
+        throw new VerbFailure(
+          'stale_generation',
+          `Generation ${args.generation} is older than ${known.generation}, which this host has accepted.`,
+          true,
+        );
       }
       const record: InstanceRecord = {
-        ...(known ?? { instanceId: args.instanceId, revision: 0, user: 0, starting: false, handle: null, exit: null, bootId: this.bootId }),
+        ...(known ?? {
+          instanceId: args.instanceId,
+          revision: 0,
+          user: 0,
+          starting: false,
+          handle: null,
+          exit: null,
+          bootId: this.bootId,
+        }),
         generation: args.generation,
         spec: args.spec,
         power: args.power,
@@ -99,10 +122,16 @@ export class InstanceManager extends Service {
   }
 
   /** Throws `VerbFailure` `instance_not_running`. */
-  async reboot(instanceId: string, force: boolean, graceSeconds: number, signal: AbortSignal): Promise<ObservedInstance> {
+  async reboot(
+    instanceId: string,
+    force: boolean,
+    graceSeconds: number,
+    signal: AbortSignal,
+  ): Promise<ObservedInstance> {
     return this.exclusive(instanceId, signal, async (aborted) => {
       const record = this.records.get(instanceId);
-      if (!record || (!record.handle && record.power === 'off')) throw new VerbFailure('instance_not_running', 'The instance does not run on this host.', true);
+      if (!record || (!record.handle && record.power === 'off'))
+        throw new VerbFailure('instance_not_running', 'The instance does not run on this host.', true);
       // Off although it is wanted on: an earlier call of this reboot was cut between its two halves.
       if (!record.handle) await this.turnOn(record);
       else if (force) await this.driverOf(record.handle).reset(record.handle);
@@ -152,9 +181,11 @@ export class InstanceManager extends Service {
 
   private observe(record: InstanceRecord): ObservedInstance {
     const base = { instanceId: record.instanceId, generation: record.generation, revision: record.revision };
-    if (record.handle) return { ...base, state: 'running', reason: '', vmm: record.handle.driver, startedAt: record.handle.startedAt };
+    if (record.handle)
+      return { ...base, state: 'running', reason: '', vmm: record.handle.driver, startedAt: record.handle.startedAt };
     const vmm = record.spec.vmm ?? '';
-    if (record.exit?.cause === 'crashed') return { ...base, state: 'crashed', reason: record.exit.detail, vmm, startedAt: null };
+    if (record.exit?.cause === 'crashed')
+      return { ...base, state: 'crashed', reason: record.exit.detail, vmm, startedAt: null };
     return { ...base, state: 'stopped', reason: record.exit?.cause ?? '', vmm, startedAt: null };
   }
 
@@ -199,7 +230,8 @@ export class InstanceManager extends Service {
     if (graceSeconds > 0 && (await driver.state(handle)) !== 'stopped') {
       const watch = this.watches.get(record.instanceId);
       const exit = watch ? await askToPowerOff(driver, handle, watch.exit, graceSeconds * 1000, aborted) : null;
-      if (aborted.aborted) throw new VerbFailure('interrupted', 'Something else was asked of the instance while it was stopping.', false);
+      if (aborted.aborted)
+        throw new VerbFailure('interrupted', 'Something else was asked of the instance while it was stopping.', false);
       if (exit) return this.ended(record, handle, { cause: 'operator', detail: exit.detail });
     }
     this.watches.get(record.instanceId)?.abort.abort();
@@ -223,20 +255,27 @@ export class InstanceManager extends Service {
         this.log.info({ instanceId: record.instanceId, pid: handle.process.pid }, 'adopted a running instance');
         return this.watch(record, handle);
       }
-      const exit = record.bootId === this.bootId ? await driver.waitExit(handle, AbortSignal.timeout(5_000)) : { cause: 'crashed' as const, detail: 'the host restarted' };
+      const exit =
+        record.bootId === this.bootId
+          ? await driver.waitExit(handle, AbortSignal.timeout(5_000))
+          : { cause: 'crashed' as const, detail: 'the host restarted' };
       await driver.kill(handle);
       await this.ended(record, handle, exit);
     } else if (record.starting) {
       const strays = await this.endUnfinished(record.instanceId);
       record.starting = false;
       await this.save(record);
-      if (strays > 0) this.log.warn({ instanceId: record.instanceId, strays }, 'ended a machine whose start had been interrupted');
+      if (strays > 0)
+        this.log.warn({ instanceId: record.instanceId, strays }, 'ended a machine whose start had been interrupted');
     }
     if (record.power === 'on' && record.bootId !== this.bootId) {
       this.log.info({ instanceId: record.instanceId }, 'the host restarted: starting the instance again');
       await this.turnOn(record).catch(async (error: unknown) => {
         this.log.error({ instanceId: record.instanceId, err: error }, 'an instance could not be started again');
-        record.exit = { cause: 'crashed', detail: `it could not be started after the host's restart${error instanceof VerbFailure ? `: ${error.message}` : ''}` };
+        record.exit = {
+          cause: 'crashed',
+          detail: `it could not be started after the host's restart${error instanceof VerbFailure ? `: ${error.message}` : ''}`,
+        };
         await this.save(record);
       });
     }
@@ -261,7 +300,8 @@ export class InstanceManager extends Service {
         });
       },
       (error: unknown) => {
-        if (!abort.signal.aborted) this.log.error({ err: error, instanceId: record.instanceId }, 'watching the machine failed');
+        if (!abort.signal.aborted)
+          this.log.error({ err: error, instanceId: record.instanceId }, 'watching the machine failed');
       },
     );
   }
@@ -289,7 +329,8 @@ export class InstanceManager extends Service {
         return { id: disk.volumeId, path, format, readonly: disk.readonly };
       }),
     );
-    if (spec.configDrive !== undefined) disks.push({ id: 'config-drive', path: this.drives.path(instanceId), format: 'raw', readonly: true });
+    if (spec.configDrive !== undefined)
+      disks.push({ id: 'config-drive', path: this.drives.path(instanceId), format: 'raw', readonly: true });
     return {
       instanceId,
       name: spec.name,
@@ -315,7 +356,11 @@ export class InstanceManager extends Service {
     this.records.set(record.instanceId, record);
   }
 
-  private exclusive<T>(instanceId: string, signal: AbortSignal, work: (aborted: AbortSignal) => Promise<T>): Promise<T> {
+  private exclusive<T>(
+    instanceId: string,
+    signal: AbortSignal,
+    work: (aborted: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     return this.mutex.run(instanceId, async () => {
       const controller = new AbortController();
       this.current.set(instanceId, controller);

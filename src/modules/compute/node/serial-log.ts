@@ -10,7 +10,10 @@ export class SerialLog {
 
   constructor(private readonly path: string) {}
 
-  /** Synchronous and small: console output comes in pieces of a few bytes, and their order matters. Output is dropped when the folder is gone. */
+  /**
+   * Synchronous and small: console output comes in pieces of a few bytes, and their order matters. Output is dropped
+   * when the folder is gone.
+   */
   append(chunk: Buffer): void {
     try {
       if (this.fd === null) {
@@ -26,7 +29,8 @@ export class SerialLog {
       }
       this.size += writeSync(this.fd, chunk);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' && (error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' && (error as NodeJS.ErrnoException).code !== 'ENOSPC')
+        throw error;
     }
   }
 

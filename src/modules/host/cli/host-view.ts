@@ -24,9 +24,18 @@ export const hostColumns: CliColumn<Host>[] = [
   { header: 'schedulable', value: (h) => (h.schedulable ? 'yes' : 'no') },
   { header: 'instances', value: (h) => String(h.capacity.instances), raw: (h) => h.capacity.instances },
   { header: 'vcpus', value: (h) => `${h.capacity.vcpusUsed}/${h.capacity.vcpus}`, raw: (h) => h.capacity.vcpusUsed },
-  { header: 'memory', value: (h) => `${formatBytes(h.capacity.memoryBytesUsed)} of ${formatBytes(h.capacity.memoryBytes)}`, raw: (h) => h.capacity.memoryBytesUsed },
+  {
+    header: 'memory',
+    value: (h) => `${formatBytes(h.capacity.memoryBytesUsed)} of ${formatBytes(h.capacity.memoryBytes)}`,
+    raw: (h) => h.capacity.memoryBytesUsed,
+  },
   { header: 'last seen', value: (h) => formatTime(h.lastSeenAt), raw: (h) => h.lastSeenAt },
-  { header: 'disk', value: (h) => `${formatBytes(h.capacity.diskBytesUsed)} of ${formatBytes(h.capacity.diskBytes)}`, raw: (h) => h.capacity.diskBytesUsed, wide: true },
+  {
+    header: 'disk',
+    value: (h) => `${formatBytes(h.capacity.diskBytesUsed)} of ${formatBytes(h.capacity.diskBytes)}`,
+    raw: (h) => h.capacity.diskBytesUsed,
+    wide: true,
+  },
   { header: 'address', value: (h) => h.address, wide: true },
   { header: 'breaker', value: (h) => h.breaker, wide: true },
   { header: 'id', value: (h) => h.id, wide: true, whole: true },
@@ -37,7 +46,8 @@ const vcpusOf = (host: HostDetail): string => {
   const { vcpus, vcpusUsed } = host.capacity;
   const threads = host.inventory?.cpu.threads ?? 0;
   const times = threads > 0 ? vcpus / threads : 1;
-  const why = times > 1 ? ` (${threads} threads, overcommitted ${Number(times.toFixed(1))} times: guests share them)` : '';
+  const why =
+    times > 1 ? ` (${threads} threads, overcommitted ${Number(times.toFixed(1))} times: guests share them)` : '';
   return `${vcpusUsed} of ${vcpus} given out${why}`;
 };
 
@@ -46,7 +56,14 @@ const machine = (inventory: Inventory): Fact[] => [
   fact('Memory', formatBytes(inventory.memory.totalBytes)),
   fact('Kernel', `${inventory.kernel}, ${inventory.architecture}`),
   fact('Agent', inventory.agentVersion),
-  ...(inventory.cgroup ? [fact('Control groups', `version ${inventory.cgroup.version}, ${inventory.cgroup.controllers.join(', ') || 'no controllers'}`)] : []),
+  ...(inventory.cgroup
+    ? [
+        fact(
+          'Control groups',
+          `version ${inventory.cgroup.version}, ${inventory.cgroup.controllers.join(', ') || 'no controllers'}`,
+        ),
+      ]
+    : []),
 ];
 
 const inventorySections = (inventory: Inventory): Section[] => [
@@ -58,12 +75,27 @@ const inventorySections = (inventory: Inventory): Section[] => [
     tone: (row, column) => (column === 3 ? (inventory.vmms[row]?.usable ? 'good' : 'bad') : undefined),
     none: 'none found',
   },
-  { title: 'Storage pools', headers: ['name', 'driver', 'size', 'free'], rows: inventory.pools.map((p) => [p.name, p.driver, formatBytes(p.totalBytes), formatBytes(p.freeBytes)]), none: 'none' },
-  { title: 'Disks', headers: ['name', 'size', 'model'], rows: inventory.disks.map((d) => [d.name, formatBytes(d.sizeBytes), d.model]) },
+  {
+    title: 'Storage pools',
+    headers: ['name', 'driver', 'size', 'free'],
+    rows: inventory.pools.map((p) => [p.name, p.driver, formatBytes(p.totalBytes), formatBytes(p.freeBytes)]),
+    none: 'none',
+  },
+  {
+    title: 'Disks',
+    headers: ['name', 'size', 'model'],
+    rows: inventory.disks.map((d) => [d.name, formatBytes(d.sizeBytes), d.model]),
+  },
   {
     title: 'Network cards',
     headers: ['name', 'mac', 'mtu', 'speed', 'link'],
-    rows: inventory.nics.map((n) => [n.name, n.mac, String(n.mtu), n.speedMbit === null ? '' : `${n.speedMbit} Mbit/s`, n.up ? 'up' : 'down']),
+    rows: inventory.nics.map((n) => [
+      n.name,
+      n.mac,
+      String(n.mtu),
+      n.speedMbit === null ? '' : `${n.speedMbit} Mbit/s`,
+      n.up ? 'up' : 'down',
+    ]),
   },
 ];
 
@@ -79,7 +111,11 @@ export const hostView = (host: HostDetail): Section[] => [
       fact('Takes instances', host.schedulable ? 'yes' : 'no'),
       fact('Address', host.address),
       fact('Last seen', moment(host.lastSeenAt)),
-      fact('Circuit breaker', host.breaker === 'closed' ? 'closed: it is called' : `${host.breaker}: it is not called at the moment`, host.breaker === 'closed' ? undefined : 'bad'),
+      fact(
+        'Circuit breaker',
+        host.breaker === 'closed' ? 'closed: it is called' : `${host.breaker}: it is not called at the moment`,
+        host.breaker === 'closed' ? undefined : 'bad',
+      ),
       fact('Joined', moment(host.createdAt)),
       fact('Id', host.id),
     ],
@@ -89,7 +125,10 @@ export const hostView = (host: HostDetail): Section[] => [
     facts: [
       fact('Instances', String(host.capacity.instances)),
       fact('vCPUs', vcpusOf(host)),
-      fact('Memory', `${formatBytes(host.capacity.memoryBytesUsed)} of ${formatBytes(host.capacity.memoryBytes)} given out`),
+      fact(
+        'Memory',
+        `${formatBytes(host.capacity.memoryBytesUsed)} of ${formatBytes(host.capacity.memoryBytes)} given out`,
+      ),
       fact('Disk', `${formatBytes(host.capacity.diskBytesUsed)} of ${formatBytes(host.capacity.diskBytes)} given out`),
     ],
   },

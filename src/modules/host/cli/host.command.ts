@@ -19,7 +19,14 @@ interface HostToken {
 }
 
 const hostNoun: Noun = { name: 'host', plural: 'hosts', path: '/hosts', inProject: false };
-const tokenNoun: Noun = { name: 'host-token', plural: 'host-tokens', path: '/host-tokens', inProject: false, nameless: true, listOnly: true };
+const tokenNoun: Noun = {
+  name: 'host-token',
+  plural: 'host-tokens',
+  path: '/host-tokens',
+  inProject: false,
+  nameless: true,
+  listOnly: true,
+};
 
 const tokenView = (token: HostToken): Section[] => [
   { facts: [fact('Token', token.token), fact('Expires', moment(token.expiresAt)), fact('Id', token.id)] },
@@ -40,7 +47,13 @@ export class HostCommands implements CliRegistrar {
     const host = nounCommand(program, context, hostNoun, 'hypervisor hosts (admins only)');
     addListOptions(host.command('list').description('list hosts'))
       .addOption(choice(new Option('--state <state>', 'only those in this state'), hostStateNames))
-      .action((options: ListOptions & { state?: string }) => context.printList((search) => context.list<Host>('/hosts', { ...search, state: options.state }), hostColumns, options));
+      .action((options: ListOptions & { state?: string }) =>
+        context.printList(
+          (search) => context.list<Host>('/hosts', { ...search, state: options.state }),
+          hostColumns,
+          options,
+        ),
+      );
     host
       .command('show')
       .description('show a host with its capacity, conditions and inventory')
@@ -53,9 +66,13 @@ export class HostCommands implements CliRegistrar {
       .option('--maintenance', 'no new instances are placed on it')
       .option('--no-maintenance', 'back to work')
       .option('--reason <text>', 'shown to other operators')
-      .addHelpText('after', '\nExamples:\n  vcctl host update h1 --maintenance --reason "new memory"\n  vcctl host update h1 --no-maintenance')
+      .addHelpText(
+        'after',
+        '\nExamples:\n  vcctl host update h1 --maintenance --reason "new memory"\n  vcctl host update h1 --no-maintenance',
+      )
       .action((refs: string[], options: { maintenance?: boolean; reason?: string }) => {
-        if (options.maintenance === undefined && options.reason === undefined) throw usageFailure('name --maintenance or --no-maintenance');
+        if (options.maintenance === undefined && options.reason === undefined)
+          throw usageFailure('name --maintenance or --no-maintenance');
         return context.each(refs, async (ref) => {
           const updated = await context.request<Host>('PATCH', await context.pathOf('host', ref), { body: options });
           return { text: `host ${updated.name} is ${updated.state}`, object: updated };
@@ -69,7 +86,10 @@ export class HostCommands implements CliRegistrar {
       .addHelpText('after', '\nExamples:\n  vcctl host test h1 --wait')
       .action((refs: string[], options: { wait?: boolean }) =>
         context.each(refs, async (ref) => {
-          const task = await context.request<{ taskId: string }>('POST', `${await context.pathOf('host', ref)}/actions/test`);
+          const task = await context.request<{ taskId: string }>(
+            'POST',
+            `${await context.pathOf('host', ref)}/actions/test`,
+          );
           if (options.wait) await context.follow(task.taskId);
           return { text: `host ${ref} ${options.wait ? 'was tested' : 'is being tested'}`, object: task };
         }),
@@ -81,10 +101,16 @@ export class HostCommands implements CliRegistrar {
   private registerTokens(host: Command, context: CliContext): void {
     context.addNoun(tokenNoun);
     const token = host.command('token').alias('tokens').description('one-time tokens that let new hosts join');
-    addListOptions(token.command('list').description('list tokens, used ones too; never their secrets')).action(async (options: ListOptions) => {
-      const hosts = new Map((await context.list<Host>('/hosts')).map((h) => [h.id, h.name]));
-      await context.printList((search) => context.list<HostTokenInfo>('/host-tokens', search), tokenColumns(hosts), options);
-    });
+    addListOptions(token.command('list').description('list tokens, used ones too; never their secrets')).action(
+      async (options: ListOptions) => {
+        const hosts = new Map((await context.list<Host>('/hosts')).map((h) => [h.id, h.name]));
+        await context.printList(
+          (search) => context.list<HostTokenInfo>('/host-tokens', search),
+          tokenColumns(hosts),
+          options,
+        );
+      },
+    );
     token
       .command('create')
       .description('make a one-time token and show the command for the new host')
@@ -94,6 +120,9 @@ export class HostCommands implements CliRegistrar {
         const body = { expiresInMinutes: parseInteger(options.expiresInMinutes, '--expires-in-minutes', 1, 1440) };
         context.show(await context.request<HostToken>('POST', '/host-tokens', { body }), tokenView);
       });
-    addDelete(token, context, tokenNoun, { description: 'withdraw tokens that were not used yet', question: 'Withdraw %?' });
+    addDelete(token, context, tokenNoun, {
+      description: 'withdraw tokens that were not used yet',
+      question: 'Withdraw %?',
+    });
   }
 }

@@ -2,7 +2,18 @@ import { z } from 'zod';
 import * as field from '../../../core/http/fields';
 import { pageQuery } from '../../../core/http/pagination';
 
-export const hostStates = ['discovered', 'enrolling', 'testing', 'ready', 'unknown', 'degraded', 'draining', 'maintenance', 'failed', 'retired'] as const;
+export const hostStates = [
+  'discovered',
+  'enrolling',
+  'testing',
+  'ready',
+  'unknown',
+  'degraded',
+  'draining',
+  'maintenance',
+  'failed',
+  'retired',
+] as const;
 export type HostState = (typeof hostStates)[number];
 
 export const condition = z.object({
@@ -28,14 +39,33 @@ export const inventory = z.object({
   hostname: z.string(),
   kernel: z.string(),
   architecture: z.string(),
-  cpu: z.object({ model: z.string(), flags: z.array(z.string()), threads: z.number().int(), numaNodes: z.number().int() }),
-  memory: z.object({ totalBytes: field.bytes, hugepages: z.array(z.object({ sizeBytes: field.bytes, total: z.number().int(), free: z.number().int() })) }),
+  cpu: z.object({
+    model: z.string(),
+    flags: z.array(z.string()),
+    threads: z.number().int(),
+    numaNodes: z.number().int(),
+  }),
+  memory: z.object({
+    totalBytes: field.bytes,
+    hugepages: z.array(z.object({ sizeBytes: field.bytes, total: z.number().int(), free: z.number().int() })),
+  }),
   disks: z.array(z.object({ name: z.string(), sizeBytes: field.bytes, model: z.string(), rotational: z.boolean() })),
-  nics: z.array(z.object({ name: z.string(), mac: z.string(), mtu: z.number().int(), speedMbit: z.number().int().nullable(), up: z.boolean() })),
+  nics: z.array(
+    z.object({
+      name: z.string(),
+      mac: z.string(),
+      mtu: z.number().int(),
+      speedMbit: z.number().int().nullable(),
+      up: z.boolean(),
+    }),
+  ),
   pools: z.array(z.object({ name: z.string(), driver: z.string(), totalBytes: field.bytes, freeBytes: field.bytes })),
   vmms: z.array(vmmInventory),
   agentVersion: z.string(),
-  /** Control groups: version 2 and the controllers that instances can be limited with. Absent from agents that do not report it. */
+  /**
+   * Control groups: version 2 and the controllers that instances can be limited with. Absent from agents that do not
+   * report it.
+   */
   cgroup: z.object({ version: z.number().int(), controllers: z.array(z.string()) }).optional(),
   /** False while parts (VMM probes, pools) are still being collected. */
   complete: z.boolean().optional(),
@@ -50,7 +80,15 @@ export const host = z.object({
   /** Circuit breaker of management's calls to it. */
   breaker: z.enum(['closed', 'open', 'half-open']),
   lastSeenAt: field.timestamp.nullable(),
-  capacity: z.object({ vcpus: z.number().int(), vcpusUsed: z.number().int(), memoryBytes: field.bytes, memoryBytesUsed: field.bytes, diskBytes: field.bytes, diskBytesUsed: field.bytes, instances: z.number().int() }),
+  capacity: z.object({
+    vcpus: z.number().int(),
+    vcpusUsed: z.number().int(),
+    memoryBytes: field.bytes,
+    memoryBytesUsed: field.bytes,
+    diskBytes: field.bytes,
+    diskBytesUsed: field.bytes,
+    instances: z.number().int(),
+  }),
   createdAt: field.timestamp,
 });
 export const hostDetail = host.extend({ inventory: inventory.nullable() });

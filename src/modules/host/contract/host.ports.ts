@@ -36,9 +36,15 @@ export interface HostConditionFact {
   message: string;
 }
 
-/** Port: other modules tell operators what they know of a host (management half). Only the host module's own conditions decide whether it takes instances. */
+/**
+ * Port: other modules tell operators what they know of a host (management half). Only the host module's own conditions
+ * decide whether it takes instances.
+ */
 export abstract class HostConditionNotes {
-  /** Writes what differs, and locks the host's row then. `op` must be a transaction. Does nothing for a host that is gone. */
+  /**
+   * Writes what differs, and locks the host's row then. `op` must be a transaction. Does nothing for a host that is
+   * gone.
+   */
   abstract note(op: Op, hostId: string, fact: HostConditionFact): Promise<void>;
 }
 

@@ -5,7 +5,10 @@ import { HostConditionNotes, type HostConditionFact } from '../contract/host.por
 import { type ConditionFact, judge } from './host-state';
 import { HostRepository } from './host.repository';
 
-/** The one way to change a host's conditions: the state follows in the same transaction, and live clients hear of it when it changed. */
+/**
+ * The one way to change a host's conditions: the state follows in the same transaction, and live clients hear of it
+ * when it changed.
+ */
 @injectable()
 export class HostConditions extends HostConditionNotes {
   constructor(
@@ -26,18 +29,32 @@ export class HostConditions extends HostConditionNotes {
       facts.set(change.type, change);
     }
     const judgement = judge([...facts.values()]);
-    if (judgement.state === host.state && judgement.schedulable === host.schedulable && judgement.reason === host.stateReason) return;
+    if (
+      judgement.state === host.state &&
+      judgement.schedulable === host.schedulable &&
+      judgement.reason === host.stateReason
+    )
+      return;
     await this.hosts.setJudgement(op, hostId, judgement);
     if (judgement.state === host.state) return;
     await this.outbox.publish(op, {
       type: 'host.updated',
       projectId: null,
       subject: { kind: 'host', id: hostId },
-      data: { id: hostId, name: host.name, state: judgement.state, schedulable: judgement.schedulable, reason: judgement.reason },
+      data: {
+        id: hostId,
+        name: host.name,
+        state: judgement.state,
+        schedulable: judgement.schedulable,
+        reason: judgement.reason,
+      },
     });
   }
 
-  /** Waits for the host's row only when there is something to write: it has one owner, so nobody else changes it meanwhile. */
+  /**
+   * Waits for the host's row only when there is something to write: it has one owner, so nobody else changes it
+   * meanwhile.
+   */
   override async note(op: Op, hostId: string, fact: HostConditionFact): Promise<void> {
     if (!same((await this.facts(op, hostId)).get(fact.type), fact)) await this.apply(op, hostId, [fact]);
   }
@@ -47,4 +64,5 @@ export class HostConditions extends HostConditionNotes {
   }
 }
 
-const same = (before: ConditionFact | undefined, change: ConditionFact): boolean => before?.status === change.status && before.reason === change.reason && before.message === change.message;
+const same = (before: ConditionFact | undefined, change: ConditionFact): boolean =>
+  before?.status === change.status && before.reason === change.reason && before.message === change.message;

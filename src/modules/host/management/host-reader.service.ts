@@ -31,7 +31,17 @@ export class HostReader extends Hosts {
 
   private schedulable(host: HostFacts): SchedulableHost {
     const { id, name, address, state, schedulable, reason, architecture, vmms } = host;
-    return { id, name, address, state, schedulable, reason, architecture, vmms, ...capacityOf(host, this.config.section<HostConfig>('host')) };
+    return {
+      id,
+      name,
+      address,
+      state,
+      schedulable,
+      reason,
+      architecture,
+      vmms,
+      ...capacityOf(host, this.config.section<HostConfig>('host')),
+    };
   }
 
   /** A host never changes its name, so each is read once. */
@@ -41,6 +51,10 @@ export class HostReader extends Hosts {
       if (this.known.size > maxKnown) this.known.clear();
       for (const [id, name] of await this.hosts.names(op, unknown)) this.known.set(id, name);
     }
-    return new Map(ids.flatMap((id) => [[id, this.known.get(id)] as const]).filter((entry): entry is [string, string] => entry[1] !== undefined));
+    return new Map(
+      ids
+        .flatMap((id) => [[id, this.known.get(id)] as const])
+        .filter((entry): entry is [string, string] => entry[1] !== undefined),
+    );
   }
 }

@@ -8,14 +8,26 @@ import { Outbox } from '../../../core/events/outbox';
 import { Breakers } from '../../../core/m2m/breakers';
 import { CertificateAuthority } from '../../../core/m2m/ca/certificate-authority';
 import { readSigningRequest, type SigningRequest } from '../../../core/m2m/ca/certificates';
-import { type Beat, type BeatOutcome, type Enrolled, type EnrolmentRequest, type NodeEndpoint, NodeRegistry } from '../../../core/m2m/node-registry';
+import {
+  type Beat,
+  type BeatOutcome,
+  type Enrolled,
+  type EnrolmentRequest,
+  type NodeEndpoint,
+  NodeRegistry,
+} from '../../../core/m2m/node-registry';
 import type { HostConfig } from '../contract/host.config';
 import { HostConditions } from './host-conditions.service';
 import { type ConditionFact, judge } from './host-state';
 import { HostTokenService } from './host-token.service';
 import { HostRepository } from './host.repository';
 
-const enrolledFact: ConditionFact = { type: 'Enrolled', status: 'true', reason: 'CertificateIssued', message: 'it has joined' };
+const enrolledFact: ConditionFact = {
+  type: 'Enrolled',
+  status: 'true',
+  reason: 'CertificateIssued',
+  message: 'it has joined',
+};
 const endpointLifeMs = 2_000;
 const localTokenMinutes = 15;
 
@@ -44,11 +56,26 @@ export class HostRegistry extends NodeRegistry {
       if (token.usedAt !== null) return this.answerAgain(op, token.hostId, token.keyHash, signing);
       const hostId = randomUUID();
       const judgement = judge([enrolledFact]);
-      const added = await this.hosts.insert(op, { id: hostId, name: request.name, address: request.address, port: request.port, judgement });
-      if (!added) throw conflict('name_taken', `There is a host "${request.name}" already. Remove it first, or give this one another name.`);
+      const added = await this.hosts.insert(op, {
+        id: hostId,
+        name: request.name,
+        address: request.address,
+        port: request.port,
+        judgement,
+      });
+      if (!added)
+        throw conflict(
+          'name_taken',
+          `There is a host "${request.name}" already. Remove it first, or give this one another name.`,
+        );
       await this.hosts.putCondition(op, hostId, enrolledFact);
       await this.tokens.markUsed(op, token.id, signing.keyHash, hostId);
-      await this.outbox.publish(op, { type: 'host.created', projectId: null, subject: { kind: 'host', id: hostId }, data: { id: hostId, name: request.name, state: judgement.state, schedulable: false } });
+      await this.outbox.publish(op, {
+        type: 'host.created',
+        projectId: null,
+        subject: { kind: 'host', id: hostId },
+        data: { id: hostId, name: request.name, state: judgement.state, schedulable: false },
+      });
       return this.certify(op, hostId, signing);
     });
   }
@@ -67,7 +94,8 @@ export class HostRegistry extends NodeRegistry {
     if (!row) return (await this.hosts.exists(this.database.op, hostId)) ? 'stale' : 'unknown';
     this.remember(hostId, beat.endpoint);
     const clockOk = Math.abs(row.behindMs) <= this.config.section<HostConfig>('host').clockSkewMs;
-    if (!row.heartbeatOk || clockOk !== row.clockOk) await this.transition(hostId, row.heartbeatOk, clockOk, row.behindMs);
+    if (!row.heartbeatOk || clockOk !== row.clockOk)
+      await this.transition(hostId, row.heartbeatOk, clockOk, row.behindMs);
     return 'accepted';
   }
 
@@ -93,25 +121,47 @@ export class HostRegistry extends NodeRegistry {
     await this.database.tx(async (op) => {
       await this.hosts.setClockOk(op, hostId, clockOk);
       if (!wasHeard) await this.hosts.setHeartbeatOk(op, hostId);
-      await this.conditions.apply(op, hostId, [{ type: 'Heartbeat', status: 'true', reason: 'Heard', message: 'it reports itself' }, clockFact(clockOk, behindMs)]);
+      await this.conditions.apply(op, hostId, [
+        { type: 'Heartbeat', status: 'true', reason: 'Heard', message: 'it reports itself' },
+        clockFact(clockOk, behindMs),
+      ]);
     });
     if (!wasHeard) this.breakers.nudge(hostId);
   }
 
   /** The answer to an enrolment was lost: the same key gets its certificate again, any other key is refused. */
-  private async answerAgain(op: Op, hostId: string | null, keyHash: string | null, signing: SigningRequest): Promise<Enrolled> {
+  private async answerAgain(
+    op: Op,
+    hostId: string | null,
+    keyHash: string | null,
+    signing: SigningRequest,
+  ): Promise<Enrolled> {
     const host = hostId !== null && keyHash === signing.keyHash ? await this.hosts.find(op, hostId) : null;
-    if (!host) throw new Problem({ status: 401, code: 'token_used', detail: 'The enrolment token was used already. Make a new one.' });
+    if (!host)
+      throw new Problem({
+        status: 401,
+        code: 'token_used',
+        detail: 'The enrolment token was used already. Make a new one.',
+      });
     return this.certify(op, host.id, signing);
   }
 
   private async certify(op: Op, hostId: string, signing: SigningRequest): Promise<Enrolled> {
-    return { hostId, certificate: await this.authority.issueNode(op, signing, hostId), root: await this.authority.rootPem() };
+    return {
+      hostId,
+      certificate: await this.authority.issueNode(op, signing, hostId),
+      root: await this.authority.rootPem(),
+    };
   }
 
   private async signingRequest(csr: string): Promise<SigningRequest> {
     const signing = await readSigningRequest(csr);
-    if (!signing) throw new Problem({ status: 422, code: 'invalid_csr', detail: 'The signing request is not a valid one for a P-256 key.' });
+    if (!signing)
+      throw new Problem({
+        status: 422,
+        code: 'invalid_csr',
+        detail: 'The signing request is not a valid one for a P-256 key.',
+      });
     return signing;
   }
 }
@@ -119,5 +169,10 @@ export class HostRegistry extends NodeRegistry {
 const clockFact = (ok: boolean, behindMs: number): ConditionFact => {
   if (ok) return { type: 'Clock', status: 'true', reason: 'InStep', message: 'its clock agrees with management' };
   const seconds = (Math.abs(behindMs) / 1000).toFixed(0);
-  return { type: 'Clock', status: 'false', reason: 'Skewed', message: `its clock is ${seconds} s ${behindMs > 0 ? 'behind' : 'ahead'}: check its time synchronisation` };
+  return {
+    type: 'Clock',
+    status: 'false',
+    reason: 'Skewed',
+    message: `its clock is ${seconds} s ${behindMs > 0 ? 'behind' : 'ahead'}: check its time synchronisation`,
+  };
 };

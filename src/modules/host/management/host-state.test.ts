@@ -1,9 +1,25 @@
 import * as fc from 'fast-check';
 import { type ConditionFact, conditionTypes, judge, type ConditionStatus } from './host-state';
 
-const fact = (type: string, status: ConditionStatus, message = `${type} says`): ConditionFact => ({ type, status, reason: 'R', message });
-const well = [fact('Enrolled', 'true'), fact('Heartbeat', 'true'), fact('Vmm', 'true'), fact('Storage', 'true'), fact('Maintenance', 'false'), fact('Clock', 'true'), fact('Cgroup', 'true')];
-const but = (...changes: ConditionFact[]): ConditionFact[] => [...well.filter((w) => !changes.some((c) => c.type === w.type)), ...changes];
+const fact = (type: string, status: ConditionStatus, message = `${type} says`): ConditionFact => ({
+  type,
+  status,
+  reason: 'R',
+  message,
+});
+const well = [
+  fact('Enrolled', 'true'),
+  fact('Heartbeat', 'true'),
+  fact('Vmm', 'true'),
+  fact('Storage', 'true'),
+  fact('Maintenance', 'false'),
+  fact('Clock', 'true'),
+  fact('Cgroup', 'true'),
+];
+const but = (...changes: ConditionFact[]): ConditionFact[] => [
+  ...well.filter((w) => !changes.some((c) => c.type === w.type)),
+  ...changes,
+];
 
 describe('judge', () => {
   it.each([
@@ -30,7 +46,13 @@ describe('judge', () => {
   });
 
   it('places only on ready hosts and gives a reason for every other, in whatever order the conditions come', () => {
-    const anyFacts = fc.uniqueArray(fc.record({ type: fc.constantFrom(...conditionTypes), status: fc.constantFrom<ConditionStatus>('true', 'false', 'unknown') }), { selector: (f) => f.type });
+    const anyFacts = fc.uniqueArray(
+      fc.record({
+        type: fc.constantFrom(...conditionTypes),
+        status: fc.constantFrom<ConditionStatus>('true', 'false', 'unknown'),
+      }),
+      { selector: (f) => f.type },
+    );
     fc.assert(
       fc.property(anyFacts, (some) => {
         const facts = some.map(({ type, status }) => fact(type, status));

@@ -4,10 +4,20 @@ import type { HostConditionFact } from '../contract/host.ports';
 export type ConditionStatus = HostConditionFact['status'];
 
 /**
- * What is known of a host, each with one owner that alone writes it: `Enrolled` (enrolment), `Heartbeat` (liveness), `Clock` (heartbeat),
- * `Vmm`, `VmmSound`, `Storage` and `Cgroup` (inventory), `Maintenance` (operator). Other modules add theirs by `HostConditionNotes`.
+ * What is known of a host, each with one owner that alone writes it: `Enrolled` (enrolment), `Heartbeat` (liveness),
+ * `Clock` (heartbeat), `Vmm`, `VmmSound`, `Storage` and `Cgroup` (inventory), `Maintenance` (operator). Other modules
+ * add theirs by `HostConditionNotes`.
  */
-export const conditionTypes = ['Enrolled', 'Heartbeat', 'Clock', 'Vmm', 'VmmSound', 'Storage', 'Cgroup', 'Maintenance'] as const;
+export const conditionTypes = [
+  'Enrolled',
+  'Heartbeat',
+  'Clock',
+  'Vmm',
+  'VmmSound',
+  'Storage',
+  'Cgroup',
+  'Maintenance',
+] as const;
 export type ConditionType = (typeof conditionTypes)[number];
 
 export type ConditionFact = HostConditionFact;
@@ -19,12 +29,15 @@ export interface HostJudgement {
   reason: string;
 }
 
-/** Conditions that must be true before a host takes instances: unknown means that they are still being tested. `Clock`, `VmmSound` and `Cgroup` only warn. */
+/**
+ * Conditions that must be true before a host takes instances: unknown means that they are still being tested. `Clock`,
+ * `VmmSound` and `Cgroup` only warn.
+ */
 const required: readonly ConditionType[] = ['Vmm', 'Storage'];
 
 /**
- * The one place that turns conditions into a state. From strongest to weakest: not enrolled, silent (nobody knows what a silent host does,
- * not even in maintenance), maintenance, broken, untested, ready. Only `ready` takes instances.
+ * The one place that turns conditions into a state. From strongest to weakest: not enrolled, silent (nobody knows what
+ * a silent host does, not even in maintenance), maintenance, broken, untested, ready. Only `ready` takes instances.
  */
 export const judge = (conditions: readonly ConditionFact[]): HostJudgement => {
   const of = (type: ConditionType): ConditionFact | undefined => conditions.find((c) => c.type === type);

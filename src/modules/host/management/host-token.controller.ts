@@ -15,15 +15,45 @@ export class HostTokenController extends Controller {
   override routes(): Route[] {
     return [
       route(
-        { method: 'POST', path: '/host-tokens', summary: 'Make a token with which one host can join', tag: 'Hosts', scope: 'global', permission: 'host:enroll', body: createHostToken, status: 201, secretResponse: true, response: hostToken },
+        {
+          method: 'POST',
+          path: '/host-tokens',
+          summary: 'Make a token with which one host can join',
+          tag: 'Hosts',
+          scope: 'global',
+          permission: 'host:enroll',
+          body: createHostToken,
+          status: 201,
+          secretResponse: true,
+          response: hostToken,
+        },
         (req) => this.tokens.issue(req.op, req.body.expiresInMinutes, req.principal.id),
       ),
       route(
-        { method: 'GET', path: '/host-tokens', summary: 'List enrolment tokens', tag: 'Hosts', scope: 'global', permission: 'host:enroll', query: pageQuery.omit({ project: true }), response: pageOf(hostTokenInfo) },
+        {
+          method: 'GET',
+          path: '/host-tokens',
+          summary: 'List enrolment tokens',
+          tag: 'Hosts',
+          scope: 'global',
+          permission: 'host:enroll',
+          query: pageQuery.omit({ project: true }),
+          response: pageOf(hostTokenInfo),
+        },
         (req) => this.tokens.list(req.op, req.query),
       ),
       route(
-        { method: 'DELETE', path: '/host-tokens/:id', summary: 'Withdraw an enrolment token', tag: 'Hosts', scope: 'global', permission: 'host:enroll', params: z.strictObject({ id: field.id }), status: 204, response: z.void() },
+        {
+          method: 'DELETE',
+          path: '/host-tokens/:id',
+          summary: 'Withdraw an enrolment token',
+          tag: 'Hosts',
+          scope: 'global',
+          permission: 'host:enroll',
+          params: z.strictObject({ id: field.id }),
+          status: 204,
+          response: z.void(),
+        },
         (req) => this.tokens.remove(req.op, req.params.id),
       ),
     ];

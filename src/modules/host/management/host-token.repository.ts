@@ -22,20 +22,39 @@ export class HostTokenRepository {
 
   /** Locks the token, so that of two uses at once one is the first. */
   async lock(op: Op, id: string): Promise<LockedToken | null> {
-    const token = await op.manager.createQueryBuilder(HostTokenEntity, 't').setLock('pessimistic_write').where('t.id = :id', { id }).getOne();
+    const token = await op.manager
+      .createQueryBuilder(HostTokenEntity, 't')
+      .setLock('pessimistic_write')
+      .where('t.id = :id', { id })
+      .getOne();
     if (!token) return null;
-    const rows = await op.query<{ expired: boolean }>('SELECT expires_at <= clock_timestamp() AS expired FROM host_token WHERE id = $1', [id]);
+    const rows = await op.query<{ expired: boolean }>(
+      'SELECT expires_at <= clock_timestamp() AS expired FROM host_token WHERE id = $1',
+      [id],
+    );
     return Object.assign(token, { expired: rows[0]?.expired !== false });
   }
 
   async markUsed(op: Op, id: string, keyHash: string, hostId: string): Promise<void> {
-    await op.query('UPDATE host_token SET used_at = clock_timestamp(), key_hash = $2, host_id = $3 WHERE id = $1', [id, keyHash, hostId]);
+    await op.query('UPDATE host_token SET used_at = clock_timestamp(), key_hash = $2, host_id = $3 WHERE id = $1', [
+      id,
+      keyHash,
+      hostId,
+    ]);
   }
 
   list(op: Op, { limit, cursor, q }: PageRequest): Promise<{ rows: HostTokenEntity[]; next: string | null }> {
     const query = op.manager.createQueryBuilder(HostTokenEntity, 't');
     narrowBySearch(query, q, { ids: ['t.id'] });
-    return keysetPage(query, { alias: 't', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit, cursor });
+    return keysetPage(query, {
+      alias: 't',
+      column: 'created_at',
+      type: 'timestamptz',
+      descending: true,
+      sort: '-createdAt',
+      limit,
+      cursor,
+    });
   }
 
   /** False when there is none. */

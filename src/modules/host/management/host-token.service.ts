@@ -37,18 +37,32 @@ export class HostTokenService {
     const secret = randomBytes(32).toString('base64url');
     const expiresAt = await this.tokens.insert(op, { id, secretHash: hashOf(secret), createdBy, minutes });
     const { address, nodePort } = this.endpoint;
-    const token = encodeToken({ address, port: nodePort, rootFingerprint: await this.authority.fingerprint(), ticket: `${id}.${secret}` });
-    return { id, token, expiresAt: expiresAt.toISOString(), command: `sudo VC_STACK_COMPUTE__TOKEN=${token} vc-stack compute` };
+    const token = encodeToken({
+      address,
+      port: nodePort,
+      rootFingerprint: await this.authority.fingerprint(),
+      ticket: `${id}.${secret}`,
+    });
+    return {
+      id,
+      token,
+      expiresAt: expiresAt.toISOString(),
+      command: `sudo VC_STACK_COMPUTE__TOKEN=${token} vc-stack compute`,
+    };
   }
 
-  /** Locks the token of a ticket. Throws 401 `token_unknown` or `token_expired`. Whether it was used is the caller's to judge. */
+  /**
+   * Locks the token of a ticket. Throws 401 `token_unknown` or `token_expired`. Whether it was used is the caller's to
+   * judge.
+   */
   async redeem(op: Op, ticket: string): Promise<LockedToken> {
     const unknown = refusal('token_unknown', 'The enrolment token is not known here. Make a new one.');
     const [id, secret, rest] = ticket.split('.');
     if (!id || !secret || rest !== undefined || !looksLikeId(id)) throw unknown;
     const token = await this.tokens.lock(op, id.toLowerCase());
     if (!token || !timingSafeEqual(Buffer.from(token.secretHash), Buffer.from(hashOf(secret)))) throw unknown;
-    if (token.expired && token.usedAt === null) throw refusal('token_expired', 'The enrolment token has expired. Make a new one.');
+    if (token.expired && token.usedAt === null)
+      throw refusal('token_expired', 'The enrolment token has expired. Make a new one.');
     return token;
   }
 

@@ -14,7 +14,13 @@ export interface Used {
 export const unused: Used = { vcpus: 0, memoryBytes: 0, diskBytes: 0, instances: 0 };
 
 /** A host as REST shows it. */
-export const presentHost = (host: HostEntity, conditions: HostConditionEntity[], used: Used, breaker: Host['breaker'], config: HostConfig): Host => {
+export const presentHost = (
+  host: HostEntity,
+  conditions: HostConditionEntity[],
+  used: Used,
+  breaker: Host['breaker'],
+  config: HostConfig,
+): Host => {
   const total = capacityOf(host, config);
   return {
     id: host.id,
@@ -22,7 +28,13 @@ export const presentHost = (host: HostEntity, conditions: HostConditionEntity[],
     address: host.address,
     state: host.state,
     schedulable: host.schedulable,
-    conditions: conditions.map(({ type, status, reason, message, since }) => ({ type, status, reason, message, since: since.toISOString() })),
+    conditions: conditions.map(({ type, status, reason, message, since }) => ({
+      type,
+      status,
+      reason,
+      message,
+      since: since.toISOString(),
+    })),
     breaker,
     lastSeenAt: host.lastSeenAt?.toISOString() ?? null,
     capacity: {

@@ -17,14 +17,29 @@ export interface BeatRow {
   behindMs: number;
 }
 
-export type HostFacts = Pick<HostEntity, 'id' | 'name' | 'address' | 'state' | 'schedulable' | 'architecture' | 'threads' | 'memoryBytes' | 'diskBytes' | 'vmms'> & { reason: string };
+export type HostFacts = Pick<
+  HostEntity,
+  | 'id'
+  | 'name'
+  | 'address'
+  | 'state'
+  | 'schedulable'
+  | 'architecture'
+  | 'threads'
+  | 'memoryBytes'
+  | 'diskBytes'
+  | 'vmms'
+> & { reason: string };
 
 const facts = `id, name, address, state, schedulable, state_reason AS reason, architecture, threads, memory_bytes::float8 AS "memoryBytes", disk_bytes::float8 AS "diskBytes", vmms`;
 
 @injectable()
 export class HostRepository {
   /** False when the name is taken. */
-  async insert(op: Op, host: { id: string; name: string; address: string; port: number; judgement: HostJudgement }): Promise<boolean> {
+  async insert(
+    op: Op,
+    host: { id: string; name: string; address: string; port: number; judgement: HostJudgement },
+  ): Promise<boolean> {
     const { state, schedulable, reason } = host.judgement;
     const rows = await op.query(
       `INSERT INTO host (id, name, address, port, state, schedulable, state_reason) VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -43,7 +58,15 @@ export class HostRepository {
     const builder = op.manager.createQueryBuilder(HostEntity, 'h');
     if (query.state) builder.where('h.state = :state', { state: query.state });
     narrowBySearch(builder, query.q, { ids: ['h.id'], texts: ['h.name', 'h.address'] });
-    return keysetPage(builder, { alias: 'h', column: 'name', type: 'text', descending: false, sort: 'name', limit: query.limit, cursor: query.cursor });
+    return keysetPage(builder, {
+      alias: 'h',
+      column: 'name',
+      type: 'text',
+      descending: false,
+      sort: 'name',
+      limit: query.limit,
+      cursor: query.cursor,
+    });
   }
 
   /** What placement looks at, of all hosts: read for every create, so without the detour over entities. */
@@ -57,7 +80,9 @@ export class HostRepository {
 
   async names(op: Op, ids: string[]): Promise<Map<string, string>> {
     if (ids.length === 0) return new Map();
-    const rows = await op.query<{ id: string; name: string }>('SELECT id, name FROM host WHERE id = ANY($1::uuid[])', [ids]);
+    const rows = await op.query<{ id: string; name: string }>('SELECT id, name FROM host WHERE id = ANY($1::uuid[])', [
+      ids,
+    ]);
     return new Map(rows.map((row) => [row.id, row.name]));
   }
 
@@ -68,11 +93,24 @@ export class HostRepository {
 
   /** Locks the host until the transaction ends: conditions of one host are changed by one at a time. */
   async lock(op: Op, id: string): Promise<HostEntity | null> {
-    return op.manager.createQueryBuilder(HostEntity, 'h').setLock('pessimistic_write').where('h.id = :id', { id }).getOne();
+    return op.manager
+      .createQueryBuilder(HostEntity, 'h')
+      .setLock('pessimistic_write')
+      .where('h.id = :id', { id })
+      .getOne();
   }
 
-  async setJudgement(op: Op, id: string, judgement: { state: HostState; schedulable: boolean; reason: string }): Promise<void> {
-    await op.query('UPDATE host SET state = $2, schedulable = $3, state_reason = $4 WHERE id = $1', [id, judgement.state, judgement.schedulable, judgement.reason]);
+  async setJudgement(
+    op: Op,
+    id: string,
+    judgement: { state: HostState; schedulable: boolean; reason: string },
+  ): Promise<void> {
+    await op.query('UPDATE host SET state = $2, schedulable = $3, state_reason = $4 WHERE id = $1', [
+      id,
+      judgement.state,
+      judgement.schedulable,
+      judgement.reason,
+    ]);
   }
 
   /** Null when the beat was overtaken or the host is not there. */
@@ -112,7 +150,11 @@ export class HostRepository {
 
   conditions(op: Op, hostIds: string[]): Promise<HostConditionEntity[]> {
     if (hostIds.length === 0) return Promise.resolve([]);
-    return op.manager.createQueryBuilder(HostConditionEntity, 'c').where('c.host_id = ANY(:hostIds)', { hostIds }).orderBy('c.type').getMany();
+    return op.manager
+      .createQueryBuilder(HostConditionEntity, 'c')
+      .where('c.host_id = ANY(:hostIds)', { hostIds })
+      .orderBy('c.type')
+      .getMany();
   }
 
   /** `since` moves only when the status does. */
@@ -130,8 +172,8 @@ export class HostRepository {
   }
 
   /**
-   * False when it is what is stored already, or when a restarted agent still examines the host: what it found before stands until it is done,
-   * so that a restart does not take a ready host out of service.
+   * False when it is what is stored already, or when a restarted agent still examines the host: what it found before
+   * stands until it is done, so that a restart does not take a ready host out of service.
    */
   async putInventory(op: Op, hostId: string, inventory: Inventory): Promise<boolean> {
     const rows = await op.query(
@@ -144,14 +186,17 @@ export class HostRepository {
     if (rows.length === 0) return false;
     const vmms = inventory.vmms.map(({ kind, usable, capabilities }) => ({ kind, usable, capabilities }));
     const diskBytes = inventory.pools.reduce((sum, pool) => sum + pool.totalBytes, 0);
-    await op.query('UPDATE host SET architecture = $2, threads = $3, memory_bytes = $4, disk_bytes = $5, vmms = $6 WHERE id = $1', [
-      hostId,
-      inventory.architecture,
-      inventory.cpu.threads,
-      inventory.memory.totalBytes,
-      diskBytes,
-      JSON.stringify(vmms),
-    ]);
+    await op.query(
+      'UPDATE host SET architecture = $2, threads = $3, memory_bytes = $4, disk_bytes = $5, vmms = $6 WHERE id = $1',
+      [
+        hostId,
+        inventory.architecture,
+        inventory.cpu.threads,
+        inventory.memory.totalBytes,
+        diskBytes,
+        JSON.stringify(vmms),
+      ],
+    );
     return true;
   }
 

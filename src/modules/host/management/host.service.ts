@@ -47,24 +47,43 @@ export class HostService {
   }
 
   /** Into or out of maintenance: nothing new is placed there, what runs goes on. */
-  async update(op: Op, ref: string, change: { maintenance?: boolean | undefined; reason?: string | undefined }): Promise<HostDetail> {
+  async update(
+    op: Op,
+    ref: string,
+    change: { maintenance?: boolean | undefined; reason?: string | undefined },
+  ): Promise<HostDetail> {
     const host = await this.require(op, ref);
     if (change.maintenance !== undefined) {
       const message = change.maintenance ? (change.reason ?? 'it is in maintenance') : '';
-      await this.conditions.apply(op, host.id, [{ type: 'Maintenance', status: change.maintenance ? 'true' : 'false', reason: change.maintenance ? 'SetByOperator' : 'None', message }]);
+      await this.conditions.apply(op, host.id, [
+        {
+          type: 'Maintenance',
+          status: change.maintenance ? 'true' : 'false',
+          reason: change.maintenance ? 'SetByOperator' : 'None',
+          message,
+        },
+      ]);
     }
     return this.get(op, host.id);
   }
 
-  /** Has the host try its virtual machine monitors anew: a trial that failed once is otherwise repeated at growing intervals. */
+  /**
+   * Has the host try its virtual machine monitors anew: a trial that failed once is otherwise repeated at growing
+   * intervals.
+   */
   async test(op: Op, caller: { access: Access; requestId: string }, ref: string): Promise<{ taskId: string }> {
     const host = await this.require(op, ref);
-    const { id } = await this.workflows.start(op, this.testing.definition, { hostId: host.id }, {
-      projectId: null,
-      subject: { kind: 'host', id: host.id, name: host.name },
-      createdBy: caller.access.principal.id,
-      requestId: caller.requestId,
-    });
+    const { id } = await this.workflows.start(
+      op,
+      this.testing.definition,
+      { hostId: host.id },
+      {
+        projectId: null,
+        subject: { kind: 'host', id: host.id, name: host.name },
+        createdBy: caller.access.principal.id,
+        requestId: caller.requestId,
+      },
+    );
     return { taskId: id };
   }
 
@@ -79,10 +98,20 @@ export class HostService {
     }
     // A claim without an instance on the host: a create has chosen it and is about to come.
     const claimed = (await this.placement?.usage(op, [host.id]))?.get(host.id)?.instances ?? 0;
-    if (claimed > 0) throw conflict('host_in_use', `The host "${host.name}" is about to get ${claimed === 1 ? 'an instance' : `${claimed} instances`}.`, { users: [], count: claimed });
+    if (claimed > 0)
+      throw conflict(
+        'host_in_use',
+        `The host "${host.name}" is about to get ${claimed === 1 ? 'an instance' : `${claimed} instances`}.`,
+        { users: [], count: claimed },
+      );
     await this.authority.revokeHost(op, host.id, 'host removed');
     await this.hosts.remove(op, host.id);
-    await this.outbox.publish(op, { type: 'host.deleted', projectId: null, subject: { kind: 'host', id: host.id }, data: { id: host.id, name: host.name } });
+    await this.outbox.publish(op, {
+      type: 'host.deleted',
+      projectId: null,
+      subject: { kind: 'host', id: host.id },
+      data: { id: host.id, name: host.name },
+    });
     op.afterCommit(() => this.breakers.forget(host.id));
   }
 
@@ -101,9 +130,12 @@ export class HostService {
   private async present(op: Op, hosts: HostEntity[]): Promise<Host[]> {
     const ids = hosts.map((host) => host.id);
     const byHost = new Map<string, HostConditionEntity[]>();
-    for (const condition of await this.hosts.conditions(op, ids)) byHost.set(condition.hostId, [...(byHost.get(condition.hostId) ?? []), condition]);
+    for (const condition of await this.hosts.conditions(op, ids))
+      byHost.set(condition.hostId, [...(byHost.get(condition.hostId) ?? []), condition]);
     const used = await this.placement?.usage(op, ids);
     const config = this.config.section<HostConfig>('host');
-    return hosts.map((host) => presentHost(host, byHost.get(host.id) ?? [], used?.get(host.id) ?? unused, this.breakers.state(host.id), config));
+    return hosts.map((host) =>
+      presentHost(host, byHost.get(host.id) ?? [], used?.get(host.id) ?? unused, this.breakers.state(host.id), config),
+    );
   }
 }

@@ -15,7 +15,16 @@ import { TestHostWorkflow } from './workflows/test-host.workflow';
 import { SilentHostReconciler } from './reconcilers/silent-host.reconciler';
 
 const controllers = [HostController, HostTokenController];
-const parts = [HostRepository, HostTokenRepository, HostConditions, HostTokenService, HostService, TestHostWorkflow, InventorySink, SilentHostReconciler];
+const parts = [
+  HostRepository,
+  HostTokenRepository,
+  HostConditions,
+  HostTokenService,
+  HostService,
+  TestHostWorkflow,
+  InventorySink,
+  SilentHostReconciler,
+];
 
 export const hostWiring: ManagementWiring = {
   bind: ({ bind }) => {

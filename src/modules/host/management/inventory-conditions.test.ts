@@ -13,11 +13,21 @@ const machine: Inventory = {
   vmms: [],
   agentVersion: '1',
 };
-const qemu: VmmInventory = { kind: 'qemu', version: '7.2', accel: 'tcg', usable: true, reason: '', warning: 'guests may crash', capabilities: [] };
-const soundness = (vmms: VmmInventory[]): object | undefined => inventoryConditions({ ...machine, vmms }).find((c) => c.type === 'VmmSound');
+const qemu: VmmInventory = {
+  kind: 'qemu',
+  version: '7.2',
+  accel: 'tcg',
+  usable: true,
+  reason: '',
+  warning: 'guests may crash',
+  capabilities: [],
+};
+const soundness = (vmms: VmmInventory[]): object | undefined =>
+  inventoryConditions({ ...machine, vmms }).find((c) => c.type === 'VmmSound');
 
 describe('inventoryConditions', () => {
-  it('says what is known against a VMM that guests run on', () => expect(soundness([qemu])).toMatchObject({ status: 'false', reason: 'Warned', message: 'guests may crash' }));
+  it('says what is known against a VMM that guests run on', () =>
+    expect(soundness([qemu])).toMatchObject({ status: 'false', reason: 'Warned', message: 'guests may crash' }));
   it('says nothing against one that is not used, or of which nothing is known', () => {
     expect(soundness([{ ...qemu, usable: false }])).toMatchObject({ status: 'true' });
     const { warning: _warning, ...sound } = qemu;

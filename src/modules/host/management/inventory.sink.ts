@@ -20,6 +20,7 @@ export class InventorySink extends ObservedSink<Inventory> {
   }
 
   async accept(op: Op, hostId: string, data: Inventory): Promise<void> {
-    if (await this.hosts.putInventory(op, hostId, data)) await this.conditions.apply(op, hostId, inventoryConditions(data));
+    if (await this.hosts.putInventory(op, hostId, data))
+      await this.conditions.apply(op, hostId, inventoryConditions(data));
   }
 }

@@ -11,9 +11,9 @@ import { type MachineInventory, readMachine } from './machine-inventory';
 const refreshMs = 60_000;
 
 /**
- * The heartbeat's `inventory` section. Collecting may take long (VMMs are probed by booting a guest), so it goes on in the background:
- * heartbeats carry what is known, `complete: false` until every part answered once. A module whose part changed calls
- * `ObservedReporter.changed('inventory')`.
+ * The heartbeat's `inventory` section. Collecting may take long (VMMs are probed by booting a guest), so it goes on in
+ * the background: heartbeats carry what is known, `complete: false` until every part answered once. A module whose part
+ * changed calls `ObservedReporter.changed('inventory')`.
  */
 @injectable()
 export class HostInventorySource extends ObservedSource {
@@ -36,8 +36,15 @@ export class HostInventorySource extends ObservedSource {
   async collect(): Promise<Inventory> {
     this.machine ??= await readMachine();
     if (performance.now() - this.collectedAt > refreshMs) this.refresh();
-    const of = <T>(part: InventorySource['part']): T[] => this.sources.filter((s) => s.part === part).flatMap((s) => (this.parts.get(s) ?? []) as T[]);
-    return { ...this.machine, pools: of('pools'), vmms: of('vmms'), agentVersion, complete: this.sources.every((source) => this.parts.has(source)) };
+    const of = <T>(part: InventorySource['part']): T[] =>
+      this.sources.filter((s) => s.part === part).flatMap((s) => (this.parts.get(s) ?? []) as T[]);
+    return {
+      ...this.machine,
+      pools: of('pools'),
+      vmms: of('vmms'),
+      agentVersion,
+      complete: this.sources.every((source) => this.parts.has(source)),
+    };
   }
 
   /** Has every part try again what failed before, and waits for what comes of it. */

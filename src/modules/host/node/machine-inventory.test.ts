@@ -19,7 +19,8 @@ describe('readMachine', () => {
 
   it('reads processors, memory, disks, NICs and control groups', async () => {
     put({
-      'proc/cpuinfo': 'processor\t: 0\nmodel name\t: Some CPU @ 2.0GHz\nflags\t\t: fpu vmx sse2\n\nprocessor\t: 1\nmodel name\t: Some CPU @ 2.0GHz\nflags\t\t: fpu vmx sse2\n',
+      'proc/cpuinfo':
+        'processor\t: 0\nmodel name\t: Some CPU @ 2.0GHz\nflags\t\t: fpu vmx sse2\n\nprocessor\t: 1\nmodel name\t: Some CPU @ 2.0GHz\nflags\t\t: fpu vmx sse2\n',
       'proc/meminfo': 'MemTotal:       2048 kB\nMemFree: 1 kB\n',
       'sys/devices/system/node/node0/x': '',
       'sys/devices/system/node/node1/x': '',
@@ -38,7 +39,10 @@ describe('readMachine', () => {
     });
     const machine = await readMachine(root);
     expect(machine.cpu).toMatchObject({ model: 'Some CPU @ 2.0GHz', flags: ['fpu', 'vmx', 'sse2'], numaNodes: 2 });
-    expect(machine.memory).toEqual({ totalBytes: 2048 * 1024, hugepages: [{ sizeBytes: 2048 * 1024, total: 4, free: 3 }] });
+    expect(machine.memory).toEqual({
+      totalBytes: 2048 * 1024,
+      hugepages: [{ sizeBytes: 2048 * 1024, total: 4, free: 3 }],
+    });
     expect(machine.disks).toEqual([{ name: 'sda', sizeBytes: 2048 * 512, model: 'DISK X', rotational: true }]);
     expect(machine.nics).toEqual([{ name: 'eth0', mac: '02:00:00:00:00:01', mtu: 9000, speedMbit: null, up: true }]);
     expect(machine.cgroup).toEqual({ version: 2, controllers: ['cpu', 'memory', 'pids'] });

@@ -9,16 +9,34 @@ const architectures: Record<string, string> = { x64: 'x86_64', arm64: 'aarch64' 
 /** Block devices that are no disks of the machine. */
 const virtualDisk = /^(loop|ram|zram|dm-|md|sr|fd|nbd|rbd)/;
 /** Interfaces that we or containers make. */
-/** Links that are no cards; `l`, a hash and the end of an id is how the product names its own in the host's namespace. */
+/**
+ * Links that are no cards; `l`, a hash and the end of an id is how the product names its own in the host's namespace.
+ */
 const virtualNic = /^(lo$|veth|tap|vc|docker|br-|virbr|vxlan|dummy|ifb|tun|l[0-9a-f]{14}$)/;
 
 /**
- * What this machine is, from /proc and /sys. Missing files are normal (containers, other architectures) and leave a part empty.
+ * What this machine is, from /proc and /sys. Missing files are normal (containers, other architectures) and leave a
+ * part empty.
  * @param root where /proc and /sys are; another folder in tests
  */
 export const readMachine = async (root = '/'): Promise<MachineInventory> => {
-  const [cpu, memory, disks, nics, cgroup] = await Promise.all([readCpu(root), readMemory(root), readDisks(root), readNics(root), readCgroup(root)]);
-  return { hostname: clean(hostname()), kernel: clean(release()), architecture: architectures[arch()] ?? arch(), cpu, memory, disks, nics, cgroup };
+  const [cpu, memory, disks, nics, cgroup] = await Promise.all([
+    readCpu(root),
+    readMemory(root),
+    readDisks(root),
+    readNics(root),
+    readCgroup(root),
+  ]);
+  return {
+    hostname: clean(hostname()),
+    kernel: clean(release()),
+    architecture: architectures[arch()] ?? arch(),
+    cpu,
+    memory,
+    disks,
+    nics,
+    cgroup,
+  };
 };
 
 /** Devices choose their own strings; PostgreSQL refuses NUL and people refuse control characters. */
@@ -40,7 +58,9 @@ const readCpu = async (root: string): Promise<Inventory['cpu']> => {
   const nodes = (await list(join(root, 'sys/devices/system/node'))).filter((name) => /^node\d+$/.test(name)).length;
   return {
     model: field('model name|Model|Processor') || 'unknown',
-    flags: field('flags|Features').split(/\s+/).filter((flag) => flag !== ''),
+    flags: field('flags|Features')
+      .split(/\s+/)
+      .filter((flag) => flag !== ''),
     threads: availableParallelism(),
     numaNodes: Math.max(1, nodes),
   };
@@ -54,7 +74,11 @@ const readMemory = async (root: string): Promise<Inventory['memory']> => {
     (await list(dir)).sort().flatMap((name) => {
       const kib = Number(/^hugepages-(\d+)kB$/.exec(name)?.[1] ?? 0);
       if (kib === 0) return [];
-      return [Promise.all([number(join(dir, name, 'nr_hugepages')), number(join(dir, name, 'free_hugepages'))]).then(([total, free]) => ({ sizeBytes: kib * 1024, total, free }))];
+      return [
+        Promise.all([number(join(dir, name, 'nr_hugepages')), number(join(dir, name, 'free_hugepages'))]).then(
+          ([total, free]) => ({ sizeBytes: kib * 1024, total, free }),
+        ),
+      ];
     }),
   );
   return { totalBytes: totalKib > 0 ? totalKib * 1024 : totalmem(), hugepages };
@@ -65,7 +89,11 @@ const readDisks = async (root: string): Promise<Inventory['disks']> => {
   const names = (await list(dir)).filter((name) => !virtualDisk.test(name)).sort();
   const disks = await Promise.all(
     names.map(async (name) => {
-      const [sectors, model, rotational] = await Promise.all([number(join(dir, name, 'size')), text(join(dir, name, 'device/model')), number(join(dir, name, 'queue/rotational'))]);
+      const [sectors, model, rotational] = await Promise.all([
+        number(join(dir, name, 'size')),
+        text(join(dir, name, 'device/model')),
+        number(join(dir, name, 'queue/rotational')),
+      ]);
       // The kernel counts in sectors of 512 bytes, whatever the device's own sector size is.
       return { name: basename(name), sizeBytes: sectors * 512, model, rotational: rotational === 1 };
     }),
@@ -78,13 +106,20 @@ const readNics = async (root: string): Promise<Inventory['nics']> => {
   const names = (await list(dir)).filter((name) => !virtualNic.test(name)).sort();
   return Promise.all(
     names.map(async (name) => {
-      const [mac, mtu, speed, state] = await Promise.all([text(join(dir, name, 'address')), number(join(dir, name, 'mtu')), number(join(dir, name, 'speed')), text(join(dir, name, 'operstate'))]);
+      const [mac, mtu, speed, state] = await Promise.all([
+        text(join(dir, name, 'address')),
+        number(join(dir, name, 'mtu')),
+        number(join(dir, name, 'speed')),
+        text(join(dir, name, 'operstate')),
+      ]);
       return { name, mac, mtu, speedMbit: speed > 0 ? speed : null, up: state === 'up' };
     }),
   );
 };
 
-/** Version 2 stands at the top, or beside version 1 under `unified`, where controllers that version 1 holds are missing. */
+/**
+ * Version 2 stands at the top, or beside version 1 under `unified`, where controllers that version 1 holds are missing.
+ */
 const readCgroup = async (root: string): Promise<NonNullable<Inventory['cgroup']>> => {
   const dir = join(root, 'sys/fs/cgroup');
   for (const file of ['cgroup.controllers', 'unified/cgroup.controllers']) {

@@ -8,7 +8,13 @@ import { parseInteger } from '../../../core/cli/parse-size';
 import { fact, type Section } from '../../../core/cli/sections';
 import type { ApiToken } from '../contract/identity.api';
 
-const apiTokenNoun: Noun = { name: 'api-token', plural: 'api-tokens', path: '/api-tokens', inProject: false, listOnly: true };
+const apiTokenNoun: Noun = {
+  name: 'api-token',
+  plural: 'api-tokens',
+  path: '/api-tokens',
+  inProject: false,
+  listOnly: true,
+};
 
 const scopesOf = (token: ApiToken): string => token.scopes?.join(', ') ?? 'all that you may';
 const never = (at: string | null): string => (at === null ? 'never' : formatTime(at));
@@ -39,17 +45,27 @@ const view = (token: ApiToken & { token?: string }): Section[] => [
 export class ApiTokenCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
     const token = nounCommand(program, context, apiTokenNoun, 'your own tokens for programs');
-    addListOptions(token.command('list').description('list your API tokens')).action((options: ListOptions) => context.printList((search) => context.list<ApiToken>('/api-tokens', search), apiTokenColumns, options));
+    addListOptions(token.command('list').description('list your API tokens')).action((options: ListOptions) =>
+      context.printList((search) => context.list<ApiToken>('/api-tokens', search), apiTokenColumns, options),
+    );
     token
       .command('create')
       .description('create an API token; it is shown once')
       .argument('<name>')
       .option('--scope <permission...>', 'only these permissions, e.g. instance:read or volume:*')
       .option('--expires-in-days <days>', 'worthless after so many days')
-      .addHelpText('after', '\nExamples:\n  vcctl api-token create ci --scope instance:* task:read --expires-in-days 90')
+      .addHelpText(
+        'after',
+        '\nExamples:\n  vcctl api-token create ci --scope instance:* task:read --expires-in-days 90',
+      )
       .action(async (name: string, options: { scope?: string[]; expiresInDays?: string }) => {
-        const expiresInDays = options.expiresInDays === undefined ? null : parseInteger(options.expiresInDays, '--expires-in-days', 1, 3650);
-        const made = await context.request<ApiToken & { token: string }>('POST', '/api-tokens', { body: { name, scopes: options.scope ?? null, expiresInDays } });
+        const expiresInDays =
+          options.expiresInDays === undefined
+            ? null
+            : parseInteger(options.expiresInDays, '--expires-in-days', 1, 3650);
+        const made = await context.request<ApiToken & { token: string }>('POST', '/api-tokens', {
+          body: { name, scopes: options.scope ?? null, expiresInDays },
+        });
         context.info('This is the only time that the token is shown.');
         context.show(made, view);
       });

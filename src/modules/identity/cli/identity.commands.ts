@@ -7,6 +7,7 @@ import { UserCommands } from './user.command';
 /** All commands of the module. */
 export class IdentityCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
-    for (const commands of [new ProjectCommands(), new UserCommands(), new ApiTokenCommands()]) commands.register(program, context);
+    for (const commands of [new ProjectCommands(), new UserCommands(), new ApiTokenCommands()])
+      commands.register(program, context);
   }
 }

@@ -26,36 +26,55 @@ const memberColumns: CliColumn<Member>[] = [
 ];
 
 const view = (p: Project): Section[] => [
-  { facts: [fact('Name', p.name), ...(p.description === '' ? [] : [fact('Description', p.description)]), fact('Created', moment(p.createdAt)), fact('Id', p.id)] },
+  {
+    facts: [
+      fact('Name', p.name),
+      ...(p.description === '' ? [] : [fact('Description', p.description)]),
+      fact('Created', moment(p.createdAt)),
+      fact('Id', p.id),
+    ],
+  },
 ];
-const memberView = (m: Member): Section[] => [{ facts: [fact('User', m.userName), fact('Role', m.role), fact('Id', m.userId)] }];
+const memberView = (m: Member): Section[] => [
+  { facts: [fact('User', m.userName), fact('Role', m.role), fact('Id', m.userId)] },
+];
 
 export class ProjectCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
     const project = nounCommand(program, context, projectNoun, 'projects and their members');
-    addListOptions(project.command('list').description('list the projects you can see')).action((options: ListOptions) => context.printList((search) => context.list<Project>('/projects', search), columns, options));
+    addListOptions(project.command('list').description('list the projects you can see')).action(
+      (options: ListOptions) =>
+        context.printList((search) => context.list<Project>('/projects', search), columns, options),
+    );
     project
       .command('create')
       .description('create a project')
       .argument('<name>')
       .option('--description <text>')
       .addHelpText('after', '\nExamples:\n  vcctl project create web --description "The web team"')
-      .action(async (name: string, options: { description?: string }) => context.show(await context.request<Project>('POST', '/projects', { body: { name, ...options } }), view));
+      .action(async (name: string, options: { description?: string }) =>
+        context.show(await context.request<Project>('POST', '/projects', { body: { name, ...options } }), view),
+      );
     project
       .command('show')
       .description('show a project')
       .argument('<project>', 'name or id')
       .action(async (ref: string) => context.show(await context.get<Project>('project', ref), view));
     addRename(project, context, projectNoun);
-    addEdit(project, context, projectNoun, [{ member: 'description', flags: '--description <text>', description: 'what it is for' }]);
+    addEdit(project, context, projectNoun, [
+      { member: 'description', flags: '--description <text>', description: 'what it is for' },
+    ]);
     addDelete(project, context, projectNoun, { description: 'delete empty projects' });
     this.registerMembers(project, context);
   }
 
   private registerMembers(project: Command, context: CliContext): void {
-    const pathOf = async (ref: string, user: string): Promise<string> => `${await context.pathOf('project', ref)}/members/${encodeURIComponent(await context.resolve('user', user))}`;
+    const pathOf = async (ref: string, user: string): Promise<string> =>
+      `${await context.pathOf('project', ref)}/members/${encodeURIComponent(await context.resolve('user', user))}`;
     const member = project.command('member').alias('members').description('who may work in a project');
-    addListOptions(member.command('list').description('list the members of a project').argument('<project>', 'name or id')).action(async (ref: string, options: ListOptions) => {
+    addListOptions(
+      member.command('list').description('list the members of a project').argument('<project>', 'name or id'),
+    ).action(async (ref: string, options: ListOptions) => {
       const path = `${await context.pathOf('project', ref)}/members`;
       await context.printList((search) => context.list<Member>(path, search), memberColumns, options);
     });
@@ -66,7 +85,9 @@ export class ProjectCommands implements CliRegistrar {
       .argument('<user>', 'name or id')
       .addArgument(choice(new Argument('<role>', roles.join(', ')), roles))
       .addHelpText('after', '\nExamples:\n  vcctl project member set web anna member')
-      .action(async (ref: string, user: string, role: string) => context.show(await context.request<Member>('PUT', await pathOf(ref, user), { body: { role } }), memberView));
+      .action(async (ref: string, user: string, role: string) =>
+        context.show(await context.request<Member>('PUT', await pathOf(ref, user), { body: { role } }), memberView),
+      );
     member
       .command('remove')
       .description('remove a member')
@@ -76,7 +97,10 @@ export class ProjectCommands implements CliRegistrar {
       .action(async (ref: string, user: string, options: { yes?: boolean }) => {
         if (!(await context.confirm(`Remove ${user} from ${ref}?`, options.yes))) return;
         await context.request('DELETE', await pathOf(ref, user));
-        context.report({ text: `${user} is no longer a member of ${ref}`, object: { noun: 'member', name: user, project: ref, result: 'removed' } });
+        context.report({
+          text: `${user} is no longer a member of ${ref}`,
+          object: { noun: 'member', name: user, project: ref, result: 'removed' },
+        });
       });
   }
 }

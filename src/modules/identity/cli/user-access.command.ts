@@ -20,13 +20,17 @@ const sessionColumns: CliColumn<Session>[] = [
   { header: 'expires', value: (s) => formatTime(s.expiresAt), raw: (s) => s.expiresAt, wide: true },
 ];
 
-const sessionsOf = async (context: CliContext, user: string): Promise<string> => `${await context.pathOf('user', user)}/sessions`;
-const tokensOf = async (context: CliContext, user: string): Promise<string> => `${await context.pathOf('user', user)}/api-tokens`;
+const sessionsOf = async (context: CliContext, user: string): Promise<string> =>
+  `${await context.pathOf('user', user)}/sessions`;
+const tokensOf = async (context: CliContext, user: string): Promise<string> =>
+  `${await context.pathOf('user', user)}/api-tokens`;
 
 /** `user session` and `user api-token`: what others are logged in with, for admins. */
 export const registerUserAccess = (user: Command, context: CliContext): void => {
   const session = user.command('session').alias('sessions').description('open sessions of a user (admins only)');
-  addListOptions(session.command('list').description('list the open sessions of a user').argument('<user>', 'name or id')).action(async (ref: string, options: ListOptions) => {
+  addListOptions(
+    session.command('list').description('list the open sessions of a user').argument('<user>', 'name or id'),
+  ).action(async (ref: string, options: ListOptions) => {
     const path = await sessionsOf(context, ref);
     await context.printList(() => context.list<Session>(path), sessionColumns, options);
   });
@@ -40,20 +44,30 @@ export const registerUserAccess = (user: Command, context: CliContext): void => 
     .addHelpText('after', '\nExamples:\n  vcctl user session delete anna --all')
     .action(async (ref: string, sessions: string[], options: DeleteOptions) => {
       if ((sessions.length === 0) !== (options.all === true)) throw usageFailure('name sessions, or say --all');
-      if (!(await context.confirm(`End ${options.all ? 'all sessions' : sessions.join(', ')} of ${ref}?`, options.yes))) return;
+      if (!(await context.confirm(`End ${options.all ? 'all sessions' : sessions.join(', ')} of ${ref}?`, options.yes)))
+        return;
       const path = await sessionsOf(context, ref);
       if (options.all) {
         await context.request('DELETE', path);
-        return context.report({ text: `all sessions of ${ref} ended`, object: { noun: 'session', user: ref, result: 'deleted' } });
+        return context.report({
+          text: `all sessions of ${ref} ended`,
+          object: { noun: 'session', user: ref, result: 'deleted' },
+        });
       }
       await context.each(sessions, async (given) => {
-        const id = await resolveRef(context, { name: 'session', plural: 'sessions', path, inProject: false, nameless: true, unsearched: true }, given);
+        const id = await resolveRef(
+          context,
+          { name: 'session', plural: 'sessions', path, inProject: false, nameless: true, unsearched: true },
+          given,
+        );
         await context.request('DELETE', `${path}/${id}`);
         return { text: `session ${id} ended`, object: { noun: 'session', id, user: ref, result: 'deleted' } };
       });
     });
   const token = user.command('api-token').alias('api-tokens').description('API tokens of a user (admins only)');
-  addListOptions(token.command('list').description('list the API tokens of a user').argument('<user>', 'name or id')).action(async (ref: string, options: ListOptions) => {
+  addListOptions(
+    token.command('list').description('list the API tokens of a user').argument('<user>', 'name or id'),
+  ).action(async (ref: string, options: ListOptions) => {
     const path = await tokensOf(context, ref);
     await context.printList((search) => context.list<ApiToken>(path, search), apiTokenColumns, options);
   });
@@ -67,7 +81,11 @@ export const registerUserAccess = (user: Command, context: CliContext): void => 
       if (!(await context.confirm(`Delete ${tokens.join(', ')} of ${ref}?`, options.yes))) return;
       const path = await tokensOf(context, ref);
       await context.each(tokens, async (name) => {
-        const resolved = await resolveRef(context, { name: 'api-token', plural: 'api-tokens', path, inProject: false }, name);
+        const resolved = await resolveRef(
+          context,
+          { name: 'api-token', plural: 'api-tokens', path, inProject: false },
+          name,
+        );
         await context.request('DELETE', `${path}/${encodeURIComponent(resolved)}`);
         return { text: `API token ${name} deleted`, object: { noun: 'api-token', name, user: ref, result: 'deleted' } };
       });

@@ -46,7 +46,12 @@ const meView = (me: Me): Section[] => [
       fact('Project', me.project ?? 'none chosen: name one with --project'),
     ],
   },
-  { title: 'Projects', headers: ['name', 'your role'], rows: me.projects.map((p) => [p.name, p.role]), none: 'none yet' },
+  {
+    title: 'Projects',
+    headers: ['name', 'your role'],
+    rows: me.projects.map((p) => [p.name, p.role]),
+    none: 'none yet',
+  },
 ];
 
 const newPassword = async (context: CliContext, fromStdin: boolean | undefined): Promise<string> => {
@@ -64,21 +69,37 @@ export class UserCommands implements CliRegistrar {
       .description('who is logged in, and its projects')
       .action(async () => {
         const me = await context.request<Whoami>('GET', '/whoami');
-        context.show<Me>({ ...me.user, via: me.via, project: context.project() ?? null, projects: me.projects.map((p) => ({ name: p.name, role: p.role })) }, meView);
+        context.show<Me>(
+          {
+            ...me.user,
+            via: me.via,
+            project: context.project() ?? null,
+            projects: me.projects.map((p) => ({ name: p.name, role: p.role })),
+          },
+          meView,
+        );
       });
 
     const user = nounCommand(program, context, userNoun, 'users (admins only, but passwd)');
-    addListOptions(user.command('list').description('list users')).action((options: ListOptions) => context.printList((search) => context.list<User>('/users', search), columns, options));
+    addListOptions(user.command('list').description('list users')).action((options: ListOptions) =>
+      context.printList((search) => context.list<User>('/users', search), columns, options),
+    );
     user
       .command('create')
       .description('create a user')
       .argument('<name>')
       .option('--admin', 'may do everything in every project')
       .option('--password-stdin', 'read the password from standard input')
-      .addHelpText('after', '\nExamples:\n  vcctl user create anna\n  pwgen 20 1 | vcctl user create ci --password-stdin')
+      .addHelpText(
+        'after',
+        '\nExamples:\n  vcctl user create anna\n  pwgen 20 1 | vcctl user create ci --password-stdin',
+      )
       .action(async (name: string, options: { admin?: boolean; passwordStdin?: boolean }) => {
         const password = await newPassword(context, options.passwordStdin);
-        context.show(await context.request<User>('POST', '/users', { body: { name, password, admin: options.admin ?? false } }), view);
+        context.show(
+          await context.request<User>('POST', '/users', { body: { name, password, admin: options.admin ?? false } }),
+          view,
+        );
       });
     user
       .command('show')
@@ -94,7 +115,10 @@ export class UserCommands implements CliRegistrar {
         .description(enabled ? 'let users log in again' : 'end all sessions of users and refuse their tokens')
         .argument('<user...>', 'names or ids')
         .action((refs: string[]) =>
-          context.each(refs, async (ref) => ({ text: `user ${ref} ${verb}d`, object: await context.request<User>('PATCH', await context.pathOf('user', ref), { body: { enabled } }) })),
+          context.each(refs, async (ref) => ({
+            text: `user ${ref} ${verb}d`,
+            object: await context.request<User>('PATCH', await context.pathOf('user', ref), { body: { enabled } }),
+          })),
         );
     }
     addDelete(user, context, userNoun, { description: 'delete users' });
@@ -112,11 +136,22 @@ export class UserCommands implements CliRegistrar {
       .action(async (ref: string | undefined, options: { passwordStdin?: boolean; revokeTokens?: boolean }) => {
         if (ref === undefined) {
           const current = await context.secret('Current password: ');
-          await context.request('POST', '/users/me/password', { body: { current, password: await newPassword(context, false), revokeApiTokens: options.revokeTokens ?? false } });
+          await context.request('POST', '/users/me/password', {
+            body: {
+              current,
+              password: await newPassword(context, false),
+              revokeApiTokens: options.revokeTokens ?? false,
+            },
+          });
         } else {
-          await context.request('PATCH', await context.pathOf('user', ref), { body: { password: await newPassword(context, options.passwordStdin) } });
+          await context.request('PATCH', await context.pathOf('user', ref), {
+            body: { password: await newPassword(context, options.passwordStdin) },
+          });
         }
-        context.report({ text: 'password changed', object: { noun: 'user', name: ref ?? null, result: 'password changed' } });
+        context.report({
+          text: 'password changed',
+          object: { noun: 'user', name: ref ?? null, result: 'password changed' },
+        });
       });
     registerUserAccess(user, context);
   }

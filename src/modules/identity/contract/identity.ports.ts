@@ -7,7 +7,10 @@ export interface OwnedResources {
   first: InUseBy[];
 }
 
-/** Port: every module with project-owned rows implements it (multi-injected), so that a project with resources is not deleted under them. */
+/**
+ * Port: every module with project-owned rows implements it (multi-injected), so that a project with resources is not
+ * deleted under them.
+ */
 export abstract class ProjectUsage {
   /** What the project still owns, by kind, at most `limit` of each named. */
   abstract resources(op: Op, projectId: string, limit: number): Promise<OwnedResources[]>;

@@ -40,17 +40,30 @@ export class AccessTokens {
   }
 
   /**
-   * Whose session a token names; null for anything that is not an access token of ours. Looks neither at the session nor at the clock:
-   * `expiresAt`, in seconds since 1970, is for the database to compare.
+   * Whose session a token names; null for anything that is not an access token of ours. Looks neither at the session
+   * nor at the clock: `expiresAt`, in seconds since 1970, is for the database to compare.
    */
   async verify(token: string): Promise<{ userId: string; sessionId: string; expiresAt: number } | null> {
     const kid = keyIdOf(token);
     const key = kid === null ? null : await this.keys.verification(kid);
     if (!key) return null;
     try {
-      const { payload } = await jwtVerify(token, key, { algorithms: [signingAlgorithm], typ: tokenType, issuer, audience, requiredClaims: ['exp', 'sub', 'sid'], currentDate: neverExpired });
+      const { payload } = await jwtVerify(token, key, {
+        algorithms: [signingAlgorithm],
+        typ: tokenType,
+        issuer,
+        audience,
+        requiredClaims: ['exp', 'sub', 'sid'],
+        currentDate: neverExpired,
+      });
       const { sub, sid, exp } = payload;
-      return typeof sub === 'string' && looksLikeId(sub) && typeof sid === 'string' && looksLikeId(sid) && exp !== undefined ? { userId: sub, sessionId: sid, expiresAt: exp } : null;
+      return typeof sub === 'string' &&
+        looksLikeId(sub) &&
+        typeof sid === 'string' &&
+        looksLikeId(sid) &&
+        exp !== undefined
+        ? { userId: sub, sessionId: sid, expiresAt: exp }
+        : null;
     } catch (error) {
       if (error instanceof errors.JOSEError) return null;
       throw error;

@@ -19,7 +19,17 @@ export class ApiTokenController extends Controller {
   override routes(): Route[] {
     return [
       route(
-        { method: 'GET', path: '/api-tokens', summary: "List the caller's API tokens", tag, scope: 'self', permission: 'api-token:read', reason, query: pageQuery.omit({ project: true }), response: pageOf(apiToken) },
+        {
+          method: 'GET',
+          path: '/api-tokens',
+          summary: "List the caller's API tokens",
+          tag,
+          scope: 'self',
+          permission: 'api-token:read',
+          reason,
+          query: pageQuery.omit({ project: true }),
+          response: pageOf(apiToken),
+        },
         (req) => this.tokens.list(req.op, req.principal, req.query),
       ),
       route(
@@ -38,8 +48,20 @@ export class ApiTokenController extends Controller {
         },
         (req) => this.tokens.create(req.op, req.principal, req.body),
       ),
-      route({ method: 'DELETE', path: '/api-tokens/:ref', summary: 'Delete an API token', tag, scope: 'self', permission: 'api-token:delete', reason, params, status: 204, response: z.void() }, (req) =>
-        this.tokens.delete(req.op, req.principal, req.params.ref),
+      route(
+        {
+          method: 'DELETE',
+          path: '/api-tokens/:ref',
+          summary: 'Delete an API token',
+          tag,
+          scope: 'self',
+          permission: 'api-token:delete',
+          reason,
+          params,
+          status: 204,
+          response: z.void(),
+        },
+        (req) => this.tokens.delete(req.op, req.principal, req.params.ref),
       ),
     ];
   }

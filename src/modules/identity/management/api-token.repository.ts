@@ -26,7 +26,11 @@ export class ApiTokenRepository {
 
   /** Newest first (ids are ordered by time), `limit` rows after the id `after`. */
   page(op: Op, userId: string, limit: number, after?: string, q?: string): Promise<ApiTokenEntity[]> {
-    const query = op.manager.createQueryBuilder(ApiTokenEntity, 't').where('t.userId = :userId', { userId }).orderBy('t.id', 'DESC').limit(limit);
+    const query = op.manager
+      .createQueryBuilder(ApiTokenEntity, 't')
+      .where('t.userId = :userId', { userId })
+      .orderBy('t.id', 'DESC')
+      .limit(limit);
     if (after !== undefined) query.andWhere('t.id < :after', { after });
     narrowBySearch(query, q, { ids: ['t.id'], texts: ['t.name'] });
     return query.getMany();

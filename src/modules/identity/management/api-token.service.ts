@@ -34,11 +34,19 @@ export class ApiTokenService {
     return { items: items.map(presentApiToken), next };
   }
 
-  /** The answer holds the token, which is not stored and never shown again. 409 `name_taken`, 409 `too_many_tokens`, 422 `unknown_permission`. */
-  async create(op: Op, principal: Principal, request: { name: string; scopes: string[] | null; expiresInDays: number | null }): Promise<ApiToken & { token: string }> {
+  /**
+   * The answer holds the token, which is not stored and never shown again. 409 `name_taken`, 409 `too_many_tokens`, 422
+   * `unknown_permission`.
+   */
+  async create(
+    op: Op,
+    principal: Principal,
+    request: { name: string; scopes: string[] | null; expiresInDays: number | null },
+  ): Promise<ApiToken & { token: string }> {
     requireSession(principal);
     this.requireKnown(request.scopes ?? []);
-    if ((await this.tokens.count(op, principal.id)) >= maxTokens) throw conflict('too_many_tokens', `A user has at most ${maxTokens} API tokens. Delete one first.`);
+    if ((await this.tokens.count(op, principal.id)) >= maxTokens)
+      throw conflict('too_many_tokens', `A user has at most ${maxTokens} API tokens. Delete one first.`);
     const { id, token, hash } = makeToken(apiTokenPrefix);
     const created = await this.tokens.insert(op, { id, userId: principal.id, hash, ...request });
     if (!created) throw nameTaken('API token', request.name);
@@ -47,15 +55,30 @@ export class ApiTokenService {
 
   /** A scope that nothing asks for is a slip of the pen, and a token that then lacks what it needs is found late. */
   private requireKnown(scopes: readonly string[]): void {
-    const errors = scopes.flatMap((scope, i) => (this.permissions.knows(scope) ? [] : [{ path: `body.scopes.${i}`, code: 'unknown_permission', message: `There is no permission ${scope}.` }]));
+    const errors = scopes.flatMap((scope, i) =>
+      this.permissions.knows(scope)
+        ? []
+        : [{ path: `body.scopes.${i}`, code: 'unknown_permission', message: `There is no permission ${scope}.` }],
+    );
     const [first] = errors;
-    if (first) throw new Problem({ status: 422, code: 'unknown_permission', detail: first.message, errors, extra: { permissions: this.permissions.all() } });
+    if (first)
+      throw new Problem({
+        status: 422,
+        code: 'unknown_permission',
+        detail: first.message,
+        errors,
+        extra: { permissions: this.permissions.all() },
+      });
   }
 
   /** @param ref id or name */
   async delete(op: Op, principal: Principal, ref: string): Promise<void> {
     requireSession(principal);
-    const gone = await this.tokens.delete(op, principal.id, looksLikeId(ref) ? { id: ref.toLowerCase() } : { name: ref });
+    const gone = await this.tokens.delete(
+      op,
+      principal.id,
+      looksLikeId(ref) ? { id: ref.toLowerCase() } : { name: ref },
+    );
     if (!gone) throw notFound('API token', ref);
   }
 }

@@ -23,12 +23,25 @@ describe('FairQueue', () => {
     const queue = new FairQueue({ running: 1, perUser: 100, perAddress: 100, total: 1000 });
     const bench = new Bench();
     const all = [];
-    for (let i = 0; i < 60; i += 1) all.push(queue.run({ address: 'a', user: 'viewer' }, bench.work(`a/viewer ${i}`), refused));
-    for (let i = 0; i < 2; i += 1) all.push(queue.run({ address: 'a', user: 'anna' }, bench.work(`a/anna ${i}`), refused));
-    for (let i = 0; i < 2; i += 1) all.push(queue.run({ address: 'b', user: 'bob' }, bench.work(`b/bob ${i}`), refused));
+    for (let i = 0; i < 60; i += 1)
+      all.push(queue.run({ address: 'a', user: 'viewer' }, bench.work(`a/viewer ${i}`), refused));
+    for (let i = 0; i < 2; i += 1)
+      all.push(queue.run({ address: 'a', user: 'anna' }, bench.work(`a/anna ${i}`), refused));
+    for (let i = 0; i < 2; i += 1)
+      all.push(queue.run({ address: 'b', user: 'bob' }, bench.work(`b/bob ${i}`), refused));
     for (let i = 0; i < 64; i += 1) await bench.endOne();
     await Promise.all(all);
-    expect(bench.begun.slice(0, 9)).toEqual(['a/viewer 0', 'a/viewer 1', 'b/bob 0', 'a/anna 0', 'b/bob 1', 'a/viewer 2', 'a/anna 1', 'a/viewer 3', 'a/viewer 4']);
+    expect(bench.begun.slice(0, 9)).toEqual([
+      'a/viewer 0',
+      'a/viewer 1',
+      'b/bob 0',
+      'a/anna 0',
+      'b/bob 1',
+      'a/viewer 2',
+      'a/anna 1',
+      'a/viewer 3',
+      'a/viewer 4',
+    ]);
     expect(bench.begun).toHaveLength(64);
   });
 
@@ -36,8 +49,23 @@ describe('FairQueue', () => {
     const queue = new FairQueue({ running: 1, perUser: 2, perAddress: 3, total: 5 });
     const bench = new Bench();
     const outcomes: string[] = [];
-    const ask = (address: string, user: string): void => void queue.run({ address, user }, bench.work(`${address}/${user}`), refused).then(() => outcomes.push('done'), () => outcomes.push(`${address}/${user} refused`));
-    for (const [address, user] of [['x', 'x'], ['a', '1'], ['a', '1'], ['a', '1'], ['a', '2'], ['a', '3'], ['b', '1'], ['c', '1'], ['d', '1']] as const) ask(address, user);
+    const ask = (address: string, user: string): void =>
+      void queue.run({ address, user }, bench.work(`${address}/${user}`), refused).then(
+        () => outcomes.push('done'),
+        () => outcomes.push(`${address}/${user} refused`),
+      );
+    for (const [address, user] of [
+      ['x', 'x'],
+      ['a', '1'],
+      ['a', '1'],
+      ['a', '1'],
+      ['a', '2'],
+      ['a', '3'],
+      ['b', '1'],
+      ['c', '1'],
+      ['d', '1'],
+    ] as const)
+      ask(address, user);
     for (let i = 0; i < 10; i += 1) await bench.endOne();
     expect(outcomes.filter((o) => o !== 'done')).toEqual(['a/1 refused', 'a/3 refused', 'd/1 refused']);
     expect(bench.begun).toHaveLength(6);

@@ -21,8 +21,8 @@ interface Turns {
 }
 
 /**
- * Runs a bounded number of pieces of work at the same time, and the others in turn: one of each address, and of an address one of each user. However
- * much one of them asks for, the others wait for one piece of its work at most.
+ * Runs a bounded number of pieces of work at the same time, and the others in turn: one of each address, and of an
+ * address one of each user. However much one of them asks for, the others wait for one piece of its work at most.
  */
 export class FairQueue {
   private running = 0;
@@ -46,7 +46,12 @@ export class FairQueue {
   private place({ address, user }: Asker, refused: () => Error): Promise<void> {
     const turns: Turns = this.addresses.get(address) ?? { waiting: 0, users: new Map() };
     const own = turns.users.get(user) ?? [];
-    if (own.length >= this.limits.perUser || turns.waiting >= this.limits.perAddress || this.waiting >= this.limits.total) throw refused();
+    if (
+      own.length >= this.limits.perUser ||
+      turns.waiting >= this.limits.perAddress ||
+      this.waiting >= this.limits.total
+    )
+      throw refused();
     this.addresses.set(address, turns);
     turns.users.set(user, own);
     turns.waiting += 1;
@@ -54,7 +59,9 @@ export class FairQueue {
     return new Promise((resolve) => own.push(resolve));
   }
 
-  /** Hands the place of what has ended to the first user of the first address, and sends both to the end of their lines. */
+  /**
+   * Hands the place of what has ended to the first user of the first address, and sends both to the end of their lines.
+   */
   private next(): void {
     const [address, turns] = first(this.addresses);
     const [user, own] = turns ? first(turns.users) : [];

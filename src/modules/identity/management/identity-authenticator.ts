@@ -32,11 +32,26 @@ export class IdentityAuthenticator extends Authenticator {
 
   override async current(credentials: readonly Credential[]): Promise<(Principal | null)[]> {
     if (credentials.length === 0) return [];
-    const rows = new Map((await this.principals.ofCredentials(this.database.op, credentials)).map((row) => [`${row.via} ${row.credentialId}`, row]));
+    const rows = new Map(
+      (await this.principals.ofCredentials(this.database.op, credentials)).map((row) => [
+        `${row.via} ${row.credentialId}`,
+        row,
+      ]),
+    );
     return credentials.map(({ via, id, userId, expiresAt }) => {
       const row = rows.get(`${via} ${id}`);
       if (!row || row.userId !== userId || (expiresAt !== undefined && expiresAt <= row.now)) return null;
-      return { kind: 'user', id: userId, name: row.name, systemRoles: row.admin ? ['admin'] : [], memberships: row.memberships, sessionId: id, via, expiresAt, tokenScopes: row.scopes };
+      return {
+        kind: 'user',
+        id: userId,
+        name: row.name,
+        systemRoles: row.admin ? ['admin'] : [],
+        memberships: row.memberships,
+        sessionId: id,
+        via,
+        expiresAt,
+        tokenScopes: row.scopes,
+      };
     });
   }
 
@@ -96,8 +111,15 @@ export class IdentityAuthenticator extends Authenticator {
         : await this.projects.page(this.database.op, 'all', 2);
     const [project, second] = found;
     if (project && !second) return { id: project.id, name: project.name };
-    const message = project ? 'Several projects are possible: name one with ?project=.' : 'You are not a member of any project.';
-    throw new Problem({ status: 400, code: 'project_required', detail: message, errors: [{ path: 'query.project', code: 'project_required', message }] });
+    const message = project
+      ? 'Several projects are possible: name one with ?project=.'
+      : 'You are not a member of any project.';
+    throw new Problem({
+      status: 400,
+      code: 'project_required',
+      detail: message,
+      errors: [{ path: 'query.project', code: 'project_required', message }],
+    });
   }
 }
 

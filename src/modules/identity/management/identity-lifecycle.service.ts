@@ -47,7 +47,10 @@ export class IdentityLifecycle extends Service {
     await this.pruning;
   }
 
-  /** The user `admin` and the project `default`, by whichever process comes first. Its password goes to a private file and nowhere else. */
+  /**
+   * The user `admin` and the project `default`, by whichever process comes first. Its password goes to a private file
+   * and nowhere else.
+   */
   private async firstBoot(): Promise<void> {
     const password = randomBytes(18).toString('base64url');
     const passwordHash = await this.hasher.hash(password);
@@ -56,7 +59,9 @@ export class IdentityLifecycle extends Service {
       await this.users.lockFirstBoot(op);
       if (await this.users.any(op)) return false;
       const user = await this.users.insert(op, { id: uuid(), name: 'admin', passwordHash, admin: true });
-      const project = (await this.projects.insert(op, { id: uuid(), name: 'default', description: '' })) ?? (await this.projects.byRef(op, 'default'));
+      const project =
+        (await this.projects.insert(op, { id: uuid(), name: 'default', description: '' })) ??
+        (await this.projects.byRef(op, 'default'));
       if (!user || !project) throw new Error('the first user or project vanished while it was made');
       await this.members.set(op, project.id, user.id, 'project-admin');
       await writePrivate(file, `${password}\n`);
@@ -74,7 +79,10 @@ export class IdentityLifecycle extends Service {
   }
 }
 
-/** Whole and on disk, or not there: written before the commit, since a password that nobody knows would be worse than one for nobody. */
+/**
+ * Whole and on disk, or not there: written before the commit, since a password that nobody knows would be worse than
+ * one for nobody.
+ */
 const writePrivate = async (file: string, content: string): Promise<void> => {
   await mkdir(join(file, '..'), { recursive: true, mode: 0o700 });
   const temporary = `${file}.${process.pid}.new`;

@@ -6,4 +6,12 @@ import { SessionEntity } from './session.entity';
 import { SigningKeyEntity } from './signing-key.entity';
 import { UserEntity } from './user.entity';
 
-export const identityEntities = [UserEntity, ProjectEntity, ProjectMemberEntity, SessionEntity, RefreshTokenEntity, ApiTokenEntity, SigningKeyEntity];
+export const identityEntities = [
+  UserEntity,
+  ProjectEntity,
+  ProjectMemberEntity,
+  SessionEntity,
+  RefreshTokenEntity,
+  ApiTokenEntity,
+  SigningKeyEntity,
+];

@@ -4,7 +4,12 @@ import { Problem } from '../../../core/errors/problem';
 /** 409 `name_taken` for a field of the body. */
 export const nameTaken = (noun: string, name: string): Problem => {
   const message = `There is already ${withArticle(noun)} "${name}".`;
-  return new Problem({ status: 409, code: 'name_taken', detail: message, errors: [{ path: 'body.name', code: 'name_taken', message }] });
+  return new Problem({
+    status: 409,
+    code: 'name_taken',
+    detail: message,
+    errors: [{ path: 'body.name', code: 'name_taken', message }],
+  });
 };
 
 /** True when a statement failed on this unique constraint. PostgreSQL's SQLSTATE 23505. */

@@ -1,7 +1,10 @@
 import * as argon2 from '@node-rs/argon2';
 import { PasswordHasher } from './password-hasher';
 
-jest.mock('@node-rs/argon2', () => ({ hash: jest.fn(async (password: string) => `hash of ${password}`), verify: jest.fn(async (hash: string, password: string) => hash === `hash of ${password}`) }));
+jest.mock('@node-rs/argon2', () => ({
+  hash: jest.fn(async (password: string) => `hash of ${password}`),
+  verify: jest.fn(async (hash: string, password: string) => hash === `hash of ${password}`),
+}));
 
 const asker = { address: '192.0.2.1', user: 'anna' };
 
@@ -39,7 +42,9 @@ describe('PasswordHasher', () => {
       return false;
     });
     const hasher = new PasswordHasher();
-    const attempts = Array.from({ length: 200 }, () => hasher.verify('h', 'x', asker).catch((error: { code: string }) => error.code));
+    const attempts = Array.from({ length: 200 }, () =>
+      hasher.verify('h', 'x', asker).catch((error: { code: string }) => error.code),
+    );
     await Promise.resolve();
     let settled = false;
     const all = Promise.all(attempts).finally(() => (settled = true));

@@ -30,7 +30,10 @@ const memberships = `COALESCE((SELECT json_agg(json_build_object('projectId', m.
 /** Who is behind a credential, in one indexed statement per request. */
 @injectable()
 export class PrincipalRepository {
-  /** Null when the session was revoked or expired, its user is disabled, or the token that names it has expired (seconds since 1970). */
+  /**
+   * Null when the session was revoked or expired, its user is disabled, or the token that names it has expired (seconds
+   * since 1970).
+   */
   async ofSession(op: Op, sessionId: string, userId: string, tokenExpiresAt: number): Promise<UserRow | null> {
     const rows: UserRow[] = await op.query(
       `SELECT u.id AS "userId", u.name, u.admin, ${memberships}

@@ -27,7 +27,10 @@ export class ProjectMemberRepository {
   /** By user name, `limit` rows after `after`. */
   page(op: Op, projectId: string, limit: number, after?: string, q?: string): Promise<MemberRow[]> {
     const params: unknown[] = [projectId, after ?? null, limit];
-    const found = q === undefined ? 'true' : searchCondition(q, { ids: ['u.id'], texts: ['u.name'] }, (value) => `$${params.push(value)}`);
+    const found =
+      q === undefined
+        ? 'true'
+        : searchCondition(q, { ids: ['u.id'], texts: ['u.name'] }, (value) => `$${params.push(value)}`);
     return op.query(
       `SELECT u.id AS "userId", u.name AS "userName", m.role FROM project_member m JOIN app_user u ON u.id = m.user_id
        WHERE m.project_id = $1 AND ($2::text IS NULL OR u.name > $2) AND ${found} ORDER BY u.name LIMIT $3`,

@@ -19,21 +19,72 @@ export class ProjectController extends Controller {
   override routes(): Route[] {
     return [
       route(
-        { method: 'GET', path: '/projects', summary: 'List the visible projects by name', tag, scope: 'collection', permission: 'project:read', query: pageQuery, response: pageOf(project) },
+        {
+          method: 'GET',
+          path: '/projects',
+          summary: 'List the visible projects by name',
+          tag,
+          scope: 'collection',
+          permission: 'project:read',
+          query: pageQuery,
+          response: pageOf(project),
+        },
         (req) => this.projects.list(req.op, req.project ? [req.project.id] : req.access.projects, req.query),
       ),
-      route({ method: 'POST', path: '/projects', summary: 'Create a project', tag, scope: 'global', permission: 'project:create', body: createProject, status: 201, response: project }, (req) =>
-        this.projects.create(req.op, req.body),
-      ),
-      route({ method: 'GET', path: '/projects/:ref', summary: 'Show a project', tag, scope: 'resource', permission: 'project:read', params, response: project }, (req) =>
-        this.projects.get(req.op, req.access, req.params.ref),
+      route(
+        {
+          method: 'POST',
+          path: '/projects',
+          summary: 'Create a project',
+          tag,
+          scope: 'global',
+          permission: 'project:create',
+          body: createProject,
+          status: 201,
+          response: project,
+        },
+        (req) => this.projects.create(req.op, req.body),
       ),
       route(
-        { method: 'PATCH', path: '/projects/:ref', summary: 'Rename or describe a project', tag, scope: 'resource', permission: 'project:update', params, body: updateProject, response: project },
+        {
+          method: 'GET',
+          path: '/projects/:ref',
+          summary: 'Show a project',
+          tag,
+          scope: 'resource',
+          permission: 'project:read',
+          params,
+          response: project,
+        },
+        (req) => this.projects.get(req.op, req.access, req.params.ref),
+      ),
+      route(
+        {
+          method: 'PATCH',
+          path: '/projects/:ref',
+          summary: 'Rename or describe a project',
+          tag,
+          scope: 'resource',
+          permission: 'project:update',
+          params,
+          body: updateProject,
+          response: project,
+        },
         (req) => this.projects.update(req.op, req.access, req.params.ref, req.body),
       ),
-      route({ method: 'DELETE', path: '/projects/:ref', summary: 'Delete an empty project', tag, scope: 'global', permission: 'project:delete', params, status: 204, response: z.void() }, (req) =>
-        this.projects.delete(req.op, req.access, req.params.ref),
+      route(
+        {
+          method: 'DELETE',
+          path: '/projects/:ref',
+          summary: 'Delete an empty project',
+          tag,
+          scope: 'global',
+          permission: 'project:delete',
+          params,
+          status: 204,
+          response: z.void(),
+        },
+        (req) => this.projects.delete(req.op, req.access, req.params.ref),
       ),
       route(
         {
@@ -64,7 +115,17 @@ export class ProjectController extends Controller {
         (req) => this.projects.setMember(req.op, req.access, req.params.ref, req.params.userId, req.body.role),
       ),
       route(
-        { method: 'DELETE', path: '/projects/:ref/members/:userId', summary: 'Remove a member', tag, scope: 'resource', permission: 'member:delete', params: memberParams, status: 204, response: z.void() },
+        {
+          method: 'DELETE',
+          path: '/projects/:ref/members/:userId',
+          summary: 'Remove a member',
+          tag,
+          scope: 'resource',
+          permission: 'member:delete',
+          params: memberParams,
+          status: 204,
+          response: z.void(),
+        },
         (req) => this.projects.removeMember(req.op, req.access, req.params.ref, req.params.userId),
       ),
     ];

@@ -23,11 +23,19 @@ export class ProjectRepository {
   }
 
   byIds(op: Op, ids: readonly string[]): Promise<ProjectEntity[]> {
-    return ids.length === 0 ? Promise.resolve([]) : op.manager.find(ProjectEntity, { where: { id: In(ids) }, order: { name: 'ASC' } });
+    return ids.length === 0
+      ? Promise.resolve([])
+      : op.manager.find(ProjectEntity, { where: { id: In(ids) }, order: { name: 'ASC' } });
   }
 
   /** By name, `limit` rows after `after`, of the given projects only. */
-  page(op: Op, projects: 'all' | readonly string[], limit: number, after?: string, q?: string): Promise<ProjectEntity[]> {
+  page(
+    op: Op,
+    projects: 'all' | readonly string[],
+    limit: number,
+    after?: string,
+    q?: string,
+  ): Promise<ProjectEntity[]> {
     const query = op.manager.createQueryBuilder(ProjectEntity, 'p').orderBy('p.name', 'ASC').limit(limit);
     if (projects !== 'all') query.andWhere('p.id = ANY(:projects)', { projects });
     if (after !== undefined) query.andWhere('p.name > :after', { after });

@@ -59,9 +59,17 @@ export class ProjectService extends Projects {
   }
 
   /** 409 `name_taken`. */
-  async update(op: Op, access: Access, ref: string, change: { name?: string | undefined; description?: string | undefined }): Promise<Project> {
+  async update(
+    op: Op,
+    access: Access,
+    ref: string,
+    change: { name?: string | undefined; description?: string | undefined },
+  ): Promise<Project> {
     const project = await this.require(op, access, ref);
-    const given = { ...(change.name !== undefined && { name: change.name }), ...(change.description !== undefined && { description: change.description }) };
+    const given = {
+      ...(change.name !== undefined && { name: change.name }),
+      ...(change.description !== undefined && { description: change.description }),
+    };
     await this.projects.update(op, project.id, given);
     const updated = { ...project, ...given };
     await this.publish(op, 'project.updated', updated);
@@ -75,7 +83,13 @@ export class ProjectService extends Projects {
     const owned: OwnedResources[] = [];
     for (const usage of this.usages) owned.push(...(await usage.resources(op, project.id, namedUsers)));
     const count = owned.reduce((sum, resources) => sum + resources.count, 0);
-    if (count > 0) throw inUse('project_in_use', `The project "${project.name}"`, owned.flatMap(({ first }) => first), count);
+    if (count > 0)
+      throw inUse(
+        'project_in_use',
+        `The project "${project.name}"`,
+        owned.flatMap(({ first }) => first),
+        count,
+      );
     await this.projects.delete(op, project.id);
     await this.publish(op, 'project.deleted', project);
   }
@@ -94,7 +108,12 @@ export class ProjectService extends Projects {
     if (!user) throw notFound('user', userRef);
     await this.members.set(op, project.id, user.id, role);
     const member: Member = { userId: user.id, userName: user.name, role };
-    await this.outbox.publish(op, { type: 'member.updated', projectId: project.id, subject: { kind: 'member', id: user.id }, data: { ...member, projectId: project.id } });
+    await this.outbox.publish(op, {
+      type: 'member.updated',
+      projectId: project.id,
+      subject: { kind: 'member', id: user.id },
+      data: { ...member, projectId: project.id },
+    });
     return member;
   }
 
@@ -102,7 +121,12 @@ export class ProjectService extends Projects {
     const project = await this.require(op, access, ref);
     const user = await this.users.byRef(op, userRef);
     if (!user || !(await this.members.remove(op, project.id, user.id))) throw notFound('member', userRef);
-    await this.outbox.publish(op, { type: 'member.deleted', projectId: project.id, subject: { kind: 'member', id: user.id }, data: { userId: user.id, projectId: project.id } });
+    await this.outbox.publish(op, {
+      type: 'member.deleted',
+      projectId: project.id,
+      subject: { kind: 'member', id: user.id },
+      data: { userId: user.id, projectId: project.id },
+    });
   }
 
   private async require(op: Op, access: Access, ref: string): Promise<ProjectEntity> {
@@ -113,8 +137,18 @@ export class ProjectService extends Projects {
   }
 
   private publish(op: Op, type: string, project: ProjectEntity): Promise<void> {
-    return this.outbox.publish(op, { type, projectId: project.id, subject: { kind: 'project', id: project.id }, data: present(project) });
+    return this.outbox.publish(op, {
+      type,
+      projectId: project.id,
+      subject: { kind: 'project', id: project.id },
+      data: present(project),
+    });
   }
 }
 
-const present = (project: ProjectEntity): Project => ({ id: project.id, name: project.name, description: project.description, createdAt: project.createdAt.toISOString() });
+const present = (project: ProjectEntity): Project => ({
+  id: project.id,
+  name: project.name,
+  description: project.description,
+  createdAt: project.createdAt.toISOString(),
+});

@@ -8,8 +8,8 @@ export interface ParsedToken {
 }
 
 /**
- * An opaque token `<prefix>_<id>_<secret>`: 32 hex digits of a UUID and 256 random bits in base64url. Only the secret's SHA-256 is
- * stored; a slow hash would add nothing to so much randomness.
+ * An opaque token `<prefix>_<id>_<secret>`: 32 hex digits of a UUID and 256 random bits in base64url. Only the secret's
+ * SHA-256 is stored; a slow hash would add nothing to so much randomness.
  */
 export const makeToken = (prefix: string): { id: string; token: string; hash: Buffer } => {
   const id = uuid();
@@ -19,7 +19,8 @@ export const makeToken = (prefix: string): { id: string; token: string; hash: Bu
 
 /** Null for anything that is not of that form. */
 export const parseToken = (prefix: string, token: string): ParsedToken | null => {
-  const match = /^([a-z]+)_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/.exec(token);
+  const match =
+    /^([a-z]+)_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/.exec(token);
   if (!match || match[1] !== prefix) return null;
   return { id: match.slice(2, 7).join('-'), secret: match[7] ?? '' };
 };

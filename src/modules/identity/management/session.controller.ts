@@ -19,19 +19,59 @@ export class SessionController extends Controller {
   override routes(): Route[] {
     return [
       route(
-        { method: 'POST', path: '/login', summary: 'Log in with name and password', tag, scope: 'public', reason: 'this is where an identity comes from', body: loginRequest, response: tokens, secretResponse: true, ownTransaction: true },
+        {
+          method: 'POST',
+          path: '/login',
+          summary: 'Log in with name and password',
+          tag,
+          scope: 'public',
+          reason: 'this is where an identity comes from',
+          body: loginRequest,
+          response: tokens,
+          secretResponse: true,
+          ownTransaction: true,
+        },
         (req) => this.sessions.login(req.body.name, req.body.password, req.remoteAddress),
       ),
       route(
-        { method: 'POST', path: '/login/refresh', summary: 'Exchange a refresh token for new tokens', tag, scope: 'public', reason: 'the refresh token is the credential', body: refreshRequest, response: tokens, secretResponse: true, ownTransaction: true },
+        {
+          method: 'POST',
+          path: '/login/refresh',
+          summary: 'Exchange a refresh token for new tokens',
+          tag,
+          scope: 'public',
+          reason: 'the refresh token is the credential',
+          body: refreshRequest,
+          response: tokens,
+          secretResponse: true,
+          ownTransaction: true,
+        },
         (req) => this.sessions.refresh(req.body.refreshToken, req.remoteAddress),
       ),
       route(
-        { method: 'POST', path: '/logout', summary: 'End the session', tag, scope: 'self', permission: 'session:delete', reason: 'everybody may leave', status: 204, response: z.void() },
+        {
+          method: 'POST',
+          path: '/logout',
+          summary: 'End the session',
+          tag,
+          scope: 'self',
+          permission: 'session:delete',
+          reason: 'everybody may leave',
+          status: 204,
+          response: z.void(),
+        },
         (req) => this.sessions.logout(req.op, req.principal),
       ),
       route(
-        { method: 'GET', path: '/whoami', summary: 'The caller and its projects', tag, scope: 'self', reason: "the caller's own name", response: whoami },
+        {
+          method: 'GET',
+          path: '/whoami',
+          summary: 'The caller and its projects',
+          tag,
+          scope: 'self',
+          reason: "the caller's own name",
+          response: whoami,
+        },
         (req) => this.users.whoami(req.op, req.principal),
       ),
       route(

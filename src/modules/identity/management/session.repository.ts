@@ -30,7 +30,10 @@ export class SessionRepository {
   }
 
   /** False when the user is gone or disabled meanwhile. Holds the user's row until the transaction ends. */
-  async open(op: Op, session: { id: string; userId: string; passwordHash: string; days: number; remoteAddress: string }): Promise<boolean> {
+  async open(
+    op: Op,
+    session: { id: string; userId: string; passwordHash: string; days: number; remoteAddress: string },
+  ): Promise<boolean> {
     const rows: unknown[] = await op.query(
       `WITH holder AS (SELECT id FROM app_user WHERE id = $2 AND enabled AND password_hash = $3 FOR KEY SHARE)
        INSERT INTO session (id, user_id, expires_at, remote_address) SELECT $1, holder.id, now() + make_interval(days => $4), $5 FROM holder RETURNING id`,
@@ -67,7 +70,10 @@ export class SessionRepository {
   }
 
   async revoke(op: Op, id: string, reason: string): Promise<void> {
-    await op.query(`UPDATE session SET revoked_at = now(), revoked_reason = $2 WHERE id = $1 AND revoked_at IS NULL`, [id, reason]);
+    await op.query(`UPDATE session SET revoked_at = now(), revoked_reason = $2 WHERE id = $1 AND revoked_at IS NULL`, [
+      id,
+      reason,
+    ]);
   }
 
   /** False when the user has no such open session. */
@@ -79,17 +85,29 @@ export class SessionRepository {
     return rows.length > 0;
   }
 
-  /** Open ones, newest first (ids are ordered by time), `limit` rows after the id `after`. `q` finds by id and address; a user has few, so no index of their addresses is needed. */
+  /**
+   * Open ones, newest first (ids are ordered by time), `limit` rows after the id `after`. `q` finds by id and address;
+   * a user has few, so no index of their addresses is needed.
+   */
   async page(op: Op, userId: string, limit: number, after?: string, q?: string): Promise<OpenSession[]> {
     const params: unknown[] = [userId, after ?? null, limit];
-    const found = q === undefined ? 'true' : searchCondition(q, { ids: ['s.id'], texts: ['s.remote_address'] }, (value) => `$${params.push(value)}`);
-    const rows: (Omit<OpenSession, 'createdAt' | 'lastUsedAt' | 'expiresAt'> & Record<'createdAt' | 'lastUsedAt' | 'expiresAt', Date>)[] = await op.query(
+    const found =
+      q === undefined
+        ? 'true'
+        : searchCondition(q, { ids: ['s.id'], texts: ['s.remote_address'] }, (value) => `$${params.push(value)}`);
+    const rows: (Omit<OpenSession, 'createdAt' | 'lastUsedAt' | 'expiresAt'> &
+      Record<'createdAt' | 'lastUsedAt' | 'expiresAt', Date>)[] = await op.query(
       `SELECT s.id, s.remote_address AS "remoteAddress", s.created_at AS "createdAt", s.expires_at AS "expiresAt",
               COALESCE((SELECT max(r.created_at) FROM refresh_token r WHERE r.session_id = s.id), s.created_at) AS "lastUsedAt"
        FROM session s WHERE s.user_id = $1 AND s.revoked_at IS NULL AND s.expires_at > now() AND ($2::uuid IS NULL OR s.id < $2) AND ${found} ORDER BY s.id DESC LIMIT $3`,
       params,
     );
-    return rows.map((row) => ({ ...row, createdAt: row.createdAt.toISOString(), lastUsedAt: row.lastUsedAt.toISOString(), expiresAt: row.expiresAt.toISOString() }));
+    return rows.map((row) => ({
+      ...row,
+      createdAt: row.createdAt.toISOString(),
+      lastUsedAt: row.lastUsedAt.toISOString(),
+      expiresAt: row.expiresAt.toISOString(),
+    }));
   }
 
   /** @param but the session that stays, the caller's own for example */
@@ -102,7 +120,11 @@ export class SessionRepository {
 
   /** Removes what can no longer be used for anything, a bounded number at a time. */
   async prune(op: Op): Promise<void> {
-    await op.query(`DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at < now() ORDER BY expires_at LIMIT 5000)`);
-    await op.query(`DELETE FROM refresh_token WHERE id IN (SELECT id FROM refresh_token WHERE expires_at < now() ORDER BY expires_at LIMIT 5000)`);
+    await op.query(
+      `DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at < now() ORDER BY expires_at LIMIT 5000)`,
+    );
+    await op.query(
+      `DELETE FROM refresh_token WHERE id IN (SELECT id FROM refresh_token WHERE expires_at < now() ORDER BY expires_at LIMIT 5000)`,
+    );
   }
 }

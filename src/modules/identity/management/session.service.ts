@@ -40,13 +40,16 @@ export class SessionService {
   ) {}
 
   /**
-   * Opens a session. 401 `invalid_credentials`, the same for an unknown name, a wrong password and a disabled user. 429 `too_many_attempts`.
-   * Hashing takes tens of milliseconds, so no transaction is open meanwhile.
+   * Opens a session. 401 `invalid_credentials`, the same for an unknown name, a wrong password and a disabled user. 429
+   * `too_many_attempts`. Hashing takes tens of milliseconds, so no transaction is open meanwhile.
    */
   async login(name: string, password: string, remoteAddress: string): Promise<Tokens> {
     await this.limiter.attempt(remoteAddress, name);
     const user = userName.safeParse(name).success ? await this.users.byName(this.database.op, name) : null;
-    const matches = await this.hasher.verify(user?.passwordHash ?? null, password, { address: remoteAddress, user: name });
+    const matches = await this.hasher.verify(user?.passwordHash ?? null, password, {
+      address: remoteAddress,
+      user: name,
+    });
     if (!user || !matches || !user.enabled) {
       this.logging.for('identity').warn({ remoteAddress, userId: user?.id }, 'login refused');
       throw invalidCredentials();
@@ -54,7 +57,13 @@ export class SessionService {
     const sessionId = uuid();
     const access = await this.accessTokens.issue(user.id, sessionId, await this.sessions.now(this.database.op));
     const refresh = await this.database.tx(async (op) => {
-      const open = await this.sessions.open(op, { id: sessionId, userId: user.id, passwordHash: user.passwordHash, days: this.settings().sessionDays, remoteAddress });
+      const open = await this.sessions.open(op, {
+        id: sessionId,
+        userId: user.id,
+        passwordHash: user.passwordHash,
+        days: this.settings().sessionDays,
+        remoteAddress,
+      });
       if (!open) throw invalidCredentials();
       return this.newRefreshToken(op, sessionId);
     });
@@ -64,9 +73,9 @@ export class SessionService {
   }
 
   /**
-   * Exchanges a refresh token for new tokens, once. 401 `invalid_refresh_token`; a second use means that somebody else has it:
-   * 401 `refresh_token_reused`, and the whole session is revoked. The revocation must commit, so this opens its own transaction.
-   * 429 `too_many_attempts` for the latest of many wrong ones of an address.
+   * Exchanges a refresh token for new tokens, once. 401 `invalid_refresh_token`; a second use means that somebody else
+   * has it: 401 `refresh_token_reused`, and the whole session is revoked. The revocation must commit, so this opens its
+   * own transaction. 429 `too_many_attempts` for the latest of many wrong ones of an address.
    */
   async refresh(token: string, remoteAddress: string): Promise<Tokens> {
     const parsed = parseToken(refreshPrefix, token);
@@ -75,8 +84,17 @@ export class SessionService {
       await this.limiter.failed(remoteAddress);
       throw invalidRefreshToken();
     }
-    if (outcome === 'reused') throw new Problem({ status: 401, code: 'refresh_token_reused', detail: 'This refresh token was used before. The session has been ended; log in again.' });
-    const access = await this.accessTokens.issue(outcome.row.userId, outcome.row.sessionId, await this.sessions.now(this.database.op));
+    if (outcome === 'reused')
+      throw new Problem({
+        status: 401,
+        code: 'refresh_token_reused',
+        detail: 'This refresh token was used before. The session has been ended; log in again.',
+      });
+    const access = await this.accessTokens.issue(
+      outcome.row.userId,
+      outcome.row.sessionId,
+      await this.sessions.now(this.database.op),
+    );
     return { accessToken: access.token, expiresIn: access.expiresIn, ...outcome.refresh };
   }
 
@@ -86,7 +104,9 @@ export class SessionService {
       if (!row || !secretMatches(parsed.secret, row.hash) || !row.valid) return 'invalid';
       if (row.used) {
         await this.sessions.revoke(op, row.sessionId, 'refresh_token_reused');
-        this.logging.for('identity').warn({ userId: row.userId, sessionId: row.sessionId }, 'refresh token used twice, session revoked');
+        this.logging
+          .for('identity')
+          .warn({ userId: row.userId, sessionId: row.sessionId }, 'refresh token used twice, session revoked');
         return 'reused';
       }
       await this.sessions.markUsed(op, parsed.id);
@@ -100,15 +120,21 @@ export class SessionService {
   }
 
   /**
-   * Sets the caller's own password and ends its other sessions; on request its API tokens too. 422 `wrong_password` when `current` is wrong,
-   * 429 `too_many_attempts` after as many wrong ones as a login allows. Hashes outside of any transaction.
+   * Sets the caller's own password and ends its other sessions; on request its API tokens too. 422 `wrong_password`
+   * when `current` is wrong, 429 `too_many_attempts` after as many wrong ones as a login allows. Hashes outside of any
+   * transaction.
    */
-  async changePassword(principal: Principal, change: { current: string; password: string; revokeApiTokens: boolean }, remoteAddress: string): Promise<void> {
+  async changePassword(
+    principal: Principal,
+    change: { current: string; password: string; revokeApiTokens: boolean },
+    remoteAddress: string,
+  ): Promise<void> {
     requireSession(principal);
     await this.limiter.attemptOfCaller(remoteAddress, principal.name);
     const asker = { address: remoteAddress, user: principal.name };
     const user = await this.users.byId(this.database.op, principal.id);
-    if (!user || !(await this.hasher.verify(user.passwordHash, change.current, asker))) throw unprocessable('body.current', 'wrong_password', 'The current password is wrong.');
+    if (!user || !(await this.hasher.verify(user.passwordHash, change.current, asker)))
+      throw unprocessable('body.current', 'wrong_password', 'The current password is wrong.');
     const passwordHash = await this.hasher.hash(change.password, asker);
     await this.database.tx(async (op) => {
       await this.users.update(op, user.id, { passwordHash });
@@ -116,12 +142,19 @@ export class SessionService {
       if (change.revokeApiTokens) await this.apiTokens.deleteAllOf(op, user.id);
     });
     await this.limiter.succeeded(remoteAddress, principal.name);
-    this.logging.for('identity').info({ userId: user.id, remoteAddress, apiTokensRevoked: change.revokeApiTokens }, 'password changed');
+    this.logging
+      .for('identity')
+      .info({ userId: user.id, remoteAddress, apiTokensRevoked: change.revokeApiTokens }, 'password changed');
   }
 
   private async newRefreshToken(op: Op, sessionId: string): Promise<NewRefreshToken> {
     const { id, token, hash } = makeToken(refreshPrefix);
-    const refreshExpiresIn = await this.sessions.addRefreshToken(op, { id, sessionId, hash, days: this.settings().refreshTokenDays });
+    const refreshExpiresIn = await this.sessions.addRefreshToken(op, {
+      id,
+      sessionId,
+      hash,
+      days: this.settings().refreshTokenDays,
+    });
     return { refreshToken: token, refreshExpiresIn };
   }
 
@@ -132,8 +165,19 @@ export class SessionService {
 
 /** 403 `session_required`: a stolen API token must not be able to make more of itself or to lock its owner out. */
 export const requireSession = (principal: Principal): void => {
-  if (principal.via !== 'session') throw new Problem({ status: 403, code: 'session_required', detail: 'This needs a login; an API token cannot do it.' });
+  if (principal.via !== 'session')
+    throw new Problem({
+      status: 403,
+      code: 'session_required',
+      detail: 'This needs a login; an API token cannot do it.',
+    });
 };
 
-const invalidCredentials = (): Problem => new Problem({ status: 401, code: 'invalid_credentials', detail: 'The name or the password is wrong.' });
-const invalidRefreshToken = (): Problem => new Problem({ status: 401, code: 'invalid_refresh_token', detail: 'This refresh token is not valid or has expired. Log in again.' });
+const invalidCredentials = (): Problem =>
+  new Problem({ status: 401, code: 'invalid_credentials', detail: 'The name or the password is wrong.' });
+const invalidRefreshToken = (): Problem =>
+  new Problem({
+    status: 401,
+    code: 'invalid_refresh_token',
+    detail: 'This refresh token is not valid or has expired. Log in again.',
+  });

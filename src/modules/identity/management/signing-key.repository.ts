@@ -23,20 +23,42 @@ export class SigningKeyRepository {
   }
 
   async current(op: Op): Promise<SigningKeyRow | null> {
-    const rows: SigningKeyRow[] = await op.query(`SELECT ${columns} FROM signing_key WHERE signs_until > now() ORDER BY signs_until DESC LIMIT 1`);
+    const rows: SigningKeyRow[] = await op.query(
+      `SELECT ${columns} FROM signing_key WHERE signs_until > now() ORDER BY signs_until DESC LIMIT 1`,
+    );
     return rows[0] ?? null;
   }
 
   async verifying(op: Op, id: string): Promise<SigningKeyRow | null> {
-    const rows: SigningKeyRow[] = await op.query(`SELECT ${columns} FROM signing_key WHERE id = $1 AND verifies_until > now()`, [id]);
+    const rows: SigningKeyRow[] = await op.query(
+      `SELECT ${columns} FROM signing_key WHERE id = $1 AND verifies_until > now()`,
+      [id],
+    );
     return rows[0] ?? null;
   }
 
-  async insert(op: Op, key: { id: string; algorithm: string; publicJwk: JWK; privateSealed: string; signsForSeconds: number; verifiesForSeconds: number }): Promise<void> {
+  async insert(
+    op: Op,
+    key: {
+      id: string;
+      algorithm: string;
+      publicJwk: JWK;
+      privateSealed: string;
+      signsForSeconds: number;
+      verifiesForSeconds: number;
+    },
+  ): Promise<void> {
     await op.query(
       `INSERT INTO signing_key (id, algorithm, public_jwk, private_sealed, signs_until, verifies_until)
        VALUES ($1, $2, $3, $4, now() + make_interval(secs => $5), now() + make_interval(secs => $6))`,
-      [key.id, key.algorithm, JSON.stringify(key.publicJwk), key.privateSealed, key.signsForSeconds, key.verifiesForSeconds],
+      [
+        key.id,
+        key.algorithm,
+        JSON.stringify(key.publicJwk),
+        key.privateSealed,
+        key.signsForSeconds,
+        key.verifiesForSeconds,
+      ],
     );
   }
 

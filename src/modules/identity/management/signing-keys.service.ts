@@ -19,7 +19,10 @@ interface CachedKey {
   until: number;
 }
 
-/** The key pairs of access tokens, made and replaced as time goes by. Private keys lie in the database, sealed with the master key. */
+/**
+ * The key pairs of access tokens, made and replaced as time goes by. Private keys lie in the database, sealed with the
+ * master key.
+ */
 @injectable()
 export class SigningKeys {
   private signing: CachedKey | undefined;

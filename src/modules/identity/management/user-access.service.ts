@@ -34,7 +34,8 @@ export class UserAccessService {
 
   async endSession(op: Op, userRef: string, sessionId: string): Promise<void> {
     const user = await this.user(op, userRef);
-    if (!(await this.sessions.revokeOf(op, user.id, sessionId, 'revoked_by_admin'))) throw notFound('session', sessionId);
+    if (!(await this.sessions.revokeOf(op, user.id, sessionId, 'revoked_by_admin')))
+      throw notFound('session', sessionId);
     this.logging.for('identity').info({ userId: user.id, sessionId }, 'an administrator ended a session');
   }
 
@@ -47,7 +48,13 @@ export class UserAccessService {
   /** Newest first. */
   async listApiTokens(op: Op, userRef: string, page: PageRequest): Promise<Page<ApiToken>> {
     const user = await this.user(op, userRef);
-    const rows = await this.apiTokens.page(op, user.id, page.limit + 1, decodeCursor(page.cursor, afterId)?.[0], page.q);
+    const rows = await this.apiTokens.page(
+      op,
+      user.id,
+      page.limit + 1,
+      decodeCursor(page.cursor, afterId)?.[0],
+      page.q,
+    );
     const { items, next } = pageFrom(rows, page.limit, (token) => [token.id]);
     return { items: items.map(presentApiToken), next };
   }
@@ -55,7 +62,11 @@ export class UserAccessService {
   /** @param tokenRef id or name */
   async deleteApiToken(op: Op, userRef: string, tokenRef: string): Promise<void> {
     const user = await this.user(op, userRef);
-    const gone = await this.apiTokens.delete(op, user.id, looksLikeId(tokenRef) ? { id: tokenRef.toLowerCase() } : { name: tokenRef });
+    const gone = await this.apiTokens.delete(
+      op,
+      user.id,
+      looksLikeId(tokenRef) ? { id: tokenRef.toLowerCase() } : { name: tokenRef },
+    );
     if (!gone) throw notFound('API token', tokenRef);
     this.logging.for('identity').info({ userId: user.id, token: tokenRef }, 'an administrator deleted an API token');
   }

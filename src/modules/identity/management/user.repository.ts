@@ -42,7 +42,11 @@ export class UserRepository {
     return query.getMany();
   }
 
-  async update(op: Op, id: string, change: Partial<Pick<UserEntity, 'passwordHash' | 'admin' | 'enabled'>>): Promise<void> {
+  async update(
+    op: Op,
+    id: string,
+    change: Partial<Pick<UserEntity, 'passwordHash' | 'admin' | 'enabled'>>,
+  ): Promise<void> {
     if (Object.keys(change).length > 0) await op.manager.update(UserEntity, { id }, change);
   }
 
@@ -50,9 +54,13 @@ export class UserRepository {
     await op.manager.delete(UserEntity, { id });
   }
 
-  /** Ids of the enabled admins, locked until the transaction ends, so that two of them cannot remove each other at once. */
+  /**
+   * Ids of the enabled admins, locked until the transaction ends, so that two of them cannot remove each other at once.
+   */
   async lockAdmins(op: Op): Promise<string[]> {
-    const rows: { id: string }[] = await op.query(`SELECT id FROM app_user WHERE admin AND enabled ORDER BY id FOR UPDATE`);
+    const rows: { id: string }[] = await op.query(
+      `SELECT id FROM app_user WHERE admin AND enabled ORDER BY id FOR UPDATE`,
+    );
     return rows.map((row) => row.id);
   }
 

@@ -50,8 +50,15 @@ export class UserService {
     return present(created);
   }
 
-  /** A new password and a disabled user end all sessions; a new password ends the API tokens too: they may have been made with the old one. 409 `last_admin`. */
-  async update(op: Op, ref: string, change: { password?: string | undefined; admin?: boolean | undefined; enabled?: boolean | undefined }): Promise<User> {
+  /**
+   * A new password and a disabled user end all sessions; a new password ends the API tokens too: they may have been
+   * made with the old one. 409 `last_admin`.
+   */
+  async update(
+    op: Op,
+    ref: string,
+    change: { password?: string | undefined; admin?: boolean | undefined; enabled?: boolean | undefined },
+  ): Promise<User> {
     const user = await this.require(op, ref);
     if (change.admin === false || change.enabled === false) await this.keepAnAdmin(op, user);
     const passwordHash = change.password === undefined ? undefined : await this.hasher.hash(change.password);
@@ -81,14 +88,21 @@ export class UserService {
   async whoami(op: Op, principal: Principal): Promise<Whoami> {
     const user = await this.get(op, principal.id);
     const roles = new Map(principal.memberships.map((m) => [m.projectId, m.role]));
-    const projects = user.admin ? await this.projects.page(op, 'all', maxProjects) : await this.projects.byIds(op, [...roles.keys()]);
-    return { user, via: principal.via, projects: projects.map((p) => ({ id: p.id, name: p.name, role: roles.get(p.id) ?? ('admin' as const) })) };
+    const projects = user.admin
+      ? await this.projects.page(op, 'all', maxProjects)
+      : await this.projects.byIds(op, [...roles.keys()]);
+    return {
+      user,
+      via: principal.via,
+      projects: projects.map((p) => ({ id: p.id, name: p.name, role: roles.get(p.id) ?? ('admin' as const) })),
+    };
   }
 
   private async keepAnAdmin(op: Op, user: UserEntity): Promise<void> {
     if (!user.admin) return;
     const admins = await this.users.lockAdmins(op);
-    if (admins.includes(user.id) && admins.length === 1) throw conflict('last_admin', `"${user.name}" is the only enabled admin. Make another one first.`);
+    if (admins.includes(user.id) && admins.length === 1)
+      throw conflict('last_admin', `"${user.name}" is the only enabled admin. Make another one first.`);
   }
 
   private async require(op: Op, ref: string): Promise<UserEntity> {
@@ -98,8 +112,19 @@ export class UserService {
   }
 
   private publish(op: Op, type: string, user: UserEntity): Promise<void> {
-    return this.outbox.publish(op, { type, projectId: null, subject: { kind: 'user', id: user.id }, data: present(user) });
+    return this.outbox.publish(op, {
+      type,
+      projectId: null,
+      subject: { kind: 'user', id: user.id },
+      data: present(user),
+    });
   }
 }
 
-const present = (user: UserEntity): User => ({ id: user.id, name: user.name, admin: user.admin, enabled: user.enabled, createdAt: user.createdAt.toISOString() });
+const present = (user: UserEntity): User => ({
+  id: user.id,
+  name: user.name,
+  admin: user.admin,
+  enabled: user.enabled,
+  createdAt: user.createdAt.toISOString(),
+});

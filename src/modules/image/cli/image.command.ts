@@ -74,7 +74,11 @@ export class ImageCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
     const image = nounCommand(program, context, imageNoun, 'disk images that instances start from');
     addListOptions(image.command('list').description('list images')).action((options: ListOptions) =>
-      context.printList((search) => context.list<Image>('/images', { ...search, project: context.project() }), columns, options),
+      context.printList(
+        (search) => context.list<Image>('/images', { ...search, project: context.project() }),
+        columns,
+        options,
+      ),
     );
     image
       .command('import')
@@ -83,9 +87,22 @@ export class ImageCommands implements CliRegistrar {
       .option('--url <url>', 'let the server fetch it from this http or https address')
       .requiredOption('--name <name>')
       .option('--checksum <digest>', 'sha256:<hex> or sha512:<hex> of the bytes as sent')
-      .addOption(choice(new Option('--format <format>', 'raw or qcow2; told by its header when missing'), ['raw', 'qcow2']))
-      .addOption(choice(new Option('--firmware <firmware>', 'bios or uefi, when the disk boots by one only: then it runs only on hosts that have it'), ['bios', 'uefi']))
-      .option('--vendor-data <file>', 'given to every guest of this image beside its user data: text in one of the forms of cloud-init')
+      .addOption(
+        choice(new Option('--format <format>', 'raw or qcow2; told by its header when missing'), ['raw', 'qcow2']),
+      )
+      .addOption(
+        choice(
+          new Option(
+            '--firmware <firmware>',
+            'bios or uefi, when the disk boots by one only: then it runs only on hosts that have it',
+          ),
+          ['bios', 'uefi'],
+        ),
+      )
+      .option(
+        '--vendor-data <file>',
+        'given to every guest of this image beside its user data: text in one of the forms of cloud-init',
+      )
       .option('--description <text>')
       .option('--public', 'visible in all projects (admins only)')
       .option('-w, --wait', 'with --url: show each step and return when it is ready (always so with --file)')
@@ -106,16 +123,29 @@ export class ImageCommands implements CliRegistrar {
     addRename(image, context, imageNoun);
     addEdit(image, context, imageNoun, [
       { member: 'description', flags: '--description <text>', description: 'what is on it' },
-      { member: 'vendorData', flags: '--vendor-data <file>', description: "given to guests made from now on; '' for none", parse: (file) => (file === '' ? null : readVendorData(file)) },
+      {
+        member: 'vendorData',
+        flags: '--vendor-data <file>',
+        description: "given to guests made from now on; '' for none",
+        parse: (file) => (file === '' ? null : readVendorData(file)),
+      },
     ]);
-    addDelete(image, context, imageNoun, { description: 'delete images; instances made of them are not touched', task: true });
+    addDelete(image, context, imageNoun, {
+      description: 'delete images; instances made of them are not touched',
+      task: true,
+    });
   }
 }
 
 const importImage = async (context: CliContext, options: ImportOptions): Promise<Image> => {
   const { file, url, name, wait, vendorData, ...facts } = options;
   if ((file === undefined) === (url === undefined)) throw usageFailure('name one of --file and --url');
-  const body = { name, ...facts, ...(vendorData !== undefined && { vendorData: await readVendorData(vendorData) }), ...(url !== undefined && { url }) };
+  const body = {
+    name,
+    ...facts,
+    ...(vendorData !== undefined && { vendorData: await readVendorData(vendorData) }),
+    ...(url !== undefined && { url }),
+  };
   const created = await context.request<Image>('POST', '/images', { query: { project: context.project() }, body });
   if (file === undefined) return wait ? settled(context, created) : created;
   const uploaded = await uploadInto(context, created, file);
@@ -127,7 +157,11 @@ const uploadInto = async (context: CliContext, created: Image, file: string): Pr
   try {
     return await context.upload<Image>('PUT', `/images/${created.id}/content`, file);
   } catch (error) {
-    await context.request('DELETE', `/images/${created.id}`).catch(() => context.info(`The image record ${created.id} could not be removed: vcctl image delete ${created.id}`));
+    await context
+      .request('DELETE', `/images/${created.id}`)
+      .catch(() =>
+        context.info(`The image record ${created.id} could not be removed: vcctl image delete ${created.id}`),
+      );
     throw error;
   }
 };
@@ -135,6 +169,7 @@ const uploadInto = async (context: CliContext, created: Image, file: string): Pr
 const settled = async (context: CliContext, image: Image): Promise<Image> => {
   if (image.taskId !== null) await context.follow(image.taskId);
   const now = await context.request<Image>('GET', `/images/${image.id}`);
-  if (now.state === 'error') throw new CliFailure(`The import failed: ${now.message}`, { exitCode: exitCodes.failed, code: 'image_error' });
+  if (now.state === 'error')
+    throw new CliFailure(`The import failed: ${now.message}`, { exitCode: exitCodes.failed, code: 'image_error' });
   return now;
 };

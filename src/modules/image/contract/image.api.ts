@@ -8,7 +8,9 @@ export const imageFirmwares = ['any', 'bios', 'uefi'] as const;
 /** `queued`: waiting for its bytes. `error` says why in `message`, and can only be deleted. */
 export const imageStates = ['queued', 'uploading', 'importing', 'ready', 'error', 'deleting'] as const;
 
-/** The algorithm and the number of digits are judged by the service: 400 `unknown_algorithm`, 422 `invalid_checksum`. */
+/**
+ * The algorithm and the number of digits are judged by the service: 400 `unknown_algorithm`, 422 `invalid_checksum`.
+ */
 export const checksum = z
   .string()
   .max(200)
@@ -18,7 +20,10 @@ export const createImage = z.strictObject({
   name: field.displayName,
   description: field.description.default(''),
   /** Fetched by management when given; otherwise the bytes follow by PUT /images/{id}/content. */
-  url: z.url({ protocol: /^https?$/ }).max(2048).optional(),
+  url: z
+    .url({ protocol: /^https?$/ })
+    .max(2048)
+    .optional(),
   /** `sha256:<hex>` or `sha512:<hex>` over the bytes as sent; a bare hex digest is SHA-256. */
   checksum: checksum.optional(),
   /** Told by the header when absent. */
@@ -28,7 +33,11 @@ export const createImage = z.strictObject({
   /** Visible in all projects; admins only. */
   public: z.boolean().default(false),
 });
-export const updateImage = z.strictObject({ name: field.displayName.optional(), description: field.description.optional(), vendorData: vendorData.optional() });
+export const updateImage = z.strictObject({
+  name: field.displayName.optional(),
+  description: field.description.optional(),
+  vendorData: vendorData.optional(),
+});
 export const image = z.object({
   id: field.id,
   projectId: field.id,

@@ -15,7 +15,10 @@ export interface UsableImage {
 
 /** Port (management half). */
 export abstract class Images {
-  /** The image that `ref` (id or name) means in the project, own or public. 404 when there is none, 409 `image_not_ready` when it is not ready. */
+  /**
+   * The image that `ref` (id or name) means in the project, own or public. 404 when there is none, 409
+   * `image_not_ready` when it is not ready.
+   */
   abstract requireReady(op: Op, projectId: string, ref: string): Promise<UsableImage>;
   abstract byId(op: Op, id: string): Promise<UsableImage | null>;
 }
@@ -26,9 +29,15 @@ export interface ImageUsers {
   count: number;
 }
 
-/** Port (management half): modules whose rows need an image implement it (multi-injected), so that it is not deleted under them. */
+/**
+ * Port (management half): modules whose rows need an image implement it (multi-injected), so that it is not deleted
+ * under them.
+ */
 export abstract class ImageUsage {
-  /** The first `limit` users of the image, and how many there are. The image's row is locked meanwhile: `Images.requireReady` in another transaction waits. */
+  /**
+   * The first `limit` users of the image, and how many there are. The image's row is locked meanwhile:
+   * `Images.requireReady` in another transaction waits.
+   */
   abstract users(op: Op, imageId: string, limit: number): Promise<ImageUsers>;
 }
 

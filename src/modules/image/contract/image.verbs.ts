@@ -2,7 +2,10 @@ import { z } from 'zod';
 import * as field from '../../../core/http/fields';
 import { defineVerb } from '../../../core/m2m/verb';
 
-/** Fetches the image from management unless it is cached; verifies size and SHA-256. One download per image and node, whoever asks. */
+/**
+ * Fetches the image from management unless it is cached; verifies size and SHA-256. One download per image and node,
+ * whoever asks.
+ */
 export const imageEnsure = defineVerb('image.ensure', {
   args: z.strictObject({ imageId: field.id, sha256: z.string().regex(/^[0-9a-f]{64}$/), virtualBytes: field.bytes }),
   result: z.object({ cached: z.boolean() }),
@@ -10,4 +13,7 @@ export const imageEnsure = defineVerb('image.ensure', {
   long: true,
 });
 /** Drops the image from the node's cache. */
-export const imageAbsent = defineVerb('image.absent', { args: z.strictObject({ imageId: field.id }), result: z.object({}) });
+export const imageAbsent = defineVerb('image.absent', {
+  args: z.strictObject({ imageId: field.id }),
+  result: z.object({}),
+});

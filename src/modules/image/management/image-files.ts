@@ -13,8 +13,9 @@ const readBytes = 1024 * 1024;
 const ownsFiles = process.getuid?.() === 0;
 
 /**
- * Management's image files: `<sha256>.raw`, complete and on the disk once the name stands, and `incoming/<imageId>.<run>.<what>`
- * while the bytes arrive. Several management processes share the folder when they share the database.
+ * Management's image files: `<sha256>.raw`, complete and on the disk once the name stands, and
+ * `incoming/<imageId>.<run>.<what>` while the bytes arrive. Several management processes share the folder when they
+ * share the database.
  */
 @injectable()
 export class ImageFiles {
@@ -39,7 +40,10 @@ export class ImageFiles {
     return { source: `${run}.source`, raw: `${run}.raw` };
   }
 
-  /** A new file that children without rights may open, by the descriptor that they inherit: they cannot reach the folder. */
+  /**
+   * A new file that children without rights may open, by the descriptor that they inherit: they cannot reach the
+   * folder.
+   */
   async openForChild(path: string): Promise<FileHandle> {
     const file = await open(path, 'wx+', 0o600);
     if (ownsFiles) await file.chown(this.user, this.user);
@@ -55,7 +59,10 @@ export class ImageFiles {
     return fs.bavail * fs.bsize;
   }
 
-  /** Puts a synced raw file under its digest's name, which outlives a loss of power from here on. Under the digest's lock. */
+  /**
+   * Puts a synced raw file under its digest's name, which outlives a loss of power from here on. Under the digest's
+   * lock.
+   */
   async publish(raw: string, sha256: string): Promise<void> {
     if (ownsFiles) await chown(raw, 0, 0);
     await chmod(raw, 0o444);

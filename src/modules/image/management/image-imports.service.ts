@@ -27,7 +27,9 @@ const maxCrashes = 3;
 /** Processes of management that an import may take with it, whether by its doing or not. */
 const mostDeaths = 3;
 
-/** Moves the bytes of URL imports: fetches, checks and stores them, and records how far it is for the task that waits. */
+/**
+ * Moves the bytes of URL imports: fetches, checks and stores them, and records how far it is for the task that waits.
+ */
 @injectable()
 export class ImageImports extends Service {
   private readonly config: ImageConfig;
@@ -71,12 +73,20 @@ export class ImageImports extends Service {
   /** Looks for work now. */
   kick(): void {
     if (this.stopping.signal.aborted) return;
-    this.looking = this.looking.then(() => this.look()).catch((error: unknown) => this.log.warn({ err: error }, 'could not look for imports'));
+    this.looking = this.looking
+      .then(() => this.look())
+      .catch((error: unknown) => this.log.warn({ err: error }, 'could not look for imports'));
   }
 
   private async look(): Promise<void> {
     while (this.running.size < this.config.imports && !this.stopping.signal.aborted) {
-      const image = await this.images.claimImport(this.database.op, this.worker.name, this.worker.busy, [...this.left], this.config.importsPerProject);
+      const image = await this.images.claimImport(
+        this.database.op,
+        this.worker.name,
+        this.worker.busy,
+        [...this.left],
+        this.config.importsPerProject,
+      );
       if (!image) return;
       this.left.delete(image.id);
       const work = this.worker
@@ -97,10 +107,23 @@ export class ImageImports extends Service {
       await this.files.discard((await this.files.leftovers()).filter((f) => f.imageId === image.id).map((f) => f.path));
       const received = await this.fetch(image, source, signal);
       if (!(await this.record(image.id, { phase: 'fetched', sourceBytes: received.bytes, deaths: 0 }))) return;
-      const facts = await this.ingest.convert(received, raw, { projectId: image.projectId, claimed: image.claimedFormat, checksum: image.checksum, admit: (bytes) => this.publisher.admit(this.database.op, image.projectId, bytes) }, signal);
+      const facts = await this.ingest.convert(
+        received,
+        raw,
+        {
+          projectId: image.projectId,
+          claimed: image.claimedFormat,
+          checksum: image.checksum,
+          admit: (bytes) => this.publisher.admit(this.database.op, image.projectId, bytes),
+        },
+        signal,
+      );
       await this.files.discard([source]);
       await this.database.tx(async (op) => {
-        const ours = await this.images.updateImport(op, image.id, this.worker.name, { ...(await this.publisher.publish(op, image.projectId, facts)), phase: 'stored' });
+        const ours = await this.images.updateImport(op, image.id, this.worker.name, {
+          ...(await this.publisher.publish(op, image.projectId, facts)),
+          phase: 'stored',
+        });
         if (!ours) throw new ImageWithdrawn();
         await this.workflows.wake(op, imageLock(image.id));
       });
@@ -119,7 +142,9 @@ export class ImageImports extends Service {
       try {
         return await this.ingest.fetch(image.url ?? '', path, image.checksum, signal);
       } catch (error) {
-        const brokenOff = (error as NodeJS.ErrnoException).code !== 'ENOSPC' && !(error instanceof ImageRefused && error.code !== 'image_truncated');
+        const brokenOff =
+          (error as NodeJS.ErrnoException).code !== 'ENOSPC' &&
+          !(error instanceof ImageRefused && error.code !== 'image_truncated');
         const again = error instanceof FetchFailed ? error.retry : brokenOff && !(error instanceof SandboxMissing);
         if (error instanceof FetchFailed && error.code === 'fetch_crashed') crashes += 1;
         if (signal.aborted || !again || attempt >= attempts || crashes >= maxCrashes) throw error;
@@ -130,10 +155,15 @@ export class ImageImports extends Service {
     }
   }
 
-  /** A server that stops leaves the image to the next one; a withdrawn image is nobody's; without the database it is begun anew; everything else ends the import. */
+  /**
+   * A server that stops leaves the image to the next one; a withdrawn image is nobody's; without the database it is
+   * begun anew; everything else ends the import.
+   */
   private async fail(image: ImageEntity, error: unknown, signal: AbortSignal): Promise<void> {
     if (this.stopping.signal.aborted) {
-      await this.images.updateImport(this.database.op, image.id, this.worker.name, { worker: null, phase: 'fetching' }).catch(() => undefined);
+      await this.images
+        .updateImport(this.database.op, image.id, this.worker.name, { worker: null, phase: 'fetching' })
+        .catch(() => undefined);
       return;
     }
     if (error instanceof ImageWithdrawn || signal.reason instanceof ImageWithdrawn) return;
@@ -143,11 +173,15 @@ export class ImageImports extends Service {
       return;
     }
     const [failureCode, message] = describe(error);
-    if (failureCode === 'import_failed' || failureCode === 'no_sandbox') this.log.error({ err: error, imageId: image.id }, 'an import failed');
+    if (failureCode === 'import_failed' || failureCode === 'no_sandbox')
+      this.log.error({ err: error, imageId: image.id }, 'an import failed');
     await this.record(image.id, { phase: 'failed', failureCode, message });
   }
 
-  private record(imageId: string, changes: Partial<Pick<ImageEntity, 'phase' | 'failureCode' | 'message' | 'sourceBytes' | 'deaths'>>): Promise<boolean> {
+  private record(
+    imageId: string,
+    changes: Partial<Pick<ImageEntity, 'phase' | 'failureCode' | 'message' | 'sourceBytes' | 'deaths'>>,
+  ): Promise<boolean> {
     return this.database.tx(async (op) => {
       const ours = await this.images.updateImport(op, imageId, this.worker.name, changes);
       await this.workflows.wake(op, imageLock(imageId));
@@ -165,7 +199,12 @@ class ProcessDied extends Error {
 const describe = (error: unknown): [code: string, message: string] => {
   if (error instanceof ProcessDied) return ['process_died', error.message];
   if (error instanceof ImageRefused || error instanceof FetchFailed) return [error.code, error.message];
-  if (['ENOSPC', 'EDQUOT'].includes(String((error as NodeJS.ErrnoException).code))) return ['no_space', 'The server has no room for the image.'];
-  if (error instanceof SandboxMissing) return ['no_sandbox', 'The server cannot read images at the moment; its operator has to mend that.'];
-  return ['import_failed', 'The image could not be fetched: the connection broke again and again, or the server could not store it.'];
+  if (['ENOSPC', 'EDQUOT'].includes(String((error as NodeJS.ErrnoException).code)))
+    return ['no_space', 'The server has no room for the image.'];
+  if (error instanceof SandboxMissing)
+    return ['no_sandbox', 'The server cannot read images at the moment; its operator has to mend that.'];
+  return [
+    'import_failed',
+    'The image could not be fetched: the connection broke again and again, or the server could not store it.',
+  ];
 };

@@ -28,10 +28,15 @@ export class ImageNodeRoutes extends NodeRoutes {
           const id = params['id'] ?? '';
           const image = looksLikeId(id) ? await this.images.byId(this.database.op, id.toLowerCase()) : null;
           if (!image) throw notFound('image', id);
-          if ((await this.files.size(image.sha256)) !== image.virtualBytes) throw conflict('image_bytes_missing', 'The bytes of this image are not in the store of this server.');
+          if ((await this.files.size(image.sha256)) !== image.virtualBytes)
+            throw conflict('image_bytes_missing', 'The bytes of this image are not in the store of this server.');
           const from = Number(new URL(raw.url ?? '/', 'https://management').searchParams.get('from') ?? '0');
-          if (!Number.isSafeInteger(from) || from < 0 || from > image.virtualBytes) throw new Problem({ status: 416, code: 'invalid_range', detail: 'The start lies beyond the image.' });
-          res.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': image.virtualBytes - from });
+          if (!Number.isSafeInteger(from) || from < 0 || from > image.virtualBytes)
+            throw new Problem({ status: 416, code: 'invalid_range', detail: 'The start lies beyond the image.' });
+          res.writeHead(200, {
+            'content-type': 'application/octet-stream',
+            'content-length': image.virtualBytes - from,
+          });
           if (from === image.virtualBytes) res.end();
           else await pipeline(this.files.read(image.sha256, from), res);
         },

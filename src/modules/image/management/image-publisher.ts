@@ -11,7 +11,10 @@ import type { StoredFacts } from './ingest/image-ingest';
 import { ImageRefused } from './image-refused';
 import { ImageRepository } from './image.repository';
 
-/** The stored files and the rows that name them, kept in step: under one lock per digest a file is put in place or removed. */
+/**
+ * The stored files and the rows that name them, kept in step: under one lock per digest a file is put in place or
+ * removed.
+ */
 @injectable()
 export class ImagePublisher {
   private readonly config: ImageConfig;
@@ -33,15 +36,22 @@ export class ImagePublisher {
     const { maxProjectBytes } = this.config;
     const stored = await this.images.storedIn(op, projectId);
     if (stored + bytes > maxProjectBytes) {
-      throw new ImageRefused('project_full', `The image takes ${bytes} bytes on the disk, and the project's images take ${stored} of the ${maxProjectBytes} that they may. Delete some of them first.`);
+      throw new ImageRefused(
+        'project_full',
+        `The image takes ${bytes} bytes on the disk, and the project's images take ${stored} of the ${maxProjectBytes} that they may. Delete some of them first.`,
+      );
     }
   }
 
   /**
-   * Moves the raw file to its final name; the caller's transaction then names it. Bytes that are stored already are not stored twice, but count for
-   * each project. Throws `ImageRefused` when the project holds too much.
+   * Moves the raw file to its final name; the caller's transaction then names it. Bytes that are stored already are not
+   * stored twice, but count for each project. Throws `ImageRefused` when the project holds too much.
    */
-  async publish(op: Op, projectId: string, facts: StoredFacts): Promise<Pick<ImageEntity, 'sha256' | 'sourceFormat' | 'sourceBytes' | 'virtualBytes' | 'storedBytes'>> {
+  async publish(
+    op: Op,
+    projectId: string,
+    facts: StoredFacts,
+  ): Promise<Pick<ImageEntity, 'sha256' | 'sourceFormat' | 'sourceBytes' | 'virtualBytes' | 'storedBytes'>> {
     const storedBytes = await this.files.allocatedBytes(facts.raw);
     await this.admit(op, projectId, storedBytes);
     await this.images.lockDigest(op, facts.sha256);
@@ -59,9 +69,17 @@ export class ImagePublisher {
     });
   }
 
-  /** Releases the digest of a row that names it no more, once the caller's transaction has committed. What a crash leaves here, the sweeper finds. */
+  /**
+   * Releases the digest of a row that names it no more, once the caller's transaction has committed. What a crash
+   * leaves here, the sweeper finds.
+   */
   releaseAfter(op: Op, sha256: string | null): void {
     if (sha256 === null) return;
-    op.afterCommit(() => void this.release(sha256).catch((error: unknown) => this.log.warn({ err: error, sha256 }, 'a stored file that no image names could not be removed yet')));
+    op.afterCommit(
+      () =>
+        void this.release(sha256).catch((error: unknown) =>
+          this.log.warn({ err: error, sha256 }, 'a stored file that no image names could not be removed yet'),
+        ),
+    );
   }
 }

@@ -11,7 +11,9 @@ import { ImageWorker } from './image-worker';
 
 const everyMs = 60_000;
 
-/** Settles what a crash left: uploads that nobody receives any more, temporary files, stored files that no image names. */
+/**
+ * Settles what a crash left: uploads that nobody receives any more, temporary files, stored files that no image names.
+ */
 @injectable()
 export class ImageSweeper extends Service {
   private readonly log: Logger;
@@ -37,7 +39,9 @@ export class ImageSweeper extends Service {
     await this.settleUploads(this.worker.name);
     await this.sweep();
     this.timer = setInterval(() => {
-      this.sweeping = this.sweep().catch((error: unknown) => this.log.warn({ err: error }, 'could not sweep the images'));
+      this.sweeping = this.sweep().catch((error: unknown) =>
+        this.log.warn({ err: error }, 'could not sweep the images'),
+      );
     }, everyMs);
   }
 
@@ -49,7 +53,8 @@ export class ImageSweeper extends Service {
   async sweep(): Promise<void> {
     await this.settleUploads(null);
     for (const { path, imageId } of await this.files.leftovers()) {
-      if (!/^[0-9a-f-]{36}$/.test(imageId) || !(await this.images.inWork(this.database.op, imageId))) await this.files.discard([path]);
+      if (!/^[0-9a-f-]{36}$/.test(imageId) || !(await this.images.inWork(this.database.op, imageId)))
+        await this.files.discard([path]);
     }
     for (const sha256 of await this.files.stored()) {
       if (!(await this.images.usesDigest(this.database.op, sha256))) await this.publisher.release(sha256);
@@ -66,7 +71,10 @@ export class ImageSweeper extends Service {
           await this.events.changed(op, 'deleted', image);
           continue;
         }
-        const changes = { state: 'queued' as const, message: 'The upload was interrupted: the server stopped. Upload it again.' };
+        const changes = {
+          state: 'queued' as const,
+          message: 'The upload was interrupted: the server stopped. Upload it again.',
+        };
         await this.images.update(op, image.id, changes);
         await this.events.changed(op, 'updated', { ...image, ...changes });
       }

@@ -44,7 +44,10 @@ export class ImageUploads {
     this.config = config.section<ImageConfig>('image');
   }
 
-  /** 409 unless the image waits for its bytes; 422 with a code for bytes that are refused; 507 `no_space`, 503 `no_sandbox` or `database_unavailable`, and the image waits again. */
+  /**
+   * 409 unless the image waits for its bytes; 422 with a code for bytes that are refused; 507 `no_space`, 503
+   * `no_sandbox` or `database_unavailable`, and the image waits again.
+   */
   async upload(access: Access, ref: string, body: IncomingMessage): Promise<Image> {
     refuseEncoded(body);
     const image = await this.begin(access, ref);
@@ -52,12 +55,31 @@ export class ImageUploads {
     let ready: Image;
     try {
       ready = await this.worker.during(image.id, 'uploading', async (signal) => {
-        const received = await this.ingest.receive((stop) => this.chunksOf(body, stop), source, announcedLength(body), signal);
-        const facts = await this.ingest.convert(received, raw, { projectId: image.projectId, claimed: image.claimedFormat, checksum: image.checksum, admit: (bytes) => this.publisher.admit(this.database.op, image.projectId, bytes) }, signal);
+        const received = await this.ingest.receive(
+          (stop) => this.chunksOf(body, stop),
+          source,
+          announcedLength(body),
+          signal,
+        );
+        const facts = await this.ingest.convert(
+          received,
+          raw,
+          {
+            projectId: image.projectId,
+            claimed: image.claimedFormat,
+            checksum: image.checksum,
+            admit: (bytes) => this.publisher.admit(this.database.op, image.projectId, bytes),
+          },
+          signal,
+        );
         return this.database.tx(async (op) => {
           const now = await this.images.lock(op, image.id, 'update');
           if (now?.state !== 'uploading' || now.worker !== this.worker.name) throw new ImageWithdrawn();
-          const changes = { ...(await this.publisher.publish(op, image.projectId, facts)), state: 'ready' as const, message: '' };
+          const changes = {
+            ...(await this.publisher.publish(op, image.projectId, facts)),
+            state: 'ready' as const,
+            message: '',
+          };
           await this.images.update(op, image.id, changes);
           await this.events.changed(op, 'updated', { ...now, ...changes });
           return presentImage({ ...now, ...changes });
@@ -73,16 +95,27 @@ export class ImageUploads {
     return ready;
   }
 
-  /** The body's chunks. A sender that goes away midway has sent a truncated image; a body left unread stays readable, so that the answer gets through. */
+  /**
+   * The body's chunks. A sender that goes away midway has sent a truncated image; a body left unread stays readable, so
+   * that the answer gets through.
+   */
   private async *chunksOf(body: IncomingMessage, signal: AbortSignal): AsyncGenerator<Buffer> {
     const { minBytesPerSecond, paceSeconds } = this.config;
     const pace = new LeastPace(minBytesPerSecond, paceSeconds * 1000);
-    const tooSlow = (): Error => new UploadBroken('upload_too_slow', `The upload was too slow: less than ${minBytesPerSecond} bytes per second over ${paceSeconds} s. Send the bytes again.`);
+    const tooSlow = (): Error =>
+      new UploadBroken(
+        'upload_too_slow',
+        `The upload was too slow: less than ${minBytesPerSecond} bytes per second over ${paceSeconds} s. Send the bytes again.`,
+      );
     try {
       yield* attended(body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>, signal, pace, tooSlow);
     } catch (error) {
       if (signal.aborted || error instanceof UploadBroken) throw error;
-      throw new UploadBroken('upload_interrupted', 'The upload broke off before all bytes had arrived. Send them again.', { cause: error });
+      throw new UploadBroken(
+        'upload_interrupted',
+        'The upload broke off before all bytes had arrived. Send them again.',
+        { cause: error },
+      );
     }
   }
 
@@ -92,12 +125,20 @@ export class ImageUploads {
       this.service.assertOwn(found, access, ref);
       const image = await this.images.lock(op, found.id, 'update');
       if (!image) throw notFound('image', ref);
-      if (image.state === 'uploading') throw conflict('upload_running', 'The bytes of this image are being uploaded already.');
+      if (image.state === 'uploading')
+        throw conflict('upload_running', 'The bytes of this image are being uploaded already.');
       const { uploadsPerProject } = this.config;
       if ((await this.images.uploading(op, image.projectId)) >= uploadsPerProject) {
-        throw new Problem({ status: 429, code: 'too_many_uploads', detail: `The project uploads ${uploadsPerProject} images at the moment. Wait for one of them.` });
+        throw new Problem({
+          status: 429,
+          code: 'too_many_uploads',
+          detail: `The project uploads ${uploadsPerProject} images at the moment. Wait for one of them.`,
+        });
       }
-      if (image.state !== 'queued') throw conflict('image_not_queued', `The image is ${image.state} and takes no bytes. Create a new one.`, { state: image.state });
+      if (image.state !== 'queued')
+        throw conflict('image_not_queued', `The image is ${image.state} and takes no bytes. Create a new one.`, {
+          state: image.state,
+        });
       const changes = { state: 'uploading' as const, message: '' };
       await this.images.update(op, image.id, changes);
       await this.images.setWorker(op, image.id, this.worker.name);
@@ -118,7 +159,10 @@ export class ImageUploads {
         return;
       }
       if (image.state !== 'uploading' || image.worker !== this.worker.name) return;
-      const changes = { state, message: problem instanceof Problem ? problem.detail : 'The upload failed on the server.' };
+      const changes = {
+        state,
+        message: problem instanceof Problem ? problem.detail : 'The upload failed on the server.',
+      };
       await this.images.update(op, imageId, changes);
       await this.events.changed(op, 'updated', { ...image, ...changes });
     });
@@ -141,24 +185,51 @@ const judge = (error: unknown): { problem: unknown; state: 'error' | 'queued' } 
   if (error instanceof ImageRefused) {
     const { code, message } = error;
     const status = code === 'image_too_large' || code === 'project_full' ? 413 : 422;
-    return { problem: new Problem({ status, code, detail: message, errors: [{ path: 'body', code, message }], cause: error }), state: code === 'project_full' ? 'queued' : 'error' };
+    return {
+      problem: new Problem({ status, code, detail: message, errors: [{ path: 'body', code, message }], cause: error }),
+      state: code === 'project_full' ? 'queued' : 'error',
+    };
   }
-  if (error instanceof UploadBroken) return { problem: new Problem({ status: 408, code: error.code, detail: error.message, cause: error }), state: 'queued' };
+  if (error instanceof UploadBroken)
+    return {
+      problem: new Problem({ status: 408, code: error.code, detail: error.message, cause: error }),
+      state: 'queued',
+    };
   const system = String((error as NodeJS.ErrnoException).code);
   if (system === 'ENOSPC' || system === 'EDQUOT') {
-    return { problem: new Problem({ status: 507, code: 'no_space', detail: 'The server has no room for the image. Upload it again when there is.', cause: error }), state: 'queued' };
+    return {
+      problem: new Problem({
+        status: 507,
+        code: 'no_space',
+        detail: 'The server has no room for the image. Upload it again when there is.',
+        cause: error,
+      }),
+      state: 'queued',
+    };
   }
   if (error instanceof SandboxMissing) {
-    return { problem: new Problem({ status: 503, code: 'no_sandbox', detail: 'The server cannot read images at the moment; its operator has to mend that. Upload it again then.', cause: error }), state: 'queued' };
+    return {
+      problem: new Problem({
+        status: 503,
+        code: 'no_sandbox',
+        detail: 'The server cannot read images at the moment; its operator has to mend that. Upload it again then.',
+        cause: error,
+      }),
+      state: 'queued',
+    };
   }
   if (databaseIsAway(error)) return { problem: databaseUnavailable(), state: 'queued' };
-  if (error instanceof ImageWithdrawn) return { problem: conflict('image_deleted', 'The image was deleted while its bytes were uploaded.'), state: 'error' };
+  if (error instanceof ImageWithdrawn)
+    return {
+      problem: conflict('image_deleted', 'The image was deleted while its bytes were uploaded.'),
+      state: 'error',
+    };
   return { problem: error, state: 'error' };
 };
 
 /**
- * Lets a sender finish that is still sending, for a while: one that only writes would see a broken connection instead of the refusal.
- * What arrives is thrown away.
+ * Lets a sender finish that is still sending, for a while: one that only writes would see a broken connection instead
+ * of the refusal. What arrives is thrown away.
  */
 const drain = async (body: IncomingMessage): Promise<void> => {
   if (body.readableEnded || body.destroyed) return;
@@ -175,6 +246,10 @@ const refuseEncoded = (body: IncomingMessage): void => {
   const encoding = body.headers['content-encoding'] ?? 'identity';
   const multipart = (body.headers['content-type'] ?? '').toLowerCase().startsWith('multipart/');
   if (encoding !== 'identity' || multipart) {
-    throw new Problem({ status: 415, code: 'unsupported_media_type', detail: 'Send the bytes of the image as they are: no form and no content encoding.' });
+    throw new Problem({
+      status: 415,
+      code: 'unsupported_media_type',
+      detail: 'Send the bytes of the image as they are: no form and no content encoding.',
+    });
   }
 };

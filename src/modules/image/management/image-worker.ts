@@ -8,7 +8,10 @@ import { ImageWithdrawn } from './image-withdrawn';
 
 const heartbeatMs = 2_000;
 
-/** This process as a worker on image bytes. The same name after a restart, so that what the forerunner left is known at once. */
+/**
+ * This process as a worker on image bytes. The same name after a restart, so that what the forerunner left is known at
+ * once.
+ */
 @injectable()
 export class ImageWorker {
   readonly name: string;
@@ -27,8 +30,16 @@ export class ImageWorker {
     return [...this.active];
   }
 
-  /** Runs work on an image with signs of life while it lasts. The signal fires with `ImageWithdrawn` once the image left `state`. */
-  async during<T>(imageId: string, state: Image['state'], work: (signal: AbortSignal) => Promise<T>, outer?: AbortSignal): Promise<T> {
+  /**
+   * Runs work on an image with signs of life while it lasts. The signal fires with `ImageWithdrawn` once the image left
+   * `state`.
+   */
+  async during<T>(
+    imageId: string,
+    state: Image['state'],
+    work: (signal: AbortSignal) => Promise<T>,
+    outer?: AbortSignal,
+  ): Promise<T> {
     const controller = new AbortController();
     const timer = setInterval(() => {
       this.images.alive(this.database.op, imageId, this.name, [state]).then(

@@ -24,21 +24,64 @@ export class ImageController extends Controller {
 
   override routes(): Route[] {
     return [
-      route({ method: 'GET', path: '/images', summary: 'List images, own and public', tag, scope: 'collection', permission: 'image:read', query: pageQuery, response: pageOf(image) }, (req) =>
-        this.images.list(req.op, req.access, req.query),
+      route(
+        {
+          method: 'GET',
+          path: '/images',
+          summary: 'List images, own and public',
+          tag,
+          scope: 'collection',
+          permission: 'image:read',
+          query: pageQuery,
+          response: pageOf(image),
+        },
+        (req) => this.images.list(req.op, req.access, req.query),
       ),
       route(
-        { method: 'POST', path: '/images', summary: 'Create an image; its bytes come from the URL, or by PUT /images/{ref}/content', tag, scope: 'project', permission: 'image:create', query, body: createImage, status: [201, 202], response: image },
+        {
+          method: 'POST',
+          path: '/images',
+          summary: 'Create an image; its bytes come from the URL, or by PUT /images/{ref}/content',
+          tag,
+          scope: 'project',
+          permission: 'image:create',
+          query,
+          body: createImage,
+          status: [201, 202],
+          response: image,
+        },
         async (req) => {
           const made = await this.images.create(req.op, req, projectOf(req).id, req.body);
           return reply(made, { status: made.taskId === null ? 201 : 202 });
         },
       ),
-      route({ method: 'GET', path: '/images/:ref', summary: 'Show an image', tag, scope: 'resource', permission: 'image:read', params, query, response: image }, (req) =>
-        this.images.get(req.op, req.access, req.project?.id, req.params.ref),
+      route(
+        {
+          method: 'GET',
+          path: '/images/:ref',
+          summary: 'Show an image',
+          tag,
+          scope: 'resource',
+          permission: 'image:read',
+          params,
+          query,
+          response: image,
+        },
+        (req) => this.images.get(req.op, req.access, req.project?.id, req.params.ref),
       ),
       route(
-        { method: 'PATCH', path: '/images/:ref', summary: 'Change name, description or vendor data of an image', tag, scope: 'resource', permission: 'image:update', params, query, body: updateImage, response: image },
+        {
+          method: 'PATCH',
+          path: '/images/:ref',
+          summary: 'Change name, description or vendor data of an image',
+          tag,
+          scope: 'resource',
+          permission: 'image:update',
+          params,
+          query,
+          body: updateImage,
+          response: image,
+        },
         (req) => this.images.update(req.op, req.access, req.project?.id, req.params.ref, req.body),
       ),
       route(
@@ -57,7 +100,18 @@ export class ImageController extends Controller {
         (req) => this.uploads.upload(req.access, req.params.ref, req.raw),
       ),
       route(
-        { method: 'DELETE', path: '/images/:ref', summary: 'Delete an image; 202 with the task when an import has to end first', tag, scope: 'resource', permission: 'image:delete', params, query, status: [202, 204], response: stopped },
+        {
+          method: 'DELETE',
+          path: '/images/:ref',
+          summary: 'Delete an image; 202 with the task when an import has to end first',
+          tag,
+          scope: 'resource',
+          permission: 'image:delete',
+          params,
+          query,
+          status: [202, 204],
+          response: stopped,
+        },
         async (req) => {
           const task = await this.images.remove(req.op, req, req.project?.id, req.params.ref);
           return task ? reply(task, { status: 202 }) : undefined;

@@ -2,7 +2,10 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { bigintAsNumber } from '../../../core/db/transformers';
 import type { Image } from '../contract/image.api';
 
-/** How far an import is: `fetching` its bytes, `fetched` and being checked and converted, `stored`, or `failed` with code and message. */
+/**
+ * How far an import is: `fetching` its bytes, `fetched` and being checked and converted, `stored`, or `failed` with
+ * code and message.
+ */
 export type ImportPhase = 'fetching' | 'fetched' | 'stored' | 'failed';
 
 @Entity('image')
@@ -20,7 +23,9 @@ export class ImageEntity {
   @Column('text', { name: 'claimed_format', nullable: true }) claimedFormat!: 'raw' | 'qcow2' | null;
   @Column('text', { name: 'source_format', nullable: true }) sourceFormat!: 'raw' | 'qcow2' | null;
   @Column('bigint', { name: 'source_bytes', nullable: true, transformer: bigintAsNumber }) sourceBytes!: number | null;
-  @Column('bigint', { name: 'virtual_bytes', nullable: true, transformer: bigintAsNumber }) virtualBytes!: number | null;
+  @Column('bigint', { name: 'virtual_bytes', nullable: true, transformer: bigintAsNumber }) virtualBytes!:
+    | number
+    | null;
   /** What the stored file takes on the disk, its holes not counted. */
   @Column('bigint', { name: 'stored_bytes', nullable: true, transformer: bigintAsNumber }) storedBytes!: number | null;
   @Column('text', { nullable: true }) sha256!: string | null;

@@ -10,6 +10,12 @@ export class ImageEvents {
 
   async changed(op: Op, what: 'created' | 'updated' | 'deleted', image: ImageEntity): Promise<void> {
     const { vendorData: _long, ...data } = presentImage(image);
-    await this.outbox.publish(op, { type: `image.${what}`, projectId: image.projectId, everyone: image.public, subject: { kind: 'image', id: image.id }, data });
+    await this.outbox.publish(op, {
+      type: `image.${what}`,
+      projectId: image.projectId,
+      everyone: image.public,
+      subject: { kind: 'image', id: image.id },
+      data,
+    });
   }
 }

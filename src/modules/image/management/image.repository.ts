@@ -20,7 +20,23 @@ export class ImageRepository {
     const rows: unknown[] = await op.query(
       `INSERT INTO image (id, project_id, name, description, state, message, public, url, checksum, claimed_format, architecture, firmware, vendor_data, phase, created_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT ON CONSTRAINT image_name DO NOTHING RETURNING id`,
-      [i.id, i.projectId, i.name, i.description, i.state, i.message, i.public, i.url, i.checksum, i.claimedFormat, i.architecture, i.firmware, i.vendorData, i.phase, i.createdAt],
+      [
+        i.id,
+        i.projectId,
+        i.name,
+        i.description,
+        i.state,
+        i.message,
+        i.public,
+        i.url,
+        i.checksum,
+        i.claimedFormat,
+        i.architecture,
+        i.firmware,
+        i.vendorData,
+        i.phase,
+        i.createdAt,
+      ],
     );
     return rows.length === 1;
   }
@@ -43,11 +59,23 @@ export class ImageRepository {
     return op.manager.find(ImageEntity, { where: { name, public: true }, take: 2 });
   }
 
-  list(op: Op, projects: 'all' | readonly string[], { limit, cursor, q }: PageRequest): Promise<{ rows: ImageEntity[]; next: string | null }> {
+  list(
+    op: Op,
+    projects: 'all' | readonly string[],
+    { limit, cursor, q }: PageRequest,
+  ): Promise<{ rows: ImageEntity[]; next: string | null }> {
     const select = op.manager.createQueryBuilder(ImageEntity, 'i').where('true');
     if (projects !== 'all') select.andWhere('(i.project_id = ANY(:projects) OR i.public)', { projects });
     narrowBySearch(select, q, { ids: ['i.id'], texts: ['i.name'] });
-    return keysetPage(select, { alias: 'i', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit, cursor });
+    return keysetPage(select, {
+      alias: 'i',
+      column: 'created_at',
+      type: 'timestamptz',
+      descending: true,
+      sort: '-createdAt',
+      limit,
+      cursor,
+    });
   }
 
   async update(op: Op, id: string, changes: Partial<Omit<ImageEntity, 'id' | 'workerSeenAt'>>): Promise<void> {
@@ -55,7 +83,11 @@ export class ImageRepository {
   }
 
   /** What its owner may change of it. Throws 409 `name_taken`; the transaction is lost then. */
-  async edit(op: Op, id: string, changes: Partial<Pick<ImageEntity, 'name' | 'description' | 'vendorData'>>): Promise<void> {
+  async edit(
+    op: Op,
+    id: string,
+    changes: Partial<Pick<ImageEntity, 'name' | 'description' | 'vendorData'>>,
+  ): Promise<void> {
     await updateRow(op, ImageEntity, id, changes).catch((error: unknown) => {
       throw violatedUnique(error) === 'image_name' ? nameTaken('image', changes.name ?? '') : error;
     });
@@ -63,12 +95,20 @@ export class ImageRepository {
 
   /** The worker's sign of life. False when it is no longer its image: deleted, or taken over. */
   async alive(op: Op, id: string, worker: string, states: ImageEntity['state'][]): Promise<boolean> {
-    const rows = await op.query('UPDATE image SET worker_seen_at = now() WHERE id = $1 AND worker = $2 AND state = ANY($3) RETURNING id', [id, worker, states]);
+    const rows = await op.query(
+      'UPDATE image SET worker_seen_at = now() WHERE id = $1 AND worker = $2 AND state = ANY($3) RETURNING id',
+      [id, worker, states],
+    );
     return rows.length > 0;
   }
 
   /** As the import's worker: false when the image is no longer its own. */
-  async updateImport(op: Op, id: string, worker: string, changes: Partial<Omit<ImageEntity, 'id' | 'workerSeenAt'>>): Promise<boolean> {
+  async updateImport(
+    op: Op,
+    id: string,
+    worker: string,
+    changes: Partial<Omit<ImageEntity, 'id' | 'workerSeenAt'>>,
+  ): Promise<boolean> {
     return ((await op.manager.update(ImageEntity, { id, worker, state: 'importing' }, changes)).affected ?? 0) > 0;
   }
 
@@ -77,11 +117,17 @@ export class ImageRepository {
   }
 
   /**
-   * Takes an import that nobody works on, or that this process's forerunner worked on; then one more has died with it. Null when there is none.
-   * Projects with fewer imports under way go first, and none has more than its share.
+   * Takes an import that nobody works on, or that this process's forerunner worked on; then one more has died with it.
+   * Null when there is none. Projects with fewer imports under way go first, and none has more than its share.
    * @param left those that this very process let go of without being able to say so
    */
-  async claimImport(op: Op, worker: string, busy: readonly string[], left: readonly string[], perProject: number): Promise<ImageEntity | null> {
+  async claimImport(
+    op: Op,
+    worker: string,
+    busy: readonly string[],
+    left: readonly string[],
+    perProject: number,
+  ): Promise<ImageEntity | null> {
     const rows = await op.query<{ id: string }>(
       `UPDATE image SET deaths = CASE WHEN worker IS NULL OR id = ANY($4::uuid[]) THEN deaths ELSE deaths + 1 END, worker = $1, worker_seen_at = now() WHERE id = (
          SELECT i.id FROM image i CROSS JOIN LATERAL (
@@ -98,8 +144,12 @@ export class ImageRepository {
 
   /** Bytes that the project's images take on the disk. One transaction at a time gets the answer, until it ends. */
   async storedIn(op: Op, projectId: string): Promise<number> {
-    if (op.inTransaction) await op.query(`SELECT pg_advisory_xact_lock(hashtextextended('image-project/' || $1, 0))`, [projectId]);
-    const [row] = await op.query<{ bytes: number }>('SELECT COALESCE(sum(stored_bytes), 0)::float8 AS bytes FROM image WHERE project_id = $1', [projectId]);
+    if (op.inTransaction)
+      await op.query(`SELECT pg_advisory_xact_lock(hashtextextended('image-project/' || $1, 0))`, [projectId]);
+    const [row] = await op.query<{ bytes: number }>(
+      'SELECT COALESCE(sum(stored_bytes), 0)::float8 AS bytes FROM image WHERE project_id = $1',
+      [projectId],
+    );
     return row?.bytes ?? 0;
   }
 
@@ -139,7 +189,12 @@ export class ImageRepository {
 
   /** Those of the project: how many, and the first by name. */
   async ofProject(op: Op, projectId: string, limit: number): Promise<{ count: number; first: InUseBy[] }> {
-    const [rows, count] = await op.manager.findAndCount(ImageEntity, { select: { id: true, name: true }, where: { projectId }, order: { name: 'ASC' }, take: limit });
+    const [rows, count] = await op.manager.findAndCount(ImageEntity, {
+      select: { id: true, name: true },
+      where: { projectId },
+      order: { name: 'ASC' },
+      take: limit,
+    });
     return { count, first: rows.map(({ id, name }) => ({ kind: 'image', id, name })) };
   }
 }

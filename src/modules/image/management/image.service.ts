@@ -44,7 +44,10 @@ export class ImageService {
     @multiInject(ImageUsage) @optional() private readonly usages: ImageUsage[] = [],
   ) {}
 
-  /** 409 `name_taken`; 403 for a public image of somebody else than an admin; 422 for a digest or address that cannot be. */
+  /**
+   * 409 `name_taken`; 403 for a public image of somebody else than an admin; 422 for a digest or address that cannot
+   * be.
+   */
   async create(op: Op, caller: Caller, projectId: string, input: z.output<typeof createImage>): Promise<Image> {
     const { principal } = caller.access;
     if (input.public && !principal.systemRoles.includes('admin')) throw forbidden('image:publish');
@@ -80,7 +83,17 @@ export class ImageService {
     };
     if (!(await this.images.insert(op, image))) throw nameTaken('image', input.name);
     if (input.url !== undefined) {
-      const { id } = await this.workflows.start(op, this.importing.definition, { imageId: image.id }, { projectId, subject: { kind: 'image', id: image.id, name: image.name }, createdBy: principal.id, requestId: caller.requestId });
+      const { id } = await this.workflows.start(
+        op,
+        this.importing.definition,
+        { imageId: image.id },
+        {
+          projectId,
+          subject: { kind: 'image', id: image.id, name: image.name },
+          createdBy: principal.id,
+          requestId: caller.requestId,
+        },
+      );
       image.taskId = id;
       await this.images.update(op, image.id, { taskId: id });
       op.afterCommit(() => this.imports.kick());
@@ -99,7 +112,13 @@ export class ImageService {
   }
 
   /** Changes what was given. 409 `name_taken`. */
-  async update(op: Op, access: Access, projectId: string | undefined, ref: string, input: z.output<typeof updateImage>): Promise<Image> {
+  async update(
+    op: Op,
+    access: Access,
+    projectId: string | undefined,
+    ref: string,
+    input: z.output<typeof updateImage>,
+  ): Promise<Image> {
     const image = await this.find(op, access, projectId, ref);
     this.assertOwn(image, access, ref);
     // It runs as root in guests of every project, as what is on the disk: only who may publish an image may change it.
@@ -117,8 +136,8 @@ export class ImageService {
   }
 
   /**
-   * Deletes the image, or stops the work on it first: the task that ends is returned then. 409 `image_in_use` names its users.
-   * Copies in the caches of hosts go when room is needed there.
+   * Deletes the image, or stops the work on it first: the task that ends is returned then. 409 `image_in_use` names its
+   * users. Copies in the caches of hosts go when room is needed there.
    */
   async remove(op: Op, caller: Caller, projectId: string | undefined, ref: string): Promise<{ taskId: string } | null> {
     const found = await this.find(op, caller.access, projectId, ref);
@@ -132,9 +151,12 @@ export class ImageService {
       users.count += count;
     }
     // A public image is used by other projects too: those are counted, and named to nobody else.
-    const seen = users.first.filter((user) => caller.access.sees(user.projectId)).map(({ projectId: _, ...user }) => user);
+    const seen = users.first
+      .filter((user) => caller.access.sees(user.projectId))
+      .map(({ projectId: _, ...user }) => user);
     if (users.count > 0) throw inUse('image_in_use', `The image "${image.name}"`, seen, users.count);
-    if (image.state === 'uploading' || image.state === 'importing' || image.state === 'deleting') return this.stopWork(op, image, caller.access.principal.id);
+    if (image.state === 'uploading' || image.state === 'importing' || image.state === 'deleting')
+      return this.stopWork(op, image, caller.access.principal.id);
     await this.images.remove(op, image.id);
     await this.events.changed(op, 'deleted', image);
     this.publisher.releaseAfter(op, image.sha256);
@@ -177,9 +199,15 @@ const normalizeChecksum = (text: string): string => {
   const [algorithm = '', hex = ''] = text.includes(':') ? text.split(':') : ['sha256', text];
   if (algorithm !== 'sha256' && algorithm !== 'sha512') {
     const message = `The algorithm "${algorithm}" is not known: use sha256 or sha512.`;
-    throw new Problem({ status: 400, code: 'unknown_algorithm', detail: message, errors: [{ path: 'body.checksum', code: 'unknown_algorithm', message }] });
+    throw new Problem({
+      status: 400,
+      code: 'unknown_algorithm',
+      detail: message,
+      errors: [{ path: 'body.checksum', code: 'unknown_algorithm', message }],
+    });
   }
   const length = digestLength[algorithm];
-  if (hex.length !== length) throw unprocessable('body.checksum', 'invalid_checksum', `A ${algorithm} digest has ${length} hexadecimal digits.`);
+  if (hex.length !== length)
+    throw unprocessable('body.checksum', 'invalid_checksum', `A ${algorithm} digest has ${length} hexadecimal digits.`);
   return `${algorithm}:${hex.toLowerCase()}`;
 };

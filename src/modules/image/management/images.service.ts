@@ -19,7 +19,12 @@ export class ImagesService extends Images {
     const image = op.inTransaction ? await this.images.lock(op, found.id, 'share') : found;
     if (!image) throw notFound('image', ref);
     const usable = usableFrom(image);
-    if (!usable) throw conflict('image_not_ready', `The image "${image.name}" is ${image.state}${image.message ? `: ${image.message}` : ''}.`, { state: image.state });
+    if (!usable)
+      throw conflict(
+        'image_not_ready',
+        `The image "${image.name}" is ${image.state}${image.message ? `: ${image.message}` : ''}.`,
+        { state: image.state },
+      );
     return usable;
   }
 
@@ -44,4 +49,14 @@ export class ImagesService extends Images {
 }
 
 const usableFrom = (i: ImageEntity): UsableImage | null =>
-  i.state === 'ready' && i.virtualBytes !== null && i.sha256 !== null ? { id: i.id, name: i.name, virtualBytes: i.virtualBytes, sha256: i.sha256, architecture: i.architecture, firmware: i.firmware, vendorData: i.vendorData } : null;
+  i.state === 'ready' && i.virtualBytes !== null && i.sha256 !== null
+    ? {
+        id: i.id,
+        name: i.name,
+        virtualBytes: i.virtualBytes,
+        sha256: i.sha256,
+        architecture: i.architecture,
+        firmware: i.firmware,
+        vendorData: i.vendorData,
+      }
+    : null;

@@ -29,11 +29,13 @@ const attempts = 5;
 /** An image just fetched is about to be copied by the workflow that asked for it. */
 const graceMs = 600_000;
 
-const isFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(String((error as NodeJS.ErrnoException).code));
+const isFull = (error: unknown): boolean =>
+  ['ENOSPC', 'EDQUOT'].includes(String((error as NodeJS.ErrnoException).code));
 
 /**
- * The verified raw images of this host: `<id>.raw` beside `<id>.json`, which holds what was verified and, by its time, the last use.
- * A file stands under its name only once it is complete and on the disk, so it is not read again to be trusted.
+ * The verified raw images of this host: `<id>.raw` beside `<id>.json`, which holds what was verified and, by its time,
+ * the last use. A file stands under its name only once it is complete and on the disk, so it is not read again to be
+ * trusted.
  */
 @injectable()
 export class ImageStore extends Service {
@@ -91,7 +93,8 @@ export class ImageStore extends Service {
 
   /** Absolute path of a cached image. Throws `VerbFailure` `image_not_cached`. */
   async path(imageId: string): Promise<string> {
-    if ((await this.manifest(imageId)) === null) throw new VerbFailure('image_not_cached', `The image ${imageId} is not in this host's cache.`, false);
+    if ((await this.manifest(imageId)) === null)
+      throw new VerbFailure('image_not_cached', `The image ${imageId} is not in this host's cache.`, false);
     await this.touch(imageId);
     return this.file(imageId);
   }
@@ -126,20 +129,28 @@ export class ImageStore extends Service {
     try {
       await this.download(wanted, part, ctx);
       await chmod(part, 0o444);
-      await writeFileAtomic(this.manifestFile(wanted.imageId), JSON.stringify({ sha256: wanted.sha256, virtualBytes: wanted.virtualBytes } satisfies Manifest));
+      await writeFileAtomic(
+        this.manifestFile(wanted.imageId),
+        JSON.stringify({ sha256: wanted.sha256, virtualBytes: wanted.virtualBytes } satisfies Manifest),
+      );
       await rename(part, this.file(wanted.imageId));
       await syncDirectory(this.directory);
       return false;
     } catch (error) {
       await rm(part, { force: true });
       await this.drop(wanted.imageId);
-      if (isFull(error)) throw new VerbFailure('no_space', 'The disk of the image cache is full.', true, {}, { cause: error });
+      if (isFull(error))
+        throw new VerbFailure('no_space', 'The disk of the image cache is full.', true, {}, { cause: error });
       throw error;
     }
   }
 
   /** A broken connection is taken up where it broke; the digest runs on. */
-  private async download(wanted: WantedImage, part: string, ctx: Pick<VerbContext, 'signal' | 'progress'>): Promise<void> {
+  private async download(
+    wanted: WantedImage,
+    part: string,
+    ctx: Pick<VerbContext, 'signal' | 'progress'>,
+  ): Promise<void> {
     const file = await open(part, 'w', 0o600);
     try {
       const writer = new SparseWriter(file);
@@ -148,35 +159,62 @@ export class ImageStore extends Service {
         const before = writer.bytes;
         try {
           await this.receive(wanted, writer, hash, ctx);
-          if (writer.bytes < wanted.virtualBytes) throw new Error(`the download ended after ${writer.bytes} of ${wanted.virtualBytes} bytes`);
+          if (writer.bytes < wanted.virtualBytes)
+            throw new Error(`the download ended after ${writer.bytes} of ${wanted.virtualBytes} bytes`);
         } catch (error) {
           if (error instanceof VerbFailure || isFull(error) || ctx.signal.aborted) throw error;
           if (writer.bytes > before) attempt = 1;
-          if (attempt >= attempts) throw new VerbFailure('download_failed', 'The host could not fetch the image from management.', false, {}, { cause: error, detail: (error as Error).message });
-          this.log.warn({ err: error, imageId: wanted.imageId, at: writer.bytes, attempt }, 'a download broke and is taken up again');
+          if (attempt >= attempts)
+            throw new VerbFailure(
+              'download_failed',
+              'The host could not fetch the image from management.',
+              false,
+              {},
+              { cause: error, detail: (error as Error).message },
+            );
+          this.log.warn(
+            { err: error, imageId: wanted.imageId, at: writer.bytes, attempt },
+            'a download broke and is taken up again',
+          );
           await sleep(200 * 2 ** attempt, undefined, { signal: ctx.signal });
         }
       }
       const sha256 = hash.digest('hex');
-      if (sha256 !== wanted.sha256) throw new VerbFailure('checksum_mismatch', `The image arrived with the SHA-256 ${sha256}, and should have ${wanted.sha256}.`, true);
+      if (sha256 !== wanted.sha256)
+        throw new VerbFailure(
+          'checksum_mismatch',
+          `The image arrived with the SHA-256 ${sha256}, and should have ${wanted.sha256}.`,
+          true,
+        );
       await writer.finish(wanted.virtualBytes);
     } finally {
       await file.close();
     }
   }
 
-  private async receive(wanted: WantedImage, writer: SparseWriter, hash: Hash, ctx: Pick<VerbContext, 'signal' | 'progress'>): Promise<void> {
+  private async receive(
+    wanted: WantedImage,
+    writer: SparseWriter,
+    hash: Hash,
+    ctx: Pick<VerbContext, 'signal' | 'progress'>,
+  ): Promise<void> {
     let stream: NodeJS.ReadableStream;
     try {
       stream = await this.client.download(`/images/${wanted.imageId}/content?from=${writer.bytes}`, ctx.signal);
     } catch (error) {
       const status = (error as { status?: unknown }).status;
-      if (status === 404 || status === 409) throw new VerbFailure('image_gone', 'The image is no longer there to be fetched.', true, {}, { cause: error });
+      if (status === 404 || status === 409)
+        throw new VerbFailure('image_gone', 'The image is no longer there to be fetched.', true, {}, { cause: error });
       throw error;
     }
     let percent = 0;
     for await (const chunk of stream as AsyncIterable<Buffer>) {
-      if (writer.bytes + chunk.length > wanted.virtualBytes) throw new VerbFailure('size_mismatch', `The image is larger than the announced ${wanted.virtualBytes} bytes.`, true);
+      if (writer.bytes + chunk.length > wanted.virtualBytes)
+        throw new VerbFailure(
+          'size_mismatch',
+          `The image is larger than the announced ${wanted.virtualBytes} bytes.`,
+          true,
+        );
       hash.update(chunk);
       await writer.write(chunk);
       const now = Math.floor((writer.bytes / wanted.virtualBytes) * 100);
@@ -190,13 +228,17 @@ export class ImageStore extends Service {
     for (const name of await readdir(this.directory)) {
       if (!name.endsWith('.raw')) continue;
       const imageId = name.slice(0, -4);
-      const [raw, used] = await Promise.all([stat(this.file(imageId)), stat(this.manifestFile(imageId)).catch(() => null)]);
+      const [raw, used] = await Promise.all([
+        stat(this.file(imageId)),
+        stat(this.manifestFile(imageId)).catch(() => null),
+      ]);
       entries.push({ imageId, bytes: raw.blocks * 512, usedAt: used?.mtimeMs ?? 0 });
     }
     let total = entries.reduce((sum, e) => sum + e.bytes, incoming);
     for (const entry of entries.sort((a, b) => a.usedAt - b.usedAt)) {
       if (total <= this.cacheBytes) return;
-      if (this.pins.has(entry.imageId) || this.fetching.has(entry.imageId) || Date.now() - entry.usedAt < graceMs) continue;
+      if (this.pins.has(entry.imageId) || this.fetching.has(entry.imageId) || Date.now() - entry.usedAt < graceMs)
+        continue;
       await this.drop(entry.imageId);
       total -= entry.bytes;
       this.log.info({ imageId: entry.imageId, bytes: entry.bytes }, 'evicted an image');

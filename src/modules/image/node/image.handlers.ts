@@ -19,7 +19,9 @@ export class ImageHandlers extends VerbHandlers {
 
   override handlers(): VerbHandler[] {
     return [
-      handle(imageEnsure, (args, ctx) => (this.simulated ? Promise.resolve({ cached: true }) : this.store.ensure(args, ctx))),
+      handle(imageEnsure, (args, ctx) =>
+        this.simulated ? Promise.resolve({ cached: true }) : this.store.ensure(args, ctx),
+      ),
       handle(imageAbsent, async ({ imageId }) => {
         if (!this.simulated) await this.store.remove(imageId);
         return {};

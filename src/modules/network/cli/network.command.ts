@@ -49,7 +49,11 @@ export class NetworkCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
     const network = nounCommand(program, context, networkNoun, 'private networks of a project');
     addListOptions(network.command('list').description('list networks')).action((options: ListOptions) =>
-      context.printList((search) => context.list<Network>('/networks', { ...search, project: context.project() }), columns, options),
+      context.printList(
+        (search) => context.list<Network>('/networks', { ...search, project: context.project() }),
+        columns,
+        options,
+      ),
     );
     network
       .command('create')
@@ -58,12 +62,29 @@ export class NetworkCommands implements CliRegistrar {
       .requiredOption('--subnet <cidr>', 'IPv4 from /8 to /29, e.g. 10.10.0.0/24')
       .option('--gateway <address>', 'the first usable address when missing')
       .option('--dns <address>', 'name server for its guests; may be repeated, at most 3', collect)
-      .option('--no-nat', 'no way to the outside (with it, guests reach what lies behind the uplink, not the hosts nor their networks)')
+      .option(
+        '--no-nat',
+        'no way to the outside (with it, guests reach what lies behind the uplink, not the hosts nor their networks)',
+      )
       .option('--description <text>')
-      .addHelpText('after', '\nExamples:\n  vcctl network create n1 --subnet 10.10.0.0/24\n  vcctl network create inner --subnet 10.20.0.0/24 --no-nat')
-      .action(async (name: string, options: { subnet: string; gateway?: string; dns?: string[]; nat: boolean; description?: string }) => {
-        context.show(await context.request<Network>('POST', '/networks', { query: { project: context.project() }, body: { name, ...options } }), view());
-      });
+      .addHelpText(
+        'after',
+        '\nExamples:\n  vcctl network create n1 --subnet 10.10.0.0/24\n  vcctl network create inner --subnet 10.20.0.0/24 --no-nat',
+      )
+      .action(
+        async (
+          name: string,
+          options: { subnet: string; gateway?: string; dns?: string[]; nat: boolean; description?: string },
+        ) => {
+          context.show(
+            await context.request<Network>('POST', '/networks', {
+              query: { project: context.project() },
+              body: { name, ...options },
+            }),
+            view(),
+          );
+        },
+      );
     network
       .command('show')
       .description('show a network')
@@ -75,7 +96,12 @@ export class NetworkCommands implements CliRegistrar {
     addRename(network, context, networkNoun);
     addEdit(network, context, networkNoun, [
       { member: 'description', flags: '--description <text>', description: 'what it is for' },
-      { member: 'dns', flags: '--dns <address>', description: 'name server for its guests; may be repeated; replaces all', list: true },
+      {
+        member: 'dns',
+        flags: '--dns <address>',
+        description: 'name server for its guests; may be repeated; replaces all',
+        list: true,
+      },
     ]);
     addDelete(network, context, networkNoun, { description: 'delete networks that no instance uses', task: true });
   }

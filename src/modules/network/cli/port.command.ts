@@ -6,12 +6,20 @@ import { nounCommand, type Noun } from '../../../core/cli/noun';
 import { fact, type Section } from '../../../core/cli/sections';
 import type { Port } from '../contract/network.api';
 
-const portNoun: Noun = { name: 'port', plural: 'ports', path: '/ports', inProject: true, nameless: true, listOnly: true };
+const portNoun: Noun = {
+  name: 'port',
+  plural: 'ports',
+  path: '/ports',
+  inProject: true,
+  nameless: true,
+  listOnly: true,
+};
 
 type Names = ReadonlyMap<string, string>;
 
 const toneOf = (port: Port): Tone => (port.state === 'active' ? 'good' : port.state === 'error' ? 'bad' : undefined);
-const instanceOf = (port: Port, names: Names): string => (port.instanceId === null ? '' : (names.get(port.instanceId) ?? port.instanceId));
+const instanceOf = (port: Port, names: Names): string =>
+  port.instanceId === null ? '' : (names.get(port.instanceId) ?? port.instanceId);
 
 const columns = (names: Names): CliColumn<Port>[] => [
   { header: 'address', value: (p) => p.address },
@@ -43,7 +51,11 @@ export class PortCommands implements CliRegistrar {
     const port = nounCommand(program, context, portNoun, 'where instances join networks');
     addListOptions(port.command('list').description('list ports')).action(async (options: ListOptions) => {
       const names = await namesById(context, 'instance');
-      await context.printList((search) => context.list<Port>('/ports', { ...search, project: context.project() }), columns(names), options);
+      await context.printList(
+        (search) => context.list<Port>('/ports', { ...search, project: context.project() }),
+        columns(names),
+        options,
+      );
     });
     port
       .command('show')

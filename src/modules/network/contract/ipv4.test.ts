@@ -1,7 +1,9 @@
 import { contains, formatIpv4, formatSubnet, netmask, overlaps, parseIpv4, parseSubnet, usableCount } from './ipv4';
 
 describe('IPv4 arithmetic', () => {
-  it.each(['0.0.0.0', '10.1.2.3', '127.255.255.255', '128.0.0.0', '255.255.255.255'])('round trip of %s', (text) => expect(formatIpv4(parseIpv4(text))).toBe(text));
+  it.each(['0.0.0.0', '10.1.2.3', '127.255.255.255', '128.0.0.0', '255.255.255.255'])('round trip of %s', (text) =>
+    expect(formatIpv4(parseIpv4(text))).toBe(text),
+  );
   it('cuts host bits', () => {
     expect(formatSubnet(parseSubnet('10.10.0.9/24'))).toBe('10.10.0.0/24');
     expect(formatSubnet(parseSubnet('192.168.1.255/29'))).toBe('192.168.1.248/29');

@@ -1,4 +1,6 @@
-/** An IPv4 network in numbers. `first` and `last` are its network and broadcast address, as unsigned 32-bit integers. */
+/**
+ * An IPv4 network in numbers. `first` and `last` are its network and broadcast address, as unsigned 32-bit integers.
+ */
 export interface Ipv4Subnet {
   first: number;
   last: number;
@@ -8,7 +10,8 @@ export interface Ipv4Subnet {
 /** Dotted quad to unsigned 32-bit integer. The text must be an IPv4 address (validated by the schema). */
 export const parseIpv4 = (text: string): number => text.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
 
-export const formatIpv4 = (value: number): string => [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.');
+export const formatIpv4 = (value: number): string =>
+  [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.');
 
 /** Parses `a.b.c.d/n`; host bits are cut off. */
 export const parseSubnet = (cidr: string): Ipv4Subnet => {
@@ -23,7 +26,8 @@ export const formatSubnet = (subnet: Ipv4Subnet): string => `${formatIpv4(subnet
 
 export const netmask = (prefix: number): string => formatIpv4(prefix === 0 ? 0 : 2 ** 32 - 2 ** (32 - prefix));
 
-export const contains = (subnet: Ipv4Subnet, address: number): boolean => address >= subnet.first && address <= subnet.last;
+export const contains = (subnet: Ipv4Subnet, address: number): boolean =>
+  address >= subnet.first && address <= subnet.last;
 
 export const overlaps = (a: Ipv4Subnet, b: Ipv4Subnet): boolean => a.first <= b.last && b.first <= a.last;
 

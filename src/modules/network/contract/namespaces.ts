@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** The last 12 hexadecimal digits of a UUID, which are random in every version in use, so that a name can be traced to its object by eye. */
+/**
+ * The last 12 hexadecimal digits of a UUID, which are random in every version in use, so that a name can be traced to
+ * its object by eye.
+ */
 export const idTail = (id: string): string => id.replaceAll('-', '').slice(-12);
 
 /** Tells the things of several hosts on one machine apart: 6 hexadecimal digits of the host id's hash. */

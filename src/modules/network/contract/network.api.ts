@@ -2,7 +2,10 @@ import { z } from 'zod';
 import * as field from '../../../core/http/fields';
 import { pageQuery } from '../../../core/http/pagination';
 
-/** IPv4 in CIDR form with host bits zero; /8 to /29 (a /30 has one usable address beside the gateway, so /29 is the smallest). */
+/**
+ * IPv4 in CIDR form with host bits zero; /8 to /29 (a /30 has one usable address beside the gateway, so /29 is the
+ * smallest).
+ */
 export const createNetwork = z.strictObject({
   name: field.displayName,
   description: field.description.default(''),
@@ -13,7 +16,11 @@ export const createNetwork = z.strictObject({
   /** A router with source NAT to the outside. */
   nat: z.boolean().default(true),
 });
-export const updateNetwork = z.strictObject({ name: field.displayName.optional(), description: field.description.optional(), dns: z.array(z.ipv4()).max(3).optional() });
+export const updateNetwork = z.strictObject({
+  name: field.displayName.optional(),
+  description: field.description.optional(),
+  dns: z.array(z.ipv4()).max(3).optional(),
+});
 export const network = z.object({
   id: field.id,
   projectId: field.id,
@@ -24,7 +31,10 @@ export const network = z.object({
   dns: z.array(z.string()),
   nat: z.boolean(),
   mtu: z.number().int(),
-  /** Exceptions to what guests reach beyond the network, in CIDR form, by the installation's configuration. Null without NAT: nothing is reached. */
+  /**
+   * Exceptions to what guests reach beyond the network, in CIDR form, by the installation's configuration. Null without
+   * NAT: nothing is reached.
+   */
   guestEgress: z.object({ allow: z.array(z.string()), deny: z.array(z.string()) }).nullable(),
   addresses: z.object({ total: z.number().int(), used: z.number().int() }),
   createdAt: field.timestamp,

@@ -4,14 +4,19 @@ import { z } from 'zod';
 export const networkConfigSchema = z.strictObject({
   /** Node half: `linux` makes real networks; `simulated` accepts every document and touches nothing (scale tests). */
   driver: z.enum(['linux', 'simulated']).default('linux'),
-  /** Addresses of the links between a host and its router namespaces; no tenant network may overlap it. IPv4, /8 to /24. */
+  /**
+   * Addresses of the links between a host and its router namespaces; no tenant network may overlap it. IPv4, /8 to /24.
+   */
   linkPool: z
     .cidrv4()
-    .refine((cidr) => Number(cidr.split('/')[1]) >= 8 && Number(cidr.split('/')[1]) <= 24, { error: 'between /8 and /24' })
+    .refine((cidr) => Number(cidr.split('/')[1]) >= 8 && Number(cidr.split('/')[1]) <= 24, {
+      error: 'between /8 and /24',
+    })
     .default('100.64.0.0/16'),
   /**
-   * What guests reach beyond their own networks, for all hosts; the same on every management process. By default no address of the cloud's own
-   * hosts and nothing of the networks that a host is directly connected to, everything else through the uplink's gateway.
+   * What guests reach beyond their own networks, for all hosts; the same on every management process. By default no
+   * address of the cloud's own hosts and nothing of the networks that a host is directly connected to, everything else
+   * through the uplink's gateway.
    */
   guestEgress: z
     .strictObject({

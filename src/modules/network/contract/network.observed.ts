@@ -7,7 +7,10 @@ export const observedNetwork = z.object({
   generation: z.number().int(),
   /** Ports of it that do not work, at most 100. */
   failed: z.array(z.object({ id: field.id, message: z.string().max(1000) })).max(100),
-  /** Names of the cloud's machines whose address the host does not find, at most 20; while there are any, its guests have no way out. Absent from older agents. */
+  /**
+   * Names of the cloud's machines whose address the host does not find, at most 20; while there are any, its guests
+   * have no way out. Absent from older agents.
+   */
   unknownMachines: z.array(z.string().max(253)).max(20).optional(),
 });
 export type ObservedNetwork = z.output<typeof observedNetwork>;

@@ -15,26 +15,47 @@ export interface InstancePort {
 export interface WantedNic {
   networkId: string;
   address?: string;
-  /** The guest's default route goes this way; at most one card says so. Without one it is the first whose network has a way out. */
+  /**
+   * The guest's default route goes this way; at most one card says so. Without one it is the first whose network has a
+   * way out.
+   */
   defaultRoute?: boolean;
 }
 
 /** Port (management half): addresses and per-host documents for instances. */
 export abstract class InstancePorts {
-  /** Resolves and checks networks for a create, without writing: 404 for unknown, 409 `no_free_address`, 422 when the fixed address is outside or the default route cannot be. `path` prefixes field errors. */
-  abstract check(op: Op, projectId: string, nics: { network: string; address?: string; defaultRoute?: boolean }[], path: string): Promise<WantedNic[]>;
+  /**
+   * Resolves and checks networks for a create, without writing: 404 for unknown, 409 `no_free_address`, 422 when the
+   * fixed address is outside or the default route cannot be. `path` prefixes field errors.
+   */
+  abstract check(
+    op: Op,
+    projectId: string,
+    nics: { network: string; address?: string; defaultRoute?: boolean }[],
+    path: string,
+  ): Promise<WantedNic[]>;
   /** One port per NIC on the host, in order. Idempotent per instance. 409 `no_free_address` / `address_in_use`. */
-  abstract allocate(op: Op, request: { instanceId: string; projectId: string; hostname: string; hostId: string; nics: WantedNic[] }): Promise<InstancePort[]>;
+  abstract allocate(
+    op: Op,
+    request: { instanceId: string; projectId: string; hostname: string; hostId: string; nics: WantedNic[] },
+  ): Promise<InstancePort[]>;
   /** Ensures that the instance has no port; its addresses cool down. */
   abstract release(op: Op, instanceId: string): Promise<void>;
   abstract of(op: Op, instanceIds: string[]): Promise<Map<string, InstancePort[]>>;
   /**
-   * Instances of the projects with a port whose address or MAC begins with `q`, at most `limit`; none when `q` is the beginning of neither.
+   * Instances of the projects with a port whose address or MAC begins with `q`, at most `limit`; none when `q` is the
+   * beginning of neither.
    */
   abstract instancesAt(op: Op, projects: 'all' | readonly string[], q: string, limit: number): Promise<string[]>;
-  /** The host's whole document with a new generation. Call in a transaction: generations and contents come in the same order. */
+  /**
+   * The host's whole document with a new generation. Call in a transaction: generations and contents come in the same
+   * order.
+   */
   abstract document(op: Op, hostId: string): Promise<HostNetworkDocument>;
-  /** Takes what the node answered to `network.apply`; throws `PermanentError` `port_failed` when a port of the instance is in error. */
+  /**
+   * Takes what the node answered to `network.apply`; throws `PermanentError` `port_failed` when a port of the instance
+   * is in error.
+   */
   abstract applied(op: Op, result: NetworkApplyResult, instanceId?: string): Promise<void>;
 }
 
@@ -44,7 +65,10 @@ export abstract class PortAttachments {
    * The namespace that the VMM must run in and the taps inside it, in the order of `portIds`.
    * `netns` is a name for `ip netns exec`, null when the driver needs none. Throws when a port is not applied.
    */
-  abstract of(instanceId: string, portIds: string[]): Promise<{ netns: string | null; nics: { portId: string; tap: string; mac: string; mtu: number }[] }>;
+  abstract of(
+    instanceId: string,
+    portIds: string[],
+  ): Promise<{ netns: string | null; nics: { portId: string; tap: string; mac: string; mtu: number }[] }>;
 }
 
 /** Metadata of one instance, as its guest sees it. */
@@ -61,7 +85,10 @@ export interface InstanceMetadata {
   project: string;
 }
 
-/** Port (node half): what the metadata service tells a guest, as files of a drive, for guests that cannot ask it or look for no network. */
+/**
+ * Port (node half): what the metadata service tells a guest, as files of a drive, for guests that cannot ask it or look
+ * for no network.
+ */
 export abstract class GuestFiles {
   /** Paths are relative. The instance's ports must be applied. */
   abstract of(instance: InstanceMetadata, form: DriveForm): Promise<{ path: string; content: Buffer }[]>;
@@ -70,7 +97,10 @@ export abstract class GuestFiles {
 /** Port (node half): implemented by compute; asked by the metadata service, which knows the caller by its port. */
 export abstract class MetadataProvider {
   abstract of(instanceId: string): Promise<InstanceMetadata | null>;
-  /** The password that the guest made for its administrator, encrypted for the first SSH key, in base64; empty when there is none. */
+  /**
+   * The password that the guest made for its administrator, encrypted for the first SSH key, in base64; empty when
+   * there is none.
+   */
   abstract password(instanceId: string): Promise<string>;
   /** Keeps it, once: false when there is one already. */
   abstract keepPassword(instanceId: string, password: string): Promise<boolean>;
@@ -79,8 +109,12 @@ export abstract class MetadataProvider {
 /** Port that other modules implement (management half, any number of them): what keeps a network from being deleted. */
 export abstract class NetworkUsage {
   /**
-   * The first `limit` users of the network, and how many there are; those that have no port yet too. The network's row is locked meanwhile:
-   * `InstancePorts.check` in another transaction waits.
+   * The first `limit` users of the network, and how many there are; those that have no port yet too. The network's row
+   * is locked meanwhile: `InstancePorts.check` in another transaction waits.
    */
-  abstract users(op: Op, network: { id: string; projectId: string }, limit: number): Promise<{ first: InUseBy[]; count: number }>;
+  abstract users(
+    op: Op,
+    network: { id: string; projectId: string },
+    limit: number,
+  ): Promise<{ first: InUseBy[]; count: number }>;
 }

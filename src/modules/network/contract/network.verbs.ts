@@ -13,7 +13,9 @@ export const portDocument = z.strictObject({
   hostname: z.string(),
   /** Which NIC of its instance, from 0: the order in which the user gave them, everywhere. */
   position: z.number().int().nonnegative().default(0),
-  /** Whether the guest's default route goes this way, where the network has a way out; at most one port of an instance. */
+  /**
+   * Whether the guest's default route goes this way, where the network has a way out; at most one port of an instance.
+   */
   defaultRoute: z.boolean().default(true),
 });
 
@@ -30,7 +32,9 @@ export const networkDocument = z.strictObject({
   ports: z.array(portDocument),
 });
 
-/** What guests of all networks may not reach, and what they may all the same; see `guestEgress` of the configuration. */
+/**
+ * What guests of all networks may not reach, and what they may all the same; see `guestEgress` of the configuration.
+ */
 export const egressDocument = z.strictObject({
   allow: z.array(z.cidrv4()).default([]),
   deny: z.array(z.cidrv4()).default([]),
@@ -45,7 +49,10 @@ export const hostNetworkDocument = z.strictObject({
   egress: egressDocument.prefault({}),
 });
 
-/** Converges the host to the document. An older generation than the applied one is answered `superseded` and changes nothing. */
+/**
+ * Converges the host to the document. An older generation than the applied one is answered `superseded` and changes
+ * nothing.
+ */
 export const networkApply = defineVerb('network.apply', {
   args: hostNetworkDocument,
   result: z.object({

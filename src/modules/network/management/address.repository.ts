@@ -2,9 +2,15 @@ import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
 import type { PortEntity } from './port.entity';
 
-export type NewPort = Pick<PortEntity, 'id' | 'projectId' | 'networkId' | 'instanceId' | 'hostId' | 'hostname' | 'position' | 'defaultRoute' | 'mac'>;
+export type NewPort = Pick<
+  PortEntity,
+  'id' | 'projectId' | 'networkId' | 'instanceId' | 'hostId' | 'hostname' | 'position' | 'defaultRoute' | 'mac'
+>;
 
-/** The first free address from `from` on: `from` itself or one behind a used one, that is neither used, cooling nor the gateway. */
+/**
+ * The first free address from `from` on: `from` itself or one behind a used one, that is neither used, cooling nor the
+ * gateway.
+ */
 const firstFree = (from: string): string => `
   SELECT c.address FROM (
     SELECT ${from} AS address
@@ -21,9 +27,10 @@ const firstFree = (from: string): string => `
 @injectable()
 export class AddressRepository {
   /**
-   * Makes a port with the next free address, in one statement, which takes the network's lock until the transaction ends.
-   * @returns the address; `full` when there is none; `gone` when there is no such network; `again` when another port has the MAC, or got the
-   * address while this waited for the lock: under the lock the next attempt sees that port
+   * Makes a port with the next free address, in one statement, which takes the network's lock until the transaction
+   * ends.
+   * @returns the address; `full` when there is none; `gone` when there is no such network; `again` when another port
+   *   has the MAC, or got the address while this waited for the lock: under the lock the next attempt sees that port
    */
   async allocate(op: Op, port: NewPort): Promise<string | 'full' | 'gone' | 'again'> {
     const rows: { picked: string | null; address: string | null }[] = await op.query(
@@ -42,19 +49,43 @@ export class AddressRepository {
          FROM made, pick WHERE network.id = $3
        )
        SELECT host(pick.address) AS picked, (SELECT host(address) FROM made) AS address FROM pick`,
-      [port.id, port.projectId, port.networkId, port.instanceId, port.hostId, port.hostname, port.position, port.mac, port.defaultRoute],
+      [
+        port.id,
+        port.projectId,
+        port.networkId,
+        port.instanceId,
+        port.hostId,
+        port.hostname,
+        port.position,
+        port.mac,
+        port.defaultRoute,
+      ],
     );
     const [row] = rows;
     if (!row) return 'gone';
     return row.picked === null ? 'full' : (row.address ?? 'again');
   }
 
-  /** Makes a port with this address. The caller holds the network's lock and has looked whether it is free. False when the MAC is taken. */
+  /**
+   * Makes a port with this address. The caller holds the network's lock and has looked whether it is free. False when
+   * the MAC is taken.
+   */
   async insert(op: Op, port: NewPort, address: string): Promise<boolean> {
     const rows: unknown[] = await op.query(
       `INSERT INTO port (id, project_id, network_id, instance_id, host_id, hostname, position, mac, default_route, address)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT ON CONSTRAINT port_mac_key DO NOTHING RETURNING id`,
-      [port.id, port.projectId, port.networkId, port.instanceId, port.hostId, port.hostname, port.position, port.mac, port.defaultRoute, address],
+      [
+        port.id,
+        port.projectId,
+        port.networkId,
+        port.instanceId,
+        port.hostId,
+        port.hostname,
+        port.position,
+        port.mac,
+        port.defaultRoute,
+        address,
+      ],
     );
     return rows.length === 1;
   }

@@ -12,8 +12,9 @@ import { HostSync } from './host-sync.service';
 const everyMs = 2_000;
 
 /**
- * Sends the newest document to hosts that are heard and have an older one, or one from before a host came, went or changed its address. What counts is what they last said they have, not that they say so:
- * a host that was away without noticing it reports nothing new. Not a job of the queue, whose schedule follows this machine's clock.
+ * Sends the newest document to hosts that are heard and have an older one, or one from before a host came, went or
+ * changed its address. What counts is what they last said they have, not that they say so: a host that was away without
+ * noticing it reports nothing new. Not a job of the queue, whose schedule follows this machine's clock.
  */
 @injectable()
 export class BehindHostsReconciler extends Service {
@@ -54,14 +55,20 @@ export class BehindHostsReconciler extends Service {
     const heard = hosts.filter(({ state }) => state !== 'unknown').map(({ id }) => id);
     if (heard.length === 0) return;
     await this.database.tx(async (op) => {
-      for (const hostId of await this.generations.takeBehind(op, heard, egress)) await this.sync.start(op, hostId, { principal: 'system' });
+      for (const hostId of await this.generations.takeBehind(op, heard, egress))
+        await this.sync.start(op, hostId, { principal: 'system' });
     });
   }
 
   private schedule(): void {
     this.timer = setTimeout(() => {
       this.running = this.round()
-        .catch((error: unknown) => this.log.warn({ err: error }, 'hosts with older networks could not be looked for; the next round tries again'))
+        .catch((error: unknown) =>
+          this.log.warn(
+            { err: error },
+            'hosts with older networks could not be looked for; the next round tries again',
+          ),
+        )
         .finally(() => {
           if (this.timer !== undefined) this.schedule();
         });

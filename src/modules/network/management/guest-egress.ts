@@ -18,7 +18,10 @@ export class GuestEgress {
     private readonly config: Config,
   ) {}
 
-  /** The same for all hosts; a few seconds old at most. Hosts that were given an older one get the newest by `BehindHostsReconciler`. */
+  /**
+   * The same for all hosts; a few seconds old at most. Hosts that were given an older one get the newest by
+   * `BehindHostsReconciler`.
+   */
   async document(op: Op): Promise<EgressDocument> {
     if (this.known && performance.now() - this.known.at < freshMs) return this.known.document;
     return this.of(await this.hosts.all(op));
@@ -33,4 +36,5 @@ export class GuestEgress {
 }
 
 /** Tells whether a host was given what is true now. */
-export const digestOf = (egress: EgressDocument): string => createHash('sha256').update(JSON.stringify(egress)).digest('hex');
+export const digestOf = (egress: EgressDocument): string =>
+  createHash('sha256').update(JSON.stringify(egress)).digest('hex');

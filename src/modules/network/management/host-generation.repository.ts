@@ -9,7 +9,8 @@ const askAgainSeconds = 60;
 @injectable()
 export class HostGenerationRepository {
   /**
-   * The next generation of a host's document. The row stays locked until the transaction ends, so documents are made one after the other.
+   * The next generation of a host's document. The row stays locked until the transaction ends, so documents are made
+   * one after the other.
    * @param egressDigest of what the document says of guests' way out
    */
   async next(op: Op, hostId: string, egressDigest: string): Promise<number> {
@@ -31,7 +32,10 @@ export class HostGenerationRepository {
     return rows[0] ?? { failures: false };
   }
 
-  /** Those of the hosts that have an older document than the newest, which has had its time, or one with another way out. Each is given once a minute at most. */
+  /**
+   * Those of the hosts that have an older document than the newest, which has had its time, or one with another way
+   * out. Each is given once a minute at most.
+   */
   async takeBehind(op: Op, hostIds: readonly string[], egressDigest: string): Promise<string[]> {
     const rows = await op.query<{ host_id: string }>(
       `UPDATE host_network_generation SET asked_at = now() WHERE host_id IN (

@@ -12,11 +12,16 @@ export class HostSync {
   ) {}
 
   async start(op: Op, hostId: string, by: { principal: string; requestId?: string }): Promise<void> {
-    await this.workflows.start(op, this.workflow.definition, { hostId }, {
-      projectId: null,
-      subject: { kind: 'host', id: hostId, name: 'networks' },
-      createdBy: by.principal,
-      ...(by.requestId !== undefined && { requestId: by.requestId }),
-    });
+    await this.workflows.start(
+      op,
+      this.workflow.definition,
+      { hostId },
+      {
+        projectId: null,
+        subject: { kind: 'host', id: hostId, name: 'networks' },
+        createdBy: by.principal,
+        ...(by.requestId !== undefined && { requestId: by.requestId }),
+      },
+    );
   }
 }

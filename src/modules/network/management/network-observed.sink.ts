@@ -6,7 +6,10 @@ import { observedNetwork, type ObservedNetwork } from '../contract/network.obser
 import { HostGenerationRepository } from './host-generation.repository';
 import { PortRepository } from './port.repository';
 
-/** Takes what a host says of its networks: failed ports are shown, which document it has is recorded, and whether its guests have a way out is a condition of the host. */
+/**
+ * Takes what a host says of its networks: failed ports are shown, which document it has is recorded, and whether its
+ * guests have a way out is a condition of the host.
+ */
 @injectable()
 export class NetworkObservedSink extends ObservedSink<ObservedNetwork> {
   readonly section = 'network';
@@ -29,7 +32,12 @@ export class NetworkObservedSink extends ObservedSink<ObservedNetwork> {
 
 const guestEgress = (unknown: readonly string[]): HostConditionFact =>
   unknown.length === 0
-    ? { type: 'GuestEgress', status: 'true', reason: 'MachinesKnown', message: "its guests have a way out, and not to the cloud's own machines" }
+    ? {
+        type: 'GuestEgress',
+        status: 'true',
+        reason: 'MachinesKnown',
+        message: "its guests have a way out, and not to the cloud's own machines",
+      }
     : {
         type: 'GuestEgress',
         status: 'false',

@@ -12,7 +12,10 @@ export class NetworkEntity {
   @Column('text', { array: true }) dns!: string[];
   @Column('boolean') nat!: boolean;
   @Column('integer') mtu!: number;
-  /** Where the search for a free address goes on: an address is not given out again while others were not given out at all. */
+  /**
+   * Where the search for a free address goes on: an address is not given out again while others were not given out at
+   * all.
+   */
   @Column('inet', { name: 'next_address' }) nextAddress!: string;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }

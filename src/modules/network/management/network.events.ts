@@ -8,6 +8,11 @@ export class NetworkEvents {
   constructor(private readonly outbox: Outbox) {}
 
   async changed(op: Op, what: 'created' | 'updated' | 'deleted', network: Network): Promise<void> {
-    await this.outbox.publish(op, { type: `network.${what}`, projectId: network.projectId, subject: { kind: 'network', id: network.id }, data: { ...network } });
+    await this.outbox.publish(op, {
+      type: `network.${what}`,
+      projectId: network.projectId,
+      subject: { kind: 'network', id: network.id },
+      data: { ...network },
+    });
   }
 }

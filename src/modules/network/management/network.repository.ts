@@ -19,7 +19,19 @@ export class NetworkRepository {
     const rows: unknown[] = await op.query(
       `INSERT INTO network (id, project_id, name, description, subnet, gateway, dns, nat, mtu, next_address, created_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT ON CONSTRAINT network_name_key DO NOTHING RETURNING id`,
-      [network.id, network.projectId, network.name, network.description, network.subnet, network.gateway, network.dns, network.nat, network.mtu, network.nextAddress, network.createdAt],
+      [
+        network.id,
+        network.projectId,
+        network.name,
+        network.description,
+        network.subnet,
+        network.gateway,
+        network.dns,
+        network.nat,
+        network.mtu,
+        network.nextAddress,
+        network.createdAt,
+      ],
     );
     return rows.length === 1;
   }
@@ -42,8 +54,9 @@ export class NetworkRepository {
   }
 
   /**
-   * A network of the project, kept from being deleted until the transaction ends, if there is one; ports may come meanwhile. By an advisory lock: one on
-   * the row, which every allocation updates, would have creates wait for each other (measured: half as many a second).
+   * A network of the project, kept from being deleted until the transaction ends, if there is one; ports may come
+   * meanwhile. By an advisory lock: one on the row, which every allocation updates, would have creates wait for each
+   * other (measured: half as many a second).
    */
   async held(op: Op, projectId: string, key: { id: string } | { name: string }): Promise<NetworkEntity | null> {
     const found = await findRow(op, NetworkEntity, { ...key, projectId });
@@ -59,7 +72,11 @@ export class NetworkRepository {
     await op.query('SELECT 1 FROM network WHERE id = $1 FOR UPDATE', [id]);
   }
 
-  list(op: Op, projects: 'all' | readonly string[], query: z.output<typeof networkListQuery>): Promise<{ rows: NetworkEntity[]; next: string | null }> {
+  list(
+    op: Op,
+    projects: 'all' | readonly string[],
+    query: z.output<typeof networkListQuery>,
+  ): Promise<{ rows: NetworkEntity[]; next: string | null }> {
     const select = op.manager.createQueryBuilder(NetworkEntity, 'n').where('true');
     if (projects !== 'all') {
       const [only, ...others] = projects;
@@ -68,16 +85,29 @@ export class NetworkRepository {
     }
     if (query.name !== undefined) select.andWhere('n.name = :name', { name: query.name });
     narrowBySearch(select, query.q, { ids: ['n.id'], texts: ['n.name'], addresses: ['n.subnet'] });
-    return keysetPage(select, { alias: 'n', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit: query.limit, cursor: query.cursor });
+    return keysetPage(select, {
+      alias: 'n',
+      column: 'created_at',
+      type: 'timestamptz',
+      descending: true,
+      sort: '-createdAt',
+      limit: query.limit,
+      cursor: query.cursor,
+    });
   }
 
   /** Throws 409 `name_taken`; the transaction is lost then. */
-  async update(op: Op, id: string, changes: Partial<Pick<NetworkEntity, 'name' | 'description' | 'dns'>>): Promise<void> {
+  async update(
+    op: Op,
+    id: string,
+    changes: Partial<Pick<NetworkEntity, 'name' | 'description' | 'dns'>>,
+  ): Promise<void> {
     try {
       await op.manager.update(NetworkEntity, { id }, changes);
     } catch (error) {
       const driver = error as { code?: unknown; constraint?: unknown };
-      if (driver.code === '23505' && driver.constraint === 'network_name_key') throw nameTaken('network', changes.name ?? '');
+      if (driver.code === '23505' && driver.constraint === 'network_name_key')
+        throw nameTaken('network', changes.name ?? '');
       throw error;
     }
   }
@@ -88,7 +118,12 @@ export class NetworkRepository {
 
   /** Those of the project: how many, and the first by name. */
   async ofProject(op: Op, projectId: string, limit: number): Promise<{ count: number; first: InUseBy[] }> {
-    const [rows, count] = await op.manager.findAndCount(NetworkEntity, { select: { id: true, name: true }, where: { projectId }, order: { name: 'ASC' }, take: limit });
+    const [rows, count] = await op.manager.findAndCount(NetworkEntity, {
+      select: { id: true, name: true },
+      where: { projectId },
+      order: { name: 'ASC' },
+      take: limit,
+    });
     return { count, first: rows.map(({ id, name }) => ({ kind: 'network', id, name })) };
   }
 }

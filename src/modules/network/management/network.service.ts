@@ -12,7 +12,14 @@ import { pickByRef } from '../../../core/http/pick-by-ref';
 import { Projects } from '../../identity/contract/identity.ports';
 import { formatIpv4, formatSubnet, parseSubnet, usableCount } from '../contract/ipv4';
 import { NetworkUsage } from '../contract/network.ports';
-import type { createNetwork, Network, networkListQuery, Port, portListQuery, updateNetwork } from '../contract/network.api';
+import type {
+  createNetwork,
+  Network,
+  networkListQuery,
+  Port,
+  portListQuery,
+  updateNetwork,
+} from '../contract/network.api';
 import type { NetworkConfig } from '../contract/network.config';
 import { HostSync } from './host-sync.service';
 import type { NetworkEntity } from './network.entity';
@@ -34,7 +41,10 @@ export class NetworkService {
     @multiInject(NetworkUsage) @optional() private readonly usages: NetworkUsage[] = [],
   ) {}
 
-  /** 409 `name_taken`; 422 for addresses that cannot be, see `checkSubnet`. Networks of different projects, and of one, may overlap: they are isolated. */
+  /**
+   * 409 `name_taken`; 422 for addresses that cannot be, see `checkSubnet`. Networks of different projects, and of one,
+   * may overlap: they are isolated.
+   */
   async create(op: Op, projectId: string, input: z.output<typeof createNetwork>): Promise<Network> {
     const { linkPool, mtu } = this.config.section<NetworkConfig>('network');
     const { subnet, gateway } = checkSubnet(input.subnet, input.gateway, linkPool);
@@ -63,14 +73,29 @@ export class NetworkService {
     return this.presented(op, await this.pick(op, access, projectId, ref));
   }
 
-  async list(op: Op, access: Access, projectId: string | undefined, query: z.output<typeof networkListQuery>): Promise<Page<Network>> {
+  async list(
+    op: Op,
+    access: Access,
+    projectId: string | undefined,
+    query: z.output<typeof networkListQuery>,
+  ): Promise<Page<Network>> {
     const page = await this.networks.list(op, projectId === undefined ? access.projects : [projectId], query);
-    const usage = await this.ports.usage(op, page.rows.map((n) => n.id));
+    const usage = await this.ports.usage(
+      op,
+      page.rows.map((n) => n.id),
+    );
     return { items: page.rows.map((n) => this.present(n, usage.get(n.id) ?? 0)), next: page.next };
   }
 
   /** Changes what was given. New DNS servers reach guests when they renew their lease. */
-  async update(op: Op, access: Access, projectId: string | undefined, ref: string, input: z.output<typeof updateNetwork>, by: { principal: string; requestId: string }): Promise<Network> {
+  async update(
+    op: Op,
+    access: Access,
+    projectId: string | undefined,
+    ref: string,
+    input: z.output<typeof updateNetwork>,
+    by: { principal: string; requestId: string },
+  ): Promise<Network> {
     const network = await this.pick(op, access, projectId, ref);
     if (input.dns !== undefined) checkDns(input.dns, network, this.config.section<NetworkConfig>('network').linkPool);
     const changes = {
@@ -82,7 +107,8 @@ export class NetworkService {
     await this.networks.update(op, network.id, changes);
     const presented = await this.presented(op, { ...network, ...changes });
     await this.events.changed(op, 'updated', presented);
-    if (changes.dns) for (const hostId of await this.ports.hostsOf(op, network.id)) await this.sync.start(op, hostId, by);
+    if (changes.dns)
+      for (const hostId of await this.ports.hostsOf(op, network.id)) await this.sync.start(op, hostId, by);
     return presented;
   }
 
@@ -96,16 +122,29 @@ export class NetworkService {
     }
     // Ports of instances that are gone from everywhere else: their host still has them.
     const ports = await this.ports.users(op, network.id, namedUsers);
-    if (ports.length > 0) throw inUse('network_in_use', `The network "${network.name}"`, ports.map(({ id, hostname }) => ({ kind: 'instance', id, name: hostname })), ports.length);
+    if (ports.length > 0)
+      throw inUse(
+        'network_in_use',
+        `The network "${network.name}"`,
+        ports.map(({ id, hostname }) => ({ kind: 'instance', id, name: hostname })),
+        ports.length,
+      );
     await this.networks.remove(op, network.id);
     await this.events.changed(op, 'deleted', this.present(network, 0));
   }
 
-  async listPorts(op: Op, access: Access, projectId: string | undefined, query: z.output<typeof portListQuery>): Promise<Page<Port>> {
+  async listPorts(
+    op: Op,
+    access: Access,
+    projectId: string | undefined,
+    query: z.output<typeof portListQuery>,
+  ): Promise<Page<Port>> {
     // What the host's programs said is for those who run it.
     const operator = allowedGlobally(access.principal, 'host:read');
     const page = await this.ports.list(op, projectId === undefined ? access.projects : [projectId], query);
-    const networks = new Map((await this.networks.byIds(op, [...new Set(page.rows.map((p) => p.networkId))])).map((n) => [n.id, n.name]));
+    const networks = new Map(
+      (await this.networks.byIds(op, [...new Set(page.rows.map((p) => p.networkId))])).map((n) => [n.id, n.name]),
+    );
     return {
       items: page.rows.map((p) => ({
         id: p.id,
@@ -124,7 +163,10 @@ export class NetworkService {
   }
 
   private pick(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<NetworkEntity> {
-    return pickByRef('network', ref, projectId, access, { byId: (id) => this.networks.byId(op, id), named: (projects, name) => this.networks.named(op, projects, name) });
+    return pickByRef('network', ref, projectId, access, {
+      byId: (id) => this.networks.byId(op, id),
+      named: (projects, name) => this.networks.named(op, projects, name),
+    });
   }
 
   private async presented(op: Op, network: NetworkEntity): Promise<Network> {

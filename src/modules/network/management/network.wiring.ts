@@ -18,7 +18,22 @@ import { PortRepository } from './port.repository';
 import { PostgresInstancePorts } from './postgres-instance-ports';
 import { SyncHostWorkflow } from './sync-host.workflow';
 
-const parts = [NetworkRepository, PortRepository, AddressRepository, HostGenerationRepository, GuestEgress, GuestEgressAgreement, GuestEgressSettingRepository, NetworkEvents, NetworkService, HostSync, SyncHostWorkflow, NetworkController, NetworkObservedSink, BehindHostsReconciler];
+const parts = [
+  NetworkRepository,
+  PortRepository,
+  AddressRepository,
+  HostGenerationRepository,
+  GuestEgress,
+  GuestEgressAgreement,
+  GuestEgressSettingRepository,
+  NetworkEvents,
+  NetworkService,
+  HostSync,
+  SyncHostWorkflow,
+  NetworkController,
+  NetworkObservedSink,
+  BehindHostsReconciler,
+];
 
 export const networkWiring: ManagementWiring = {
   bind: ({ bind }) => {

@@ -16,7 +16,9 @@ export interface PortState {
 @injectable()
 export class PortRepository {
   ofInstances(op: Op, instanceIds: readonly string[]): Promise<PortEntity[]> {
-    return instanceIds.length === 0 ? Promise.resolve([]) : findRows(op, PortEntity, { instanceId: instanceIds }, { order: 'position' });
+    return instanceIds.length === 0
+      ? Promise.resolve([])
+      : findRows(op, PortEntity, { instanceId: instanceIds }, { order: 'position' });
   }
 
   ofHost(op: Op, hostId: string): Promise<PortEntity[]> {
@@ -26,17 +28,26 @@ export class PortRepository {
   /** Used addresses per network, in one grouped query. */
   async usage(op: Op, networkIds: readonly string[]): Promise<Map<string, number>> {
     if (networkIds.length === 0) return new Map();
-    const rows: { network_id: string; used: number }[] = await op.query('SELECT network_id, count(*)::int AS used FROM port WHERE network_id = ANY($1) GROUP BY network_id', [networkIds]);
+    const rows: { network_id: string; used: number }[] = await op.query(
+      'SELECT network_id, count(*)::int AS used FROM port WHERE network_id = ANY($1) GROUP BY network_id',
+      [networkIds],
+    );
     return new Map(rows.map((r) => [r.network_id, r.used]));
   }
 
   /** Instances on a network, at most `limit`. */
   async users(op: Op, networkId: string, limit: number): Promise<{ id: string; hostname: string }[]> {
-    return op.query('SELECT instance_id AS id, min(hostname) AS hostname FROM port WHERE network_id = $1 GROUP BY instance_id ORDER BY 2, 1 LIMIT $2', [networkId, limit]);
+    return op.query(
+      'SELECT instance_id AS id, min(hostname) AS hostname FROM port WHERE network_id = $1 GROUP BY instance_id ORDER BY 2, 1 LIMIT $2',
+      [networkId, limit],
+    );
   }
 
   async hostsOf(op: Op, networkId: string): Promise<string[]> {
-    const rows: { host_id: string }[] = await op.query('SELECT DISTINCT host_id FROM port WHERE network_id = $1 ORDER BY host_id', [networkId]);
+    const rows: { host_id: string }[] = await op.query(
+      'SELECT DISTINCT host_id FROM port WHERE network_id = $1 ORDER BY host_id',
+      [networkId],
+    );
     return rows.map((r) => r.host_id);
   }
 
@@ -44,7 +55,11 @@ export class PortRepository {
     return op.manager.countBy(PortEntity, { projectId });
   }
 
-  list(op: Op, projects: 'all' | readonly string[], query: z.output<typeof portListQuery>): Promise<{ rows: PortEntity[]; next: string | null }> {
+  list(
+    op: Op,
+    projects: 'all' | readonly string[],
+    query: z.output<typeof portListQuery>,
+  ): Promise<{ rows: PortEntity[]; next: string | null }> {
     const select = op.manager.createQueryBuilder(PortEntity, 'p').where('true');
     if (projects !== 'all') {
       const [only, ...others] = projects;
@@ -53,8 +68,21 @@ export class PortRepository {
     }
     if (query.network !== undefined) select.andWhere('p.network_id = :network', { network: query.network });
     if (query.instance !== undefined) select.andWhere('p.instance_id = :instance', { instance: query.instance });
-    narrowBySearch(select, query.q, { ids: ['p.id', 'p.instance_id'], texts: ['p.hostname'], addresses: ['p.address'], macs: ['p.mac'] });
-    return keysetPage(select, { alias: 'p', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit: query.limit, cursor: query.cursor });
+    narrowBySearch(select, query.q, {
+      ids: ['p.id', 'p.instance_id'],
+      texts: ['p.hostname'],
+      addresses: ['p.address'],
+      macs: ['p.mac'],
+    });
+    return keysetPage(select, {
+      alias: 'p',
+      column: 'created_at',
+      type: 'timestamptz',
+      descending: true,
+      sort: '-createdAt',
+      limit: query.limit,
+      cursor: query.cursor,
+    });
   }
 
   /** Instances with a port whose address or MAC begins so. */
@@ -63,7 +91,10 @@ export class PortRepository {
     const bind = (value: unknown): string => `$${params.push(value)}`;
     const found = searchCondition(q, { ids: [], addresses: ['p.address'], macs: ['p.mac'] }, bind);
     const own = projects === 'all' ? 'true' : `p.project_id = ANY(${bind(projects)}::uuid[])`;
-    const rows = await op.query<{ instance_id: string }>(`SELECT DISTINCT p.instance_id FROM port p WHERE ${found} AND ${own} LIMIT ${bind(limit)}`, params);
+    const rows = await op.query<{ instance_id: string }>(
+      `SELECT DISTINCT p.instance_id FROM port p WHERE ${found} AND ${own} LIMIT ${bind(limit)}`,
+      params,
+    );
     return rows.map((row) => row.instance_id);
   }
 
@@ -76,7 +107,9 @@ export class PortRepository {
     );
   }
 
-  /** For ports of others: rows that somebody is at work on are left to them, so that no two reports wait for each other. */
+  /**
+   * For ports of others: rows that somebody is at work on are left to them, so that no two reports wait for each other.
+   */
   async setOtherStates(op: Op, states: readonly PortState[]): Promise<void> {
     await op.query(
       `UPDATE port p SET state = s.state, message = s.message FROM (

@@ -21,19 +21,30 @@ import { PortRepository } from './port.repository';
 import { checkFixedAddress } from './subnet-rules';
 import { waysOut } from './way-out';
 
-/** Attempts at a MAC that no other port has; with 2^24 of them a second one is rare. So is an address that was lost to another create. */
+/**
+ * Attempts at a MAC that no other port has; with 2^24 of them a second one is rare. So is an address that was lost to
+ * another create.
+ */
 const macAttempts = 20;
 const domain = 'vcstack.internal';
 
-const full = (network: NetworkEntity): Problem => conflict('no_free_address', `The network "${network.name}" (${network.subnet}) has no free address.`, { network: network.id });
+const full = (network: NetworkEntity): Problem =>
+  conflict('no_free_address', `The network "${network.name}" (${network.subnet}) has no free address.`, {
+    network: network.id,
+  });
 const inUse = (network: NetworkEntity, address: string, cooling?: number): Problem =>
   conflict(
     'address_in_use',
-    cooling === undefined ? `The address ${address} of the network "${network.name}" is in use.` : `The address ${address} of the network "${network.name}" was released a moment ago and is free again in ${cooling} s.`,
+    cooling === undefined
+      ? `The address ${address} of the network "${network.name}" is in use.`
+      : `The address ${address} of the network "${network.name}" was released a moment ago and is free again in ${cooling} s.`,
     { network: network.id, address },
   );
 
-/** Ports of instances in PostgreSQL. Whoever gives out addresses of a network holds the lock on its row from then on until the transaction ends. */
+/**
+ * Ports of instances in PostgreSQL. Whoever gives out addresses of a network holds the lock on its row from then on
+ * until the transaction ends.
+ */
 @injectable()
 export class PostgresInstancePorts extends InstancePorts {
   constructor(
@@ -47,7 +58,12 @@ export class PostgresInstancePorts extends InstancePorts {
     super();
   }
 
-  override async check(op: Op, projectId: string, nics: { network: string; address?: string; defaultRoute?: boolean }[], path: string): Promise<WantedNic[]> {
+  override async check(
+    op: Op,
+    projectId: string,
+    nics: { network: string; address?: string; defaultRoute?: boolean }[],
+    path: string,
+  ): Promise<WantedNic[]> {
     const checked: WantedNic[] = [];
     const wanted = new Map<string, { network: NetworkEntity; count: number; fixed: Set<string> }>();
     for (const [index, nic] of nics.entries()) {
@@ -58,16 +74,22 @@ export class PostgresInstancePorts extends InstancePorts {
       if (nic.address !== undefined) {
         const at = `${path}.${index}.address`;
         checkFixedAddress(nic.address, network, at);
-        if (entry.fixed.has(nic.address)) throw unprocessable(at, 'duplicate_address', `${nic.address} is asked for twice.`);
+        if (entry.fixed.has(nic.address))
+          throw unprocessable(at, 'duplicate_address', `${nic.address} is asked for twice.`);
         entry.fixed.add(nic.address);
         await this.requireFree(op, network, nic.address);
       }
       if (nic.defaultRoute === true) {
         const at = `${path}.${index}.defaultRoute`;
         if (!network.nat) throw unprocessable(at, 'no_way_out', `The network "${network.name}" has no way out.`);
-        if (checked.some((other) => other.defaultRoute === true)) throw unprocessable(at, 'several_default_routes', 'A guest has one default route: ask for it on one card.');
+        if (checked.some((other) => other.defaultRoute === true))
+          throw unprocessable(at, 'several_default_routes', 'A guest has one default route: ask for it on one card.');
       }
-      checked.push({ networkId: network.id, ...(nic.address !== undefined && { address: nic.address }), ...(nic.defaultRoute === true && { defaultRoute: true }) });
+      checked.push({
+        networkId: network.id,
+        ...(nic.address !== undefined && { address: nic.address }),
+        ...(nic.defaultRoute === true && { defaultRoute: true }),
+      });
     }
     for (const { network, count } of wanted.values()) {
       const { used, cooling } = await this.addresses.taken(op, network.id);
@@ -76,23 +98,44 @@ export class PostgresInstancePorts extends InstancePorts {
     return checked;
   }
 
-  override async allocate(op: Op, request: { instanceId: string; projectId: string; hostname: string; hostId: string; nics: WantedNic[] }): Promise<InstancePort[]> {
+  override async allocate(
+    op: Op,
+    request: { instanceId: string; projectId: string; hostname: string; hostId: string; nics: WantedNic[] },
+  ): Promise<InstancePort[]> {
     const ids = request.nics.map((n) => n.networkId);
-    // An address that was asked for is looked at before it is taken; the next free one is found and taken in one statement that locks by itself.
-    // Several networks are locked in one order for all.
+    // An address that was asked for is looked at before it is taken; the next free one is found and taken in one
+    // statement that locks by itself. Several networks are locked in one order for all.
     const first = new Set(ids).size > 1 || request.nics.some((n) => n.address !== undefined);
-    const networks = new Map((await (first ? this.networks.lock(op, ids) : this.networks.byIds(op, ids))).map((n) => [n.id, n]));
+    const networks = new Map(
+      (await (first ? this.networks.lock(op, ids) : this.networks.byIds(op, ids))).map((n) => [n.id, n]),
+    );
     const present = await this.ports.ofInstances(op, [request.instanceId]);
     if (present.length > 0) return present.map((p) => presentPort(p, networks.get(p.networkId)?.name ?? ''));
     for (const id of networks.keys()) await this.addresses.sweep(op, id);
     // Addresses that were asked for come first: no other NIC of the same instance may get them by chance.
-    const order = [...request.nics.entries()].sort(([, a], [, b]) => Number(b.address !== undefined) - Number(a.address !== undefined));
+    const order = [...request.nics.entries()].sort(
+      ([, a], [, b]) => Number(b.address !== undefined) - Number(a.address !== undefined),
+    );
     const made: InstancePort[] = [];
     for (const [position, nic] of order) {
       const network = networks.get(nic.networkId);
       if (!network || network.projectId !== request.projectId) throw notFound('network', nic.networkId);
       const { instanceId, projectId, hostId, hostname } = request;
-      made[position] = await this.make(op, network, { id: randomUUID(), projectId, networkId: network.id, instanceId, hostId, hostname, position, defaultRoute: nic.defaultRoute === true }, nic.address);
+      made[position] = await this.make(
+        op,
+        network,
+        {
+          id: randomUUID(),
+          projectId,
+          networkId: network.id,
+          instanceId,
+          hostId,
+          hostname,
+          position,
+          defaultRoute: nic.defaultRoute === true,
+        },
+        nic.address,
+      );
     }
     return made;
   }
@@ -103,9 +146,15 @@ export class PostgresInstancePorts extends InstancePorts {
 
   override async of(op: Op, instanceIds: string[]): Promise<Map<string, InstancePort[]>> {
     const ports = await this.ports.ofInstances(op, instanceIds);
-    const names = new Map((await this.networks.byIds(op, [...new Set(ports.map((p) => p.networkId))])).map((n) => [n.id, n.name]));
+    const names = new Map(
+      (await this.networks.byIds(op, [...new Set(ports.map((p) => p.networkId))])).map((n) => [n.id, n.name]),
+    );
     const result = new Map<string, InstancePort[]>();
-    for (const port of ports) result.set(port.instanceId, [...(result.get(port.instanceId) ?? []), presentPort(port, names.get(port.networkId) ?? '')]);
+    for (const port of ports)
+      result.set(port.instanceId, [
+        ...(result.get(port.instanceId) ?? []),
+        presentPort(port, names.get(port.networkId) ?? ''),
+      ]);
     return result;
   }
 
@@ -138,7 +187,15 @@ export class PostgresInstancePorts extends InstancePorts {
           nat: n.nat,
           ports: ports
             .filter((p) => p.networkId === n.id)
-            .map((p) => ({ id: p.id, instanceId: p.instanceId, mac: p.mac, address: p.address, hostname: p.hostname, position: p.position, defaultRoute: out.has(p.id) })),
+            .map((p) => ({
+              id: p.id,
+              instanceId: p.instanceId,
+              mac: p.mac,
+              address: p.address,
+              hostname: p.hostname,
+              position: p.position,
+              defaultRoute: out.has(p.id),
+            })),
         })),
     };
   }
@@ -149,19 +206,42 @@ export class PostgresInstancePorts extends InstancePorts {
       const reported = new Map(result.ports.map((p) => [p.id, p]));
       for (const port of own) {
         const state = reported.get(port.id);
-        if (!state) throw new PermanentError('port_failed', `The host does not have the port ${port.address}.`, { port: port.id });
-        if (state.state === 'error') throw new PermanentError('port_failed', `The host could not make the port ${port.address}.`, { port: port.id }, state.message);
+        if (!state)
+          throw new PermanentError('port_failed', `The host does not have the port ${port.address}.`, {
+            port: port.id,
+          });
+        if (state.state === 'error')
+          throw new PermanentError(
+            'port_failed',
+            `The host could not make the port ${port.address}.`,
+            { port: port.id },
+            state.message,
+          );
       }
-      await this.ports.setStates(op, instanceId, own.flatMap((p) => reported.get(p.id) ?? []));
+      await this.ports.setStates(
+        op,
+        instanceId,
+        own.flatMap((p) => reported.get(p.id) ?? []),
+      );
     }
     await this.ports.setOtherStates(op, result.ports);
   }
 
-  private async make(op: Op, network: NetworkEntity, port: Omit<NewPort, 'mac'>, address: string | undefined): Promise<InstancePort> {
+  private async make(
+    op: Op,
+    network: NetworkEntity,
+    port: Omit<NewPort, 'mac'>,
+    address: string | undefined,
+  ): Promise<InstancePort> {
     if (address !== undefined) await this.requireFree(op, network, address);
     for (let attempt = 0; attempt < macAttempts; attempt += 1) {
       const mac = randomMac();
-      const got = address === undefined ? await this.addresses.allocate(op, { ...port, mac }) : (await this.addresses.insert(op, { ...port, mac }, address)) ? address : 'again';
+      const got =
+        address === undefined
+          ? await this.addresses.allocate(op, { ...port, mac })
+          : (await this.addresses.insert(op, { ...port, mac }, address))
+            ? address
+            : 'again';
       if (got === 'full') throw full(network);
       if (got === 'gone') throw notFound('network', network.id);
       if (got !== 'again') return { id: port.id, networkId: network.id, network: network.name, mac, address: got };
@@ -183,4 +263,10 @@ export class PostgresInstancePorts extends InstancePorts {
   }
 }
 
-const presentPort = (port: PortEntity, network: string): InstancePort => ({ id: port.id, networkId: port.networkId, network, mac: port.mac, address: port.address });
+const presentPort = (port: PortEntity, network: string): InstancePort => ({
+  id: port.id,
+  networkId: port.networkId,
+  network,
+  mac: port.mac,
+  address: port.address,
+});

@@ -15,7 +15,12 @@ export class SyncHostWorkflow extends Workflow<Input> {
 
   constructor(ports: InstancePorts) {
     super();
-    this.definition = defineWorkflow<Input>('network.sync-host', { version: 1, input, deadline: '10m', priority: 'background' })
+    this.definition = defineWorkflow<Input>('network.sync-host', {
+      version: 1,
+      input,
+      deadline: '10m',
+      priority: 'background',
+    })
       .remote('apply-network', {
         title: 'Apply the network on the host',
         verb: networkApply,

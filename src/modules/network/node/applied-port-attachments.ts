@@ -8,8 +8,16 @@ export class AppliedPortAttachments extends PortAttachments {
     super();
   }
 
-  override async of(instanceId: string, portIds: string[]): Promise<{ netns: string | null; nics: { portId: string; tap: string; mac: string; mtu: number }[] }> {
-    const located = await Promise.all(portIds.map(async (portId) => ({ portId, ...(await this.agent.locate(instanceId, portId)) })));
-    return { netns: located[0]?.netns ?? null, nics: located.map(({ portId, tap, mac, mtu }) => ({ portId, tap, mac, mtu })) };
+  override async of(
+    instanceId: string,
+    portIds: string[],
+  ): Promise<{ netns: string | null; nics: { portId: string; tap: string; mac: string; mtu: number }[] }> {
+    const located = await Promise.all(
+      portIds.map(async (portId) => ({ portId, ...(await this.agent.locate(instanceId, portId)) })),
+    );
+    return {
+      netns: located[0]?.netns ?? null,
+      nics: located.map(({ portId, tap, mac, mtu }) => ({ portId, tap, mac, mtu })),
+    };
   }
 }

@@ -5,7 +5,10 @@ import { StatePaths } from '../../../core/config/state-paths';
 import { replaceFile } from '../../../core/host/replace-file';
 import { hostNetworkDocument, type HostNetworkDocument } from '../contract/network.verbs';
 
-/** The document that this host was last given, on disk: the host converges to it again after every start, without management. */
+/**
+ * The document that this host was last given, on disk: the host converges to it again after every start, without
+ * management.
+ */
 @injectable()
 export class DocumentStore {
   constructor(private readonly paths: StatePaths) {}

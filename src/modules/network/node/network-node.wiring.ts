@@ -18,7 +18,20 @@ import { NetworkVerbHandlers } from './network.verb-handlers';
 
 export const networkNodeWiring: NodeWiring = {
   bind: ({ bind }) => {
-    for (const singleton of [DocumentStore, DnsmasqSupervisor, LinuxStateStore, LinuxNetworkDriver, SimulatedNetworkDriver, NetworkAgent, GuestViews, MetadataService, NetworkService, NetworkVerbHandlers, NetworkRemoval, NetworkObservedSource]) {
+    for (const singleton of [
+      DocumentStore,
+      DnsmasqSupervisor,
+      LinuxStateStore,
+      LinuxNetworkDriver,
+      SimulatedNetworkDriver,
+      NetworkAgent,
+      GuestViews,
+      MetadataService,
+      NetworkService,
+      NetworkVerbHandlers,
+      NetworkRemoval,
+      NetworkObservedSource,
+    ]) {
       bind<object>(singleton).toSelf().inSingletonScope();
     }
     bind(PortAttachments).to(AppliedPortAttachments).inSingletonScope();

@@ -32,7 +32,17 @@ const document = (generation: number): HostNetworkDocument => ({
       domain: 'd',
       mtu: 1450,
       nat: true,
-      ports: [{ id: portId, instanceId, mac: '56:43:53:00:00:01', address: '10.0.0.5', hostname: 'h', position: 0, defaultRoute: true }],
+      ports: [
+        {
+          id: portId,
+          instanceId,
+          mac: '56:43:53:00:00:01',
+          address: '10.0.0.5',
+          hostname: 'h',
+          position: 0,
+          defaultRoute: true,
+        },
+      ],
     },
   ],
 });
@@ -41,8 +51,12 @@ describe('the agent with the simulated driver', () => {
   const dir = mkdtempSync(join(tmpdir(), 'network-agent-'));
   const paths = new StatePaths(join(dir, 'state'), join(dir, 'run'));
   const logging = new Logging(pino({ level: 'silent' }));
-  const config = new Config(coreConfigSchema.parse({}), { network: networkConfigSchema.parse({ driver: 'simulated' }) });
-  const identity = { current: () => ({ hostId: 'h', management: { address: '192.0.2.1', port: 8445 } }) } as unknown as NodeIdentity;
+  const config = new Config(coreConfigSchema.parse({}), {
+    network: networkConfigSchema.parse({ driver: 'simulated' }),
+  });
+  const identity = {
+    current: () => ({ hostId: 'h', management: { address: '192.0.2.1', port: 8445 } }),
+  } as unknown as NodeIdentity;
   const passes: number[] = [];
   const agentOf = (): NetworkAgent => {
     const simulated = new SimulatedNetworkDriver();
@@ -51,7 +65,15 @@ describe('the agent with the simulated driver', () => {
       passes.push(request.document.generation);
       return converge(request);
     };
-    return new NetworkAgent(identity, new ManagementAddresses(config), config, new DocumentStore(paths), new LinuxNetworkDriver(config, new LinuxStateStore(paths), new DnsmasqSupervisor(paths, config), logging), simulated, logging);
+    return new NetworkAgent(
+      identity,
+      new ManagementAddresses(config),
+      config,
+      new DocumentStore(paths),
+      new LinuxNetworkDriver(config, new LinuxStateStore(paths), new DnsmasqSupervisor(paths, config), logging),
+      simulated,
+      logging,
+    );
   };
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -67,7 +89,12 @@ describe('the agent with the simulated driver', () => {
       [7, false],
       [7, true],
     ]);
-    expect(await first.locate(instanceId, portId)).toEqual({ netns: null, tap: `sim${portId.slice(-12)}`, mac: '56:43:53:00:00:01', mtu: 1450 });
+    expect(await first.locate(instanceId, portId)).toEqual({
+      netns: null,
+      tap: `sim${portId.slice(-12)}`,
+      mac: '56:43:53:00:00:01',
+      mtu: 1450,
+    });
     await first.stop();
     await expect(first.apply(document(8))).rejects.toMatchObject({ code: 'stopping', permanent: false });
 
@@ -75,10 +102,19 @@ describe('the agent with the simulated driver', () => {
     await second.start();
     expect(await second.locate(instanceId, portId)).toMatchObject({ netns: null });
     expect(passes).toEqual([7, 7]);
-    expect(await second.apply({ generation: 6, networks: [], egress: plainEgress })).toMatchObject({ generation: 7, superseded: true, ports: [{ id: portId, state: 'active' }] });
+    expect(await second.apply({ generation: 6, networks: [], egress: plainEgress })).toMatchObject({
+      generation: 7,
+      superseded: true,
+      ports: [{ id: portId, state: 'active' }],
+    });
     expect(passes).toEqual([7, 7]);
-    await expect(second.locate(instanceId, '22222222-2222-4222-8222-2222222222ff')).rejects.toMatchObject({ code: 'port_not_applied' });
-    expect(await second.apply({ generation: 7, networks: [], egress: plainEgress })).toMatchObject({ superseded: false, ports: [] });
+    await expect(second.locate(instanceId, '22222222-2222-4222-8222-2222222222ff')).rejects.toMatchObject({
+      code: 'port_not_applied',
+    });
+    expect(await second.apply({ generation: 7, networks: [], egress: plainEgress })).toMatchObject({
+      superseded: false,
+      ports: [],
+    });
     expect(second.observed()).toEqual({ generation: 7, failed: [], unknownMachines: [] });
     await second.stop();
   });

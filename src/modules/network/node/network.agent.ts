@@ -23,8 +23,8 @@ interface Waiting {
 export type ConvergedListener = (served: ServedNetwork[], document: HostNetworkDocument) => void;
 
 /**
- * Keeps this host at the newest document: one pass at a time, applies that queue up meanwhile are answered by one pass for the newest of
- * them, and a regular look repairs what drifted.
+ * Keeps this host at the newest document: one pass at a time, applies that queue up meanwhile are answered by one pass
+ * for the newest of them, and a regular look repairs what drifted.
  */
 @injectable()
 export class NetworkAgent {
@@ -72,7 +72,10 @@ export class NetworkAgent {
     await this.working;
   }
 
-  /** Converges to the document and reports its ports; an older one than the current is answered with the current's state. */
+  /**
+   * Converges to the document and reports its ports; an older one than the current is answered with the current's
+   * state.
+   */
   apply(document: HostNetworkDocument): Promise<NetworkApplyResult> {
     if (this.stopped) return Promise.reject(new VerbFailure('stopping', 'The agent is stopping.', false));
     return new Promise((resolve, reject) => {
@@ -89,14 +92,28 @@ export class NetworkAgent {
   }
 
   /** The document in force and where each of its ports is. Waits for the first pass after a start. */
-  async locate(instanceId: string, portId: string): Promise<{ netns: string | null; tap: string; mac: string; mtu: number }> {
+  async locate(
+    instanceId: string,
+    portId: string,
+  ): Promise<{ netns: string | null; tap: string; mac: string; mtu: number }> {
     await this.started;
     for (const network of this.current?.networks ?? []) {
       const port = network.ports.find((p) => p.id === portId && p.instanceId === instanceId);
       if (!port) continue;
       const outcome = this.outcomes.find((o) => o.id === portId);
-      if (outcome?.state !== 'active') throw new VerbFailure('port_not_active', `The port ${portId} is not active.`, false, {}, { detail: outcome?.message || 'not applied yet' });
-      return { ...this.driver.locate(this.identity.current().hostId, instanceId, portId), mac: port.mac, mtu: network.mtu };
+      if (outcome?.state !== 'active')
+        throw new VerbFailure(
+          'port_not_active',
+          `The port ${portId} is not active.`,
+          false,
+          {},
+          { detail: outcome?.message || 'not applied yet' },
+        );
+      return {
+        ...this.driver.locate(this.identity.current().hostId, instanceId, portId),
+        mac: port.mac,
+        mtu: network.mtu,
+      };
     }
     throw new VerbFailure('port_not_applied', `This host has no port ${portId} of instance ${instanceId}.`, false);
   }
@@ -109,7 +126,11 @@ export class NetworkAgent {
   /** For the heartbeat. */
   observed(): ObservedNetwork {
     const failed = this.outcomes.filter((o) => o.state === 'error').slice(0, 100);
-    return { generation: this.current?.generation ?? -1, failed: failed.map(({ id, message }) => ({ id, message: message.slice(0, 1000) })), unknownMachines: this.driver.unknownMachines().slice(0, 20) };
+    return {
+      generation: this.current?.generation ?? -1,
+      failed: failed.map(({ id, message }) => ({ id, message: message.slice(0, 1000) })),
+      unknownMachines: this.driver.unknownMachines().slice(0, 20),
+    };
   }
 
   private work(): Promise<void> {
@@ -129,10 +150,17 @@ export class NetworkAgent {
       try {
         await this.once(batch, verify);
         const generation = this.current?.generation ?? 0;
-        for (const w of batch) w.resolve({ generation, superseded: w.document.generation < generation, ports: this.outcomes });
+        for (const w of batch)
+          w.resolve({ generation, superseded: w.document.generation < generation, ports: this.outcomes });
       } catch (error) {
         this.log.error({ err: error }, 'the host did not converge');
-        const failure = new VerbFailure('network_failed', "The host could not set up its networks.", false, {}, { cause: error, detail: error instanceof Error ? error.message : String(error) });
+        const failure = new VerbFailure(
+          'network_failed',
+          'The host could not set up its networks.',
+          false,
+          {},
+          { cause: error, detail: error instanceof Error ? error.message : String(error) },
+        );
         for (const w of batch) w.reject(failure);
       }
     }
@@ -140,7 +168,9 @@ export class NetworkAgent {
 
   private async once(batch: Waiting[], verify: boolean): Promise<void> {
     const known = this.current?.generation ?? -1;
-    const newest = batch.map((w) => w.document).reduce<HostNetworkDocument | null>((best, d) => (d.generation >= (best?.generation ?? known) ? d : best), null);
+    const newest = batch
+      .map((w) => w.document)
+      .reduce<HostNetworkDocument | null>((best, d) => (d.generation >= (best?.generation ?? known) ? d : best), null);
     if (newest) {
       // Recorded before it takes effect: a host that dies in between goes on from here.
       await this.store.save(newest);
@@ -148,7 +178,12 @@ export class NetworkAgent {
     }
     if (!this.current || (!newest && !verify)) return;
     const { hostId, management } = this.identity.current();
-    const request = { hostId, document: this.current, management: this.addresses.all(management).map(({ address }) => address), verify };
+    const request = {
+      hostId,
+      document: this.current,
+      management: this.addresses.all(management).map(({ address }) => address),
+      verify,
+    };
     this.outcomes = await this.driver.converge(request);
     for (const listener of this.listeners) listener(this.driver.served(request), this.current);
   }

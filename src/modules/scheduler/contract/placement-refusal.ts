@@ -20,7 +20,10 @@ const forOperators = (verdicts: readonly HostVerdict[]): string => {
   return `No host can hold this instance. ${shown.join('; ')}${more}.`;
 };
 
-/** 409 `no_host`. Tenants learn neither hosts nor what is free on them; operators get the reason per host, also in `hosts`. */
+/**
+ * 409 `no_host`. Tenants learn neither hosts nor what is free on them; operators get the reason per host, also in
+ * `hosts`.
+ */
 export class PlacementRefusal extends Problem {
   constructor(verdicts: readonly HostVerdict[], operator = false) {
     super({

@@ -32,5 +32,8 @@ export abstract class Placement {
   /** Ensures that the instance holds no claim. */
   abstract release(op: Op, instanceId: string): Promise<void>;
   /** Vcpus and bytes claimed, and the number of claims, per host. */
-  abstract usage(op: Op, hostIds: string[]): Promise<Map<string, { vcpus: number; memoryBytes: number; diskBytes: number; instances: number }>>;
+  abstract usage(
+    op: Op,
+    hostIds: string[],
+  ): Promise<Map<string, { vcpus: number; memoryBytes: number; diskBytes: number; instances: number }>>;
 }

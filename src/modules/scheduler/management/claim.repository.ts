@@ -16,18 +16,34 @@ interface UsageRow {
 @injectable()
 export class ClaimRepository {
   async usage(op: Op, hostIds: string[]): Promise<Map<string, HostUsage>> {
-    const rows: UsageRow[] = await op.query('SELECT host_id, vcpus, memory_bytes, disk_bytes, instances FROM host_usage WHERE host_id = ANY($1)', [hostIds]);
-    return new Map(rows.map((r) => [r.host_id, { vcpus: Number(r.vcpus), memoryBytes: Number(r.memory_bytes), diskBytes: Number(r.disk_bytes), instances: r.instances }]));
+    const rows: UsageRow[] = await op.query(
+      'SELECT host_id, vcpus, memory_bytes, disk_bytes, instances FROM host_usage WHERE host_id = ANY($1)',
+      [hostIds],
+    );
+    return new Map(
+      rows.map((r) => [
+        r.host_id,
+        {
+          vcpus: Number(r.vcpus),
+          memoryBytes: Number(r.memory_bytes),
+          diskBytes: Number(r.disk_bytes),
+          instances: r.instances,
+        },
+      ]),
+    );
   }
 
   async hostOf(op: Op, instanceId: string): Promise<string | undefined> {
-    const rows: { host_id: string }[] = await op.query('SELECT host_id FROM host_claim WHERE instance_id = $1', [instanceId]);
+    const rows: { host_id: string }[] = await op.query('SELECT host_id FROM host_claim WHERE instance_id = $1', [
+      instanceId,
+    ]);
     return rows[0]?.host_id;
   }
 
   /**
-   * False when the host has no room any more (another claim came first). Then nothing is written, and the host's row is not kept locked either:
-   * two claims that each held a full host and waited for the other's would be a deadlock. Call in a transaction.
+   * False when the host has no room any more (another claim came first). Then nothing is written, and the host's row is
+   * not kept locked either: two claims that each held a full host and waited for the other's would be a deadlock. Call
+   * in a transaction.
    */
   async tryClaim(op: Op, host: SchedulableHost, request: PlacementRequest): Promise<boolean> {
     const [, claimed] = await Promise.all([op.query('SAVEPOINT claim'), this.take(op, host, request)]);
@@ -46,7 +62,16 @@ export class ClaimRepository {
          RETURNING host_id)
        INSERT INTO host_claim (instance_id, host_id, vcpus, memory_bytes, disk_bytes)
        SELECT $2, host_id, $3, $4, $5 FROM room RETURNING instance_id`,
-      [host.id, request.instanceId, request.vcpus, request.memoryBytes, request.diskBytes, host.vcpus, host.memoryBytes, host.diskBytes],
+      [
+        host.id,
+        request.instanceId,
+        request.vcpus,
+        request.memoryBytes,
+        request.diskBytes,
+        host.vcpus,
+        host.memoryBytes,
+        host.diskBytes,
+      ],
     );
     return rows.length === 1;
   }

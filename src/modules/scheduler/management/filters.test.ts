@@ -16,9 +16,20 @@ const host: SchedulableHost = {
   diskBytes: 100 * gib,
   vmms: [{ kind: 'qemu', usable: true, capabilities: [] }],
 };
-const request = { instanceId: 'i', projectId: 'p', vcpus: 2, memoryBytes: 4 * gib, diskBytes: 10 * gib, architecture: 'x86_64', firmware: 'any' as PlacementRequest['firmware'] };
-const verdict = (h: SchedulableHost, usage = emptyUsage, r: typeof request & { hostId?: string } = request): string | undefined =>
-  filters.find((f) => f.refuses(h, usage, r) !== undefined)?.code;
+const request = {
+  instanceId: 'i',
+  projectId: 'p',
+  vcpus: 2,
+  memoryBytes: 4 * gib,
+  diskBytes: 10 * gib,
+  architecture: 'x86_64',
+  firmware: 'any' as PlacementRequest['firmware'],
+};
+const verdict = (
+  h: SchedulableHost,
+  usage = emptyUsage,
+  r: typeof request & { hostId?: string } = request,
+): string | undefined => filters.find((f) => f.refuses(h, usage, r) !== undefined)?.code;
 
 describe('host filters', () => {
   it('passes a host with room', () => expect(verdict(host)).toBeUndefined());
@@ -37,9 +48,21 @@ describe('host filters', () => {
   it('asks a VMM that works for the firmware of the image', () => {
     const uefi = { ...request, firmware: 'uefi' as const };
     expect(verdict(host, emptyUsage, uefi)).toBe('firmware');
-    expect(verdict({ ...host, vmms: [{ kind: 'qemu', usable: true, capabilities: ['bios', 'uefi'] }] }, emptyUsage, uefi)).toBeUndefined();
-    expect(verdict({ ...host, vmms: [...host.vmms, { kind: 'cloud-hypervisor', usable: false, capabilities: ['uefi'] }] }, emptyUsage, uefi)).toBe('firmware');
+    expect(
+      verdict({ ...host, vmms: [{ kind: 'qemu', usable: true, capabilities: ['bios', 'uefi'] }] }, emptyUsage, uefi),
+    ).toBeUndefined();
+    expect(
+      verdict(
+        { ...host, vmms: [...host.vmms, { kind: 'cloud-hypervisor', usable: false, capabilities: ['uefi'] }] },
+        emptyUsage,
+        uefi,
+      ),
+    ).toBe('firmware');
   });
-  it('says how much is missing', () => expect(filters.find((f) => f.code === 'memory')?.refuses(host, { ...emptyUsage, memoryBytes: 15 * gib }, request)).toBe('needs 4 GiB of memory, has 1 GiB free'));
-  it('prefers the emptier host', () => expect(weigh(host, emptyUsage, request)).toBeGreaterThan(weigh(host, { ...emptyUsage, vcpus: 4 }, request)));
+  it('says how much is missing', () =>
+    expect(
+      filters.find((f) => f.code === 'memory')?.refuses(host, { ...emptyUsage, memoryBytes: 15 * gib }, request),
+    ).toBe('needs 4 GiB of memory, has 1 GiB free'));
+  it('prefers the emptier host', () =>
+    expect(weigh(host, emptyUsage, request)).toBeGreaterThan(weigh(host, { ...emptyUsage, vcpus: 4 }, request)));
 });

@@ -24,31 +24,56 @@ const shortOf = (what: string, needed: string, free: string): string => `needs $
 
 /** In this order; the first refusal is the host's reason. */
 export const filters: readonly HostFilter[] = [
-  { code: 'other_host', refuses: (host, _usage, request) => (request.hostId !== undefined && request.hostId !== host.id ? 'another host was asked for' : undefined) },
+  {
+    code: 'other_host',
+    refuses: (host, _usage, request) =>
+      request.hostId !== undefined && request.hostId !== host.id ? 'another host was asked for' : undefined,
+  },
   { code: 'not_ready', refuses: (host) => (host.schedulable ? undefined : host.reason || `it is ${host.state}`) },
-  { code: 'architecture', refuses: (host, _usage, request) => (host.architecture === request.architecture ? undefined : `the image is for ${request.architecture}, the host is ${host.architecture}`) },
-  { code: 'no_vmm', refuses: (host) => (host.vmms.some((v) => v.usable) ? undefined : 'no virtual machine monitor works on it') },
+  {
+    code: 'architecture',
+    refuses: (host, _usage, request) =>
+      host.architecture === request.architecture
+        ? undefined
+        : `the image is for ${request.architecture}, the host is ${host.architecture}`,
+  },
+  {
+    code: 'no_vmm',
+    refuses: (host) => (host.vmms.some((v) => v.usable) ? undefined : 'no virtual machine monitor works on it'),
+  },
   {
     code: 'firmware',
     refuses: (host, _usage, { firmware }) =>
-      firmware === 'any' || host.vmms.some((v) => v.usable && v.capabilities.includes(firmware)) ? undefined : `the image boots by ${firmware === 'uefi' ? 'UEFI' : 'BIOS'}, which none of its virtual machine monitors has`,
+      firmware === 'any' || host.vmms.some((v) => v.usable && v.capabilities.includes(firmware))
+        ? undefined
+        : `the image boots by ${firmware === 'uefi' ? 'UEFI' : 'BIOS'}, which none of its virtual machine monitors has`,
   },
   {
     code: 'vcpus',
-    refuses: (host, usage, request) => (usage.vcpus + request.vcpus <= host.vcpus ? undefined : shortOf('vCPUs', `${request.vcpus}`, `${Math.max(0, host.vcpus - usage.vcpus)}`)),
+    refuses: (host, usage, request) =>
+      usage.vcpus + request.vcpus <= host.vcpus
+        ? undefined
+        : shortOf('vCPUs', `${request.vcpus}`, `${Math.max(0, host.vcpus - usage.vcpus)}`),
   },
   {
     code: 'memory',
     refuses: (host, usage, request) =>
-      usage.memoryBytes + request.memoryBytes <= host.memoryBytes ? undefined : shortOf('memory', gib(request.memoryBytes), gib(Math.max(0, host.memoryBytes - usage.memoryBytes))),
+      usage.memoryBytes + request.memoryBytes <= host.memoryBytes
+        ? undefined
+        : shortOf('memory', gib(request.memoryBytes), gib(Math.max(0, host.memoryBytes - usage.memoryBytes))),
   },
   {
     code: 'disk',
     refuses: (host, usage, request) =>
-      usage.diskBytes + request.diskBytes <= host.diskBytes ? undefined : shortOf('disk', gib(request.diskBytes), gib(Math.max(0, host.diskBytes - usage.diskBytes))),
+      usage.diskBytes + request.diskBytes <= host.diskBytes
+        ? undefined
+        : shortOf('disk', gib(request.diskBytes), gib(Math.max(0, host.diskBytes - usage.diskBytes))),
   },
 ];
 
 /** Higher is better: spreads by the scarcer of memory and vCPUs left after the placement. 0 to 1. */
 export const weigh = (host: SchedulableHost, usage: HostUsage, request: PlacementRequest): number =>
-  Math.min(1 - (usage.memoryBytes + request.memoryBytes) / host.memoryBytes, 1 - (usage.vcpus + request.vcpus) / host.vcpus);
+  Math.min(
+    1 - (usage.memoryBytes + request.memoryBytes) / host.memoryBytes,
+    1 - (usage.vcpus + request.vcpus) / host.vcpus,
+  );

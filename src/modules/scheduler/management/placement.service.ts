@@ -20,14 +20,16 @@ const taken = { code: 'taken', reason: 'other instances took its room meanwhile'
 const judgeOne = (host: SchedulableHost, usage: HostUsage, request: PlacementRequest): Judged => {
   for (const filter of filters) {
     const reason = filter.refuses(host, usage, request);
-    if (reason !== undefined) return { host, usage, verdict: { hostId: host.id, host: host.name, fits: false, code: filter.code, reason } };
+    if (reason !== undefined)
+      return { host, usage, verdict: { hostId: host.id, host: host.name, fits: false, code: filter.code, reason } };
   }
   return { host, usage, verdict: { hostId: host.id, host: host.name, fits: true, code: '', reason: '' } };
 };
 
 /**
- * Reading and judging every host for every create is what placement would cost most. So the list of hosts is read once a second; what is
- * claimed on them always. A recent list only proposes: a host is read again before its room is claimed, and a refusal always comes from a new list.
+ * Reading and judging every host for every create is what placement would cost most. So the list of hosts is read once
+ * a second; what is claimed on them always. A recent list only proposes: a host is read again before its room is
+ * claimed, and a refusal always comes from a new list.
  */
 @injectable()
 export class PlacementService extends Placement {
@@ -43,7 +45,9 @@ export class PlacementService extends Placement {
   override async explain(op: Op, request: PlacementRequest): Promise<HostVerdict[]> {
     const fits = (judged: Judged[]): boolean => judged.some(({ verdict }) => verdict.fits);
     const recent = await this.judge(op, request, await this.recentHosts(op));
-    return (fits(recent) ? recent : await this.judge(op, request, await this.allHosts(op))).map(({ verdict }) => verdict);
+    return (fits(recent) ? recent : await this.judge(op, request, await this.allHosts(op))).map(
+      ({ verdict }) => verdict,
+    );
   }
 
   override async claim(op: Op, request: PlacementRequest): Promise<{ hostId: string }> {
@@ -65,13 +69,20 @@ export class PlacementService extends Placement {
     return this.claims.usage(op, hostIds);
   }
 
-  /** Claims on the best of those that fit, else on the next one. Undefined when none has room; the verdicts then say why. */
+  /**
+   * Claims on the best of those that fit, else on the next one. Undefined when none has room; the verdicts then say
+   * why.
+   */
   private async claimAmong(op: Op, request: PlacementRequest, judged: Judged[]): Promise<string | undefined> {
-    const candidates = judged.filter(({ verdict }) => verdict.fits).map((j) => ({ ...j, weight: weigh(j.host, j.usage, request) + Math.random() * 0.02 }));
+    const candidates = judged
+      .filter(({ verdict }) => verdict.fits)
+      .map((j) => ({ ...j, weight: weigh(j.host, j.usage, request) + Math.random() * 0.02 }));
     candidates.sort((a, b) => b.weight - a.weight);
     for (const { host, usage, verdict } of candidates) {
       const now = await this.hosts.byId(op, host.id);
-      const refusal = now ? judgeOne(now, usage, request).verdict : { ...verdict, fits: false, code: 'gone', reason: 'it was removed' };
+      const refusal = now
+        ? judgeOne(now, usage, request).verdict
+        : { ...verdict, fits: false, code: 'gone', reason: 'it was removed' };
       if (now && refusal.fits && (await this.claims.tryClaim(op, now, request))) return host.id;
       Object.assign(verdict, refusal.fits ? { ...taken, fits: false } : refusal);
     }
@@ -79,7 +90,10 @@ export class PlacementService extends Placement {
   }
 
   private async judge(op: Op, request: PlacementRequest, hosts: readonly SchedulableHost[]): Promise<Judged[]> {
-    const usage = await this.claims.usage(op, hosts.map((h) => h.id));
+    const usage = await this.claims.usage(
+      op,
+      hosts.map((h) => h.id),
+    );
     return hosts.map((host) => judgeOne(host, usage.get(host.id) ?? emptyUsage, request));
   }
 

@@ -11,8 +11,10 @@ const volumeNoun: Noun = { name: 'volume', plural: 'volumes', path: '/volumes', 
 
 type Names = ReadonlyMap<string, string>;
 
-const toneOf = (volume: Volume): Tone => (volume.state === 'in-use' ? 'good' : volume.state === 'error' ? 'bad' : 'busy');
-const instanceOf = (volume: Volume, names: Names): string => (volume.instanceId === null ? '' : (names.get(volume.instanceId) ?? volume.instanceId));
+const toneOf = (volume: Volume): Tone =>
+  volume.state === 'in-use' ? 'good' : volume.state === 'error' ? 'bad' : 'busy';
+const instanceOf = (volume: Volume, names: Names): string =>
+  volume.instanceId === null ? '' : (names.get(volume.instanceId) ?? volume.instanceId);
 
 const columns = (names: Names): CliColumn<Volume>[] => [
   { header: 'name', value: (v) => v.name },
@@ -49,7 +51,11 @@ export class VolumeCommands implements CliRegistrar {
     const volume = nounCommand(program, context, volumeNoun, 'disks of instances');
     addListOptions(volume.command('list').description('list volumes')).action(async (options: ListOptions) => {
       const names = await namesById(context, 'instance');
-      await context.printList((search) => context.list<Volume>('/volumes', { ...search, project: context.project() }), columns(names), options);
+      await context.printList(
+        (search) => context.list<Volume>('/volumes', { ...search, project: context.project() }),
+        columns(names),
+        options,
+      );
     });
     volume
       .command('show')

@@ -12,9 +12,16 @@ export const storageConfigSchema = z.strictObject({
     .refine((pools) => new Set(pools.map((p) => p.name)).size === pools.length, { error: 'pool names must differ' })
     .default([{ name: 'default', path: '' }]),
   /** Management half: the pool that root volumes are made in. */
-  rootPool: z.string().regex(/^[a-z0-9][a-z0-9-]{0,30}$/).default('default'),
+  rootPool: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,30}$/)
+    .default('default'),
   /** Size that a simulated pool claims to have, in bytes. */
-  simulatedBytes: z.number().int().min(0).default(10 * 1024 ** 4),
+  simulatedBytes: z
+    .number()
+    .int()
+    .min(0)
+    .default(10 * 1024 ** 4),
 });
 
 export type StorageConfig = z.output<typeof storageConfigSchema>;

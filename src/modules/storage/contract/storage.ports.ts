@@ -11,7 +11,10 @@ export interface RootVolume {
 /** Port (management half): root volumes live and die with their instance. */
 export abstract class Volumes {
   /** Records the root volume of an instance on a host, state `creating`. Idempotent per instance. */
-  abstract createRoot(op: Op, request: { instanceId: string; projectId: string; name: string; hostId: string; imageId: string; bytes: number }): Promise<RootVolume>;
+  abstract createRoot(
+    op: Op,
+    request: { instanceId: string; projectId: string; name: string; hostId: string; imageId: string; bytes: number },
+  ): Promise<RootVolume>;
   abstract rootOf(op: Op, instanceId: string): Promise<RootVolume | null>;
   /** The node reported it made. */
   abstract markInUse(op: Op, volumeId: string): Promise<void>;
@@ -22,6 +25,9 @@ export abstract class Volumes {
 
 /** Port (node half). */
 export abstract class VolumePaths {
-  /** Absolute path and format of a volume that `volume.ensure` made. The format comes from here and never from probing guest data. */
+  /**
+   * Absolute path and format of a volume that `volume.ensure` made. The format comes from here and never from probing
+   * guest data.
+   */
   abstract locate(volumeId: string, pool: string): Promise<{ path: string; format: 'raw'; bytes: number }>;
 }

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import * as field from '../../../core/http/fields';
 import { defineVerb } from '../../../core/m2m/verb';
 
-/** Makes the volume (raw, sparse; a copy or reflink of the image when given, grown to `bytes`). Safe to repeat; never overwrites a finished volume. */
+/**
+ * Makes the volume (raw, sparse; a copy or reflink of the image when given, grown to `bytes`). Safe to repeat; never
+ * overwrites a finished volume.
+ */
 export const volumeEnsure = defineVerb('volume.ensure', {
   args: z.strictObject({
     volumeId: field.id,
@@ -15,4 +18,7 @@ export const volumeEnsure = defineVerb('volume.ensure', {
   long: true,
 });
 /** Deletes the volume's bytes; done when nothing is left. */
-export const volumeAbsent = defineVerb('volume.absent', { args: z.strictObject({ volumeId: field.id, pool: z.string().max(63) }), result: z.object({}) });
+export const volumeAbsent = defineVerb('volume.absent', {
+  args: z.strictObject({ volumeId: field.id, pool: z.string().max(63) }),
+  result: z.object({}),
+});

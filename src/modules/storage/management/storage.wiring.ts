@@ -10,7 +10,8 @@ import { VolumesService } from './volumes.service';
 
 export const storageWiring: ManagementWiring = {
   bind: ({ bind }) => {
-    for (const part of [VolumeRepository, VolumesService, VolumeController]) bind<object>(part).toSelf().inSingletonScope();
+    for (const part of [VolumeRepository, VolumesService, VolumeController])
+      bind<object>(part).toSelf().inSingletonScope();
     bind(Volumes).toService(VolumesService);
     bind(ImageUsage).to(VolumeImageUsage).inSingletonScope();
     bind(ProjectUsage).to(VolumeProjectUsage).inSingletonScope();

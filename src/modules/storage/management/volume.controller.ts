@@ -13,7 +13,16 @@ export class VolumeController extends Controller {
   override routes(): Route[] {
     return [
       route(
-        { method: 'GET', path: '/volumes', summary: 'List volumes', tag: 'Volumes', scope: 'collection', permission: 'volume:read', query: pageQuery, response: pageOf(volume) },
+        {
+          method: 'GET',
+          path: '/volumes',
+          summary: 'List volumes',
+          tag: 'Volumes',
+          scope: 'collection',
+          permission: 'volume:read',
+          query: pageQuery,
+          response: pageOf(volume),
+        },
         (req) => this.volumes.list(req.op, req.access, req.query),
       ),
     ];

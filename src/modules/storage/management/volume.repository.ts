@@ -33,7 +33,11 @@ export class VolumeRepository {
     await op.manager.delete(VolumeEntity, { id });
   }
 
-  list(op: Op, projects: 'all' | readonly string[], { limit, cursor, q }: PageRequest): Promise<{ rows: VolumeEntity[]; next: string | null }> {
+  list(
+    op: Op,
+    projects: 'all' | readonly string[],
+    { limit, cursor, q }: PageRequest,
+  ): Promise<{ rows: VolumeEntity[]; next: string | null }> {
     const select = op.manager.createQueryBuilder(VolumeEntity, 'v').where('true');
     if (projects !== 'all') {
       const [only, ...others] = projects;
@@ -41,7 +45,15 @@ export class VolumeRepository {
       else select.andWhere('v.project_id = ANY(:projects)', { projects });
     }
     narrowBySearch(select, q, { ids: ['v.id', 'v.instance_id'], texts: ['v.name'] });
-    return keysetPage(select, { alias: 'v', column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt', limit, cursor });
+    return keysetPage(select, {
+      alias: 'v',
+      column: 'created_at',
+      type: 'timestamptz',
+      descending: true,
+      sort: '-createdAt',
+      limit,
+      cursor,
+    });
   }
 
   /** Volumes made from the image. */

@@ -28,7 +28,10 @@ export class VolumesService extends Volumes {
     super();
   }
 
-  override async createRoot(op: Op, request: { instanceId: string; projectId: string; name: string; hostId: string; imageId: string; bytes: number }): Promise<RootVolume> {
+  override async createRoot(
+    op: Op,
+    request: { instanceId: string; projectId: string; name: string; hostId: string; imageId: string; bytes: number },
+  ): Promise<RootVolume> {
     const made: VolumeEntity = {
       ...request,
       id: timeOrderedUuid(),
@@ -68,7 +71,9 @@ export class VolumesService extends Volumes {
 
   async list(op: Op, access: Access, request: PageRequest): Promise<Page<Volume>> {
     const page = await this.volumes.list(op, access.projects, request);
-    const names = seesHosts(access.principal) ? await this.hosts.names(op, [...new Set(page.rows.map((v) => v.hostId))]) : null;
+    const names = seesHosts(access.principal)
+      ? await this.hosts.names(op, [...new Set(page.rows.map((v) => v.hostId))])
+      : null;
     return { items: page.rows.map((v) => present(v, names)), next: page.next };
   }
 
@@ -80,7 +85,12 @@ export class VolumesService extends Volumes {
   private async changed(op: Op, what: 'created' | 'updated' | 'deleted', volume: VolumeEntity): Promise<void> {
     // Events go to all who see the volume, and not all of them see hosts.
     const data = present(volume, null);
-    await this.outbox.publish(op, { type: `volume.${what}`, projectId: volume.projectId, subject: { kind: 'volume', id: volume.id }, data: { ...data } });
+    await this.outbox.publish(op, {
+      type: `volume.${what}`,
+      projectId: volume.projectId,
+      subject: { kind: 'volume', id: volume.id },
+      data: { ...data },
+    });
   }
 }
 

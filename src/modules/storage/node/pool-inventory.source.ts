@@ -11,6 +11,8 @@ export class PoolInventorySource extends InventorySource {
   }
 
   override collect(): Promise<unknown> {
-    return Promise.all(this.pools.all().map(async (pool) => ({ name: pool.name, driver: pool.kind, ...(await pool.capacity()) })));
+    return Promise.all(
+      this.pools.all().map(async (pool) => ({ name: pool.name, driver: pool.kind, ...(await pool.capacity()) })),
+    );
   }
 }

@@ -19,7 +19,12 @@ export class Pools extends Service {
     this.byName = new Map(
       pools.map(({ name, path }) => {
         const directory = path === '' ? paths.stateDir('pools', name) : path;
-        return [name, driver === 'simulated' ? new SimulatedPoolDriver(name, directory, simulatedBytes) : new LocalPoolDriver(name, directory)];
+        return [
+          name,
+          driver === 'simulated'
+            ? new SimulatedPoolDriver(name, directory, simulatedBytes)
+            : new LocalPoolDriver(name, directory),
+        ];
       }),
     );
   }

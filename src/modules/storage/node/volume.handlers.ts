@@ -23,7 +23,9 @@ export class VolumeHandlers extends VerbHandlers {
         this.mutex.run(volumeId, async () => {
           const driver = this.pools.require(pool);
           const there = await driver.find(volumeId);
-          const make = async (source: string | null): Promise<{ bytes: number }> => ({ bytes: (await driver.ensure({ volumeId, bytes, source, signal: ctx.signal })).bytes });
+          const make = async (source: string | null): Promise<{ bytes: number }> => ({
+            bytes: (await driver.ensure({ volumeId, bytes, source, signal: ctx.signal })).bytes,
+          });
           return imageId === null || there || !driver.copies ? make(null) : this.images.use(imageId, make);
         }),
       ),

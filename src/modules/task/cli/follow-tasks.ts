@@ -11,14 +11,28 @@ const live = new Set<string>(['queued', 'running', 'compensating']);
 const clock = (): string => new Date().toISOString().slice(11, 19);
 
 const lineOf = (task: Task): string => {
-  const at = task.endedAt === null ? `${Math.round(task.progress)} %${task.stepTitle === null ? '' : `  ${plain(task.stepTitle)}`}` : (task.error?.reason ?? '');
-  return `${clock()}  ${task.id}  ${plain(task.type)}  ${task.subject.kind} ${plain(task.subject.name)}  ${task.state}  ${plain(at)}`.trimEnd() + '\n';
+  const at =
+    task.endedAt === null
+      ? `${Math.round(task.progress)} %${task.stepTitle === null ? '' : `  ${plain(task.stepTitle)}`}`
+      : (task.error?.reason ?? '');
+  return (
+    `${clock()}  ${task.id}  ${plain(task.type)}  ${task.subject.kind} ${plain(task.subject.name)}  ${task.state}  ${plain(at)}`.trimEnd() +
+    '\n'
+  );
 };
 
 type Looker = Pick<CliContext, 'list' | 'request' | 'printText'>;
 
-/** One look at the list: prints what is new or has changed since the last one, oldest first; `quiet` only remembers it. */
-export const lookAtTasks = async (context: Looker, query: Record<string, string | undefined>, limit: number, seen: Map<string, { sign: string; live: boolean }>, quiet = false): Promise<void> => {
+/**
+ * One look at the list: prints what is new or has changed since the last one, oldest first; `quiet` only remembers it.
+ */
+export const lookAtTasks = async (
+  context: Looker,
+  query: Record<string, string | undefined>,
+  limit: number,
+  seen: Map<string, { sign: string; live: boolean }>,
+  quiet = false,
+): Promise<void> => {
   const tasks = await context.list<Task>('/tasks', query, limit);
   const listed = new Set(tasks.map((task) => task.id));
   // What a filter by state does not show any more has ended: its end is part of the story.
@@ -45,9 +59,15 @@ export const lookAtTasks = async (context: Looker, query: Record<string, string 
 };
 
 /**
- * Prints each change of the tasks that the query finds, until the command is ended: from now on, or with `past` also what there is already.
+ * Prints each change of the tasks that the query finds, until the command is ended: from now on, or with `past` also
+ * what there is already.
  */
-export const followTasks = async (context: CliContext, query: Record<string, string | undefined>, limit: number, past: boolean): Promise<never> => {
+export const followTasks = async (
+  context: CliContext,
+  query: Record<string, string | undefined>,
+  limit: number,
+  past: boolean,
+): Promise<never> => {
   const seen = new Map<string, { sign: string; live: boolean }>();
   // What is there already is known, and not told again: only its further changes are.
   if (!past) await lookAtTasks(context, query, limit, seen, true);

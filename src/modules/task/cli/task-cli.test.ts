@@ -17,7 +17,20 @@ const base: TaskDetail = {
   progress: 40,
   step: 'make',
   stepTitle: 'Make the disk',
-  error: { code: 'no_space', message: '“Make the disk” failed on h1: full. Undone: “Make the disk”. Make room.', reason: 'full', step: 'make', stepTitle: 'Make the disk', host: 'h1', attempts: 1, undone: true, undoneSteps: [], leftSteps: [], hint: 'Make room.', requestId: 'r-1' },
+  error: {
+    code: 'no_space',
+    message: '“Make the disk” failed on h1: full. Undone: “Make the disk”. Make room.',
+    reason: 'full',
+    step: 'make',
+    stepTitle: 'Make the disk',
+    host: 'h1',
+    attempts: 1,
+    undone: true,
+    undoneSteps: [],
+    leftSteps: [],
+    hint: 'Make room.',
+    requestId: 'r-1',
+  },
   createdBy: 'u',
   requestId: 'r-1',
   parentId: null,
@@ -29,10 +42,47 @@ const base: TaskDetail = {
   waiting: null,
   cancel: null,
   steps: [
-    { name: 'make', title: 'Make the disk', phase: 'run', state: 'failed', attempt: 3, host: { id, name: 'h1' }, progress: null, message: null, startedAt: null, endedAt: null, durationMs: 1500, nextTryAt: null, error: { code: 'no_space', message: 'full' } },
-    { name: 'make', title: 'Make the disk', phase: 'undo', state: 'succeeded', attempt: 1, host: { id, name: 'h1' }, progress: null, message: null, startedAt: null, endedAt: null, durationMs: 10, nextTryAt: null, error: null },
+    {
+      name: 'make',
+      title: 'Make the disk',
+      phase: 'run',
+      state: 'failed',
+      attempt: 3,
+      host: { id, name: 'h1' },
+      progress: null,
+      message: null,
+      startedAt: null,
+      endedAt: null,
+      durationMs: 1500,
+      nextTryAt: null,
+      error: { code: 'no_space', message: 'full' },
+    },
+    {
+      name: 'make',
+      title: 'Make the disk',
+      phase: 'undo',
+      state: 'succeeded',
+      attempt: 1,
+      host: { id, name: 'h1' },
+      progress: null,
+      message: null,
+      startedAt: null,
+      endedAt: null,
+      durationMs: 10,
+      nextTryAt: null,
+      error: null,
+    },
   ],
-  audit: [{ at: '2026-01-01T00:00:01.000Z', verb: 'retry', step: 'make', reason: 'the disk is back', by: { id, name: 'admin' }, requestId: 'r-2' }],
+  audit: [
+    {
+      at: '2026-01-01T00:00:01.000Z',
+      verb: 'retry',
+      step: 'make',
+      reason: 'the disk is back',
+      by: { id, name: 'admin' },
+      requestId: 'r-2',
+    },
+  ],
   parent: null,
   childTasks: [],
 };
@@ -47,7 +97,11 @@ interface Ran {
 const run = async (args: string[], answers: Partial<TaskDetail>[] = [{}]): Promise<Ran & { failure?: CliFailure }> => {
   const ran: Ran = { requests: [], lists: [], printed: '', notes: [] };
   const context: CliContext = {
-    request: async (method: string, path: string, options: { body?: unknown; query?: Record<string, unknown> } = {}) => {
+    request: async (
+      method: string,
+      path: string,
+      options: { body?: unknown; query?: Record<string, unknown> } = {},
+    ) => {
       ran.requests.push({ method, path, ...options });
       return { ...base, ...(answers.length > 1 ? answers.shift() : answers[0]) };
     },
@@ -55,8 +109,10 @@ const run = async (args: string[], answers: Partial<TaskDetail>[] = [{}]): Promi
     addNoun: () => undefined,
     resolve: async (_noun: string, ref: string) => ref,
     get: async (_noun: string, ref: string) => context.request('GET', `/tasks/${ref}`),
-    printList: async (fetch: (search: object) => Promise<Task[]>, columns: { header: string; value: (t: Task) => string }[]) =>
-      (ran.printed += (await fetch({})).map((row) => columns.map((c) => c.value(row)).join('|')).join('\n')),
+    printList: async (
+      fetch: (search: object) => Promise<Task[]>,
+      columns: { header: string; value: (t: Task) => string }[],
+    ) => (ran.printed += (await fetch({})).map((row) => columns.map((c) => c.value(row)).join('|')).join('\n')),
     printText: (_object: object, text: () => string) => (ran.printed += text()),
     project: () => 'default',
     info: (line: string) => ran.notes.push(line),
@@ -77,17 +133,56 @@ const run = async (args: string[], answers: Partial<TaskDetail>[] = [{}]): Promi
 
 describe('vcctl task', () => {
   it('hands every filter on', async () => {
-    const { lists } = await run(['list', '--state', 'failed,stuck', '--state', 'running', '--type', 'compute.', '--subject', 'web', '--kind', 'instance', '--host', 'h1', '--parent', id, '--since', '2026-01-01T00:00:00Z', '--ended-until', '2026-01-02T00:00:00+01:00', '--errors', '--no-system']);
+    const { lists } = await run([
+      'list',
+      '--state',
+      'failed,stuck',
+      '--state',
+      'running',
+      '--type',
+      'compute.',
+      '--subject',
+      'web',
+      '--kind',
+      'instance',
+      '--host',
+      'h1',
+      '--parent',
+      id,
+      '--since',
+      '2026-01-01T00:00:00Z',
+      '--ended-until',
+      '2026-01-02T00:00:00+01:00',
+      '--errors',
+      '--no-system',
+    ]);
     expect(lists).toEqual([
       {
-        project: 'default', state: 'failed,stuck,running', type: 'compute.', subject: 'web', subjectKind: 'instance', host: 'h1', parent: id,
-        createdAfter: '2026-01-01T00:00:00.000Z', createdBefore: undefined, endedAfter: undefined, endedBefore: '2026-01-01T23:00:00.000Z', errors: 'true', system: 'false',
+        project: 'default',
+        state: 'failed,stuck,running',
+        type: 'compute.',
+        subject: 'web',
+        subjectKind: 'instance',
+        host: 'h1',
+        parent: id,
+        createdAfter: '2026-01-01T00:00:00.000Z',
+        createdBefore: undefined,
+        endedAfter: undefined,
+        endedBefore: '2026-01-01T23:00:00.000Z',
+        errors: 'true',
+        system: 'false',
       },
     ]);
     expect((await run(['list', '--all-projects'])).lists[0]).toMatchObject({ project: undefined, system: undefined });
   });
 
-  it.each([['--since', 'yesterday'], ['--until', '5'], ['--ended-since', '3w'], ['--limit', 'x'], ['--limit', '0']])('refuses %s %s as wrong usage', async (option, value) => {
+  it.each([
+    ['--since', 'yesterday'],
+    ['--until', '5'],
+    ['--ended-since', '3w'],
+    ['--limit', 'x'],
+    ['--limit', '0'],
+  ])('refuses %s %s as wrong usage', async (option, value) => {
     expect((await run(['list', option, value])).failure).toMatchObject({ exitCode: 2 });
   });
 
@@ -108,26 +203,44 @@ describe('vcctl task', () => {
 
   it('tells what a task waits for', () => {
     const until = new Date(Date.now() + 2_500).toISOString();
-    expect(taskView({ ...base, state: 'running', endedAt: null, error: null, waiting: { kind: 'retry', until, text: 'waiting for another try: no answer (attempt 4)' } })).toMatch(/Waits +waiting for another try in \d s: no answer \(attempt 4\)/);
+    expect(
+      taskView({
+        ...base,
+        state: 'running',
+        endedAt: null,
+        error: null,
+        waiting: { kind: 'retry', until, text: 'waiting for another try: no answer (attempt 4)' },
+      }),
+    ).toMatch(/Waits +waiting for another try in \d s: no answer \(attempt 4\)/);
   });
 
   it('sends the reason with the verbs', async () => {
     for (const verb of ['cancel', 'retry', 'skip-step', 'abandon']) {
       const { requests } = await run([verb, id, '--reason', 'the host burned down']);
-      expect(requests).toEqual([{ method: 'POST', path: `/tasks/${id}/actions/${verb}`, body: { reason: 'the host burned down' } }]);
+      expect(requests).toEqual([
+        { method: 'POST', path: `/tasks/${id}/actions/${verb}`, body: { reason: 'the host burned down' } },
+      ]);
     }
   });
 
   it('waits for the end of a verb, and fails when the task is stuck again', async () => {
-    expect((await run(['retry', id, '--wait'], [{ state: 'compensating' }, { state: 'compensating' }, { state: 'failed' }])).notes).toEqual([`task ${id}: failed`]);
-    expect((await run(['retry', id, '--wait'], [{ state: 'compensating' }, { state: 'stuck' }])).failure).toMatchObject({ exitCode: 1, code: 'no_space' });
+    expect(
+      (await run(['retry', id, '--wait'], [{ state: 'compensating' }, { state: 'compensating' }, { state: 'failed' }]))
+        .notes,
+    ).toEqual([`task ${id}: failed`]);
+    expect((await run(['retry', id, '--wait'], [{ state: 'compensating' }, { state: 'stuck' }])).failure).toMatchObject(
+      { exitCode: 1, code: 'no_space' },
+    );
   });
 
   it('takes the states there are, and says which was meant', async () => {
-    expect((await run(['list', '--state', 'running,Stuck', '--state', 'live'])).lists[0]).toMatchObject({ state: 'running,stuck,live' });
+    expect((await run(['list', '--state', 'running,Stuck', '--state', 'live'])).lists[0]).toMatchObject({
+      state: 'running,stuck,live',
+    });
     expect((await run(['list', '--state', 'runing'])).failure).toMatchObject({
       exitCode: 2,
-      message: '--state: "runing" is not one of queued, running, compensating, succeeded, failed, cancelled, stuck, live; did you mean running?',
+      message:
+        '--state: "runing" is not one of queued, running, compensating, succeeded, failed, cancelled, stuck, live; did you mean running?',
     });
   });
 
@@ -136,7 +249,11 @@ describe('vcctl task', () => {
     const task: Task = { ...base, state: 'running', endedAt: null, error: null, progress: 10 };
     const old: Task = { ...base, id: '0b7e9c5e-0000-4000-8000-000000000002', state: 'succeeded', error: null };
     let listed: Task[] = [old, task];
-    const context = { list: async () => listed, request: async () => task, printText: (_: object, text: () => string) => (out += text()) } as unknown as CliContext;
+    const context = {
+      list: async () => listed,
+      request: async () => task,
+      printText: (_: object, text: () => string) => (out += text()),
+    } as unknown as CliContext;
     const seen = new Map<string, { sign: string; live: boolean }>();
     await lookAtTasks(context, {}, 10, seen, true);
     expect(out).toBe('');
@@ -146,10 +263,20 @@ describe('vcctl task', () => {
   });
 
   it('prints each change of a list once, and the end of what the filter does not show any more', async () => {
-    const at = (state: string, progress: number): Task => ({ ...base, state: state as Task['state'], progress, endedAt: state === 'succeeded' ? base.endedAt : null, error: null });
+    const at = (state: string, progress: number): Task => ({
+      ...base,
+      state: state as Task['state'],
+      progress,
+      endedAt: state === 'succeeded' ? base.endedAt : null,
+      error: null,
+    });
     let out = '';
     let listed: Task[] = [at('running', 10)];
-    const context = { list: async () => listed, request: async () => at('succeeded', 100), printText: (_: object, text: () => string) => (out += text()) } as unknown as CliContext;
+    const context = {
+      list: async () => listed,
+      request: async () => at('succeeded', 100),
+      printText: (_: object, text: () => string) => (out += text()),
+    } as unknown as CliContext;
     const seen = new Map<string, { sign: string; live: boolean }>();
     await lookAtTasks(context, {}, 10, seen);
     await lookAtTasks(context, {}, 10, seen);
@@ -158,7 +285,12 @@ describe('vcctl task', () => {
     listed = [];
     await lookAtTasks(context, {}, 10, seen);
     await lookAtTasks(context, {}, 10, seen);
-    expect(out.trim().split('\n').map((line) => line.replace(/^\S+ +\S+ +/, ''))).toEqual([
+    expect(
+      out
+        .trim()
+        .split('\n')
+        .map((line) => line.replace(/^\S+ +\S+ +/, '')),
+    ).toEqual([
       expect.stringMatching(/running {2}10 %/),
       expect.stringMatching(/running {2}50 %/),
       expect.stringMatching(/succeeded$/),

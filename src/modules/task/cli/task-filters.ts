@@ -28,18 +28,44 @@ const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 8
 /** `90s`, `15m`, `2h`, `7d` ago, or a time as RFC 3339. Exits with 2 on anything else. */
 export const parseMoment = (value: string, option: string, now: number = Date.now()): string => {
   const ago = /^(\d{1,6})([smhd])$/.exec(value);
-  const at = ago ? now - Number(ago[1]) * (unitMs[ago[2] ?? ''] ?? 0) : /^\d{4}-\d{2}-\d{2}/.test(value) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(at)) throw usageFailure(`${option}: "${value}" is no time; write 15m, 2h, 7d, or a time such as 2026-01-31T12:00:00Z`);
+  const at = ago
+    ? now - Number(ago[1]) * (unitMs[ago[2] ?? ''] ?? 0)
+    : /^\d{4}-\d{2}-\d{2}/.test(value)
+      ? Date.parse(value)
+      : Number.NaN;
+  if (Number.isNaN(at))
+    throw usageFailure(`${option}: "${value}" is no time; write 15m, 2h, 7d, or a time such as 2026-01-31T12:00:00Z`);
   return new Date(at).toISOString();
 };
 
-const states: readonly (TaskState | 'live')[] = ['queued', 'running', 'compensating', 'succeeded', 'failed', 'cancelled', 'stuck', 'live'];
+const states: readonly (TaskState | 'live')[] = [
+  'queued',
+  'running',
+  'compensating',
+  'succeeded',
+  'failed',
+  'cancelled',
+  'stuck',
+  'live',
+];
 
 /** `running,stuck`, also several times. */
-const collectStates = (value: string, before: string[] | undefined): string[] => [...(before ?? []), ...value.split(',').map((state) => oneOf(state.trim(), states, '--state'))];
+const collectStates = (value: string, before: string[] | undefined): string[] => [
+  ...(before ?? []),
+  ...value.split(',').map((state) => oneOf(state.trim(), states, '--state')),
+];
 
-/** The option with its values for the shell's completion; several may be joined by commas, so the values alone do not judge it. */
-const stateOption = (): Option => new Option('--state <state,...>', 'queued, running, compensating, succeeded, failed, cancelled, stuck, or live for all that are not over').choices(states).argParser(collectStates);
+/**
+ * The option with its values for the shell's completion; several may be joined by commas, so the values alone do not
+ * judge it.
+ */
+const stateOption = (): Option =>
+  new Option(
+    '--state <state,...>',
+    'queued, running, compensating, succeeded, failed, cancelled, stuck, or live for all that are not over',
+  )
+    .choices(states)
+    .argParser(collectStates);
 
 /** The options that narrow a list of tasks. */
 export const addFilters = (command: Command): Command =>
@@ -59,8 +85,12 @@ export const addFilters = (command: Command): Command =>
     .option('--all-projects', 'of all projects that you can see');
 
 /** The query of `GET /tasks` that the options mean. */
-export const filterQuery = (options: FilterOptions, project: string | undefined): Record<string, string | undefined> => {
-  const time = (value: string | undefined, option: string): string | undefined => (value === undefined ? undefined : parseMoment(value, option));
+export const filterQuery = (
+  options: FilterOptions,
+  project: string | undefined,
+): Record<string, string | undefined> => {
+  const time = (value: string | undefined, option: string): string | undefined =>
+    value === undefined ? undefined : parseMoment(value, option);
   return {
     project: options.allProjects ? undefined : project,
     state: options.state?.join(','),

@@ -2,9 +2,16 @@ import { formatDuration, formatTime, plain } from '../../../core/cli/format';
 import { waitText } from '../../../core/cli/task-follower';
 import type { TaskDetail, TaskStep } from '../contract/task.api';
 
-const marks: Record<TaskStep['state'], string> = { pending: '·', running: '…', succeeded: '✓', failed: '✗', skipped: '-' };
+const marks: Record<TaskStep['state'], string> = {
+  pending: '·',
+  running: '…',
+  succeeded: '✓',
+  failed: '✗',
+  skipped: '-',
+};
 
-export const took = (task: { durationMs: number | null }): string => (task.durationMs === null ? '-' : formatDuration(task.durationMs / 1000));
+export const took = (task: { durationMs: number | null }): string =>
+  task.durationMs === null ? '-' : formatDuration(task.durationMs / 1000);
 
 const stepLines = (step: TaskStep): string[] => {
   const notes = [
@@ -42,7 +49,11 @@ export const taskView = (task: TaskDetail): string => {
   ];
   if (task.requestId !== null) facts.push(['Request', task.requestId]);
   if (task.waiting !== null) facts.push(['Waits', waitText(task.waiting)]);
-  if (task.cancel !== null && task.endedAt === null) facts.push(['Cancelled', `${formatTime(task.cancel.requestedAt)}${task.cancel.reason === null ? '' : `: ${task.cancel.reason}`}`]);
+  if (task.cancel !== null && task.endedAt === null)
+    facts.push([
+      'Cancelled',
+      `${formatTime(task.cancel.requestedAt)}${task.cancel.reason === null ? '' : `: ${task.cancel.reason}`}`,
+    ]);
   if (task.parent !== null) facts.push(['Part of', `${task.parent.id} (${task.parent.type}, ${task.parent.state})`]);
   const lines = facts.map(([label, value]) => `${label.padEnd(10)} ${plain(value)}`);
   if (task.error !== null) lines.push('', ...wrap(task.error.message, 100), `(${plain(task.error.code)})`);
@@ -52,13 +63,18 @@ export const taskView = (task: TaskDetail): string => {
   if (undo.length > 0) lines.push('', 'Undone, in this order', ...undo.flatMap(stepLines));
   if (task.childTasks.length > 0) {
     lines.push('', `Child tasks (${task.children})`);
-    for (const child of task.childTasks) lines.push(`  ${child.id}  ${plain(child.type)}  ${plain(child.subject.name)}  ${child.state}  ${Math.round(child.progress)} %`);
+    for (const child of task.childTasks)
+      lines.push(
+        `  ${child.id}  ${plain(child.type)}  ${plain(child.subject.name)}  ${child.state}  ${Math.round(child.progress)} %`,
+      );
   }
   if (task.audit.length > 0) {
     lines.push('', 'Interventions');
     for (const entry of task.audit) {
       const by = entry.by === null ? 'an administrator' : plain(entry.by.name);
-      lines.push(`  ${entry.at}  ${entry.verb}${entry.step === null ? '' : ` at ${plain(entry.step)}`} by ${by}${entry.reason === null ? '' : `: ${plain(entry.reason)}`}`);
+      lines.push(
+        `  ${entry.at}  ${entry.verb}${entry.step === null ? '' : ` at ${plain(entry.step)}`} by ${by}${entry.reason === null ? '' : `: ${plain(entry.reason)}`}`,
+      );
     }
   }
   return `${lines.join('\n')}\n`;

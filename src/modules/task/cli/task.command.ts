@@ -14,7 +14,15 @@ const taskNoun: Noun = { name: 'task', plural: 'tasks', path: '/tasks', inProjec
 const settled = new Set<string>(['succeeded', 'failed', 'cancelled', 'stuck']);
 const longestWaitMs = 30 * 60_000;
 
-const tones: Record<Task['state'], Tone> = { queued: 'busy', running: 'busy', compensating: 'busy', succeeded: 'good', failed: 'bad', cancelled: undefined, stuck: 'bad' };
+const tones: Record<Task['state'], Tone> = {
+  queued: 'busy',
+  running: 'busy',
+  compensating: 'busy',
+  succeeded: 'good',
+  failed: 'bad',
+  cancelled: undefined,
+  stuck: 'bad',
+};
 
 const columns: CliColumn<Task>[] = [
   { header: 'id', value: (t) => t.id, whole: true },
@@ -48,22 +56,41 @@ export class TaskCommands implements CliRegistrar {
       .option('-w, --wait', 'until they have ended')
       .action((ids: string[], options: ActOptions) => this.act(context, ids, 'cancel', options));
     this.operator(task, context, 'retry', 'undo stuck tasks once more (admins only)');
-    this.operator(task, context, 'skip-step', 'count the undo that stuck tasks are at as done, and go on (admins only)', 'Skip the step? What it made may stay behind.');
-    this.operator(task, context, 'abandon', 'end stuck tasks as failed without undoing the rest (admins only)', 'Abandon? What the task made may stay behind.');
+    this.operator(
+      task,
+      context,
+      'skip-step',
+      'count the undo that stuck tasks are at as done, and go on (admins only)',
+      'Skip the step? What it made may stay behind.',
+    );
+    this.operator(
+      task,
+      context,
+      'abandon',
+      'end stuck tasks as failed without undoing the rest (admins only)',
+      'Abandon? What the task made may stay behind.',
+    );
   }
 
   private registerReads(task: Command, context: CliContext): void {
     addFilters(addListOptions(task.command('list').description('list tasks, newest first')))
       .option('--limit <count>', 'at most so many', '50')
       .option('-f, --follow', 'print each change from now on, until interrupted; with --since also what was before')
-      .addHelpText('after', '\nExamples:\n  vcctl task list --state live\n  vcctl task list --type compute. --errors --since 2h -o wide\n  vcctl task list --host h1 --no-system --follow')
+      .addHelpText(
+        'after',
+        '\nExamples:\n  vcctl task list --state live\n  vcctl task list --type compute. --errors --since 2h -o wide\n  vcctl task list --host h1 --no-system --follow',
+      )
       .action(async (options: FilterOptions & ListOptions & { limit: string; follow?: boolean }) => {
         const limit = parseInteger(options.limit, '--limit', 1);
         const host = options.host === undefined ? {} : { host: await context.resolve('host', options.host) };
         const parent = options.parent === undefined ? {} : { parent: await context.resolve('task', options.parent) };
         const query = filterQuery({ ...options, ...host, ...parent }, context.project());
         if (options.follow) return followTasks(context, query, Math.min(limit, 500), options.since !== undefined);
-        await context.printList((search) => context.list<Task>('/tasks', { ...query, ...search }, limit), columns, options);
+        await context.printList(
+          (search) => context.list<Task>('/tasks', { ...query, ...search }, limit),
+          columns,
+          options,
+        );
       });
     task
       .command('show')
@@ -88,8 +115,19 @@ export class TaskCommands implements CliRegistrar {
       });
   }
 
-  private operator(task: Command, context: CliContext, verb: OperatorVerb, description: string, question?: string): void {
-    const command = task.command(verb).description(description).argument('<task...>', 'ids').option('--reason <text>', 'kept with the task').option('-w, --wait', 'until they have ended');
+  private operator(
+    task: Command,
+    context: CliContext,
+    verb: OperatorVerb,
+    description: string,
+    question?: string,
+  ): void {
+    const command = task
+      .command(verb)
+      .description(description)
+      .argument('<task...>', 'ids')
+      .option('--reason <text>', 'kept with the task')
+      .option('-w, --wait', 'until they have ended');
     if (question !== undefined) command.option('-y, --yes', 'do not ask; without a terminal it must be given');
     command.action(async (ids: string[], options: ActOptions) => {
       if (question !== undefined && !(await context.confirm(question, options.yes))) return;
@@ -100,11 +138,21 @@ export class TaskCommands implements CliRegistrar {
   private act(context: CliContext, refs: string[], verb: OperatorVerb | 'cancel', options: ActOptions): Promise<void> {
     return context.each(refs, async (ref): Promise<Outcome> => {
       const id = await context.resolve('task', ref);
-      const asked = await context.request<TaskDetail>('POST', `/tasks/${id}/actions/${verb}`, { body: options.reason === undefined ? {} : { reason: options.reason } });
-      if (!options.wait) return { text: verb === 'cancel' ? `task ${id}: cancel requested` : `task ${id}: ${asked.state}`, object: asked };
+      const asked = await context.request<TaskDetail>('POST', `/tasks/${id}/actions/${verb}`, {
+        body: options.reason === undefined ? {} : { reason: options.reason },
+      });
+      if (!options.wait)
+        return {
+          text: verb === 'cancel' ? `task ${id}: cancel requested` : `task ${id}: ${asked.state}`,
+          object: asked,
+        };
       const task = await this.untilSettled(context, id);
       if (task.state === 'stuck') {
-        throw new CliFailure(task.error?.message ?? 'The task is stuck.', { exitCode: exitCodes.failed, code: task.error?.code ?? 'stuck', ...(task.requestId !== null && { requestId: task.requestId }) });
+        throw new CliFailure(task.error?.message ?? 'The task is stuck.', {
+          exitCode: exitCodes.failed,
+          code: task.error?.code ?? 'stuck',
+          ...(task.requestId !== null && { requestId: task.requestId }),
+        });
       }
       return { text: `task ${id}: ${task.state}`, object: task };
     });
@@ -115,7 +163,12 @@ export class TaskCommands implements CliRegistrar {
     for (;;) {
       const task = await context.request<TaskDetail>('GET', `/tasks/${id}`, { query: { wait: '30s' } });
       if (settled.has(task.state)) return task;
-      if (Date.now() > end) throw new CliFailure(`The task is ${task.state} still.`, { exitCode: exitCodes.failed, code: 'still_running', hint: `Go on: vcctl task watch ${id}` });
+      if (Date.now() > end)
+        throw new CliFailure(`The task is ${task.state} still.`, {
+          exitCode: exitCodes.failed,
+          code: 'still_running',
+          hint: `Go on: vcctl task watch ${id}`,
+        });
     }
   }
 }

@@ -56,15 +56,30 @@ const undoneOf = (facts: ErrorFacts): string | null => {
 };
 
 const leftOf = (facts: ErrorFacts): string | null => {
-  const failed = facts.leftSteps.filter((step) => step.reason !== null).map((step) => `${quoted(step)}${step.host === null ? '' : ` on ${step.host}`} (${(step.reason ?? '').trim().replace(/\.$/, '')})`);
+  const failed = facts.leftSteps
+    .filter((step) => step.reason !== null)
+    .map(
+      (step) =>
+        `${quoted(step)}${step.host === null ? '' : ` on ${step.host}`} (${(step.reason ?? '').trim().replace(/\.$/, '')})`,
+    );
   const untouched = facts.leftSteps.filter((step) => step.reason === null);
-  const parts = [failed.length > 0 ? `Could not be undone: ${failed.join(', ')}.` : '', untouched.length > 0 ? `${facts.state === 'failed' ? 'Left as it was' : 'Not undone yet'}: ${listed(untouched)}.` : ''];
+  const parts = [
+    failed.length > 0 ? `Could not be undone: ${failed.join(', ')}.` : '',
+    untouched.length > 0
+      ? `${facts.state === 'failed' ? 'Left as it was' : 'Not undone yet'}: ${listed(untouched)}.`
+      : '',
+  ];
   const text = parts.filter((part) => part !== '').join(' ');
   return text === '' ? null : text;
 };
 
 /** Tells a failure sentence by sentence; the same words everywhere. */
-export const errorSentences = (facts: ErrorFacts): ErrorSentences => ({ what: whatOf(facts), undone: undoneOf(facts), left: leftOf(facts), next: facts.hint === null ? null : sentence(facts.hint) });
+export const errorSentences = (facts: ErrorFacts): ErrorSentences => ({
+  what: whatOf(facts),
+  undone: undoneOf(facts),
+  left: leftOf(facts),
+  next: facts.hint === null ? null : sentence(facts.hint),
+});
 
 /** The whole story as one text. */
 export const errorText = (facts: ErrorFacts): string => {

@@ -25,7 +25,12 @@ export const taskStep = z.object({
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
 });
 
-const errorStep = z.object({ name: z.string(), title: z.string(), host: z.string().nullable(), reason: z.string().nullable() });
+const errorStep = z.object({
+  name: z.string(),
+  title: z.string(),
+  host: z.string().nullable(),
+  reason: z.string().nullable(),
+});
 
 export const taskError = z.object({
   /** Stable, snake_case. */
@@ -75,7 +80,15 @@ export const task = z.object({
   durationMs: z.number().int().nonnegative().nullable(),
 });
 
-export const relatedTask = z.object({ id: field.id, type: z.string(), state: z.enum(taskStates), progress: z.number(), subject, step: z.string().nullable(), error: z.string().nullable() });
+export const relatedTask = z.object({
+  id: field.id,
+  type: z.string(),
+  state: z.enum(taskStates),
+  progress: z.number(),
+  subject,
+  step: z.string().nullable(),
+  error: z.string().nullable(),
+});
 
 export const operatorVerbs = ['retry', 'skip-step', 'abandon'] as const;
 export const auditVerbs = ['cancel', ...operatorVerbs] as const;
@@ -110,13 +123,27 @@ export const taskDetail = task.extend({
 
 /** `a,b` or the parameter repeated. Each value must pass `check`; at most `most`. */
 const several = <T extends string>(check: (value: string) => value is T, complaint: string, most: number) =>
-  z.union([z.string().max(4000), z.array(z.string().max(500)).max(100)], { error: 'one value, or several with commas between them' }).transform((given, ctx): T[] => {
-    const values = [...new Set((Array.isArray(given) ? given : [given]).flatMap((text) => text.split(',')).map((text) => text.trim()))];
-    const wrong = values.find((value) => !check(value));
-    if (wrong !== undefined) ctx.addIssue({ code: 'custom', message: `"${wrong.slice(0, 50)}" is not ${complaint}`, params: { code: 'invalid_value' } });
-    if (values.length > most) ctx.addIssue({ code: 'custom', message: `at most ${most} values`, params: { code: 'too_long' } });
-    return values.filter(check);
-  });
+  z
+    .union([z.string().max(4000), z.array(z.string().max(500)).max(100)], {
+      error: 'one value, or several with commas between them',
+    })
+    .transform((given, ctx): T[] => {
+      const values = [
+        ...new Set(
+          (Array.isArray(given) ? given : [given]).flatMap((text) => text.split(',')).map((text) => text.trim()),
+        ),
+      ];
+      const wrong = values.find((value) => !check(value));
+      if (wrong !== undefined)
+        ctx.addIssue({
+          code: 'custom',
+          message: `"${wrong.slice(0, 50)}" is not ${complaint}`,
+          params: { code: 'invalid_value' },
+        });
+      if (values.length > most)
+        ctx.addIssue({ code: 'custom', message: `at most ${most} values`, params: { code: 'too_long' } });
+      return values.filter(check);
+    });
 
 export type StateFilter = TaskState | 'live';
 const stateFilters: readonly string[] = [...taskStates, 'live'];
@@ -124,18 +151,32 @@ const stateFilters: readonly string[] = [...taskStates, 'live'];
 /** RFC 3339 with any offset, in the years 1970 to 9999; UTC once parsed. */
 const time = z.iso
   .datetime({ offset: true, error: 'write a time as RFC 3339, e.g. 2026-01-31T12:00:00Z' })
-  .refine((text) => !Number.isNaN(Date.parse(text)) && Date.parse(text) >= 0, { error: 'not before 1970', params: { code: 'too_small' } })
+  .refine((text) => !Number.isNaN(Date.parse(text)) && Date.parse(text) >= 0, {
+    error: 'not before 1970',
+    params: { code: 'too_small' },
+  })
   .transform((text) => new Date(text).toISOString());
 const flag = z.enum(['true', 'false'], { error: 'true or false' }).transform((text) => text === 'true');
 
 export const taskListQuery = pageQuery.extend({
   /** States, or `live` for all that are not over. */
-  state: several((value): value is StateFilter => stateFilters.includes(value), `a state; there are ${stateFilters.join(', ')}`, 8).optional(),
+  state: several(
+    (value): value is StateFilter => stateFilters.includes(value),
+    `a state; there are ${stateFilters.join(', ')}`,
+    8,
+  ).optional(),
   /** Types, or prefixes that end with a dot: `compute.`. */
-  type: several((value): value is string => /^[a-z][a-z0-9-]{0,62}(\.[a-z0-9-]{1,63}){0,3}\.?$/.test(value), 'a type such as compute.create-instance, or a prefix such as compute.', 20).optional(),
+  type: several(
+    (value): value is string => /^[a-z][a-z0-9-]{0,62}(\.[a-z0-9-]{1,63}){0,3}\.?$/.test(value),
+    'a type such as compute.create-instance, or a prefix such as compute.',
+    20,
+  ).optional(),
   /** Id or exact name of the object that the task is about. */
   subject: field.ref.optional(),
-  subjectKind: z.string().regex(/^[a-z][a-z0-9-]{0,62}$/, { error: 'a noun such as instance' }).optional(),
+  subjectKind: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,62}$/, { error: 'a noun such as instance' })
+    .optional(),
   /** Id or name of a host: tasks with a step there. */
   host: field.ref.optional(),
   parent: field.id.optional(),
@@ -152,7 +193,10 @@ export const taskListQuery = pageQuery.extend({
 });
 
 const longestWaitMs = 60_000;
-/** `?wait=30s`: holds the answer until the task has settled or the time is over. Milliseconds once parsed; at most one minute. */
+/**
+ * `?wait=30s`: holds the answer until the task has settled or the time is over. Milliseconds once parsed; at most one
+ * minute.
+ */
 export const taskQuery = z.strictObject({
   wait: z
     .string()

@@ -14,11 +14,14 @@ export interface Viewer {
 }
 
 /** Operators also see what an unexpected error said; tenants do not. */
-export const messageOf = (error: StepError, operator: boolean): string => (operator && error.cause !== undefined ? `${error.message} (${error.cause})` : error.message);
+export const messageOf = (error: StepError, operator: boolean): string =>
+  operator && error.cause !== undefined ? `${error.message} (${error.cause})` : error.message;
 
 /** Null also for those who may not see hosts. */
-export const hostName = (viewer: Viewer, id: string | null): string | null => (id === null || !viewer.operator ? null : (viewer.hosts.get(id) ?? id));
-export const titleOf = (viewer: Viewer, name: string, seq?: number): string => (seq === undefined ? viewer.outline.find((step) => step.name === name) : viewer.outline[seq])?.title ?? name;
+export const hostName = (viewer: Viewer, id: string | null): string | null =>
+  id === null || !viewer.operator ? null : (viewer.hosts.get(id) ?? id);
+export const titleOf = (viewer: Viewer, name: string, seq?: number): string =>
+  (seq === undefined ? viewer.outline.find((step) => step.name === name) : viewer.outline[seq])?.title ?? name;
 
 const tell = (row: TaskStepRow, viewer: Viewer, reason: string | null): ErrorStep => ({
   name: row.name,
@@ -36,7 +39,14 @@ const leftBehind = (task: TaskRow, rows: readonly TaskStepRow[], viewer: Viewer)
     if (undo?.state === 'succeeded') continue;
     if (undo) {
       // An undo without an error was skipped because no host can have been reached: there is nothing.
-      if (undo.error) left.push(tell(undo, viewer, undo.state === 'skipped' ? 'passed over by an operator' : messageOf(undo.error, viewer.operator)));
+      if (undo.error)
+        left.push(
+          tell(
+            undo,
+            viewer,
+            undo.state === 'skipped' ? 'passed over by an operator' : messageOf(undo.error, viewer.operator),
+          ),
+        );
       continue;
     }
     if (!task.undone && viewer.outline[run.seq]?.undo !== false) left.push(tell(run, viewer, null));
@@ -74,7 +84,13 @@ export const presentError = (task: TaskRow, rows: readonly TaskStepRow[], viewer
     leftSteps: left,
     hint: hintOf(task, error, left, viewer.operator),
   };
-  return { code: error.code, message: errorText(facts), ...withoutState(facts), step: error.step, requestId: task.requestId };
+  return {
+    code: error.code,
+    message: errorText(facts),
+    ...withoutState(facts),
+    step: error.step,
+    requestId: task.requestId,
+  };
 };
 
 const withoutState = <T extends { state: string }>({ state: _state, ...rest }: T): Omit<T, 'state'> => rest;

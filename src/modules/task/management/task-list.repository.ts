@@ -69,7 +69,12 @@ const conditions = (filter: TaskFilter, key: Key, params: Params): string[] => {
   equal('t.subject_name', filter.subjectName, 'text');
   equal('t.subject_kind', filter.subjectKind, 'text');
   equal('t.parent_id', filter.parentId, 'uuid');
-  if (filter.q !== undefined) found.push(searchCondition(filter.q, { ids: [key.id, 't.subject_id'], texts: ['t.subject_name'] }, (value) => params.add(value, 'text')));
+  if (filter.q !== undefined)
+    found.push(
+      searchCondition(filter.q, { ids: [key.id, 't.subject_id'], texts: ['t.subject_name'] }, (value) =>
+        params.add(value, 'text'),
+      ),
+    );
   time(key.created, '>=', filter.createdAfter);
   time(key.created, '<', filter.createdBefore);
   time('t.ended_at', '>=', filter.endedAfter);
@@ -77,7 +82,10 @@ const conditions = (filter: TaskFilter, key: Key, params: Params): string[] => {
   // What ended before a time was made before it: so a list in the order of making can start there.
   if (filter.createdBefore === undefined) time(key.created, '<', filter.endedBefore);
   if (filter.withoutSystem === true) found.push(`t.created_by <> 'system'`);
-  if (filter.after) found.push(`(${key.created}, ${key.id}) < (${params.add(filter.after.created, 'timestamptz')}, ${params.add(filter.after.id, 'uuid')})`);
+  if (filter.after)
+    found.push(
+      `(${key.created}, ${key.id}) < (${params.add(filter.after.created, 'timestamptz')}, ${params.add(filter.after.id, 'uuid')})`,
+    );
   return found;
 };
 
@@ -96,13 +104,17 @@ const all = (where: readonly string[]): string => where.map((condition) => `(${c
 const toldApart = 24;
 
 /**
- * Rows of one table, newest first. Of a choice between several values each is read by itself in the order of the index, at most a page of it: the
- * planner would otherwise sort all that match, or read past all that do not.
+ * Rows of one table, newest first. Of a choice between several values each is read by itself in the order of the index,
+ * at most a page of it: the planner would otherwise sort all that match, or read past all that do not.
  */
 const branch = (table: string, where: readonly string[], { split, params, limit }: Page): string => {
-  const select = (more: readonly string[]): string => `SELECT ${listColumns} FROM ${table} t WHERE ${all([...where, ...more])} ORDER BY t.created_at DESC, t.id DESC LIMIT ${limit}`;
+  const select = (more: readonly string[]): string =>
+    `SELECT ${listColumns} FROM ${table} t WHERE ${all([...where, ...more])} ORDER BY t.created_at DESC, t.id DESC LIMIT ${limit}`;
   if (!split) return select([]);
-  if (split.values.length <= toldApart) return split.values.map((value) => `(${select([`${split.column} = ${params.add(value, split.cast)}`])})`).join(' UNION ALL ');
+  if (split.values.length <= toldApart)
+    return split.values
+      .map((value) => `(${select([`${split.column} = ${params.add(value, split.cast)}`])})`)
+      .join(' UNION ALL ');
   return `SELECT b.* FROM unnest(${params.add(split.values, `${split.cast}[]`)}) v(x) CROSS JOIN LATERAL (${select([`${split.column} = v.x`])}) b`;
 };
 
@@ -111,11 +123,15 @@ const present = (filter: TaskFilter, page: Page): string | undefined => {
   const where = page.where(ownKey);
   if (filter.states !== undefined) {
     if (filter.states.length === 0) return undefined;
-    const allLive = filter.states.length === liveStates.length && liveStates.every((state) => filter.states?.includes(state));
+    const allLive =
+      filter.states.length === liveStates.length && liveStates.every((state) => filter.states?.includes(state));
     where.push(`t.state IN (${stateList(allLive ? liveStates : filter.states)})`);
   }
   if (filter.errors === true) where.push(`t.error IS NOT NULL AND t.error->>'code' IS DISTINCT FROM 'cancelled'`);
-  if (filter.hostId !== undefined) where.push(`t.id IN (SELECT s.task_id FROM task_step s WHERE s.host_id = ${page.params.add(filter.hostId, 'uuid')})`);
+  if (filter.hostId !== undefined)
+    where.push(
+      `t.id IN (SELECT s.task_id FROM task_step s WHERE s.host_id = ${page.params.add(filter.hostId, 'uuid')})`,
+    );
   return branch('task', where, page);
 };
 
@@ -146,13 +162,20 @@ export class TaskListRepository {
     if (filter.projects !== 'all') choices.push({ column: 't.project_id', cast: 'uuid', values: filter.projects });
     if (filter.types !== undefined) choices.push({ column: 't.type', cast: 'text', values: filter.types });
     if (choices.some((choice) => choice.values.length === 0)) return undefined;
-    const narrow = [filter.subjectId, filter.subjectName, filter.hostId, filter.parentId, filter.q].some((value) => value !== undefined) || filter.errors === true;
+    const narrow =
+      [filter.subjectId, filter.subjectName, filter.hostId, filter.parentId, filter.q].some(
+        (value) => value !== undefined,
+      ) || filter.errors === true;
     const split = narrow ? undefined : choices.find((choice) => choice.values.length > 1);
     const where = (key: Key): string[] => [
       ...conditions(filter, key, params),
       ...choices
         .filter((choice) => choice !== split)
-        .map(({ column, cast, values }) => (values.length === 1 ? `${column} = ${params.add(values[0], cast)}` : `${column} = ANY(${params.add(values, `${cast}[]`)})`)),
+        .map(({ column, cast, values }) =>
+          values.length === 1
+            ? `${column} = ${params.add(values[0], cast)}`
+            : `${column} = ANY(${params.add(values, `${cast}[]`)})`,
+        ),
     ];
     const page: Page = { where, split, params, limit };
     const branches = [present(filter, page), archived(filter, page)].filter((sql) => sql !== undefined);
@@ -161,7 +184,9 @@ export class TaskListRepository {
     return { sql, params: params.values };
   }
 
-  /** The types of stored tasks that begin with one of the prefixes. One probe of the index for each type that there is. */
+  /**
+   * The types of stored tasks that begin with one of the prefixes. One probe of the index for each type that there is.
+   */
   async typesWith(op: Op, prefixes: readonly string[]): Promise<string[]> {
     const distinct = (table: string): string => `
       (WITH RECURSIVE found AS (

@@ -3,7 +3,8 @@ import { hostName, messageOf, presentError, titleOf, type Viewer } from './task-
 import type { TaskAuditRow, TaskDetailRow, TaskRow, TaskStepRow } from './task.row';
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
-const between = (start: Date | null, end: Date): number | null => (start === null ? null : Math.max(0, Math.round(end.getTime() - start.getTime())));
+const between = (start: Date | null, end: Date): number | null =>
+  start === null ? null : Math.max(0, Math.round(end.getTime() - start.getTime()));
 
 export const presentTask = (row: TaskRow, steps: readonly TaskStepRow[], viewer: Viewer, now: Date): Task => ({
   id: row.id,
@@ -75,7 +76,13 @@ export const presentSteps = (task: TaskDetailRow, rows: readonly TaskStepRow[], 
     };
   };
   const runs = new Map(rows.filter((row) => row.phase === 'run').map((row) => [row.seq, row]));
-  const forward = viewer.outline.length > 0 ? viewer.outline.map((step, seq) => { const row = runs.get(seq); return row ? present(row) : pending(step); }) : [...runs.values()].map(present);
+  const forward =
+    viewer.outline.length > 0
+      ? viewer.outline.map((step, seq) => {
+          const row = runs.get(seq);
+          return row ? present(row) : pending(step);
+        })
+      : [...runs.values()].map(present);
   const undos = rows.filter((row) => row.phase === 'undo').reverse();
   return [...forward, ...undos.map(present)];
 };
@@ -91,26 +98,53 @@ export interface Obstacle {
 const limitText = (scope: string, places: number, viewer: Viewer): string => {
   const [kind, id = ''] = scope.split('/');
   if (kind === 'host' && !viewer.operator) return 'waiting for a place on its host';
-  if (kind === 'host') return `waiting for a place: host ${hostName(viewer, id) ?? id} has ${places} ${places === 1 ? 'call' : 'calls'} under way`;
+  if (kind === 'host')
+    return `waiting for a place: host ${hostName(viewer, id) ?? id} has ${places} ${places === 1 ? 'call' : 'calls'} under way`;
   return `waiting for a place: ${places} other ${places === 1 ? 'task' : 'tasks'} of its type ${places === 1 ? 'is' : 'are'} at work`;
 };
 
 /** What a live task waits for, in words. */
-export const presentWaiting = (task: TaskDetailRow, rows: readonly TaskStepRow[], viewer: Viewer, { holder, places }: Obstacle): TaskDetail['waiting'] => {
+export const presentWaiting = (
+  task: TaskDetailRow,
+  rows: readonly TaskStepRow[],
+  viewer: Viewer,
+  { holder, places }: Obstacle,
+): TaskDetail['waiting'] => {
   if (task.endedAt !== null || task.state === 'stuck') return null;
   if (task.lockState === 'waiting') {
-    return { kind: 'lock', until: null, text: holder ? `waiting for task ${holder.id} (${holder.type}) to end its work on this ${task.subjectKind}` : `waiting for another task on this ${task.subjectKind} to end` };
+    return {
+      kind: 'lock',
+      until: null,
+      text: holder
+        ? `waiting for task ${holder.id} (${holder.type}) to end its work on this ${task.subjectKind}`
+        : `waiting for another task on this ${task.subjectKind} to end`,
+    };
   }
   if (!task.asleep) return null;
   if (task.waitingFor !== null) return { kind: 'limit', until: null, text: limitText(task.waitingFor, places, viewer) };
   const row = rows.find((step) => step.state === 'running');
-  if (task.childrenLeft > 0) return { kind: 'children', until: null, text: `waiting for ${task.childrenLeft} child ${task.childrenLeft === 1 ? 'task' : 'tasks'}` };
+  if (task.childrenLeft > 0)
+    return {
+      kind: 'children',
+      until: null,
+      text: `waiting for ${task.childrenLeft} child ${task.childrenLeft === 1 ? 'task' : 'tasks'}`,
+    };
   if (row && betweenTries(row) && row.error) {
-    return { kind: 'retry', until: iso(task.wakeAt), text: `waiting for another try: ${messageOf(row.error, viewer.operator).replace(/\.$/, '')} (attempt ${row.attempt})` };
+    return {
+      kind: 'retry',
+      until: iso(task.wakeAt),
+      text: `waiting for another try: ${messageOf(row.error, viewer.operator).replace(/\.$/, '')} (attempt ${row.attempt})`,
+    };
   }
   const host = row ? hostName(viewer, row.hostId) : null;
-  if (row?.accepted) return { kind: 'host', until: null, text: `${host ?? 'the host'} is at work${row.message === null || row.message === '' ? '' : `: ${row.message}`}` };
-  if (row) return { kind: 'condition', until: iso(task.wakeAt), text: `waiting at “${titleOf(viewer, row.name, row.seq)}”` };
+  if (row?.accepted)
+    return {
+      kind: 'host',
+      until: null,
+      text: `${host ?? 'the host'} is at work${row.message === null || row.message === '' ? '' : `: ${row.message}`}`,
+    };
+  if (row)
+    return { kind: 'condition', until: iso(task.wakeAt), text: `waiting at “${titleOf(viewer, row.name, row.seq)}”` };
   return { kind: 'worker', until: null, text: 'waiting for a free worker' };
 };
 
@@ -118,5 +152,12 @@ export const presentWaiting = (task: TaskDetailRow, rows: readonly TaskStepRow[]
 export const presentAudit = (rows: readonly TaskAuditRow[], viewer: Viewer, viewerId: string): TaskAudit[] =>
   rows.map((row) => {
     const known = viewer.operator || row.byId === viewerId || row.verb === 'cancel';
-    return { at: row.at.toISOString(), verb: row.verb, step: row.step, reason: row.reason, by: known ? { id: row.byId, name: row.byName } : null, requestId: row.requestId };
+    return {
+      at: row.at.toISOString(),
+      verb: row.verb,
+      step: row.step,
+      reason: row.reason,
+      by: known ? { id: row.byId, name: row.byName } : null,
+      requestId: row.requestId,
+    };
   });

@@ -1,7 +1,14 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
 import type { AuditVerb } from '../contract/task.api';
-import { createdKey, listColumns, type TaskAuditRow, type TaskDetailRow, type TaskRow, type TaskStepRow } from './task.row';
+import {
+  createdKey,
+  listColumns,
+  type TaskAuditRow,
+  type TaskDetailRow,
+  type TaskRow,
+  type TaskStepRow,
+} from './task.row';
 
 export interface NewAudit {
   taskId: string;
@@ -17,7 +24,10 @@ const detailColumns = `${listColumns}, ${createdKey('t.created_at')}, t.lock_key
 const stepColumns = `task_id AS "taskId", seq, name, phase, state, attempt, host_id AS "hostId", accepted, progress, message, started_at AS "startedAt", ended_at AS "endedAt", error`;
 const childrenShown = 100;
 
-/** Reads the engine's tables and their archive for users; only the engine writes them. The record of operators' verbs is this module's own. */
+/**
+ * Reads the engine's tables and their archive for users; only the engine writes them. The record of operators' verbs is
+ * this module's own.
+ */
 @injectable()
 export class TaskRepository {
   async byId(op: Op, id: string): Promise<TaskDetailRow | undefined> {
@@ -32,22 +42,35 @@ export class TaskRepository {
   /** Of one or several tasks, in the order of the definition. */
   async steps(op: Op, taskIds: readonly string[]): Promise<TaskStepRow[]> {
     if (taskIds.length === 0) return [];
-    return op.query<TaskStepRow>(`SELECT ${stepColumns} FROM task_step_history WHERE task_id = ANY($1::uuid[]) ORDER BY task_id, seq, phase`, [taskIds]);
+    return op.query<TaskStepRow>(
+      `SELECT ${stepColumns} FROM task_step_history WHERE task_id = ANY($1::uuid[]) ORDER BY task_id, seq, phase`,
+      [taskIds],
+    );
   }
 
   /** The first ones, oldest first. */
   async children(op: Op, parentId: string): Promise<TaskRow[]> {
-    return op.query<TaskRow>(`SELECT ${listColumns}, '' AS "createdKey" FROM task_history t WHERE t.parent_id = $1 ORDER BY t.created_at, t.id LIMIT $2`, [parentId, childrenShown]);
+    return op.query<TaskRow>(
+      `SELECT ${listColumns}, '' AS "createdKey" FROM task_history t WHERE t.parent_id = $1 ORDER BY t.created_at, t.id LIMIT $2`,
+      [parentId, childrenShown],
+    );
   }
 
   /** The task that holds a lock key. */
   async holder(op: Op, lockKey: string): Promise<{ id: string; type: string } | undefined> {
-    return (await op.query<{ id: string; type: string }>(`SELECT id, type FROM task WHERE lock_key = $1 AND lock_state = 'held'`, [lockKey]))[0];
+    return (
+      await op.query<{ id: string; type: string }>(
+        `SELECT id, type FROM task WHERE lock_key = $1 AND lock_state = 'held'`,
+        [lockKey],
+      )
+    )[0];
   }
 
   /** How many places are taken under a limit. */
   async places(op: Op, scope: string): Promise<number> {
-    return (await op.query<{ n: number }>('SELECT count(*)::int AS n FROM task_slot WHERE scope = $1', [scope]))[0]?.n ?? 0;
+    return (
+      (await op.query<{ n: number }>('SELECT count(*)::int AS n FROM task_slot WHERE scope = $1', [scope]))[0]?.n ?? 0
+    );
   }
 
   async audit(op: Op, taskId: string): Promise<TaskAuditRow[]> {
@@ -58,15 +81,10 @@ export class TaskRepository {
   }
 
   async record(op: Op, audit: NewAudit): Promise<void> {
-    await op.query(`INSERT INTO task_audit (task_id, verb, step, reason, by_id, by_name, request_id) VALUES ($1, $2, $3, $4, $5, $6, $7)`, [
-      audit.taskId,
-      audit.verb,
-      audit.step,
-      audit.reason,
-      audit.by.id,
-      audit.by.name,
-      audit.requestId,
-    ]);
+    await op.query(
+      `INSERT INTO task_audit (task_id, verb, step, reason, by_id, by_name, request_id) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+      [audit.taskId, audit.verb, audit.step, audit.reason, audit.by.id, audit.by.name, audit.requestId],
+    );
   }
 
   /** Forgets the record of tasks that are nowhere any more, some at a time. */

@@ -73,4 +73,5 @@ export interface TaskAuditRow {
 export const listColumns = `t.id, t.type, t.version, t.state, t.project_id AS "projectId", t.subject_kind AS "subjectKind", t.subject_id AS "subjectId", t.subject_name AS "subjectName",
   t.progress, t.step, t.error, t.undone, t.created_by AS "createdBy", t.request_id AS "requestId", t.parent_id AS "parentId", t.children,
   t.created_at AS "createdAt", t.started_at AS "startedAt", t.ended_at AS "endedAt"`;
-export const createdKey = (column: string): string => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS "createdKey"`;
+export const createdKey = (column: string): string =>
+  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS "createdKey"`;

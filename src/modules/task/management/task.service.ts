@@ -29,7 +29,8 @@ export interface ActionContext {
 }
 
 const statesOf = (wanted: readonly StateFilter[] | undefined): TaskState[] | undefined =>
-  wanted && taskStates.filter((state) => wanted.includes(state) || (wanted.includes('live') && !finalStates.includes(state)));
+  wanted &&
+  taskStates.filter((state) => wanted.includes(state) || (wanted.includes('live') && !finalStates.includes(state)));
 
 /** Tasks as users and operators see them. A task without project is seen by system admins only. */
 @injectable()
@@ -55,7 +56,8 @@ export class TaskService {
       projects: projectId === undefined ? access.projects : [projectId],
       states: statesOf(query.state),
       types: query.type && (await this.types(op, query.type)),
-      ...(query.subject !== undefined && (looksLikeId(query.subject) ? { subjectId: query.subject.toLowerCase() } : { subjectName: query.subject })),
+      ...(query.subject !== undefined &&
+        (looksLikeId(query.subject) ? { subjectId: query.subject.toLowerCase() } : { subjectName: query.subject })),
       subjectKind: query.subjectKind,
       hostId,
       parentId: query.parent,
@@ -76,7 +78,8 @@ export class TaskService {
   /** With its steps. Waits up to `waitMs` for it to settle (to end, or to get stuck). */
   async get(op: Op, access: Access, id: string, waitMs: number): Promise<TaskDetail> {
     const first = await this.visible(op, access, id);
-    if (waitMs <= 0 || first.state === 'stuck' || finalStates.includes(first.state)) return this.detail(op, access, first);
+    if (waitMs <= 0 || first.state === 'stuck' || finalStates.includes(first.state))
+      return this.detail(op, access, first);
     await this.engine.settled(id, waitMs);
     return this.detail(op, access, await this.visible(op, access, id));
   }
@@ -85,21 +88,47 @@ export class TaskService {
   async cancel(op: Op, access: Access, id: string, action: ActionContext): Promise<TaskDetail> {
     const task = await this.visible(op, access, id);
     const asked = await this.engine.cancel(op, id, access.principal.id);
-    if (!asked) throw conflict('task_over', `The task has ${task.state === 'succeeded' ? 'succeeded' : 'ended'} already.`, { state: task.state });
-    await this.tasks.record(op, { taskId: id, verb: 'cancel', step: task.step, reason: action.reason ?? null, by: access.principal, requestId: action.requestId });
-    this.log.info({ taskId: id, requestId: action.requestId, type: task.type, by: access.principal.id, reason: action.reason }, 'cancel requested');
+    if (!asked)
+      throw conflict('task_over', `The task has ${task.state === 'succeeded' ? 'succeeded' : 'ended'} already.`, {
+        state: task.state,
+      });
+    await this.tasks.record(op, {
+      taskId: id,
+      verb: 'cancel',
+      step: task.step,
+      reason: action.reason ?? null,
+      by: access.principal,
+      requestId: action.requestId,
+    });
+    this.log.info(
+      { taskId: id, requestId: action.requestId, type: task.type, by: access.principal.id, reason: action.reason },
+      'cancel requested',
+    );
     return this.detail(op, access, await this.visible(op, access, id));
   }
 
   /** Verbs on stuck tasks; 409 `task_not_stuck` on others. Recorded in the same transaction. */
   async operate(op: Op, access: Access, id: string, verb: OperatorVerb, action: ActionContext): Promise<TaskDetail> {
     const before = await this.visible(op, access, id);
-    const step = (await this.tasks.steps(op, [id])).find((row) => row.phase === 'undo' && (row.state === 'failed' || row.state === 'running'))?.name ?? before.step;
+    const step =
+      (await this.tasks.steps(op, [id])).find(
+        (row) => row.phase === 'undo' && (row.state === 'failed' || row.state === 'running'),
+      )?.name ?? before.step;
     if (verb === 'retry') await this.engine.retry(op, id);
     else if (verb === 'abandon') await this.engine.abandon(op, id);
     else await this.engine.skipStep(op, id);
-    await this.tasks.record(op, { taskId: id, verb, step, reason: action.reason ?? null, by: access.principal, requestId: action.requestId });
-    this.log.warn({ taskId: id, requestId: action.requestId, verb, step, by: access.principal.id, reason: action.reason }, 'operator acted on a stuck task');
+    await this.tasks.record(op, {
+      taskId: id,
+      verb,
+      step,
+      reason: action.reason ?? null,
+      by: access.principal,
+      requestId: action.requestId,
+    });
+    this.log.warn(
+      { taskId: id, requestId: action.requestId, verb, step, by: access.principal.id, reason: action.reason },
+      'operator acted on a stuck task',
+    );
     return this.detail(op, access, await this.visible(op, access, id));
   }
 
@@ -121,7 +150,11 @@ export class TaskService {
 
   private async presentAll(op: Op, access: Access, rows: readonly TaskRow[]): Promise<Task[]> {
     const steps = new Map<string, TaskStepRow[]>();
-    for (const step of await this.tasks.steps(op, rows.filter((row) => row.error !== null).map((row) => row.id))) steps.set(step.taskId, [...(steps.get(step.taskId) ?? []), step]);
+    for (const step of await this.tasks.steps(
+      op,
+      rows.filter((row) => row.error !== null).map((row) => row.id),
+    ))
+      steps.set(step.taskId, [...(steps.get(step.taskId) ?? []), step]);
     const hosts = await this.hostNames(op, rows, [...steps.values()].flat());
     const now = new Date();
     return rows.map((row) => presentTask(row, steps.get(row.id) ?? [], this.viewer(access, row, hosts), now));
@@ -131,17 +164,23 @@ export class TaskService {
     const steps = await this.tasks.steps(op, [task.id]);
     const viewer = this.viewer(access, task, await this.hostNames(op, [task], steps));
     const places = task.waitingFor === null ? 0 : await this.tasks.places(op, task.waitingFor);
-    const holder = task.lockState === 'waiting' && task.lockKey !== null ? await this.tasks.holder(op, task.lockKey) : undefined;
+    const holder =
+      task.lockState === 'waiting' && task.lockKey !== null ? await this.tasks.holder(op, task.lockKey) : undefined;
     const parent = task.parentId === null ? undefined : await this.tasks.byId(op, task.parentId);
     const children = task.children > 0 ? await this.tasks.children(op, task.id) : [];
     return {
       ...presentTask(task, steps, viewer, task.now),
       waiting: presentWaiting(task, steps, viewer, { holder, places }),
-      cancel: task.cancelRequestedAt && { requestedAt: task.cancelRequestedAt.toISOString(), reason: task.cancelReason },
+      cancel: task.cancelRequestedAt && {
+        requestedAt: task.cancelRequestedAt.toISOString(),
+        reason: task.cancelReason,
+      },
       steps: presentSteps(task, steps, viewer),
       audit: presentAudit(await this.tasks.audit(op, task.id), viewer, access.principal.id),
       parent: parent && this.sees(access, parent.projectId) ? presentRelated(parent, viewer) : null,
-      childTasks: children.filter((child) => this.sees(access, child.projectId)).map((child) => presentRelated(child, viewer)),
+      childTasks: children
+        .filter((child) => this.sees(access, child.projectId))
+        .map((child) => presentRelated(child, viewer)),
     };
   }
 
@@ -150,8 +189,18 @@ export class TaskService {
   }
 
   private hostNames(op: Op, tasks: readonly TaskRow[], steps: readonly TaskStepRow[]): Promise<Map<string, string>> {
-    const limits = tasks.flatMap((row) => ('waitingFor' in row && typeof row.waitingFor === 'string' && row.waitingFor.startsWith('host/') ? [row.waitingFor.slice(5)] : []));
-    const distinct = [...new Set([...limits, ...tasks.flatMap((row) => row.error?.host ?? []), ...steps.flatMap((row) => row.hostId ?? [])])];
+    const limits = tasks.flatMap((row) =>
+      'waitingFor' in row && typeof row.waitingFor === 'string' && row.waitingFor.startsWith('host/')
+        ? [row.waitingFor.slice(5)]
+        : [],
+    );
+    const distinct = [
+      ...new Set([
+        ...limits,
+        ...tasks.flatMap((row) => row.error?.host ?? []),
+        ...steps.flatMap((row) => row.hostId ?? []),
+      ]),
+    ];
     return distinct.length === 0 ? Promise.resolve(new Map()) : this.hosts.names(op, distinct);
   }
 

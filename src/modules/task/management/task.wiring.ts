@@ -7,7 +7,8 @@ import { TaskUpkeep } from './task-upkeep';
 
 export const taskWiring: ManagementWiring = {
   bind: ({ bind }) => {
-    for (const one of [TaskController, TaskListRepository, TaskRepository, TaskService, TaskUpkeep]) bind<object>(one).toSelf().inSingletonScope();
+    for (const one of [TaskController, TaskListRepository, TaskRepository, TaskService, TaskUpkeep])
+      bind<object>(one).toSelf().inSingletonScope();
   },
   controllers: [TaskController],
   services: [TaskUpkeep],

@@ -28,7 +28,10 @@ export default function AccountPage() {
               items={[
                 ['Name', me.user.name],
                 ['Role', me.user.admin ? 'administrator' : 'user'],
-                ['Projects', me.projects.length === 0 ? 'none' : me.projects.map((p) => `${p.name} (${p.role})`).join(', ')],
+                [
+                  'Projects',
+                  me.projects.length === 0 ? 'none' : me.projects.map((p) => `${p.name} (${p.role})`).join(', '),
+                ],
               ]}
             />
           </Card>
@@ -47,16 +50,19 @@ function ChangePassword() {
   const [password, setPassword] = useState('');
   const [revoke, setRevoke] = useState(false);
   const [tried, setTried] = useState(false);
-  const change = useWrite((body: { current: string; password: string; revokeApiTokens: boolean }) => api.post('/users/me/password', body), {
-    touches: ['api-tokens', `users/${me.user.id}/sessions`],
-    onDone: () => {
-      toast.ok('Password changed');
-      setCurrent('');
-      setPassword('');
-      setRevoke(false);
-      setTried(false);
+  const change = useWrite(
+    (body: { current: string; password: string; revokeApiTokens: boolean }) => api.post('/users/me/password', body),
+    {
+      touches: ['api-tokens', `users/${me.user.id}/sessions`],
+      onDone: () => {
+        toast.ok('Password changed');
+        setCurrent('');
+        setPassword('');
+        setRevoke(false);
+        setTried(false);
+      },
     },
-  });
+  );
   const refused = fieldErrors(change.error);
   const weak = password.length < 12 ? 'At least 12 characters.' : null;
   const submit = (event: FormEvent): void => {
@@ -76,8 +82,20 @@ function ChangePassword() {
         onChange={(e) => setCurrent(e.target.value)}
         error={(tried && current === '' ? 'Enter your password.' : null) ?? refused.current}
       />
-      <TextField label="New password" type="password" autoComplete="new-password" value={password} onChange={(e) => setPassword(e.target.value)} error={(tried ? weak : null) ?? refused.password} />
-      <Checkbox label="End my API tokens too" hint="They may have been made with the old password. Other sessions end in any case." checked={revoke} onChange={(e) => setRevoke(e.target.checked)} />
+      <TextField
+        label="New password"
+        type="password"
+        autoComplete="new-password"
+        value={password}
+        onChange={(e) => setPassword(e.target.value)}
+        error={(tried ? weak : null) ?? refused.password}
+      />
+      <Checkbox
+        label="End my API tokens too"
+        hint="They may have been made with the old password. Other sessions end in any case."
+        checked={revoke}
+        onChange={(e) => setRevoke(e.target.checked)}
+      />
       <FormProblem error={change.error} fields={['current', 'password']} />
       {password !== '' && <CommandLine line={vcctl(['user', 'passwd'], { 'revoke-tokens': revoke })} />}
       <Button type="submit" busy={change.isPending}>

@@ -30,7 +30,11 @@ export function ApiTokens() {
         </Button>
       }
     >
-      <ApiTokenTable list={list} empty="No tokens. A token lets vcctl and your programs use the API in your name." onDelete={removal.ask} />
+      <ApiTokenTable
+        list={list}
+        empty="No tokens. A token lets vcctl and your programs use the API in your name."
+        onDelete={removal.ask}
+      />
       <Dialog open={creating} onClose={() => setCreating(false)} title="New API token">
         <NewToken onClose={() => setCreating(false)} />
       </Dialog>
@@ -51,7 +55,11 @@ function NewToken({ onClose }: { onClose: () => void }) {
   const [days, setDays] = useState('90');
   const [readOnly, setReadOnly] = useState(false);
   const [tried, setTried] = useState(false);
-  const create = useWrite((body: { name: string; scopes: string[] | null; expiresInDays: number | null }) => api.post<CreatedApiToken>('/api-tokens', body), { touches: ['api-tokens'] });
+  const create = useWrite(
+    (body: { name: string; scopes: string[] | null; expiresInDays: number | null }) =>
+      api.post<CreatedApiToken>('/api-tokens', body),
+    { touches: ['api-tokens'] },
+  );
   const refused = fieldErrors(create.error);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -76,8 +84,20 @@ function NewToken({ onClose }: { onClose: () => void }) {
     );
   return (
     <form onSubmit={submit} noValidate className="space-y-4">
-      <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={(tried ? checkName(name) : null) ?? refused.name} placeholder="backup script" autoFocus />
-      <SelectField label="Scope" value={readOnly ? 'read' : 'all'} onChange={(e) => setReadOnly(e.target.value === 'read')} error={refused.scopes}>
+      <TextField
+        label="Name"
+        value={name}
+        onChange={(e) => setName(e.target.value)}
+        error={(tried ? checkName(name) : null) ?? refused.name}
+        placeholder="backup script"
+        autoFocus
+      />
+      <SelectField
+        label="Scope"
+        value={readOnly ? 'read' : 'all'}
+        onChange={(e) => setReadOnly(e.target.value === 'read')}
+        error={refused.scopes}
+      >
         <option value="all">Everything you may do</option>
         <option value="read">Only read</option>
       </SelectField>
@@ -89,7 +109,11 @@ function NewToken({ onClose }: { onClose: () => void }) {
         ))}
       </SelectField>
       <FormProblem error={create.error} fields={['name', 'scopes', 'expiresInDays']} />
-      {name !== '' && <CommandLine line={vcctl(['api-token', 'create', name], { scope: readOnly ? '*:read' : '', 'expires-in-days': days })} />}
+      {name !== '' && (
+        <CommandLine
+          line={vcctl(['api-token', 'create', name], { scope: readOnly ? '*:read' : '', 'expires-in-days': days })}
+        />
+      )}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look="primary" busy={create.isPending}>

@@ -48,7 +48,12 @@ export default function FlavorsPage() {
       actions={admin && create}
       list={list}
       search={search}
-      empty={{ icon: Gauge, title: 'No flavors yet', text: admin ? 'Nobody can create an instance before there is a flavor.' : 'Ask an administrator to create one.', action: admin && create }}
+      empty={{
+        icon: Gauge,
+        title: 'No flavors yet',
+        text: admin ? 'Nobody can create an instance before there is a flavor.' : 'Ask an administrator to create one.',
+        action: admin && create,
+      }}
       columns={[
         {
           head: 'Name',
@@ -61,7 +66,12 @@ export default function FlavorsPage() {
           ),
         },
         { head: 'vCPUs', headClassName: 'text-right', className: 'text-right', cell: (f) => f.vcpus },
-        { head: 'Memory', headClassName: 'text-right', className: 'text-right whitespace-nowrap', cell: (f) => bytes(f.memoryBytes) },
+        {
+          head: 'Memory',
+          headClassName: 'text-right',
+          className: 'text-right whitespace-nowrap',
+          cell: (f) => bytes(f.memoryBytes),
+        },
         {
           head: 'Disk',
           from: 'sm',
@@ -91,7 +101,13 @@ export default function FlavorsPage() {
         onClose={() => setEdited(null)}
         fields={[
           { key: 'name', label: 'Name', value: edited?.name ?? '', check: checkName },
-          { key: 'description', label: 'Description', value: edited?.description ?? '', optional: true, hint: 'Sizes stay: instances were made with them.' },
+          {
+            key: 'description',
+            label: 'Description',
+            value: edited?.description ?? '',
+            optional: true,
+            hint: 'Sizes stay: instances were made with them.',
+          },
           vendorDataField(edited?.vendorData, 'flavor'),
         ]}
       />
@@ -119,7 +135,14 @@ function NewFlavor({ onClose }: { onClose: () => void }) {
   const problems: Record<string, string | null> = {
     name: checkName(name),
     vcpus: /^\d+$/.test(vcpus) && Number(vcpus) >= 1 && Number(vcpus) <= 1024 ? null : 'A whole number from 1 to 1024.',
-    memoryBytes: memoryBytes === null ? 'A size such as 512 MiB or 4 GiB.' : memoryBytes < 64 * mib ? 'At least 64 MiB.' : memoryBytes % mib === 0 ? null : 'Whole mebibytes only.',
+    memoryBytes:
+      memoryBytes === null
+        ? 'A size such as 512 MiB or 4 GiB.'
+        : memoryBytes < 64 * mib
+          ? 'At least 64 MiB.'
+          : memoryBytes % mib === 0
+            ? null
+            : 'Whole mebibytes only.',
     diskBytes: diskBytes === null ? 'A size such as 10 GiB.' : diskBytes % mib === 0 ? null : 'Whole mebibytes only.',
   };
   const refused = fieldErrors(create.error);
@@ -127,20 +150,73 @@ function NewFlavor({ onClose }: { onClose: () => void }) {
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     setTried(true);
-    if (create.isPending || memoryBytes === null || diskBytes === null || Object.values(problems).some((p) => p !== null)) return;
-    create.mutate({ name, vcpus: Number(vcpus), memoryBytes, diskBytes, ...(description === '' ? {} : { description }) });
+    if (
+      create.isPending ||
+      memoryBytes === null ||
+      diskBytes === null ||
+      Object.values(problems).some((p) => p !== null)
+    )
+      return;
+    create.mutate({
+      name,
+      vcpus: Number(vcpus),
+      memoryBytes,
+      diskBytes,
+      ...(description === '' ? {} : { description }),
+    });
   };
   return (
     <form onSubmit={submit} noValidate className="space-y-4">
-      <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={show('name')} placeholder="small" autoFocus />
+      <TextField
+        label="Name"
+        value={name}
+        onChange={(e) => setName(e.target.value)}
+        error={show('name')}
+        placeholder="small"
+        autoFocus
+      />
       <div className="grid grid-cols-2 gap-3">
-        <TextField label="vCPUs" inputMode="numeric" value={vcpus} onChange={(e) => setVcpus(e.target.value)} error={show('vcpus')} />
-        <TextField label="Memory" value={memory} onChange={(e) => setMemory(e.target.value)} error={show('memoryBytes')} />
+        <TextField
+          label="vCPUs"
+          inputMode="numeric"
+          value={vcpus}
+          onChange={(e) => setVcpus(e.target.value)}
+          error={show('vcpus')}
+        />
+        <TextField
+          label="Memory"
+          value={memory}
+          onChange={(e) => setMemory(e.target.value)}
+          error={show('memoryBytes')}
+        />
       </div>
-      <TextField label="Root disk" optional value={disk} onChange={(e) => setDisk(e.target.value)} error={show('diskBytes')} placeholder="10 GiB" hint="Empty: as large as the image." />
-      <TextField label="Description" optional value={description} onChange={(e) => setDescription(e.target.value)} error={show('description')} />
+      <TextField
+        label="Root disk"
+        optional
+        value={disk}
+        onChange={(e) => setDisk(e.target.value)}
+        error={show('diskBytes')}
+        placeholder="10 GiB"
+        hint="Empty: as large as the image."
+      />
+      <TextField
+        label="Description"
+        optional
+        value={description}
+        onChange={(e) => setDescription(e.target.value)}
+        error={show('description')}
+      />
       <FormProblem error={create.error} fields={['name', 'vcpus', 'memoryBytes', 'diskBytes', 'description']} />
-      {name !== '' && <CommandLine line={vcctl(['flavor', 'create', name], { vcpus, memory: memory.replaceAll(' ', ''), disk: disk.replaceAll(' ', ''), description })} />}
+      {name !== '' && (
+        <CommandLine
+          line={vcctl(['flavor', 'create', name], {
+            vcpus,
+            memory: memory.replaceAll(' ', ''),
+            disk: disk.replaceAll(' ', ''),
+            description,
+          })}
+        />
+      )}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look="primary" busy={create.isPending}>

@@ -21,7 +21,9 @@ const lifetimes = [
 /** Makes a one-time token and shows the command that carries it. Both are shown once. */
 export function AddHost({ onClose }: { onClose: () => void }) {
   const [minutes, setMinutes] = useState(30);
-  const create = useWrite(() => api.post<HostToken>('/host-tokens', { expiresInMinutes: minutes }), { touches: ['host-tokens'] });
+  const create = useWrite(() => api.post<HostToken>('/host-tokens', { expiresInMinutes: minutes }), {
+    touches: ['host-tokens'],
+  });
   const token = create.data;
   if (token === undefined)
     return (
@@ -31,7 +33,13 @@ export function AddHost({ onClose }: { onClose: () => void }) {
           if (!create.isPending) create.mutate();
         }}
       >
-        <SelectField label="The command is good for" value={minutes} onChange={(e) => setMinutes(Number(e.target.value))} hint="It can be used once, on one machine." className="max-w-60">
+        <SelectField
+          label="The command is good for"
+          value={minutes}
+          onChange={(e) => setMinutes(Number(e.target.value))}
+          hint="It can be used once, on one machine."
+          className="max-w-60"
+        >
           {lifetimes.map(([value, label]) => (
             <option key={value} value={value}>
               {label}
@@ -52,10 +60,15 @@ export function AddHost({ onClose }: { onClose: () => void }) {
     <div>
       <h3 className="mb-1.5 text-sm font-medium">On the new host, as root</h3>
       <div className="flex items-start gap-2 rounded-lg border border-line bg-sunken p-3">
-        <code className="min-w-0 flex-1 font-mono text-xs break-all whitespace-pre-wrap select-all">{token.command}</code>
+        <code className="min-w-0 flex-1 font-mono text-xs break-all whitespace-pre-wrap select-all">
+          {token.command}
+        </code>
         <CopyButton text={token.command} label="Copy the command" />
       </div>
-      <p className="mt-2 text-xs text-dim">Shown once, and good until {dateTime(token.expiresAt)}. The token is a secret: whoever runs the command first joins.</p>
+      <p className="mt-2 text-xs text-dim">
+        Shown once, and good until {dateTime(token.expiresAt)}. The token is a secret: whoever runs the command first
+        joins.
+      </p>
       <DialogActions>
         <Button look="primary" onClick={onClose}>
           Done

@@ -17,7 +17,10 @@ const unknown: Look = { icon: CircleHelp, className: 'text-warn', label: 'unknow
 /** Conditions say what is well, but for maintenance, which somebody wanted. */
 const lookOf = ({ type, status }: Condition): Look => {
   if (status === 'unknown') return unknown;
-  if (type === 'Maintenance') return status === 'true' ? { icon: CircleAlert, className: 'text-warn', label: 'yes' } : { ...ok, className: 'text-dim', label: 'no' };
+  if (type === 'Maintenance')
+    return status === 'true'
+      ? { icon: CircleAlert, className: 'text-warn', label: 'yes' }
+      : { ...ok, className: 'text-dim', label: 'no' };
   return status === 'true' ? ok : bad;
 };
 

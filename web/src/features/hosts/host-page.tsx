@@ -50,7 +50,13 @@ export default function HostPage() {
   if (host === undefined)
     return (
       <Page title="Host" parent={parent}>
-        <Card className="p-5">{result.error !== null ? <LoadError error={result.error} onRetry={() => void result.refetch()} /> : <Skeleton className="h-40" />}</Card>
+        <Card className="p-5">
+          {result.error !== null ? (
+            <LoadError error={result.error} onRetry={() => void result.refetch()} />
+          ) : (
+            <Skeleton className="h-40" />
+          )}
+        </Card>
       </Page>
     );
   const c = host.capacity;
@@ -66,7 +72,8 @@ export default function HostPage() {
       }
       description={
         <>
-          <span className="font-mono text-xs">{host.address}</span> · {host.schedulable ? 'gets new instances' : 'gets no new instances'} ·{' '}
+          <span className="font-mono text-xs">{host.address}</span> ·{' '}
+          {host.schedulable ? 'gets new instances' : 'gets no new instances'} ·{' '}
           {host.lastSeenAt === null ? 'never seen' : <Age at={host.lastSeenAt} suffix=" ago" />}
         </>
       }
@@ -74,7 +81,11 @@ export default function HostPage() {
         <>
           <Maintenance host={host} />
           <TestHost host={host} />
-          <DeleteButton name={host.name} reason={host.capacity.instances > 0 ? 'It still has instances.' : null} onClick={() => removal.ask(host)} />
+          <DeleteButton
+            name={host.name}
+            reason={host.capacity.instances > 0 ? 'It still has instances.' : null}
+            onClick={() => removal.ask(host)}
+          />
         </>
       }
     >
@@ -86,8 +97,20 @@ export default function HostPage() {
               <Meter label="Memory" used={c.memoryBytesUsed} total={c.memoryBytes} show={bytes} />
               <Meter label="Disk" used={c.diskBytesUsed} total={c.diskBytes} show={bytes} />
               <p className="text-xs text-dim">
-                Claimed by instances, of what may be claimed{host.inventory !== null && c.vcpus > host.inventory.cpu.threads && <>: {plural(host.inventory.cpu.threads, 'thread')} are given out as {c.vcpus} vCPUs</>}.
-                {host.inventory !== null && host.inventory.pools.length > 0 && <> On its disks {bytes(host.inventory.pools.reduce((sum, pool) => sum + pool.freeBytes, 0))} are free now.</>}
+                Claimed by instances, of what may be claimed
+                {host.inventory !== null && c.vcpus > host.inventory.cpu.threads && (
+                  <>
+                    : {plural(host.inventory.cpu.threads, 'thread')} are given out as {c.vcpus} vCPUs
+                  </>
+                )}
+                .
+                {host.inventory !== null && host.inventory.pools.length > 0 && (
+                  <>
+                    {' '}
+                    On its disks {bytes(host.inventory.pools.reduce((sum, pool) => sum + pool.freeBytes, 0))} are free
+                    now.
+                  </>
+                )}
               </p>
             </div>
           </Card>
@@ -106,7 +129,9 @@ export default function HostPage() {
           )}
         </div>
       </div>
-      <RemovalDialog removal={removal}>It may not come back by itself: its certificate ends. What is on its disks stays there.</RemovalDialog>
+      <RemovalDialog removal={removal}>
+        It may not come back by itself: its certificate ends. What is on its disks stays there.
+      </RemovalDialog>
     </Page>
   );
 }
@@ -127,7 +152,11 @@ function HostInstances({ host }: { host: Host }) {
             {list.items.map((i) => (
               <Row key={i.id}>
                 <NameTd>
-                  <Link to={`/instances/${i.id}`} title={i.name} className="block truncate rounded font-medium hover:underline">
+                  <Link
+                    to={`/instances/${i.id}`}
+                    title={i.name}
+                    className="block truncate rounded font-medium hover:underline"
+                  >
                     {i.name}
                   </Link>
                 </NameTd>
@@ -154,7 +183,12 @@ function TestHost({ host }: { host: Host }) {
     onError: (error) => toast.bad(`${host.name} is not tested`, error),
   });
   return (
-    <Button icon={FlaskConical} busy={test.isPending} hint={vcctl(['host', 'test', host.name])} onClick={() => test.mutate()}>
+    <Button
+      icon={FlaskConical}
+      busy={test.isPending}
+      hint={vcctl(['host', 'test', host.name])}
+      onClick={() => test.mutate()}
+    >
       Test
     </Button>
   );
@@ -162,19 +196,25 @@ function TestHost({ host }: { host: Host }) {
 
 /** Takes the host out of scheduling and back. What runs there goes on. */
 function Maintenance({ host }: { host: Host }) {
-  const on = host.state === 'maintenance' || host.state === 'draining' || host.conditions.some((c) => /maintenance/i.test(c.type) && c.status === 'true');
+  const on =
+    host.state === 'maintenance' ||
+    host.state === 'draining' ||
+    host.conditions.some((c) => /maintenance/i.test(c.type) && c.status === 'true');
   const [asking, setAsking] = useState(false);
   const [reason, setReason] = useState('');
-  const write = useWrite((body: { maintenance: boolean; reason?: string }) => api.patch<HostDetail>(`/hosts/${host.id}`, body), {
-    touches: ['hosts'],
-    onDone: (_, body) => {
-      toast.ok(body.maintenance ? `${host.name} is in maintenance` : `${host.name} is back`);
-      setAsking(false);
+  const write = useWrite(
+    (body: { maintenance: boolean; reason?: string }) => api.patch<HostDetail>(`/hosts/${host.id}`, body),
+    {
+      touches: ['hosts'],
+      onDone: (_, body) => {
+        toast.ok(body.maintenance ? `${host.name} is in maintenance` : `${host.name} is back`);
+        setAsking(false);
+      },
+      onError: (error, body) => {
+        if (!body.maintenance) toast.bad('Maintenance was not ended', error);
+      },
     },
-    onError: (error, body) => {
-      if (!body.maintenance) toast.bad('Maintenance was not ended', error);
-    },
-  });
+  );
   return (
     <>
       <label className="flex items-center gap-2.5 text-sm">
@@ -205,7 +245,14 @@ function Maintenance({ host }: { host: Host }) {
             if (!write.isPending) write.mutate({ maintenance: true, ...(reason === '' ? {} : { reason }) });
           }}
         >
-          <TextField label="Reason" optional value={reason} onChange={(e) => setReason(e.target.value)} placeholder="New memory modules" autoFocus />
+          <TextField
+            label="Reason"
+            optional
+            value={reason}
+            onChange={(e) => setReason(e.target.value)}
+            placeholder="New memory modules"
+            autoFocus
+          />
           {write.error !== null && <ProblemNote error={write.error} className="mt-3" />}
           <CommandLine line={vcctl(['host', 'update', host.name], { maintenance: true, reason })} />
           <DialogActions>

@@ -51,7 +51,12 @@ export function HostTokens() {
           </tbody>
         </Table>
       </PlainList>
-      <Dialog open={withdrawn !== null} onClose={() => setWithdrawn(null)} title="Withdraw a command" description="No host can join with it any more.">
+      <Dialog
+        open={withdrawn !== null}
+        onClose={() => setWithdrawn(null)}
+        title="Withdraw a command"
+        description="No host can join with it any more."
+      >
         {withdrawn !== null && <Withdraw id={withdrawn.id} onClose={() => setWithdrawn(null)} />}
       </Dialog>
     </Card>

@@ -32,7 +32,12 @@ export default function HostsPage() {
       actions={add}
       list={list}
       search={search}
-      empty={{ icon: Server, title: 'No hosts yet', text: 'One command on a Linux machine makes it a host of this cloud.', action: add }}
+      empty={{
+        icon: Server,
+        title: 'No hosts yet',
+        text: 'One command on a Linux machine makes it a host of this cloud.',
+        action: add,
+      }}
       columns={[
         {
           head: 'Name',
@@ -59,15 +64,53 @@ export default function HostsPage() {
             </span>
           ),
         },
-        { head: 'Instances', from: 'sm', headClassName: 'text-right', className: 'text-right', cell: (h) => h.capacity.instances },
-        { head: 'vCPUs', from: 'md', className: 'w-36', cell: (h) => <Meter compact label="used" used={h.capacity.vcpusUsed} total={h.capacity.vcpus} show={String} /> },
-        { head: 'Memory', from: 'md', className: 'w-48', cell: (h) => <Meter compact label="used" used={h.capacity.memoryBytesUsed} total={h.capacity.memoryBytes} show={bytes} /> },
-        { head: 'Disk', from: 'lg', className: 'w-48', cell: (h) => <Meter compact label="used" used={h.capacity.diskBytesUsed} total={h.capacity.diskBytes} show={bytes} /> },
-        { head: 'Last seen', from: 'sm', className: 'text-dim', cell: (h) => (h.lastSeenAt === null ? 'never' : <Age at={h.lastSeenAt} suffix=" ago" />) },
+        {
+          head: 'Instances',
+          from: 'sm',
+          headClassName: 'text-right',
+          className: 'text-right',
+          cell: (h) => h.capacity.instances,
+        },
+        {
+          head: 'vCPUs',
+          from: 'md',
+          className: 'w-36',
+          cell: (h) => (
+            <Meter compact label="used" used={h.capacity.vcpusUsed} total={h.capacity.vcpus} show={String} />
+          ),
+        },
+        {
+          head: 'Memory',
+          from: 'md',
+          className: 'w-48',
+          cell: (h) => (
+            <Meter compact label="used" used={h.capacity.memoryBytesUsed} total={h.capacity.memoryBytes} show={bytes} />
+          ),
+        },
+        {
+          head: 'Disk',
+          from: 'lg',
+          className: 'w-48',
+          cell: (h) => (
+            <Meter compact label="used" used={h.capacity.diskBytesUsed} total={h.capacity.diskBytes} show={bytes} />
+          ),
+        },
+        {
+          head: 'Last seen',
+          from: 'sm',
+          className: 'text-dim',
+          cell: (h) => (h.lastSeenAt === null ? 'never' : <Age at={h.lastSeenAt} suffix=" ago" />),
+        },
       ]}
     >
       <HostTokens />
-      <Dialog open={dialog.open} onClose={dialog.hide} title="Add a host" description="Run one command as root on the new machine. It joins, is tested, and becomes ready by itself." wide>
+      <Dialog
+        open={dialog.open}
+        onClose={dialog.hide}
+        title="Add a host"
+        description="Run one command as root on the new machine. It joins, is tested, and becomes ready by itself."
+        wide
+      >
         <AddHost onClose={dialog.hide} />
       </Dialog>
     </ListPage>

@@ -15,7 +15,10 @@ export function InventoryCards({ inventory: v }: { inventory: Inventory }) {
         <Facts
           items={[
             ['Hostname', v.hostname],
-            ['Processor', `${v.cpu.model} · ${plural(v.cpu.threads, 'thread')}, ${plural(v.cpu.numaNodes, 'NUMA node')}`],
+            [
+              'Processor',
+              `${v.cpu.model} · ${plural(v.cpu.threads, 'thread')}, ${plural(v.cpu.numaNodes, 'NUMA node')}`,
+            ],
             ['Memory', bytes(v.memory.totalBytes)],
             ['Kernel', `${v.kernel} · ${v.architecture}`],
             ['Agent', v.agentVersion],
@@ -90,7 +93,11 @@ export function InventoryCards({ inventory: v }: { inventory: Inventory }) {
                 <Td className="max-w-32 font-medium">
                   <Cut text={n.name} />
                 </Td>
-                <Td className="text-dim">{n.up ? `up${n.speedMbit === null ? '' : `, ${n.speedMbit >= 1000 ? `${n.speedMbit / 1000} Gbit/s` : `${n.speedMbit} Mbit/s`}`}` : 'down'}</Td>
+                <Td className="text-dim">
+                  {n.up
+                    ? `up${n.speedMbit === null ? '' : `, ${n.speedMbit >= 1000 ? `${n.speedMbit / 1000} Gbit/s` : `${n.speedMbit} Mbit/s`}`}`
+                    : 'down'}
+                </Td>
                 <Td from="sm" className="font-mono text-xs text-dim">
                   {n.mac}
                 </Td>

@@ -34,7 +34,8 @@ export default function ImagesPage() {
   const dialog = useNewDialog(scope.readOnly === null);
   const removal = useRemoval<Image>('image', 'images');
   const [edited, setEdited] = useState<Image | null>(null);
-  const reasonOf = (image: Image): string | null => (image.state === 'deleting' ? 'It is being deleted.' : scope.reasonFor(image.projectId));
+  const reasonOf = (image: Image): string | null =>
+    image.state === 'deleting' ? 'It is being deleted.' : scope.reasonFor(image.projectId);
   const add = (
     <Button look="primary" icon={Plus} reason={scope.readOnly} onClick={dialog.show}>
       Add image
@@ -47,7 +48,12 @@ export default function ImagesPage() {
       actions={add}
       list={list}
       search={search}
-      empty={{ icon: Disc3, title: 'No images yet', text: 'Upload a cloud image from your computer, or give the address of one and the server fetches it. No image at hand? On a Debian machine, bin/debian-image of this project makes one from the package archive.', action: add }}
+      empty={{
+        icon: Disc3,
+        title: 'No images yet',
+        text: 'Upload a cloud image from your computer, or give the address of one and the server fetches it. No image at hand? On a Debian machine, bin/debian-image of this project makes one from the package archive.',
+        action: add,
+      }}
       columns={[
         {
           head: 'Name',
@@ -58,20 +64,38 @@ export default function ImagesPage() {
                 <Cut text={i.name} className="font-medium" />
                 {i.public && <Badge tone="idle">public</Badge>}
               </span>
-              {i.state === 'error' ? <Cut text={i.message} className="text-xs text-bad" /> : i.description !== '' && <Cut text={i.description} className="text-xs text-dim" />}
+              {i.state === 'error' ? (
+                <Cut text={i.message} className="text-xs text-bad" />
+              ) : (
+                i.description !== '' && <Cut text={i.description} className="text-xs text-dim" />
+              )}
             </>
           ),
         },
         { head: 'State', cell: (i) => <ImageState image={i} /> },
-        { head: 'Disk', from: 'sm', headClassName: 'text-right', className: 'text-right whitespace-nowrap', cell: (i) => (i.virtualBytes === null ? '–' : bytes(i.virtualBytes)) },
+        {
+          head: 'Disk',
+          from: 'sm',
+          headClassName: 'text-right',
+          className: 'text-right whitespace-nowrap',
+          cell: (i) => (i.virtualBytes === null ? '–' : bytes(i.virtualBytes)),
+        },
         {
           head: 'Uploaded',
           from: 'md',
           headClassName: 'text-right',
           className: 'text-right whitespace-nowrap text-dim',
-          cell: (i) => (i.sourceBytes === null ? '–' : `${bytes(i.sourceBytes)}${i.sourceFormat === null ? '' : ` ${i.sourceFormat}`}`),
+          cell: (i) =>
+            i.sourceBytes === null
+              ? '–'
+              : `${bytes(i.sourceBytes)}${i.sourceFormat === null ? '' : ` ${i.sourceFormat}`}`,
         },
-        { head: 'Checksum', from: 'lg', className: 'max-w-36 font-mono text-xs text-dim', cell: (i) => (i.sha256 === null ? '–' : <Cut text={i.sha256} />) },
+        {
+          head: 'Checksum',
+          from: 'lg',
+          className: 'max-w-36 font-mono text-xs text-dim',
+          cell: (i) => (i.sha256 === null ? '–' : <Cut text={i.sha256} />),
+        },
         ...useProjectColumn<Image>(),
         { head: 'Age', from: 'sm', className: 'text-dim', cell: (i) => <Age at={i.createdAt} /> },
         actionColumn<Image>((i) => (
@@ -108,7 +132,12 @@ function ImageState({ image }: { image: Image }) {
   return (
     <>
       {taskId !== null ? (
-        <button type="button" onClick={() => openTask(taskId)} aria-label={`${words(image.state)}: task of ${image.name}`} className="rounded-full">
+        <button
+          type="button"
+          onClick={() => openTask(taskId)}
+          aria-label={`${words(image.state)}: task of ${image.name}`}
+          className="rounded-full"
+        >
           <StateBadge state={image.state} />
         </button>
       ) : (

@@ -33,7 +33,10 @@ const checkUrl = (value: string): string | null => {
     return 'An http or https address.';
   }
 };
-const checkChecksum = (value: string): string | null => (value === '' || /^(sha256:|sha512:)?([0-9a-f]{64}|[0-9a-f]{128})$/i.test(value) ? null : 'sha256:… or sha512:…, in hexadecimal.');
+const checkChecksum = (value: string): string | null =>
+  value === '' || /^(sha256:|sha512:)?([0-9a-f]{64}|[0-9a-f]{128})$/i.test(value)
+    ? null
+    : 'sha256:… or sha512:…, in hexadecimal.';
 
 export function NewImage({ onClose }: { onClose: () => void }) {
   const { admin } = useScope();
@@ -71,19 +74,23 @@ export function NewImage({ onClose }: { onClose: () => void }) {
       void queries.invalidateQueries({ queryKey: ['images'] });
     }
   };
-  const create = useWrite((body: CreateImage) => api.post<Image | { image: Image; taskId: string }>('/images', body, target.query), {
-    touches: ['images', 'tasks'],
-    onDone: (answer) => {
-      const image = 'image' in answer ? answer.image : answer;
-      if (source === 'file' && file !== null) return void send(image, file);
-      onClose();
-      followTask(taskIdOf(answer));
+  const create = useWrite(
+    (body: CreateImage) => api.post<Image | { image: Image; taskId: string }>('/images', body, target.query),
+    {
+      touches: ['images', 'tasks'],
+      onDone: (answer) => {
+        const image = 'image' in answer ? answer.image : answer;
+        if (source === 'file' && file !== null) return void send(image, file);
+        onClose();
+        followTask(taskIdOf(answer));
+      },
     },
-  });
+  );
 
   const problems: Record<string, string | null> = {
     name: checkName(name),
-    source: source === 'file' ? (file === null ? 'Choose a file.' : file.size === 0 ? 'This file is empty.' : null) : null,
+    source:
+      source === 'file' ? (file === null ? 'Choose a file.' : file.size === 0 ? 'This file is empty.' : null) : null,
     url: source === 'url' ? checkUrl(url.trim()) : null,
     checksum: checkChecksum(checksum.trim()),
   };
@@ -107,7 +114,13 @@ export function NewImage({ onClose }: { onClose: () => void }) {
     setTried(true);
     setFailed(null);
     if (busy || Object.values(problems).some((p) => p !== null)) return;
-    create.mutate({ name, ...(source === 'url' ? { url: url.trim() } : {}), ...(checksum.trim() === '' ? {} : { checksum: checksum.trim() }), ...(firmware === 'any' ? {} : { firmware }), ...(open ? { public: true } : {}) });
+    create.mutate({
+      name,
+      ...(source === 'url' ? { url: url.trim() } : {}),
+      ...(checksum.trim() === '' ? {} : { checksum: checksum.trim() }),
+      ...(firmware === 'any' ? {} : { firmware }),
+      ...(open ? { public: true } : {}),
+    });
   };
 
   return (
@@ -149,9 +162,28 @@ export function NewImage({ onClose }: { onClose: () => void }) {
           />
         </Tabs.Content>
       </Tabs.Root>
-      <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={show('name')} placeholder="debian-12" />
-      <TextField label="Checksum" optional value={checksum} onChange={(e) => setChecksum(e.target.value)} error={show('checksum')} placeholder="sha256:…" className="[&_input]:font-mono" />
-      <SelectField label="Firmware" value={firmware} onChange={(e) => setFirmware(e.target.value as Firmware)} hint="Name one when the disk boots by it only: instances then go to hosts that have it.">
+      <TextField
+        label="Name"
+        value={name}
+        onChange={(e) => setName(e.target.value)}
+        error={show('name')}
+        placeholder="debian-12"
+      />
+      <TextField
+        label="Checksum"
+        optional
+        value={checksum}
+        onChange={(e) => setChecksum(e.target.value)}
+        error={show('checksum')}
+        placeholder="sha256:…"
+        className="[&_input]:font-mono"
+      />
+      <SelectField
+        label="Firmware"
+        value={firmware}
+        onChange={(e) => setFirmware(e.target.value as Firmware)}
+        hint="Name one when the disk boots by it only: instances then go to hosts that have it."
+      >
         <option value="any">Whatever the host has</option>
         <option value="bios">BIOS</option>
         <option value="uefi">UEFI</option>
@@ -161,18 +193,29 @@ export function NewImage({ onClose }: { onClose: () => void }) {
         <div>
           <Progress value={percent(progress.sent, progress.total)} label="Upload" />
           <p className="nums mt-1.5 text-xs text-dim" role="status">
-            {bytes(progress.sent)} of {bytes(progress.total)} sent. You may close this dialog; the upload goes on while this tab is open.
+            {bytes(progress.sent)} of {bytes(progress.total)} sent. You may close this dialog; the upload goes on while
+            this tab is open.
           </p>
         </div>
       )}
       <FormProblem error={error} fields={['checksum', 'name', 'source', 'url']} />
       {name !== '' && (
         <CommandLine
-          line={vcctl(['image', 'import'], { ...(source === 'file' ? { file: file?.name ?? 'disk.img' } : { url: url.trim() }), name, checksum: checksum.trim(), firmware: firmware === 'any' ? '' : firmware, public: open })}
+          line={vcctl(['image', 'import'], {
+            ...(source === 'file' ? { file: file?.name ?? 'disk.img' } : { url: url.trim() }),
+            name,
+            checksum: checksum.trim(),
+            firmware: firmware === 'any' ? '' : firmware,
+            public: open,
+          })}
         />
       )}
       <DialogActions>
-        {progress !== undefined ? <Button onClick={progress.abort}>Stop the upload</Button> : <Button onClick={onClose}>Cancel</Button>}
+        {progress !== undefined ? (
+          <Button onClick={progress.abort}>Stop the upload</Button>
+        ) : (
+          <Button onClick={onClose}>Cancel</Button>
+        )}
         <Button type="submit" look="primary" busy={busy}>
           {source === 'file' ? 'Upload' : 'Import'}
         </Button>

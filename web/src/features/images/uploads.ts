@@ -15,7 +15,8 @@ export interface RunningUpload {
 /** Uploads of this tab. They go on while the user visits other pages. */
 export const uploads = new Store<readonly RunningUpload[]>([]);
 
-const change = (imageId: string, sent: number): void => uploads.set(uploads.get().map((u) => (u.imageId === imageId ? { ...u, sent } : u)));
+const change = (imageId: string, sent: number): void =>
+  uploads.set(uploads.get().map((u) => (u.imageId === imageId ? { ...u, sent } : u)));
 
 const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
 const guard = (): void => {
@@ -32,7 +33,10 @@ export const sendImage = async (image: Image, file: File): Promise<unknown> => {
     drawn = now;
     change(image.id, sent);
   });
-  uploads.set([...uploads.get(), { imageId: image.id, name: image.name, sent: 0, total: file.size, abort: running.abort }]);
+  uploads.set([
+    ...uploads.get(),
+    { imageId: image.id, name: image.name, sent: 0, total: file.size, abort: running.abort },
+  ]);
   guard();
   try {
     return await running.done;

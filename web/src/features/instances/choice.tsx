@@ -28,18 +28,38 @@ export function Choice({
         className,
       )}
     >
-      <input type={type} name={name} checked={checked} disabled={disabled} onChange={(event) => onChange(event.target.checked)} className="mt-0.5 size-4 shrink-0 accent-accent outline-none" />
+      <input
+        type={type}
+        name={name}
+        checked={checked}
+        disabled={disabled}
+        onChange={(event) => onChange(event.target.checked)}
+        className="mt-0.5 size-4 shrink-0 accent-accent outline-none"
+      />
       <span className="min-w-0 flex-1">{children}</span>
     </label>
   );
 }
 
 /** A numbered part of a long form. */
-export function FormSection({ title, hint, error, children }: { title: string; hint?: ReactNode; error?: string | null | undefined; children: ReactNode }) {
+export function FormSection({
+  title,
+  hint,
+  error,
+  children,
+}: {
+  title: string;
+  hint?: ReactNode;
+  error?: string | null | undefined;
+  children: ReactNode;
+}) {
   const id = useId();
   const bad = error !== null && error !== undefined && error !== '';
   return (
-    <fieldset {...(bad ? { 'data-invalid': true, tabIndex: -1, 'aria-describedby': id } : {})} className="min-w-0 outline-none border-t border-line pt-5 first:border-0 first:pt-0">
+    <fieldset
+      {...(bad ? { 'data-invalid': true, tabIndex: -1, 'aria-describedby': id } : {})}
+      className="min-w-0 outline-none border-t border-line pt-5 first:border-0 first:pt-0"
+    >
       <legend className="float-left mb-3 w-full text-sm font-semibold">
         {title}
         {hint !== undefined && <span className="mt-0.5 block font-normal text-dim">{hint}</span>}

@@ -7,7 +7,13 @@ import type { CreateCheck as Check } from './use-create-check';
  * Says while a form is filled in whether the server would accept it now, and with which hostname.
  * @param fields of the form that show their own error
  */
-export function CreateCheck({ check: { idle, error, hostnames }, fields }: { check: Check; fields: readonly string[] }) {
+export function CreateCheck({
+  check: { idle, error, hostnames },
+  fields,
+}: {
+  check: Check;
+  fields: readonly string[];
+}) {
   if (idle) return null;
   const others = error === null ? null : elsewhere(error, fields);
   return (
@@ -23,7 +29,10 @@ export function CreateCheck({ check: { idle, error, hostnames }, fields }: { che
           <CircleCheck aria-hidden className="mt-px size-3.5 shrink-0 text-ok" />
           <span className="min-w-0 break-words">
             There is room now. {hostnames.length === 1 ? 'Its hostname will be ' : 'Hostnames will be '}
-            <code className="font-mono">{hostnames.length > 3 ? `${hostnames[0] ?? ''} to ${hostnames.at(-1) ?? ''}` : hostnames.join(', ')}</code>.
+            <code className="font-mono">
+              {hostnames.length > 3 ? `${hostnames[0] ?? ''} to ${hostnames.at(-1) ?? ''}` : hostnames.join(', ')}
+            </code>
+            .
           </span>
         </p>
       ) : (

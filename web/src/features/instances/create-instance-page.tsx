@@ -23,16 +23,31 @@ import { useCreateCheck } from './use-create-check';
 import { UserDataField, userDataSize } from './user-data-field';
 import { FlavorPicker, imageReason, ImagePicker, KeyPicker, Missing, NetworkPicker, PickerSkeleton } from './pickers';
 
-const fieldNames = ['name', 'count', 'flavor', 'image', 'networks', 'sshKeys', 'userData', 'stopGraceSeconds', 'description', 'host'];
+const fieldNames = [
+  'name',
+  'count',
+  'flavor',
+  'image',
+  'networks',
+  'sshKeys',
+  'userData',
+  'stopGraceSeconds',
+  'description',
+  'host',
+];
 
-/** The form of the main job: everything an instance needs, checked before it is asked and explained when it is refused. */
+/**
+ * The form of the main job: everything an instance needs, checked before it is asked and explained when it is refused.
+ */
 export default function CreateInstancePage() {
   const scope = useScope();
   const navigate = useNavigate();
   const [params] = useSearchParams();
   // After a task that failed the form comes back as it was filled in.
   const [draft] = useState(() => draftOf(params.get('again')));
-  const [projectId, setProjectId] = useState(scope.project?.id ?? scope.projects.find((p) => p.role !== 'viewer')?.id ?? '');
+  const [projectId, setProjectId] = useState(
+    scope.project?.id ?? scope.projects.find((p) => p.role !== 'viewer')?.id ?? '',
+  );
   const project = scope.project?.id ?? projectId;
   const inProject = project === '' ? {} : { project };
   const flavors = useList<Flavor>('flavors', { limit: 500 });
@@ -63,7 +78,9 @@ export default function CreateInstancePage() {
   const usable = images.items.filter((i) => imageReason(i, flavor) === null);
   const image = usable.find((i) => i.id === imageId) ?? (usable.length === 1 ? usable[0] : undefined);
   const onlyNetwork = networks.items.length === 1 ? networks.items[0] : undefined;
-  const attached = (chosenNetworks ?? (onlyNetwork === undefined ? [] : [{ id: onlyNetwork.id, address: '' }])).filter((c) => networks.items.some((n) => n.id === c.id));
+  const attached = (chosenNetworks ?? (onlyNetwork === undefined ? [] : [{ id: onlyNetwork.id, address: '' }])).filter(
+    (c) => networks.items.some((n) => n.id === c.id),
+  );
   /** Networks by which the default route may go. */
   const ways = attached.flatMap((a) => networks.items.find((n) => n.id === a.id && n.nat) ?? []);
   const wayOut = attached.length > 1 && ways.some((n) => n.id === chosenWayOut) ? chosenWayOut : '';
@@ -78,23 +95,50 @@ export default function CreateInstancePage() {
 
   const create = useWrite(
     async (body: CreateInstance): Promise<{ path: string; taskId: string }> => {
-      if (several) return { path: '/instances', ...(await api.post<{ taskId: string }>('/instances/batch', { ...body, count: copies }, inProject)) };
-      const { instance, taskId } = await api.post<{ instance: Instance; taskId: string }>('/instances', body, inProject);
+      if (several)
+        return {
+          path: '/instances',
+          ...(await api.post<{ taskId: string }>('/instances/batch', { ...body, count: copies }, inProject)),
+        };
+      const { instance, taskId } = await api.post<{ instance: Instance; taskId: string }>(
+        '/instances',
+        body,
+        inProject,
+      );
       return { path: `/instances/${instance.id}`, taskId };
     },
     {
       touches: ['instances', 'tasks', 'networks', 'volumes'],
       onDone: ({ path, taskId }) => {
-        keepDraft(taskId, { name, count, description, flavorId, imageId, networks: chosenNetworks, keyIds, pasted, userData, dataFile, wayOut, configDrive, grace, host });
+        keepDraft(taskId, {
+          name,
+          count,
+          description,
+          flavorId,
+          imageId,
+          networks: chosenNetworks,
+          keyIds,
+          pasted,
+          userData,
+          dataFile,
+          wayOut,
+          configDrive,
+          grace,
+          host,
+        });
         void navigate(path);
         followTask(taskId);
       },
     },
   );
-  const badAddress = attached.some((a) => a.address !== '' && checkAddress(a.address, networks.items.find((n) => n.id === a.id)?.subnet) !== null);
+  const badAddress = attached.some(
+    (a) => a.address !== '' && checkAddress(a.address, networks.items.find((n) => n.id === a.id)?.subnet) !== null,
+  );
 
   const problems: Record<string, string | null> = {
-    name: checkName(name) ?? (several && [...`${name}-${copies}`].length > 63 ? 'With its number it may have 63 characters at most.' : null),
+    name:
+      checkName(name) ??
+      (several && [...`${name}-${copies}`].length > 63 ? 'With its number it may have 63 characters at most.' : null),
     count: copies >= 1 && copies <= 100 ? null : 'A whole number from 1 to 100.',
     flavor: flavor === undefined ? 'Choose a flavor.' : null,
     image: image === undefined ? 'Choose an image.' : null,
@@ -116,7 +160,11 @@ export default function CreateInstancePage() {
           name,
           flavor: flavor.id,
           image: image.id,
-          networks: attached.map((a) => ({ network: a.id, ...(a.address === '' ? {} : { address: a.address }), ...(a.id === wayOut ? { defaultRoute: true } : {}) })),
+          networks: attached.map((a) => ({
+            network: a.id,
+            ...(a.address === '' ? {} : { address: a.address }),
+            ...(a.id === wayOut ? { defaultRoute: true } : {}),
+          })),
           sshKeys: [...keyIds.filter((id) => keys.items.some((k) => k.id === id)), ...pastedKeys],
           ...(description === '' ? {} : { description }),
           ...(userDataSize(userData, dataFile) === 0 ? {} : { userData: base64(dataFile?.bytes ?? userData) }),
@@ -131,11 +179,14 @@ export default function CreateInstancePage() {
   const problem = refusal ?? check.error;
   const refused = fieldErrors(problem);
   // What is wrong with an address is said at the address, not at the networks.
-  const refusedNetworks = problem?.errors.flatMap((e) => /^body\.networks\.(\d+)\.address$/.exec(e.path)?.[1] ?? []) ?? [];
-  const refusedAddress = (id: string): string | null => (refusedNetworks.includes(String(attached.findIndex((a) => a.id === id))) ? (refused.networks ?? null) : null);
+  const refusedNetworks =
+    problem?.errors.flatMap((e) => /^body\.networks\.(\d+)\.address$/.exec(e.path)?.[1] ?? []) ?? [];
+  const refusedAddress = (id: string): string | null =>
+    refusedNetworks.includes(String(attached.findIndex((a) => a.id === id))) ? (refused.networks ?? null) : null;
   const show = (field: string): string | null => (tried ? problems[field] : null) ?? refused[field] ?? null;
   const button = several ? `Create ${copies} instances` : 'Create instance';
-  const advanced = show('userData') ?? show('configDrive') ?? show('stopGraceSeconds') ?? show('description') ?? show('host');
+  const advanced =
+    show('userData') ?? show('configDrive') ?? show('stopGraceSeconds') ?? show('description') ?? show('host');
   const [advancedOpen, setAdvancedOpen] = useState(false);
   useEffect(() => {
     if (advanced !== null) setAdvancedOpen(true);
@@ -150,11 +201,20 @@ export default function CreateInstancePage() {
 
   return (
     <Page title="New instance" parent={{ to: '/instances', label: 'Instances' }}>
-      <form onSubmit={submit} noValidate className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_17rem]">
+      <form
+        onSubmit={submit}
+        noValidate
+        className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_17rem]"
+      >
         <Card className="space-y-6 p-5">
           <FormSection title="Name">
             {scope.project === null && scope.projects.length > 1 && (
-              <SelectField label="Project" value={projectId} onChange={(event) => setProjectId(event.target.value)} className="mb-4 max-w-sm">
+              <SelectField
+                label="Project"
+                value={projectId}
+                onChange={(event) => setProjectId(event.target.value)}
+                className="mb-4 max-w-sm"
+              >
                 {scope.projects.map((p) => (
                   <option key={p.id} value={p.id} disabled={p.role === 'viewer'}>
                     {p.name}
@@ -169,12 +229,24 @@ export default function CreateInstancePage() {
                 value={name}
                 onChange={(event) => setName(event.target.value)}
                 error={show('name')}
-                hint={several && name !== '' ? `${names}: all of them are made, or none.` : 'Any text of up to 63 characters. The guest gets a hostname derived from it.'}
+                hint={
+                  several && name !== ''
+                    ? `${names}: all of them are made, or none.`
+                    : 'Any text of up to 63 characters. The guest gets a hostname derived from it.'
+                }
                 placeholder={several ? 'web' : 'web-1'}
                 autoFocus
                 className="min-w-60 flex-1"
               />
-              <TextField label="How many" name="count" inputMode="numeric" value={count} onChange={(event) => setCount(event.target.value)} error={show('count')} className="w-28" />
+              <TextField
+                label="How many"
+                name="count"
+                inputMode="numeric"
+                value={count}
+                onChange={(event) => setCount(event.target.value)}
+                error={show('count')}
+                className="w-28"
+              />
             </div>
           </FormSection>
 
@@ -210,7 +282,11 @@ export default function CreateInstancePage() {
             )}
           </FormSection>
 
-          <FormSection title="Networks" hint="One interface in each, in the order in which they are chosen." error={refusedNetworks.length > 0 ? (tried ? problems.networks : null) : show('networks')}>
+          <FormSection
+            title="Networks"
+            hint="One interface in each, in the order in which they are chosen."
+            error={refusedNetworks.length > 0 ? (tried ? problems.networks : null) : show('networks')}
+          >
             {networks.error !== null && networks.items.length === 0 ? (
               <LoadError error={networks.error} onRetry={() => void networks.refetch()} />
             ) : networks.isPending ? (
@@ -221,9 +297,20 @@ export default function CreateInstancePage() {
               </Missing>
             ) : (
               <>
-                <NetworkPicker networks={networks.items} value={attached} onChange={setNetworks} refused={refusedAddress} />
+                <NetworkPicker
+                  networks={networks.items}
+                  value={attached}
+                  onChange={setNetworks}
+                  refused={refusedAddress}
+                />
                 {attached.length > 1 && (
-                  <SelectField label="Default route" value={wayOut} onChange={(event) => setWayOut(event.target.value)} className="mt-4 max-w-sm" hint="What is in none of these networks goes this way.">
+                  <SelectField
+                    label="Default route"
+                    value={wayOut}
+                    onChange={(event) => setWayOut(event.target.value)}
+                    className="mt-4 max-w-sm"
+                    hint="What is in none of these networks goes this way."
+                  >
                     <option value="">By the first one that reaches the outside</option>
                     {ways.map((n) => (
                       <option key={n.id} value={n.id}>
@@ -236,8 +323,18 @@ export default function CreateInstancePage() {
             )}
           </FormSection>
 
-          <FormSection title="SSH keys" hint="Who may log in. Without a key there is only the serial console." error={show('sshKeys')}>
-            {keys.error !== null && keys.items.length === 0 ? <LoadError error={keys.error} onRetry={() => void keys.refetch()} /> : keys.isPending ? <PickerSkeleton /> : keys.items.length > 0 && <KeyPicker keys={keys.items} value={keyIds} onChange={setKeyIds} />}
+          <FormSection
+            title="SSH keys"
+            hint="Who may log in. Without a key there is only the serial console."
+            error={show('sshKeys')}
+          >
+            {keys.error !== null && keys.items.length === 0 ? (
+              <LoadError error={keys.error} onRetry={() => void keys.refetch()} />
+            ) : keys.isPending ? (
+              <PickerSkeleton />
+            ) : (
+              keys.items.length > 0 && <KeyPicker keys={keys.items} value={keyIds} onChange={setKeyIds} />
+            )}
             <TextArea
               label={keys.items.length > 0 ? 'Or paste public keys' : 'Paste public keys'}
               optional
@@ -251,13 +348,23 @@ export default function CreateInstancePage() {
             />
           </FormSection>
 
-          <details className="group border-t border-line pt-5" open={advancedOpen} onToggle={(event) => setAdvancedOpen(event.currentTarget.open)}>
+          <details
+            className="group border-t border-line pt-5"
+            open={advancedOpen}
+            onToggle={(event) => setAdvancedOpen(event.currentTarget.open)}
+          >
             <summary className="flex cursor-pointer list-none items-center gap-1.5 rounded text-sm font-semibold">
               <ChevronRight aria-hidden className="size-4 text-dim transition-transform group-open:rotate-90" />
               More: user data, config drive, description, stopping{scope.admin && ', host'}
             </summary>
             <div className="mt-4 space-y-4">
-              <UserDataField text={userData} file={dataFile} onText={setUserData} onFile={setDataFile} error={show('userData')} />
+              <UserDataField
+                text={userData}
+                file={dataFile}
+                onText={setUserData}
+                onFile={setDataFile}
+                error={show('userData')}
+              />
               <SelectField
                 label="Config drive"
                 optional
@@ -271,7 +378,13 @@ export default function CreateInstancePage() {
                 <option value="openstack">OpenStack (config-2)</option>
                 <option value="nocloud">NoCloud (cidata)</option>
               </SelectField>
-              <TextField label="Description" optional value={description} onChange={(event) => setDescription(event.target.value)} error={show('description')} />
+              <TextField
+                label="Description"
+                optional
+                value={description}
+                onChange={(event) => setDescription(event.target.value)}
+                error={show('description')}
+              />
               <TextField
                 label="Seconds to wait for the guest when stopping"
                 inputMode="numeric"
@@ -281,7 +394,14 @@ export default function CreateInstancePage() {
                 className="max-w-sm"
               />
               {scope.admin && (
-                <SelectField label="Host" optional value={host} onChange={(event) => setHost(event.target.value)} error={show('host')} className="max-w-sm">
+                <SelectField
+                  label="Host"
+                  optional
+                  value={host}
+                  onChange={(event) => setHost(event.target.value)}
+                  error={show('host')}
+                  className="max-w-sm"
+                >
                   <option value="">Let the scheduler choose</option>
                   {hosts.items.map((h) => (
                     <option key={h.id} value={h.id}>
@@ -298,14 +418,33 @@ export default function CreateInstancePage() {
           <Card title="Summary">
             <dl className="space-y-2.5 p-4 text-sm">
               <Line label={several ? 'Names' : 'Name'} value={name === '' ? '' : names} />
-              <Line label="Flavor" value={flavor === undefined ? '' : `${flavor.name}: ${plural(flavor.vcpus, 'vCPU')}, ${bytes(flavor.memoryBytes)}`} />
+              <Line
+                label="Flavor"
+                value={
+                  flavor === undefined
+                    ? ''
+                    : `${flavor.name}: ${plural(flavor.vcpus, 'vCPU')}, ${bytes(flavor.memoryBytes)}`
+                }
+              />
               <Line label="Image" value={image?.name ?? ''} />
-              <Line label="Networks" value={attached.map((a) => networks.items.find((n) => n.id === a.id)?.name).join(', ')} />
-              <Line label="SSH keys" value={keyIds.length + pastedKeys.length === 0 ? '' : String(keyIds.length + pastedKeys.length)} />
+              <Line
+                label="Networks"
+                value={attached.map((a) => networks.items.find((n) => n.id === a.id)?.name).join(', ')}
+              />
+              <Line
+                label="SSH keys"
+                value={keyIds.length + pastedKeys.length === 0 ? '' : String(keyIds.length + pastedKeys.length)}
+              />
             </dl>
             <CreateCheck check={check} fields={fieldNames} />
             <div className="border-t border-line p-4">
-              <Button type="submit" look="primary" className="w-full" busy={create.isPending} reason={scope.readOnly ?? scope.reasonFor(project)}>
+              <Button
+                type="submit"
+                look="primary"
+                className="w-full"
+                busy={create.isPending}
+                reason={scope.readOnly ?? scope.reasonFor(project)}
+              >
                 {button}
               </Button>
               <ButtonLink to="/instances" look="ghost" className="mt-1.5 w-full">
@@ -320,8 +459,14 @@ export default function CreateInstancePage() {
                 count: several ? String(copies) : '',
                 flavor: flavor.name,
                 image: image.name,
-                network: attached.map((a) => `${networks.items.find((n) => n.id === a.id)?.name ?? a.id}${a.address === '' ? '' : `,address=${a.address}`}${a.id === wayOut ? ',default-route' : ''}`),
-                key: [...keys.items.filter((k) => keyIds.includes(k.id)).map((k) => k.name), ...pastedKeys.map((_, n) => `key-${n + 1}.pub`)],
+                network: attached.map(
+                  (a) =>
+                    `${networks.items.find((n) => n.id === a.id)?.name ?? a.id}${a.address === '' ? '' : `,address=${a.address}`}${a.id === wayOut ? ',default-route' : ''}`,
+                ),
+                key: [
+                  ...keys.items.filter((k) => keyIds.includes(k.id)).map((k) => k.name),
+                  ...pastedKeys.map((_, n) => `key-${n + 1}.pub`),
+                ],
                 'user-data': dataFile?.name ?? (userData === '' ? '' : 'user-data'),
                 'config-drive': configDrive,
                 description,

@@ -5,7 +5,15 @@ import { ConfirmDelete } from '../../ui/confirm-delete';
 import { useInstanceActions } from './use-instance-actions';
 
 /** Type-to-confirm for one instance (its name) or several (their number). */
-export function DeleteInstances({ instances, onClose, onDone }: { instances: Instance[]; onClose: () => void; onDone: () => void }) {
+export function DeleteInstances({
+  instances,
+  onClose,
+  onDone,
+}: {
+  instances: Instance[];
+  onClose: () => void;
+  onDone: () => void;
+}) {
   const { write } = useInstanceActions();
   const one = instances.length === 1 ? instances[0] : undefined;
   return (

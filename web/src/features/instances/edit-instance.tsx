@@ -11,9 +11,22 @@ export function EditInstance({ instance, onClose }: { instance: Instance | null;
       item={instance}
       onClose={onClose}
       fields={[
-        { key: 'name', label: 'Name', value: instance?.name ?? '', check: checkName, hint: 'The guest keeps its hostname.' },
+        {
+          key: 'name',
+          label: 'Name',
+          value: instance?.name ?? '',
+          check: checkName,
+          hint: 'The guest keeps its hostname.',
+        },
         { key: 'description', label: 'Description', value: instance?.description ?? '', optional: true },
-        { key: 'stopGraceSeconds', label: 'Seconds to wait for the guest when stopping', value: String(instance?.stopGraceSeconds ?? ''), option: 'stop-grace', check: checkGrace, parse: Number },
+        {
+          key: 'stopGraceSeconds',
+          label: 'Seconds to wait for the guest when stopping',
+          value: String(instance?.stopGraceSeconds ?? ''),
+          option: 'stop-grace',
+          check: checkGrace,
+          parse: Number,
+        },
       ]}
     />
   );

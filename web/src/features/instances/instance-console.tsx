@@ -45,9 +45,27 @@ export default function InstanceConsole({ instance, full = false }: { instance: 
   }, [off, instance.state]);
 
   return (
-    <div data-theme="dark" className={cx('flex flex-col overflow-hidden bg-[#0b0c0f] text-ink', full ? 'h-dvh' : 'h-[max(22rem,calc(100dvh-19rem))] rounded-xl border border-line')}>
-      <div ref={leave} tabIndex={-1} role="toolbar" aria-label="Console" className="flex h-11 shrink-0 items-center gap-3 border-b border-line px-3 text-xs outline-none">
-        <span className={cx('size-2 shrink-0 rounded-full', off !== null ? 'bg-line-strong' : state.kind === 'open' ? 'bg-ok' : 'bg-warn')} aria-hidden />
+    <div
+      data-theme="dark"
+      className={cx(
+        'flex flex-col overflow-hidden bg-[#0b0c0f] text-ink',
+        full ? 'h-dvh' : 'h-[max(22rem,calc(100dvh-19rem))] rounded-xl border border-line',
+      )}
+    >
+      <div
+        ref={leave}
+        tabIndex={-1}
+        role="toolbar"
+        aria-label="Console"
+        className="flex h-11 shrink-0 items-center gap-3 border-b border-line px-3 text-xs outline-none"
+      >
+        <span
+          className={cx(
+            'size-2 shrink-0 rounded-full',
+            off !== null ? 'bg-line-strong' : state.kind === 'open' ? 'bg-ok' : 'bg-warn',
+          )}
+          aria-hidden
+        />
         <span role="status" className="shrink-0">
           {off === null ? statusText(state) : 'Not running'}
         </span>
@@ -104,7 +122,8 @@ export default function InstanceConsole({ instance, full = false }: { instance: 
 /** Why nothing comes, where nothing does. */
 function LinkNote({ state }: { state: ConnectionState }) {
   if (state.kind === 'waiting') return <Note busy>{state.why} Trying again.</Note>;
-  if (state.kind === 'offline') return <Note>The server does not answer. The console comes back by itself when it does.</Note>;
+  if (state.kind === 'offline')
+    return <Note>The server does not answer. The console comes back by itself when it does.</Note>;
   if (state.kind === 'refused') return <Note>{state.why}</Note>;
   if (state.kind === 'given-up') return <Note>{state.why} It was tried many times.</Note>;
   return null;

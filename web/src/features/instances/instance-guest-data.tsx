@@ -30,7 +30,8 @@ export function InstanceGuestData({ instance: { id, state } }: { instance: Insta
         </Empty>
       </Card>
     );
-  if (result.error !== null && result.data === undefined) return <LoadError error={result.error} onRetry={() => void result.refetch()} />;
+  if (result.error !== null && result.data === undefined)
+    return <LoadError error={result.error} onRetry={() => void result.refetch()} />;
   if (result.data === undefined) return <Skeleton className="h-40" />;
   return (
     <div className="space-y-5">
@@ -47,7 +48,12 @@ export function InstanceGuestData({ instance: { id, state } }: { instance: Insta
           {text === null ? (
             <p className="p-4 text-sm text-dim">This is no text. The guest gets it byte for byte.</p>
           ) : (
-            <pre tabIndex={0} role="group" aria-label={path} className="max-h-96 overflow-auto p-4 font-mono text-xs whitespace-pre-wrap break-words">
+            <pre
+              tabIndex={0}
+              role="group"
+              aria-label={path}
+              className="max-h-96 overflow-auto p-4 font-mono text-xs whitespace-pre-wrap break-words"
+            >
               {readable(path, text)}
             </pre>
           )}

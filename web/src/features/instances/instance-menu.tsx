@@ -5,19 +5,35 @@ import { Menu, MenuItem, MenuLine } from '../../ui/menu';
 import { useInstanceActions } from './use-instance-actions';
 
 /** Every verb of one instance; what cannot be done now says why. */
-export function InstanceMenu({ instance, onEdit, onDelete }: { instance: Instance; onEdit: () => void; onDelete: () => void }) {
+export function InstanceMenu({
+  instance,
+  onEdit,
+  onDelete,
+}: {
+  instance: Instance;
+  onEdit: () => void;
+  onDelete: () => void;
+}) {
   const { run, reason } = useInstanceActions();
   const navigate = useNavigate();
   const only = [instance];
   return (
     <Menu
       trigger={
-        <button type="button" aria-label={`Actions for ${instance.name}`} className="grid size-8 place-items-center rounded-md text-dim hover:bg-idle-soft hover:text-ink">
+        <button
+          type="button"
+          aria-label={`Actions for ${instance.name}`}
+          className="grid size-8 place-items-center rounded-md text-dim hover:bg-idle-soft hover:text-ink"
+        >
           <Ellipsis aria-hidden className="size-4" />
         </button>
       }
     >
-      <MenuItem icon={SquareTerminal} reason={reason(only, 'console')} onSelect={() => void navigate(`/instances/${instance.id}?tab=console`)}>
+      <MenuItem
+        icon={SquareTerminal}
+        reason={reason(only, 'console')}
+        onSelect={() => void navigate(`/instances/${instance.id}?tab=console`)}
+      >
         Open console
       </MenuItem>
       <MenuItem icon={Play} reason={reason(only, 'start')} onSelect={() => run(only, 'start')}>

@@ -26,9 +26,25 @@ export function InstanceOverview({ instance: i }: { instance: Instance }) {
                 `${i.flavor.name} · ${plural(i.flavor.vcpus, 'vCPU')}, ${bytes(i.flavor.memoryBytes)} memory, ${i.flavor.diskBytes === 0 ? 'disk as large as the image' : `${bytes(i.flavor.diskBytes)} disk`}`,
               ],
               ['Hostname', <Copyable key="hostname" text={i.hostname} label="Copy hostname" />],
-              ['Image', <Ref key="image" to={`/images?q=${i.image.id}`}>{i.image.name}</Ref>],
+              [
+                'Image',
+                <Ref key="image" to={`/images?q=${i.image.id}`}>
+                  {i.image.name}
+                </Ref>,
+              ],
               // Only administrators see hosts.
-              admin ? ['Host', i.host === null ? 'not placed' : <Ref key="host" to={`/hosts/${i.host.id}`}>{i.host.name}</Ref>] : null,
+              admin
+                ? [
+                    'Host',
+                    i.host === null ? (
+                      'not placed'
+                    ) : (
+                      <Ref key="host" to={`/hosts/${i.host.id}`}>
+                        {i.host.name}
+                      </Ref>
+                    ),
+                  ]
+                : null,
               [
                 'Runs since',
                 i.startedAt === null ? (
@@ -41,12 +57,22 @@ export function InstanceOverview({ instance: i }: { instance: Instance }) {
               ],
               ['VMM', i.vmm ?? '–'],
               ['Stops', i.stopGraceSeconds === 0 ? 'at once' : `when the guest did, or after ${i.stopGraceSeconds} s`],
-              i.configDrive === null ? null : ['Config drive', i.configDrive === 'openstack' ? 'OpenStack (config-2)' : 'NoCloud (cidata)'],
+              i.configDrive === null
+                ? null
+                : ['Config drive', i.configDrive === 'openstack' ? 'OpenStack (config-2)' : 'NoCloud (cidata)'],
               ['SSH keys', i.sshKeys.length === 0 ? 'none' : i.sshKeys.join(', ')],
-              ['Project', <Ref key="project" to={`/projects/${i.projectId}`}>{projectName(i.projectId)}</Ref>],
+              [
+                'Project',
+                <Ref key="project" to={`/projects/${i.projectId}`}>
+                  {projectName(i.projectId)}
+                </Ref>,
+              ],
               ['Created', dateTime(i.createdAt)],
-              // A host that is heard says at once when something changes: only its silence makes the last report worth knowing.
-              i.state === 'unknown' ? ['Last report', i.observedAt === null ? 'none yet' : <Age at={i.observedAt} suffix=" ago" />] : null,
+              // A host that is heard says at once when something changes: only its silence makes the last report worth
+              // knowing.
+              i.state === 'unknown'
+                ? ['Last report', i.observedAt === null ? 'none yet' : <Age at={i.observedAt} suffix=" ago" />]
+                : null,
               ['Id', <Copyable key="id" text={i.id} label="Copy id" />],
             ]}
           />
@@ -91,7 +117,11 @@ function Timeline({ id }: { id: string }) {
         <ol className="py-1.5">
           {tasks.items.map((task) => (
             <li key={task.id}>
-              <button type="button" onClick={() => openTask(task.id)} className="flex w-full items-center gap-3 px-4 py-2 text-left text-sm hover:bg-sunken">
+              <button
+                type="button"
+                onClick={() => openTask(task.id)}
+                className="flex w-full items-center gap-3 px-4 py-2 text-left text-sm hover:bg-sunken"
+              >
                 <span className="min-w-0 flex-1">
                   <span className="block truncate">{taskVerb(task)}</span>
                   <span className="block truncate text-xs text-dim" title={task.error?.message}>

@@ -33,7 +33,11 @@ export default function InstancePage() {
     return (
       <Page title="Instance" parent={parent}>
         <Card>
-          <Empty icon={Box} title="This instance does not exist any more" action={<ButtonLink to="/instances">All instances</ButtonLink>}>
+          <Empty
+            icon={Box}
+            title="This instance does not exist any more"
+            action={<ButtonLink to="/instances">All instances</ButtonLink>}
+          >
             It was deleted, or its address is mistyped.
           </Empty>
         </Card>
@@ -42,13 +46,20 @@ export default function InstancePage() {
   if (result.data !== undefined) return <Shown instance={result.data} />;
   return (
     <Page title="Instance" parent={parent}>
-      <Card className="p-5">{result.error !== null ? <LoadError error={result.error} onRetry={() => void result.refetch()} /> : <Skeleton className="h-40" />}</Card>
+      <Card className="p-5">
+        {result.error !== null ? (
+          <LoadError error={result.error} onRetry={() => void result.refetch()} />
+        ) : (
+          <Skeleton className="h-40" />
+        )}
+      </Card>
     </Page>
   );
 }
 
 /** Only what wants attention is coloured: that somebody stopped it does not. */
-const reasonLook = (state: string): string => (state === 'error' ? 'bg-bad-soft text-bad' : state === 'unknown' ? 'bg-warn-soft text-warn' : 'bg-sunken text-dim');
+const reasonLook = (state: string): string =>
+  state === 'error' ? 'bg-bad-soft text-bad' : state === 'unknown' ? 'bg-warn-soft text-warn' : 'bg-sunken text-dim';
 
 const tabs = [
   ['overview', 'Overview'],
@@ -94,7 +105,10 @@ function Shown({ instance }: { instance: Instance }) {
           {instance.stateReason}
         </p>
       )}
-      <Tabs.Root value={tab} onValueChange={(next) => setParams(next === 'overview' ? {} : { tab: next }, { replace: true })}>
+      <Tabs.Root
+        value={tab}
+        onValueChange={(next) => setParams(next === 'overview' ? {} : { tab: next }, { replace: true })}
+      >
         <Tabs.List aria-label="Instance" className="mb-5 flex gap-1 border-b border-line">
           {tabs.map(([key, label]) => (
             <Tabs.Trigger
@@ -120,7 +134,11 @@ function Shown({ instance }: { instance: Instance }) {
         </Tabs.Content>
       </Tabs.Root>
       <EditInstance instance={editing ? instance : null} onClose={() => setEditing(false)} />
-      <DeleteInstances instances={deleting ? only : []} onClose={() => setDeleting(false)} onDone={() => setDeleting(false)} />
+      <DeleteInstances
+        instances={deleting ? only : []}
+        onClose={() => setDeleting(false)}
+        onDone={() => setDeleting(false)}
+      />
     </Page>
   );
 }

@@ -86,7 +86,15 @@ export function InstancesPage() {
       head: all,
       headClassName: 'w-10 pr-0',
       className: 'w-10 pr-0',
-      cell: (i) => <input type="checkbox" aria-label={`Select ${i.name}`} className="block size-4 accent-accent" checked={selected.has(i.id)} onChange={(event) => toggle(i.id, event.target.checked)} />,
+      cell: (i) => (
+        <input
+          type="checkbox"
+          aria-label={`Select ${i.name}`}
+          className="block size-4 accent-accent"
+          checked={selected.has(i.id)}
+          onChange={(event) => toggle(i.id, event.target.checked)}
+        />
+      ),
     },
     {
       head: 'Name',
@@ -102,14 +110,35 @@ export function InstancesPage() {
       ),
     },
     { head: 'State', cell: (i) => <StateBadge state={i.state} title={i.stateReason} /> },
-    { head: 'Address', from: 'sm', className: 'max-w-40 font-mono text-xs @6xl:max-w-72', cell: (i) => <Cut text={addressesOf(i)} /> },
+    {
+      head: 'Address',
+      from: 'sm',
+      className: 'max-w-40 font-mono text-xs @6xl:max-w-72',
+      cell: (i) => <Cut text={addressesOf(i)} />,
+    },
     { head: 'Flavor', from: 'md', className: 'max-w-32 @6xl:max-w-56', cell: (i) => <Cut text={i.flavor.name} /> },
-    { head: 'Image', from: 'lg', className: 'max-w-32 text-dim @6xl:max-w-64', cell: (i) => <Cut text={i.image.name} /> },
+    {
+      head: 'Image',
+      from: 'lg',
+      className: 'max-w-32 text-dim @6xl:max-w-64',
+      cell: (i) => <Cut text={i.image.name} />,
+    },
     // Only administrators see hosts.
-    ...(admin ? [{ head: 'Host', from: 'lg', className: 'max-w-32 text-dim @6xl:max-w-64', cell: (i) => <Cut text={i.host?.name ?? '–'} /> } satisfies Column<Instance>] : []),
+    ...(admin
+      ? [
+          {
+            head: 'Host',
+            from: 'lg',
+            className: 'max-w-32 text-dim @6xl:max-w-64',
+            cell: (i) => <Cut text={i.host?.name ?? '–'} />,
+          } satisfies Column<Instance>,
+        ]
+      : []),
     ...useProjectColumn<Instance>(),
     { head: 'Age', from: 'sm', sort: 'createdAt', className: 'text-dim', cell: (i) => <Age at={i.createdAt} /> },
-    actionColumn<Instance>((i) => <InstanceMenu instance={i} onEdit={() => setEdited(i)} onDelete={() => setDeleting([i])} />),
+    actionColumn<Instance>((i) => (
+      <InstanceMenu instance={i} onEdit={() => setEdited(i)} onDelete={() => setDeleting([i])} />
+    )),
   ];
 
   return (
@@ -126,7 +155,11 @@ export function InstancesPage() {
       onClear={() => setState('')}
       sorting={{ sort, onSort: setSort }}
       selected={selected}
-      toolbar={chosen.length > 0 && <Selection chosen={chosen} onClear={() => setSelected(new Set())} onDelete={() => setDeleting(chosen)} />}
+      toolbar={
+        chosen.length > 0 && (
+          <Selection chosen={chosen} onClear={() => setSelected(new Set())} onDelete={() => setDeleting(chosen)} />
+        )
+      }
       empty={{
         icon: Box,
         title: project === null ? 'No instances yet' : `No instances in ${project.name}`,
@@ -151,7 +184,11 @@ export function InstancesPage() {
 function Selection({ chosen, onClear, onDelete }: { chosen: Instance[]; onClear: () => void; onDelete: () => void }) {
   const { run, reason } = useInstanceActions();
   return (
-    <div role="toolbar" aria-label="Actions for the selection" className="sticky bottom-0 z-10 flex flex-wrap items-center gap-1.5 rounded-b-xl border-t border-line bg-accent-soft px-4 py-2">
+    <div
+      role="toolbar"
+      aria-label="Actions for the selection"
+      className="sticky bottom-0 z-10 flex flex-wrap items-center gap-1.5 rounded-b-xl border-t border-line bg-accent-soft px-4 py-2"
+    >
       <span className="nums mr-2 text-sm font-medium">{chosen.length} selected</span>
       <Button size="sm" icon={Play} reason={reason(chosen, 'start')} onClick={() => run(chosen, 'start')}>
         Start

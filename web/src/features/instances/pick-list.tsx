@@ -15,7 +15,9 @@ interface Props<T> {
   children: (item: T) => ReactNode;
 }
 
-/** Choices of which there may be hundreds: a filter above them, and a height that leaves the rest of the form in sight. */
+/**
+ * Choices of which there may be hundreds: a filter above them, and a height that leaves the rest of the form in sight.
+ */
 export function PickList<T>({ label, items, textOf, chosen, columns = 'sm:grid-cols-2', children }: Props<T>) {
   const [text, setText] = useState('');
   const wanted = text.trim().toLowerCase();
@@ -24,10 +26,19 @@ export function PickList<T>({ label, items, textOf, chosen, columns = 'sm:grid-c
   return (
     <>
       {items.length > many && (
-        <input type="search" aria-label={`Filter ${label}`} placeholder={`Filter ${items.length} ${label}`} value={text} onChange={(event) => setText(event.target.value)} className={`${inputClass} mb-2 max-w-sm`} />
+        <input
+          type="search"
+          aria-label={`Filter ${label}`}
+          placeholder={`Filter ${items.length} ${label}`}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          className={`${inputClass} mb-2 max-w-sm`}
+        />
       )}
       <div className={`-m-1 grid max-h-72 grid-cols-1 gap-2 overflow-y-auto p-1 ${columns}`}>{shown.map(children)}</div>
-      {wanted !== '' && others === 0 && <p className="mt-2 text-xs text-dim">No other name has “{text.trim()}” in it.</p>}
+      {wanted !== '' && others === 0 && (
+        <p className="mt-2 text-xs text-dim">No other name has “{text.trim()}” in it.</p>
+      )}
     </>
   );
 }

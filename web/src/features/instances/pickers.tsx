@@ -31,16 +31,31 @@ export const PickerSkeleton = () => (
   </div>
 );
 
-export function FlavorPicker({ flavors, value, onChange }: { flavors: Flavor[]; value: string; onChange: (id: string) => void }) {
+export function FlavorPicker({
+  flavors,
+  value,
+  onChange,
+}: {
+  flavors: Flavor[];
+  value: string;
+  onChange: (id: string) => void;
+}) {
   return (
-    <PickList label="flavors" items={flavors} textOf={(f) => f.name} chosen={(f) => f.id === value} columns="sm:grid-cols-2 xl:grid-cols-3">
+    <PickList
+      label="flavors"
+      items={flavors}
+      textOf={(f) => f.name}
+      chosen={(f) => f.id === value}
+      columns="sm:grid-cols-2 xl:grid-cols-3"
+    >
       {(f) => (
         <Choice key={f.id} type="radio" name="flavor" checked={value === f.id} onChange={() => onChange(f.id)}>
           <span title={f.name} className="block truncate font-medium">
             {f.name}
           </span>
           <span className="nums mt-0.5 block text-xs text-dim">
-            {plural(f.vcpus, 'vCPU')} · {bytes(f.memoryBytes)} · {f.diskBytes === 0 ? 'disk as image' : `${bytes(f.diskBytes)} disk`}
+            {plural(f.vcpus, 'vCPU')} · {bytes(f.memoryBytes)} ·{' '}
+            {f.diskBytes === 0 ? 'disk as image' : `${bytes(f.diskBytes)} disk`}
           </span>
         </Choice>
       )}
@@ -50,23 +65,45 @@ export function FlavorPicker({ flavors, value, onChange }: { flavors: Flavor[]; 
 
 /** Why the image cannot be used with the flavor, or null. */
 export const imageReason = (image: Image, flavor: Flavor | undefined): string | null => {
-  if (image.state !== 'ready') return image.state === 'error' ? image.message || 'Its import failed.' : `Not ready yet: ${image.state}.`;
-  if (flavor !== undefined && flavor.diskBytes > 0 && (image.virtualBytes ?? 0) > flavor.diskBytes) return `Larger than the flavor's disk of ${bytes(flavor.diskBytes)}.`;
+  if (image.state !== 'ready')
+    return image.state === 'error' ? image.message || 'Its import failed.' : `Not ready yet: ${image.state}.`;
+  if (flavor !== undefined && flavor.diskBytes > 0 && (image.virtualBytes ?? 0) > flavor.diskBytes)
+    return `Larger than the flavor's disk of ${bytes(flavor.diskBytes)}.`;
   return null;
 };
 
-export function ImagePicker({ images, flavor, value, onChange }: { images: Image[]; flavor: Flavor | undefined; value: string; onChange: (id: string) => void }) {
+export function ImagePicker({
+  images,
+  flavor,
+  value,
+  onChange,
+}: {
+  images: Image[];
+  flavor: Flavor | undefined;
+  value: string;
+  onChange: (id: string) => void;
+}) {
   return (
     <PickList label="images" items={images} textOf={(i) => i.name} chosen={(i) => i.id === value}>
       {(i) => {
         const reason = imageReason(i, flavor);
         return (
-          <Choice key={i.id} type="radio" name="image" checked={value === i.id} disabled={reason !== null} onChange={() => onChange(i.id)}>
+          <Choice
+            key={i.id}
+            type="radio"
+            name="image"
+            checked={value === i.id}
+            disabled={reason !== null}
+            onChange={() => onChange(i.id)}
+          >
             <span title={i.name} className="block truncate font-medium">
               {i.name}
             </span>
             <span className="nums mt-0.5 block text-xs break-words text-dim">
-              {reason ?? [i.virtualBytes === null ? null : bytes(i.virtualBytes), i.architecture, i.public ? 'public' : null].filter(Boolean).join(' · ')}
+              {reason ??
+                [i.virtualBytes === null ? null : bytes(i.virtualBytes), i.architecture, i.public ? 'public' : null]
+                  .filter(Boolean)
+                  .join(' · ')}
             </span>
           </Choice>
         );
@@ -90,11 +127,20 @@ interface NetworkPickerProps {
 
 export function NetworkPicker({ networks, value, onChange, refused }: NetworkPickerProps) {
   return (
-    <PickList label="networks" items={networks} textOf={(n) => `${n.name} ${n.subnet}`} chosen={(n) => value.some((v) => v.id === n.id)} columns="">
+    <PickList
+      label="networks"
+      items={networks}
+      textOf={(n) => `${n.name} ${n.subnet}`}
+      chosen={(n) => value.some((v) => v.id === n.id)}
+      columns=""
+    >
       {(n) => {
         const chosen = value.find((v) => v.id === n.id);
         const free = n.addresses.total - n.addresses.used;
-        const wrong = chosen === undefined || chosen.address === '' ? null : (checkAddress(chosen.address, n.subnet) ?? refused(n.id));
+        const wrong =
+          chosen === undefined || chosen.address === ''
+            ? null
+            : (checkAddress(chosen.address, n.subnet) ?? refused(n.id));
         return (
           <div key={n.id}>
             <Choice
@@ -102,13 +148,17 @@ export function NetworkPicker({ networks, value, onChange, refused }: NetworkPic
               name="network"
               checked={chosen !== undefined}
               disabled={chosen === undefined && (free === 0 || value.length >= 8)}
-              onChange={(on) => onChange(on ? [...value, { id: n.id, address: '' }] : value.filter((v) => v.id !== n.id))}
+              onChange={(on) =>
+                onChange(on ? [...value, { id: n.id, address: '' }] : value.filter((v) => v.id !== n.id))
+              }
             >
               <span className="flex min-w-0 items-baseline gap-2">
                 <span title={n.name} className="truncate font-medium">
                   {n.name}
                 </span>
-                {chosen !== undefined && value.length > 1 && value[0]?.id === n.id && <span className="shrink-0 text-xs text-dim">first interface</span>}
+                {chosen !== undefined && value.length > 1 && value[0]?.id === n.id && (
+                  <span className="shrink-0 text-xs text-dim">first interface</span>
+                )}
               </span>
               <span className="nums mt-0.5 block text-xs text-dim">
                 {n.subnet} · {free === 0 ? 'no free address' : `${plural(free, 'free address', 'free addresses')}`}
@@ -122,7 +172,9 @@ export function NetworkPicker({ networks, value, onChange, refused }: NetworkPic
                   aria-invalid={wrong === null ? undefined : true}
                   placeholder="Next free address"
                   value={chosen.address}
-                  onChange={(event) => onChange(value.map((v) => (v.id === n.id ? { ...v, address: event.target.value.trim() } : v)))}
+                  onChange={(event) =>
+                    onChange(value.map((v) => (v.id === n.id ? { ...v, address: event.target.value.trim() } : v)))
+                  }
                   className={inputClass}
                 />
                 {wrong !== null && <p className="mt-1 text-xs text-bad">{wrong}</p>}
@@ -135,11 +187,25 @@ export function NetworkPicker({ networks, value, onChange, refused }: NetworkPic
   );
 }
 
-export function KeyPicker({ keys, value, onChange }: { keys: SshKey[]; value: string[]; onChange: (ids: string[]) => void }) {
+export function KeyPicker({
+  keys,
+  value,
+  onChange,
+}: {
+  keys: SshKey[];
+  value: string[];
+  onChange: (ids: string[]) => void;
+}) {
   return (
     <PickList label="keys" items={keys} textOf={(k) => k.name} chosen={(k) => value.includes(k.id)}>
       {(k) => (
-        <Choice key={k.id} type="checkbox" name="ssh-key" checked={value.includes(k.id)} onChange={(on) => onChange(on ? [...value, k.id] : value.filter((v) => v !== k.id))}>
+        <Choice
+          key={k.id}
+          type="checkbox"
+          name="ssh-key"
+          checked={value.includes(k.id)}
+          onChange={(on) => onChange(on ? [...value, k.id] : value.filter((v) => v !== k.id))}
+        >
           <span title={k.name} className="block truncate font-medium">
             {k.name}
           </span>

@@ -9,7 +9,9 @@ interface Handlers {
   onData: (bytes: Uint8Array, first: boolean) => void;
 }
 
-/** Close codes that say no: the policy that forbids it (1008), and what the server keeps for itself (4401, 4403, 4404). */
+/**
+ * Close codes that say no: the policy that forbids it (1008), and what the server keeps for itself (4401, 4403, 4404).
+ */
 const refusals = new Set([1008, 4401, 4403, 4404]);
 
 /** What the server's reasons for ending a channel mean here. */
@@ -27,7 +29,10 @@ const socketUrl = ({ path, ticket }: ConsoleTicket): string => {
   return target.href;
 };
 
-/** One viewer of an instance's serial line. It asks a new ticket for every connection and comes back by itself, across reboots too. */
+/**
+ * One viewer of an instance's serial line. It asks a new ticket for every connection and comes back by itself, across
+ * reboots too.
+ */
 export class SerialLink {
   private socket: WebSocket | null = null;
   private size: { cols: number; rows: number } | null = null;
@@ -66,13 +71,19 @@ export class SerialLink {
   }
 
   private sendSize(): void {
-    if (this.size !== null && this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ resize: this.size }));
+    if (this.size !== null && this.socket?.readyState === WebSocket.OPEN)
+      this.socket.send(JSON.stringify({ resize: this.size }));
   }
 
   private async dial({ signal, opened, lost }: Attempt): Promise<void> {
     let ticket: ConsoleTicket;
     try {
-      ticket = await api.post<ConsoleTicket>(`/instances/${this.instanceId}/actions/console`, undefined, undefined, signal);
+      ticket = await api.post<ConsoleTicket>(
+        `/instances/${this.instanceId}/actions/console`,
+        undefined,
+        undefined,
+        signal,
+      );
     } catch (error) {
       const { status, detail } = asApiError(error);
       return lost({ why: detail, final: status === 401 || status === 403 || status === 404 });
@@ -95,6 +106,10 @@ export class SerialLink {
       this.on.onData(new Uint8Array(event.data), first);
       first = false;
     };
-    socket.onclose = ({ code, reason }) => lost({ why: reason === '' ? 'The connection was closed.' : (reasons[reason] ?? reason), final: refusals.has(code) });
+    socket.onclose = ({ code, reason }) =>
+      lost({
+        why: reason === '' ? 'The connection was closed.' : (reasons[reason] ?? reason),
+        final: refusals.has(code),
+      });
   }
 }

@@ -51,7 +51,8 @@ export default function Terminal({ instanceId, name, onState, onLink, onLeave }:
     if (element === null) return;
     const term = new XTerm({
       theme,
-      fontFamily: "ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace",
+      fontFamily:
+        "ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace",
       fontSize: 13,
       lineHeight: 1.15,
       scrollback: 10_000,

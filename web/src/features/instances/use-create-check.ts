@@ -31,5 +31,9 @@ export const useCreateCheck = (body: CreateInstance | null, count: number, query
     refetchInterval: recheckMs,
   });
   if (body === null || asked === null) return { idle: true, error: null, hostnames: [] };
-  return { idle: false, error: result.error === null ? null : asApiError(result.error), hostnames: result.data?.hostnames ?? [] };
+  return {
+    idle: false,
+    error: result.error === null ? null : asApiError(result.error),
+    hostnames: result.data?.hostnames ?? [],
+  };
 };

@@ -17,7 +17,9 @@ interface Asked {
 }
 
 const ask = (instance: Instance, { verb, force }: Asked): Promise<unknown> =>
-  verb === 'delete' ? api.delete(`/instances/${instance.id}`) : api.post(`/instances/${instance.id}/actions/${verb}`, force === undefined ? {} : { force });
+  verb === 'delete'
+    ? api.delete(`/instances/${instance.id}`)
+    : api.post(`/instances/${instance.id}/actions/${verb}`, force === undefined ? {} : { force });
 
 /** Power verbs and delete for one or many instances. One opens its task; many are summed up in a message. */
 export const useInstanceActions = () => {
@@ -35,9 +37,13 @@ export const useInstanceActions = () => {
       const done = results.length - failed.length;
       if (done > 0) toast.ok(`${words(asked.verb)} requested for ${plural(done, 'instance')}`);
       const first = failed[0];
-      if (first !== undefined) toast.bad(`${plural(failed.length, 'instance')} refused to ${asked.verb}`, asApiError(first.reason));
+      if (first !== undefined)
+        toast.bad(`${plural(failed.length, 'instance')} refused to ${asked.verb}`, asApiError(first.reason));
     },
-    { touches: ['instances', 'tasks'], onError: (error, asked) => toast.bad(`Could not ${asked.verb} ${asked.instances[0]?.name ?? ''}`, error) },
+    {
+      touches: ['instances', 'tasks'],
+      onError: (error, asked) => toast.bad(`Could not ${asked.verb} ${asked.instances[0]?.name ?? ''}`, error),
+    },
   );
 
   /** One reason for a whole selection: null when the verb fits at least one and the role allows it. */
@@ -45,11 +51,13 @@ export const useInstanceActions = () => {
     const reasons = instances.map((i) => whyNot(i, action, reasonFor(i.projectId)));
     return reasons.some((r) => r === null) ? null : (reasons[0] ?? 'Nothing is selected.');
   };
-  const fitting = (instances: Instance[], action: InstanceAction): Instance[] => instances.filter((i) => whyNot(i, action, reasonFor(i.projectId)) === null);
+  const fitting = (instances: Instance[], action: InstanceAction): Instance[] =>
+    instances.filter((i) => whyNot(i, action, reasonFor(i.projectId)) === null);
 
   return {
     write,
     reason,
-    run: (instances: Instance[], verb: PowerVerb, force?: boolean) => write.mutate({ instances: fitting(instances, verb), verb, ...(force === undefined ? {} : { force }) }),
+    run: (instances: Instance[], verb: PowerVerb, force?: boolean) =>
+      write.mutate({ instances: fitting(instances, verb), verb, ...(force === undefined ? {} : { force }) }),
   };
 };

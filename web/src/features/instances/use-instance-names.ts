@@ -2,7 +2,10 @@ import { useList } from '../../lib/queries';
 import type { Query } from '../../lib/api';
 import type { Instance } from '../../lib/types';
 
-/** Names of the instances of a project by id, for lists that know only ids; an unknown one is shown by the start of its id. */
+/**
+ * Names of the instances of a project by id, for lists that know only ids; an unknown one is shown by the start of its
+ * id.
+ */
 export const useInstanceNames = (query: Query): ((id: string) => string) => {
   const { items } = useList<Instance>('instances', { ...query, limit: 500 });
   const names = new Map(items.map((i) => [i.id, i.name]));

@@ -36,21 +36,56 @@ export function LoginPage() {
         <div className="mb-6 text-center">
           <svg aria-hidden viewBox="0 0 32 32" className="mx-auto size-11">
             <rect width="32" height="32" rx="7" className="fill-accent" />
-            <path d="M16 6.500 25 11l-9 4.500L7 11zM7 16l9 4.500L25 16M7 21l9 4.500L25 21" fill="none" stroke="#fff" strokeWidth="2.4" strokeLinejoin="round" strokeLinecap="round" />
+            <path
+              d="M16 6.500 25 11l-9 4.500L7 11zM7 16l9 4.500L25 16M7 21l9 4.500L25 21"
+              fill="none"
+              stroke="#fff"
+              strokeWidth="2.4"
+              strokeLinejoin="round"
+              strokeLinecap="round"
+            />
           </svg>
           <h1 className="mt-4 text-xl font-semibold tracking-tight">Sign in to VC Stack</h1>
           <p className="mt-1 text-sm break-all text-dim">{window.location.host}</p>
         </div>
-        <form onSubmit={(event) => void submit(event)} className="space-y-4 rounded-xl border border-line bg-raised p-5 shadow-lift" noValidate>
+        <form
+          onSubmit={(event) => void submit(event)}
+          className="space-y-4 rounded-xl border border-line bg-raised p-5 shadow-lift"
+          noValidate
+        >
           {ended !== '' && error === null && (
             <p role="status" className="rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn">
               {ended}
             </p>
           )}
           {error !== null && <ProblemNote error={error} />}
-          <TextField label="Name" name="username" autoComplete="username" autoCapitalize="none" spellCheck={false} autoFocus required value={name} onChange={(event) => setName(event.target.value)} />
-          <TextField label="Password" name="password" type="password" autoComplete="current-password" required value={password} onChange={(event) => setPassword(event.target.value)} />
-          <Button type="submit" look="primary" busy={busy} reason={name.trim() === '' || password === '' ? 'Enter your name and password.' : null} className="w-full">
+          <TextField
+            label="Name"
+            name="username"
+            autoComplete="username"
+            autoCapitalize="none"
+            spellCheck={false}
+            autoFocus
+            required
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+          <TextField
+            label="Password"
+            name="password"
+            type="password"
+            autoComplete="current-password"
+            required
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+          />
+          <Button
+            type="submit"
+            look="primary"
+            busy={busy}
+            reason={name.trim() === '' || password === '' ? 'Enter your name and password.' : null}
+            className="w-full"
+          >
             Sign in
           </Button>
         </form>

@@ -32,7 +32,11 @@ export default function NetworkPage() {
     return (
       <Page title="Network" parent={parent}>
         <Card>
-          <Empty icon={NetworkIcon} title="This network does not exist any more" action={<ButtonLink to="/networks">All networks</ButtonLink>}>
+          <Empty
+            icon={NetworkIcon}
+            title="This network does not exist any more"
+            action={<ButtonLink to="/networks">All networks</ButtonLink>}
+          >
             It was deleted, or its address is mistyped.
           </Empty>
         </Card>
@@ -41,7 +45,13 @@ export default function NetworkPage() {
   if (result.data !== undefined) return <Shown network={result.data} />;
   return (
     <Page title="Network" parent={parent}>
-      <Card className="p-5">{result.error !== null ? <LoadError error={result.error} onRetry={() => void result.refetch()} /> : <Skeleton className="h-40" />}</Card>
+      <Card className="p-5">
+        {result.error !== null ? (
+          <LoadError error={result.error} onRetry={() => void result.refetch()} />
+        ) : (
+          <Skeleton className="h-40" />
+        )}
+      </Card>
     </Page>
   );
 }
@@ -77,8 +87,23 @@ function Shown({ network: n }: { network: Network }) {
                 ['Gateway', <Copyable key="gateway" text={n.gateway} label="Copy gateway" />],
                 ['DNS', n.dns.length === 0 ? (n.nat ? "the host's own servers" : 'none') : n.dns.join(', ')],
                 ['MTU', `${n.mtu} bytes`],
-                ['Addresses', <Meter key="addresses" compact label="used" used={n.addresses.used} total={n.addresses.total} show={String} />],
-                ['Project', <Ref key="project" to={`/projects/${n.projectId}`}>{projectName(n.projectId)}</Ref>],
+                [
+                  'Addresses',
+                  <Meter
+                    key="addresses"
+                    compact
+                    label="used"
+                    used={n.addresses.used}
+                    total={n.addresses.total}
+                    show={String}
+                  />,
+                ],
+                [
+                  'Project',
+                  <Ref key="project" to={`/projects/${n.projectId}`}>
+                    {projectName(n.projectId)}
+                  </Ref>,
+                ],
                 ['Created', dateTime(n.createdAt)],
                 ['Id', <Copyable key="id" text={n.id} label="Copy id" />],
               ]}
@@ -95,7 +120,15 @@ function Shown({ network: n }: { network: Network }) {
         fields={[
           { key: 'name', label: 'Name', value: n.name, check: checkName },
           { key: 'description', label: 'Description', value: n.description, optional: true },
-          { key: 'dns', label: 'DNS servers', value: n.dns.join(' '), optional: true, hint: 'At most 3, with spaces between. Guests learn them when they renew their lease.', check: checkServers, parse: serversOf },
+          {
+            key: 'dns',
+            label: 'DNS servers',
+            value: n.dns.join(' '),
+            optional: true,
+            hint: 'At most 3, with spaces between. Guests learn them when they renew their lease.',
+            check: checkServers,
+            parse: serversOf,
+          },
         ]}
       />
       <RemovalDialog removal={removal}>A network that instances still use cannot be deleted.</RemovalDialog>

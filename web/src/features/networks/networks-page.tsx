@@ -34,14 +34,23 @@ export default function NetworksPage() {
       actions={create}
       list={list}
       search={search}
-      empty={{ icon: NetworkIcon, title: 'No networks yet', text: 'An instance needs a network for its address. One is enough to begin with.', action: create }}
+      empty={{
+        icon: NetworkIcon,
+        title: 'No networks yet',
+        text: 'An instance needs a network for its address. One is enough to begin with.',
+        action: create,
+      }}
       columns={[
         {
           head: 'Name',
           name: true,
           cell: (n) => (
             <>
-              <Link to={`/networks/${n.id}`} title={n.name} className="block truncate rounded font-medium hover:underline">
+              <Link
+                to={`/networks/${n.id}`}
+                title={n.name}
+                className="block truncate rounded font-medium hover:underline"
+              >
                 {n.name}
               </Link>
               {n.description !== '' && <Cut text={n.description} className="text-xs text-dim" />}
@@ -51,10 +60,17 @@ export default function NetworksPage() {
         { head: 'Subnet', className: 'font-mono text-xs', cell: (n) => n.subnet },
         { head: 'Gateway', from: 'md', className: 'font-mono text-xs text-dim', cell: (n) => n.gateway },
         { head: 'Outside', from: 'lg', className: 'text-dim', cell: (n) => (n.nat ? 'by NAT' : 'isolated') },
-        { head: 'Addresses', from: 'sm', className: 'w-44', cell: (n) => <Meter compact label="used" used={n.addresses.used} total={n.addresses.total} show={String} /> },
+        {
+          head: 'Addresses',
+          from: 'sm',
+          className: 'w-44',
+          cell: (n) => <Meter compact label="used" used={n.addresses.used} total={n.addresses.total} show={String} />,
+        },
         ...useProjectColumn<Network>(),
         { head: 'Age', from: 'md', className: 'text-dim', cell: (n) => <Age at={n.createdAt} /> },
-        actionColumn<Network>((n) => <DeleteButton name={n.name} reason={scope.reasonFor(n.projectId)} onClick={() => removal.ask(n)} />),
+        actionColumn<Network>((n) => (
+          <DeleteButton name={n.name} reason={scope.reasonFor(n.projectId)} onClick={() => removal.ask(n)} />
+        )),
       ]}
     >
       <Dialog open={dialog.open} onClose={dialog.hide} title="New network">

@@ -42,20 +42,67 @@ export function NewNetwork({ onClose }: { onClose: () => void }) {
     event.preventDefault();
     setTried(true);
     if (create.isPending || Object.values(problems).some((p) => p !== null)) return;
-    create.mutate({ name, subnet: subnet.trim(), nat, ...(gateway.trim() === '' ? {} : { gateway: gateway.trim() }), ...(servers.length === 0 ? {} : { dns: servers }) });
+    create.mutate({
+      name,
+      subnet: subnet.trim(),
+      nat,
+      ...(gateway.trim() === '' ? {} : { gateway: gateway.trim() }),
+      ...(servers.length === 0 ? {} : { dns: servers }),
+    });
   };
   return (
     <form onSubmit={submit} noValidate className="space-y-4">
       {target.field}
-      <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={show('name')} placeholder="backend" autoFocus />
-      <TextField label="Subnet" value={subnet} onChange={(e) => setSubnet(e.target.value)} error={show('subnet')} hint="IPv4 in CIDR form, from /8 to /29." />
+      <TextField
+        label="Name"
+        value={name}
+        onChange={(e) => setName(e.target.value)}
+        error={show('name')}
+        placeholder="backend"
+        autoFocus
+      />
+      <TextField
+        label="Subnet"
+        value={subnet}
+        onChange={(e) => setSubnet(e.target.value)}
+        error={show('subnet')}
+        hint="IPv4 in CIDR form, from /8 to /29."
+      />
       <div className="grid gap-4 sm:grid-cols-2">
-        <TextField label="Gateway" optional value={gateway} onChange={(e) => setGateway(e.target.value)} error={show('gateway')} placeholder="first address" />
-        <TextField label="DNS servers" optional value={dns} onChange={(e) => setDns(e.target.value)} error={show('dns')} placeholder="of the network" />
+        <TextField
+          label="Gateway"
+          optional
+          value={gateway}
+          onChange={(e) => setGateway(e.target.value)}
+          error={show('gateway')}
+          placeholder="first address"
+        />
+        <TextField
+          label="DNS servers"
+          optional
+          value={dns}
+          onChange={(e) => setDns(e.target.value)}
+          error={show('dns')}
+          placeholder="of the network"
+        />
       </div>
-      <Checkbox label="Reach the outside" hint="A router with source NAT. Without it the network is isolated." checked={nat} onChange={(e) => setNat(e.target.checked)} />
+      <Checkbox
+        label="Reach the outside"
+        hint="A router with source NAT. Without it the network is isolated."
+        checked={nat}
+        onChange={(e) => setNat(e.target.checked)}
+      />
       <FormProblem error={create.error} fields={['dns', 'gateway', 'name', 'subnet']} />
-      {name !== '' && <CommandLine line={vcctl(['network', 'create', name], { subnet: subnet.trim(), gateway: gateway.trim(), dns: servers, 'no-nat': !nat })} />}
+      {name !== '' && (
+        <CommandLine
+          line={vcctl(['network', 'create', name], {
+            subnet: subnet.trim(),
+            gateway: gateway.trim(),
+            dns: servers,
+            'no-nat': !nat,
+          })}
+        />
+      )}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look="primary" busy={create.isPending}>

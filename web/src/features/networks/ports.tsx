@@ -32,7 +32,13 @@ export function Ports({ network }: { network: Network }) {
                 <Td from="sm" className="font-mono text-xs text-dim">
                   {p.mac}
                 </Td>
-                <Td className="max-w-52">{p.instanceId === null ? <span className="text-dim">none</span> : <Ref to={`/instances/${p.instanceId}`}>{nameOf(p.instanceId)}</Ref>}</Td>
+                <Td className="max-w-52">
+                  {p.instanceId === null ? (
+                    <span className="text-dim">none</span>
+                  ) : (
+                    <Ref to={`/instances/${p.instanceId}`}>{nameOf(p.instanceId)}</Ref>
+                  )}
+                </Td>
               </Row>
             ))}
           </tbody>

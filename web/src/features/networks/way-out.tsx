@@ -7,15 +7,18 @@ export function WayOut({ network }: { network: Network }) {
   return (
     <Card title="Way out">
       <div className="p-4">
-      {egress === null ? (
-        <p className="text-sm text-dim">None: guests reach only each other.</p>
-      ) : (
-        <>
-          <p className="text-sm text-dim">Everything behind the host&apos;s uplink, by NAT. Not the cloud&apos;s own hosts, nor networks that a host is directly connected to.</p>
-          {egress.allow.length > 0 && <Ranges label="Reached all the same" ranges={egress.allow} />}
-          {egress.deny.length > 0 && <Ranges label="Not reached either" ranges={egress.deny} />}
-        </>
-      )}
+        {egress === null ? (
+          <p className="text-sm text-dim">None: guests reach only each other.</p>
+        ) : (
+          <>
+            <p className="text-sm text-dim">
+              Everything behind the host&apos;s uplink, by NAT. Not the cloud&apos;s own hosts, nor networks that a host
+              is directly connected to.
+            </p>
+            {egress.allow.length > 0 && <Ranges label="Reached all the same" ranges={egress.allow} />}
+            {egress.deny.length > 0 && <Ranges label="Not reached either" ranges={egress.deny} />}
+          </>
+        )}
       </div>
     </Card>
   );

@@ -30,17 +30,41 @@ export function OverviewPage() {
 
   const known = [instances, images, networks, keys, flavors, ...(scope.admin ? [hosts] : [])].every((l) => l.isSuccess);
   const steps: NextStep[] = [
-    ...(scope.admin ? [{ done: hosts.items.some((h) => h.schedulable), title: 'Add a host', text: 'A Linux machine that runs the instances.', to: '/hosts?new=1' }] : []),
+    ...(scope.admin
+      ? [
+          {
+            done: hosts.items.some((h) => h.schedulable),
+            title: 'Add a host',
+            text: 'A Linux machine that runs the instances.',
+            to: '/hosts?new=1',
+          },
+        ]
+      : []),
     {
       done: flavors.items.length > 0,
       title: 'Create a flavor',
       text: scope.admin ? 'A size: processors, memory, disk.' : 'An administrator does this.',
       ...(scope.admin ? { to: '/flavors?new=1' } : {}),
     },
-    { done: images.items.some((i) => i.state === 'ready'), title: 'Add an image', text: 'Upload a disk image, or import it from an address. On a Debian machine, bin/debian-image of this project makes one.', to: '/images?new=1' },
-    { done: networks.items.length > 0, title: 'Create a network', text: 'Where instances get their addresses.', to: '/networks?new=1' },
+    {
+      done: images.items.some((i) => i.state === 'ready'),
+      title: 'Add an image',
+      text: 'Upload a disk image, or import it from an address. On a Debian machine, bin/debian-image of this project makes one.',
+      to: '/images?new=1',
+    },
+    {
+      done: networks.items.length > 0,
+      title: 'Create a network',
+      text: 'Where instances get their addresses.',
+      to: '/networks?new=1',
+    },
     { done: keys.items.length > 0, title: 'Add your SSH key', text: 'So that you can log in.', to: '/ssh-keys?new=1' },
-    { done: instances.items.length > 0, title: 'Create the first instance', text: 'Seconds later it runs, with its console here.', to: '/instances/new' },
+    {
+      done: instances.items.length > 0,
+      title: 'Create the first instance',
+      text: 'Seconds later it runs, with its console here.',
+      to: '/instances/new',
+    },
   ];
   const fresh = known && instances.items.length === 0;
   const running = instances.items.filter((i) => i.state === 'running').length;
@@ -69,14 +93,38 @@ export function OverviewPage() {
           label="Instances"
           to="/instances"
           list={instances}
-          note={instances.items.length === 0 ? 'none yet' : `${running} running${trouble > 0 ? `, ${trouble} need attention` : ''}`}
+          note={
+            instances.items.length === 0
+              ? 'none yet'
+              : `${running} running${trouble > 0 ? `, ${trouble} need attention` : ''}`
+          }
           alert={trouble > 0}
         />
-        <Count icon={Disc3} label="Images" to="/images" list={images} note={`${images.items.filter((i) => i.state === 'ready').length} ready`} />
-        <Count icon={NetworkIcon} label="Networks" to="/networks" list={networks} note={`${networks.items.reduce((n, x) => n + x.addresses.used, 0)} addresses used`} />
-        <Count icon={HardDrive} label="Volumes" to="/volumes" list={volumes} note={bytes(volumes.items.reduce((n, v) => n + v.bytes, 0))} />
+        <Count
+          icon={Disc3}
+          label="Images"
+          to="/images"
+          list={images}
+          note={`${images.items.filter((i) => i.state === 'ready').length} ready`}
+        />
+        <Count
+          icon={NetworkIcon}
+          label="Networks"
+          to="/networks"
+          list={networks}
+          note={`${networks.items.reduce((n, x) => n + x.addresses.used, 0)} addresses used`}
+        />
+        <Count
+          icon={HardDrive}
+          label="Volumes"
+          to="/volumes"
+          list={volumes}
+          note={bytes(volumes.items.reduce((n, v) => n + v.bytes, 0))}
+        />
       </div>
-      <div className={`mt-5 grid grid-cols-1 items-start gap-5 ${scope.admin ? 'lg:grid-cols-[minmax(0,1fr)_20rem]' : ''}`}>
+      <div
+        className={`mt-5 grid grid-cols-1 items-start gap-5 ${scope.admin ? 'lg:grid-cols-[minmax(0,1fr)_20rem]' : ''}`}
+      >
         <Card title="Recent tasks" action={<MoreLink to="/tasks" />}>
           {tasks.error !== null && tasks.items.length === 0 ? (
             <LoadError error={tasks.error} onRetry={() => void tasks.refetch()} />
@@ -128,7 +176,9 @@ function Count({
           {list.hasNextPage && '+'}
         </span>
       )}
-      <span className={`nums block truncate text-xs ${failed ? 'text-bad' : alert ? 'text-warn' : 'text-dim'}`}>{failed ? 'could not be loaded' : list.isPending ? ' ' : note}</span>
+      <span className={`nums block truncate text-xs ${failed ? 'text-bad' : alert ? 'text-warn' : 'text-dim'}`}>
+        {failed ? 'could not be loaded' : list.isPending ? ' ' : note}
+      </span>
     </Link>
   );
 }

@@ -35,14 +35,24 @@ export default function ProjectPage() {
   useVisited('project', `/projects/${id}`, project?.name);
   const [editing, setEditing] = useState(false);
   const role = projects.find((p) => p.id === id)?.role;
-  const reason = admin || role === 'project-admin' || role === 'admin' ? null : 'Only a project admin may manage members.';
+  const reason =
+    admin || role === 'project-admin' || role === 'admin' ? null : 'Only a project admin may manage members.';
   const edit = (
-    <Button icon={Pencil} reason={reason === null ? null : 'Only a project admin may.'} onClick={() => setEditing(true)}>
+    <Button
+      icon={Pencil}
+      reason={reason === null ? null : 'Only a project admin may.'}
+      onClick={() => setEditing(true)}
+    >
       Edit
     </Button>
   );
   return (
-    <Page title={project?.name ?? 'Project'} parent={{ to: '/projects', label: 'Projects' }} {...(project === undefined || project.description === '' ? {} : { description: project.description })} {...(project === undefined ? {} : { actions: edit })}>
+    <Page
+      title={project?.name ?? 'Project'}
+      parent={{ to: '/projects', label: 'Projects' }}
+      {...(project === undefined || project.description === '' ? {} : { description: project.description })}
+      {...(project === undefined ? {} : { actions: edit })}
+    >
       {result.error !== null && project === undefined ? (
         <ProblemNote error={asApiError(result.error)} />
       ) : (
@@ -80,11 +90,15 @@ function Members({ projectId, reason }: { projectId: string; reason: string | nu
   const { admin } = useScope();
   const collection = `projects/${projectId}/members`;
   const list = useList<Member>(collection);
-  const set = useWrite((m: { user: string; role: ProjectRole }) => api.put<Member>(`/${collection}/${encodeURIComponent(m.user)}`, { role: m.role }), {
-    touches: [collection],
-    onDone: (m) => toast.ok(`${m.userName} is ${m.role}`),
-    onError: (error) => toast.bad('The role was not changed', error),
-  });
+  const set = useWrite(
+    (m: { user: string; role: ProjectRole }) =>
+      api.put<Member>(`/${collection}/${encodeURIComponent(m.user)}`, { role: m.role }),
+    {
+      touches: [collection],
+      onDone: (m) => toast.ok(`${m.userName} is ${m.role}`),
+      onError: (error) => toast.bad('The role was not changed', error),
+    },
+  );
   const remove = useWrite((m: Member) => api.delete(`/${collection}/${m.userId}`), {
     touches: [collection, 'whoami'],
     onDone: (_, m) => toast.ok(`${m.userName} removed`),
@@ -107,7 +121,11 @@ function Members({ projectId, reason }: { projectId: string; reason: string | nu
               <Row key={m.userId}>
                 <NameTd>
                   {admin ? (
-                    <Link to={`/users/${m.userId}`} title={m.userName} className="block truncate rounded font-medium hover:underline">
+                    <Link
+                      to={`/users/${m.userId}`}
+                      title={m.userName}
+                      className="block truncate rounded font-medium hover:underline"
+                    >
                       {m.userName}
                     </Link>
                   ) : (
@@ -133,7 +151,15 @@ function Members({ projectId, reason }: { projectId: string; reason: string | nu
                   )}
                 </Td>
                 <Td className="w-12 py-0 text-right">
-                  <Button look="ghost" size="icon-sm" icon={Trash2} aria-label={`Remove ${m.userName}`} hint="Remove from the project" reason={reason} onClick={() => remove.mutate(m)} />
+                  <Button
+                    look="ghost"
+                    size="icon-sm"
+                    icon={Trash2}
+                    aria-label={`Remove ${m.userName}`}
+                    hint="Remove from the project"
+                    reason={reason}
+                    onClick={() => remove.mutate(m)}
+                  />
                 </Td>
               </Row>
             ))}
@@ -150,13 +176,17 @@ function AddMember({ collection, present }: { collection: string; present: Membe
   const users = useList<User>('users', { limit: 500 }, admin);
   const [name, setName] = useState('');
   const [role, setRole] = useState<ProjectRole>('member');
-  const add = useWrite((m: { user: string; role: ProjectRole }) => api.put<Member>(`/${collection}/${encodeURIComponent(m.user)}`, { role: m.role }), {
-    touches: [collection, 'whoami'],
-    onDone: (m) => {
-      toast.ok(`${m.userName} added`);
-      setName('');
+  const add = useWrite(
+    (m: { user: string; role: ProjectRole }) =>
+      api.put<Member>(`/${collection}/${encodeURIComponent(m.user)}`, { role: m.role }),
+    {
+      touches: [collection, 'whoami'],
+      onDone: (m) => {
+        toast.ok(`${m.userName} added`);
+        setName('');
+      },
     },
-  });
+  );
   const refused = fieldErrors(add.error);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -165,7 +195,15 @@ function AddMember({ collection, present }: { collection: string; present: Membe
   return (
     <form onSubmit={submit} className="border-t border-line p-4">
       <div className="flex flex-wrap items-end gap-3">
-        <TextField label="User" list="known-users" value={name} onChange={(e) => setName(e.target.value)} error={refused.userId} placeholder="name" className="min-w-32 flex-1" />
+        <TextField
+          label="User"
+          list="known-users"
+          value={name}
+          onChange={(e) => setName(e.target.value)}
+          error={refused.userId}
+          placeholder="name"
+          className="min-w-32 flex-1"
+        />
         <datalist id="known-users">
           {users.items
             .filter((u) => !present.some((m) => m.userId === u.id))
@@ -173,14 +211,25 @@ function AddMember({ collection, present }: { collection: string; present: Membe
               <option key={u.id} value={u.name} />
             ))}
         </datalist>
-        <SelectField label="Role" value={role} onChange={(e) => isRole(e.target.value) && setRole(e.target.value)} className="min-w-40">
+        <SelectField
+          label="Role"
+          value={role}
+          onChange={(e) => isRole(e.target.value) && setRole(e.target.value)}
+          className="min-w-40"
+        >
           {roles.map(([value, label]) => (
             <option key={value} value={value}>
               {label}
             </option>
           ))}
         </SelectField>
-        <Button type="submit" icon={UserPlus} busy={add.isPending} reason={name.trim() === '' ? 'Enter a user name.' : null} className="mb-px">
+        <Button
+          type="submit"
+          icon={UserPlus}
+          busy={add.isPending}
+          reason={name.trim() === '' ? 'Enter a user name.' : null}
+          className="mb-px"
+        >
           Add member
         </Button>
       </div>

@@ -40,23 +40,38 @@ export default function ProjectsPage() {
       actions={create}
       list={list}
       search={search}
-      empty={{ icon: FolderKanban, title: 'No projects', text: admin ? 'Create one, then add members to it.' : 'Ask an administrator to add you to one.', action: create }}
+      empty={{
+        icon: FolderKanban,
+        title: 'No projects',
+        text: admin ? 'Create one, then add members to it.' : 'Ask an administrator to add you to one.',
+        action: create,
+      }}
       columns={[
         {
           head: 'Name',
           name: true,
           cell: (p) => (
             <>
-              <Link to={`/projects/${p.id}`} title={p.name} className="block truncate rounded font-medium hover:underline">
+              <Link
+                to={`/projects/${p.id}`}
+                title={p.name}
+                className="block truncate rounded font-medium hover:underline"
+              >
                 {p.name}
               </Link>
               {p.description !== '' && <Cut text={p.description} className="text-xs text-dim" />}
             </>
           ),
         },
-        { head: 'Your role', className: 'text-dim', cell: (p) => projects.find((mine) => mine.id === p.id)?.role ?? '–' },
+        {
+          head: 'Your role',
+          className: 'text-dim',
+          cell: (p) => projects.find((mine) => mine.id === p.id)?.role ?? '–',
+        },
         { head: 'Age', from: 'sm', className: 'text-dim', cell: (p) => <Age at={p.createdAt} /> },
-        actionColumn<Project>((p) => admin && <DeleteButton name={p.name} reason={null} onClick={() => removal.ask(p)} />),
+        actionColumn<Project>(
+          (p) => admin && <DeleteButton name={p.name} reason={null} onClick={() => removal.ask(p)} />,
+        ),
       ]}
     >
       <Dialog open={dialog.open} onClose={dialog.hide} title="New project">
@@ -87,8 +102,21 @@ function NewProject({ onClose }: { onClose: () => void }) {
   };
   return (
     <form onSubmit={submit} noValidate className="space-y-4">
-      <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={(tried ? checkName(name) : null) ?? refused.name} placeholder="shop" autoFocus />
-      <TextField label="Description" optional value={description} onChange={(e) => setDescription(e.target.value)} error={refused.description} />
+      <TextField
+        label="Name"
+        value={name}
+        onChange={(e) => setName(e.target.value)}
+        error={(tried ? checkName(name) : null) ?? refused.name}
+        placeholder="shop"
+        autoFocus
+      />
+      <TextField
+        label="Description"
+        optional
+        value={description}
+        onChange={(e) => setDescription(e.target.value)}
+        error={refused.description}
+      />
       <FormProblem error={create.error} fields={['name', 'description']} />
       {name !== '' && <CommandLine line={vcctl(['project', 'create', name], { description })} />}
       <DialogActions>

@@ -46,7 +46,12 @@ export default function SshKeysPage() {
       actions={add}
       list={list}
       search={search}
-      empty={{ icon: KeyRound, title: 'No SSH keys yet', text: 'Store your public key once, and choose it whenever you create an instance. It is usually in ~/.ssh/id_ed25519.pub.', action: add }}
+      empty={{
+        icon: KeyRound,
+        title: 'No SSH keys yet',
+        text: 'Store your public key once, and choose it whenever you create an instance. It is usually in ~/.ssh/id_ed25519.pub.',
+        action: add,
+      }}
       columns={[
         { head: 'Name', name: true, cell: (k) => <Cut text={k.name} className="font-medium" /> },
         { head: 'Type', from: 'sm', className: 'max-w-40 text-dim', cell: (k) => <Cut text={k.type} /> },
@@ -73,7 +78,13 @@ export default function SshKeysPage() {
       <Dialog open={dialog.open} onClose={dialog.hide} title="Add SSH key">
         <NewKey onClose={dialog.hide} />
       </Dialog>
-      <EditDialog noun="SSH key" collection="ssh-keys" item={edited} onClose={() => setEdited(null)} fields={[{ key: 'name', label: 'Name', value: edited?.name ?? '', check: checkName }]} />
+      <EditDialog
+        noun="SSH key"
+        collection="ssh-keys"
+        item={edited}
+        onClose={() => setEdited(null)}
+        fields={[{ key: 'name', label: 'Name', value: edited?.name ?? '', check: checkName }]}
+      />
       <RemovalDialog removal={removal}>Instances that have it keep it.</RemovalDialog>
     </ListPage>
   );
@@ -84,13 +95,16 @@ function NewKey({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [publicKey, setPublicKey] = useState('');
   const [tried, setTried] = useState(false);
-  const create = useWrite((body: { name: string; publicKey: string }) => api.post<SshKey>('/ssh-keys', body, target.query), {
-    touches: ['ssh-keys'],
-    onDone: (key) => {
-      toast.ok(`SSH key ${key.name} added`);
-      onClose();
+  const create = useWrite(
+    (body: { name: string; publicKey: string }) => api.post<SshKey>('/ssh-keys', body, target.query),
+    {
+      touches: ['ssh-keys'],
+      onDone: (key) => {
+        toast.ok(`SSH key ${key.name} added`);
+        onClose();
+      },
     },
-  });
+  );
   const problems: Record<string, string | null> = { name: checkName(name), publicKey: checkPublicKey(publicKey) };
   const refused = fieldErrors(create.error);
   const show = (field: string): string | null => (tried ? problems[field] : null) ?? refused[field] ?? null;
@@ -108,8 +122,23 @@ function NewKey({ onClose }: { onClose: () => void }) {
   return (
     <form onSubmit={submit} noValidate className="space-y-4">
       {target.field}
-      <TextArea label="Public key" mono rows={4} value={publicKey} onChange={(e) => paste(e.target.value)} error={show('publicKey')} placeholder="ssh-ed25519 AAAA… you@laptop" autoFocus />
-      <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={show('name')} placeholder="laptop" />
+      <TextArea
+        label="Public key"
+        mono
+        rows={4}
+        value={publicKey}
+        onChange={(e) => paste(e.target.value)}
+        error={show('publicKey')}
+        placeholder="ssh-ed25519 AAAA… you@laptop"
+        autoFocus
+      />
+      <TextField
+        label="Name"
+        value={name}
+        onChange={(e) => setName(e.target.value)}
+        error={show('name')}
+        placeholder="laptop"
+      />
       <FormProblem error={create.error} fields={['name', 'publicKey']} />
       {name !== '' && <CommandLine line={vcctl(['ssh-key', 'create', name, '~/.ssh/id_ed25519.pub'])} />}
       <DialogActions>

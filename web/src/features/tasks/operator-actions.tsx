@@ -12,9 +12,27 @@ import { ProblemNote } from '../../ui/problem-note';
 import { toast } from '../../ui/toast';
 
 const verbs = {
-  retry: { label: 'Undo again', icon: RotateCcw, look: 'primary', text: 'It goes on undoing where it stopped, with its whole time again. Mend the cause first.', done: 'The undo goes on' },
-  'skip-step': { label: 'Skip step', icon: SkipForward, look: 'danger', text: 'The undo that it is at counts as done, and the others go on. What that step made may stay behind.', done: 'The step was skipped' },
-  abandon: { label: 'Abandon', icon: Ban, look: 'danger', text: 'The task ends as failed, and nothing more is undone. What it made may stay behind, and the object is free for other tasks.', done: 'The task was abandoned' },
+  retry: {
+    label: 'Undo again',
+    icon: RotateCcw,
+    look: 'primary',
+    text: 'It goes on undoing where it stopped, with its whole time again. Mend the cause first.',
+    done: 'The undo goes on',
+  },
+  'skip-step': {
+    label: 'Skip step',
+    icon: SkipForward,
+    look: 'danger',
+    text: 'The undo that it is at counts as done, and the others go on. What that step made may stay behind.',
+    done: 'The step was skipped',
+  },
+  abandon: {
+    label: 'Abandon',
+    icon: Ban,
+    look: 'danger',
+    text: 'The task ends as failed, and nothing more is undone. What it made may stay behind, and the object is free for other tasks.',
+    done: 'The task was abandoned',
+  },
 } as const;
 type Verb = keyof typeof verbs;
 
@@ -25,12 +43,22 @@ export function OperatorActions({ task }: { task: TaskDetail }) {
     <div className="mt-5">
       <div className="flex flex-wrap gap-2">
         {(Object.keys(verbs) as Verb[]).map((key) => (
-          <Button key={key} look={key === 'retry' ? 'primary' : 'secondary'} icon={verbs[key].icon} onClick={() => setVerb(key)}>
+          <Button
+            key={key}
+            look={key === 'retry' ? 'primary' : 'secondary'}
+            icon={verbs[key].icon}
+            onClick={() => setVerb(key)}
+          >
             {verbs[key].label}
           </Button>
         ))}
       </div>
-      <Dialog open={verb !== null} onClose={() => setVerb(null)} title={verb === null ? '' : verbs[verb].label} description={verb === null ? '' : verbs[verb].text}>
+      <Dialog
+        open={verb !== null}
+        onClose={() => setVerb(null)}
+        title={verb === null ? '' : verbs[verb].label}
+        description={verb === null ? '' : verbs[verb].text}
+      >
         {verb !== null && <Confirm key={verb} task={task} verb={verb} onClose={() => setVerb(null)} />}
       </Dialog>
     </div>
@@ -53,7 +81,15 @@ function Confirm({ task, verb, onClose }: { task: TaskDetail; verb: Verb; onClos
   };
   return (
     <form onSubmit={submit}>
-      <TextField label="Reason" optional value={reason} onChange={(event) => setReason(event.target.value)} hint="Kept with the task, with your name." maxLength={255} autoFocus />
+      <TextField
+        label="Reason"
+        optional
+        value={reason}
+        onChange={(event) => setReason(event.target.value)}
+        hint="Kept with the task, with your name."
+        maxLength={255}
+        autoFocus
+      />
       {act.error !== null && <ProblemNote error={act.error} className="mt-3" />}
       <CommandLine line={vcctl(['task', verb, task.id], { reason: reason.trim() })} />
       <DialogActions>

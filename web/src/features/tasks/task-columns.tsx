@@ -9,13 +9,20 @@ import { Age } from '../../ui/time';
 import { useActorName } from './use-actor-name';
 import { isLive, taskVerb } from './task-words';
 
-const elapsed = (task: Task, now: number): string => (task.startedAt === null ? '–' : duration((task.endedAt === null ? now : Date.parse(task.endedAt)) - Date.parse(task.startedAt)));
+const elapsed = (task: Task, now: number): string =>
+  task.startedAt === null
+    ? '–'
+    : duration((task.endedAt === null ? now : Date.parse(task.endedAt)) - Date.parse(task.startedAt));
 
 /** How far it is and at which step; once it is over, how long it took. */
 function Way({ task, now }: { task: Task; now: number }) {
-  if (task.state !== 'running' && task.state !== 'compensating') return <span className="text-dim">{elapsed(task, now)}</span>;
+  if (task.state !== 'running' && task.state !== 'compensating')
+    return <span className="text-dim">{elapsed(task, now)}</span>;
   return (
-    <div className="w-40" title={`${Math.round(task.progress)} %${task.stepTitle === null ? '' : ` · ${task.stepTitle}`}`}>
+    <div
+      className="w-40"
+      title={`${Math.round(task.progress)} %${task.stepTitle === null ? '' : ` · ${task.stepTitle}`}`}
+    >
       <Progress value={task.progress} label="Progress" />
       <span className="nums mt-1 flex gap-2 text-xs text-dim">
         <span className="min-w-0 flex-1 truncate">{task.stepTitle ?? ''}</span>
@@ -26,7 +33,11 @@ function Way({ task, now }: { task: Task; now: number }) {
 }
 
 /** The columns of a list of tasks. `open` shows one. */
-export const useTaskColumns = (tasks: readonly Task[], open: (id: string) => void, hideSubject = false): Column<Task>[] => {
+export const useTaskColumns = (
+  tasks: readonly Task[],
+  open: (id: string) => void,
+  hideSubject = false,
+): Column<Task>[] => {
   const nameOf = useActorName(tasks.map((task) => task.createdBy));
   const now = useNow(tasks.some((t) => isLive(t.state)) ? 1000 : 60_000);
   const columns: Column<Task>[] = [
@@ -35,11 +46,20 @@ export const useTaskColumns = (tasks: readonly Task[], open: (id: string) => voi
       name: true,
       cell: (task) => (
         <>
-          <button type="button" className="block max-w-full truncate rounded text-left font-medium hover:underline" onClick={(event) => (event.stopPropagation(), open(task.id))}>
+          <button
+            type="button"
+            className="block max-w-full truncate rounded text-left font-medium hover:underline"
+            onClick={(event) => (event.stopPropagation(), open(task.id))}
+          >
             {taskVerb(task)}
           </button>
           {!hideSubject && <span className="block truncate text-xs text-dim @md:hidden">{task.subject.name}</span>}
-          {task.error !== null && <Cut text={`${task.error.host === null ? '' : `${task.error.host}: `}${task.error.reason}`} className="text-xs text-bad" />}
+          {task.error !== null && (
+            <Cut
+              text={`${task.error.host === null ? '' : `${task.error.host}: `}${task.error.reason}`}
+              className="text-xs text-bad"
+            />
+          )}
         </>
       ),
     },

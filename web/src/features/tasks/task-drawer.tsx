@@ -43,7 +43,12 @@ function Panel({ id, auto }: { id: string; auto: boolean }) {
   useEffect(() => {
     if (!auto) heading.current?.focus();
     const onKey = (event: KeyboardEvent): void => {
-      if (event.key === 'Escape' && !event.defaultPrevented && document.querySelector('[role=dialog][data-state=open], [role=menu]') === null) closeTask();
+      if (
+        event.key === 'Escape' &&
+        !event.defaultPrevented &&
+        document.querySelector('[role=dialog][data-state=open], [role=menu]') === null
+      )
+        closeTask();
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
@@ -73,12 +78,23 @@ function Panel({ id, auto }: { id: string; auto: boolean }) {
         </div>
         <div aria-live="polite">{task !== undefined && <StateBadge state={task.state} kind="task" />}</div>
         <CopyButton text={`${window.location.origin}/console/tasks/${id}`} label="Copy link to this task" />
-        <button type="button" aria-label="Close task" onClick={closeTask} className="-mr-2 rounded-md p-1 text-dim hover:bg-sunken hover:text-ink">
+        <button
+          type="button"
+          aria-label="Close task"
+          onClick={closeTask}
+          className="-mr-2 rounded-md p-1 text-dim hover:bg-sunken hover:text-ink"
+        >
           <X aria-hidden className="size-4" />
         </button>
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto px-5 py-4">
-        {task !== undefined ? <Detail task={task} /> : result.error !== null ? <ProblemNote error={asApiError(result.error)} /> : <Loading />}
+        {task !== undefined ? (
+          <Detail task={task} />
+        ) : result.error !== null ? (
+          <ProblemNote error={asApiError(result.error)} />
+        ) : (
+          <Loading />
+        )}
       </div>
     </aside>
   );
@@ -112,7 +128,14 @@ function Detail({ task }: { task: TaskDetail }) {
   });
   const started = task.startedAt ?? task.createdAt;
   const elapsed = (task.endedAt === null ? now : Date.parse(task.endedAt)) - Date.parse(started);
-  const cancelReason = task.state === 'compensating' ? 'It is being undone already.' : task.projectId === null ? (admin ? null : 'Only an administrator may.') : reasonFor(task.projectId);
+  const cancelReason =
+    task.state === 'compensating'
+      ? 'It is being undone already.'
+      : task.projectId === null
+        ? admin
+          ? null
+          : 'Only an administrator may.'
+        : reasonFor(task.projectId);
   return (
     <>
       {live && (

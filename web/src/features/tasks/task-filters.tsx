@@ -52,7 +52,10 @@ export const useTaskFilters = () => {
       { replace: true },
     );
   const since = get('since');
-  const createdAfter = useMemo(() => (spans[since] === undefined ? '' : new Date(Date.now() - spans[since]).toISOString()), [since]);
+  const createdAfter = useMemo(
+    () => (spans[since] === undefined ? '' : new Date(Date.now() - spans[since]).toISOString()),
+    [since],
+  );
   const state = get('state');
   const system = admin && get('system') === 'true';
   const request: Query = {
@@ -65,7 +68,15 @@ export const useTaskFilters = () => {
     createdAfter,
     system: system ? '' : 'false',
   };
-  return { request, search, get, set, system, narrowed: names.some((name) => get(name) !== ''), clear: () => setParams({}, { replace: true }) };
+  return {
+    request,
+    search,
+    get,
+    set,
+    system,
+    narrowed: names.some((name) => get(name) !== ''),
+    clear: () => setParams({}, { replace: true }),
+  };
 };
 
 type Filters = ReturnType<typeof useTaskFilters>;
@@ -80,7 +91,14 @@ export function TaskFilters({ filters }: { filters: Filters }) {
       <FilterSelect label="State" value={get('state')} onChange={(next) => set('state', next)} options={states} />
       <FilterSelect label="Type" value={get('type')} onChange={(next) => set('type', next)} options={kinds} />
       <FilterSelect label="Time" value={get('since')} onChange={(next) => set('since', next)} options={times} />
-      {admin && <FilterSelect label="Host" value={get('host')} onChange={(next) => set('host', next)} options={[['', 'Any host'], ...hosts.items.map((host) => [host.name, host.name] as const)]} />}
+      {admin && (
+        <FilterSelect
+          label="Host"
+          value={get('host')}
+          onChange={(next) => set('host', next)}
+          options={[['', 'Any host'], ...hosts.items.map((host) => [host.name, host.name] as const)]}
+        />
+      )}
       {admin && (
         <button
           type="button"
@@ -89,8 +107,19 @@ export function TaskFilters({ filters }: { filters: Filters }) {
           onClick={() => set('system', filters.system ? '' : 'true')}
           className="ml-auto inline-flex h-8 items-center gap-2 rounded-md px-2 text-sm text-dim hover:bg-sunken hover:text-ink"
         >
-          <span aria-hidden className={cx('relative h-4 w-7 rounded-full transition-colors', filters.system ? 'bg-accent' : 'bg-line-strong')}>
-            <span className={cx('absolute top-0.5 size-3 rounded-full bg-white transition-[left]', filters.system ? 'left-3.5' : 'left-0.5')} />
+          <span
+            aria-hidden
+            className={cx(
+              'relative h-4 w-7 rounded-full transition-colors',
+              filters.system ? 'bg-accent' : 'bg-line-strong',
+            )}
+          >
+            <span
+              className={cx(
+                'absolute top-0.5 size-3 rounded-full bg-white transition-[left]',
+                filters.system ? 'left-3.5' : 'left-0.5',
+              )}
+            />
           </span>
           System tasks
         </button>

@@ -22,16 +22,28 @@ const pausing: Look = { icon: Clock, className: 'text-warn', label: 'Waiting for
 function Step({ step, now, live }: { step: TaskStep; now: number; live: boolean }) {
   const waits = live && step.state === 'running' && step.nextTryAt !== null;
   const look = waits ? pausing : looks[step.state];
-  const elapsed = step.startedAt === null ? null : (step.endedAt === null ? now : Date.parse(step.endedAt)) - Date.parse(step.startedAt);
+  const elapsed =
+    step.startedAt === null
+      ? null
+      : (step.endedAt === null ? now : Date.parse(step.endedAt)) - Date.parse(step.startedAt);
   const title = step.title === '' ? words(step.name) : step.title;
   const facts = [
     step.host === null ? null : `on ${step.host.name}`,
     step.attempt > 1 ? `attempt ${step.attempt}` : null,
-    waits && step.nextTryAt !== null ? `next try in ${Math.max(0, Math.ceil((Date.parse(step.nextTryAt) - now) / 1000))} s` : null,
+    waits && step.nextTryAt !== null
+      ? `next try in ${Math.max(0, Math.ceil((Date.parse(step.nextTryAt) - now) / 1000))} s`
+      : null,
   ].filter((fact) => fact !== null);
   return (
     <li className="relative grid grid-cols-[1.25rem_minmax(0,1fr)_auto] gap-x-2.5 pb-3 text-sm not-last:before:absolute not-last:before:top-5 not-last:before:bottom-0 not-last:before:left-[0.59rem] not-last:before:w-px not-last:before:bg-line">
-      <span className={cx('grid size-5 place-items-center rounded-full', step.state === 'succeeded' && 'bg-ok-soft', step.state === 'failed' && 'bg-bad-soft', waits && 'bg-warn-soft')}>
+      <span
+        className={cx(
+          'grid size-5 place-items-center rounded-full',
+          step.state === 'succeeded' && 'bg-ok-soft',
+          step.state === 'failed' && 'bg-bad-soft',
+          waits && 'bg-warn-soft',
+        )}
+      >
         <look.icon aria-hidden className={cx('size-3.5', look.className)} />
       </span>
       <div className="min-w-0">
@@ -44,13 +56,24 @@ function Step({ step, now, live }: { step: TaskStep; now: number; live: boolean 
             {facts.join(' · ')}
           </span>
         )}
-        {step.error !== null && <span className={cx('mt-0.5 block text-xs break-words', waits ? 'text-warn' : step.state === 'succeeded' ? 'text-dim' : 'text-bad')}>{step.error.message}</span>}
+        {step.error !== null && (
+          <span
+            className={cx(
+              'mt-0.5 block text-xs break-words',
+              waits ? 'text-warn' : step.state === 'succeeded' ? 'text-dim' : 'text-bad',
+            )}
+          >
+            {step.error.message}
+          </span>
+        )}
         {step.state === 'running' && step.progress !== null && (
           <div className="mt-1.5">
             <Progress value={step.progress} label={title} />
           </div>
         )}
-        {step.state === 'running' && (step.message ?? '') !== '' && <span className="mt-1 block truncate text-xs text-dim">{step.message}</span>}
+        {step.state === 'running' && (step.message ?? '') !== '' && (
+          <span className="mt-1 block truncate text-xs text-dim">{step.message}</span>
+        )}
       </div>
       <span className="nums text-xs leading-5 text-dim">{elapsed === null ? '' : duration(elapsed)}</span>
     </li>
@@ -73,7 +96,9 @@ export function TaskSteps({ steps, live, stuck = false }: { steps: TaskStep[]; l
       {run.length === 0 && <p className="py-2 text-sm text-dim">No step has started yet.</p>}
       {undo.length > 0 && (
         <>
-          <h3 className="mt-3 mb-2 text-xs font-medium text-dim">{stuck ? 'Undone so far, in this order' : live ? 'Being undone, in this order' : 'Undone, in this order'}</h3>
+          <h3 className="mt-3 mb-2 text-xs font-medium text-dim">
+            {stuck ? 'Undone so far, in this order' : live ? 'Being undone, in this order' : 'Undone, in this order'}
+          </h3>
           <ol>
             {undo.map((step) => (
               <Step key={step.name} step={step} now={now} live={live} />

@@ -15,7 +15,13 @@ export function Cause({ task }: { task: TaskDetail }) {
   const { what, undone, left, next } = errorSentences({ ...error, state: task.state });
   const calm = task.state === 'cancelled';
   return (
-    <div role="alert" className={cx('mb-5 rounded-lg border px-3 py-2.5 text-sm break-words', calm ? 'border-line bg-sunken' : 'border-bad/25 bg-bad-soft')}>
+    <div
+      role="alert"
+      className={cx(
+        'mb-5 rounded-lg border px-3 py-2.5 text-sm break-words',
+        calm ? 'border-line bg-sunken' : 'border-bad/25 bg-bad-soft',
+      )}
+    >
       <p className={cx('font-medium', !calm && 'text-bad')}>{what}</p>
       {undone !== null && <p className="mt-1.5 text-xs">{undone}</p>}
       {left !== null && <p className="mt-1.5 text-xs font-medium">{left}</p>}
@@ -28,9 +34,17 @@ export function Cause({ task }: { task: TaskDetail }) {
 /** Why nothing happens at the moment, with the seconds until it does. */
 export function Waiting({ waiting, now }: { waiting: NonNullable<TaskDetail['waiting']>; now: number }) {
   const seconds = waiting.until === null ? null : Math.max(0, Math.ceil((Date.parse(waiting.until) - now) / 1000));
-  const text = seconds !== null && waiting.kind === 'retry' ? waiting.text.replace('another try:', `another try in ${seconds} s:`) : waiting.text;
+  const text =
+    seconds !== null && waiting.kind === 'retry'
+      ? waiting.text.replace('another try:', `another try in ${seconds} s:`)
+      : waiting.text;
   return (
-    <p className={cx('mb-4 flex gap-2 rounded-lg px-3 py-2 text-xs break-words', waiting.kind === 'retry' ? 'bg-warn-soft text-warn' : 'bg-sunken text-dim')}>
+    <p
+      className={cx(
+        'mb-4 flex gap-2 rounded-lg px-3 py-2 text-xs break-words',
+        waiting.kind === 'retry' ? 'bg-warn-soft text-warn' : 'bg-sunken text-dim',
+      )}
+    >
       <Hourglass aria-hidden className="mt-0.5 size-3.5 shrink-0" />
       <span className="nums min-w-0">
         {text.charAt(0).toUpperCase()}
@@ -42,7 +56,11 @@ export function Waiting({ waiting, now }: { waiting: NonNullable<TaskDetail['wai
 
 function Related({ task }: { task: RelatedTask }) {
   return (
-    <button type="button" onClick={() => openTask(task.id)} className="-mx-2 flex w-[calc(100%+1rem)] items-center gap-3 rounded-md px-2 py-1.5 text-left text-sm hover:bg-sunken">
+    <button
+      type="button"
+      onClick={() => openTask(task.id)}
+      className="-mx-2 flex w-[calc(100%+1rem)] items-center gap-3 rounded-md px-2 py-1.5 text-left text-sm hover:bg-sunken"
+    >
       <span className="min-w-0 flex-1">
         <span className="block truncate">{taskTitle(task)}</span>
         {task.error !== null && <span className="block truncate text-xs text-bad">{task.error}</span>}
@@ -95,7 +113,9 @@ export function Interventions({ task }: { task: TaskDetail }) {
         {task.audit.map((entry, n) => (
           <li key={n}>
             <span className="font-medium">{words(entry.verb)}</span>
-            {entry.step !== null && ` at ${task.steps.find((step) => step.name === entry.step)?.title ?? words(entry.step)}`} by {entry.by?.name ?? 'an administrator'}
+            {entry.step !== null &&
+              ` at ${task.steps.find((step) => step.name === entry.step)?.title ?? words(entry.step)}`}{' '}
+            by {entry.by?.name ?? 'an administrator'}
             <time dateTime={entry.at} className="block text-dim">
               {dateTime(entry.at)}
             </time>

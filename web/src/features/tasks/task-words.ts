@@ -9,7 +9,8 @@ export const taskVerb = (task: Pick<Task, 'type' | 'subject'>): string => {
 
 export const taskTitle = (task: Pick<Task, 'type' | 'subject'>): string => `${taskVerb(task)} ${task.subject.name}`;
 
-export const isLive = (state: TaskState): boolean => state === 'queued' || state === 'running' || state === 'compensating' || state === 'stuck';
+export const isLive = (state: TaskState): boolean =>
+  state === 'queued' || state === 'running' || state === 'compensating' || state === 'stuck';
 
 const pages: Record<string, string> = { instance: '/instances', host: '/hosts' };
 

@@ -25,7 +25,8 @@ const useAddressedTask = (): ((id: string) => void) => {
   useEffect(() => {
     const before = shown.current;
     shown.current = opened;
-    if (id !== undefined && before === id && opened !== id) void navigate(`/tasks${opened === null ? '' : `/${opened}`}${search}`, { replace: true });
+    if (id !== undefined && before === id && opened !== id)
+      void navigate(`/tasks${opened === null ? '' : `/${opened}`}${search}`, { replace: true });
   }, [opened, id, search, navigate]);
   return useCallback((task: string) => void navigate(`/tasks/${task}${search}`), [navigate, search]);
 };
@@ -46,7 +47,11 @@ export default function TasksPage() {
       onClear={filters.clear}
       narrowed={filters.narrowed}
       onRow={(task) => open(task.id)}
-      empty={{ icon: ListChecks, title: 'No tasks yet', text: 'Creating, starting, stopping and deleting instances, and importing images, run as tasks and appear here.' }}
+      empty={{
+        icon: ListChecks,
+        title: 'No tasks yet',
+        text: 'Creating, starting, stopping and deleting instances, and importing images, run as tasks and appear here.',
+      }}
     />
   );
 }

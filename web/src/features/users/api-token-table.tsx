@@ -7,7 +7,15 @@ import { Cut, Head, NameTd, Row, SkeletonRows, Table, Td, Th } from '../../ui/ta
 import { Age } from '../../ui/time';
 
 /** API tokens of one user, whoever looks at them. */
-export function ApiTokenTable({ list, empty, onDelete }: { list: ReturnType<typeof useList<ApiToken>>; empty: string; onDelete: (token: ApiToken) => void }) {
+export function ApiTokenTable({
+  list,
+  empty,
+  onDelete,
+}: {
+  list: ReturnType<typeof useList<ApiToken>>;
+  empty: string;
+  onDelete: (token: ApiToken) => void;
+}) {
   return (
     <PlainList list={list} empty={empty}>
       <Table label="API tokens">
@@ -30,7 +38,13 @@ export function ApiTokenTable({ list, empty, onDelete }: { list: ReturnType<type
               <Td from="sm" className="max-w-36 text-dim">
                 <Cut text={t.scopes === null ? 'all of the user' : t.scopes.join(', ')} />
               </Td>
-              <Td className="text-dim">{t.expiresAt === null ? 'never' : <span title={dateTime(t.expiresAt)}>{new Date(t.expiresAt).toLocaleDateString()}</span>}</Td>
+              <Td className="text-dim">
+                {t.expiresAt === null ? (
+                  'never'
+                ) : (
+                  <span title={dateTime(t.expiresAt)}>{new Date(t.expiresAt).toLocaleDateString()}</span>
+                )}
+              </Td>
               <Td from="sm" className="text-dim">
                 {t.lastUsedAt === null ? 'never' : <Age at={t.lastUsedAt} suffix=" ago" />}
               </Td>

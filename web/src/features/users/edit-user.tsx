@@ -29,7 +29,9 @@ export function EditUser({ user, self, onClose }: { user: User; self: boolean; o
   const nothing = Object.keys(body).length === 0;
   const lines = [
     ...(password === '' ? [] : [vcctl(['user', 'passwd', user.name])]),
-    ...(admin === user.admin ? [] : [vcctl(['api', 'PATCH', `/users/${user.name}`], { data: JSON.stringify({ admin }) })]),
+    ...(admin === user.admin
+      ? []
+      : [vcctl(['api', 'PATCH', `/users/${user.name}`], { data: JSON.stringify({ admin }) })]),
   ];
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -38,7 +40,13 @@ export function EditUser({ user, self, onClose }: { user: User; self: boolean; o
   };
   return (
     <form onSubmit={submit} noValidate className="space-y-4">
-      <Checkbox label="Administrator" hint={self ? 'You cannot take your own rights.' : 'Sees and changes everything.'} checked={admin} disabled={self} onChange={(e) => setAdmin(e.target.checked)} />
+      <Checkbox
+        label="Administrator"
+        hint={self ? 'You cannot take your own rights.' : 'Sees and changes everything.'}
+        checked={admin}
+        disabled={self}
+        onChange={(e) => setAdmin(e.target.checked)}
+      />
       <TextField
         label="New password"
         optional

@@ -57,7 +57,12 @@ export function Sessions({ user }: { user: Pick<User, 'id' | 'name'> }) {
                   <span title={dateTime(s.expiresAt)}>{new Date(s.expiresAt).toLocaleDateString()}</span>
                 </Td>
                 <Td className="w-12 py-0 text-right">
-                  <Button look="ghost" size="sm" aria-label={`End the session from ${s.remoteAddress ?? 'an unknown address'}`} onClick={() => setEnded(s)}>
+                  <Button
+                    look="ghost"
+                    size="sm"
+                    aria-label={`End the session from ${s.remoteAddress ?? 'an unknown address'}`}
+                    onClick={() => setEnded(s)}
+                  >
                     End
                   </Button>
                 </Td>
@@ -72,13 +77,25 @@ export function Sessions({ user }: { user: Pick<User, 'id' | 'name'> }) {
         title={ended === 'all' ? `End all sessions of ${user.name}` : `End a session of ${user.name}`}
         description="It is refused at once, with its consoles and live lists. API tokens go on."
       >
-        {ended !== null && <End collection={collection} user={user.name} session={ended} onClose={() => setEnded(null)} />}
+        {ended !== null && (
+          <End collection={collection} user={user.name} session={ended} onClose={() => setEnded(null)} />
+        )}
       </Dialog>
     </Card>
   );
 }
 
-function End({ collection, user, session, onClose }: { collection: string; user: string; session: Session | 'all'; onClose: () => void }) {
+function End({
+  collection,
+  user,
+  session,
+  onClose,
+}: {
+  collection: string;
+  user: string;
+  session: Session | 'all';
+  onClose: () => void;
+}) {
   const id = session === 'all' ? null : session.id;
   const end = useWrite(() => api.delete<void>(id === null ? `/${collection}` : `/${collection}/${id}`), {
     touches: [collection],
@@ -95,7 +112,9 @@ function End({ collection, user, session, onClose }: { collection: string; user:
       }}
     >
       <FormProblem error={end.error} fields={[]} />
-      <CommandLine line={vcctl(['user', 'session', 'delete', user, ...(id === null ? [] : [id])], { all: id === null })} />
+      <CommandLine
+        line={vcctl(['user', 'session', 'delete', user, ...(id === null ? [] : [id])], { all: id === null })}
+      />
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look="danger" busy={end.isPending}>

@@ -40,7 +40,13 @@ export default function UserPage() {
   if (result.data !== undefined) return <Shown user={result.data} />;
   return (
     <Page title="User" parent={parent}>
-      <Card className="p-5">{result.error !== null ? <LoadError error={result.error} onRetry={() => void result.refetch()} /> : <Skeleton className="h-40" />}</Card>
+      <Card className="p-5">
+        {result.error !== null ? (
+          <LoadError error={result.error} onRetry={() => void result.refetch()} />
+        ) : (
+          <Skeleton className="h-40" />
+        )}
+      </Card>
     </Page>
   );
 }
@@ -88,7 +94,9 @@ function Shown({ user }: { user: User }) {
       <Dialog open={editing} onClose={() => setEditing(false)} title={`Edit user ${user.name}`}>
         <EditUser user={user} self={mine} onClose={() => setEditing(false)} />
       </Dialog>
-      <RemovalDialog removal={removal}>The sessions and API tokens of the user end at once. What the user created stays with its project.</RemovalDialog>
+      <RemovalDialog removal={removal}>
+        The sessions and API tokens of the user end at once. What the user created stays with its project.
+      </RemovalDialog>
     </Page>
   );
 }
@@ -99,7 +107,11 @@ function Tokens({ user }: { user: User }) {
   const removal = useRemoval<ApiToken>('API token', collection, ['api-tokens']);
   return (
     <Card title="API tokens">
-      <ApiTokenTable list={list} empty="None. A user makes tokens for programs on the own account page." onDelete={removal.ask} />
+      <ApiTokenTable
+        list={list}
+        empty="None. A user makes tokens for programs on the own account page."
+        onDelete={removal.ask}
+      />
       <RemovalDialog removal={removal} words={['user', 'api-token', 'delete', user.name]}>
         Programs that use it are locked out at once.
       </RemovalDialog>

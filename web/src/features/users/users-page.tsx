@@ -82,7 +82,9 @@ export default function UsersPage() {
       <Dialog open={edited !== null} onClose={() => setEdited(null)} title={`Edit user ${edited?.name ?? ''}`}>
         {edited !== null && <EditUser user={edited} self={mine(edited) !== null} onClose={() => setEdited(null)} />}
       </Dialog>
-      <RemovalDialog removal={removal}>The sessions and API tokens of the user end at once. What the user created stays with its project.</RemovalDialog>
+      <RemovalDialog removal={removal}>
+        The sessions and API tokens of the user end at once. What the user created stays with its project.
+      </RemovalDialog>
     </ListPage>
   );
 }
@@ -92,15 +94,20 @@ function NewUser({ onClose }: { onClose: () => void }) {
   const [password, setPassword] = useState('');
   const [admin, setAdmin] = useState(false);
   const [tried, setTried] = useState(false);
-  const create = useWrite((body: { name: string; password: string; admin: boolean }) => api.post<User>('/users', body), {
-    touches: ['users'],
-    onDone: (user) => {
-      toast.ok(`User ${user.name} created`);
-      onClose();
+  const create = useWrite(
+    (body: { name: string; password: string; admin: boolean }) => api.post<User>('/users', body),
+    {
+      touches: ['users'],
+      onDone: (user) => {
+        toast.ok(`User ${user.name} created`);
+        onClose();
+      },
     },
-  });
+  );
   const problems: Record<string, string | null> = {
-    name: /^[a-z0-9][a-z0-9._-]{0,62}$/.test(name) ? null : 'Lower-case letters, digits, dot, dash and underscore; at most 63.',
+    name: /^[a-z0-9][a-z0-9._-]{0,62}$/.test(name)
+      ? null
+      : 'Lower-case letters, digits, dot, dash and underscore; at most 63.',
     password: checkPassword(password),
   };
   const refused = fieldErrors(create.error);
@@ -113,9 +120,29 @@ function NewUser({ onClose }: { onClose: () => void }) {
   };
   return (
     <form onSubmit={submit} noValidate className="space-y-4">
-      <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={show('name')} autoCapitalize="none" autoFocus />
-      <TextField label="Password" type="password" autoComplete="new-password" value={password} onChange={(e) => setPassword(e.target.value)} error={show('password')} hint="At least 12 characters." />
-      <Checkbox label="Administrator" hint="Sees and changes everything." checked={admin} onChange={(e) => setAdmin(e.target.checked)} />
+      <TextField
+        label="Name"
+        value={name}
+        onChange={(e) => setName(e.target.value)}
+        error={show('name')}
+        autoCapitalize="none"
+        autoFocus
+      />
+      <TextField
+        label="Password"
+        type="password"
+        autoComplete="new-password"
+        value={password}
+        onChange={(e) => setPassword(e.target.value)}
+        error={show('password')}
+        hint="At least 12 characters."
+      />
+      <Checkbox
+        label="Administrator"
+        hint="Sees and changes everything."
+        checked={admin}
+        onChange={(e) => setAdmin(e.target.checked)}
+      />
       <FormProblem error={create.error} fields={['name', 'password']} />
       {name !== '' && <CommandLine line={vcctl(['user', 'create', name], { admin })} />}
       <DialogActions>

@@ -23,12 +23,22 @@ export default function VolumesPage() {
       description="Disks of instances. A root volume is made with its instance and goes with it."
       list={useList<Volume>('volumes', { ...query, q: search.q })}
       search={search}
-      empty={{ icon: HardDrive, title: 'No volumes yet', text: 'Every instance gets a root volume, made from its image.', action: <ButtonLink to="/instances/new">New instance</ButtonLink> }}
+      empty={{
+        icon: HardDrive,
+        title: 'No volumes yet',
+        text: 'Every instance gets a root volume, made from its image.',
+        action: <ButtonLink to="/instances/new">New instance</ButtonLink>,
+      }}
       columns={[
         { head: 'Name', name: true, cell: (v) => <Cut text={v.name} className="font-medium" /> },
         { head: 'State', cell: (v) => <StateBadge state={v.state} /> },
         { head: 'Role', from: 'md', className: 'text-dim', cell: (v) => v.role },
-        { head: 'Size', headClassName: 'text-right', className: 'text-right whitespace-nowrap', cell: (v) => bytes(v.bytes) },
+        {
+          head: 'Size',
+          headClassName: 'text-right',
+          className: 'text-right whitespace-nowrap',
+          cell: (v) => bytes(v.bytes),
+        },
         {
           head: 'Instance',
           from: 'sm',
@@ -37,14 +47,27 @@ export default function VolumesPage() {
             v.instanceId === null ? (
               <span className="text-dim">none</span>
             ) : (
-              <Link to={`/instances/${v.instanceId}`} title={nameOf(v.instanceId)} className="block truncate text-accent-text hover:underline">
+              <Link
+                to={`/instances/${v.instanceId}`}
+                title={nameOf(v.instanceId)}
+                className="block truncate text-accent-text hover:underline"
+              >
                 {nameOf(v.instanceId)}
               </Link>
             ),
         },
         { head: 'Pool', from: 'md', className: 'text-dim', cell: (v) => v.pool },
         // Only administrators see hosts.
-        ...(admin ? [{ head: 'Host', from: 'md', className: 'max-w-40 text-dim', cell: (v) => <Cut text={v.host?.name ?? '–'} /> } satisfies Column<Volume>] : []),
+        ...(admin
+          ? [
+              {
+                head: 'Host',
+                from: 'md',
+                className: 'max-w-40 text-dim',
+                cell: (v) => <Cut text={v.host?.name ?? '–'} />,
+              } satisfies Column<Volume>,
+            ]
+          : []),
         ...useProjectColumn<Volume>(),
         { head: 'Age', from: 'lg', className: 'text-dim', cell: (v) => <Age at={v.createdAt} /> },
       ]}

@@ -24,7 +24,14 @@ type Input = z.output<typeof input>;
 export class CreateInstanceWorkflow extends Workflow<Input> {
   readonly definition;
 
-  constructor(steps: InstanceSteps, instances: InstanceRepository, placement: Placement, ports: InstancePorts, volumes: Volumes, images: Images) {
+  constructor(
+    steps: InstanceSteps,
+    instances: InstanceRepository,
+    placement: Placement,
+    ports: InstancePorts,
+    volumes: Volumes,
+    images: Images,
+  ) {
     super();
     this.definition = defineWorkflow<Input>('compute.create-instance', {
       version: 1,
@@ -53,8 +60,33 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
           });
           await instances.update(c.op, i.id, { hostId });
           if (c.input.partOf !== undefined) await instances.handOver(c.op, i.id, c.input.partOf, c.taskId);
-          const { projectId, name, hostname, imageId, diskBytes, nics, vcpus, memoryBytes, firmware, configDrive, generation } = i;
-          return { hostId, projectId, name, hostname, imageId, diskBytes, nics, vcpus, memoryBytes, firmware, configDrive, generation };
+          const {
+            projectId,
+            name,
+            hostname,
+            imageId,
+            diskBytes,
+            nics,
+            vcpus,
+            memoryBytes,
+            firmware,
+            configDrive,
+            generation,
+          } = i;
+          return {
+            hostId,
+            projectId,
+            name,
+            hostname,
+            imageId,
+            diskBytes,
+            nics,
+            vcpus,
+            memoryBytes,
+            firmware,
+            configDrive,
+            generation,
+          };
         },
         undo: async (c) => {
           await placement.release(c.op, c.input.instanceId);
@@ -65,7 +97,14 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         title: 'Reserve the root volume',
         run: async (c) => {
           const { hostId, projectId, name, imageId, diskBytes } = c.out['claim-host'];
-          const root = await volumes.createRoot(c.op, { instanceId: c.input.instanceId, projectId, name, hostId, imageId, bytes: diskBytes });
+          const root = await volumes.createRoot(c.op, {
+            instanceId: c.input.instanceId,
+            projectId,
+            name,
+            hostId,
+            imageId,
+            bytes: diskBytes,
+          });
           return { volumeId: root.id, pool: root.pool, bytes: root.bytes, imageId };
         },
         undo: (c) => volumes.remove(c.op, c.input.instanceId),
@@ -75,7 +114,13 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         title: 'Allocate addresses',
         run: async (c) => {
           const { hostId, projectId, hostname, nics } = c.out['claim-host'];
-          const made = await ports.allocate(c.op, { instanceId: c.input.instanceId, projectId, hostname, hostId, nics });
+          const made = await ports.allocate(c.op, {
+            instanceId: c.input.instanceId,
+            projectId,
+            hostname,
+            hostId,
+            nics,
+          });
           return { portIds: made.map((port) => port.id) };
         },
         undo: (c) => ports.release(c.op, c.input.instanceId),
@@ -135,9 +180,22 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         node: (c) => c.out['claim-host'].hostId,
         args: async (c) => {
           const i = await steps.require(c.op, c.input.instanceId);
-          return { instanceId: i.id, name: i.name, hostname: i.hostname, sshKeys: i.sshKeys, userData: i.userData, ...(i.vendorData !== '' && { vendorData: i.vendorData }), flavor: i.flavorName, project: c.input.project };
+          return {
+            instanceId: i.id,
+            name: i.name,
+            hostname: i.hostname,
+            sshKeys: i.sshKeys,
+            userData: i.userData,
+            ...(i.vendorData !== '' && { vendorData: i.vendorData }),
+            flavor: i.flavorName,
+            project: c.input.project,
+          };
         },
-        undo: { verb: instanceAbsent, node: (c) => c.out['claim-host']?.hostId, args: (c) => ({ instanceId: c.input.instanceId, generation: 1 }) },
+        undo: {
+          verb: instanceAbsent,
+          node: (c) => c.out['claim-host']?.hostId,
+          args: (c) => ({ instanceId: c.input.instanceId, generation: 1 }),
+        },
       })
       .remote('start-vmm', {
         title: 'Start the virtual machine',
@@ -146,11 +204,24 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         args: (c) => {
           const { name, vcpus, memoryBytes, firmware, configDrive, generation } = c.out['claim-host'];
           const { volumeId, pool } = c.out['record-root-volume'];
-          const spec = { name, vcpus, memoryBytes, disks: [{ volumeId, pool, readonly: false }], ports: c.out['allocate-ports'].portIds, vmm: null, ...firmwareOf({ firmware }), ...configDriveOf({ configDrive }) };
+          const spec = {
+            name,
+            vcpus,
+            memoryBytes,
+            disks: [{ volumeId, pool, readonly: false }],
+            ports: c.out['allocate-ports'].portIds,
+            vmm: null,
+            ...firmwareOf({ firmware }),
+            ...configDriveOf({ configDrive }),
+          };
           return { instanceId: c.input.instanceId, generation, spec, power: 'on' as const, graceSeconds: 0 };
         },
         retry: { attempts: 3 },
-        undo: { verb: instanceAbsent, node: (c) => c.out['claim-host']?.hostId, args: (c) => ({ instanceId: c.input.instanceId, generation: 1 }) },
+        undo: {
+          verb: instanceAbsent,
+          node: (c) => c.out['claim-host']?.hostId,
+          args: (c) => ({ instanceId: c.input.instanceId, generation: 1 }),
+        },
       })
       .tx('mark-running', {
         title: 'Running',

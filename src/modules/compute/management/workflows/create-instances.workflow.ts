@@ -12,14 +12,19 @@ const input = z.strictObject({ instanceIds: z.array(field.id).min(1), project: z
 type Input = z.output<typeof input>;
 
 /**
- * Rows in state `building` become running guests, all of them or none. One that its user deletes meanwhile is not missed.
- * Each is made by a task of its own; when one fails, those that run already are deleted again.
+ * Rows in state `building` become running guests, all of them or none. One that its user deletes meanwhile is not
+ * missed. Each is made by a task of its own; when one fails, those that run already are deleted again.
  */
 @injectable()
 export class CreateInstancesWorkflow extends Workflow<Input> {
   readonly definition;
 
-  constructor(steps: InstanceSteps, instances: InstanceRepository, create: CreateInstanceWorkflow, remove: DeleteInstanceWorkflow) {
+  constructor(
+    steps: InstanceSteps,
+    instances: InstanceRepository,
+    create: CreateInstanceWorkflow,
+    remove: DeleteInstanceWorkflow,
+  ) {
     super();
     this.definition = defineWorkflow<Input>('compute.create-instances', {
       version: 1,
@@ -31,7 +36,11 @@ export class CreateInstancesWorkflow extends Workflow<Input> {
         title: 'Create each of them',
         start: async (c) =>
           (await instances.lockHeldBy(c.op, c.input.instanceIds, c.taskId)).map(({ id, name }) =>
-            childTask(create.definition, { instanceId: id, project: c.input.project, partOf: c.taskId }, { kind: 'instance', id, name }),
+            childTask(
+              create.definition,
+              { instanceId: id, project: c.input.project, partOf: c.taskId },
+              { kind: 'instance', id, name },
+            ),
           ),
         tolerateFailures: true,
         undo: async (c) =>
@@ -44,8 +53,15 @@ export class CreateInstancesWorkflow extends Workflow<Input> {
         run: async (c) => {
           const failed = c.out.create.filter(({ state }) => state === 'failed');
           const [first] = failed;
-          if (first) throw new PermanentError('instance_failed', `${failed.length} of ${c.out.create.length} could not be made. "${first.subject.name}": ${first.error?.message ?? 'it failed'}`, {}, first.error?.cause);
-          if (!c.out.create.some(({ state }) => state === 'succeeded')) throw new PermanentError('instances_gone', 'All of them were deleted before they ran.');
+          if (first)
+            throw new PermanentError(
+              'instance_failed',
+              `${failed.length} of ${c.out.create.length} could not be made. "${first.subject.name}": ${first.error?.message ?? 'it failed'}`,
+              {},
+              first.error?.cause,
+            );
+          if (!c.out.create.some(({ state }) => state === 'succeeded'))
+            throw new PermanentError('instances_gone', 'All of them were deleted before they ran.');
           return {};
         },
         noUndo: 'it only looks',

@@ -17,12 +17,21 @@ type Input = z.output<typeof input>;
 
 const goesForward = 'what is deleted stays deleted; a failed delete is asked again';
 
-/** May be asked in any state and preempts whatever runs on the instance. Also ends well when the create that it preempted left nothing. */
+/**
+ * May be asked in any state and preempts whatever runs on the instance. Also ends well when the create that it
+ * preempted left nothing.
+ */
 @injectable()
 export class DeleteInstanceWorkflow extends Workflow<Input> {
   readonly definition;
 
-  constructor(steps: InstanceSteps, placement: Placement, ports: InstancePorts, volumes: Volumes, remainders: InstanceRemainderRepository) {
+  constructor(
+    steps: InstanceSteps,
+    placement: Placement,
+    ports: InstancePorts,
+    volumes: Volumes,
+    remainders: InstanceRemainderRepository,
+  ) {
     super();
     this.definition = defineWorkflow<Input>('compute.delete-instance', {
       version: 1,
@@ -30,10 +39,20 @@ export class DeleteInstanceWorkflow extends Workflow<Input> {
       lock: instanceLock,
       deadline: '30m',
       priority: 'urgent',
-      preempts: ['compute.create-instance', 'compute.start-instance', 'compute.stop-instance', 'compute.reboot-instance'],
+      preempts: [
+        'compute.create-instance',
+        'compute.start-instance',
+        'compute.stop-instance',
+        'compute.reboot-instance',
+      ],
       whenUndone: async (c, error) => {
         const instance = await steps.find(c.op, c.input.instanceId);
-        if (instance) await steps.set(c.op, instance, { state: 'error', stateReason: `deleting it failed: ${error.message}`, taskId: null });
+        if (instance)
+          await steps.set(c.op, instance, {
+            state: 'error',
+            stateReason: `deleting it failed: ${error.message}`,
+            taskId: null,
+          });
       },
     })
       .tx('mark-deleting', {
@@ -44,8 +63,20 @@ export class DeleteInstanceWorkflow extends Workflow<Input> {
           const root = await volumes.rootOf(c.op, instance.id);
           if (root) await volumes.markDeleting(c.op, root.id);
           await steps.set(c.op, instance, { state: 'deleting', taskId: c.taskId });
-          if (instance.hostId !== null) await remainders.record(c.op, { instanceId: instance.id, hostId: instance.hostId, generation: instance.generation, volumeId: root?.id ?? null, pool: root?.pool ?? null });
-          return { hostId: instance.hostId, generation: instance.generation, volumeId: root?.id ?? null, pool: root?.pool ?? null };
+          if (instance.hostId !== null)
+            await remainders.record(c.op, {
+              instanceId: instance.id,
+              hostId: instance.hostId,
+              generation: instance.generation,
+              volumeId: root?.id ?? null,
+              pool: root?.pool ?? null,
+            });
+          return {
+            hostId: instance.hostId,
+            generation: instance.generation,
+            volumeId: root?.id ?? null,
+            pool: root?.pool ?? null,
+          };
         },
         noUndo: goesForward,
       })
@@ -86,7 +117,10 @@ export class DeleteInstanceWorkflow extends Workflow<Input> {
           await ports.release(c.op, c.input.instanceId);
           await placement.release(c.op, c.input.instanceId);
           await volumes.remove(c.op, c.input.instanceId);
-          const confirmed = c.out['mark-deleting'].hostId !== null && c.out['remove-vmm'] !== undefined && (c.out['mark-deleting'].volumeId === null || c.out['remove-root-volume'] !== undefined);
+          const confirmed =
+            c.out['mark-deleting'].hostId !== null &&
+            c.out['remove-vmm'] !== undefined &&
+            (c.out['mark-deleting'].volumeId === null || c.out['remove-root-volume'] !== undefined);
           if (confirmed) await remainders.done(c.op, c.input.instanceId);
           await steps.remove(c.op, c.input.instanceId, 'deleted');
           return {};

@@ -54,13 +54,30 @@ export class InstanceSteps {
     return this.ports.document(op, hostId);
   }
 
-  async set(op: Op, instance: InstanceEntity, changes: { state: InstanceState; stateReason?: string; taskId?: string | null; power?: 'on' | 'off'; generation?: number }): Promise<void> {
+  async set(
+    op: Op,
+    instance: InstanceEntity,
+    changes: {
+      state: InstanceState;
+      stateReason?: string;
+      taskId?: string | null;
+      power?: 'on' | 'off';
+      generation?: number;
+    },
+  ): Promise<void> {
     const next = { stateReason: '', ...changes };
     await this.instances.update(op, instance.id, next);
-    await this.events.changed(op, 'updated', { ...instance, ...next, taskId: next.taskId === undefined ? instance.taskId : next.taskId });
+    await this.events.changed(op, 'updated', {
+      ...instance,
+      ...next,
+      taskId: next.taskId === undefined ? instance.taskId : next.taskId,
+    });
   }
 
-  /** Records what the node answered as the instance's state, and ends the task's hold on it. A delete that waits for this task keeps its own hold. */
+  /**
+   * Records what the node answered as the instance's state, and ends the task's hold on it. A delete that waits for
+   * this task keeps its own hold.
+   */
   async settle(op: Op, instanceId: string, taskId: string, observed: ObservedInstance): Promise<void> {
     const settled = await this.instances.settle(op, instanceId, taskId, observed);
     if (!settled) throw gone();
@@ -77,7 +94,8 @@ export class InstanceSteps {
   }
 
   /**
-   * Ends a failed verb's hold: the last observed state holds again and the reason says what failed. A delete that preempted the verb keeps its own hold.
+   * Ends a failed verb's hold: the last observed state holds again and the reason says what failed. A delete that
+   * preempted the verb keeps its own hold.
    * @param turnedOff the undo has turned it off, or nothing ever turned it on; a report from in between does not count
    */
   async release(op: Op, instanceId: string, taskId: string, reason: string, turnedOff = false): Promise<void> {
@@ -93,7 +111,8 @@ export class InstanceSteps {
 
   /** Removes the rows that the task still holds: nothing was made for them yet. */
   async removeUnbegun(op: Op, instanceIds: readonly string[], taskId: string, reason: string): Promise<void> {
-    for (const instance of await this.instances.lockHeldBy(op, instanceIds, taskId)) await this.drop(op, instance, reason);
+    for (const instance of await this.instances.lockHeldBy(op, instanceIds, taskId))
+      await this.drop(op, instance, reason);
   }
 
   private async drop(op: Op, instance: InstanceEntity, reason: string): Promise<void> {
@@ -103,9 +122,14 @@ export class InstanceSteps {
 }
 
 /** What the image asks for, if anything; tasks from before firmwares were recorded have none. */
-export const firmwareOf = ({ firmware }: { firmware?: InstanceEntity['firmware'] }): Pick<InstanceSpec, 'firmware'> => (firmware === undefined || firmware === 'any' ? {} : { firmware });
+export const firmwareOf = ({ firmware }: { firmware?: InstanceEntity['firmware'] }): Pick<InstanceSpec, 'firmware'> =>
+  firmware === undefined || firmware === 'any' ? {} : { firmware };
 
 const gone = (): PermanentError => new PermanentError('instance_gone', 'The instance is gone.');
 
 /** The drive that the user asked for, if any; tasks from before there were drives have none. */
-export const configDriveOf = ({ configDrive }: { configDrive?: InstanceEntity['configDrive'] }): Pick<InstanceSpec, 'configDrive'> => (configDrive == null ? {} : { configDrive });
+export const configDriveOf = ({
+  configDrive,
+}: {
+  configDrive?: InstanceEntity['configDrive'];
+}): Pick<InstanceSpec, 'configDrive'> => (configDrive == null ? {} : { configDrive });

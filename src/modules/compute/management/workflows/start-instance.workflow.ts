@@ -48,7 +48,13 @@ export class StartInstanceWorkflow extends Workflow<Input> {
         node: (c) => c.out.begin.hostId,
         args: async (c) => {
           const i = await steps.require(c.op, c.input.instanceId);
-          return { instanceId: i.id, generation: i.generation, spec: await steps.spec(c.op, i), power: 'on' as const, graceSeconds: 0 };
+          return {
+            instanceId: i.id,
+            generation: i.generation,
+            spec: await steps.spec(c.op, i),
+            power: 'on' as const,
+            graceSeconds: 0,
+          };
         },
         retry: { attempts: 3 },
         undo: {
@@ -56,7 +62,13 @@ export class StartInstanceWorkflow extends Workflow<Input> {
           node: (c) => c.out.begin?.hostId,
           args: async (c) => {
             const i = await steps.turnedOff(c.op, c.input.instanceId);
-            return { instanceId: i.id, generation: i.generation, spec: await steps.spec(c.op, i), power: 'off' as const, graceSeconds: 0 };
+            return {
+              instanceId: i.id,
+              generation: i.generation,
+              spec: await steps.spec(c.op, i),
+              power: 'off' as const,
+              graceSeconds: 0,
+            };
           },
         },
       })

@@ -39,7 +39,13 @@ export class StopInstanceWorkflow extends Workflow<Input> {
         node: (c) => c.out.begin.hostId,
         args: async (c) => {
           const i = await steps.require(c.op, c.input.instanceId);
-          return { instanceId: i.id, generation: i.generation, spec: await steps.spec(c.op, i), power: 'off' as const, graceSeconds: c.input.graceSeconds };
+          return {
+            instanceId: i.id,
+            generation: i.generation,
+            spec: await steps.spec(c.op, i),
+            power: 'off' as const,
+            graceSeconds: c.input.graceSeconds,
+          };
         },
         noUndo: 'a guest that was asked to stop is not asked to come back',
       })

@@ -23,7 +23,10 @@ export interface VmSpec {
   logDir: string;
 }
 
-/** What identifies the VMM process across restarts of the agent: pid and start time must both agree before anything is signalled. */
+/**
+ * What identifies the VMM process across restarts of the agent: pid and start time must both agree before anything is
+ * signalled.
+ */
 export interface VmProcess {
   pid: number;
   /** Field 22 of /proc/<pid>/stat, in clock ticks since boot. */
@@ -50,16 +53,22 @@ export interface VmExit {
   detail: string;
 }
 
-/** Of a VM that was killed because it was to be off; the same words whoever records it, the driver or an agent that was restarted meanwhile. */
+/**
+ * Of a VM that was killed because it was to be off; the same words whoever records it, the driver or an agent that was
+ * restarted meanwhile.
+ */
 export const forcedExit: VmExit = { cause: 'forced', detail: 'the VM was ended by its host' };
 
 /**
- * One VMM kind. Every method is idempotent in the sense of its name, has a deadline, and leaves nothing behind when it throws.
- * One call in flight per instance (the caller serialises). Processes are detached: they outlive the agent.
+ * One VMM kind. Every method is idempotent in the sense of its name, has a deadline, and leaves nothing behind when it
+ * throws. One call in flight per instance (the caller serialises). Processes are detached: they outlive the agent.
  */
 export abstract class VmmDriver {
   abstract readonly kind: VmmInventory['kind'];
-  /** What is installed and whether it really runs guests here (probed by booting, with a deadline). Cached by the caller. */
+  /**
+   * What is installed and whether it really runs guests here (probed by booting, with a deadline). Cached by the
+   * caller.
+   */
   abstract probe(): Promise<VmmInventory>;
   /** Forgets what came of trials: the next `probe` makes them again. */
   async retest(): Promise<void> {
@@ -67,7 +76,9 @@ export abstract class VmmDriver {
   }
   /** Throws `VerbFailure` (permanent, with the reason) for a spec that this VMM cannot run; nothing is touched. */
   abstract validate(spec: VmSpec): void;
-  /** Starts the VMM and returns once the VM is observed running. On failure no process, socket or file of it is left. */
+  /**
+   * Starts the VMM and returns once the VM is observed running. On failure no process, socket or file of it is left.
+   */
   abstract start(spec: VmSpec): Promise<VmHandle>;
   /** The truth from the VMM itself; `stopped` when the process is gone. */
   abstract state(handle: VmHandle): Promise<VmState>;

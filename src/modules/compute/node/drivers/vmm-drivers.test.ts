@@ -12,19 +12,35 @@ describe('VmmDrivers', () => {
   beforeEach(async () => (directory = await mkdtemp('/tmp/t-vmm-drivers-')));
   afterEach(() => rm(directory, { recursive: true, force: true }));
   const drivers = (section: unknown): VmmDrivers =>
-    new VmmDrivers(new Config(coreConfigSchema.parse({}), { compute: computeConfigSchema.parse(section) }), new StatePaths(directory, directory), new Logging(pino({ enabled: false })));
+    new VmmDrivers(
+      new Config(coreConfigSchema.parse({}), { compute: computeConfigSchema.parse(section) }),
+      new StatePaths(directory, directory),
+      new Logging(pino({ enabled: false })),
+    );
 
   it('has what is configured, and by default nothing simulated', () => {
-    expect(drivers({}).all().map((driver) => driver.kind)).toEqual(['cloud-hypervisor', 'qemu']);
-    expect(() => drivers({}).byKind('simulated')).toThrow(expect.objectContaining({ code: 'vmm_unknown', permanent: true }));
+    expect(
+      drivers({})
+        .all()
+        .map((driver) => driver.kind),
+    ).toEqual(['cloud-hypervisor', 'qemu']);
+    expect(() => drivers({}).byKind('simulated')).toThrow(
+      expect.objectContaining({ code: 'vmm_unknown', permanent: true }),
+    );
     expect(drivers({ drivers: ['simulated'] }).byKind('simulated').kind).toBe('simulated');
   });
   it('falls back to what is usable', async () => {
     const missing = { cloudHypervisor: { binary: '/nonexistent/ch' }, qemu: { binary: '/nonexistent/qemu' } };
-    expect((await drivers({ ...missing, drivers: ['cloud-hypervisor', 'qemu', 'simulated'] }).best()).kind).toBe('simulated');
+    expect((await drivers({ ...missing, drivers: ['cloud-hypervisor', 'qemu', 'simulated'] }).best()).kind).toBe(
+      'simulated',
+    );
   });
   it('says why there is none, for every VMM', async () => {
     const none = drivers({ cloudHypervisor: { binary: '/nonexistent/ch' }, qemu: { binary: '/nonexistent/qemu' } });
-    await expect(none.best()).rejects.toMatchObject({ code: 'no_usable_vmm', message: 'No VMM can run guests on this host.', detail: expect.stringMatching(/ch is not installed.*qemu is not installed/) });
+    await expect(none.best()).rejects.toMatchObject({
+      code: 'no_usable_vmm',
+      message: 'No VMM can run guests on this host.',
+      detail: expect.stringMatching(/ch is not installed.*qemu is not installed/),
+    });
   });
 });

@@ -17,7 +17,8 @@ import { VmmDriver } from './vmm-driver';
 type Kind = VmmInventory['kind'];
 
 /** Better first. A VMM that was configured to simulate is only taken when nothing real is there. */
-const rank = (vmm: VmmInventory): number => (vmm.kind === 'cloud-hypervisor' ? 0 : vmm.kind === 'qemu' ? (vmm.accel === 'kvm' ? 1 : 2) : 3);
+const rank = (vmm: VmmInventory): number =>
+  vmm.kind === 'cloud-hypervisor' ? 0 : vmm.kind === 'qemu' ? (vmm.accel === 'kvm' ? 1 : 2) : 3;
 
 /** The VMM drivers that this host's configuration allows. */
 @injectable()
@@ -28,7 +29,11 @@ export class VmmDrivers {
   constructor(config: Config, paths: StatePaths, logging: Logging) {
     const section = config.section<ComputeConfig>('compute');
     const { trial, taps } = sandboxUsers(config.core.sandbox);
-    const sandbox: VmmSandboxOptions = { trialUser: trial, tapGroup: taps, readOnlyPaths: config.core.sandbox.readOnlyPaths };
+    const sandbox: VmmSandboxOptions = {
+      trialUser: trial,
+      tapGroup: taps,
+      readOnlyPaths: config.core.sandbox.readOnlyPaths,
+    };
     for (const kind of section.drivers) {
       this.drivers.set(kind, makeDriver(kind, section, sandbox, paths.stateDir('vmm'), logging.for(`vmm.${kind}`)));
     }
@@ -46,8 +51,8 @@ export class VmmDrivers {
   }
 
   /**
-   * The best usable VMM by the last probe: Cloud Hypervisor, then QEMU on KVM, then QEMU in software, then the simulation.
-   * Throws a permanent `VerbFailure` `no_usable_vmm` with every reason; then the next call probes anew.
+   * The best usable VMM by the last probe: Cloud Hypervisor, then QEMU on KVM, then QEMU in software, then the
+   * simulation. Throws a permanent `VerbFailure` `no_usable_vmm` with every reason; then the next call probes anew.
    */
   async best(): Promise<VmmDriver> {
     this.choice ??= this.probe().then((probed) => pick(probed));
@@ -84,15 +89,30 @@ interface Probed {
 const pick = (probed: readonly Probed[]): VmmDriver => {
   const [first] = probed.filter(({ vmm }) => vmm.usable).sort((a, b) => rank(a.vmm) - rank(b.vmm));
   if (first) return first.driver;
-  throw new VerbFailure('no_usable_vmm', 'No VMM can run guests on this host.', true, {}, { detail: probed.map(({ vmm }) => `${vmm.kind}: ${vmm.reason}`).join('; ') });
+  throw new VerbFailure(
+    'no_usable_vmm',
+    'No VMM can run guests on this host.',
+    true,
+    {},
+    { detail: probed.map(({ vmm }) => `${vmm.kind}: ${vmm.reason}`).join('; ') },
+  );
 };
 
-const makeDriver = (kind: Kind, { cloudHypervisor, qemu, simulated, accel }: ComputeConfig, sandbox: VmmSandboxOptions, cacheDir: string, log: Logger): VmmDriver => {
+const makeDriver = (
+  kind: Kind,
+  { cloudHypervisor, qemu, simulated, accel }: ComputeConfig,
+  sandbox: VmmSandboxOptions,
+  cacheDir: string,
+  log: Logger,
+): VmmDriver => {
   switch (kind) {
     case 'cloud-hypervisor': {
       const { binary, firmware, kernel, cmdline } = cloudHypervisor;
       const found = firmware === '' && kernel === '' ? findFirmware(binary) : firmware;
-      return new CloudHypervisorDriver({ binary, payload: { firmware: found, kernel, cmdline }, cacheDir, sandbox }, log);
+      return new CloudHypervisorDriver(
+        { binary, payload: { firmware: found, kernel, cmdline }, cacheDir, sandbox },
+        log,
+      );
     }
     case 'qemu':
       return new QemuDriver({ binary: qemu.binary, accel, cacheDir, sandbox }, log);

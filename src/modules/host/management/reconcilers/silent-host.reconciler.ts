@@ -9,8 +9,9 @@ import { HostConditions } from '../host-conditions.service';
 import { HostRepository } from '../host.repository';
 
 /**
- * Finds hosts that went silent, on the database's clock. Silent is `unknown`, not down: their instances are not touched. After management was
- * away itself (a start, a freeze, a database that could not be reached) all hosts get the full time anew, for nobody could hear them.
+ * Finds hosts that went silent, on the database's clock. Silent is `unknown`, not down: their instances are not
+ * touched. After management was away itself (a start, a freeze, a database that could not be reached) all hosts get the
+ * full time anew, for nobody could hear them.
  */
 @injectable()
 export class SilentHostReconciler extends Service {
@@ -44,7 +45,9 @@ export class SilentHostReconciler extends Service {
   private schedule(ms: number): void {
     this.timer = setTimeout(() => {
       this.working = this.sweep()
-        .catch((error: unknown) => this.logging.for('host').warn({ err: error }, 'silent hosts could not be looked for'))
+        .catch((error: unknown) =>
+          this.logging.for('host').warn({ err: error }, 'silent hosts could not be looked for'),
+        )
         .finally(() => {
           if (!this.stopped) this.schedule(this.config.section<HostConfig>('host').sweepMs);
         });

@@ -7,7 +7,10 @@ import { hostTest } from '../../contract/host.verbs';
 const input = z.strictObject({ hostId: field.id });
 type Input = z.output<typeof input>;
 
-/** Has a host try its virtual machine monitors anew. What came of it is in the step's output, and in the inventory that the host reports with its next heartbeat. Without a lock: two tests of a host at once share their trials. */
+/**
+ * Has a host try its virtual machine monitors anew. What came of it is in the step's output, and in the inventory that
+ * the host reports with its next heartbeat. Without a lock: two tests of a host at once share their trials.
+ */
 @injectable()
 export class TestHostWorkflow extends Workflow<Input> {
   readonly definition;

@@ -6,10 +6,16 @@ const lookMs = 1_000;
 const partingMs = 500;
 
 /**
- * A source's chunks for as long as its sender keeps pace and nobody stops it: a sender that is silent is left as soon as the signal fires, not
- * with its next chunk. Throws the signal's reason, and `tooSlow()` for a sender that does not keep pace.
+ * A source's chunks for as long as its sender keeps pace and nobody stops it: a sender that is silent is left as soon
+ * as the signal fires, not with its next chunk. Throws the signal's reason, and `tooSlow()` for a sender that does not
+ * keep pace.
  */
-export async function* attended(source: AsyncIterable<Buffer>, signal: AbortSignal, pace: LeastPace, tooSlow: () => Error): AsyncGenerator<Buffer> {
+export async function* attended(
+  source: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+  pace: LeastPace,
+  tooSlow: () => Error,
+): AsyncGenerator<Buffer> {
   const chunks = source[Symbol.asyncIterator]();
   let end: ((reason: unknown) => void) | undefined;
   const stopped = (): void => end?.(signal.reason);

@@ -27,7 +27,10 @@ export interface FetchedBytes {
   contentType: string | null;
 }
 
-/** Fetches image URLs, each in a child process with limits and without rights: whatever the server sends, it is the child that it meets. */
+/**
+ * Fetches image URLs, each in a child process with limits and without rights: whatever the server sends, it is the
+ * child that it meets.
+ */
 @injectable()
 export class ImageFetcher {
   private readonly config: ImageConfig;
@@ -46,20 +49,37 @@ export class ImageFetcher {
   }
 
   /**
-   * Writes what the URL has to a new file at `path`. Throws `FetchFailed`, `ImageRefused`, `ENOSPC` and the signal's reason.
+   * Writes what the URL has to a new file at `path`. Throws `FetchFailed`, `ImageRefused`, `ENOSPC` and the signal's
+   * reason.
    * @param sha512 whether that digest is wanted too
    */
   async fetch(url: string, path: string, sha512: boolean, signal: AbortSignal): Promise<FetchedBytes> {
     const { allowPrivateUrls, maxBytes, minBytesPerSecond, paceSeconds } = this.config;
-    const job: FetchJob = { url, allowPrivate: allowPrivateUrls, maxBytes, sha512, silenceMs, minBytesPerSecond, paceWindowMs: paceSeconds * 1000 };
+    const job: FetchJob = {
+      url,
+      allowPrivate: allowPrivateUrls,
+      maxBytes,
+      sha512,
+      silenceMs,
+      minBytesPerSecond,
+      paceWindowMs: paceSeconds * 1000,
+    };
     const hold = this.space.open();
     const file = await this.files.openForChild(path);
     try {
       return await this.run(job, file.fd, hold, AbortSignal.any([signal, hold.signal]));
     } catch (error) {
       if (!(error instanceof ChildDied)) throw error;
-      this.log.error({ server: new URL(url).host, exitCode: error.exitCode, signal: error.signal, stderr: error.stderr, err: error }, 'the process that fetched an image died');
-      throw new FetchFailed('fetch_crashed', 'The download was given up: what the server sent ended the process that read it.', true, { cause: error });
+      this.log.error(
+        { server: new URL(url).host, exitCode: error.exitCode, signal: error.signal, stderr: error.stderr, err: error },
+        'the process that fetched an image died',
+      );
+      throw new FetchFailed(
+        'fetch_crashed',
+        'The download was given up: what the server sent ended the process that read it.',
+        true,
+        { cause: error },
+      );
     } finally {
       hold.close();
       await file.close();
@@ -68,7 +88,10 @@ export class ImageFetcher {
 
   private async run(job: FetchJob, fd: number, hold: SpaceHold, signal: AbortSignal): Promise<FetchedBytes> {
     const { NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, SSL_CERT_DIR } = process.env;
-    const readOnly = [...(await nameServiceFiles()), ...(await existing([NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, SSL_CERT_DIR]))];
+    const readOnly = [
+      ...(await nameServiceFiles()),
+      ...(await existing([NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, SSL_CERT_DIR])),
+    ];
     let contentType: string | null = null;
     return runScript<FetchReport, FetchedBytes>({
       script,

@@ -40,5 +40,10 @@ it('sees a silence that goes on', () => {
 });
 
 it('bears any pace when it is 0, and no silence', () => {
-  expect(feed(new LeastPace(0, 60_000), [{ waitMs: 60_000, bytes: 1 }, { waitMs: 60_000, bytes: 0 }])).toEqual([false, true]);
+  expect(
+    feed(new LeastPace(0, 60_000), [
+      { waitMs: 60_000, bytes: 1 },
+      { waitMs: 60_000, bytes: 0 },
+    ]),
+  ).toEqual([false, true]);
 });

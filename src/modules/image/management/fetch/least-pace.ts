@@ -1,6 +1,6 @@
 /**
- * Whether a sender keeps the least pace that it must, over a window. Only the time in which it is waited for counts: a slow disk of ours is not
- * its fault. Times in milliseconds of any monotonic clock.
+ * Whether a sender keeps the least pace that it must, over a window. Only the time in which it is waited for counts: a
+ * slow disk of ours is not its fault. Times in milliseconds of any monotonic clock.
  */
 export class LeastPace {
   private waitedMs = 0;

@@ -5,7 +5,10 @@ import { digestFile } from './file-digest';
 import { inspectImage } from './image-header';
 import { OpenFile } from './open-file';
 
-/** The process that reads the bytes of one image: what is in them can end, or keep busy, this one only. It ends with whoever started it. */
+/**
+ * The process that reads the bytes of one image: what is in them can end, or keep busy, this one only. It ends with
+ * whoever started it.
+ */
 const look = async (message: unknown): Promise<BytesReport> => {
   const { inspect, digests, extents } = bytesJob.parse(message);
   const file = await OpenFile.of(source);

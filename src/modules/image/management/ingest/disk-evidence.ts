@@ -29,14 +29,18 @@ const bootable = async (head: Buffer, reader: ImageReader): Promise<boolean> => 
 };
 
 /**
- * Why these bytes can be no disk, in words; null when they can. A disk has something that a firmware could boot, or at least whole sectors, and does
- * not begin as a text.
+ * Why these bytes can be no disk, in words; null when they can. A disk has something that a firmware could boot, or at
+ * least whole sectors, and does not begin as a text.
  */
 export const noDisk = async (head: Buffer, reader: ImageReader): Promise<string | null> => {
   const text = isText(head);
   const whole = reader.bytes % sectorBytes === 0;
   if ((whole && !text) || (await bootable(head, reader))) return null;
   const html = /^\s*<(!doctype html|html|head|body|\?xml)/i.test(head.toString('latin1'));
-  const looks = html ? 'They look like a web page.' : text ? 'They look like a text.' : `They are ${reader.bytes}, which is no whole number of sectors.`;
+  const looks = html
+    ? 'They look like a web page.'
+    : text
+      ? 'They look like a text.'
+      : `They are ${reader.bytes}, which is no whole number of sectors.`;
   return `The bytes are no disk: there is nothing in them that a firmware could boot. ${looks}`;
 };

@@ -1,6 +1,7 @@
 import { extentsOf } from './extents';
 
-const line = (start: number, length: number, hole: boolean): string => JSON.stringify({ start, length, depth: 0, present: true, zero: hole, data: !hole });
+const line = (start: number, length: number, hole: boolean): string =>
+  JSON.stringify({ start, length, depth: 0, present: true, zero: hole, data: !hole });
 
 it('reads what qemu-img map prints', () => {
   const map = `[${line(0, 4096, false)},\n${line(4096, 8192, true)},\n${line(12_288, 1, false)}]\n`;

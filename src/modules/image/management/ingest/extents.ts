@@ -18,8 +18,8 @@ const parse = (line: string): z.output<typeof printed> | null => {
 };
 
 /**
- * The extents of a file in order, without gap from 0 to `bytes`. What the map does not say, or says in a way that cannot be, counts as data: a map
- * that is wrong costs time only.
+ * The extents of a file in order, without gap from 0 to `bytes`. What the map does not say, or says in a way that
+ * cannot be, counts as data: a map that is wrong costs time only.
  * @param map as `qemu-img map --output=json` prints it for a raw file, one extent a line; null when there is none
  */
 export function* extentsOf(map: string | null, bytes: number): Generator<Extent> {

@@ -3,7 +3,10 @@ interface Waiting {
   go: () => void;
 }
 
-/** Turns at something that only a few may do at once: of those who wait, the key with the fewest at it goes first, then whose turn was longest ago. */
+/**
+ * Turns at something that only a few may do at once: of those who wait, the key with the fewest at it goes first, then
+ * whose turn was longest ago.
+ */
 export class FairTurns {
   private readonly inside = new Map<string, number>();
   /** Number of its last turn, by key. Only of those that wait or are inside. */
@@ -66,7 +69,11 @@ export class FairTurns {
       if (inside >= this.all) return;
       const [first] = this.waiting
         .filter(({ key }) => (this.inside.get(key) ?? 0) < this.perKey)
-        .sort((a, b) => (this.inside.get(a.key) ?? 0) - (this.inside.get(b.key) ?? 0) || (this.served.get(a.key) ?? 0) - (this.served.get(b.key) ?? 0));
+        .sort(
+          (a, b) =>
+            (this.inside.get(a.key) ?? 0) - (this.inside.get(b.key) ?? 0) ||
+            (this.served.get(a.key) ?? 0) - (this.served.get(b.key) ?? 0),
+        );
       if (!first) return;
       this.waiting.splice(this.waiting.indexOf(first), 1);
       this.inside.set(first.key, (this.inside.get(first.key) ?? 0) + 1);

@@ -6,8 +6,15 @@ import type { OpenFile } from './open-file';
 const pieceBytes = 1024 * 1024;
 const zeros = Buffer.alloc(pieceBytes);
 
-/** The digests of a file's bytes. Its holes are zeros to the hash, and are not read: that would push everybody else's files out of memory. */
-export const digestFile = async <N extends string>(file: OpenFile, names: readonly N[], map: string | null): Promise<Partial<Record<N, string>>> => {
+/**
+ * The digests of a file's bytes. Its holes are zeros to the hash, and are not read: that would push everybody else's
+ * files out of memory.
+ */
+export const digestFile = async <N extends string>(
+  file: OpenFile,
+  names: readonly N[],
+  map: string | null,
+): Promise<Partial<Record<N, string>>> => {
   const hashes = names.map((name) => [name, createHash(name)] as [N, Hash]);
   const buffer = Buffer.alloc(pieceBytes);
   for (const { start, length, hole } of extentsOf(map, file.bytes)) {
@@ -16,7 +23,8 @@ export const digestFile = async <N extends string>(file: OpenFile, names: readon
       if (hole) {
         // The end of the process that asked is seen between two pieces.
         if (done % (64 * pieceBytes) === 0) await others();
-      } else if ((await file.into(buffer, start + done, wanted)) < wanted) throw new Error('the file became shorter while it was read');
+      } else if ((await file.into(buffer, start + done, wanted)) < wanted)
+        throw new Error('the file became shorter while it was read');
       const piece = (hole ? zeros : buffer).subarray(0, wanted);
       for (const [, hash] of hashes) hash.update(piece);
     }

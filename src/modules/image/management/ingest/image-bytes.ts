@@ -17,7 +17,10 @@ const writtenBytes = 1024 ** 2;
 
 export type BytesDone = BytesReport & { kind: 'done' };
 
-/** Inspects and hashes image files, each time in a child process with limits, at low priority, without rights and without a file but the image's. */
+/**
+ * Inspects and hashes image files, each time in a child process with limits, at low priority, without rights and
+ * without a file but the image's.
+ */
 @injectable()
 export class ImageBytes {
   private readonly config: ImageConfig;
@@ -50,10 +53,20 @@ export class ImageBytes {
         },
       });
     } catch (error) {
-      if (late.aborted && !signal.aborted) throw new ImageRefused('conversion_failed', `The image could not be read within ${convertSeconds} s.`, { cause: error });
+      if (late.aborted && !signal.aborted)
+        throw new ImageRefused('conversion_failed', `The image could not be read within ${convertSeconds} s.`, {
+          cause: error,
+        });
       if (!(error instanceof ChildDied)) throw error;
-      this.log.error({ exitCode: error.exitCode, signal: error.signal, stderr: error.stderr, err: error }, 'the process that read an image died');
-      throw new ImageRefused('conversion_failed', 'The image could not be read: what is in it ended the process that reads it.', { cause: error });
+      this.log.error(
+        { exitCode: error.exitCode, signal: error.signal, stderr: error.stderr, err: error },
+        'the process that read an image died',
+      );
+      throw new ImageRefused(
+        'conversion_failed',
+        'The image could not be read: what is in it ended the process that reads it.',
+        { cause: error },
+      );
     } finally {
       await file.close();
     }

@@ -25,7 +25,9 @@ const codeOf = (file: Buffer, claimed: 'raw' | 'qcow2' | null = null, max?: numb
     (error: unknown) => (error instanceof ImageRefused ? error.code : Promise.reject(error)),
   );
 
-/** A version 3 image of 1 MiB in clusters of 64 KiB: header, L1 at cluster 1, L2 at cluster 2, one data cluster at 3. */
+/**
+ * A version 3 image of 1 MiB in clusters of 64 KiB: header, L1 at cluster 1, L2 at cluster 2, one data cluster at 3.
+ */
 const qcow2 = (change: (b: Buffer) => void = () => undefined): Buffer => {
   const b = Buffer.alloc(4 * 65_536);
   b.write('QFI\xfb', 0, 'latin1');
@@ -46,7 +48,11 @@ const qcow2 = (change: (b: Buffer) => void = () => undefined): Buffer => {
 it('takes qcow2 and raw', async () => {
   expect(await inspect(qcow2())).toEqual({ format: 'qcow2', virtualBytes: 1_048_576, dataBytes: 65_536 });
   expect(await inspect(qcow2(), 'qcow2')).toEqual({ format: 'qcow2', virtualBytes: 1_048_576, dataBytes: 65_536 });
-  expect(await inspect(Buffer.alloc(1_000_448, 1))).toEqual({ format: 'raw', virtualBytes: 1_000_448, dataBytes: 1_000_448 });
+  expect(await inspect(Buffer.alloc(1_000_448, 1))).toEqual({
+    format: 'raw',
+    virtualBytes: 1_000_448,
+    dataBytes: 1_000_448,
+  });
   expect(await inspect(Buffer.alloc(512, 0))).toEqual({ format: 'raw', virtualBytes: 512, dataBytes: 512 });
 });
 
@@ -59,14 +65,22 @@ it('counts what an image unfolds to: one place of the file as often as the disk 
   expect(await inspect(qcow2((b) => b.writeBigUInt64BE(0n, 65_536)))).toMatchObject({ dataBytes: 0 });
 });
 
-const said = (file: Buffer): Promise<string> => inspect(file).then(() => 'accepted', (error: Error) => error.message);
+const said = (file: Buffer): Promise<string> =>
+  inspect(file).then(
+    () => 'accepted',
+    (error: Error) => error.message,
+  );
 
 it.each<[string, RegExp, Buffer]>([
   ['a web page', /no disk.*web page/, Buffer.from('\n<!DOCTYPE html>\n<html><body>404 – not here</body></html>')],
   ['a web page of whole sectors', /web page/, Buffer.from('<html>'.padEnd(1024, ' .'))],
   ['an XML answer', /web page/, Buffer.from('<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>')],
   ['a JSON answer', /like a text/, Buffer.from('{"message": "Not Found"}')],
-  ['a text of whole sectors with a character cut in two', /like a text/, Buffer.from(`${'a'.repeat(511)}é${'a'.repeat(1024)}`.padEnd(2048, 'b').slice(0, 2047))],
+  [
+    'a text of whole sectors with a character cut in two',
+    /like a text/,
+    Buffer.from(`${'a'.repeat(511)}é${'a'.repeat(1024)}`.padEnd(2048, 'b').slice(0, 2047)),
+  ],
   ['one byte', /like a text/, Buffer.from('x')],
   ['bytes of no whole sectors', /are 1000001, which is no whole number of sectors/, Buffer.alloc(1_000_001, 1)],
 ])('refuses %s as no disk, and says why', async (_what, words, file) => {
@@ -140,7 +154,8 @@ it.each<[string, string, (b: Buffer) => void]>([
 });
 
 it('refuses a file that was cut off anywhere', async () => {
-  for (const length of [4, 71, 103, 65_536, 131_072, 196_607, 196_608]) expect(await codeOf(qcow2().subarray(0, length))).toBe('image_truncated');
+  for (const length of [4, 71, 103, 65_536, 131_072, 196_607, 196_608])
+    expect(await codeOf(qcow2().subarray(0, length))).toBe('image_truncated');
   expect(await codeOf(Buffer.alloc(0))).toBe('image_empty');
 });
 
@@ -154,7 +169,16 @@ it('names formats that are not taken', async () => {
   vhd.write('conectix', 1536);
   const tar = Buffer.alloc(1024);
   tar.write('ustar', 257);
-  const files = ['KDMV', 'COWD', '# Disk DescriptorFile', 'vhdxfile', 'conectix', 'QED\0', '\x1f\x8b\x08', '\xfd7zXZ\0'].map((s) => Buffer.concat([Buffer.from(s, 'latin1'), Buffer.alloc(2000)]));
+  const files = [
+    'KDMV',
+    'COWD',
+    '# Disk DescriptorFile',
+    'vhdxfile',
+    'conectix',
+    'QED\0',
+    '\x1f\x8b\x08',
+    '\xfd7zXZ\0',
+  ].map((s) => Buffer.concat([Buffer.from(s, 'latin1'), Buffer.alloc(2000)]));
   for (const file of [...files, vhd, tar]) {
     expect(await codeOf(file)).toBe('unsupported_format');
     expect(await codeOf(file, 'raw')).toBe('unsupported_format');
@@ -166,14 +190,25 @@ it('holds raw images to the limit', async () => {
 });
 
 it('refuses or accepts anything, and never fails otherwise or reads by claimed sizes', async () => {
-  const edits = fc.array(fc.record({ at: fc.oneof(fc.nat(112), fc.nat(4 * 65_536 - 1), fc.constantFrom(65_536, 131_072)), bytes: fc.uint8Array({ maxLength: 9 }) }), { maxLength: 6 });
-  await fc.assert(
-    fc.asyncProperty(edits, fc.nat(4 * 65_536), fc.constantFrom('raw' as const, 'qcow2' as const, null), async (changes, length, claimed) => {
-      const file = qcow2((b) => {
-        for (const { at, bytes } of changes) b.set(bytes.subarray(0, b.length - at), at);
-      }).subarray(0, length);
-      await codeOf(file, claimed);
+  const edits = fc.array(
+    fc.record({
+      at: fc.oneof(fc.nat(112), fc.nat(4 * 65_536 - 1), fc.constantFrom(65_536, 131_072)),
+      bytes: fc.uint8Array({ maxLength: 9 }),
     }),
+    { maxLength: 6 },
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      edits,
+      fc.nat(4 * 65_536),
+      fc.constantFrom('raw' as const, 'qcow2' as const, null),
+      async (changes, length, claimed) => {
+        const file = qcow2((b) => {
+          for (const { at, bytes } of changes) b.set(bytes.subarray(0, b.length - at), at);
+        }).subarray(0, length);
+        await codeOf(file, claimed);
+      },
+    ),
     { numRuns: 1500 },
   );
   await fc.assert(

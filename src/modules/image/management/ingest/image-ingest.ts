@@ -47,8 +47,9 @@ export interface StoredFacts {
 }
 
 /**
- * From bytes of a stranger to a raw image: receive, verify, inspect, convert, sync. Whatever reads the bytes is a child without rights, at low
- * priority; only a few are at it at once, each project in its turn. Files are the caller's to discard.
+ * From bytes of a stranger to a raw image: receive, verify, inspect, convert, sync. Whatever reads the bytes is a child
+ * without rights, at low priority; only a few are at it at once, each project in its turn. Files are the caller's to
+ * discard.
  */
 @injectable()
 export class ImageIngest {
@@ -68,10 +69,16 @@ export class ImageIngest {
   }
 
   /**
-   * Writes a stream to a new file at `path`. Throws `ImageRefused`, `ENOSPC`, the signal's reason, and what the stream throws.
+   * Writes a stream to a new file at `path`. Throws `ImageRefused`, `ENOSPC`, the signal's reason, and what the stream
+   * throws.
    * @param announced bytes that should arrive (Content-Length); null when nobody said
    */
-  async receive(chunks: (signal: AbortSignal) => AsyncIterable<Buffer>, path: string, announced: number | null, outer: AbortSignal): Promise<ReceivedSource> {
+  async receive(
+    chunks: (signal: AbortSignal) => AsyncIterable<Buffer>,
+    path: string,
+    announced: number | null,
+    outer: AbortSignal,
+  ): Promise<ReceivedSource> {
     if (announced !== null && announced > this.config.maxBytes) throw this.tooLarge();
     const hold = this.space.open();
     try {
@@ -84,7 +91,8 @@ export class ImageIngest {
           await writer.write(chunk);
           hold.wrote(writer.bytes);
         }
-        if (announced !== null && writer.bytes < announced) throw new ImageRefused('image_truncated', `Only ${writer.bytes} of ${announced} bytes arrived.`);
+        if (announced !== null && writer.bytes < announced)
+          throw new ImageRefused('image_truncated', `Only ${writer.bytes} of ${announced} bytes arrived.`);
         await writer.finish();
         return { path, bytes: writer.bytes, sha256: null, sha512: null, contentType: null };
       } finally {
@@ -100,7 +108,10 @@ export class ImageIngest {
     return { path, ...(await this.fetcher.fetch(url, path, checksum?.startsWith('sha512:') ?? false, signal)) };
   }
 
-  /** Checks the source against what was promised, and makes the raw file of it at `raw`: whole, sparse, a multiple of 4096 bytes long, and on the disk. */
+  /**
+   * Checks the source against what was promised, and makes the raw file of it at `raw`: whole, sparse, a multiple of
+   * 4096 bytes long, and on the disk.
+   */
   async convert(source: ReceivedSource, raw: string, wanted: Wanted, signal: AbortSignal): Promise<StoredFacts> {
     if (source.bytes === 0) throw new ImageRefused('image_empty', 'The image has no bytes.');
     try {
@@ -125,26 +136,44 @@ export class ImageIngest {
     const file = await open(raw, 'r+');
     try {
       const { size } = await file.stat();
-      if (size < facts.virtualBytes) throw new ImageRefused('conversion_failed', `The conversion gave ${size} of ${facts.virtualBytes} bytes.`);
+      if (size < facts.virtualBytes)
+        throw new ImageRefused('conversion_failed', `The conversion gave ${size} of ${facts.virtualBytes} bytes.`);
       await file.truncate(virtualBytes);
       await file.sync();
     } finally {
       await file.close();
     }
     const known = facts.format === 'raw' && virtualBytes === source.bytes ? sha256 : null;
-    return { raw, sha256: known ?? (await this.digest(raw, signal)), sourceFormat: facts.format, sourceBytes: source.bytes, virtualBytes };
+    return {
+      raw,
+      sha256: known ?? (await this.digest(raw, signal)),
+      sourceFormat: facts.format,
+      sourceBytes: source.bytes,
+      virtualBytes,
+    };
   }
 
   /** What the source is, once it is what was promised. Its digests are taken only where somebody needs them. */
-  private async inspect(source: ReceivedSource, { claimed, checksum }: Wanted, signal: AbortSignal): Promise<{ facts: ImageFacts; sha256: string | null }> {
+  private async inspect(
+    source: ReceivedSource,
+    { claimed, checksum }: Wanted,
+    signal: AbortSignal,
+  ): Promise<{ facts: ImageFacts; sha256: string | null }> {
     const { maxVirtualBytes } = this.config;
     const [algorithm, promised] = checksum === null ? [null, null] : (checksum.split(':') as [DigestName, string]);
     const missing = algorithm !== null && source[algorithm] === null ? [algorithm] : [];
     const extents = missing.length > 0 ? await this.qemuImg.map(source.path, signal) : null;
-    const done = await this.bytes.read(source.path, { digests: missing, extents, inspect: { claimed, maxVirtualBytes } }, signal);
+    const done = await this.bytes.read(
+      source.path,
+      { digests: missing, extents, inspect: { claimed, maxVirtualBytes } },
+      signal,
+    );
     const got = { sha256: done.sha256 ?? source.sha256, sha512: done.sha512 ?? source.sha512 };
     if (algorithm !== null && got[algorithm] !== promised) {
-      throw new ImageRefused('checksum_mismatch', `The bytes have the ${algorithm === 'sha512' ? 'SHA-512' : 'SHA-256'} ${got[algorithm]}, and should have ${promised}.`);
+      throw new ImageRefused(
+        'checksum_mismatch',
+        `The bytes have the ${algorithm === 'sha512' ? 'SHA-512' : 'SHA-256'} ${got[algorithm]}, and should have ${promised}.`,
+      );
     }
     if (!done.facts) throw new Error('the child inspected nothing');
     return { facts: done.facts, sha256: got.sha256 };
@@ -171,9 +200,17 @@ export class ImageIngest {
   }
 
   private tooLarge(): ImageRefused {
-    return new ImageRefused('image_too_large', `The image is larger than the ${this.config.maxBytes} bytes that are allowed.`);
+    return new ImageRefused(
+      'image_too_large',
+      `The image is larger than the ${this.config.maxBytes} bytes that are allowed.`,
+    );
   }
 }
 
 /** Refusals that the name which a server gives to its bytes explains. */
-const saidOf = new Set<ImageRefused['code']>(['not_a_disk', 'unsupported_format', 'format_mismatch', 'image_truncated']);
+const saidOf = new Set<ImageRefused['code']>([
+  'not_a_disk',
+  'unsupported_format',
+  'format_mismatch',
+  'image_truncated',
+]);

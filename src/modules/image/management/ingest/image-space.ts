@@ -5,13 +5,17 @@ import { ImageFiles } from '../image-files';
 
 const lookMs = 250;
 
-const noRoom = (): Error => Object.assign(new Error('the disk has no room for the image beside its reserve'), { code: 'ENOSPC' });
+const noRoom = (): Error =>
+  Object.assign(new Error('the disk has no room for the image beside its reserve'), { code: 'ENOSPC' });
 
 /** Room on the disk that one piece of work on an image counts on. */
 export interface SpaceHold {
   /** Fires with an `ENOSPC` error once the disk's reserve is touched. */
   readonly signal: AbortSignal;
-  /** From here on so many bytes will be written. Throws `ENOSPC` when they, and what others have been promised, do not fit. */
+  /**
+   * From here on so many bytes will be written. Throws `ENOSPC` when they, and what others have been promised, do not
+   * fit.
+   */
   expect(bytes: number): Promise<void>;
   /** So many of them have been written. */
   wrote(bytes: number): void;
@@ -47,8 +51,9 @@ class Hold implements SpaceHold {
 }
 
 /**
- * Who may write how much to the images' disk. The database is often on the same one: bytes of strangers never take its last `reserveBytes`. What
- * is known beforehand is refused beforehand; what is not is stopped while it grows, the youngest work first.
+ * Who may write how much to the images' disk. The database is often on the same one: bytes of strangers never take its
+ * last `reserveBytes`. What is known beforehand is refused beforehand; what is not is stopped while it grows, the
+ * youngest work first.
  */
 @injectable()
 export class ImageSpace {

@@ -2,7 +2,14 @@ import { ImageRefused } from '../image-refused';
 import type { ImageReader } from './image-reader';
 
 /** Limits of QEMU's own driver (block/qcow2.h); what is beyond is no image, or one made to hurt. */
-const limits = { minClusterBits: 9, maxClusterBits: 21, maxRefcountOrder: 6, l1Bytes: 32 * 1024 ** 2, refcountTableBytes: 8 * 1024 ** 2, snapshots: 65_536 };
+const limits = {
+  minClusterBits: 9,
+  maxClusterBits: 21,
+  maxRefcountOrder: 6,
+  l1Bytes: 32 * 1024 ** 2,
+  refcountTableBytes: 8 * 1024 ** 2,
+  snapshots: 65_536,
+};
 
 /** Bits of the incompatible features (docs/interop/qcow2.txt). */
 const feature = { corrupt: 1n << 1n, externalData: 1n << 2n, extendedL2: 1n << 4n };
@@ -24,11 +31,19 @@ interface Header {
   entryBytes: number;
 }
 
-const invalid = (what: string): ImageRefused => new ImageRefused('invalid_header', `The qcow2 header is not valid: ${what}.`);
-const truncated = (what: string): ImageRefused => new ImageRefused('image_truncated', `The image is cut off: ${what} lies beyond the end of the file.`);
+const invalid = (what: string): ImageRefused =>
+  new ImageRefused('invalid_header', `The qcow2 header is not valid: ${what}.`);
+const truncated = (what: string): ImageRefused =>
+  new ImageRefused('image_truncated', `The image is cut off: ${what} lies beyond the end of the file.`);
 
-/** The size of the disk, and how much of it has data at most, in bytes. Refuses everything that refers to other files, that we do not know, or that is not all there. */
-export const inspectQcow2 = async (reader: ImageReader, maxVirtualBytes: number): Promise<{ virtualBytes: number; dataBytes: number }> => {
+/**
+ * The size of the disk, and how much of it has data at most, in bytes. Refuses everything that refers to other files,
+ * that we do not know, or that is not all there.
+ */
+export const inspectQcow2 = async (
+  reader: ImageReader,
+  maxVirtualBytes: number,
+): Promise<{ virtualBytes: number; dataBytes: number }> => {
   const header = parseHeader(await reader.read(0, 112), reader.bytes, maxVirtualBytes);
   const { virtualBytes, clusterBits } = header;
   return { virtualBytes, dataBytes: Math.min(virtualBytes, (await checkClusters(reader, header)) * 2 ** clusterBits) };
@@ -37,11 +52,16 @@ export const inspectQcow2 = async (reader: ImageReader, maxVirtualBytes: number)
 const parseHeader = (raw: Buffer, fileBytes: number, maxVirtualBytes: number): Header => {
   if (raw.length < 72) throw truncated('the header');
   const version = raw.readUInt32BE(4);
-  if (version === 1) throw new ImageRefused('unsupported_format', 'The image is qcow (version 1). Convert it with qemu-img convert -O qcow2.');
+  if (version === 1)
+    throw new ImageRefused(
+      'unsupported_format',
+      'The image is qcow (version 1). Convert it with qemu-img convert -O qcow2.',
+    );
   if (version !== 2 && version !== 3) throw invalid(`version ${version}`);
   if (version === 3 && raw.length < 104) throw truncated('the header');
   const clusterBits = raw.readUInt32BE(20);
-  if (clusterBits < limits.minClusterBits || clusterBits > limits.maxClusterBits) throw invalid(`cluster_bits ${clusterBits}`);
+  if (clusterBits < limits.minClusterBits || clusterBits > limits.maxClusterBits)
+    throw invalid(`cluster_bits ${clusterBits}`);
   const clusterBytes = 2 ** clusterBits;
   const features = version === 3 ? raw.readBigUInt64BE(72) : 0n;
   checkReferences(raw, features);
@@ -55,7 +75,11 @@ const parseHeader = (raw: Buffer, fileBytes: number, maxVirtualBytes: number): H
   if (raw.readUInt32BE(60) > limits.snapshots) throw invalid('too many snapshots');
   const size = raw.readBigUInt64BE(24);
   if (size === 0n) throw new ImageRefused('image_empty', 'The disk in the image has no bytes.');
-  if (size > BigInt(maxVirtualBytes)) throw new ImageRefused('image_too_large', `The disk has ${size} bytes, and at most ${maxVirtualBytes} are allowed.`);
+  if (size > BigInt(maxVirtualBytes))
+    throw new ImageRefused(
+      'image_too_large',
+      `The disk has ${size} bytes, and at most ${maxVirtualBytes} are allowed.`,
+    );
   const virtualBytes = Number(size);
   const entryBytes = (features & feature.extendedL2) === 0n ? 8 : 16;
   const l1Entries = raw.readUInt32BE(36);
@@ -69,12 +93,24 @@ const parseHeader = (raw: Buffer, fileBytes: number, maxVirtualBytes: number): H
 
 const checkReferences = (raw: Buffer, features: bigint): void => {
   if (raw.readBigUInt64BE(8) !== 0n || raw.readUInt32BE(16) !== 0) {
-    throw new ImageRefused('backing_file', 'The image has a backing file and is not whole without it. Flatten it with qemu-img convert -O qcow2.');
+    throw new ImageRefused(
+      'backing_file',
+      'The image has a backing file and is not whole without it. Flatten it with qemu-img convert -O qcow2.',
+    );
   }
   if (raw.readUInt32BE(32) !== 0) throw new ImageRefused('image_encrypted', 'The image is encrypted.');
-  if ((features & feature.externalData) !== 0n) throw new ImageRefused('external_data_file', 'The image keeps its data in another file and is not whole without it. Flatten it with qemu-img convert -O qcow2.');
-  if ((features & ~knownFeatures) !== 0n) throw new ImageRefused('unknown_features', `The image needs features that are not known here (incompatible bits 0x${features.toString(16)}).`);
-  if ((features & feature.corrupt) !== 0n) throw new ImageRefused('image_corrupt', 'The image is marked as corrupt. Repair it with qemu-img check -r all.');
+  if ((features & feature.externalData) !== 0n)
+    throw new ImageRefused(
+      'external_data_file',
+      'The image keeps its data in another file and is not whole without it. Flatten it with qemu-img convert -O qcow2.',
+    );
+  if ((features & ~knownFeatures) !== 0n)
+    throw new ImageRefused(
+      'unknown_features',
+      `The image needs features that are not known here (incompatible bits 0x${features.toString(16)}).`,
+    );
+  if ((features & feature.corrupt) !== 0n)
+    throw new ImageRefused('image_corrupt', 'The image is marked as corrupt. Repair it with qemu-img check -r all.');
 };
 
 const offsetWithin = (offset: bigint, alignment: number, what: string): number => {
@@ -85,8 +121,8 @@ const offsetWithin = (offset: bigint, alignment: number, what: string): number =
 
 /**
  * Every table and cluster that the disk refers to must be in the file: QEMU reads zeros where a cut-off file has none.
- * Each L2 table is read once, so the work is bounded by the file's own size. Returns the clusters that are not zeros by their entry: several
- * may stand for the same bytes of the file, which unfold once for each.
+ * Each L2 table is read once, so the work is bounded by the file's own size. Returns the clusters that are not zeros by
+ * their entry: several may stand for the same bytes of the file, which unfold once for each.
  */
 const checkClusters = async (reader: ImageReader, header: Header): Promise<number> => {
   let clusters = 0;

@@ -14,8 +14,9 @@ const input = z.strictObject({ imageId: field.id });
 type Input = z.output<typeof input>;
 
 /**
- * An image with a URL becomes ready, or says why not. The bytes are moved by `ImageImports` of any management process, outside of
- * transactions; the steps here wait for what it records, so a restart anywhere loses nothing but the download at hand.
+ * An image with a URL becomes ready, or says why not. The bytes are moved by `ImageImports` of any management process,
+ * outside of transactions; the steps here wait for what it records, so a restart anywhere loses nothing but the
+ * download at hand.
  */
 @injectable()
 export class ImportImageWorkflow extends Workflow<Input> {
@@ -23,14 +24,19 @@ export class ImportImageWorkflow extends Workflow<Input> {
 
   constructor(images: ImageRepository, events: ImageEvents, publisher: ImagePublisher) {
     super();
-    const reached = async (op: Op, imageId: string, phases: ImportPhase[]): Promise<Record<string, never> | undefined> => {
+    const reached = async (
+      op: Op,
+      imageId: string,
+      phases: ImportPhase[],
+    ): Promise<Record<string, never> | undefined> => {
       const image = await require(op, imageId);
       if (image.phase === 'failed') throw new PermanentError(image.failureCode ?? 'import_failed', image.message);
       return image.phase !== null && phases.includes(image.phase) ? {} : undefined;
     };
     const require = async (op: Op, imageId: string): Promise<ImageEntity> => {
       const image = await images.byId(op, imageId);
-      if (!image || image.state !== 'importing') throw new PermanentError('image_deleted', 'The image was deleted meanwhile.');
+      if (!image || image.state !== 'importing')
+        throw new PermanentError('image_deleted', 'The image was deleted meanwhile.');
       return image;
     };
     const end = async (op: Op, imageId: string, message: string): Promise<void> => {
@@ -55,8 +61,18 @@ export class ImportImageWorkflow extends Workflow<Input> {
       whenUndone: (c, error) => end(c.op, c.input.imageId, error.message),
       whenStuck: (c, error) => end(c.op, c.input.imageId, error.message),
     })
-      .wait('fetch', { title: 'Fetch the image', every: '15s', timeout: '24h', until: (c) => reached(c.op, c.input.imageId, ['fetched', 'stored']) })
-      .wait('convert', { title: 'Check and convert the image', every: '15s', timeout: '24h', until: (c) => reached(c.op, c.input.imageId, ['stored']) })
+      .wait('fetch', {
+        title: 'Fetch the image',
+        every: '15s',
+        timeout: '24h',
+        until: (c) => reached(c.op, c.input.imageId, ['fetched', 'stored']),
+      })
+      .wait('convert', {
+        title: 'Check and convert the image',
+        every: '15s',
+        timeout: '24h',
+        until: (c) => reached(c.op, c.input.imageId, ['stored']),
+      })
       .tx('publish', {
         title: 'Make the image available',
         run: async (c) => {

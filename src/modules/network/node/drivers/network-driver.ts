@@ -27,7 +27,10 @@ export abstract class NetworkDriver {
   abstract converge(request: ConvergeRequest): Promise<PortOutcome[]>;
   /** Where a VMM finds the NIC of a port. `netns` null when the VMM needs none. */
   abstract locate(hostId: string, instanceId: string, portId: string): { netns: string | null; tap: string };
-  /** Names of the cloud's machines whose address the last pass did not know; while there are any, guests have no way out. */
+  /**
+   * Names of the cloud's machines whose address the last pass did not know; while there are any, guests have no way
+   * out.
+   */
   abstract unknownMachines(): readonly string[];
   /** Networks of the document whose namespace is there and wants a metadata service. */
   abstract served(request: Pick<ConvergeRequest, 'hostId' | 'document'>): ServedNetwork[];

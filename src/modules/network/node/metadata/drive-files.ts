@@ -10,15 +10,20 @@ import { openstack } from './openstack';
 
 type Files = { path: string; content: Buffer }[];
 
-const file = (path: string, answer: Answer): Files => (answer === null ? [] : [{ path, content: Buffer.from(answer.body) }]);
-const below = (folder: string, names: readonly string[], answer: (name: string) => Answer): Files => names.flatMap((name) => file(`${folder}${name}`, answer(name)));
+const file = (path: string, answer: Answer): Files =>
+  answer === null ? [] : [{ path, content: Buffer.from(answer.body) }];
+const below = (folder: string, names: readonly string[], answer: (name: string) => Answer): Files =>
+  names.flatMap((name) => file(`${folder}${name}`, answer(name)));
 
 const trees: Readonly<Record<DriveForm, (view: GuestView) => Files>> = {
   openstack: (view) => [
-    ...below('openstack/latest/', ['meta_data.json', 'network_data.json', 'vendor_data.json', 'user_data'], (name) => openstack(view, ['latest', name])),
+    ...below('openstack/latest/', ['meta_data.json', 'network_data.json', 'vendor_data.json', 'user_data'], (name) =>
+      openstack(view, ['latest', name]),
+    ),
     { path: 'ec2/latest/meta-data.json', content: Buffer.from(JSON.stringify(ec2MetaData(view))) },
   ],
-  nocloud: (view) => below('', ['meta-data', 'network-config', 'user-data', 'vendor-data'], (name) => nocloud(view, [name])),
+  nocloud: (view) =>
+    below('', ['meta-data', 'network-config', 'user-data', 'vendor-data'], (name) => nocloud(view, [name])),
 };
 
 /** The metadata service's answers as files: the same bytes on a drive as by HTTP. */

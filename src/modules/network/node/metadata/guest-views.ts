@@ -24,7 +24,9 @@ export class GuestViews {
     return this.document.networks
       .flatMap((network) => {
         const dns = this.served.find((n) => n.networkId === network.id)?.dns ?? network.dns;
-        return network.ports.filter((p) => p.instanceId === instanceId).map((port) => ({ port, network: { ...network, dns: [...dns] } }));
+        return network.ports
+          .filter((p) => p.instanceId === instanceId)
+          .map((port) => ({ port, network: { ...network, dns: [...dns] } }));
       })
       .sort((a, b) => a.port.position - b.port.position);
   }

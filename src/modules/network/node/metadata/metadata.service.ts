@@ -27,8 +27,9 @@ const maxPasswordBytes = 1020;
 const retryMs = 1000;
 
 /**
- * 169.254.169.254 for guests: one listening socket per network namespace, all served by this process. A caller is known by its source
- * address, which its port's packet filter holds it to. No metadata while the agent is down; the sockets are opened again at its start.
+ * 169.254.169.254 for guests: one listening socket per network namespace, all served by this process. A caller is known
+ * by its source address, which its port's packet filter holds it to. No metadata while the agent is down; the sockets
+ * are opened again at its start.
  */
 @injectable()
 export class MetadataService {
@@ -95,13 +96,16 @@ export class MetadataService {
 
   private async listen(network: ServedNetwork): Promise<Server> {
     const socket = await listenInNamespace(network.netns, metadataAddress, 80);
-    const server = createServer({ maxHeaderSize: 8192, headersTimeout: 5000, requestTimeout: 10_000, keepAliveTimeout: 5000 }, (req, res) => {
-      this.answer(network.networkId, req, res).catch((error: unknown) => {
-        this.log.error({ err: error, networkId: network.networkId }, 'a metadata request failed');
-        if (!res.headersSent) send(res, 500, text('internal error\n'));
-        else res.destroy();
-      });
-    });
+    const server = createServer(
+      { maxHeaderSize: 8192, headersTimeout: 5000, requestTimeout: 10_000, keepAliveTimeout: 5000 },
+      (req, res) => {
+        this.answer(network.networkId, req, res).catch((error: unknown) => {
+          this.log.error({ err: error, networkId: network.networkId }, 'a metadata request failed');
+          if (!res.headersSent) send(res, 500, text('internal error\n'));
+          else res.destroy();
+        });
+      },
+    );
     server.maxConnections = maxConnections;
     server.maxRequestsPerSocket = 1000;
     server.on('error', (error) => this.log.warn({ err: error, networkId: network.networkId }, 'metadata listener'));
@@ -118,7 +122,8 @@ export class MetadataService {
 
   private async answer(networkId: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
     // Nothing is read of a body; the connection ends so that the rest of it is no next request.
-    if (req.headers['content-length'] !== undefined && req.headers['content-length'] !== '0') res.setHeader('connection', 'close');
+    if (req.headers['content-length'] !== undefined && req.headers['content-length'] !== '0')
+      res.setHeader('connection', 'close');
     // A proxy in the guest must not lend its credentials to others.
     if (req.headers['x-forwarded-for'] !== undefined) return send(res, 403, text('forwarded requests are refused\n'));
     const port = this.views.port(networkId, req.socket.remoteAddress);
@@ -130,19 +135,24 @@ export class MetadataService {
     if (req.method === 'POST' && forPassword) return this.keepPassword(port.instanceId, req, res);
     if (req.method !== 'GET' && req.method !== 'HEAD') return send(res, 405, text('method not allowed\n'));
     const token = req.headers['x-aws-ec2-metadata-token'];
-    if (token !== undefined && !this.tokens.valid(port.id, String(token))) return send(res, 401, text('invalid token\n'));
+    if (token !== undefined && !this.tokens.valid(port.id, String(token)))
+      return send(res, 401, text('invalid token\n'));
     const instance = await this.provider?.of(port.instanceId);
     if (!instance || !this.provider) return send(res, 404, null);
-    const answer = forPassword ? text(await this.provider.password(port.instanceId)) : this.route({ port, nics: this.views.cards(port.instanceId), instance }, parts);
+    const answer = forPassword
+      ? text(await this.provider.password(port.instanceId))
+      : this.route({ port, nics: this.views.cards(port.instanceId), instance }, parts);
     send(res, answer ? 200 : 404, answer, req.method === 'HEAD');
   }
 
   /** Once per instance, as OpenStack has it. */
   private async keepPassword(instanceId: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
     const password = await smallText(req, maxPasswordBytes);
-    if (password === null) return send(res, 400, text(`a password has 1 to ${maxPasswordBytes} printable characters\n`));
+    if (password === null)
+      return send(res, 400, text(`a password has 1 to ${maxPasswordBytes} printable characters\n`));
     if (!this.provider || !(await this.provider.of(instanceId))) return send(res, 404, null);
-    if (!(await this.provider.keepPassword(instanceId, password))) return send(res, 409, text('there is a password already\n'));
+    if (!(await this.provider.keepPassword(instanceId, password)))
+      return send(res, 409, text('there is a password already\n'));
     send(res, 200, text(''));
   }
 
@@ -154,13 +164,17 @@ export class MetadataService {
 
   private token(portId: string, req: IncomingMessage, res: ServerResponse): void {
     const seconds = Number(req.headers['x-aws-ec2-metadata-token-ttl-seconds']);
-    if (!Number.isInteger(seconds) || seconds < 1 || seconds > maxTokenSeconds) return send(res, 400, text('the header X-aws-ec2-metadata-token-ttl-seconds must be 1 to 21600\n'));
+    if (!Number.isInteger(seconds) || seconds < 1 || seconds > maxTokenSeconds)
+      return send(res, 400, text('the header X-aws-ec2-metadata-token-ttl-seconds must be 1 to 21600\n'));
     res.setHeader('x-aws-ec2-metadata-token-ttl-seconds', String(seconds));
     send(res, 200, text(this.tokens.issue(portId, seconds)));
   }
 }
 
-/** The body as printable ASCII; null when it is empty, longer, or anything else, or does not say how long it is. The server's request timeout bounds the wait. */
+/**
+ * The body as printable ASCII; null when it is empty, longer, or anything else, or does not say how long it is. The
+ * server's request timeout bounds the wait.
+ */
 const smallText = async (req: IncomingMessage, maxBytes: number): Promise<string | null> => {
   const length = Number(req.headers['content-length']);
   if (!Number.isInteger(length) || length > maxBytes) return null;
@@ -172,6 +186,10 @@ const smallText = async (req: IncomingMessage, maxBytes: number): Promise<string
 
 const send = (res: ServerResponse, status: number, answer: Answer, headersOnly = false): void => {
   const { body, type } = answer ?? { body: 'not found\n', type: 'text/plain; charset=utf-8' };
-  res.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body), 'cache-control': 'no-store' });
+  res.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+  });
   res.end(headersOnly ? undefined : body);
 };

@@ -2,7 +2,10 @@ import { spawn } from 'node:child_process';
 import { Server } from 'node:net';
 import { netnsPath } from '../drivers/linux/netns';
 
-/** Runs in the namespace: opens the socket, hands it over and ends once it is taken. A socket stays in the namespace in which it was made. */
+/**
+ * Runs in the namespace: opens the socket, hands it over and ends once it is taken. A socket stays in the namespace in
+ * which it was made.
+ */
 const opener = `
 const server = require('node:net').createServer({ pauseOnConnect: true });
 const fail = (error) => process.send({ error: error.message }, () => process.exit(1));
@@ -18,10 +21,14 @@ server.listen({ host: process.argv[1], port: Number(process.argv[2]), backlog: 1
 export const listenInNamespace = (netns: string, host: string, port: number, deadlineMs = 10_000): Promise<Server> =>
   new Promise((resolve, reject) => {
     const { PATH = '/usr/sbin:/usr/bin:/sbin:/bin' } = process.env;
-    const child = spawn('nsenter', [`--net=${netnsPath(netns)}`, '--', process.execPath, '-e', opener, host, String(port)], {
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      env: { PATH },
-    });
+    const child = spawn(
+      'nsenter',
+      [`--net=${netnsPath(netns)}`, '--', process.execPath, '-e', opener, host, String(port)],
+      {
+        stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+        env: { PATH },
+      },
+    );
     let stderr = '';
     let settled = false;
     const settle = (server: Server | undefined, failure = ''): void => {
@@ -43,7 +50,9 @@ export const listenInNamespace = (netns: string, host: string, port: number, dea
     }, deadlineMs);
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr = (stderr + chunk).slice(-2000)));
     child.on('error', (error) => settle(undefined, error.message));
-    child.on('message', (message, handle) => (handle instanceof Server ? settle(handle) : settle(undefined, String((message as { error?: unknown }).error))));
+    child.on('message', (message, handle) =>
+      handle instanceof Server ? settle(handle) : settle(undefined, String((message as { error?: unknown }).error)),
+    );
     // Not 'close': that event may not come for a child that passed a handle. What it sent or printed is read first.
     child.on('exit', (code) => setTimeout(() => settle(undefined, stderr.trim() || `exit ${code ?? '?'}`), 100));
   });

@@ -1,7 +1,18 @@
 import { bytes, json, text, type Answer, type GuestView } from './guest-view';
 
 /** All dated versions that agents ask for; the tree is the same under each, and grows only. */
-const versions = ['2012-08-10', '2013-04-04', '2013-10-17', '2015-10-15', '2016-06-30', '2016-10-06', '2017-02-22', '2018-08-27', '2020-10-14', 'latest'];
+const versions = [
+  '2012-08-10',
+  '2013-04-04',
+  '2013-10-17',
+  '2015-10-15',
+  '2016-06-30',
+  '2016-10-06',
+  '2017-02-22',
+  '2018-08-27',
+  '2020-10-14',
+  'latest',
+];
 const keyName = (index: number): string => `key-${index}`;
 
 const metaData = ({ instance }: GuestView): object => ({
@@ -19,8 +30,19 @@ const metaData = ({ instance }: GuestView): object => ({
 
 /** All cards in the user's order. Addresses and routes come by DHCP, which gives the default route to one card only. */
 const networkData = ({ nics }: GuestView): object => ({
-  links: nics.map(({ port, network }, index) => ({ id: `link${index}`, vif_id: port.id, type: 'phy', ethernet_mac_address: port.mac, mtu: network.mtu })),
-  networks: nics.map(({ network }, index) => ({ id: `network${index}`, network_id: network.id, type: 'ipv4_dhcp', link: `link${index}` })),
+  links: nics.map(({ port, network }, index) => ({
+    id: `link${index}`,
+    vif_id: port.id,
+    type: 'phy',
+    ethernet_mac_address: port.mac,
+    mtu: network.mtu,
+  })),
+  networks: nics.map(({ network }, index) => ({
+    id: `network${index}`,
+    network_id: network.id,
+    type: 'ipv4_dhcp',
+    link: `link${index}`,
+  })),
   services: [...new Set(nics.flatMap(({ network }) => network.dns))].map((address) => ({ type: 'dns', address })),
 });
 
@@ -34,7 +56,8 @@ const files = (view: GuestView): Record<string, Answer> => ({
 });
 
 /** Whether a path below `/openstack` is that of the administrator's password, which guests of Windows make and tell. */
-export const isPassword = ([version, file, ...rest]: string[]): boolean => version !== undefined && versions.includes(version) && file === 'password' && rest.length === 0;
+export const isPassword = ([version, file, ...rest]: string[]): boolean =>
+  version !== undefined && versions.includes(version) && file === 'password' && rest.length === 0;
 
 /** Answers a path below `/openstack`, as OpenStack's metadata service does. */
 export const openstack = (view: GuestView, path: string[]): Answer => {

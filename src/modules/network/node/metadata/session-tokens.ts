@@ -4,8 +4,8 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 export const maxTokenSeconds = 21_600;
 
 /**
- * Session tokens of EC2's second protocol. Nothing is stored: a token is its expiry, sealed for one port. The key lives as long as the
- * process, so guests fetch a new token after a restart, as they do for an expired one.
+ * Session tokens of EC2's second protocol. Nothing is stored: a token is its expiry, sealed for one port. The key lives
+ * as long as the process, so guests fetch a new token after a restart, as they do for an expired one.
  */
 export class SessionTokens {
   private readonly key = randomBytes(32);

@@ -10,7 +10,10 @@ const copyTimeoutMs = 3_600_000;
 const partSuffix = '.part';
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
-const isFull = (error: unknown): boolean => codeOf(error) === 'ENOSPC' || codeOf(error) === 'EDQUOT' || (error instanceof ExecError && /No space left|Disk quota exceeded/.test(error.stderr));
+const isFull = (error: unknown): boolean =>
+  codeOf(error) === 'ENOSPC' ||
+  codeOf(error) === 'EDQUOT' ||
+  (error instanceof ExecError && /No space left|Disk quota exceeded/.test(error.stderr));
 
 /** A directory with one sparse raw file per volume. Copies share blocks where the file system can (reflink). */
 export class LocalPoolDriver extends PoolDriver {
@@ -29,7 +32,8 @@ export class LocalPoolDriver extends PoolDriver {
 
   override async open(): Promise<void> {
     await mkdir(this.volumes, { recursive: true, mode: 0o711 });
-    for (const file of await readdir(this.volumes)) if (file.endsWith(partSuffix)) await rm(join(this.volumes, file), { force: true });
+    for (const file of await readdir(this.volumes))
+      if (file.endsWith(partSuffix)) await rm(join(this.volumes, file), { force: true });
   }
 
   override async ensure({ volumeId, bytes, source, signal }: EnsureVolume): Promise<PoolVolume> {
@@ -43,7 +47,8 @@ export class LocalPoolDriver extends PoolDriver {
       await syncDirectory(this.volumes);
     } catch (error) {
       await rm(part, { force: true });
-      if (isFull(error)) throw new VerbFailure('no_space', `The pool "${this.name}" is full.`, true, {}, { cause: error });
+      if (isFull(error))
+        throw new VerbFailure('no_space', `The pool "${this.name}" is full.`, true, {}, { cause: error });
       throw error;
     }
     return { path: this.path(volumeId), format: 'raw', bytes };
@@ -72,8 +77,12 @@ export class LocalPoolDriver extends PoolDriver {
   private async make(part: string, bytes: number, source: string | null, signal: AbortSignal): Promise<void> {
     if (source !== null) {
       const size = (await stat(source)).size;
-      if (size > bytes) throw new VerbFailure('volume_too_small', `The image needs ${size} bytes and the volume has ${bytes}.`, true);
-      await exec('cp', ['--reflink=auto', '--sparse=always', '--no-preserve=all', '--', source, part], { timeoutMs: copyTimeoutMs, signal });
+      if (size > bytes)
+        throw new VerbFailure('volume_too_small', `The image needs ${size} bytes and the volume has ${bytes}.`, true);
+      await exec('cp', ['--reflink=auto', '--sparse=always', '--no-preserve=all', '--', source, part], {
+        timeoutMs: copyTimeoutMs,
+        signal,
+      });
     }
     const file = await open(part, source === null ? 'wx' : 'r+', 0o600);
     try {

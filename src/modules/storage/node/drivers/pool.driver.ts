@@ -14,7 +14,10 @@ export interface EnsureVolume {
   signal: AbortSignal;
 }
 
-/** One pool on this host. Every driver passes `test/integration/storage/pool.contract.suite.ts`. Calls for one volume come one at a time. */
+/**
+ * One pool on this host. Every driver passes `test/integration/storage/pool.contract.suite.ts`. Calls for one volume
+ * come one at a time.
+ */
 export abstract class PoolDriver {
   abstract readonly name: string;
   /** As the inventory shows it. */

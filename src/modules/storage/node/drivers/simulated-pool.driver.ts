@@ -42,7 +42,8 @@ export class SimulatedPoolDriver extends PoolDriver {
 
   override async capacity(): Promise<{ totalBytes: number; freeBytes: number }> {
     let used = 0;
-    for (const file of await readdir(this.directory)) used += Number(await readFile(join(this.directory, file), 'utf8').catch(() => '0')) || 0;
+    for (const file of await readdir(this.directory))
+      used += Number(await readFile(join(this.directory, file), 'utf8').catch(() => '0')) || 0;
     return { totalBytes: this.totalBytes, freeBytes: Math.max(0, this.totalBytes - used) };
   }
 

@@ -3,13 +3,26 @@ import { ChError } from './ch-error';
 import type { ChTransport } from './ch-transport';
 import type { ChVmConfig } from './ch-config';
 
-const pingSchema = z.object({ build_version: z.string(), version: z.string().optional(), pid: z.number().int(), features: z.array(z.string()).nullish() });
-const infoSchema = z.object({ state: z.string(), config: z.record(z.string(), z.unknown()), memory_actual_size: z.number().nullish(), device_tree: z.record(z.string(), z.unknown()).nullish() });
+const pingSchema = z.object({
+  build_version: z.string(),
+  version: z.string().optional(),
+  pid: z.number().int(),
+  features: z.array(z.string()).nullish(),
+});
+const infoSchema = z.object({
+  state: z.string(),
+  config: z.record(z.string(), z.unknown()),
+  memory_actual_size: z.number().nullish(),
+  device_tree: z.record(z.string(), z.unknown()).nullish(),
+});
 
 export type ChPing = z.infer<typeof pingSchema>;
 export type ChInfo = z.infer<typeof infoSchema>;
 
-/** Milliseconds. Calls that join threads or touch all of RAM take their time; a client that gives up does not cancel them. */
+/**
+ * Milliseconds. Calls that join threads or touch all of RAM take their time; a client that gives up does not cancel
+ * them.
+ */
 const deadlines = { short: 10_000, long: 120_000, ping: 5000 } as const;
 
 /** A reply's reasons: a JSON array of texts since v47, one text before, nothing for some refusals. */
@@ -23,7 +36,10 @@ const reasons = (body: string): string[] => {
   return body === '' ? [] : [body];
 };
 
-/** Cloud Hypervisor's API of one VM. One call is in flight at a time: its server handles one anyway, and a second would only wait inside its deadline. */
+/**
+ * Cloud Hypervisor's API of one VM. One call is in flight at a time: its server handles one anyway, and a second would
+ * only wait inside its deadline.
+ */
 export class ChClient {
   private turn: Promise<unknown> = Promise.resolve();
 
@@ -59,7 +75,10 @@ export class ChClient {
     await this.call('PUT', 'vm.power-button', null, deadlines.short);
   }
 
-  /** Ends VM and process. The process may be gone before its answer is read: no answer is no failure here, the caller looks at the pid. */
+  /**
+   * Ends VM and process. The process may be gone before its answer is read: no answer is no failure here, the caller
+   * looks at the pid.
+   */
   async shutdownVmm(timeoutMs: number): Promise<void> {
     await this.call('PUT', 'vmm.shutdown', null, timeoutMs).catch((error: unknown) => {
       if (!(error instanceof ChError) || !error.unanswered) throw error;

@@ -18,7 +18,9 @@ export interface ChPayload {
 }
 
 /** The firmware's tables. Releases before 53 know the two older members only, and would ignore the others silently. */
-type ChPlatform = { system_manufacturer: string; system_product_name: string; system_serial_number: string; system_uuid?: string } | { serial_number: string; uuid?: string };
+type ChPlatform =
+  | { system_manufacturer: string; system_product_name: string; system_serial_number: string; system_uuid?: string }
+  | { serial_number: string; uuid?: string };
 
 /** What this VMM on this host can do beyond what all releases can. */
 export interface ChAbilities {
@@ -33,7 +35,15 @@ export interface ChVmConfig {
   cpus: { boot_vcpus: number; max_vcpus: number };
   memory: { size: number };
   payload: { firmware: string } | { kernel: string; cmdline: string };
-  disks: { id: string; path: string; readonly: boolean; image_type: 'Raw'; backing_files: false; serial: string; num_queues: 1 }[];
+  disks: {
+    id: string;
+    path: string;
+    readonly: boolean;
+    image_type: 'Raw';
+    backing_files: false;
+    serial: string;
+    num_queues: 1;
+  }[];
   net: { id: string; tap: string; mac: string; num_queues: 2 }[];
   rng: { src: string };
   serial: { mode: 'Socket'; socket: string } | { mode: 'File'; file: string };
@@ -49,21 +59,32 @@ const lowestMtu = 1280;
 /** What only this VMM cannot run. Throws a permanent `VerbFailure`. */
 export const checkForCh = (spec: VmSpec, payload: ChPayload): void => {
   if (payload.firmware === '' && payload.kernel === '') {
-    throw new VerbFailure('no_firmware', 'Cloud Hypervisor needs a firmware or a kernel on this host (modules.compute.cloudHypervisor.firmware).', true);
+    throw new VerbFailure(
+      'no_firmware',
+      'Cloud Hypervisor needs a firmware or a kernel on this host (modules.compute.cloudHypervisor.firmware).',
+      true,
+    );
   }
   const small = spec.nics.find((nic) => nic.mtu < lowestMtu);
-  if (small) throw new VerbFailure('invalid_spec', `NIC ${small.id}: an MTU of ${small.mtu} is below ${lowestMtu}, the lowest that Cloud Hypervisor takes.`, true);
+  if (small)
+    throw new VerbFailure(
+      'invalid_spec',
+      `NIC ${small.id}: an MTU of ${small.mtu} is below ${lowestMtu}, the lowest that Cloud Hypervisor takes.`,
+      true,
+    );
 };
 
 /**
- * The instance in Cloud Hypervisor's terms. Ids are ours, for its own shift between boots; the image type is always said, for a guest could write
- * another format's signature; the console is off, for its default is a terminal that a detached process has not. The MTU is the tap's, which the VMM
- * reads and tells the guest: told one, it would set it, which only root may.
+ * The instance in Cloud Hypervisor's terms. Ids are ours, for its own shift between boots; the image type is always
+ * said, for a guest could write another format's signature; the console is off, for its default is a terminal that a
+ * detached process has not. The MTU is the tap's, which the VMM reads and tells the guest: told one, it would set it,
+ * which only root may.
  */
 export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: ChAbilities): ChVmConfig => ({
   cpus: { boot_vcpus: spec.vcpus, max_vcpus: spec.vcpus },
   memory: { size: spec.memoryBytes },
-  payload: payload.firmware !== '' ? { firmware: payload.firmware } : { kernel: payload.kernel, cmdline: payload.cmdline },
+  payload:
+    payload.firmware !== '' ? { firmware: payload.firmware } : { kernel: payload.kernel, cmdline: payload.cmdline },
   disks: spec.disks.map((disk) => ({
     id: `d-${disk.id}`,
     path: disk.path,
@@ -84,10 +105,18 @@ export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: 
 const platform = (instanceId: string, names: boolean): ChPlatform => {
   const { manufacturer, product, serial, uuid } = firmwareIdentity(instanceId);
   if (!names) return { serial_number: seedSerial, ...(uuid !== null && { uuid }) };
-  return { system_manufacturer: manufacturer, system_product_name: product, system_serial_number: serial, ...(uuid !== null && { system_uuid: uuid }) };
+  return {
+    system_manufacturer: manufacturer,
+    system_product_name: product,
+    system_serial_number: serial,
+    ...(uuid !== null && { system_uuid: uuid }),
+  };
 };
 
-/** What the VMM does not think of itself: a reboot binds the serial socket anew, so its folder must stay writable; and it reads each tap's flags there. */
+/**
+ * What the VMM does not think of itself: a reboot binds the serial socket anew, so its folder must stay writable; and
+ * it reads each tap's flags there.
+ */
 const landlockRules = (spec: VmSpec): NonNullable<ChVmConfig['landlock_rules']> => [
   { path: socketFolder(spec), access: 'rw' },
   ...spec.nics.map((nic) => ({ path: `/sys/class/net/${nic.tap}`, access: 'r' as const })),

@@ -1,6 +1,6 @@
 /**
- * Cloud Hypervisor refused a call (`status` and the chain of its reasons, outermost first), or did not answer (`status` 0).
- * Which status belongs to which reason changes with the version, so callers look at the texts.
+ * Cloud Hypervisor refused a call (`status` and the chain of its reasons, outermost first), or did not answer (`status`
+ * 0). Which status belongs to which reason changes with the version, so callers look at the texts.
  */
 export class ChError extends Error {
   constructor(

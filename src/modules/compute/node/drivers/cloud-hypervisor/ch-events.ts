@@ -1,13 +1,20 @@
 import { open } from 'node:fs/promises';
 import { z } from 'zod';
 
-const eventSchema = z.object({ source: z.string(), event: z.string(), properties: z.record(z.string(), z.string()).nullish() });
+const eventSchema = z.object({
+  source: z.string(),
+  event: z.string(),
+  properties: z.record(z.string(), z.string()).nullish(),
+});
 export type ChEvent = z.infer<typeof eventSchema>;
 
 /** Enough for the end of a VM's life, in bytes. */
 const tailBytes = 256 * 1024;
 
-/** Objects separated by blank lines, pretty printed over several lines; what is cut off at the front or not written to its end is left out. */
+/**
+ * Objects separated by blank lines, pretty printed over several lines; what is cut off at the front or not written to
+ * its end is left out.
+ */
 export const parseEvents = (text: string): ChEvent[] =>
   text.split('\n\n').flatMap((part) => {
     try {
@@ -18,7 +25,10 @@ export const parseEvents = (text: string): ChEvent[] =>
     }
   });
 
-/** The last events of a VMM whose event monitor writes to this file. A file loses none, unlike a pipe. Empty when there is no file. */
+/**
+ * The last events of a VMM whose event monitor writes to this file. A file loses none, unlike a pipe. Empty when there
+ * is no file.
+ */
 export const readEvents = async (path: string): Promise<ChEvent[]> => {
   const file = await open(path, 'r').catch(() => null);
   if (!file) return [];
@@ -34,4 +44,5 @@ export const readEvents = async (path: string): Promise<ChEvent[]> => {
 };
 
 /** The VMM said that its VM, or it itself, shut down in order. */
-export const shutDownInOrder = (events: readonly ChEvent[]): boolean => events.some(({ source, event }) => event === 'shutdown' && (source === 'vm' || source === 'vmm'));
+export const shutDownInOrder = (events: readonly ChEvent[]): boolean =>
+  events.some(({ source, event }) => event === 'shutdown' && (source === 'vm' || source === 'vmm'));

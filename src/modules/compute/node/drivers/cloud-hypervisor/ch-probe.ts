@@ -7,7 +7,14 @@ import { exec } from '../../../../../core/host/exec';
 import { findProgram } from '../../../../../core/host/find-program';
 import { innerPid, signalProcess, waitGone } from '../../../../../core/host/process-identity';
 import { readTail } from '../../../../../core/host/spawn-sandboxed';
-import { copyKernel, findKernel, kernelBanner, kvmObstacle, trialCommandLine, trialDeadlines } from '../common/host-kernel';
+import {
+  copyKernel,
+  findKernel,
+  kernelBanner,
+  kvmObstacle,
+  trialCommandLine,
+  trialDeadlines,
+} from '../common/host-kernel';
 import { spawnVmm, startPause, type SpawnedVmm } from '../common/spawn-vmm';
 import { cachedTrial, trial, type Trial } from '../common/trial-cache';
 import { clearTrials, inTrialPlace } from '../common/trial-place';
@@ -43,15 +50,22 @@ export interface ChFacts {
 
 const startDeadlineMs = 15_000;
 /** Of a configuration as the VMM repeats it. */
-const chAbilities = z.object({ landlock_enable: z.boolean().nullish(), platform: z.object({ system_product_name: z.string().nullish() }).nullish() });
+const chAbilities = z.object({
+  landlock_enable: z.boolean().nullish(),
+  platform: z.object({ system_product_name: z.string().nullish() }).nullish(),
+});
 const trialMemory = 256 * 1024 * 1024;
 
-/** Waits until the VMM behind the socket answers and is the process that was started: a stale socket may be another's. Throws `ChError`. */
+/**
+ * Waits until the VMM behind the socket answers and is the process that was started: a stale socket may be another's.
+ * Throws `ChError`.
+ */
 export const awaitApi = async (client: ChClient, spawned: SpawnedVmm, logFile: string): Promise<void> => {
   const begun = Date.now();
   const end = begun + startDeadlineMs;
   for (;;) {
-    if (spawned.hasEnded()) throw new ChError('vmm.ping', 500, [(await readTail(logFile)).slice(-1000) || (await spawned.ended)]);
+    if (spawned.hasEnded())
+      throw new ChError('vmm.ping', 500, [(await readTail(logFile)).slice(-1000) || (await spawned.ended)]);
     const answer = await client.ping().catch((error: unknown) => {
       if (error instanceof ChError) return error;
       throw error;
@@ -59,7 +73,9 @@ export const awaitApi = async (client: ChClient, spawned: SpawnedVmm, logFile: s
     if (!(answer instanceof ChError)) {
       // It knows itself by the id of its own process namespace.
       if (answer.pid === innerPid(spawned.process.pid)) return;
-      throw new ChError('vmm.ping', 500, [`process ${answer.pid} answers on the socket of process ${spawned.process.pid}`]);
+      throw new ChError('vmm.ping', 500, [
+        `process ${answer.pid} answers on the socket of process ${spawned.process.pid}`,
+      ]);
     }
     if (Date.now() >= end) throw answer;
     await delay(startPause(begun));
@@ -85,20 +101,35 @@ const noAbilities = { landlock: false, landlockReason: '', names: false };
 const hear = async (spawned: SpawnedVmm, serial: string, log: string): Promise<Trial> => {
   const end = Date.now() + trialDeadlines.longest;
   let heard = 0;
-  for (let silent = Date.now(); Date.now() < end && Date.now() - silent < trialDeadlines.silence && !spawned.hasEnded(); await delay(20)) {
+  for (
+    let silent = Date.now();
+    Date.now() < end && Date.now() - silent < trialDeadlines.silence && !spawned.hasEnded();
+    await delay(20)
+  ) {
     const text = await readFile(serial, 'utf8').catch(() => '');
     if (text.includes(kernelBanner)) return { works: true, reason: '' };
     if (text.length !== heard) silent = Date.now();
     heard = text.length;
   }
-  return { works: false, reason: spawned.hasEnded() ? `a trial guest ended: ${(await readTail(log)).split('\n').at(-1) ?? ''}` : 'a trial guest hung' };
+  return {
+    works: false,
+    reason: spawned.hasEnded()
+      ? `a trial guest ended: ${(await readTail(log)).split('\n').at(-1) ?? ''}`
+      : 'a trial guest hung',
+  };
 };
 
 /**
- * Creates a VM as instances' are, sees what of it the VMM knows, and boots the host's kernel in it if there is one. Null when the kernel cannot confine the
- * VMM, which was asked to.
+ * Creates a VM as instances' are, sees what of it the VMM knows, and boots the host's kernel in it if there is one.
+ * Null when the kernel cannot confine the VMM, which was asked to.
  */
-const attempt = async (directory: string, binary: string, kernel: string | null, landlock: boolean, { sandbox: { trialUser, readOnlyPaths }, simulated = false }: ChProbeOptions): Promise<ChTrial | null> => {
+const attempt = async (
+  directory: string,
+  binary: string,
+  kernel: string | null,
+  landlock: boolean,
+  { sandbox: { trialUser, readOnlyPaths }, simulated = false }: ChProbeOptions,
+): Promise<ChTrial | null> => {
   const own = join(directory, 'own');
   const socket = join(own, 'api.sock');
   const serial = join(own, 'serial');
@@ -111,7 +142,12 @@ const attempt = async (directory: string, binary: string, kernel: string | null,
     spawned = await spawnVmm(binary, ['--api-socket', `path=${socket}`], {
       netns: null,
       logFile: log,
-      sandbox: { user: trialUser, readOnly: [...readOnlyPaths, ...(copy === null ? [] : [copy])], writable: [own], devices: simulated ? [] : ['/dev/kvm'] },
+      sandbox: {
+        user: trialUser,
+        readOnly: [...readOnlyPaths, ...(copy === null ? [] : [copy])],
+        writable: [own],
+        devices: simulated ? [] : ['/dev/kvm'],
+      },
     });
     const client = new ChClient(unixTransport(socket, trialUser));
     await awaitApi(client, spawned, log);
@@ -130,13 +166,21 @@ const attempt = async (directory: string, binary: string, kernel: string | null,
     const config = chAbilities.parse((await client.info())?.config);
     // What a VMM does not know it leaves out, silently.
     const confined = landlock && config.landlock_enable === true;
-    const found = { landlock: confined, landlockReason: landlock && !confined ? 'this Cloud Hypervisor knows no Landlock' : '', names: config.platform?.system_product_name === 'trial' };
+    const found = {
+      landlock: confined,
+      landlockReason: landlock && !confined ? 'this Cloud Hypervisor knows no Landlock' : '',
+      names: config.platform?.system_product_name === 'trial',
+    };
     if (copy === null) return { works: true, reason: 'not tried: there is no kernel under /boot to boot', ...found };
     await client.boot();
     return { ...(await hear(spawned, serial, log)), ...found };
   } catch (error) {
     if (landlock && error instanceof ChError && error.says(landlockImpossible)) return null;
-    return { works: false, reason: `a trial guest could not be started: ${(error as Error).message.slice(0, 300)}`, ...noAbilities };
+    return {
+      works: false,
+      reason: `a trial guest could not be started: ${(error as Error).message.slice(0, 300)}`,
+      ...noAbilities,
+    };
   } finally {
     if (spawned) {
       signalProcess(spawned.process, 'SIGKILL');
@@ -146,26 +190,35 @@ const attempt = async (directory: string, binary: string, kernel: string | null,
 };
 
 const tryOut = async (binary: string, kernel: string | null, options: ChProbeOptions): Promise<ChTrial> => {
-  const inPlace = (landlock: boolean): Promise<ChTrial | null> => inTrialPlace(options.cacheDir, (directory) => attempt(directory, binary, kernel, landlock, options));
+  const inPlace = (landlock: boolean): Promise<ChTrial | null> =>
+    inTrialPlace(options.cacheDir, (directory) => attempt(directory, binary, kernel, landlock, options));
   const confined = await inPlace(true);
   if (confined !== null) return confined;
   const open = await inPlace(false);
-  return { ...(open ?? { works: false, reason: 'the trial contradicts itself', ...noAbilities }), landlock: false, landlockReason: 'this kernel has no Landlock that Cloud Hypervisor can use' };
+  return {
+    ...(open ?? { works: false, reason: 'the trial contradicts itself', ...noAbilities }),
+    landlock: false,
+    landlockReason: 'this kernel has no Landlock that Cloud Hypervisor can use',
+  };
 };
 
 /** Where the outcome of the trial is kept. */
-export const chTrialFile = ({ cacheDir }: Pick<ChProbeOptions, 'cacheDir'>): string => join(cacheDir, 'cloud-hypervisor-kvm.json');
+export const chTrialFile = ({ cacheDir }: Pick<ChProbeOptions, 'cacheDir'>): string =>
+  join(cacheDir, 'cloud-hypervisor-kvm.json');
 
 const kvmTrial = async (options: ChProbeOptions, binary: string, version: string): Promise<ChTrial> => {
   const obstacle = options.simulated === true ? null : await kvmObstacle();
   if (obstacle !== null) return { works: false, reason: obstacle, ...noAbilities };
   const kernel = await findKernel();
-  return cachedTrial(chTrialFile(options), [release(), version, binary, kernel ?? 'none'].join('|'), chTrial, () => tryOut(binary, kernel, options));
+  return cachedTrial(chTrialFile(options), [release(), version, binary, kernel ?? 'none'].join('|'), chTrial, () =>
+    tryOut(binary, kernel, options),
+  );
 };
 
 /**
- * What Cloud Hypervisor can do here: installed, with something that boots the guest, and KVM that really runs one (found out by booting a kernel). What it
- * is able to is found out in the same trial, never from its version, nor from what becomes of an instance.
+ * What Cloud Hypervisor can do here: installed, with something that boots the guest, and KVM that really runs one
+ * (found out by booting a kernel). What it is able to is found out in the same trial, never from its version, nor from
+ * what becomes of an instance.
  */
 export const probeCh = async (options: ChProbeOptions): Promise<ChFacts> => {
   const unusable = (version: string, reason: string): ChFacts => ({ version, usable: false, reason, ...noAbilities });
@@ -175,8 +228,19 @@ export const probeCh = async (options: ChProbeOptions): Promise<ChFacts> => {
   const { stdout } = await exec(binary, ['--version'], { timeoutMs: 10_000 }).catch(() => ({ stdout: '' }));
   const version = parseChVersion(stdout)?.text ?? '';
   if (version === '') return unusable(version, `${binary} does not say its version`);
-  if (options.payload.firmware === '' && options.payload.kernel === '') return unusable(version, 'there is no firmware for it: put hypervisor-fw or CLOUDHV.fd beside the binary or into /usr/share/cloud-hypervisor, or set modules.compute.cloudHypervisor.firmware');
+  if (options.payload.firmware === '' && options.payload.kernel === '')
+    return unusable(
+      version,
+      'there is no firmware for it: put hypervisor-fw or CLOUDHV.fd beside the binary or into /usr/share/cloud-hypervisor, or set modules.compute.cloudHypervisor.firmware',
+    );
   const { works, reason, landlock, landlockReason, names } = await kvmTrial(options, binary, version);
   if (!works) return unusable(version, `KVM does not work here: ${reason}`);
-  return { version, usable: true, reason: reason === '' ? 'KVM boots guests' : reason, landlock, landlockReason, names };
+  return {
+    version,
+    usable: true,
+    reason: reason === '' ? 'KVM boots guests' : reason,
+    landlock,
+    landlockReason,
+    names,
+  };
 };

@@ -8,13 +8,19 @@ export interface ChReply {
 }
 
 /** One request and its answer. Rejects with `ChError` of status 0 when there is none within `timeoutMs`. */
-export type ChTransport = (method: 'GET' | 'PUT', endpoint: string, body: string | null, timeoutMs: number) => Promise<ChReply>;
+export type ChTransport = (
+  method: 'GET' | 'PUT',
+  endpoint: string,
+  body: string | null,
+  timeoutMs: number,
+) => Promise<ChReply>;
 
 const largestReply = 8 * 1024 * 1024;
 
 /**
- * HTTP over the Unix socket of that user's VMM. A connection of its own per request: the server keeps idle ones open and counts them (ten at most). Always a length and
- * never chunks, which it does not read; no body where none is meant, for it refuses even `{}` there.
+ * HTTP over the Unix socket of that user's VMM. A connection of its own per request: the server keeps idle ones open
+ * and counts them (ten at most). Always a length and never chunks, which it does not read; no body where none is meant,
+ * for it refuses even `{}` there.
  */
 export const unixTransport =
   (socketPath: string, user: number): ChTransport =>
@@ -29,7 +35,8 @@ export const unixTransport =
           createConnection: () => socket,
           method,
           path: `/api/v1/${endpoint}`,
-          headers: body === null ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) },
+          headers:
+            body === null ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) },
         },
         (incoming) => {
           const chunks: Buffer[] = [];

@@ -10,7 +10,10 @@ export interface ChVersion {
 
 const pattern = /\bv(\d+)\.(\d+)(?:\.\d+)?(?:-(\d+)-g[0-9a-f]+)?([\w.+-]*)/;
 
-/** Reads `cloud-hypervisor v53.0` and `v53.0-246-gae44c2971-dirty`, the way that `git describe` names builds. Null for anything else. */
+/**
+ * Reads `cloud-hypervisor v53.0` and `v53.0-246-gae44c2971-dirty`, the way that `git describe` names builds. Null for
+ * anything else.
+ */
 export const parseChVersion = (output: string): ChVersion | null => {
   const found = pattern.exec(output);
   if (!found) return null;

@@ -10,6 +10,8 @@ describe('what is known against a Cloud Hypervisor', () => {
 
   it('is each thing that it lacks', () => {
     expect(chWarning({ ...good, names: false })).toMatch(/cloud-init 23\.3 or 23\.4 .* config drive/);
-    expect(chWarning({ ...good, names: false, landlock: false, landlockReason: 'Linux 6.1' })).toMatch(/Landlock: Linux 6\.1\. Before version 53/);
+    expect(chWarning({ ...good, names: false, landlock: false, landlockReason: 'Linux 6.1' })).toMatch(
+      /Landlock: Linux 6\.1\. Before version 53/,
+    );
   });
 });

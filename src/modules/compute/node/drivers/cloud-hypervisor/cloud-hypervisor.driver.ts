@@ -53,7 +53,26 @@ export class CloudHypervisorDriver extends VmmDriver {
     const { version, usable, reason, landlock } = facts;
     this.facts = fresh;
     const warning = chWarning(facts);
-    return { kind: this.kind, version, accel: 'kvm', usable, reason, ...(warning !== '' && { warning }), capabilities: usable ? [...(landlock ? ['landlock'] : []), 'serial', 'power-button', 'reset', 'smbios', 'disk-locks', 'counters', ...firmwaresOf(this.options.payload)] : [] };
+    return {
+      kind: this.kind,
+      version,
+      accel: 'kvm',
+      usable,
+      reason,
+      ...(warning !== '' && { warning }),
+      capabilities: usable
+        ? [
+            ...(landlock ? ['landlock'] : []),
+            'serial',
+            'power-button',
+            'reset',
+            'smbios',
+            'disk-locks',
+            'counters',
+            ...firmwaresOf(this.options.payload),
+          ]
+        : [],
+    };
   }
 
   override retest(): Promise<void> {
@@ -70,15 +89,28 @@ export class CloudHypervisorDriver extends VmmDriver {
     this.validate(spec);
     const facts = await (this.facts ??= probeCh(this.options));
     const binary = findProgram(this.options.binary);
-    if (!facts.usable || binary === null) throw new VerbFailure('vmm_unusable', 'Cloud Hypervisor cannot be used on this host.', true, {}, { detail: facts.reason });
+    if (!facts.usable || binary === null)
+      throw new VerbFailure(
+        'vmm_unusable',
+        'Cloud Hypervisor cannot be used on this host.',
+        true,
+        {},
+        { detail: facts.reason },
+      );
     const { firmware, kernel } = this.options.payload;
     const bootFile = firmware !== '' ? firmware : kernel;
-    const files = await beginStart(spec, together(checkResources(spec), checkBootFile(firmware !== '' ? 'firmware' : 'kernel', bootFile)));
+    const files = await beginStart(
+      spec,
+      together(checkResources(spec), checkBootFile(firmware !== '' ? 'firmware' : 'kernel', bootFile)),
+    );
     let spawned: SpawnedVmm | null = null;
     try {
       const logFile = join(spec.logDir, chLogs.output);
       const log = await this.makeLog(spec);
-      const sandbox = vmmSandbox(spec, this.options.sandbox, this.options.simulated !== true, [bootFile, ...(spec.nics.length > 0 ? tapFacts : [])]);
+      const sandbox = vmmSandbox(spec, this.options.sandbox, this.options.simulated !== true, [
+        bootFile,
+        ...(spec.nics.length > 0 ? tapFacts : []),
+      ]);
       spawned = await spawnVmm(binary, this.commandLine(spec, log), {
         netns: spec.netns,
         logFile,
@@ -90,7 +122,15 @@ export class CloudHypervisorDriver extends VmmDriver {
       await awaitApi(client, spawned, logFile);
       await chSession.launch(client, chConfig(spec, this.options.payload, facts));
       await spawned.release();
-      return { driver: this.kind, instanceId: spec.instanceId, process: spawned.process, user: spec.user, runDir: spec.runDir, logDir: spec.logDir, startedAt: new Date().toISOString() };
+      return {
+        driver: this.kind,
+        instanceId: spec.instanceId,
+        process: spawned.process,
+        user: spec.user,
+        runDir: spec.runDir,
+        logDir: spec.logDir,
+        startedAt: new Date().toISOString(),
+      };
     } catch (error) {
       if (spawned) {
         signalProcess(spawned.process, 'SIGKILL');
@@ -147,15 +187,19 @@ export class CloudHypervisorDriver extends VmmDriver {
   }
 
   /**
-   * Why an ended process ended. In order: the shutdown event, or, should it be lost, the API socket, which only an orderly end removes. A SIGTERM from
-   * outside looks the same as the guest's own power-off; nothing tells them apart afterwards.
+   * Why an ended process ended. In order: the shutdown event, or, should it be lost, the API socket, which only an
+   * orderly end removes. A SIGTERM from outside looks the same as the guest's own power-off; nothing tells them apart
+   * afterwards.
    */
   private async settleEnded(handle: VmHandle): Promise<VmExit> {
     const record = new ExitRecord(handle.runDir);
     const known = await record.read();
     if (known) return known;
     const events = await readEvents(join(handle.runDir, chEvents));
-    const socketLeft = await access(join(socketFolder(handle), chSockets.api)).then(() => true, () => false);
+    const socketLeft = await access(join(socketFolder(handle), chSockets.api)).then(
+      () => true,
+      () => false,
+    );
     if (shutDownInOrder(events) || (events.length > 0 && !socketLeft)) return record.settleGuestPowerOff();
     const last = (await readTail(join(handle.logDir, chLogs.output))).split('\n').at(-1) ?? '';
     this.log.error({ instanceId: handle.instanceId, said: last.slice(0, 500) }, 'Cloud Hypervisor ended by itself');
@@ -184,7 +228,10 @@ export class CloudHypervisorDriver extends VmmDriver {
     ];
   }
 
-  /** The API of a running VM. After an agent restart the process behind the socket is checked once. Throws `not_running`, `vmm_mismatch`. */
+  /**
+   * The API of a running VM. After an agent restart the process behind the socket is checked once. Throws
+   * `not_running`, `vmm_mismatch`.
+   */
   private async clientOf(handle: VmHandle): Promise<ChClient> {
     if (!isRunning(handle.process)) throw new VerbFailure('not_running', 'The VM is not running.', true);
     const key = keyOf(handle);
@@ -196,25 +243,40 @@ export class CloudHypervisorDriver extends VmmDriver {
       entry.verified.catch(() => this.clients.delete(key));
     }
     const verified = await entry.verified.catch((error: unknown) => Promise.reject(asVerbFailure(error)));
-    if (!verified) throw new VerbFailure('vmm_mismatch', 'Another process answers in place of the VMM.', true, {}, { detail: `pid ${handle.process.pid}` });
+    if (!verified)
+      throw new VerbFailure(
+        'vmm_mismatch',
+        'Another process answers in place of the VMM.',
+        true,
+        {},
+        { detail: `pid ${handle.process.pid}` },
+      );
     return entry.client;
   }
 
   private async end(handle: VmHandle): Promise<void> {
-    const asked = await this.clientOf(handle).then((client) => client.shutdownVmm(deadlines.shutdown)).then(
-      () => true,
-      (error: unknown) => {
-        this.log.debug({ instanceId: handle.instanceId, err: error }, 'Cloud Hypervisor did not take vmm.shutdown');
-        return false;
-      },
-    );
+    const asked = await this.clientOf(handle)
+      .then((client) => client.shutdownVmm(deadlines.shutdown))
+      .then(
+        () => true,
+        (error: unknown) => {
+          this.log.debug({ instanceId: handle.instanceId, err: error }, 'Cloud Hypervisor did not take vmm.shutdown');
+          return false;
+        },
+      );
     if (await waitGone(handle.process, asked ? deadlines.shutdown : 0)) return;
     signalProcess(handle.process, 'SIGTERM');
     if (await waitGone(handle.process, deadlines.terminate)) return;
     signalProcess(handle.process, 'SIGKILL');
-    if (!(await waitGone(handle.process, deadlines.kill))) throw new VerbFailure('vmm_unkillable', 'Cloud Hypervisor does not end.', false, {}, { detail: `pid ${handle.process.pid}` });
+    if (!(await waitGone(handle.process, deadlines.kill)))
+      throw new VerbFailure(
+        'vmm_unkillable',
+        'Cloud Hypervisor does not end.',
+        false,
+        {},
+        { detail: `pid ${handle.process.pid}` },
+      );
   }
 }
 
 const keyOf = (handle: VmHandle): string => `${handle.process.pid}/${handle.process.startTime}`;
-

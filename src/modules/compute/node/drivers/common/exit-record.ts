@@ -8,7 +8,10 @@ import type { VmExit } from '../vmm-driver';
 const exitSchema = z.object({ cause: z.enum(['guest', 'operator', 'forced', 'crashed']), detail: z.string() });
 const buttonSchema = z.object({ pressedAt: z.number() });
 
-/** A guest that powers off this long after its power button was pressed was stopped by us; later, it was its own idea. Milliseconds; the longest grace period. */
+/**
+ * A guest that powers off this long after its power button was pressed was stopped by us; later, it was its own idea.
+ * Milliseconds; the longest grace period.
+ */
 const buttonWindowMs = 600_000;
 
 const read = async <T>(path: string, schema: z.ZodType<T>): Promise<T | null> => {
@@ -23,8 +26,8 @@ const read = async <T>(path: string, schema: z.ZodType<T>): Promise<T | null> =>
 };
 
 /**
- * Why a VM ended, kept beside its sockets: what one agent learned must be known to the next. The first writer wins, so a
- * kill that only collects a guest that had already powered off does not change the cause.
+ * Why a VM ended, kept beside its sockets: what one agent learned must be known to the next. The first writer wins, so
+ * a kill that only collects a guest that had already powered off does not change the cause.
  */
 export class ExitRecord {
   private readonly exitFile: string;
@@ -48,10 +51,12 @@ export class ExitRecord {
   async settle(exit: VmExit): Promise<VmExit> {
     const known = await this.read();
     if (known) return known;
-    await writeFileAtomic(this.exitFile, JSON.stringify(exit), { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
-      // The folder is gone when the instance was removed meanwhile: there is no next agent to tell.
-      if (error.code !== 'ENOENT') throw error;
-    });
+    await writeFileAtomic(this.exitFile, JSON.stringify(exit), { mode: 0o600 }).catch(
+      (error: NodeJS.ErrnoException) => {
+        // The folder is gone when the instance was removed meanwhile: there is no next agent to tell.
+        if (error.code !== 'ENOENT') throw error;
+      },
+    );
     return exit;
   }
 
@@ -63,6 +68,10 @@ export class ExitRecord {
   async settleGuestPowerOff(): Promise<VmExit> {
     const button = await read(this.buttonFile, buttonSchema);
     const asked = button !== null && Date.now() - button.pressedAt <= buttonWindowMs;
-    return this.settle(asked ? { cause: 'operator', detail: 'the guest powered off at its power button' } : { cause: 'guest', detail: 'the guest powered itself off' });
+    return this.settle(
+      asked
+        ? { cause: 'operator', detail: 'the guest powered off at its power button' }
+        : { cause: 'guest', detail: 'the guest powered itself off' },
+    );
   }
 }

@@ -10,9 +10,9 @@ export interface FirmwareIdentity {
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * The product's name is what makes guests look for metadata at all: every cloud-init since 2017 takes `OpenStack Compute` for a machine with OpenStack's
- * metadata service, and other agents do the same. The UUID is the instance's id, by which cloud-init knows at its next boot, before there is a
- * network, that it is still the same instance.
+ * The product's name is what makes guests look for metadata at all: every cloud-init since 2017 takes `OpenStack
+ * Compute` for a machine with OpenStack's metadata service, and other agents do the same. The UUID is the instance's
+ * id, by which cloud-init knows at its next boot, before there is a network, that it is still the same instance.
  */
 export const firmwareIdentity = (instanceId: string): FirmwareIdentity => ({
   manufacturer: 'VC Stack',

@@ -3,7 +3,11 @@ import { access, chmod, copyFile, readdir, stat } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
 
-const readable = (path: string): Promise<boolean> => access(path, constants.R_OK).then(() => true, () => false);
+const readable = (path: string): Promise<boolean> =>
+  access(path, constants.R_OK).then(
+    () => true,
+    () => false,
+  );
 
 /** A kernel to try guests with: the running one's image, or else the newest under /boot; null when none can be read. */
 export const findKernel = async (): Promise<string | null> => {
@@ -24,17 +28,28 @@ export const copyKernel = async (kernel: string, directory: string): Promise<str
 
 /** Why /dev/kvm cannot be used at all; null when it opens (which does not say that it boots guests). */
 export const kvmObstacle = async (): Promise<string | null> => {
-  const code = await access('/dev/kvm', constants.R_OK | constants.W_OK).then(() => null, (error: NodeJS.ErrnoException) => error.code ?? 'error');
+  const code = await access('/dev/kvm', constants.R_OK | constants.W_OK).then(
+    () => null,
+    (error: NodeJS.ErrnoException) => error.code ?? 'error',
+  );
   if (code === 'ENOENT') return 'there is no /dev/kvm';
   if (code !== null) return `/dev/kvm cannot be opened (${code})`;
   // VMMs are not root: they are put into the group that may use it.
   const { mode } = await stat('/dev/kvm');
-  return (mode & 0o060) === 0o060 || (mode & 0o006) === 0o006 ? null : '/dev/kvm is for root alone: chgrp kvm /dev/kvm && chmod 660 /dev/kvm';
+  return (mode & 0o060) === 0o060 || (mode & 0o006) === 0o006
+    ? null
+    : '/dev/kvm is for root alone: chgrp kvm /dev/kvm && chmod 660 /dev/kvm';
 };
 
-/** What a kernel prints first from 64-bit code with paging on; one that stops in its real-mode set-up, as on hosts with half a KVM, never does. */
+/**
+ * What a kernel prints first from 64-bit code with paging on; one that stops in its real-mode set-up, as on hosts with
+ * half a KVM, never does.
+ */
 export const kernelBanner = 'Linux version';
 export const trialCommandLine = 'console=ttyS0 earlyprintk=ttyS0 panic=-1';
 
-/** Milliseconds. No sign of life for `silence` ends a trial: a kernel that hangs prints nothing more. Hosts whose KVM is itself emulated are slow, but not slower than `longest`. */
+/**
+ * Milliseconds. No sign of life for `silence` ends a trial: a kernel that hangs prints nothing more. Hosts whose KVM is
+ * itself emulated are slow, but not slower than `longest`.
+ */
 export const trialDeadlines = { silence: 6000, longest: 20_000 } as const;

@@ -4,14 +4,20 @@ import { together } from '../../../../../core/host/together';
 
 /** The files of one start: what was there before stays at a failure, what came since goes. */
 export class RunFiles {
-  private constructor(
-    private readonly directories: readonly { path: string; before: ReadonlySet<string> | null }[],
-  ) {}
+  private constructor(private readonly directories: readonly { path: string; before: ReadonlySet<string> | null }[]) {}
 
   /** Makes the folders (0700) and remembers what they hold. */
   static async prepare(...paths: string[]): Promise<RunFiles> {
     // One may lie in another: all are looked at before any is made.
-    const directories = await Promise.all(paths.map(async (path) => ({ path, before: await readdir(path).then((names) => new Set(names), () => null) })));
+    const directories = await Promise.all(
+      paths.map(async (path) => ({
+        path,
+        before: await readdir(path).then(
+          (names) => new Set(names),
+          () => null,
+        ),
+      })),
+    );
     await together(...paths.map((path) => mkdir(path, { recursive: true, mode: 0o700 })));
     return new RunFiles(directories);
   }

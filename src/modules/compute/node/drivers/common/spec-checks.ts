@@ -20,13 +20,17 @@ const refuse = (message: string): never => {
 /** What every VMM needs of a spec, whatever it is. Throws a permanent `VerbFailure` `invalid_spec`. Touches nothing. */
 export const checkSpec = (spec: VmSpec, sockets: readonly string[]): void => {
   if (!idPattern.test(spec.instanceId)) refuse(`"${spec.instanceId.slice(0, 64)}" is not an instance id`);
-  if (!Number.isInteger(spec.vcpus) || spec.vcpus < 1 || spec.vcpus > 1024) refuse(`${spec.vcpus} vCPUs are not possible`);
-  if (spec.memoryBytes < 16 * mebibyte || spec.memoryBytes % mebibyte !== 0) refuse(`${spec.memoryBytes} bytes of memory: a multiple of 1 MiB, at least 16 MiB, is needed`);
-  if (spec.netns !== null && !netnsPattern.test(spec.netns)) refuse(`"${spec.netns.slice(0, 64)}" is not a network namespace`);
+  if (!Number.isInteger(spec.vcpus) || spec.vcpus < 1 || spec.vcpus > 1024)
+    refuse(`${spec.vcpus} vCPUs are not possible`);
+  if (spec.memoryBytes < 16 * mebibyte || spec.memoryBytes % mebibyte !== 0)
+    refuse(`${spec.memoryBytes} bytes of memory: a multiple of 1 MiB, at least 16 MiB, is needed`);
+  if (spec.netns !== null && !netnsPattern.test(spec.netns))
+    refuse(`"${spec.netns.slice(0, 64)}" is not a network namespace`);
   if (!isAbsolute(spec.runDir) || !isAbsolute(spec.logDir)) refuse('run and log folders must be absolute paths');
   for (const socket of sockets) {
     const length = Buffer.byteLength(join(spec.runDir, socket));
-    if (length > longestSocketPath) refuse(`the path of ${socket} under ${spec.runDir} has ${length} bytes; Unix sockets allow ${longestSocketPath}`);
+    if (length > longestSocketPath)
+      refuse(`the path of ${socket} under ${spec.runDir} has ${length} bytes; Unix sockets allow ${longestSocketPath}`);
   }
   if (!Number.isInteger(spec.user) || spec.user < 1) refuse('a VMM does not run as root');
   const ids = new Set<string>();
@@ -43,31 +47,62 @@ export const checkSpec = (spec: VmSpec, sockets: readonly string[]): void => {
   }
 };
 
-/** Throws a permanent `VerbFailure` `no_such_firmware` when the disk wants another firmware than the VMM has on this host. */
+/**
+ * Throws a permanent `VerbFailure` `no_such_firmware` when the disk wants another firmware than the VMM has on this
+ * host.
+ */
 export const checkFirmware = (spec: VmSpec, has: readonly Firmware[], vmm: string): void => {
   if (spec.firmware === undefined || has.includes(spec.firmware)) return;
-  throw new VerbFailure('no_such_firmware', `The image boots by ${spec.firmware === 'uefi' ? 'UEFI' : 'BIOS'}, which ${vmm} does not have on this host.`, true);
+  throw new VerbFailure(
+    'no_such_firmware',
+    `The image boots by ${spec.firmware === 'uefi' ? 'UEFI' : 'BIOS'}, which ${vmm} does not have on this host.`,
+    true,
+  );
 };
 
 /** What boots the guest must be there, and not for root alone. Throws `firmware_missing` or `kernel_missing`. */
 export const checkBootFile = async (what: 'firmware' | 'kernel', path: string): Promise<void> => {
-  const mode = await stat(path).then((found) => found.mode, () => null);
+  const mode = await stat(path).then(
+    (found) => found.mode,
+    () => null,
+  );
   if (mode !== null && (mode & 0o004) !== 0) return;
-  throw new VerbFailure(`${what}_missing`, `The ${what} cannot be read on this host.`, true, {}, { detail: mode === null ? `${path} is not there` : `only root may read ${path}: chmod a+r` });
+  throw new VerbFailure(
+    `${what}_missing`,
+    `The ${what} cannot be read on this host.`,
+    true,
+    {},
+    { detail: mode === null ? `${path} is not there` : `only root may read ${path}: chmod a+r` },
+  );
 };
 
-/** Disks and taps must be there before a VMM is started: some VMMs would make a missing tap themselves. Throws `disk_missing` or `tap_missing`. */
+/**
+ * Disks and taps must be there before a VMM is started: some VMMs would make a missing tap themselves. Throws
+ * `disk_missing` or `tap_missing`.
+ */
 export const checkResources = async (spec: VmSpec): Promise<void> => {
   const disks = spec.disks.map((disk) =>
     access(disk.path, disk.readonly ? constants.R_OK : constants.R_OK | constants.W_OK).catch((error: unknown) => {
-      throw new VerbFailure('disk_missing', 'A disk cannot be opened.', true, { disk: disk.id }, { cause: error, detail: (error as Error).message });
+      throw new VerbFailure(
+        'disk_missing',
+        'A disk cannot be opened.',
+        true,
+        { disk: disk.id },
+        { cause: error, detail: (error as Error).message },
+      );
     }),
   );
   const where = spec.netns === null ? [] : ['-n', spec.netns];
   const nics = spec.nics.map((nic) =>
     exec('ip', [...where, 'link', 'show', 'dev', nic.tap], { timeoutMs: 5000 }).catch((error: unknown) => {
       if (!(error instanceof ExecError)) throw error;
-      throw new VerbFailure('tap_missing', 'A NIC has no tap.', true, { nic: nic.id }, { cause: error, detail: `${nic.tap}: ${error.stderr.trim()}` });
+      throw new VerbFailure(
+        'tap_missing',
+        'A NIC has no tap.',
+        true,
+        { nic: nic.id },
+        { cause: error, detail: `${nic.tap}: ${error.stderr.trim()}` },
+      );
     }),
   );
   await together(...disks, ...nics);

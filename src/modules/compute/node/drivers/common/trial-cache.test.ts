@@ -14,7 +14,13 @@ describe('the outcome of a trial boot', () => {
   let runs = 0;
   const ask = async (works: boolean, at: number, key = 'k'): Promise<{ works: boolean; made: boolean }> => {
     const before = runs;
-    const outcome = await cachedTrial(file, key, trial, async () => ({ works, reason: String(++runs) }), () => at);
+    const outcome = await cachedTrial(
+      file,
+      key,
+      trial,
+      async () => ({ works, reason: String(++runs) }),
+      () => at,
+    );
     return { works: outcome.works, made: runs > before };
   };
 

@@ -22,13 +22,16 @@ describe('what is left of trials', () => {
     expect([during, existsSync(left), readdirSync(cache)]).toEqual([true, false, []]);
   });
 
-  it.each(['', '{"directory":', '{"directory":"/etc"}'])('keeps nobody from a probe by a note that says nothing: %s', async (text) => {
-    noted(text);
-    await clearTrials(cache);
-    expect(readdirSync(cache)).toEqual([]);
-  });
+  it.each(['', '{"directory":', '{"directory":"/etc"}'])(
+    'keeps nobody from a probe by a note that says nothing: %s',
+    async (text) => {
+      noted(text);
+      await clearTrials(cache);
+      expect(readdirSync(cache)).toEqual([]);
+    },
+  );
 
-  it('never takes another folder for a trial\'s', async () => {
+  it("never takes another folder for a trial's", async () => {
     const other = join(cache, 'instances');
     mkdirSync(other);
     noted(JSON.stringify({ directory: other, by: ended }));

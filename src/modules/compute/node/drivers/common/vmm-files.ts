@@ -6,8 +6,12 @@ import type { VmHandle, VmSpec } from '../vmm-driver';
 /** Short, for the sake of Unix sockets. */
 const socketsName = 's';
 
-/** Where a VMM of that user makes its sockets: the only folder that it may write to. VMMs of builds that ran them as root have theirs in the run folder itself. */
-export const socketFolder = ({ runDir, user }: Pick<VmHandle, 'runDir' | 'user'>): string => (user === 0 ? runDir : join(runDir, socketsName));
+/**
+ * Where a VMM of that user makes its sockets: the only folder that it may write to. VMMs of builds that ran them as
+ * root have theirs in the run folder itself.
+ */
+export const socketFolder = ({ runDir, user }: Pick<VmHandle, 'runDir' | 'user'>): string =>
+  user === 0 ? runDir : join(runDir, socketsName);
 
 /** Makes the folder of its sockets, in its run folder. */
 export const makeSocketFolder = async (spec: VmSpec): Promise<void> => {
@@ -16,7 +20,10 @@ export const makeSocketFolder = async (spec: VmSpec): Promise<void> => {
   await chown(sockets, spec.user, spec.user);
 };
 
-/** Gives it its disks. They may be root's (just made) or another user's (of a volume that was attached elsewhere before). */
+/**
+ * Gives it its disks. They may be root's (just made) or another user's (of a volume that was attached elsewhere
+ * before).
+ */
 export const handOver = async (spec: VmSpec): Promise<void> => {
   await together(
     ...spec.disks.map(async (disk) => {

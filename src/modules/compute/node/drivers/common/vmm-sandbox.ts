@@ -13,7 +13,12 @@ export interface VmmSandboxOptions {
 }
 
 /** The VMM's own folder and the instance's disks, the devices that it opens, and the files that it only reads. */
-export const vmmSandbox = (spec: VmSpec, { tapGroup, readOnlyPaths }: VmmSandboxOptions, kvm: boolean, readOnly: readonly string[]): Pick<Sandbox, 'user' | 'groups' | 'readOnly' | 'writable' | 'devices'> => ({
+export const vmmSandbox = (
+  spec: VmSpec,
+  { tapGroup, readOnlyPaths }: VmmSandboxOptions,
+  kvm: boolean,
+  readOnly: readonly string[],
+): Pick<Sandbox, 'user' | 'groups' | 'readOnly' | 'writable' | 'devices'> => ({
   user: spec.user,
   groups: spec.nics.length > 0 ? [tapGroup] : [],
   readOnly: [...readOnlyPaths, ...readOnly, ...spec.disks.filter((disk) => disk.readonly).map((disk) => disk.path)],

@@ -1,7 +1,8 @@
 /**
- * A boot sector that goes where a kernel goes: protected mode, paging, long mode; then it says `VC64` on the first serial port and powers off.
- * For hosts without a readable kernel under /boot. Assembled from: clear page tables at 0x1000; PML4, PDPT and one 2 MiB page; CR4.PAE; CR3;
- * EFER.LME; GDT with a 64-bit code segment; CR0.PG|PE; far jump; text to port 0x3f8; 0x2000 to PM1_CNT at 0x604.
+ * A boot sector that goes where a kernel goes: protected mode, paging, long mode; then it says `VC64` on the first
+ * serial port and powers off. For hosts without a readable kernel under /boot. Assembled from: clear page tables at
+ * 0x1000; PML4, PDPT and one 2 MiB page; CR4.PAE; CR3; EFER.LME; GDT with a 64-bit code segment; CR0.PG|PE; far jump;
+ * text to port 0x3f8; 0x2000 to PM1_CNT at 0x604.
  */
 const code =
   'ea057c0000fa31c08ed88ec08ed0bc007cfcbf0010b90018f3abc70600100320c70600200330c706003083000f20e06683c8200f22e066b8001000000f22d8' +

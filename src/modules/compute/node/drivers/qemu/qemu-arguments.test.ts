@@ -13,7 +13,8 @@ const spec: VmSpec = {
   runDir: '/run/a,b',
   logDir: '/log',
 };
-const valuesOf = (args: string[], option: string): string[] => args.flatMap((arg, n) => (args[n - 1] === option ? [arg] : []));
+const valuesOf = (args: string[], option: string): string[] =>
+  args.flatMap((arg, n) => (args[n - 1] === option ? [arg] : []));
 
 describe('qemuArguments', () => {
   it('doubles commas where QEMU splits at them, so that no path becomes an option', () => {
@@ -26,16 +27,32 @@ describe('qemuArguments', () => {
     ]);
   });
   it('states the format, the lock and the read-only flag of every disk', () => {
-    const [file, node] = valuesOf(qemuArguments(spec, 'tcg'), '-blockdev').map((value) => JSON.parse(value) as Record<string, unknown>);
-    expect(file).toMatchObject({ driver: 'file', filename: '/pool/a,b.raw', locking: 'on', 'read-only': true, 'auto-read-only': false });
+    const [file, node] = valuesOf(qemuArguments(spec, 'tcg'), '-blockdev').map(
+      (value) => JSON.parse(value) as Record<string, unknown>,
+    );
+    expect(file).toMatchObject({
+      driver: 'file',
+      filename: '/pool/a,b.raw',
+      locking: 'on',
+      'read-only': true,
+      'auto-read-only': false,
+    });
     expect(node).toMatchObject({ driver: 'raw', 'read-only': true });
   });
-  it('has a UEFI in flash, its code for reading only and its variables in the VM\'s own file, and a BIOS otherwise', () => {
+  it("has a UEFI in flash, its code for reading only and its variables in the VM's own file, and a BIOS otherwise", () => {
     const args = qemuArguments(spec, 'tcg', { code: '/uefi/code.fd', variables: '/uefi/vars.fd' });
     expect(valuesOf(args, '-machine')[0]).toMatch(/,pflash0=uefi-code,pflash1=uefi-vars/);
     const [code, variables] = valuesOf(args, '-blockdev').map((value) => JSON.parse(value) as Record<string, unknown>);
-    expect(code).toMatchObject({ 'node-name': 'uefi-code', 'read-only': true, file: { filename: '/uefi/code.fd', 'read-only': true } });
-    expect(variables).toMatchObject({ 'node-name': 'uefi-vars', 'read-only': false, file: { filename: '/log/uefi-vars.fd' } });
+    expect(code).toMatchObject({
+      'node-name': 'uefi-code',
+      'read-only': true,
+      file: { filename: '/uefi/code.fd', 'read-only': true },
+    });
+    expect(variables).toMatchObject({
+      'node-name': 'uefi-vars',
+      'read-only': false,
+      file: { filename: '/log/uefi-vars.fd' },
+    });
     expect(qemuArguments(spec, 'tcg').join(' ')).not.toContain('pflash');
   });
   it('never uses a helper script, a default device or the name that a tenant gave', () => {

@@ -6,7 +6,10 @@ import type { UefiFirmware } from './uefi-firmware';
 
 export type QemuAccel = 'kvm' | 'tcg';
 
-/** Sockets in the VMM's own folder. Two monitors, for each serves one client at a time: commands come and go on the first, the second is listened to. */
+/**
+ * Sockets in the VMM's own folder. Two monitors, for each serves one client at a time: commands come and go on the
+ * first, the second is listened to.
+ */
 export const qemuSockets = { commands: 'qmp.sock', events: 'events.sock', serial: 'serial.sock' } as const;
 export const qemuLogs = { vmm: 'vmm.log' } as const;
 /** In the log folder: the UEFI's variables of one VM, such as what it boots. */
@@ -21,7 +24,8 @@ const smbios = (instanceId: string): string => {
 };
 
 const machine = (accel: QemuAccel, uefi: boolean): string[] => {
-  // Nothing that a cloud guest does not use: less for the firmware and the guest's kernel to probe. HPET emulation is slow without KVM.
+  // Nothing that a cloud guest does not use: less for the firmware and the guest's kernel to probe. HPET emulation is
+  // slow without KVM.
   const model = `q35,usb=off,vmport=off,smm=off,sata=off,smbus=off,dump-guest-core=off${uefi ? ',pflash0=uefi-code,pflash1=uefi-vars' : ''}`;
   return accel === 'kvm'
     ? ['-machine', model, '-accel', 'kvm', '-cpu', 'host']
@@ -34,16 +38,42 @@ const disk = (entry: VmSpec['disks'][number], index: number): string[] => {
   const node = `disk${index}`;
   return [
     '-blockdev',
-    JSON.stringify({ driver: 'file', 'node-name': file, filename: entry.path, 'read-only': entry.readonly, 'auto-read-only': false, locking: 'on', discard: 'unmap', cache: { direct: false, 'no-flush': false } }),
+    JSON.stringify({
+      driver: 'file',
+      'node-name': file,
+      filename: entry.path,
+      'read-only': entry.readonly,
+      'auto-read-only': false,
+      locking: 'on',
+      discard: 'unmap',
+      cache: { direct: false, 'no-flush': false },
+    }),
     '-blockdev',
     // The format is ours to say, never QEMU's to guess from what the guest wrote.
-    JSON.stringify({ driver: entry.format, 'node-name': node, file, 'read-only': entry.readonly, 'auto-read-only': false, discard: 'unmap', 'detect-zeroes': 'unmap' }),
+    JSON.stringify({
+      driver: entry.format,
+      'node-name': node,
+      file,
+      'read-only': entry.readonly,
+      'auto-read-only': false,
+      discard: 'unmap',
+      'detect-zeroes': 'unmap',
+    }),
     '-device',
-    JSON.stringify({ driver: 'virtio-blk-pci', id: `d-${entry.id}`, drive: node, serial: entry.id.replaceAll('-', '').slice(0, 20), bootindex: index + 1 }),
+    JSON.stringify({
+      driver: 'virtio-blk-pci',
+      id: `d-${entry.id}`,
+      drive: node,
+      serial: entry.id.replaceAll('-', '').slice(0, 20),
+      bootindex: index + 1,
+    }),
   ];
 };
 
-/** The flash chips of a UEFI: its code, which all VMs share, and the VM's own variables. Without them the machine has its BIOS. */
+/**
+ * The flash chips of a UEFI: its code, which all VMs share, and the VM's own variables. Without them the machine has
+ * its BIOS.
+ */
 const flash = (spec: VmSpec, uefi: UefiFirmware | null): string[] =>
   uefi === null
     ? []
@@ -52,14 +82,27 @@ const flash = (spec: VmSpec, uefi: UefiFirmware | null): string[] =>
         { node: 'uefi-vars', filename: join(spec.logDir, uefiVariables), readonly: false },
       ].flatMap(({ node, filename, readonly }) => [
         '-blockdev',
-        JSON.stringify({ driver: 'raw', 'node-name': node, 'read-only': readonly, 'auto-read-only': false, file: { driver: 'file', filename, 'read-only': readonly, 'auto-read-only': false, locking: 'on' } }),
+        JSON.stringify({
+          driver: 'raw',
+          'node-name': node,
+          'read-only': readonly,
+          'auto-read-only': false,
+          file: { driver: 'file', filename, 'read-only': readonly, 'auto-read-only': false, locking: 'on' },
+        }),
       ]);
 
 const nic = (entry: VmSpec['nics'][number], index: number): string[] => [
   '-netdev',
   `tap,id=net${index},ifname=${entry.tap},script=no,downscript=no,vhost=off`,
   '-device',
-  JSON.stringify({ driver: 'virtio-net-pci', id: `n-${entry.id}`, netdev: `net${index}`, mac: entry.mac, romfile: '', host_mtu: entry.mtu }),
+  JSON.stringify({
+    driver: 'virtio-net-pci',
+    id: `n-${entry.id}`,
+    netdev: `net${index}`,
+    mac: entry.mac,
+    romfile: '',
+    host_mtu: entry.mtu,
+  }),
 ];
 
 /** Two listening monitors and the serial console; a client that is not there does not hold the guest up. */
@@ -83,7 +126,8 @@ const channels = (spec: VmSpec): string[] => {
 
 /**
  * The whole command line of one instance (without the program). `uefi`: what boots it instead of the BIOS.
- * `shutdown=pause`: a guest that powers off leaves QEMU waiting in run state `shutdown`, so its cause is still to be read by an agent that was away; the driver then ends the process.
+ * `shutdown=pause`: a guest that powers off leaves QEMU waiting in run state `shutdown`, so its cause is still to be
+ * read by an agent that was away; the driver then ends the process.
  */
 export const qemuArguments = (spec: VmSpec, accel: QemuAccel, uefi: UefiFirmware | null = null): string[] => [
   '-name',

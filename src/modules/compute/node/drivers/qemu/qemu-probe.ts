@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { exec } from '../../../../../core/host/exec';
 import { findProgram } from '../../../../../core/host/find-program';
 import { sandboxed } from '../../../../../core/host/sandbox';
-import { copyKernel, findKernel, kernelBanner, kvmObstacle, trialCommandLine, trialDeadlines } from '../common/host-kernel';
+import {
+  copyKernel,
+  findKernel,
+  kernelBanner,
+  kvmObstacle,
+  trialCommandLine,
+  trialDeadlines,
+} from '../common/host-kernel';
 import { cachedTrial, trial as trialSchema, type Trial } from '../common/trial-cache';
 import { clearTrials, inTrialPlace } from '../common/trial-place';
 import type { VmmSandboxOptions } from '../common/vmm-sandbox';
@@ -35,9 +42,24 @@ export interface QemuProbeOptions {
   sandbox: VmmSandboxOptions;
 }
 
-/** Runs a trial guest, shut in as an instance's is, until its serial port has said `banner`, or it ended, or fell silent. */
-const boot = async (binary: string, args: readonly string[], banner: string, { trialUser, readOnlyPaths }: VmmSandboxOptions, files: readonly string[]): Promise<Trial> => {
-  const [program, argv] = await sandboxed(binary, args, { user: trialUser, readOnly: [...readOnlyPaths, ...files], devices: ['/dev/kvm'], network: 'none', bound: true });
+/**
+ * Runs a trial guest, shut in as an instance's is, until its serial port has said `banner`, or it ended, or fell
+ * silent.
+ */
+const boot = async (
+  binary: string,
+  args: readonly string[],
+  banner: string,
+  { trialUser, readOnlyPaths }: VmmSandboxOptions,
+  files: readonly string[],
+): Promise<Trial> => {
+  const [program, argv] = await sandboxed(binary, args, {
+    user: trialUser,
+    readOnly: [...readOnlyPaths, ...files],
+    devices: ['/dev/kvm'],
+    network: 'none',
+    bound: true,
+  });
   return new Promise((resolve) => {
     const child = spawn(program, argv, { stdio: ['ignore', 'pipe', 'pipe'], cwd: '/' });
     let output = '';
@@ -50,7 +72,10 @@ const boot = async (binary: string, args: readonly string[], banner: string, { t
     };
     const hung = (): void => {
       const last = output.trim().split('\n').at(-1)?.trim().slice(0, 120) ?? '';
-      settle({ works: false, reason: last === '' ? 'a trial guest hung before it printed anything' : `a trial guest hung after "${last}"` });
+      settle({
+        works: false,
+        reason: last === '' ? 'a trial guest hung before it printed anything' : `a trial guest hung after "${last}"`,
+      });
     };
     let silence = setTimeout(hung, trialDeadlines.silence);
     const longest = setTimeout(hung, trialDeadlines.longest);
@@ -64,13 +89,32 @@ const boot = async (binary: string, args: readonly string[], banner: string, { t
     child.once('error', (error) => settle({ works: false, reason: error.message }));
     child.once('close', () => {
       const text = errors.split('\n').find((line) => line.includes('error')) ?? errors.trim().split('\n').at(-1) ?? '';
-      settle({ works: false, reason: `a trial guest ended: ${text.replace(/^.*?error: /, '').slice(0, 200) || 'without a message'}` });
+      settle({
+        works: false,
+        reason: `a trial guest ended: ${text.replace(/^.*?error: /, '').slice(0, 200) || 'without a message'}`,
+      });
     });
   });
 };
 
 const tryKvm = (binary: string, kernel: string | null, { sandbox, cacheDir }: QemuProbeOptions): Promise<Trial> => {
-  const common = ['-M', 'q35', '-accel', 'kvm', '-cpu', 'host', '-m', '256', '-display', 'none', '-nodefaults', '-no-user-config', '-no-reboot', '-serial', 'stdio'];
+  const common = [
+    '-M',
+    'q35',
+    '-accel',
+    'kvm',
+    '-cpu',
+    'host',
+    '-m',
+    '256',
+    '-display',
+    'none',
+    '-nodefaults',
+    '-no-user-config',
+    '-no-reboot',
+    '-serial',
+    'stdio',
+  ];
   return inTrialPlace(cacheDir, async (directory) => {
     if (kernel !== null) {
       const copy = await copyKernel(kernel, directory);
@@ -80,18 +124,30 @@ const tryKvm = (binary: string, kernel: string | null, { sandbox, cacheDir }: Qe
     await writeFile(image, probeDisk());
     // Nobody's secret: the trial's user reads it, and writes nothing.
     await chmod(image, 0o444);
-    return boot(binary, [...common, '-drive', `file=${image.replaceAll(',', ',,')},format=raw,if=virtio,readonly=on`], probeSectorBanner, sandbox, [image]);
+    return boot(
+      binary,
+      [...common, '-drive', `file=${image.replaceAll(',', ',,')},format=raw,if=virtio,readonly=on`],
+      probeSectorBanner,
+      sandbox,
+      [image],
+    );
   });
 };
 
 /** Where the outcome of the trial is kept. */
-export const qemuTrialFile = ({ cacheDir }: Pick<QemuProbeOptions, 'cacheDir'>): string => join(cacheDir, 'qemu-kvm.json');
+export const qemuTrialFile = ({ cacheDir }: Pick<QemuProbeOptions, 'cacheDir'>): string =>
+  join(cacheDir, 'qemu-kvm.json');
 
 const kvmTrial = async (options: QemuProbeOptions, binary: string, version: string): Promise<Trial> => {
   const obstacle = await kvmObstacle();
   if (obstacle !== null) return { works: false, reason: obstacle };
   const kernel = await findKernel();
-  return cachedTrial(qemuTrialFile(options), [release(), version, binary, kernel ?? 'sector'].join('|'), trialSchema, () => tryKvm(binary, kernel, options));
+  return cachedTrial(
+    qemuTrialFile(options),
+    [release(), version, binary, kernel ?? 'sector'].join('|'),
+    trialSchema,
+    () => tryKvm(binary, kernel, options),
+  );
 };
 
 /** Version of an installed QEMU (`QEMU emulator version 7.2.22 (...)`), or null. */
@@ -100,7 +156,10 @@ export const qemuVersion = async (binary: string): Promise<string | null> => {
   return /version (\S+)/.exec(stdout)?.[1] ?? null;
 };
 
-/** The oldest that is known to emulate what current kernels do. Seen: 7.2 corrupts flags, and Linux 6.12 dies in most boots; 10.0 does not. */
+/**
+ * The oldest that is known to emulate what current kernels do. Seen: 7.2 corrupts flags, and Linux 6.12 dies in most
+ * boots; 10.0 does not.
+ */
 const soundEmulation = 10;
 
 /** Why guests may fail in software emulation by this QEMU; empty when nothing is known against it. */
@@ -110,18 +169,33 @@ export const emulationWarning = (version: string): string =>
     : `Software emulation by QEMU ${version} is known to corrupt the flags of guests with Linux 6.12 and newer (Debian 13, for one), which then crash at random. Install QEMU ${soundEmulation} or newer (on Debian 12 from backports), or use hosts with KVM.`;
 
 /**
- * What QEMU can do here. That /dev/kvm opens says little (nested and paravirtual hosts have one that boots firmware and hangs kernels), so a
- * kernel is booted, with a deadline. The outcome is cached by kernel and QEMU version. Never throws for a missing QEMU.
+ * What QEMU can do here. That /dev/kvm opens says little (nested and paravirtual hosts have one that boots firmware and
+ * hangs kernels), so a kernel is booted, with a deadline. The outcome is cached by kernel and QEMU version. Never
+ * throws for a missing QEMU.
  */
 export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> => {
-  const unusable = (version: string, accel: QemuAccel, reason: string): QemuFacts => ({ version, accel, usable: false, reason, warning: '', uefi: null });
+  const unusable = (version: string, accel: QemuAccel, reason: string): QemuFacts => ({
+    version,
+    accel,
+    usable: false,
+    reason,
+    warning: '',
+    uefi: null,
+  });
   await clearTrials(options.cacheDir);
   const binary = findProgram(options.binary);
   if (!binary) return unusable('', 'tcg', `${options.binary} is not installed`);
   const version = await qemuVersion(binary);
   if (version === null) return unusable('', 'tcg', `${binary} does not say its version`);
   const uefi = await findUefi(options.uefiFolders);
-  const emulated = (reason: string): QemuFacts => ({ version, accel: 'tcg', usable: true, reason, warning: emulationWarning(version), uefi });
+  const emulated = (reason: string): QemuFacts => ({
+    version,
+    accel: 'tcg',
+    usable: true,
+    reason,
+    warning: emulationWarning(version),
+    uefi,
+  });
   if (options.accel === 'tcg') return emulated('software emulation, as configured');
   const trial = await kvmTrial(options, binary, version);
   if (trial.works) return { version, accel: 'kvm', usable: true, reason: 'KVM boots guests', warning: '', uefi };

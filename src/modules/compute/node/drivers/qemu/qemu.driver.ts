@@ -18,7 +18,15 @@ import { spawnVmm, startPause, type SpawnedVmm } from '../common/spawn-vmm';
 import { forgetTrial } from '../common/trial-cache';
 import { socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
-import { forcedExit, VmmDriver, type Firmware, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
+import {
+  forcedExit,
+  VmmDriver,
+  type Firmware,
+  type VmExit,
+  type VmHandle,
+  type VmSpec,
+  type VmState,
+} from '../vmm-driver';
 import { qemuArguments, qemuLogs, qemuSockets, uefiVariables } from './qemu-arguments';
 import { qemuStartFailure } from './qemu-failure';
 import { probeQemu, qemuTrialFile, type QemuFacts, type QemuProbeOptions } from './qemu-probe';
@@ -31,7 +39,8 @@ const deadlines = { start: 30_000, command: 5000, quit: 3000, terminate: 3000, k
 
 /** QEMU's run states. `shutdown`: the guest powered off. `internal-error`: KVM could not go on. */
 const stoppedStates = new Set(['shutdown', 'internal-error', 'postmigrate']);
-const stateOf = (status: string): VmState => (status === 'running' ? 'running' : stoppedStates.has(status) ? 'stopped' : 'paused');
+const stateOf = (status: string): VmState =>
+  status === 'running' ? 'running' : stoppedStates.has(status) ? 'stopped' : 'paused';
 
 interface RunState {
   status: string;
@@ -39,9 +48,18 @@ interface RunState {
 
 const firmwares = (uefi: UefiFirmware | null): Firmware[] => (uefi === null ? ['bios'] : ['bios', 'uefi']);
 
-/** The VM's own variables, from the template at its first start. Whole or not there: a start that died half-way leaves no cut-off file. */
+/**
+ * The VM's own variables, from the template at its first start. Whole or not there: a start that died half-way leaves
+ * no cut-off file.
+ */
 const ensureVariables = async (uefi: UefiFirmware, path: string, user: number): Promise<void> => {
-  if (!(await access(path).then(() => true, () => false))) await writeFileAtomic(path, await readFile(uefi.variables), { mode: 0o600 });
+  if (
+    !(await access(path).then(
+      () => true,
+      () => false,
+    ))
+  )
+    await writeFileAtomic(path, await readFile(uefi.variables), { mode: 0o600 });
   await chown(path, user, user);
 };
 
@@ -64,7 +82,15 @@ export class QemuDriver extends VmmDriver {
     const { version, accel, usable, reason, warning, uefi } = await fresh;
     this.facts = fresh;
     const capabilities = ['serial', 'power-button', 'reset', 'smbios', 'disk-locks', ...firmwares(uefi)];
-    return { kind: this.kind, version, accel, usable, reason, ...(warning !== '' && { warning }), capabilities: usable ? capabilities : [] };
+    return {
+      kind: this.kind,
+      version,
+      accel,
+      usable,
+      reason,
+      ...(warning !== '' && { warning }),
+      capabilities: usable ? capabilities : [],
+    };
   }
 
   override retest(): Promise<void> {
@@ -79,7 +105,8 @@ export class QemuDriver extends VmmDriver {
     this.validate(spec);
     const facts = await (this.facts ??= probeQemu(this.options));
     const binary = findProgram(this.options.binary);
-    if (!facts.usable || binary === null) throw new VerbFailure('vmm_unusable', 'QEMU cannot be used on this host.', true, {}, { detail: facts.reason });
+    if (!facts.usable || binary === null)
+      throw new VerbFailure('vmm_unusable', 'QEMU cannot be used on this host.', true, {}, { detail: facts.reason });
     checkFirmware(spec, firmwares(facts.uefi), 'QEMU');
     const uefi = spec.firmware === 'uefi' ? facts.uefi : null;
     const files = await beginStart(spec, checkResources(spec));
@@ -96,7 +123,15 @@ export class QemuDriver extends VmmDriver {
       });
       await this.awaitRunning(spec, spawned);
       await spawned.release();
-      return { driver: this.kind, instanceId: spec.instanceId, process: spawned.process, user: spec.user, runDir: spec.runDir, logDir: spec.logDir, startedAt: new Date().toISOString() };
+      return {
+        driver: this.kind,
+        instanceId: spec.instanceId,
+        process: spawned.process,
+        user: spec.user,
+        runDir: spec.runDir,
+        logDir: spec.logDir,
+        startedAt: new Date().toISOString(),
+      };
     } catch (error) {
       if (spawned) {
         signalProcess(spawned.process, 'SIGKILL');
@@ -163,23 +198,34 @@ export class QemuDriver extends VmmDriver {
     const begun = Date.now();
     const end = begun + deadlines.start;
     for (;;) {
-      if (spawned.hasEnded()) throw qemuStartFailure(await readTail(join(spec.logDir, qemuLogs.vmm)), await spawned.ended);
+      if (spawned.hasEnded())
+        throw qemuStartFailure(await readTail(join(spec.logDir, qemuLogs.vmm)), await spawned.ended);
       const status = await this.askStatus(spec).catch((error: unknown) => {
         if (error instanceof QmpError) return 'unknown';
         throw error;
       });
       if (status === 'running' || status === 'shutdown') return;
-      if (Date.now() >= end) throw new VerbFailure('vmm_start_timeout', `QEMU was not running after ${deadlines.start / 1000} s (${status})`, false);
+      if (Date.now() >= end)
+        throw new VerbFailure(
+          'vmm_start_timeout',
+          `QEMU was not running after ${deadlines.start / 1000} s (${status})`,
+          false,
+        );
       await delay(startPause(begun));
     }
   }
 
   /**
-   * Listens until the VM has stopped or its process ended, or the connection is lost. Returns the run state if it is a stopped one.
-   * Another listener may hold the monitor: then the caller tries again, and the process's end is seen all the same.
+   * Listens until the VM has stopped or its process ended, or the connection is lost. Returns the run state if it is a
+   * stopped one. Another listener may hold the monitor: then the caller tries again, and the process's end is seen all
+   * the same.
    */
   private async listen(handle: VmHandle, signal: AbortSignal): Promise<string | null> {
-    const qmp = await QmpClient.connect(join(socketFolder(handle), qemuSockets.events), handle.user, deadlines.listen).catch(() => null);
+    const qmp = await QmpClient.connect(
+      join(socketFolder(handle), qemuSockets.events),
+      handle.user,
+      deadlines.listen,
+    ).catch(() => null);
     if (!qmp) {
       await delay(250, undefined, { signal });
       return null;
@@ -189,7 +235,9 @@ export class QemuDriver extends VmmDriver {
     signal.addEventListener('abort', stop, { once: true });
     try {
       signal.throwIfAborted();
-      const changed = new Promise<void>((resolve) => qmp.onEvent(({ event }) => (event === 'SHUTDOWN' || event === 'STOP') && resolve()));
+      const changed = new Promise<void>((resolve) =>
+        qmp.onEvent(({ event }) => (event === 'SHUTDOWN' || event === 'STOP') && resolve()),
+      );
       const first = await this.queryStatus(qmp);
       if (stoppedStates.has(first)) return first;
       await Promise.race([changed, qmp.closed]);
@@ -222,7 +270,8 @@ export class QemuDriver extends VmmDriver {
     signalProcess(handle.process, 'SIGTERM');
     if (await waitGone(handle.process, deadlines.terminate)) return;
     signalProcess(handle.process, 'SIGKILL');
-    if (!(await waitGone(handle.process, deadlines.kill))) throw new VerbFailure('vmm_unkillable', 'QEMU does not end.', false, {}, { detail: `pid ${handle.process.pid}` });
+    if (!(await waitGone(handle.process, deadlines.kill)))
+      throw new VerbFailure('vmm_unkillable', 'QEMU does not end.', false, {}, { detail: `pid ${handle.process.pid}` });
   }
 
   private status(handle: VmHandle): Promise<string> {
@@ -243,7 +292,13 @@ export class QemuDriver extends VmmDriver {
       return await answer;
     } catch (error) {
       if (!(error instanceof QmpError)) throw error;
-      throw new VerbFailure('vmm_unresponsive', "QEMU's monitor failed.", false, {}, { cause: error, detail: error.message });
+      throw new VerbFailure(
+        'vmm_unresponsive',
+        "QEMU's monitor failed.",
+        false,
+        {},
+        { cause: error, detail: error.message },
+      );
     }
   }
 

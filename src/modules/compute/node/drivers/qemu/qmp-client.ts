@@ -46,7 +46,10 @@ export class QmpClient {
     });
   }
 
-  /** Connects to the monitor of that user's VMM and negotiates within `timeoutMs`. Throws `QmpError` (`ConnectionLost`, `Timeout`). */
+  /**
+   * Connects to the monitor of that user's VMM and negotiates within `timeoutMs`. Throws `QmpError` (`ConnectionLost`,
+   * `Timeout`).
+   */
   static async connect(path: string, user: number, timeoutMs: number): Promise<QmpClient> {
     const client = await QmpClient.open(path, user);
     try {
@@ -59,13 +62,17 @@ export class QmpClient {
   }
 
   /**
-   * One command on a connection of its own. It is sent together with the negotiation: a monitor reads in order, and one whose guest keeps QEMU's main loop busy
-   * takes its time for every round. Throws as `connect` and `execute` do, when there is no answer within `timeoutMs` altogether too.
+   * One command on a connection of its own. It is sent together with the negotiation: a monitor reads in order, and one
+   * whose guest keeps QEMU's main loop busy takes its time for every round. Throws as `connect` and `execute` do, when
+   * there is no answer within `timeoutMs` altogether too.
    */
   static async ask<T = unknown>(path: string, user: number, command: string, timeoutMs: number): Promise<T> {
     const client = await QmpClient.open(path, user);
     try {
-      const [, answer] = await Promise.all([client.negotiate(timeoutMs), client.execute<T>(command, undefined, timeoutMs)]);
+      const [, answer] = await Promise.all([
+        client.negotiate(timeoutMs),
+        client.execute<T>(command, undefined, timeoutMs),
+      ]);
       return answer;
     } finally {
       client.close();
@@ -79,7 +86,10 @@ export class QmpClient {
     return new QmpClient(socket);
   }
 
-  /** Runs one command. Throws `QmpError` with QEMU's class and text, or `Timeout` after `timeoutMs` (the command may still take effect). */
+  /**
+   * Runs one command. Throws `QmpError` with QEMU's class and text, or `Timeout` after `timeoutMs` (the command may
+   * still take effect).
+   */
   execute<T = unknown>(command: string, args?: Record<string, unknown>, timeoutMs = 5000): Promise<T> {
     if (!this.open) return Promise.reject(new QmpError('ConnectionLost', 'the monitor was closed'));
     const id = this.nextId++;

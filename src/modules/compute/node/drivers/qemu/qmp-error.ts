@@ -1,4 +1,7 @@
-/** QEMU refused a command (`class` and `desc` of its answer), or the monitor was lost (`class` is `ConnectionLost` or `Timeout`). */
+/**
+ * QEMU refused a command (`class` and `desc` of its answer), or the monitor was lost (`class` is `ConnectionLost` or
+ * `Timeout`).
+ */
 export class QmpError extends Error {
   constructor(
     readonly errorClass: string,

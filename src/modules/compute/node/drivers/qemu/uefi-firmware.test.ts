@@ -11,10 +11,19 @@ describe('findUefi', () => {
   });
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
-  const describeIn = async (folder: string, name: string, change: Record<string, unknown> = {}, code = 'code.fd'): Promise<void> => {
+  const describeIn = async (
+    folder: string,
+    name: string,
+    change: Record<string, unknown> = {},
+    code = 'code.fd',
+  ): Promise<void> => {
     const firmware = {
       'interface-types': ['uefi'],
-      mapping: { device: 'flash', executable: { filename: join(directory, code), format: 'raw' }, 'nvram-template': { filename: join(directory, 'vars.fd'), format: 'raw' } },
+      mapping: {
+        device: 'flash',
+        executable: { filename: join(directory, code), format: 'raw' },
+        'nvram-template': { filename: join(directory, 'vars.fd'), format: 'raw' },
+      },
       targets: [{ architecture: 'x86_64', machines: ['pc-i440fx-*', 'pc-q35-*'] }],
       features: ['acpi-s3'],
       ...change,

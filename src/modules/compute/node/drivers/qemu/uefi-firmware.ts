@@ -12,17 +12,29 @@ const file = z.object({ filename: z.string(), format: z.literal('raw') });
 /** As far as it is used here; QEMU documents all of it in docs/interop/firmware.json. */
 const descriptor = z.object({
   'interface-types': z.array(z.string()),
-  mapping: z.object({ device: z.literal('flash'), mode: z.literal('split').default('split'), executable: file, 'nvram-template': file }),
+  mapping: z.object({
+    device: z.literal('flash'),
+    mode: z.literal('split').default('split'),
+    executable: file,
+    'nvram-template': file,
+  }),
   targets: z.array(z.object({ architecture: z.string(), machines: z.array(z.string()) })),
   features: z.array(z.string()),
 });
 
-/** What our machine does not have (system management mode), or what would refuse boot loaders that were not asked to be signed. */
+/**
+ * What our machine does not have (system management mode), or what would refuse boot loaders that were not asked to be
+ * signed.
+ */
 const unwanted = ['requires-smm', 'secure-boot', 'enrolled-keys'];
 /** The administrator's first: a file there stands for one of the same name of a package. */
 const folders = ['/etc/qemu/firmware', '/usr/share/qemu/firmware'];
 
-const readable = (path: string): Promise<boolean> => access(path).then(() => true, () => false);
+const readable = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
 
 const parse = (text: string): unknown => {
   try {
@@ -32,18 +44,30 @@ const parse = (text: string): unknown => {
   }
 };
 
-/** The first UEFI for q35 among the descriptors that firmware packages install for QEMU, in the order that QEMU prescribes; null when there is none. */
+/**
+ * The first UEFI for q35 among the descriptors that firmware packages install for QEMU, in the order that QEMU
+ * prescribes; null when there is none.
+ */
 export const findUefi = async (places: readonly string[] = folders): Promise<UefiFirmware | null> => {
   const files = new Map<string, string>();
   for (const place of places) {
-    for (const name of await readdir(place).catch(() => [])) if (name.endsWith('.json') && !files.has(name)) files.set(name, join(place, name));
+    for (const name of await readdir(place).catch(() => []))
+      if (name.endsWith('.json') && !files.has(name)) files.set(name, join(place, name));
   }
   for (const path of [...files.values()].sort((a, b) => (basename(a) < basename(b) ? -1 : 1))) {
     const read = descriptor.safeParse(parse(await readFile(path, 'utf8').catch(() => '')));
     if (!read.success) continue;
     const { mapping, targets, features } = read.data;
-    const fits = targets.some(({ architecture, machines }) => architecture === 'x86_64' && machines.some((machine) => machine.startsWith('pc-q35')));
-    if (!read.data['interface-types'].includes('uefi') || !fits || features.some((feature) => unwanted.includes(feature))) continue;
+    const fits = targets.some(
+      ({ architecture, machines }) =>
+        architecture === 'x86_64' && machines.some((machine) => machine.startsWith('pc-q35')),
+    );
+    if (
+      !read.data['interface-types'].includes('uefi') ||
+      !fits ||
+      features.some((feature) => unwanted.includes(feature))
+    )
+      continue;
     const found = { code: mapping.executable.filename, variables: mapping['nvram-template'].filename };
     if ((await readable(found.code)) && (await readable(found.variables))) return found;
   }

@@ -1,6 +1,19 @@
 import { ApiFailure } from './api-failure';
 import { DecodeFailure } from './decode-failure';
-import { decodeBody, defaulted, flag, object, optional, required, text, u32, u64, variant, withoutNulls, type Decoder } from './decode';
+import {
+  decodeBody,
+  defaulted,
+  flag,
+  object,
+  optional,
+  required,
+  text,
+  u32,
+  u64,
+  variant,
+  withoutNulls,
+  type Decoder,
+} from './decode';
 import { addDevice, removeDevice } from './hotplug';
 import type { DeviceList } from './owned-vm';
 import type { WireRequest } from './request-parser';
@@ -20,14 +33,23 @@ interface Endpoint {
   run: (vmm: SimulatedVmm, body: string) => Promise<unknown> | unknown;
 }
 
-const act = (run: (vmm: SimulatedVmm) => Promise<unknown> | unknown): Endpoint => ({ verb: 'PUT', action: true, body: 'none', run });
-const call = <T>(decode: Decoder<T>, run: (vmm: SimulatedVmm, argument: T) => Promise<unknown> | unknown): Endpoint => ({
+const act = (run: (vmm: SimulatedVmm) => Promise<unknown> | unknown): Endpoint => ({
+  verb: 'PUT',
+  action: true,
+  body: 'none',
+  run,
+});
+const call = <T>(
+  decode: Decoder<T>,
+  run: (vmm: SimulatedVmm, argument: T) => Promise<unknown> | unknown,
+): Endpoint => ({
   verb: 'PUT',
   action: true,
   body: 'needed',
   run: (vmm, body) => run(vmm, decodeBody(decode, body)),
 });
-const add = (list: DeviceList, decode: Decoder<types.DeviceItem>): Endpoint => call(decode, (vmm, item) => addDevice(vmm, list, item) ?? undefined);
+const add = (list: DeviceList, decode: Decoder<types.DeviceItem>): Endpoint =>
+  call(decode, (vmm, item) => addDevice(vmm, list, item) ?? undefined);
 /** Answers nothing, so 204. */
 const silently =
   <A extends unknown[]>(run: (...args: A) => void | Promise<void>) =>
@@ -36,13 +58,37 @@ const silently =
     return undefined;
   };
 
-const resizeBody = object('VmResizeData', { desired_vcpus: optional(u32), desired_ram: optional(u64), desired_balloon: optional(u64) });
-const restoreBody = object('RestoreConfig', { source_url: required(text), prefault: defaulted(flag, false), memory_restore_mode: defaulted(variant('Copy', 'OnDemand'), 'Copy'), resume: defaulted(flag, false) });
+const resizeBody = object('VmResizeData', {
+  desired_vcpus: optional(u32),
+  desired_ram: optional(u64),
+  desired_balloon: optional(u64),
+});
+const restoreBody = object('RestoreConfig', {
+  source_url: required(text),
+  prefault: defaulted(flag, false),
+  memory_restore_mode: defaulted(variant('Copy', 'OnDemand'), 'Copy'),
+  resume: defaulted(flag, false),
+});
 
 const endpoints: Record<string, Endpoint> = {
-  'vmm.ping': { verb: 'GET', action: false, body: 'ignored', run: (vmm) => ({ build_version: vmm.profile.buildVersion, version: vmm.profile.buildVersion.slice(1), pid: process.pid, features: ['io_uring', 'kvm'] }) },
+  'vmm.ping': {
+    verb: 'GET',
+    action: false,
+    body: 'ignored',
+    run: (vmm) => ({
+      build_version: vmm.profile.buildVersion,
+      version: vmm.profile.buildVersion.slice(1),
+      pid: process.pid,
+      features: ['io_uring', 'kvm'],
+    }),
+  },
   'vmm.shutdown': { verb: 'PUT', action: false, body: 'ignored', run: async (vmm) => vmm.shutdownVmm().then(() => '') },
-  'vm.create': { verb: 'PUT', action: false, body: 'needed', run: (vmm, body) => vmm.create(decodeBody(types.vmConfig, body)) },
+  'vm.create': {
+    verb: 'PUT',
+    action: false,
+    body: 'needed',
+    run: (vmm, body) => vmm.create(decodeBody(types.vmConfig, body)),
+  },
   'vm.info': { verb: 'GET', action: false, body: 'ignored', run: (vmm) => vmm.info() },
   'vm.counters': { verb: 'GET', action: true, body: 'ignored', run: (vmm) => vmm.counters() },
   'vm.boot': act((vmm) => vmm.boot()),
@@ -54,8 +100,14 @@ const endpoints: Record<string, Endpoint> = {
   'vm.power-button': act((vmm) => vmm.powerButton()),
   'vm.nmi': act((vmm) => vmm.nmi()),
   'vm.resize': call(resizeBody, silently(resize)),
-  'vm.resize-disk': call(object('VmResizeDiskData', { id: required(text), desired_size: required(u64) }), (vmm, { id, desired_size }) => resizeDisk(vmm, id, desired_size)),
-  'vm.resize-zone': call(object('VmResizeZoneData', { id: required(text), desired_ram: required(u64) }), (vmm, { id, desired_ram }) => resizeZone(vmm, id, desired_ram)),
+  'vm.resize-disk': call(
+    object('VmResizeDiskData', { id: required(text), desired_size: required(u64) }),
+    (vmm, { id, desired_size }) => resizeDisk(vmm, id, desired_size),
+  ),
+  'vm.resize-zone': call(
+    object('VmResizeZoneData', { id: required(text), desired_ram: required(u64) }),
+    (vmm, { id, desired_ram }) => resizeZone(vmm, id, desired_ram),
+  ),
   'vm.add-disk': add('disks', types.disk),
   'vm.add-net': add('net', types.net),
   'vm.add-fs': add('fs', types.fs),
@@ -65,18 +117,25 @@ const endpoints: Record<string, Endpoint> = {
   'vm.add-vdpa': add('vdpa', types.vdpa),
   'vm.add-vsock': add('vsock', types.vsock),
   'vm.add-generic-vhost-user': add('generic_vhost_user', types.genericVhostUser),
-  'vm.remove-device': call(object('VmRemoveDeviceData', { id: required(text) }), (vmm, { id }) => removeDevice(vmm, id)),
-  'vm.snapshot': call(object('VmSnapshotConfig', { destination_url: required(text) }), (vmm, { destination_url }) => snapshot(vmm, destination_url)),
+  'vm.remove-device': call(object('VmRemoveDeviceData', { id: required(text) }), (vmm, { id }) =>
+    removeDevice(vmm, id),
+  ),
+  'vm.snapshot': call(object('VmSnapshotConfig', { destination_url: required(text) }), (vmm, { destination_url }) =>
+    snapshot(vmm, destination_url),
+  ),
   'vm.restore': call(restoreBody, silently(restore)),
 };
 
 /** Numbers beyond 2^53 are written out in full. */
 const stringify = (value: unknown): string =>
-  JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? `\u0000${member}\u0000` : member)).replace(/"\\u0000(\d+)\\u0000"/g, '$1');
+  JSON.stringify(value, (_key, member: unknown) =>
+    typeof member === 'bigint' ? `\u0000${member}\u0000` : member,
+  ).replace(/"\\u0000(\d+)\\u0000"/g, '$1');
 
 const failure = (vmm: SimulatedVmm, error: unknown): WireReply => {
   const statuses = vmm.profile.statuses;
-  if (error instanceof DecodeFailure) return { status: 400, body: stringify(['Failed to deserialize JSON', error.message]) };
+  if (error instanceof DecodeFailure)
+    return { status: 400, body: stringify(['Failed to deserialize JSON', error.message]) };
   if (!(error instanceof ApiFailure)) throw error;
   const status = statuses[error.kind] ?? 500;
   if (error.kind === 'pending') return { status, body: stringify(['Too Many Requests']) };
@@ -87,7 +146,10 @@ const badRequest: WireReply = { status: 400, body: '["Bad Request"]' };
 
 /** What is wrong with a request before the VMM is asked; null when nothing is. */
 const refused = (endpoint: Endpoint, name: string, request: WireRequest): WireReply | null => {
-  if (request.method !== endpoint.verb) return endpoint.action && (request.method === 'PATCH' || request.method === 'DELETE') ? { status: 400 } : badRequest;
+  if (request.method !== endpoint.verb)
+    return endpoint.action && (request.method === 'PATCH' || request.method === 'DELETE')
+      ? { status: 400 }
+      : badRequest;
   if (endpoint.body === 'none' && request.body !== null) return badRequest;
   if (endpoint.body === 'needed' && request.body === null) return name === 'vm.create' ? { status: 400 } : badRequest;
   return null;

@@ -51,7 +51,9 @@ export const variant =
     if (typeof value !== 'string') return mismatch(value, 'string or map');
     const found = names.find((name) => name === value);
     if (found !== undefined) return found;
-    throw new DecodeFailure(`unknown variant \`${value}\`, expected ${names.length === 1 ? '' : 'one of '}${names.map((name) => `\`${name}\``).join(', ')}`);
+    throw new DecodeFailure(
+      `unknown variant \`${value}\`, expected ${names.length === 1 ? '' : 'one of '}${names.map((name) => `\`${name}\``).join(', ')}`,
+    );
   };
 
 export const list =
@@ -67,7 +69,12 @@ export const object =
     const members = new Map(Object.entries(value));
     if (deny) {
       for (const key of members.keys()) {
-        if (!(key in fields)) throw new DecodeFailure(`unknown field \`${key}\`, expected one of ${Object.keys(fields).map((known) => `\`${known}\``).join(', ')}`);
+        if (!(key in fields))
+          throw new DecodeFailure(
+            `unknown field \`${key}\`, expected one of ${Object.keys(fields)
+              .map((known) => `\`${known}\``)
+              .join(', ')}`,
+          );
       }
     }
     const result: Record<string, unknown> = {};
@@ -80,11 +87,20 @@ export const object =
   };
 
 export const required = <T>(decode: Decoder<T>): Field<T> => ({ decode });
-export const defaulted = <T>(decode: Decoder<T>, value: T | (() => T)): Field<T> => ({ decode, absent: typeof value === 'function' ? (value as () => T) : () => value });
+export const defaulted = <T>(decode: Decoder<T>, value: T | (() => T)): Field<T> => ({
+  decode,
+  absent: typeof value === 'function' ? (value as () => T) : () => value,
+});
 /** `Option<T>`: absent and null are the same. */
-export const optional = <T>(decode: Decoder<T>): Field<T | null> => ({ decode: (value) => (value === null ? null : decode(value)), absent: () => null });
+export const optional = <T>(decode: Decoder<T>): Field<T | null> => ({
+  decode: (value) => (value === null ? null : decode(value)),
+  absent: () => null,
+});
 
-/** Parses a request body. Throws `DecodeFailure` with the place, as serde_json would (the place is that of the body's end). */
+/**
+ * Parses a request body. Throws `DecodeFailure` with the place, as serde_json would (the place is that of the body's
+ * end).
+ */
 export const decodeBody = <T>(decode: Decoder<T>, body: string): T => {
   const lines = body.split('\n');
   const place = `at line ${lines.length} column ${lines.at(-1)?.length ?? 0}`;

@@ -21,14 +21,23 @@ const detect = (path: string): ImageType => {
   }
 };
 
-/** Opens a disk as the device manager does: it must be there and be what it is said to be; an unknown type is probed and written into the configuration. */
+/**
+ * Opens a disk as the device manager does: it must be there and be what it is said to be; an unknown type is probed and
+ * written into the configuration.
+ */
 export const openDisk = (disk: DiskConfig, heading: string, knobs: SimulationKnobs): void => {
   if (knobs.resources === 'none' || disk.path === null) return;
   let detected: ImageType;
   try {
     detected = detect(disk.path);
   } catch (error) {
-    throw new ApiFailure('internal', heading, 'Error from device manager', 'Cannot open disk path', osError(error as NodeJS.ErrnoException));
+    throw new ApiFailure(
+      'internal',
+      heading,
+      'Error from device manager',
+      'Cannot open disk path',
+      osError(error as NodeJS.ErrnoException),
+    );
   }
   if (disk.image_type === 'Unknown') disk.image_type = detected;
   else if (disk.image_type !== detected) {

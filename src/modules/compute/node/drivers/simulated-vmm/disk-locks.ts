@@ -10,12 +10,15 @@ const kernelLocked = (path: string, write: boolean): boolean => {
   const place = ` ${hex(major)}:${hex(minor)}:${ino} `;
   return readFileSync('/proc/locks', 'utf8')
     .split('\n')
-    .some((line) => line.includes(place) && !line.includes('->') && !line.includes('FLOCK') && (write || line.includes(' WRITE ')));
+    .some(
+      (line) =>
+        line.includes(place) && !line.includes('->') && !line.includes('FLOCK') && (write || line.includes(' WRITE ')),
+    );
 };
 
 /**
- * Advisory locks on disk images: one writer or many readers, whatever process namespace they are in. Node has no file locks: flock(1) takes one on a
- * descriptor of ours, and it lasts as long as that is open.
+ * Advisory locks on disk images: one writer or many readers, whatever process namespace they are in. Node has no file
+ * locks: flock(1) takes one on a descriptor of ours, and it lasts as long as that is open.
  */
 export class DiskLock {
   private constructor(private readonly fd: number) {}
@@ -23,7 +26,9 @@ export class DiskLock {
   /** Null when another holds a lock that conflicts. */
   static take(path: string, mode: 'Read' | 'Write'): DiskLock | null {
     const fd = openSync(path, 'r');
-    const { status } = spawnSync('flock', ['--nonblock', mode === 'Write' ? '--exclusive' : '--shared', '3'], { stdio: ['ignore', 'ignore', 'ignore', fd] });
+    const { status } = spawnSync('flock', ['--nonblock', mode === 'Write' ? '--exclusive' : '--shared', '3'], {
+      stdio: ['ignore', 'ignore', 'ignore', fd],
+    });
     if (status === 0 && !kernelLocked(path, mode === 'Write')) return new DiskLock(fd);
     closeSync(fd);
     return null;

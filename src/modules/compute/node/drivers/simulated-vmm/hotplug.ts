@@ -18,21 +18,29 @@ const nouns: Record<DeviceList, string> = {
 };
 
 const withItem = (config: VmConfig, list: DeviceList, item: DeviceItem): VmConfig =>
-  list === 'vsock' ? { ...config, vsock: item as VmConfig['vsock'] } : { ...config, [list]: [...(config[list] ?? []), item] };
+  list === 'vsock'
+    ? { ...config, vsock: item as VmConfig['vsock'] }
+    : { ...config, [list]: [...(config[list] ?? []), item] };
 
 /** add-*: into the stored configuration, and into the VM if there is one (then the answer says where; else null). */
-export const addDevice = (vmm: SimulatedVmm, list: DeviceList, item: DeviceItem): { id: string; bdf: string } | null => {
+export const addDevice = (
+  vmm: SimulatedVmm,
+  list: DeviceList,
+  item: DeviceItem,
+): { id: string; bdf: string } | null => {
   const heading = `The ${nouns[list]} could not be added to the VM`;
   const { config, vm } = vmm;
   if (!config) throw new ApiFailure('missing', heading, 'VM is not created');
-  if (list === 'vsock' && config.vsock && vm) throw new ApiFailure('internal', heading, 'Too many virtio-vsock devices');
+  if (list === 'vsock' && config.vsock && vm)
+    throw new ApiFailure('internal', heading, 'Too many virtio-vsock devices');
   const changed = withItem(config, list, item);
   validateConfig(changed, heading, vmm.profile);
   if (!vm) {
     vmm.config = changed;
     return null;
   }
-  if (item.iommu && !(config.platform?.iommu_segments ?? []).includes(item.pci_segment)) throw new ApiFailure('internal', heading, 'Error from device manager', 'Cannot hotplug device behind vIOMMU');
+  if (item.iommu && !(config.platform?.iommu_segments ?? []).includes(item.pci_segment))
+    throw new ApiFailure('internal', heading, 'Error from device manager', 'Cannot hotplug device behind vIOMMU');
   const disk = list === 'disks' ? changed.disks?.at(-1) : undefined;
   if (disk) openDisk(disk, heading, vmm.knobs);
   const place = vm.plug(list, item, heading);
@@ -54,8 +62,20 @@ export const removeDevice = (vmm: SimulatedVmm, id: string): void => {
     return;
   }
   const again = vm.ejecting.has(id);
-  if (!vm.has(id) || (again && !vmm.profile.retriesRemoval)) throw new ApiFailure('unknown-device', heading, 'Error from device manager', `Failed to find device corresponding to the given identifier: ${id}`);
-  if (!known && !again) throw new ApiFailure('internal', heading, 'Error from device manager', `Not allowed to remove this type of device from the VM: ${id}`);
+  if (!vm.has(id) || (again && !vmm.profile.retriesRemoval))
+    throw new ApiFailure(
+      'unknown-device',
+      heading,
+      'Error from device manager',
+      `Failed to find device corresponding to the given identifier: ${id}`,
+    );
+  if (!known && !again)
+    throw new ApiFailure(
+      'internal',
+      heading,
+      'Error from device manager',
+      `Not allowed to remove this type of device from the VM: ${id}`,
+    );
   strip(config, id);
   vm.eject(id, (bdf) => vmm.events.emit('vm', 'device-removed', { id, bdf }));
 };

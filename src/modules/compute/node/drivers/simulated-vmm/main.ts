@@ -19,7 +19,14 @@ interface CommandLine {
 const valueOf = (text: string, key: string): string => (text.startsWith(`${key}=`) ? text.slice(key.length + 1) : text);
 
 const parse = (argv: readonly string[]): CommandLine => {
-  const line: CommandLine = { socket: null, eventPath: null, eventFd: null, logFile: null, stay: false, version: false };
+  const line: CommandLine = {
+    socket: null,
+    eventPath: null,
+    eventFd: null,
+    logFile: null,
+    stay: false,
+    version: false,
+  };
   const words = [...argv];
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     const next = (): string => words.shift() ?? '';
@@ -32,7 +39,8 @@ const parse = (argv: readonly string[]): CommandLine => {
     else if (word === '--no-shutdown') line.stay = true;
     else if (word === '-V' || word === '--version') line.version = true;
     else if (word === '--seccomp' || word === '--landlock-rules' || word === '--log-format') next();
-    else if (word !== '--landlock' && !/^-v+$/.test(word)) throw new Error(`error: unexpected argument '${word}' found`);
+    else if (word !== '--landlock' && !/^-v+$/.test(word))
+      throw new Error(`error: unexpected argument '${word}' found`);
   }
   return line;
 };
@@ -54,14 +62,18 @@ const claimSocket = (path: string, locks: boolean): void => {
     return;
   }
   const holder = existsSync(lock) ? readFileSync(lock, 'utf8').split(' ') : [];
-  if (holder.length === 2 && startOf(Number(holder[0])) === holder[1]) throw new Error(`API socket ${JSON.stringify(path)} is already in use by another running instance`);
+  if (holder.length === 2 && startOf(Number(holder[0])) === holder[1])
+    throw new Error(`API socket ${JSON.stringify(path)} is already in use by another running instance`);
   rmSync(path, { force: true });
   writeFileSync(lock, `${process.pid} ${startOf(process.pid) ?? ''}`);
 };
 
 const main = async (): Promise<void> => {
   const line = parse(process.argv.slice(2));
-  const knobs: SimulationKnobs = { ...defaultKnobs, ...(JSON.parse(process.env['SIMULATED_VMM_KNOBS'] ?? '{}') as Partial<SimulationKnobs>) };
+  const knobs: SimulationKnobs = {
+    ...defaultKnobs,
+    ...(JSON.parse(process.env['SIMULATED_VMM_KNOBS'] ?? '{}') as Partial<SimulationKnobs>),
+  };
   const profile = profiles[knobs.version];
   if (line.version) {
     process.stdout.write(`cloud-hypervisor ${profile.buildVersion}\n`);
@@ -80,8 +92,15 @@ const main = async (): Promise<void> => {
     }
     void server.close().finally(() => process.exit(how));
   };
-  const vmm = new SimulatedVmm(knobs, new EventMonitor(eventFd, () => knobs.eventLoss), { end: finish, stay: line.stay });
-  const server = new WireServer((request) => answer(vmm, request), { bodyLimit: profile.bodyLimit, methods: profile.methods, stalled: () => knobs.stalled });
+  const vmm = new SimulatedVmm(knobs, new EventMonitor(eventFd, () => knobs.eventLoss), {
+    end: finish,
+    stay: line.stay,
+  });
+  const server = new WireServer((request) => answer(vmm, request), {
+    bodyLimit: profile.bodyLimit,
+    methods: profile.methods,
+    stalled: () => knobs.stalled,
+  });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void vmm.shutdownVmm());
   await server.listen(line.socket);
 };

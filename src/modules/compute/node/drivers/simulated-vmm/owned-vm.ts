@@ -31,12 +31,23 @@ export type DeviceList = keyof typeof autoNames;
 const openTaps = (config: VmConfig, heading: string, knobs: SimulationKnobs): void => {
   if (!config.landlock_enable || knobs.resources === 'none') return;
   for (const { tap } of config.net ?? []) {
-    if (tap === null || config.landlock_rules?.some((rule) => `/sys/class/net/${tap}/`.startsWith(`${rule.path}/`))) continue;
-    throw new ApiFailure('internal', heading, 'Error from device manager', 'Cannot create virtio-net device', 'Failed to open taps', 'Failed to read the TAP flags from sysfs', 'Permission denied (os error 13)');
+    if (tap === null || config.landlock_rules?.some((rule) => `/sys/class/net/${tap}/`.startsWith(`${rule.path}/`)))
+      continue;
+    throw new ApiFailure(
+      'internal',
+      heading,
+      'Error from device manager',
+      'Cannot create virtio-net device',
+      'Failed to open taps',
+      'Failed to read the TAP flags from sysfs',
+      'Permission denied (os error 13)',
+    );
   }
 };
 
-/** The VM object itself: from boot (or restore) to shutdown. Its devices, their PCI places and the locks on its disks. */
+/**
+ * The VM object itself: from boot (or restore) to shutdown. Its devices, their PCI places and the locks on its disks.
+ */
 export class OwnedVm {
   state: 'Created' | 'Running' | 'Paused' = 'Created';
   guest: SimulatedGuest | null = null;
@@ -56,7 +67,9 @@ export class OwnedVm {
 
   constructor(private readonly knobs: SimulationKnobs) {}
 
-  /** Makes every device of the configuration, assigning ids where there are none. Throws `ApiFailure` under `heading`. */
+  /**
+   * Makes every device of the configuration, assigning ids where there are none. Throws `ApiFailure` under `heading`.
+   */
   build(config: VmConfig, heading: string): void {
     this.bootRam = this.presentRam = config.memory.size;
     this.tree.set('__serial', { id: '__serial', resources: [], children: [] });
@@ -73,7 +86,10 @@ export class OwnedVm {
   /** Adds one device; returns where it went. */
   plug(list: DeviceList, item: DeviceItem, heading: string): { id: string; bdf: string } {
     item.id ??= `${autoNames[list]}${this.autoId++}`;
-    return { id: item.id, bdf: this.place({ id: item.id, segment: item.pci_segment, slot: item.pci_device_id }, heading) };
+    return {
+      id: item.id,
+      bdf: this.place({ id: item.id, segment: item.pci_segment, slot: item.pci_device_id }, heading),
+    };
   }
 
   lockDisks(disks: readonly DiskConfig[], heading: string): void {
@@ -83,7 +99,14 @@ export class OwnedVm {
       const mode = disk.readonly ? 'Read' : 'Write';
       const lock = DiskLock.take(disk.path, mode);
       if (!lock) {
-        throw new ApiFailure('internal', heading, 'Error locking disk images: Another instance likely holds a lock', 'Cannot lock images of all block devices', `Failed to get ${mode} lock for disk image: ${disk.path}`, 'The file is already locked');
+        throw new ApiFailure(
+          'internal',
+          heading,
+          'Error locking disk images: Another instance likely holds a lock',
+          'Cannot lock images of all block devices',
+          `Failed to get ${mode} lock for disk image: ${disk.path}`,
+          'The file is already locked',
+        );
       }
       this.locks.set(disk.id, lock);
     }
@@ -134,7 +157,13 @@ export class OwnedVm {
 
   private place(wanted: { id: string; segment?: number; slot?: number | null }, heading: string): string {
     const { id, segment = 0 } = wanted;
-    if (this.tree.has(id)) throw new ApiFailure('internal', heading, 'Error from device manager', `Invalid identifier as it is not unique: ${id}`);
+    if (this.tree.has(id))
+      throw new ApiFailure(
+        'internal',
+        heading,
+        'Error from device manager',
+        `Invalid identifier as it is not unique: ${id}`,
+      );
     const first = wanted.slot ?? 1;
     for (let slot = first; slot < slotsPerSegment; slot++) {
       const bdf = `${segment.toString(16).padStart(4, '0')}:00:${slot.toString(16).padStart(2, '0')}.0`;
@@ -145,6 +174,12 @@ export class OwnedVm {
       this.tree.set(id, { id, resources: [], parent, children: [] });
       return bdf;
     }
-    throw new ApiFailure('internal', heading, 'Error from device manager', 'Failed to find an available PCI device ID', 'Could not find an available device slot on the PCI bus');
+    throw new ApiFailure(
+      'internal',
+      heading,
+      'Error from device manager',
+      'Failed to find an available PCI device ID',
+      'Could not find an available device slot on the PCI bus',
+    );
   }
 }

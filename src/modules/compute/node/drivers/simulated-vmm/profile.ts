@@ -21,7 +21,14 @@ export interface VersionProfile {
   statuses: Partial<Record<FailureKind, number>>;
 }
 
-export type FailureKind = 'missing' | 'unknown-device' | 'validation' | 'duplicate' | 'pending' | 'malformed' | 'internal';
+export type FailureKind =
+  | 'missing'
+  | 'unknown-device'
+  | 'validation'
+  | 'duplicate'
+  | 'pending'
+  | 'malformed'
+  | 'internal';
 
 export const profiles: Record<VersionProfile['name'], VersionProfile> = {
   v50: {

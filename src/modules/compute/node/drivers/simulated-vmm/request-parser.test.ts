@@ -24,12 +24,18 @@ describe('RequestParser', () => {
     fc.assert(fc.property(fc.string(), fc.array(fc.nat(100)), (text, cuts) => void feed(text, cuts)));
   });
   it('asks for the body only where one is announced', () => {
-    expect(feed('PUT /a HTTP/1.1\r\nExpect: 100-continue\r\n\r\n')).toEqual([{ kind: 'request', request: { method: 'PUT', target: '/a', body: null } }]);
-    expect(feed('PUT /a HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n')).toEqual([{ kind: 'continue' }]);
+    expect(feed('PUT /a HTTP/1.1\r\nExpect: 100-continue\r\n\r\n')).toEqual([
+      { kind: 'request', request: { method: 'PUT', target: '/a', body: null } },
+    ]);
+    expect(feed('PUT /a HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n')).toEqual([
+      { kind: 'continue' },
+    ]);
   });
   it('refuses lines over 1024 bytes, also before they end, and odd lengths', () => {
     expect(feed(`GET /${'x'.repeat(2000)}`)).toMatchObject([{ kind: 'error' }]);
     expect(feed('PUT /a HTTP/1.1\r\nContent-Length: -1\r\n\r\n')).toMatchObject([{ kind: 'error' }]);
-    expect(feed('PUT /a HTTP/1.1\r\nContent-Length: 1001\r\n\r\n')).toMatchObject([{ kind: 'error', text: expect.stringContaining('1001') }]);
+    expect(feed('PUT /a HTTP/1.1\r\nContent-Length: 1001\r\n\r\n')).toMatchObject([
+      { kind: 'error', text: expect.stringContaining('1001') },
+    ]);
   });
 });

@@ -5,7 +5,10 @@ export interface WireRequest {
   body: string | null;
 }
 
-export type ParsedItem = { kind: 'request'; request: WireRequest } | { kind: 'continue' } | { kind: 'error'; text: string };
+export type ParsedItem =
+  | { kind: 'request'; request: WireRequest }
+  | { kind: 'continue' }
+  | { kind: 'error'; text: string };
 
 /** Bytes of a request line or header line. */
 const longestLine = 1024;
@@ -49,7 +52,8 @@ export class RequestParser {
   private next(): ParsedItem | 'more' | null {
     if (this.awaitsBody) return this.body();
     const end = this.buffer.indexOf('\r\n');
-    if (end > longestLine || (end < 0 && this.buffer.length > longestLine)) return { kind: 'error', text: 'Invalid request: the line is too long.' };
+    if (end > longestLine || (end < 0 && this.buffer.length > longestLine))
+      return { kind: 'error', text: 'Invalid request: the line is too long.' };
     if (end < 0) return null;
     const line = this.buffer.subarray(0, end).toString('latin1');
     this.buffer = this.buffer.subarray(end + 2);
@@ -61,9 +65,11 @@ export class RequestParser {
   private requestLine(line: string): ParsedItem | 'more' {
     const [method = '', target = '', version] = line.split(' ');
     if (version === undefined) return { kind: 'error', text: 'Invalid request.' };
-    if (!this.options.methods.includes(method)) return { kind: 'error', text: 'Invalid HTTP Method: Unsupported HTTP method.' };
+    if (!this.options.methods.includes(method))
+      return { kind: 'error', text: 'Invalid HTTP Method: Unsupported HTTP method.' };
     if (target === '') return { kind: 'error', text: 'Invalid URI: Empty URI not allowed.' };
-    if (version !== 'HTTP/1.1' && version !== 'HTTP/1.0') return { kind: 'error', text: 'Invalid HTTP Version: Unsupported HTTP version.' };
+    if (version !== 'HTTP/1.1' && version !== 'HTTP/1.0')
+      return { kind: 'error', text: 'Invalid HTTP Version: Unsupported HTTP version.' };
     this.head = { ...this.head, method, target };
     return 'more';
   }
@@ -85,7 +91,11 @@ export class RequestParser {
   private headEnd(): ParsedItem | 'more' {
     const { length = 0, expects = false } = this.head;
     const { bodyLimit } = this.options;
-    if (length > bodyLimit) return { kind: 'error', text: `Request payload with size ${length} is larger than the limit of ${bodyLimit} allowed by server.` };
+    if (length > bodyLimit)
+      return {
+        kind: 'error',
+        text: `Request payload with size ${length} is larger than the limit of ${bodyLimit} allowed by server.`,
+      };
     this.awaitsBody = true;
     return expects && length > 0 ? { kind: 'continue' } : 'more';
   }

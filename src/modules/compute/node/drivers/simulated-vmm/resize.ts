@@ -12,7 +12,8 @@ export interface Resize {
 }
 
 const heading = 'The VM could not be resized';
-const cpuFault = (kind: 'internal' | 'pending', text: string): ApiFailure => new ApiFailure(kind, heading, 'Error from CPU manager', text);
+const cpuFault = (kind: 'internal' | 'pending', text: string): ApiFailure =>
+  new ApiFailure(kind, heading, 'Error from CPU manager', text);
 const memoryFault = (text: string): ApiFailure => new ApiFailure('internal', heading, 'Memory manager error', text);
 
 const resizeVcpus = (vmm: SimulatedVmm, desired: number): void => {
@@ -32,17 +33,20 @@ const resizeRam = (vmm: SimulatedVmm, desired: number): void => {
   const { config, vm } = vmm;
   if (!config || !vm) return;
   const { memory } = config;
-  if (memory.zones !== null && memory.zones.length > 0) throw memoryFault('Impossible to resize guest memory if it is backed by user defined memory regions');
+  if (memory.zones !== null && memory.zones.length > 0)
+    throw memoryFault('Impossible to resize guest memory if it is backed by user defined memory regions');
   const room = memory.hotplug_size ?? 0;
   if (memory.hotplug_method === 'VirtioMem') {
-    if (desired < vm.bootRam) throw memoryFault(`Invalid resize request: desired_size = ${desired} below boot size = ${vm.bootRam}`);
+    if (desired < vm.bootRam)
+      throw memoryFault(`Invalid resize request: desired_size = ${desired} below boot size = ${vm.bootRam}`);
     if (desired - vm.bootRam > room) throw memoryFault('Not enough space in the hotplug RAM region');
     memory.hotplugged_size = desired > vm.bootRam ? desired - vm.bootRam : null;
     return;
   }
   if (desired > vm.presentRam) {
     if (vm.growths >= hotplugSlots) throw memoryFault('No ACPI slot available');
-    if ((desired - vm.presentRam) % hotplugUnit !== 0) throw memoryFault('The requested hotplug memory addition is not a valid size');
+    if ((desired - vm.presentRam) % hotplugUnit !== 0)
+      throw memoryFault('The requested hotplug memory addition is not a valid size');
     if (desired - vm.bootRam > room) throw memoryFault('Not enough space in the hotplug RAM region');
     vm.growths++;
     vm.presentRam = desired;
@@ -65,7 +69,13 @@ export const resize = (vmm: SimulatedVmm, wanted: Resize): void => {
   if (wanted.desired_vcpus !== null) resizeVcpus(vmm, wanted.desired_vcpus);
   if (wanted.desired_ram !== null) resizeRam(vmm, wanted.desired_ram);
   if (wanted.desired_balloon !== null) {
-    if (!config.balloon) throw new ApiFailure('internal', heading, 'Error from device manager', "Missing virtio-balloon, can't proceed as expected");
+    if (!config.balloon)
+      throw new ApiFailure(
+        'internal',
+        heading,
+        'Error from device manager',
+        "Missing virtio-balloon, can't proceed as expected",
+      );
     config.balloon.size = wanted.desired_balloon;
   }
   vmm.events.emit('vm', 'resized');
@@ -78,10 +88,30 @@ export const resizeDisk = (vmm: SimulatedVmm, id: string, size: number): void =>
   if (!config) throw new ApiFailure('missing', title, 'VM is not created');
   if (!vm) throw new ApiFailure('internal', title, 'Failed resizing a disk image');
   const disk = config.disks?.find((item) => item.id === id);
-  if (!disk) throw new ApiFailure('unknown-device', title, 'Error from device manager', `Failed to find device corresponding to the given identifier: ${id}`);
-  if (size % 512 !== 0) throw new ApiFailure('internal', title, 'Error from device manager', 'Disk resize error', 'Disk image size is not a multiple of 512');
+  if (!disk)
+    throw new ApiFailure(
+      'unknown-device',
+      title,
+      'Error from device manager',
+      `Failed to find device corresponding to the given identifier: ${id}`,
+    );
+  if (size % 512 !== 0)
+    throw new ApiFailure(
+      'internal',
+      title,
+      'Error from device manager',
+      'Disk resize error',
+      'Disk image size is not a multiple of 512',
+    );
   if (disk.path === null || vmm.knobs.resources === 'none') return;
-  if (disk.image_type === 'Qcow2' && size < statSync(disk.path).size) throw new ApiFailure('internal', title, 'Error from device manager', 'Disk resize error', 'Shrinking QCOW images is not supported');
+  if (disk.image_type === 'Qcow2' && size < statSync(disk.path).size)
+    throw new ApiFailure(
+      'internal',
+      title,
+      'Error from device manager',
+      'Disk resize error',
+      'Shrinking QCOW images is not supported',
+    );
   truncateSync(disk.path, size);
 };
 
@@ -96,7 +126,14 @@ export const resizeZone = (vmm: SimulatedVmm, id: string, ram: number): void => 
     zone.size = ram;
     return;
   }
-  if (ram < zone.size) throw new ApiFailure('internal', title, 'Memory manager error', `Invalid resize request: desired_size = ${ram} below boot size = ${zone.size}`);
-  if (zone.hotplug_size === null) throw new ApiFailure('internal', title, 'Memory manager error', 'Unknown memory zone');
+  if (ram < zone.size)
+    throw new ApiFailure(
+      'internal',
+      title,
+      'Memory manager error',
+      `Invalid resize request: desired_size = ${ram} below boot size = ${zone.size}`,
+    );
+  if (zone.hotplug_size === null)
+    throw new ApiFailure('internal', title, 'Memory manager error', 'Unknown memory zone');
   zone.hotplugged_size = ram - zone.size;
 };

@@ -80,7 +80,13 @@ export class SerialPort {
   }
 
   private failure(heading: string, error: NodeJS.ErrnoException): ApiFailure {
-    return new ApiFailure('internal', heading, 'Error creating console devices', 'Error creating console device', osError(error));
+    return new ApiFailure(
+      'internal',
+      heading,
+      'Error creating console devices',
+      'Error creating console device',
+      osError(error),
+    );
   }
 }
 

@@ -8,8 +8,9 @@ export interface GuestHooks {
 }
 
 /**
- * A guest that obeys keys on its serial console: `p` powers off, `r` resets, `i` makes it ignore the power button from then on; the rest is echoed.
- * At the power button it says `button` and, unless it ignores it, powers off after a while.
+ * A guest that obeys keys on its serial console: `p` powers off, `r` resets, `i` makes it ignore the power button from
+ * then on; the rest is echoed. At the power button it says `button` and, unless it ignores it, powers off after a
+ * while.
  */
 export class SimulatedGuest {
   private ignores: boolean;

@@ -15,8 +15,9 @@ export type VmmEnd = number | NodeJS.Signals;
 const bootHeading = 'The VM could not boot';
 
 /**
- * Cloud Hypervisor's state machine: a stored configuration, at most one VM object, and a process that ends with its guest. Methods throw `ApiFailure`.
- * The order of checks, events and side effects is the original's, the unlucky ones included.
+ * Cloud Hypervisor's state machine: a stored configuration, at most one VM object, and a process that ends with its
+ * guest. Methods throw `ApiFailure`. The order of checks, events and side effects is the original's, the unlucky ones
+ * included.
  */
 export class SimulatedVmm {
   readonly profile: VersionProfile;
@@ -47,8 +48,17 @@ export class SimulatedVmm {
     if (this.config) throw new ApiFailure('internal', heading, 'VM is already created');
     // Stored before the consoles are opened: a failure there leaves it.
     this.config = config;
-    if (config.console.mode === 'Socket') throw new ApiFailure('internal', heading, 'Error creating console devices', 'No socket option support for console device');
-    const lost = (config.serial.mode === 'File' && config.serial.file === null) || (config.serial.mode === 'Socket' && config.serial.socket === null) || (config.console.mode === 'File' && config.console.file === null);
+    if (config.console.mode === 'Socket')
+      throw new ApiFailure(
+        'internal',
+        heading,
+        'Error creating console devices',
+        'No socket option support for console device',
+      );
+    const lost =
+      (config.serial.mode === 'File' && config.serial.file === null) ||
+      (config.serial.mode === 'Socket' && config.serial.socket === null) ||
+      (config.console.mode === 'File' && config.console.file === null);
     if (lost) {
       setImmediate(() => this.end(1));
       throw new ApiFailure('internal', 'API response receive error', 'receiving on a closed channel');
@@ -57,7 +67,13 @@ export class SimulatedVmm {
     this.consolesOpen = true;
     if (config.landlock_enable && !this.knobs.landlock) {
       const text = 'partially incompatible access-rights: BitFlags<AccessFs>(0b100000000000000, Truncate)';
-      throw new ApiFailure('internal', heading, 'Failed to apply landlock config during vm_create', 'Error creating/adding/restricting ruleset', text);
+      throw new ApiFailure(
+        'internal',
+        heading,
+        'Failed to apply landlock config during vm_create',
+        'Error creating/adding/restricting ruleset',
+        text,
+      );
     }
   }
 
@@ -70,7 +86,10 @@ export class SimulatedVmm {
     this.events.emit('vm', 'booted');
   }
 
-  /** Makes the VM object and starts its guest. Early failures lose `disks` and `net` of the configuration, late ones leave the object. */
+  /**
+   * Makes the VM object and starts its guest. Early failures lose `disks` and `net` of the configuration, late ones
+   * leave the object.
+   */
   async construct(config: VmConfig, heading: string): Promise<void> {
     validateConfig(config, heading, this.profile);
     if (config.payload?.firmware) config.payload = { ...config.payload, cmdline: null, initramfs: null };
@@ -96,8 +115,12 @@ export class SimulatedVmm {
   /** The guest starts to run. */
   launch(vm: OwnedVm, config: VmConfig): void {
     vm.state = 'Running';
-    vm.guest = new SimulatedGuest(this.knobs, this.serial, { powerOff: () => void this.guestPowerOff(), reset: () => void this.guestReset() });
-    for (const item of [...(config.disks ?? []), ...(config.net ?? [])]) if (item.id !== null) this.events.emit('virtio-device', 'activated', { id: item.id });
+    vm.guest = new SimulatedGuest(this.knobs, this.serial, {
+      powerOff: () => void this.guestPowerOff(),
+      reset: () => void this.guestReset(),
+    });
+    for (const item of [...(config.disks ?? []), ...(config.net ?? [])])
+      if (item.id !== null) this.events.emit('virtio-device', 'activated', { id: item.id });
   }
 
   async shutdown(): Promise<void> {
@@ -127,7 +150,13 @@ export class SimulatedVmm {
   pause(): void {
     this.events.emit('vm', 'pausing');
     const vm = this.running('The VM could not be paused');
-    if (vm.state === 'Paused') throw this.transition('The VM could not be paused', 'Cannot pause VM', 'Failed to pause migratable component', 'Paused, Paused');
+    if (vm.state === 'Paused')
+      throw this.transition(
+        'The VM could not be paused',
+        'Cannot pause VM',
+        'Failed to pause migratable component',
+        'Paused, Paused',
+      );
     vm.state = 'Paused';
     vm.guest?.pause();
     this.events.emit('vm', 'paused');
@@ -136,7 +165,13 @@ export class SimulatedVmm {
   resume(): void {
     this.events.emit('vm', 'resuming');
     const vm = this.running('The VM could not resume');
-    if (vm.state === 'Running') throw this.transition('The VM could not resume', 'Cannot resume VM', 'Failed to resume migratable component', 'Running, Running');
+    if (vm.state === 'Running')
+      throw this.transition(
+        'The VM could not resume',
+        'Cannot resume VM',
+        'Failed to resume migratable component',
+        'Running, Running',
+      );
     vm.state = 'Running';
     vm.guest?.resume();
     this.events.emit('vm', 'resumed');
@@ -155,16 +190,26 @@ export class SimulatedVmm {
     if (!config) throw new ApiFailure('missing', 'The VM info is not available', 'VM is not created');
     const zones = (config.memory.zones ?? []).reduce((sum, zone) => sum + zone.size + (zone.hotplugged_size ?? 0), 0);
     const memory = config.memory.size + (config.memory.hotplugged_size ?? 0) + zones - (config.balloon?.size ?? 0);
-    return { config, state: vm?.state ?? 'Created', memory_actual_size: memory, ...(vm && { device_tree: vm.deviceTree() }) };
+    return {
+      config,
+      state: vm?.state ?? 'Created',
+      memory_actual_size: memory,
+      ...(vm && { device_tree: vm.deviceTree() }),
+    };
   }
 
   counters(): Record<string, Record<string, number | bigint>> {
     this.running('The VM info is not available');
     const never = 18_446_744_073_709_551_615n;
-    const latencies = Object.fromEntries(['read', 'write'].flatMap((way) => ['min', 'max', 'avg'].map((kind) => [`${way}_latency_${kind}`, never])));
+    const latencies = Object.fromEntries(
+      ['read', 'write'].flatMap((way) => ['min', 'max', 'avg'].map((kind) => [`${way}_latency_${kind}`, never])),
+    );
     const block = { read_bytes: 0, write_bytes: 0, read_ops: 0, write_ops: 0, ...latencies };
     const net = { rx_bytes: 0, rx_frames: 0, tx_bytes: 0, tx_frames: 0 };
-    return Object.fromEntries([...(this.config?.disks ?? []).map((disk) => [disk.id ?? '', block] as const), ...(this.config?.net ?? []).map((nic) => [nic.id ?? '', net] as const)]);
+    return Object.fromEntries([
+      ...(this.config?.disks ?? []).map((disk) => [disk.id ?? '', block] as const),
+      ...(this.config?.net ?? []).map((nic) => [nic.id ?? '', net] as const),
+    ]);
   }
 
   /** vmm.shutdown, SIGTERM: the VM goes, then the process. */
@@ -232,6 +277,12 @@ export class SimulatedVmm {
   }
 
   private transition(heading: string, verb: string, component: string, states: string): ApiFailure {
-    return new ApiFailure('internal', heading, verb, component, `Invalid transition: InvalidStateTransition(${states})`);
+    return new ApiFailure(
+      'internal',
+      heading,
+      verb,
+      component,
+      `Invalid transition: InvalidStateTransition(${states})`,
+    );
   }
 }

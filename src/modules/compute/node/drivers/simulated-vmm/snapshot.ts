@@ -22,13 +22,27 @@ export const snapshot = (vmm: SimulatedVmm, url: string): void => {
   const heading = 'The VM could not be snapshotted';
   const vm = vmm.running(heading);
   vmm.events.emit('vm', 'snapshotting');
-  if (vm.state !== 'Paused') throw new ApiFailure('internal', heading, 'Cannot snapshot VM', 'Failed to snapshot migratable component', 'Trying to snapshot while VM is running');
+  if (vm.state !== 'Paused')
+    throw new ApiFailure(
+      'internal',
+      heading,
+      'Cannot snapshot VM',
+      'Failed to snapshot migratable component',
+      'Trying to snapshot while VM is running',
+    );
   const directory = directoryOf(url, heading, 'Cannot send VM snapshot');
   const write = (name: string, content: string, text: string): void => {
     try {
       writeFileSync(join(directory, name), content, { flag: 'wx', mode: 0o600 });
     } catch (error) {
-      throw new ApiFailure('internal', heading, 'Cannot send VM snapshot', 'Failed to send migratable component snapshot', text, osError(error as NodeJS.ErrnoException));
+      throw new ApiFailure(
+        'internal',
+        heading,
+        'Cannot send VM snapshot',
+        'Failed to send migratable component snapshot',
+        text,
+        osError(error as NodeJS.ErrnoException),
+      );
     }
   };
   write('config.json', JSON.stringify(withoutNulls(vmm.config)), 'Error creating VM config snapshot file');
@@ -50,7 +64,14 @@ const readConfig = (directory: string, heading: string): VmConfig => {
   try {
     return decodeBody(vmConfig, readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new ApiFailure('internal', heading, 'Cannot restore VM', 'Failed to receive migratable component snapshot', `Error opening VM config snapshot file ${JSON.stringify(path)}`, osError(error as NodeJS.ErrnoException));
+    throw new ApiFailure(
+      'internal',
+      heading,
+      'Cannot restore VM',
+      'Failed to receive migratable component snapshot',
+      `Error opening VM config snapshot file ${JSON.stringify(path)}`,
+      osError(error as NodeJS.ErrnoException),
+    );
   }
 };
 
@@ -58,7 +79,13 @@ const readConfig = (directory: string, heading: string): VmConfig => {
 export const restore = async (vmm: SimulatedVmm, wanted: Restore): Promise<void> => {
   const heading = 'The VM could not be restored';
   if (!vmm.isFree()) throw new ApiFailure('internal', heading, 'VM is already created');
-  if (wanted.prefault && wanted.memory_restore_mode === 'OnDemand') throw new ApiFailure('validation', heading, 'Failed to validate config', "'prefault' cannot be combined with 'memory_restore_mode=ondemand'");
+  if (wanted.prefault && wanted.memory_restore_mode === 'OnDemand')
+    throw new ApiFailure(
+      'validation',
+      heading,
+      'Failed to validate config',
+      "'prefault' cannot be combined with 'memory_restore_mode=ondemand'",
+    );
   const config = readConfig(directoryOf(wanted.source_url, heading, 'Cannot restore VM'), heading);
   vmm.events.emit('vm', 'restoring');
   vmm.config = config;

@@ -23,9 +23,12 @@ const powerOfTwo = (n: number): boolean => n > 0 && (n & (n - 1)) === 0;
 function* payloadFaults(config: VmConfig): Generator<ConfigFault> {
   const bootable = 'Payload configuration is not bootable';
   const { payload } = config;
-  if (!payload?.firmware && !payload?.kernel) yield fault(bootable, 'No bootitem provided: neither firmware nor kernel');
-  else if (payload.firmware && payload.kernel) yield fault(bootable, 'Specifying a kernel is not supported when a firmware is provided');
-  for (const port of [config.console, config.serial]) if (port.mode === 'File' && port.file === null) yield fault('Path missing when using file console mode');
+  if (!payload?.firmware && !payload?.kernel)
+    yield fault(bootable, 'No bootitem provided: neither firmware nor kernel');
+  else if (payload.firmware && payload.kernel)
+    yield fault(bootable, 'Specifying a kernel is not supported when a firmware is provided');
+  for (const port of [config.console, config.serial])
+    if (port.mode === 'File' && port.file === null) yield fault('Path missing when using file console mode');
   const { boot_vcpus: boot, max_vcpus: max } = config.cpus;
   if (max < boot) yield fault(`Max CPUs (${max}) lower than boot CPUs (${boot})`);
   if (max > largestVcpus) yield fault(`Too many CPUs: specified ${max} but ${largestVcpus} is the limit`);
@@ -44,11 +47,15 @@ function* diskFaults(config: VmConfig, seen: Seen, shared: boolean): Generator<C
     if (disk.path !== null && disk.vhost_socket !== null) yield fault('Disk path and vhost socket both provided');
     if (disk.vhost_user && !shared) yield fault(sharedMemory);
     if (disk.vhost_user && disk.vhost_socket === null) yield fault('No socket provided when using vhost-user');
-    if (disk.vhost_user && disk.rate_limiter_config !== null) yield fault('Rate limiting is not supported with vhost-user');
+    if (disk.vhost_user && disk.rate_limiter_config !== null)
+      yield fault('Rate limiting is not supported with vhost-user');
     if (disk.rate_limit_group !== null && !groups.has(disk.rate_limit_group)) yield fault('Invalid rate-limiter group');
-    if (disk.num_queues > config.cpus.boot_vcpus) yield fault(`Queue count (${disk.num_queues}) must not exceed boot vCPUs (${config.cpus.boot_vcpus})`);
-    if (!powerOfTwo(disk.queue_size)) yield fault(`Queue size must be a power of 2 no greater than 32768: ${disk.queue_size}`);
-    if (disk.serial !== null && Buffer.byteLength(disk.serial) > 20) yield fault(`Block device serial length (${Buffer.byteLength(disk.serial)}) exceeds maximum allowed length (20)`);
+    if (disk.num_queues > config.cpus.boot_vcpus)
+      yield fault(`Queue count (${disk.num_queues}) must not exceed boot vCPUs (${config.cpus.boot_vcpus})`);
+    if (!powerOfTwo(disk.queue_size))
+      yield fault(`Queue size must be a power of 2 no greater than 32768: ${disk.queue_size}`);
+    if (disk.serial !== null && Buffer.byteLength(disk.serial) > 20)
+      yield fault(`Block device serial length (${Buffer.byteLength(disk.serial)}) exceeds maximum allowed length (20)`);
     yield* itemFaults(disk, seen);
   }
 }
@@ -57,9 +64,12 @@ function* netFaults(config: VmConfig, seen: Seen, shared: boolean): Generator<Co
   for (const net of config.net ?? []) {
     if (net.num_queues < 2) yield fault(`Number of queues (${net.num_queues}) to virtio_net should be higher than 2`);
     if (net.vhost_user && !shared) yield fault(sharedMemory);
-    if (net.num_queues / 2 > config.cpus.boot_vcpus) yield fault(`Queue count (${net.num_queues / 2}) must not exceed boot vCPUs (${config.cpus.boot_vcpus})`);
-    if (!net.offload_csum && (net.offload_tso || net.offload_ufo)) yield fault('"offload_tso" and "offload_ufo" depend on "offload_csum"');
-    if (net.mtu !== null && net.mtu < 1280) yield fault(`Provided MTU ${net.mtu} is lower than 1280 (expected by VIRTIO specification)`);
+    if (net.num_queues / 2 > config.cpus.boot_vcpus)
+      yield fault(`Queue count (${net.num_queues / 2}) must not exceed boot vCPUs (${config.cpus.boot_vcpus})`);
+    if (!net.offload_csum && (net.offload_tso || net.offload_ufo))
+      yield fault('"offload_tso" and "offload_ufo" depend on "offload_csum"');
+    if (net.mtu !== null && net.mtu < 1280)
+      yield fault(`Provided MTU ${net.mtu} is lower than 1280 (expected by VIRTIO specification)`);
     if (net.mask !== null && net.ip === null) yield fault('Mask provided without an IP');
     if (net.ip !== null && net.mask === null) yield fault('IP provided without a mask');
     yield* itemFaults(net, seen);
@@ -72,11 +82,14 @@ function* cpuAndMemoryFaults(config: VmConfig): Generator<ConfigFault> {
     const parts = Object.values(topology);
     if (parts.includes(0)) yield fault('No part of the CPU topology can be zero');
     if (topology.threads_per_core > 2) yield fault('CPU topology supports at most 2 threads per core');
-    if (parts.reduce((product, part) => product * part, 1) !== config.cpus.max_vcpus) yield fault('Product of CPU topology parts does not match maximum vCPU');
+    if (parts.reduce((product, part) => product * part, 1) !== config.cpus.max_vcpus)
+      yield fault('Product of CPU topology parts does not match maximum vCPU');
   }
   const { memory } = config;
-  if (memory.hugepage_size !== null && !memory.hugepages) yield fault('Huge page size specified but huge pages not enabled');
-  if (memory.hugepage_size !== null && !powerOfTwo(memory.hugepage_size)) yield fault(`Huge page size is not power of 2: ${memory.hugepage_size}`);
+  if (memory.hugepage_size !== null && !memory.hugepages)
+    yield fault('Huge page size specified but huge pages not enabled');
+  if (memory.hugepage_size !== null && !powerOfTwo(memory.hugepage_size))
+    yield fault(`Huge page size is not power of 2: ${memory.hugepage_size}`);
   if (memory.shared && memory.mergeable) yield fault("Invalid to set both 'mergeable' and 'shared' for memory");
 }
 
@@ -88,7 +101,8 @@ function* lateFaults(config: VmConfig, seen: Seen): Generator<ConfigFault> {
   const paths = new Set<string>();
   for (const device of config.devices ?? []) {
     if (device.path === null && device.fd === null) yield fault('VFIO device config must specify `path=` or `fd=`');
-    if (device.path !== null && paths.has(device.path)) yield { chain: [`Duplicated device path: ${device.path}`], duplicate: true };
+    if (device.path !== null && paths.has(device.path))
+      yield { chain: [`Duplicated device path: ${device.path}`], duplicate: true };
     if (device.path !== null) paths.add(device.path);
     yield* itemFaults(device, seen);
   }
@@ -102,7 +116,9 @@ function* segmentFaults(config: VmConfig): Generator<ConfigFault> {
     if (item.pci_segment >= segments) yield fault(`Invalid PCI segment id: ${item.pci_segment}`);
     if (item.pci_device_id === 0) yield fault('Given PCI device ID (0) is reserved');
   }
-  for (const rule of config.landlock_rules ?? []) if (!existsSync(rule.path)) yield fault(`Path ${JSON.stringify(rule.path)} provided in landlock-rules does not exist`);
+  for (const rule of config.landlock_rules ?? [])
+    if (!existsSync(rule.path))
+      yield fault(`Path ${JSON.stringify(rule.path)} provided in landlock-rules does not exist`);
 }
 
 function* faults(config: VmConfig, invalid: string): Generator<ConfigFault> {
@@ -125,5 +141,11 @@ function* faults(config: VmConfig, invalid: string): Generator<ConfigFault> {
 /** Throws the first fault, in the release's order and words, under the given heading ("The VM could not boot"). */
 export const validateConfig = (config: VmConfig, heading: string, { invalidIdentifier }: VersionProfile): void => {
   const [first] = faults(config, invalidIdentifier);
-  if (first) throw new ApiFailure(first.duplicate ? 'duplicate' : 'validation', heading, 'Failed to validate config', ...first.chain);
+  if (first)
+    throw new ApiFailure(
+      first.duplicate ? 'duplicate' : 'validation',
+      heading,
+      'Failed to validate config',
+      ...first.chain,
+    );
 };

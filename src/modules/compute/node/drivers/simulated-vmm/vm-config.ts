@@ -1,15 +1,44 @@
-import { defaulted, flag, list, object, optional, required, text, u16, u32, u64, u8, variant, type Decoded, type Field } from './decode';
+import {
+  defaulted,
+  flag,
+  list,
+  object,
+  optional,
+  required,
+  text,
+  u16,
+  u32,
+  u64,
+  u8,
+  variant,
+  type Decoded,
+  type Field,
+} from './decode';
 
 const MiB = 1024 * 1024;
 const none = <T>(): T | null => null;
 
 /** Members of every PCI device item. */
-const pci = { id: optional(text), iommu: defaulted(flag, false), pci_segment: defaulted(u16, 0), pci_device_id: optional(u8) };
+const pci = {
+  id: optional(text),
+  iommu: defaulted(flag, false),
+  pci_segment: defaulted(u16, 0),
+  pci_device_id: optional(u8),
+};
 
-const tokenBucket = object('TokenBucketConfig', { size: required(u64), one_time_burst: optional(u64), refill_time: required(u64) });
+const tokenBucket = object('TokenBucketConfig', {
+  size: required(u64),
+  one_time_burst: optional(u64),
+  refill_time: required(u64),
+});
 const rateLimiter = object('RateLimiterConfig', { bandwidth: optional(tokenBucket), ops: optional(tokenBucket) }, true);
 
-const topology = object('CpuTopology', { threads_per_core: required(u16), cores_per_die: required(u16), dies_per_package: required(u16), packages: required(u16) });
+const topology = object('CpuTopology', {
+  threads_per_core: required(u16),
+  cores_per_die: required(u16),
+  dies_per_package: required(u16),
+  packages: required(u16),
+});
 export const cpus = object('CpusConfig', {
   boot_vcpus: required(u32),
   max_vcpus: required(u32),
@@ -49,7 +78,12 @@ export const memory = object('MemoryConfig', {
   thp: defaulted(flag, true),
   zones: optional(list(zone)),
 });
-const payload = object('PayloadConfig', { firmware: optional(text), kernel: optional(text), cmdline: optional(text), initramfs: optional(text) });
+const payload = object('PayloadConfig', {
+  firmware: optional(text),
+  kernel: optional(text),
+  cmdline: optional(text),
+  initramfs: optional(text),
+});
 
 export const disk = object('DiskConfig', {
   ...pci,
@@ -88,17 +122,42 @@ export const net = object('NetConfig', {
   offload_ufo: defaulted(flag, true),
   offload_csum: defaulted(flag, true),
 });
-export const fs = object('FsConfig', { ...pci, tag: required(text), socket: required(text), num_queues: defaulted(u64, 1), queue_size: defaulted(u16, 1024) });
-export const pmem = object('PmemConfig', { ...pci, file: required(text), size: optional(u64), discard_writes: defaulted(flag, false) });
+export const fs = object('FsConfig', {
+  ...pci,
+  tag: required(text),
+  socket: required(text),
+  num_queues: defaulted(u64, 1),
+  queue_size: defaulted(u16, 1024),
+});
+export const pmem = object('PmemConfig', {
+  ...pci,
+  file: required(text),
+  size: optional(u64),
+  discard_writes: defaulted(flag, false),
+});
 export const device = object('DeviceConfig', { ...pci, path: optional(text), fd: optional(u64) });
 export const userDevice = object('UserDeviceConfig', { ...pci, socket: required(text) });
 export const vdpa = object('VdpaConfig', { ...pci, path: required(text), num_queues: defaulted(u64, 1) });
 export const vsock = object('VsockConfig', { ...pci, cid: required(u32), socket: required(text) });
-export const genericVhostUser = object('GenericVhostUserConfig', { ...pci, socket: required(text), queue_sizes: required(list(u16)), device_type: required(u32) });
+export const genericVhostUser = object('GenericVhostUserConfig', {
+  ...pci,
+  socket: required(text),
+  queue_sizes: required(list(u16)),
+  device_type: required(u32),
+});
 
 const serialMode = variant('Off', 'Pty', 'Tty', 'File', 'Socket', 'Null');
-const console = object('ConsoleConfig', { file: optional(text), mode: required(serialMode), iommu: defaulted(flag, false), socket: optional(text) });
-const balloon = object('BalloonConfig', { size: required(u64), deflate_on_oom: defaulted(flag, false), free_page_reporting: defaulted(flag, false) });
+const console = object('ConsoleConfig', {
+  file: optional(text),
+  mode: required(serialMode),
+  iommu: defaulted(flag, false),
+  socket: optional(text),
+});
+const balloon = object('BalloonConfig', {
+  size: required(u64),
+  deflate_on_oom: defaulted(flag, false),
+  free_page_reporting: defaulted(flag, false),
+});
 const platform = object('PlatformConfig', {
   num_pci_segments: defaulted(u16, 1),
   iommu_segments: optional(list(u16)),
@@ -115,7 +174,10 @@ const platform = object('PlatformConfig', {
 const group = object('RateLimiterGroupConfig', { id: required(text), rate_limiter_config: required(rateLimiter) });
 const landlockRule = object('LandlockConfig', { path: required(text), access: required(text) });
 
-const items = <T>(decode: (value: unknown) => T): Field<T[] | null> => ({ decode: (value) => (value === null ? null : list(decode)(value)), absent: none });
+const items = <T>(decode: (value: unknown) => T): Field<T[] | null> => ({
+  decode: (value) => (value === null ? null : list(decode)(value)),
+  absent: none,
+});
 
 /** Body of vm.create, and `config` of vm.info. Sizes in bytes. */
 export const vmConfig = object('VmConfig', {
@@ -125,7 +187,10 @@ export const vmConfig = object('VmConfig', {
   rate_limit_groups: items(group),
   disks: items(disk),
   net: items(net),
-  rng: defaulted(object('RngConfig', { src: required(text), iommu: defaulted(flag, false) }), () => ({ src: '/dev/urandom', iommu: false })),
+  rng: defaulted(object('RngConfig', { src: required(text), iommu: defaulted(flag, false) }), () => ({
+    src: '/dev/urandom',
+    iommu: false,
+  })),
   balloon: optional(balloon),
   fs: items(fs),
   generic_vhost_user: items(genericVhostUser),
@@ -152,7 +217,19 @@ export type ConsoleConfig = ReturnType<typeof console>;
 export type DeviceItem = Decoded<typeof pci>;
 
 /** Lists of the configuration that hold PCI device items with ids. */
-export const deviceLists = ['disks', 'net', 'fs', 'generic_vhost_user', 'pmem', 'devices', 'user_devices', 'vdpa'] as const;
+export const deviceLists = [
+  'disks',
+  'net',
+  'fs',
+  'generic_vhost_user',
+  'pmem',
+  'devices',
+  'user_devices',
+  'vdpa',
+] as const;
 
 /** Every item with an id, in the order in which the VMM looks at them. */
-export const deviceItems = (config: VmConfig): DeviceItem[] => [...deviceLists.flatMap((key): DeviceItem[] => config[key] ?? []), ...(config.vsock ? [config.vsock] : [])];
+export const deviceItems = (config: VmConfig): DeviceItem[] => [
+  ...deviceLists.flatMap((key): DeviceItem[] => config[key] ?? []),
+  ...(config.vsock ? [config.vsock] : []),
+];

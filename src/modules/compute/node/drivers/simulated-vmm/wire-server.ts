@@ -1,7 +1,10 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { RequestParser, type ParserOptions, type WireRequest } from './request-parser';
 
-/** What goes back. No `body`: 204 has no length at all, other statuses say 0. `foreign`: from the HTTP library itself, not the API. */
+/**
+ * What goes back. No `body`: 204 has no length at all, other statuses say 0. `foreign`: from the HTTP library itself,
+ * not the API.
+ */
 export interface WireReply {
   status: number;
   body?: string;
@@ -22,8 +25,9 @@ const render = ({ status, body, foreign }: WireReply): string => {
 const crowded = '{ "error": "Too many open connections" }';
 
 /**
- * HTTP/1.1 as Cloud Hypervisor's server speaks it, byte for byte where clients notice: empty reason phrases, at most ten connections, one request at
- * a time over all of them, no chunked bodies, parse errors with a raw line feed in what looks like JSON. Node's own server is too polite for that.
+ * HTTP/1.1 as Cloud Hypervisor's server speaks it, byte for byte where clients notice: empty reason phrases, at most
+ * ten connections, one request at a time over all of them, no chunked bodies, parse errors with a raw line feed in what
+ * looks like JSON. Node's own server is too polite for that.
  */
 export class WireServer {
   private readonly server: Server;
@@ -63,7 +67,9 @@ export class WireServer {
     if (this.connections.size >= mostConnections) {
       // Read on, or the other side's end would never be seen.
       socket.resume();
-      socket.end(`HTTP/1.1 503\r\nServer: Firecracker API\r\nConnection: close\r\nContent-Length: ${crowded.length}\r\n\r\n${crowded}`);
+      socket.end(
+        `HTTP/1.1 503\r\nServer: Firecracker API\r\nConnection: close\r\nContent-Length: ${crowded.length}\r\n\r\n${crowded}`,
+      );
       return;
     }
     this.connections.add(socket);
@@ -76,9 +82,15 @@ export class WireServer {
       const broken = items.some(({ kind }) => kind === 'error');
       for (const item of items) {
         if (broken && item.kind === 'request') continue;
-        if (item.kind === 'continue') socket.write('HTTP/1.1 100 \r\nServer: Firecracker API\r\nConnection: keep-alive\r\n\r\n');
+        if (item.kind === 'continue')
+          socket.write('HTTP/1.1 100 \r\nServer: Firecracker API\r\nConnection: keep-alive\r\n\r\n');
         else if (item.kind === 'request') this.enqueue(socket, () => this.handle(item.request));
-        else this.enqueue(socket, async () => ({ status: 400, foreign: true, body: `{ "error": "${item.text}\nAll previous unanswered requests will be dropped." }` }));
+        else
+          this.enqueue(socket, async () => ({
+            status: 400,
+            foreign: true,
+            body: `{ "error": "${item.text}\nAll previous unanswered requests will be dropped." }`,
+          }));
       }
     });
   }

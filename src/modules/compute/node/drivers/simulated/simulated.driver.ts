@@ -58,8 +58,9 @@ const inProcess =
   };
 
 /**
- * The Cloud Hypervisor driver's logic over simulated VMMs inside this process: no processes, disks, taps or namespaces, so thousands fit. A file says which
- * run; after a restart of the agent they are made again from it, which to everyone outside looks like re-adoption.
+ * The Cloud Hypervisor driver's logic over simulated VMMs inside this process: no processes, disks, taps or namespaces,
+ * so thousands fit. A file says which run; after a restart of the agent they are made again from it, which to everyone
+ * outside looks like re-adoption.
  */
 export class SimulatedDriver extends VmmDriver {
   readonly kind = 'simulated' as const;
@@ -67,11 +68,24 @@ export class SimulatedDriver extends VmmDriver {
 
   constructor(options: { bootMs: number; obeyPowerButton: boolean; powerOffMs: number }) {
     super();
-    this.knobs = { ...defaultKnobs, resources: 'none', obeyPowerButton: options.obeyPowerButton, powerOffMs: options.powerOffMs, latencyMs: { 'vm.boot': options.bootMs } };
+    this.knobs = {
+      ...defaultKnobs,
+      resources: 'none',
+      obeyPowerButton: options.obeyPowerButton,
+      powerOffMs: options.powerOffMs,
+      latencyMs: { 'vm.boot': options.bootMs },
+    };
   }
 
   async probe(): Promise<VmmInventory> {
-    return { kind: this.kind, version: '1', accel: 'none', usable: true, reason: 'simulated: no guest really runs', capabilities: ['serial', 'power-button', 'reset', 'bios', 'uefi'] };
+    return {
+      kind: this.kind,
+      version: '1',
+      accel: 'none',
+      usable: true,
+      reason: 'simulated: no guest really runs',
+      capabilities: ['serial', 'power-button', 'reset', 'bios', 'uefi'],
+    };
   }
 
   validate(spec: VmSpec): void {
@@ -87,13 +101,23 @@ export class SimulatedDriver extends VmmDriver {
       await unlinkAll(spec.runDir, [chSockets.serial]);
       await new ExitRecord(spec.runDir).clear();
       await this.launch(spec, token);
-      await writeFile(join(spec.runDir, stateFile), JSON.stringify({ token, spec: { ...spec, user: noUser } }), { mode: 0o600 });
+      await writeFile(join(spec.runDir, stateFile), JSON.stringify({ token, spec: { ...spec, user: noUser } }), {
+        mode: 0o600,
+      });
     } catch (error) {
       await table.get(spec.runDir)?.kill();
       await files.rollback();
       throw error;
     }
-    return { driver: this.kind, instanceId: spec.instanceId, process: { pid: 0, startTime: token }, user: noUser, runDir: spec.runDir, logDir: spec.logDir, startedAt: new Date().toISOString() };
+    return {
+      driver: this.kind,
+      instanceId: spec.instanceId,
+      process: { pid: 0, startTime: token },
+      user: noUser,
+      runDir: spec.runDir,
+      logDir: spec.logDir,
+      startedAt: new Date().toISOString(),
+    };
   }
 
   async state(handle: VmHandle): Promise<VmState> {
@@ -141,7 +165,10 @@ export class SimulatedDriver extends VmmDriver {
     return running;
   }
 
-  /** The VM of a handle, made again from its file if this process does not know it. Null when it has ended or is another. */
+  /**
+   * The VM of a handle, made again from its file if this process does not know it. Null when it has ended or is
+   * another.
+   */
   private async find(handle: VmHandle): Promise<Running | null> {
     const known = table.get(handle.runDir);
     if (known) return known.token === handle.process.startTime ? known : null;

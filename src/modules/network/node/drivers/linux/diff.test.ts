@@ -9,7 +9,14 @@ const wanted: WantedNamespace = {
   links: [
     { name: 'vbr', kind: 'bridge', mtu: 1450, mac: '56:43:47:00:00:01', addresses: ['10.0.0.1/24'] },
     { name: 'p1', kind: 'veth', mtu: 1450, master: 'vbr', addresses: [], peer: { name: 'v1', netns: 'i' } },
-    { name: 'rtr0', kind: 'veth', mtu: 1450, addresses: ['169.254.255.1/31'], peer: { name: 'net0', netns: 'r' }, makesPair: true },
+    {
+      name: 'rtr0',
+      kind: 'veth',
+      mtu: 1450,
+      addresses: ['169.254.255.1/31'],
+      peer: { name: 'net0', netns: 'r' },
+      makesPair: true,
+    },
   ],
   routes: [{ dst: 'default', via: '169.254.255.0', dev: 'rtr0' }],
   sysctls: [],
@@ -19,7 +26,15 @@ const converged = (): ActualNamespace => ({
   links: new Map(
     [
       { name: 'lo', kind: '', up: true, mtu: 65_536, mac: '', master: undefined, addresses: ['127.0.0.1/8'] },
-      { name: 'vbr', kind: 'bridge', up: true, mtu: 1450, mac: '56:43:47:00:00:01', master: undefined, addresses: ['10.0.0.1/24'] },
+      {
+        name: 'vbr',
+        kind: 'bridge',
+        up: true,
+        mtu: 1450,
+        mac: '56:43:47:00:00:01',
+        master: undefined,
+        addresses: ['10.0.0.1/24'],
+      },
       { name: 'p1', kind: 'veth', up: true, mtu: 1450, mac: '', master: 'vbr', addresses: [] },
       { name: 'rtr0', kind: 'veth', up: true, mtu: 1450, mac: '', master: undefined, addresses: ['169.254.255.1/31'] },
     ].map((l) => [l.name, l]),
@@ -47,7 +62,12 @@ describe('the difference of a namespace', () => {
     const bridge = actual.links.get('vbr');
     const port = actual.links.get('p1');
     if (bridge && port) [bridge.addresses, port.master, port.up] = [['10.0.0.9/24'], undefined, false];
-    expect(diffNamespace(wanted, actual, 700)).toEqual(['addr del 10.0.0.9/24 dev vbr', 'addr add 10.0.0.1/24 dev vbr', 'link set dev p1 master vbr up', 'route replace default via 169.254.255.0 dev rtr0']);
+    expect(diffNamespace(wanted, actual, 700)).toEqual([
+      'addr del 10.0.0.9/24 dev vbr',
+      'addr add 10.0.0.1/24 dev vbr',
+      'link set dev p1 master vbr up',
+      'route replace default via 169.254.255.0 dev rtr0',
+    ]);
   });
 });
 
@@ -55,12 +75,28 @@ describe('stale links', () => {
   const everywhere = (): boolean => true;
   it('are unknown ones, but never the loopback', () => {
     const actual = converged();
-    actual.links.set('stray', { name: 'stray', kind: 'bridge', up: true, mtu: 1500, mac: '', master: undefined, addresses: [] });
+    actual.links.set('stray', {
+      name: 'stray',
+      kind: 'bridge',
+      up: true,
+      mtu: 1500,
+      mac: '',
+      master: undefined,
+      addresses: [],
+    });
     expect(staleLinks(wanted, actual, null, everywhere)).toEqual(['stray']);
   });
   it('are only those with the prefix in a shared namespace', () => {
     const actual = converged();
-    actual.links.set('labc1', { name: 'labc1', kind: 'veth', up: true, mtu: 1500, mac: '', master: undefined, addresses: [] });
+    actual.links.set('labc1', {
+      name: 'labc1',
+      kind: 'veth',
+      up: true,
+      mtu: 1500,
+      mac: '',
+      master: undefined,
+      addresses: [],
+    });
     expect(staleLinks({ ...wanted, netns: null, links: [] }, actual, 'labc', everywhere)).toEqual(['labc1']);
   });
   it('are ends without the other end, and links of another kind', () => {
@@ -73,7 +109,20 @@ describe('stale links', () => {
 
 describe('reading iproute2', () => {
   it('takes what is compared and passes over empty entries', () => {
-    const text = JSON.stringify([{}, { ifname: 'tap0', flags: ['BROADCAST', 'UP'], mtu: 1450, master: 'b', address: 'aa:bb:cc:dd:ee:ff', linkinfo: { info_kind: 'tun' }, addr_info: [{ family: 'inet6', local: 'fe80::1', prefixlen: 64 }] }]);
-    expect([...parseLinks(text).values()]).toEqual([{ name: 'tap0', kind: 'tun', up: true, mtu: 1450, mac: 'aa:bb:cc:dd:ee:ff', master: 'b', addresses: [] }]);
+    const text = JSON.stringify([
+      {},
+      {
+        ifname: 'tap0',
+        flags: ['BROADCAST', 'UP'],
+        mtu: 1450,
+        master: 'b',
+        address: 'aa:bb:cc:dd:ee:ff',
+        linkinfo: { info_kind: 'tun' },
+        addr_info: [{ family: 'inet6', local: 'fe80::1', prefixlen: 64 }],
+      },
+    ]);
+    expect([...parseLinks(text).values()]).toEqual([
+      { name: 'tap0', kind: 'tun', up: true, mtu: 1450, mac: 'aa:bb:cc:dd:ee:ff', master: 'b', addresses: [] },
+    ]);
   });
 });

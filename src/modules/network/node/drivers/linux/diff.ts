@@ -20,13 +20,19 @@ const create = (link: WantedLink, ownNetns: string | null, tapGroup: number): st
 };
 
 /** Which of a namespace's links are ours: all but the loopback, or those with the prefix in a shared one. */
-const owned = (name: string, prefix: string | null): boolean => (prefix === null ? name !== 'lo' : name.startsWith(prefix));
+const owned = (name: string, prefix: string | null): boolean =>
+  prefix === null ? name !== 'lo' : name.startsWith(prefix);
 
 /**
  * Links that cannot stay: unknown ones, ones of another kind, and veth ends whose other end is not where it should be.
  * @param peerIsThere whether a namespace has a link of this name
  */
-export const staleLinks = (wanted: WantedNamespace, actual: ActualNamespace, ownedPrefix: string | null, peerIsThere: (netns: string | null, name: string) => boolean): string[] => {
+export const staleLinks = (
+  wanted: WantedNamespace,
+  actual: ActualNamespace,
+  ownedPrefix: string | null,
+  peerIsThere: (netns: string | null, name: string) => boolean,
+): string[] => {
   const byName = new Map(wanted.links.map((l) => [l.name, l]));
   return [...actual.links.values()].flatMap((link) => {
     if (!owned(link.name, ownedPrefix)) return [];
@@ -50,12 +56,15 @@ export const diffNamespace = (wanted: WantedNamespace, actual: ActualNamespace, 
     const set: string[] = [];
     if (link.mac !== undefined && have?.mac !== link.mac) set.push(`address ${link.mac}`);
     if (have?.mtu !== link.mtu) set.push(`mtu ${link.mtu}`);
-    if (have?.master !== link.master) set.push(link.master === undefined ? (have ? 'nomaster' : '') : `master ${link.master}`);
+    if (have?.master !== link.master)
+      set.push(link.master === undefined ? (have ? 'nomaster' : '') : `master ${link.master}`);
     if (!have?.up) set.push('up');
     const attributes = set.filter((s) => s !== '');
     if (attributes.length > 0) lines.push(`link set dev ${link.name} ${attributes.join(' ')}`);
-    for (const address of have?.addresses ?? []) if (!link.addresses.includes(address)) lines.push(`addr del ${address} dev ${link.name}`);
-    for (const address of link.addresses) if (!have?.addresses.includes(address)) lines.push(`addr add ${address} dev ${link.name}`);
+    for (const address of have?.addresses ?? [])
+      if (!link.addresses.includes(address)) lines.push(`addr del ${address} dev ${link.name}`);
+    for (const address of link.addresses)
+      if (!have?.addresses.includes(address)) lines.push(`addr add ${address} dev ${link.name}`);
   }
   if (wanted.netns !== null && !actual.links.get('lo')?.up) lines.push('link set dev lo up');
   // A route goes with its link: after any change of links it is set again, which is harmless.

@@ -18,8 +18,10 @@ const startDeadline = 10_000;
 const lines = (text: string): string[] => text.split('\n').filter((l) => l !== '');
 
 /**
- * One dnsmasq per network and host, DHCP only. It outlives the agent and is adopted again, by pid, start time and namespace. It reads what guests send, so
- * it is shut in: a user of its own, its own files, and of root's rights those over the network of its namespace. Its leases are never the truth: the hosts file is, and the lease file is thrown away whenever it could contradict.
+ * One dnsmasq per network and host, DHCP only. It outlives the agent and is adopted again, by pid, start time and
+ * namespace. It reads what guests send, so it is shut in: a user of its own, its own files, and of root's rights those
+ * over the network of its namespace. Its leases are never the truth: the hosts file is, and the lease file is thrown
+ * away whenever it could contradict.
  */
 @injectable()
 export class DnsmasqSupervisor {
@@ -32,7 +34,10 @@ export class DnsmasqSupervisor {
     return this.paths.runDir('network', networkId);
   }
 
-  /** Makes the server run with this configuration and hosts. New hosts cost a signal; a gone or changed host costs a restart, for its lease would block the address. */
+  /**
+   * Makes the server run with this configuration and hosts. New hosts cost a signal; a gone or changed host costs a
+   * restart, for its lease would block the address.
+   */
   async ensure(wanted: WantedDhcp): Promise<void> {
     const dir = this.dir(wanted.networkId);
     const config = this.configuration(dir, wanted);
@@ -60,12 +65,24 @@ export class DnsmasqSupervisor {
     const user = sandboxUsers(this.config.core.sandbox).dhcp;
     await mkdir(own, { mode: 0o700 });
     await chown(own, user, user);
-    const sandbox = { user, readOnly: [dir], writable: [own], capabilities: ['net_admin', 'net_raw', 'net_bind_service'] };
-    const started = await spawnSandboxed('dnsmasq', ['--keep-in-foreground', '-C', join(dir, 'dnsmasq.conf')], { netns, logFile: join(dir, 'log'), sandbox });
-    await writeFileAtomic(join(dir, 'process.json'), JSON.stringify(started.process satisfies ProcessIdentity), { fsync: false });
+    const sandbox = {
+      user,
+      readOnly: [dir],
+      writable: [own],
+      capabilities: ['net_admin', 'net_raw', 'net_bind_service'],
+    };
+    const started = await spawnSandboxed('dnsmasq', ['--keep-in-foreground', '-C', join(dir, 'dnsmasq.conf')], {
+      netns,
+      logFile: join(dir, 'log'),
+      sandbox,
+    });
+    await writeFileAtomic(join(dir, 'process.json'), JSON.stringify(started.process satisfies ProcessIdentity), {
+      fsync: false,
+    });
     // It writes that file when it has its sockets.
     for (const end = Date.now() + startDeadline; (await read(join(own, 'pid'))) === null; await delay(5)) {
-      if (started.hasEnded()) throw new Error(`dnsmasq ended at once: ${(await readTail(join(dir, 'log'))).slice(-500)}`);
+      if (started.hasEnded())
+        throw new Error(`dnsmasq ended at once: ${(await readTail(join(dir, 'log'))).slice(-500)}`);
       if (Date.now() >= end) throw new Error(`dnsmasq was not ready after ${startDeadline / 1000} s`);
     }
     await started.release();
@@ -79,7 +96,8 @@ export class DnsmasqSupervisor {
       await waitGone(process, 2000);
     }
     // The agent died between the start and its record.
-    if (!process && (await read(join(this.dir(networkId), 'dnsmasq.conf'))) !== null) await endProcessesNaming(this.dir(networkId));
+    if (!process && (await read(join(this.dir(networkId), 'dnsmasq.conf'))) !== null)
+      await endProcessesNaming(this.dir(networkId));
     await rm(this.dir(networkId), { recursive: true, force: true });
   }
 

@@ -6,11 +6,18 @@ const uplink: HostRoute[] = [
   { dst: '192.0.2.0/24', dev: 'eth0' },
 ];
 const egress = { allow: [], deny: [], hosts: [] };
-const wall = (routes: HostRoute[], more: Partial<Parameters<typeof guestWall>[0]> = {}): ReturnType<typeof guestWall> => guestWall({ hash: 'abcdef', routes, egress, machines: { addresses: [], unknown: [] }, resolvers: [], ...more });
+const wall = (routes: HostRoute[], more: Partial<Parameters<typeof guestWall>[0]> = {}): ReturnType<typeof guestWall> =>
+  guestWall({ hash: 'abcdef', routes, egress, machines: { addresses: [], unknown: [] }, resolvers: [], ...more });
 
 describe('the wall around guests', () => {
   it('denies what the host is connected to, and leads out through the default gateway', () => {
-    expect(wall(uplink)).toEqual({ allowed: [], resolvers: [], denied: ['192.0.2.0/24'], gateways: ['192.0.2.1'], closed: false });
+    expect(wall(uplink)).toEqual({
+      allowed: [],
+      resolvers: [],
+      denied: ['192.0.2.0/24'],
+      gateways: ['192.0.2.1'],
+      closed: false,
+    });
   });
 
   it('counts every connected network of every table, and no route of another kind', () => {
@@ -25,25 +32,43 @@ describe('the wall around guests', () => {
   });
 
   it('leaves the links of its own routers out, and only these', () => {
-    expect(wall([...uplink, { dst: '100.64.0.0/31', dev: 'labcdef00000001' }, { dst: '100.64.0.2/31', dev: 'l12345600000001' }]).denied).toEqual(['100.64.0.2/31', '192.0.2.0/24']);
+    expect(
+      wall([
+        ...uplink,
+        { dst: '100.64.0.0/31', dev: 'labcdef00000001' },
+        { dst: '100.64.0.2/31', dev: 'l12345600000001' },
+      ]).denied,
+    ).toEqual(['100.64.0.2/31', '192.0.2.0/24']);
   });
 
   it('knows several ways out, and a line without a gateway', () => {
-    const hops = [{ gateway: '192.0.2.1', dev: 'eth0' }, { gateway: '198.51.100.1', dev: 'eth1' }];
+    const hops = [
+      { gateway: '192.0.2.1', dev: 'eth0' },
+      { gateway: '198.51.100.1', dev: 'eth1' },
+    ];
     expect(wall([{ dst: 'default', nexthops: hops }]).gateways).toEqual(['192.0.2.1', '198.51.100.1']);
     expect(wall([{ dst: 'default', dev: 'ppp0' }]).gateways).toBeNull();
     expect(wall([]).gateways).toEqual([]);
   });
 
   it("denies the cloud's machines, but for a loopback address, and what the operator says", () => {
-    expect(wall(uplink, { machines: { addresses: ['203.0.113.4', '127.0.0.1'], unknown: [] }, egress: { ...egress, deny: ['10.0.0.0/8'], allow: ['10.1.0.0/16'] } })).toMatchObject({
+    expect(
+      wall(uplink, {
+        machines: { addresses: ['203.0.113.4', '127.0.0.1'], unknown: [] },
+        egress: { ...egress, deny: ['10.0.0.0/8'], allow: ['10.1.0.0/16'] },
+      }),
+    ).toMatchObject({
       allowed: ['10.1.0.0/16'],
       denied: ['10.0.0.0/8', '192.0.2.0/24', '203.0.113.4'],
     });
   });
 
   it('lets nobody out while a machine of the cloud could be anywhere', () => {
-    const closed = wall(uplink, { machines: { addresses: [], unknown: ['hv-09.invalid'] }, egress: { ...egress, allow: ['10.1.0.0/16'] }, resolvers: ['9.9.9.9'] });
+    const closed = wall(uplink, {
+      machines: { addresses: [], unknown: ['hv-09.invalid'] },
+      egress: { ...egress, allow: ['10.1.0.0/16'] },
+      resolvers: ['9.9.9.9'],
+    });
     expect(closed).toMatchObject({ closed: true, allowed: ['10.1.0.0/16'], resolvers: ['9.9.9.9'] });
     const rules = hostTables('abcdef', ['100.64.0.0'], closed)[0]?.body.join('\n') ?? '';
     const chain = rules.slice(rules.indexOf('chain egress'));
@@ -55,7 +80,12 @@ describe('the wall around guests', () => {
 
 describe('addresses of machines', () => {
   it('keep what a name had when it is not found any more, and forget names that are asked for no more', async () => {
-    expect(await addressesOf(['192.0.2.8', 'no-such-machine.invalid', '2001:db8::1'], { 'no-such-machine.invalid': ['192.0.2.9'], 'old.invalid': ['192.0.2.7'] })).toEqual({
+    expect(
+      await addressesOf(['192.0.2.8', 'no-such-machine.invalid', '2001:db8::1'], {
+        'no-such-machine.invalid': ['192.0.2.9'],
+        'old.invalid': ['192.0.2.7'],
+      }),
+    ).toEqual({
       addresses: ['192.0.2.8', '192.0.2.9'],
       unknown: [],
       known: { 'no-such-machine.invalid': ['192.0.2.9'] },
@@ -63,6 +93,9 @@ describe('addresses of machines', () => {
   });
 
   it('say which names were never found', async () => {
-    expect(await addressesOf(['never-found.invalid', 'localhost', 'constructor'], {})).toMatchObject({ addresses: ['127.0.0.1'], unknown: ['constructor', 'never-found.invalid'] });
+    expect(await addressesOf(['never-found.invalid', 'localhost', 'constructor'], {})).toMatchObject({
+      addresses: ['127.0.0.1'],
+      unknown: ['constructor', 'never-found.invalid'],
+    });
   });
 });

@@ -6,7 +6,10 @@ import { contains, parseIpv4, parseSubnet } from '../../../contract/ipv4';
 import type { EgressDocument } from '../../../contract/network.verbs';
 import { hostLinkPrefix } from './names';
 
-/** What guests of this host may not reach beyond their networks, and the exceptions. Addresses are IPv4, alone or in CIDR form. */
+/**
+ * What guests of this host may not reach beyond their networks, and the exceptions. Addresses are IPv4, alone or in
+ * CIDR form.
+ */
 export interface GuestWall {
   /** Reached all the same. */
   allowed: string[];
@@ -15,7 +18,10 @@ export interface GuestWall {
   denied: string[];
   /** Whatever is not allowed leaves through one of these. Null: the way out is a line without gateways. */
   gateways: string[] | null;
-  /** Nothing but what is allowed is reached: of some machine of the cloud nobody here knows the address, so it could be anywhere. */
+  /**
+   * Nothing but what is allowed is reached: of some machine of the cloud nobody here knows the address, so it could be
+   * anywhere.
+   */
   closed: boolean;
 }
 
@@ -24,7 +30,8 @@ const route = hop.extend({ dst: z.string(), type: z.string().optional(), nexthop
 export type HostRoute = z.infer<typeof route>;
 
 /** The host's IPv4 routes of all tables. */
-export const readHostRoutes = async (): Promise<HostRoute[]> => z.array(route).parse(JSON.parse((await exec('ip', ['-4', '-j', 'route', 'show', 'table', 'all'])).stdout || '[]'));
+export const readHostRoutes = async (): Promise<HostRoute[]> =>
+  z.array(route).parse(JSON.parse((await exec('ip', ['-4', '-j', 'route', 'show', 'table', 'all'])).stdout || '[]'));
 
 const lookupMs = 2000;
 
@@ -40,28 +47,54 @@ export interface MachineAddresses {
   known: KnownNames;
 }
 
-/** Addresses of the cloud's machines. Names are looked up; one that is not found at the moment keeps what it had in `known`. */
+/**
+ * Addresses of the cloud's machines. Names are looked up; one that is not found at the moment keeps what it had in
+ * `known`.
+ */
 export const addressesOf = async (machines: readonly string[], known: KnownNames): Promise<MachineAddresses> => {
   const names = [...new Set(machines.filter((machine) => !isIP(machine)))].sort();
   const found = await Promise.all(
     names.map(async (name) => {
       const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), lookupMs).unref());
       const answer = await Promise.race([lookup(name, { all: true }).catch(() => undefined), late]);
-      return [name, answer?.flatMap(({ address, family }) => (family === 4 ? [address] : [])).sort() ?? (Object.hasOwn(known, name) ? known[name] : undefined)] as const;
+      return [
+        name,
+        answer?.flatMap(({ address, family }) => (family === 4 ? [address] : [])).sort() ??
+          (Object.hasOwn(known, name) ? known[name] : undefined),
+      ] as const;
     }),
   );
   const now = Object.fromEntries(found.flatMap(([name, addresses]) => (addresses ? [[name, addresses]] : [])));
-  return { addresses: [...machines.filter((machine) => isIPv4(machine)), ...Object.values(now).flat()], unknown: found.flatMap(([name, addresses]) => (addresses ? [] : [name])), known: now };
+  return {
+    addresses: [...machines.filter((machine) => isIPv4(machine)), ...Object.values(now).flat()],
+    unknown: found.flatMap(([name, addresses]) => (addresses ? [] : [name])),
+    known: now,
+  };
 };
 
 /**
- * Reads the wall off the host's routes: networks without a gateway are directly connected, the default routes' gateways are the way out.
+ * Reads the wall off the host's routes: networks without a gateway are directly connected, the default routes' gateways
+ * are the way out.
  * @param hash this host's, to tell the links of its own routers
  * @param machines the cloud's hosts and management
  */
-export const guestWall = (facts: { hash: string; routes: readonly HostRoute[]; egress: EgressDocument; machines: Pick<MachineAddresses, 'addresses' | 'unknown'>; resolvers: readonly string[] }): GuestWall => {
-  const real = facts.routes.filter((r) => r.type === undefined || r.type === 'unicast').map((r) => ({ dst: r.dst, hops: r.nexthops ?? [r] }));
-  const connected = real.filter((r) => r.dst !== 'default' && r.hops.some((h) => h.gateway === undefined && !h.dev?.startsWith(hostLinkPrefix(facts.hash)))).map((r) => r.dst);
+export const guestWall = (facts: {
+  hash: string;
+  routes: readonly HostRoute[];
+  egress: EgressDocument;
+  machines: Pick<MachineAddresses, 'addresses' | 'unknown'>;
+  resolvers: readonly string[];
+}): GuestWall => {
+  const real = facts.routes
+    .filter((r) => r.type === undefined || r.type === 'unicast')
+    .map((r) => ({ dst: r.dst, hops: r.nexthops ?? [r] }));
+  const connected = real
+    .filter(
+      (r) =>
+        r.dst !== 'default' &&
+        r.hops.some((h) => h.gateway === undefined && !h.dev?.startsWith(hostLinkPrefix(facts.hash))),
+    )
+    .map((r) => r.dst);
   const ways = real.filter((r) => r.dst === 'default').flatMap((r) => r.hops);
   return {
     allowed: unique(facts.egress.allow),

@@ -9,7 +9,9 @@ const linkSchema = z.object({
   master: z.string().optional(),
   address: z.string().optional(),
   linkinfo: z.object({ info_kind: z.string().optional() }).optional(),
-  addr_info: z.array(z.object({ family: z.string().optional(), local: z.string().optional(), prefixlen: z.number().optional() })),
+  addr_info: z.array(
+    z.object({ family: z.string().optional(), local: z.string().optional(), prefixlen: z.number().optional() }),
+  ),
 });
 const routeSchema = z.object({ dst: z.string(), gateway: z.string().optional(), dev: z.string().optional() });
 
@@ -34,7 +36,11 @@ export const emptyNamespace = (): ActualNamespace => ({ links: new Map(), routes
 
 /** iproute2 prints an empty object for entries that a filter left out. */
 const parse = <T extends z.ZodType>(schema: T, text: string): z.output<T>[] =>
-  text.trim() === '' ? [] : (JSON.parse(text) as unknown[]).flatMap((row) => (Object.keys(row as object).length === 0 ? [] : [schema.parse(row)]));
+  text.trim() === ''
+    ? []
+    : (JSON.parse(text) as unknown[]).flatMap((row) =>
+        Object.keys(row as object).length === 0 ? [] : [schema.parse(row)],
+      );
 
 export const parseLinks = (text: string): Map<string, ActualLink> =>
   new Map(
@@ -47,7 +53,9 @@ export const parseLinks = (text: string): Map<string, ActualLink> =>
         mtu: l.mtu,
         mac: l.address ?? '',
         master: l.master,
-        addresses: l.addr_info.flatMap((a) => (a.family === 'inet' && a.local !== undefined ? [`${a.local}/${a.prefixlen ?? 32}`] : [])),
+        addresses: l.addr_info.flatMap((a) =>
+          a.family === 'inet' && a.local !== undefined ? [`${a.local}/${a.prefixlen ?? 32}`] : [],
+        ),
       },
     ]),
   );
@@ -55,6 +63,12 @@ export const parseLinks = (text: string): Map<string, ActualLink> =>
 /** Reads links, addresses and routes of a namespace (null: the agent's own). */
 export const readNamespace = async (netns: string | null): Promise<ActualNamespace> => {
   const where = netns === null ? [] : ['-n', netns];
-  const [links, routes] = await Promise.all([exec('ip', [...where, '-d', '-j', 'addr', 'show']), exec('ip', [...where, '-4', '-j', 'route', 'show'])]);
-  return { links: parseLinks(links.stdout), routes: parse(routeSchema, routes.stdout).map((r) => ({ dst: r.dst, via: r.gateway, dev: r.dev })) };
+  const [links, routes] = await Promise.all([
+    exec('ip', [...where, '-d', '-j', 'addr', 'show']),
+    exec('ip', [...where, '-4', '-j', 'route', 'show']),
+  ]);
+  return {
+    links: parseLinks(links.stdout),
+    routes: parse(routeSchema, routes.stdout).map((r) => ({ dst: r.dst, via: r.gateway, dev: r.dev })),
+  };
 };

@@ -23,8 +23,15 @@ import { hostResolvers } from './resolvers';
 /** Children at a time: enough to keep two cores busy. */
 const parallel = 4;
 const key = (netns: string | null): string => netns ?? 'host';
-const specHash = ({ portIds: _portIds, ...spec }: WantedNamespace): string => createHash('sha256').update(JSON.stringify(spec)).digest('hex');
-const message = (error: unknown): string => (error instanceof ExecError ? (error.stderr || error.message).trim() : error instanceof Error ? error.message : String(error)).slice(0, 500);
+const specHash = ({ portIds: _portIds, ...spec }: WantedNamespace): string =>
+  createHash('sha256').update(JSON.stringify(spec)).digest('hex');
+const message = (error: unknown): string =>
+  (error instanceof ExecError
+    ? (error.stderr || error.message).trim()
+    : error instanceof Error
+      ? error.message
+      : String(error)
+  ).slice(0, 500);
 
 /** One pass over a host: what it found and what went wrong. */
 interface Pass {
@@ -41,9 +48,9 @@ interface Pass {
 }
 
 /**
- * Networks of the kernel alone: one namespace per instance, network and router, joined by veth pairs; nftables, dnsmasq. Reads back what is
- * there, changes the difference only, and touches nothing that is not its own: namespaces with this host's prefix, links with its prefix in
- * the host's namespace, and one nftables table there.
+ * Networks of the kernel alone: one namespace per instance, network and router, joined by veth pairs; nftables,
+ * dnsmasq. Reads back what is there, changes the difference only, and touches nothing that is not its own: namespaces
+ * with this host's prefix, links with its prefix in the host's namespace, and one nftables table there.
  */
 @injectable()
 export class LinuxNetworkDriver extends NetworkDriver {
@@ -71,7 +78,9 @@ export class LinuxNetworkDriver extends NetworkDriver {
 
   served({ hostId, document }: Pick<ConvergeRequest, 'hostId' | 'document'>): ServedNetwork[] {
     const hash = names.hostHash(hostId);
-    return document.networks.filter((n) => n.ports.length > 0).map((n) => ({ networkId: n.id, netns: names.networkNetns(hash, n.id), dns: nameServers(n, this.resolvers) }));
+    return document.networks
+      .filter((n) => n.ports.length > 0)
+      .map((n) => ({ networkId: n.id, netns: names.networkNetns(hash, n.id), dns: nameServers(n, this.resolvers) }));
   }
 
   unknownMachines(): readonly string[] {
@@ -94,11 +103,27 @@ export class LinuxNetworkDriver extends NetworkDriver {
     const state = await this.store.load();
     const links = await this.links(document, section.linkPool, hash, state);
     this.resolvers = await hostResolvers();
-    const plan = planHost(document, { hash, linkPool: section.linkPool, links, resolvers: this.resolvers, wall: await this.wall(request, hash, state) });
+    const plan = planHost(document, {
+      hash,
+      linkPool: section.linkPool,
+      links,
+      resolvers: this.resolvers,
+      wall: await this.wall(request, hash, state),
+    });
     const { live, dead } = await listNetns(names.netnsPrefix(hash));
     // A namespace that was there and is not: more may be wrong than the document changed.
     const lost = plan.namespaces.some((n) => n.netns !== null && this.done.has(n.netns) && !live.has(n.netns));
-    const pass: Pass = { hash, plan, verify: verify || lost, state, live, touched: new Map(), actual: new Map(), created: new Set(), failures: new Map() };
+    const pass: Pass = {
+      hash,
+      plan,
+      verify: verify || lost,
+      state,
+      live,
+      touched: new Map(),
+      actual: new Map(),
+      created: new Set(),
+      failures: new Map(),
+    };
     state.links = links;
 
     await this.look(pass);
@@ -108,46 +133,72 @@ export class LinuxNetworkDriver extends NetworkDriver {
     await this.deleteNetns(pass, [...unwanted, ...dead]);
     await this.addNetns(pass);
     for (const kinds of [['host', 'instance'], ['network'], ['router']]) {
-      await limited([...pass.touched.values()].filter((n) => kinds.includes(n.kind)), parallel, (n) => this.bring(pass, n));
+      await limited(
+        [...pass.touched.values()].filter((n) => kinds.includes(n.kind)),
+        parallel,
+        (n) => this.bring(pass, n),
+      );
     }
     await this.ensureDhcp(pass);
-    for (const name of Object.keys(state.tables)) if (!plan.namespaces.some((n) => key(n.netns) === name)) delete state.tables[name];
+    for (const name of Object.keys(state.tables))
+      if (!plan.namespaces.some((n) => key(n.netns) === name)) delete state.tables[name];
     await this.store.save(state);
     return pass;
   }
 
   /** Chooses what to touch and reads it. */
   private async look(pass: Pass): Promise<void> {
-    const queue = pass.plan.namespaces.filter((n) => pass.verify || this.done.get(key(n.netns)) !== specHash(n) || (n.netns !== null && !pass.live.has(n.netns)));
+    const queue = pass.plan.namespaces.filter(
+      (n) =>
+        pass.verify || this.done.get(key(n.netns)) !== specHash(n) || (n.netns !== null && !pass.live.has(n.netns)),
+    );
     while (queue.length > 0) {
       const batch = queue.splice(0);
       for (const n of batch) pass.touched.set(key(n.netns), n);
       await limited(batch, parallel, async (n) => {
-        pass.actual.set(key(n.netns), n.netns === null || pass.live.has(n.netns) ? await readNamespace(n.netns) : emptyNamespace());
+        pass.actual.set(
+          key(n.netns),
+          n.netns === null || pass.live.has(n.netns) ? await readNamespace(n.netns) : emptyNamespace(),
+        );
       });
       // A pair that must be made anew needs both of its ends looked at.
       for (const n of batch) {
         for (const link of n.links) {
           const other = link.peer && pass.plan.namespaces.find((o) => o.netns === link.peer?.netns);
-          if (other && !pass.touched.has(key(other.netns)) && !queue.includes(other) && !pass.actual.get(key(n.netns))?.links.has(link.name)) queue.push(other);
+          if (
+            other &&
+            !pass.touched.has(key(other.netns)) &&
+            !queue.includes(other) &&
+            !pass.actual.get(key(n.netns))?.links.has(link.name)
+          )
+            queue.push(other);
         }
       }
     }
   }
 
   private async removeLinks(pass: Pass): Promise<void> {
-    const peerIsThere = (netns: string | null, name: string): boolean => pass.actual.get(key(netns))?.links.has(name) ?? (netns === null || pass.live.has(netns));
+    const peerIsThere = (netns: string | null, name: string): boolean =>
+      pass.actual.get(key(netns))?.links.has(name) ?? (netns === null || pass.live.has(netns));
     const stale = [...pass.touched.values()].map((n) => {
       const actual = pass.actual.get(key(n.netns)) ?? emptyNamespace();
-      return { n, actual, gone: staleLinks(n, actual, n.netns === null ? names.hostLinkPrefix(pass.hash) : null, peerIsThere) };
+      return {
+        n,
+        actual,
+        gone: staleLinks(n, actual, n.netns === null ? names.hostLinkPrefix(pass.hash) : null, peerIsThere),
+      };
     });
-    await limited(stale.filter((s) => s.gone.length > 0), parallel, async ({ n, gone }) => {
-      this.log.info({ netns: key(n.netns), links: gone }, 'removing links');
-      // Forced: the other end of a pair may just have taken this one along.
-      await exec('ip', [...(n.netns === null ? [] : ['-n', n.netns]), '-force', '-batch', '-'], { input: `${gone.map((l) => `link del dev ${l}`).join('\n')}\n` }).catch((error: unknown) =>
-        this.log.debug({ why: message(error) }, 'some links were gone already'),
-      );
-    });
+    await limited(
+      stale.filter((s) => s.gone.length > 0),
+      parallel,
+      async ({ n, gone }) => {
+        this.log.info({ netns: key(n.netns), links: gone }, 'removing links');
+        // Forced: the other end of a pair may just have taken this one along.
+        await exec('ip', [...(n.netns === null ? [] : ['-n', n.netns]), '-force', '-batch', '-'], {
+          input: `${gone.map((l) => `link del dev ${l}`).join('\n')}\n`,
+        }).catch((error: unknown) => this.log.debug({ why: message(error) }, 'some links were gone already'));
+      },
+    );
     for (const { n, actual, gone } of stale) {
       for (const name of gone) {
         actual.links.delete(name);
@@ -165,9 +216,14 @@ export class LinuxNetworkDriver extends NetworkDriver {
   }
 
   private async addNetns(pass: Pass): Promise<void> {
-    const missing = [...pass.touched.values()].flatMap((n) => (n.netns !== null && !pass.live.has(n.netns) ? [n.netns] : []));
+    const missing = [...pass.touched.values()].flatMap((n) =>
+      n.netns !== null && !pass.live.has(n.netns) ? [n.netns] : [],
+    );
     for (const name of missing) pass.created.add(name);
-    await ipBatch(null, missing.map((name) => `netns add ${name}`)).catch((error: unknown) => {
+    await ipBatch(
+      null,
+      missing.map((name) => `netns add ${name}`),
+    ).catch((error: unknown) => {
       for (const name of missing) pass.failures.set(name, message(error));
     });
   }
@@ -179,12 +235,18 @@ export class LinuxNetworkDriver extends NetworkDriver {
     const actual = pass.actual.get(name) ?? emptyNamespace();
     const fresh = pass.created.has(name);
     // An end whose maker failed cannot be there; the other ports of the network shall not suffer.
-    const links = wanted.links.filter((l) => l.makesPair || !l.peer || actual.links.has(l.name) || !pass.failures.has(key(l.peer.netns)));
+    const links = wanted.links.filter(
+      (l) => l.makesPair || !l.peer || actual.links.has(l.name) || !pass.failures.has(key(l.peer.netns)),
+    );
     try {
-      if (wanted.kind === 'network' && !fresh && !actual.links.has(names.networkBridge)) await this.stopDhcpOf(pass, wanted);
+      if (wanted.kind === 'network' && !fresh && !actual.links.has(names.networkBridge))
+        await this.stopDhcpOf(pass, wanted);
       if (fresh || pass.verify || wanted.netns === null) await this.sysctls(wanted);
       await this.tables(pass, wanted, fresh);
-      await ipBatch(wanted.netns, diffNamespace({ ...wanted, links }, actual, sandboxUsers(this.config.core.sandbox).taps));
+      await ipBatch(
+        wanted.netns,
+        diffNamespace({ ...wanted, links }, actual, sandboxUsers(this.config.core.sandbox).taps),
+      );
       if (links.length === wanted.links.length) this.done.set(name, specHash(wanted));
       else this.done.delete(name);
     } catch (error) {
@@ -196,7 +258,12 @@ export class LinuxNetworkDriver extends NetworkDriver {
   private async sysctls(wanted: WantedNamespace): Promise<void> {
     if (wanted.sysctls.length === 0) return;
     if (wanted.netns !== null) {
-      await execIn(wanted.netns, 'sysctl', ['-q', '-e', '-w', ...wanted.sysctls.map(([name, value]) => `${name}=${value}`)]);
+      await execIn(wanted.netns, 'sysctl', [
+        '-q',
+        '-e',
+        '-w',
+        ...wanted.sysctls.map(([name, value]) => `${name}=${value}`),
+      ]);
       return;
     }
     for (const [name, value] of wanted.sysctls) await writeFile(`/proc/sys/${name.replaceAll('.', '/')}`, value);
@@ -211,7 +278,8 @@ export class LinuxNetworkDriver extends NetworkDriver {
       return;
     }
     const want = tablesHash(wanted.tables);
-    if (known?.want === want && (!pass.verify || (await listedHash(wanted.netns, wanted.tables)) === known.listed)) return;
+    if (known?.want === want && (!pass.verify || (await listedHash(wanted.netns, wanted.tables)) === known.listed))
+      return;
     if (known?.want === want) this.log.info({ netns: name }, 'repairing packet filter');
     delete pass.state.tables[name];
     await loadTables(wanted.netns, wanted.tables);
@@ -232,35 +300,66 @@ export class LinuxNetworkDriver extends NetworkDriver {
 
   private async stopUnwantedDhcp(pass: Pass): Promise<void> {
     const wanted = new Set(pass.plan.dhcp.map((d) => d.networkId));
-    await limited((await this.dnsmasq.known()).filter((id) => !wanted.has(id)), parallel, (id) => this.dnsmasq.stop(id));
+    await limited(
+      (await this.dnsmasq.known()).filter((id) => !wanted.has(id)),
+      parallel,
+      (id) => this.dnsmasq.stop(id),
+    );
   }
 
   private async ensureDhcp(pass: Pass): Promise<void> {
-    const changed = pass.plan.dhcp.filter((d) => pass.touched.has(d.netns) || this.dhcpDone.get(d.networkId) !== JSON.stringify(d));
-    await limited(changed.filter((d) => !pass.failures.has(d.netns)), parallel, async (d) => {
-      try {
-        await this.dnsmasq.ensure(d);
-        this.dhcpDone.set(d.networkId, JSON.stringify(d));
-      } catch (error) {
-        this.dhcpDone.delete(d.networkId);
-        pass.failures.set(d.netns, message(error));
-      }
-    });
+    const changed = pass.plan.dhcp.filter(
+      (d) => pass.touched.has(d.netns) || this.dhcpDone.get(d.networkId) !== JSON.stringify(d),
+    );
+    await limited(
+      changed.filter((d) => !pass.failures.has(d.netns)),
+      parallel,
+      async (d) => {
+        try {
+          await this.dnsmasq.ensure(d);
+          this.dhcpDone.set(d.networkId, JSON.stringify(d));
+        } catch (error) {
+          this.dhcpDone.delete(d.networkId);
+          pass.failures.set(d.netns, message(error));
+        }
+      },
+    );
   }
 
   private async wall({ document, management }: ConvergeRequest, hash: string, state: LinuxState): Promise<GuestWall> {
     const machines = await addressesOf([...document.egress.hosts, ...management], state.machines);
-    state.machines = Object.fromEntries(Object.entries(machines.known).map(([name, addresses]) => [name, [...addresses]]));
-    if (machines.unknown.join() !== this.unknown.join()) this.log.warn({ names: machines.unknown }, machines.unknown.length > 0 ? "guests have no way out: addresses of the cloud's machines are not found" : "guests have their way out again: the addresses of the cloud's machines are known");
+    state.machines = Object.fromEntries(
+      Object.entries(machines.known).map(([name, addresses]) => [name, [...addresses]]),
+    );
+    if (machines.unknown.join() !== this.unknown.join())
+      this.log.warn(
+        { names: machines.unknown },
+        machines.unknown.length > 0
+          ? "guests have no way out: addresses of the cloud's machines are not found"
+          : "guests have their way out again: the addresses of the cloud's machines are known",
+      );
     this.unknown = machines.unknown;
-    return guestWall({ hash, routes: await readHostRoutes(), egress: document.egress, machines, resolvers: this.resolvers });
+    return guestWall({
+      hash,
+      routes: await readHostRoutes(),
+      egress: document.egress,
+      machines,
+      resolvers: this.resolvers,
+    });
   }
 
-  private async links(document: ConvergeRequest['document'], linkPool: string, hash: string, state: LinuxState): Promise<Record<string, number>> {
+  private async links(
+    document: ConvergeRequest['document'],
+    linkPool: string,
+    hash: string,
+    state: LinuxState,
+  ): Promise<Record<string, number>> {
     const fresh = document.networks.some((n) => n.nat && n.ports.length > 0 && state.links[n.id] === undefined);
     if (!fresh) return assignLinks(document, linkPool, state.links, new Set());
     const host = await readNamespace(null);
-    const taken = [...host.links.values()].filter((l) => !l.name.startsWith(names.hostLinkPrefix(hash))).flatMap((l) => l.addresses.map((a) => a.split('/')[0] ?? ''));
+    const taken = [...host.links.values()]
+      .filter((l) => !l.name.startsWith(names.hostLinkPrefix(hash)))
+      .flatMap((l) => l.addresses.map((a) => a.split('/')[0] ?? ''));
     const usedPool = new Set(taken.filter((a) => inPool(linkPool, a)));
     return assignLinks(document, linkPool, state.links, usedPool);
   }
@@ -271,21 +370,31 @@ export class LinuxNetworkDriver extends NetworkDriver {
       const why = pass.failures.get(key(n.netns));
       if (why !== undefined) for (const id of n.portIds) if (!errors.has(id)) errors.set(id, why);
     }
-    return document.networks.flatMap((n) => n.ports.map((p) => ({ id: p.id, state: errors.has(p.id) ? ('error' as const) : ('active' as const), message: errors.get(p.id) ?? '' })));
+    return document.networks.flatMap((n) =>
+      n.ports.map((p) => ({
+        id: p.id,
+        state: errors.has(p.id) ? ('error' as const) : ('active' as const),
+        message: errors.get(p.id) ?? '',
+      })),
+    );
   }
 
   /** Once per process: what the kernel must have, and a warning about a mount namespace of one's own. */
   private prepare(): Promise<void> {
     this.prepared ??= (async () => {
       const bridgeFilter = '/proc/sys/net/bridge/bridge-nf-call-iptables';
-      const present = (): Promise<boolean> => access(bridgeFilter).then(
-        () => true,
-        () => false,
-      );
+      const present = (): Promise<boolean> =>
+        access(bridgeFilter).then(
+          () => true,
+          () => false,
+        );
       if (!(await present())) await exec('modprobe', ['br_netfilter']).catch(() => undefined);
-      if (!(await present())) throw new Error('the kernel has no br_netfilter: packet filters of instances would not hold');
+      if (!(await present()))
+        throw new Error('the kernel has no br_netfilter: packet filters of instances would not hold');
       if (await namesArePrivate()) {
-        this.log.warn('the agent has a mount namespace of its own: the network namespaces that it makes are gone after a restart; to run it inside a network namespace use nsenter --net');
+        this.log.warn(
+          'the agent has a mount namespace of its own: the network namespaces that it makes are gone after a restart; to run it inside a network namespace use nsenter --net',
+        );
       }
     })();
     this.prepared.catch(() => (this.prepared = undefined));

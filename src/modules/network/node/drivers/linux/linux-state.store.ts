@@ -10,13 +10,18 @@ const schema = z.object({
   links: z.record(z.string(), z.number().int()),
   /** Per namespace: hash of the tables as written, and their fingerprint as the kernel lists them. */
   tables: z.record(z.string(), z.object({ want: z.string(), listed: z.string() })),
-  /** Addresses that names of the cloud's machines had when they were last found: without a name server they still hold. */
+  /**
+   * Addresses that names of the cloud's machines had when they were last found: without a name server they still hold.
+   */
   machines: z.record(z.string(), z.array(z.string())).default({}),
 });
 
 export type LinuxState = z.output<typeof schema>;
 
-/** What the linux driver must remember over restarts. Losing it costs reloads, and traffic only while names of the cloud's machines are not found. */
+/**
+ * What the linux driver must remember over restarts. Losing it costs reloads, and traffic only while names of the
+ * cloud's machines are not found.
+ */
 @injectable()
 export class LinuxStateStore {
   private saved = '';

@@ -5,7 +5,17 @@ const id = '0b8e9d1a-7f7b-4d0e-9a55-2f60c1aabbcc';
 
 describe('names of the linux driver', () => {
   it('of interfaces fit the kernel', () => {
-    for (const name of [names.tapName(id), names.portBridgeName(id), names.vethName(id), names.portName(id), names.hostLinkName(hash, id), names.networkBridge, names.routerLink, names.routerInside, names.routerOutside]) {
+    for (const name of [
+      names.tapName(id),
+      names.portBridgeName(id),
+      names.vethName(id),
+      names.portName(id),
+      names.hostLinkName(hash, id),
+      names.networkBridge,
+      names.routerLink,
+      names.routerInside,
+      names.routerOutside,
+    ]) {
       expect(Buffer.byteLength(name)).toBeLessThanOrEqual(15);
     }
     expect(names.tapName(id)).toBe('t2f60c1aabbcc');

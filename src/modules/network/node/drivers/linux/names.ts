@@ -3,8 +3,8 @@ import { idTail as tail, netnsPrefix } from '../../../contract/namespaces';
 export { hostHash, netnsPrefix, networkNetns } from '../../../contract/namespaces';
 
 /**
- * Names of everything that the linux driver makes. All derive from ids, so that a name can be traced to its object by eye. Interface names fit
- * the kernel's 15 characters.
+ * Names of everything that the linux driver makes. All derive from ids, so that a name can be traced to its object by
+ * eye. Interface names fit the kernel's 15 characters.
  */
 export const instanceNetns = (hash: string, instanceId: string): string => `${netnsPrefix(hash)}i-${tail(instanceId)}`;
 export const routerNetns = (hash: string, networkId: string): string => `${netnsPrefix(hash)}r-${tail(networkId)}`;
@@ -26,7 +26,8 @@ export const routerOutside = 'ext0';
 
 /** Links of this host's routers in the host's own namespace start with this: 7 characters. */
 export const hostLinkPrefix = (hash: string): string => `l${hash}`;
-export const hostLinkName = (hash: string, networkId: string): string => `${hostLinkPrefix(hash)}${tail(networkId).slice(-8)}`;
+export const hostLinkName = (hash: string, networkId: string): string =>
+  `${hostLinkPrefix(hash)}${tail(networkId).slice(-8)}`;
 export const hostTable = (hash: string): string => `vcstack_${hash}`;
 
 /** Conntrack zone of a NIC, 1 to 65535: an instance's NICs may be on networks with the same addresses. */

@@ -1,6 +1,17 @@
 import type { NetworkDocument, PortDocument } from '../../../contract/network.verbs';
 import type { GuestWall } from './guest-wall';
-import { conntrackZone, hostLinkPrefix, hostTable, networkBridge, portBridgeName, routerInside, routerLink, routerOutside, tapName, vethName } from './names';
+import {
+  conntrackZone,
+  hostLinkPrefix,
+  hostTable,
+  networkBridge,
+  portBridgeName,
+  routerInside,
+  routerLink,
+  routerOutside,
+  tapName,
+  vethName,
+} from './names';
 
 /** The metadata service's address; link-local addresses are never routed. */
 export const metadataAddress = '169.254.169.254';
@@ -14,11 +25,22 @@ export interface NftTable {
 
 /** The input of `nft -f` that replaces the tables: all of it holds, or nothing changes. */
 export const renderTables = (tables: readonly NftTable[]): string =>
-  tables.flatMap((t) => [`table ${t.family} ${t.name}`, `delete table ${t.family} ${t.name}`, `table ${t.family} ${t.name} {`, ...t.body, '}']).join('\n') + '\n';
+  tables
+    .flatMap((t) => [
+      `table ${t.family} ${t.name}`,
+      `delete table ${t.family} ${t.name}`,
+      `table ${t.family} ${t.name} {`,
+      ...t.body,
+      '}',
+    ])
+    .join('\n') + '\n';
 
 const chain = (name: string, rules: string[]): string[] => [`chain ${name} {`, ...rules, '}'];
 
-/** Marks of frames by direction, set in the bridge table and read in the `inet` one, which sees only the bridge as interface. */
+/**
+ * Marks of frames by direction, set in the bridge table and read in the `inet` one, which sees only the bridge as
+ * interface.
+ */
 const fromGuest = '0x1';
 const toGuest = '0x2';
 
@@ -50,19 +72,26 @@ export interface InstanceNic {
 }
 
 /**
- * What a guest may send and receive. The bridge table: its own MAC and address only (frames and ARP), DHCP from the network's own service
- * only, IPv4 and ARP only (so no router advertisements, no VLAN tags). The `inet` table, stateful: out is allowed; in only answers and
- * new connections from the same network. DHCP is broadcast and so never `established`: it passes as traffic of the network.
+ * What a guest may send and receive. The bridge table: its own MAC and address only (frames and ARP), DHCP from the
+ * network's own service only, IPv4 and ARP only (so no router advertisements, no VLAN tags). The `inet` table,
+ * stateful: out is allowed; in only answers and new connections from the same network. DHCP is broadcast and so never
+ * `established`: it passes as traffic of the network.
  */
 export const instanceTables = (nics: readonly InstanceNic[]): NftTable[] => [
   {
     family: 'bridge',
     name: 'vcs',
     body: [
-      ...nics.flatMap(({ port, network }) => [...chain(`out_${tapName(port.id)}`, outRules(port)), ...chain(`in_${vethName(port.id)}`, inRules(port, network))]),
+      ...nics.flatMap(({ port, network }) => [
+        ...chain(`out_${tapName(port.id)}`, outRules(port)),
+        ...chain(`in_${vethName(port.id)}`, inRules(port, network)),
+      ]),
       ...chain('prerouting', [
         'type filter hook prerouting priority -300; policy drop;',
-        ...nics.flatMap(({ port }) => [`iifname "${tapName(port.id)}" jump out_${tapName(port.id)}`, `iifname "${vethName(port.id)}" jump in_${vethName(port.id)}`]),
+        ...nics.flatMap(({ port }) => [
+          `iifname "${tapName(port.id)}" jump out_${tapName(port.id)}`,
+          `iifname "${vethName(port.id)}" jump in_${vethName(port.id)}`,
+        ]),
       ]),
     ],
   },
@@ -79,7 +108,10 @@ export const instanceTables = (nics: readonly InstanceNic[]): NftTable[] => [
         'ct state established,related accept',
         'ct state invalid drop',
         `meta mark ${fromGuest} accept`,
-        ...nics.map(({ port, network }) => `iifname "${portBridgeName(port.id)}" meta mark ${toGuest} ip saddr ${network.subnet} accept`),
+        ...nics.map(
+          ({ port, network }) =>
+            `iifname "${portBridgeName(port.id)}" meta mark ${toGuest} ip saddr ${network.subnet} accept`,
+        ),
       ]),
       ...chain('input', ['type filter hook input priority 0; policy drop;']),
       ...chain('output', ['type filter hook output priority 0; policy drop;']),
@@ -87,7 +119,10 @@ export const instanceTables = (nics: readonly InstanceNic[]): NftTable[] => [
   },
 ];
 
-/** The network's namespace answers DHCP, metadata and pings, and forwards its own addresses to the router and answers back. */
+/**
+ * The network's namespace answers DHCP, metadata and pings, and forwards its own addresses to the router and answers
+ * back.
+ */
 export const networkTables = (network: NetworkDocument): NftTable[] => [
   {
     family: 'inet',
@@ -105,7 +140,11 @@ export const networkTables = (network: NetworkDocument): NftTable[] => [
         'type filter hook forward priority 0; policy drop;',
         'ct state established,related accept',
         'ct state invalid drop',
-        ...(network.nat ? [`iifname "${networkBridge}" oifname "${routerLink}" ip saddr ${network.subnet} ip daddr != 169.254.0.0/16 accept`] : []),
+        ...(network.nat
+          ? [
+              `iifname "${networkBridge}" oifname "${routerLink}" ip saddr ${network.subnet} ip daddr != 169.254.0.0/16 accept`,
+            ]
+          : []),
       ]),
     ],
   },
@@ -117,14 +156,21 @@ export const routerTables = (linkPool: string): NftTable[] => [
     family: 'inet',
     name: 'vcs',
     body: [
-      ...chain('input', ['type filter hook input priority 0; policy drop;', 'ct state established,related accept', `iifname "${routerInside}" icmp type echo-request accept`]),
+      ...chain('input', [
+        'type filter hook input priority 0; policy drop;',
+        'ct state established,related accept',
+        `iifname "${routerInside}" icmp type echo-request accept`,
+      ]),
       ...chain('forward', [
         'type filter hook forward priority 0; policy drop;',
         'ct state established,related accept',
         'ct state invalid drop',
         `iifname "${routerInside}" oifname "${routerOutside}" ip daddr != { 127.0.0.0/8, 169.254.0.0/16, ${linkPool} } accept`,
       ]),
-      ...chain('postrouting', ['type nat hook postrouting priority 100; policy accept;', `oifname "${routerOutside}" masquerade`]),
+      ...chain('postrouting', [
+        'type nat hook postrouting priority 100; policy accept;',
+        `oifname "${routerOutside}" masquerade`,
+      ]),
     ],
   },
 ];
@@ -139,9 +185,10 @@ const set = (name: string, elements: readonly string[], flags: readonly string[]
 const intervals = ['flags interval', 'auto-merge'];
 
 /**
- * In the host's own namespace: masquerading for the routers' link addresses, and a wall. Guests reach neither the host itself (management, node
- * verbs, ssh), nor the cloud's other machines, nor the networks that the host is directly connected to, nor each other's routers; what is left
- * leaves through the uplink's gateway. Nobody opens a connection towards them.
+ * In the host's own namespace: masquerading for the routers' link addresses, and a wall. Guests reach neither the host
+ * itself (management, node verbs, ssh), nor the cloud's other machines, nor the networks that the host is directly
+ * connected to, nor each other's routers; what is left leaves through the uplink's gateway. Nobody opens a connection
+ * towards them.
  */
 export const hostTables = (hash: string, routerAddresses: readonly string[], wall: GuestWall): NftTable[] => {
   const links = `"${hostLinkPrefix(hash)}*"`;
@@ -156,7 +203,13 @@ export const hostTables = (hash: string, routerAddresses: readonly string[], wal
         ...set('resolvers', wall.resolvers),
         ...set('denied', wall.denied, intervals),
         ...set('gateways', wall.gateways ?? []),
-        ...chain('input', ['type filter hook input priority -10; policy accept;', `iifname != ${links} accept`, 'ct state established,related accept', ...exceptions, 'drop']),
+        ...chain('input', [
+          'type filter hook input priority -10; policy accept;',
+          `iifname != ${links} accept`,
+          'ct state established,related accept',
+          ...exceptions,
+          'drop',
+        ]),
         ...chain('egress', [
           ...exceptions,
           // At once and in words, so that a guest's program does not wait for its deadline.
@@ -173,7 +226,10 @@ export const hostTables = (hash: string, routerAddresses: readonly string[], wal
           `oifname ${links} ct state established,related accept`,
           `oifname ${links} drop`,
         ]),
-        ...chain('postrouting', ['type nat hook postrouting priority 100; policy accept;', `ip saddr @routers oifname != ${links} masquerade`]),
+        ...chain('postrouting', [
+          'type nat hook postrouting priority 100; policy accept;',
+          `ip saddr @routers oifname != ${links} masquerade`,
+        ]),
       ],
     },
   ];

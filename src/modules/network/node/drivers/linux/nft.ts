@@ -23,14 +23,15 @@ export const loadTables = async (netns: string | null, tables: readonly NftTable
 };
 
 /**
- * A fingerprint of the tables as the kernel has them, null when one is missing. What is loaded cannot be compared with the text that was
- * written, so the fingerprint of a fresh load is kept and compared with later ones.
+ * A fingerprint of the tables as the kernel has them, null when one is missing. What is loaded cannot be compared with
+ * the text that was written, so the fingerprint of a fresh load is kept and compared with later ones.
  */
 export const listedHash = async (netns: string | null, tables: readonly NftTable[]): Promise<string | null> => {
   const names = new Set(tables.map((t) => `${t.family} ${t.name}`));
   const output: unknown = JSON.parse(await execIn(netns, 'nft', ['-j', 'list', 'ruleset']));
   const entries = ((output as { nftables?: unknown[] }).nftables ?? []).filter((entry) => {
-    const [kind, body] = Object.entries(entry as Record<string, { family?: string; name?: string; table?: string }>)[0] ?? [];
+    const [kind, body] =
+      Object.entries(entry as Record<string, { family?: string; name?: string; table?: string }>)[0] ?? [];
     return body !== undefined && names.has(`${body.family} ${kind === 'table' ? body.name : body.table}`);
   });
   const found = entries.filter((e) => 'table' in (e as object)).length;
@@ -39,5 +40,10 @@ export const listedHash = async (netns: string | null, tables: readonly NftTable
 
 /** Removes a table if it is there. */
 export const dropTable = async (netns: string | null, table: { family: string; name: string }): Promise<void> => {
-  await execIn(netns, 'nft', ['-f', '-'], `table ${table.family} ${table.name}\ndelete table ${table.family} ${table.name}\n`);
+  await execIn(
+    netns,
+    'nft',
+    ['-f', '-'],
+    `table ${table.family} ${table.name}\ndelete table ${table.family} ${table.name}\n`,
+  );
 };

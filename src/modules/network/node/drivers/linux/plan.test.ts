@@ -23,10 +23,22 @@ const network = (n: number, ports: NetworkDocument['ports'], nat = true): Networ
   ports,
 });
 const linkPool = '100.64.0.0/16';
-const wall = { allowed: [], resolvers: ['192.0.2.53'], denied: ['192.0.2.0/24'], gateways: ['192.0.2.1'], closed: false };
+const wall = {
+  allowed: [],
+  resolvers: ['192.0.2.53'],
+  denied: ['192.0.2.0/24'],
+  gateways: ['192.0.2.1'],
+  closed: false,
+};
 const plan = (networks: NetworkDocument[]): Plan => {
   const document: HostNetworkDocument = { generation: 1, networks, egress: plainEgress };
-  return planHost(document, { hash: 'abcdef', linkPool, links: assignLinks(document, linkPool, {}, new Set()), resolvers: ['192.0.2.53'], wall });
+  return planHost(document, {
+    hash: 'abcdef',
+    linkPool,
+    links: assignLinks(document, linkPool, {}, new Set()),
+    resolvers: ['192.0.2.53'],
+    wall,
+  });
 };
 const only = (p: Plan, kind: WantedNamespace['kind']): WantedNamespace => {
   const found = p.namespaces.filter((n) => n.kind === kind);
@@ -44,7 +56,16 @@ describe('the plan of a host', () => {
 
   it('does not depend on the order of the document', () => {
     const [a, b] = [network(1, [port(1), port(2)]), network(2, [port(3, 1)])];
-    const sorted = (p: Plan): string => JSON.stringify(p.namespaces.map((n) => ({ ...n, links: [...n.links].sort((x, y) => x.name.localeCompare(y.name)), portIds: [...n.portIds].sort() })).sort((x, y) => String(x.netns).localeCompare(String(y.netns))));
+    const sorted = (p: Plan): string =>
+      JSON.stringify(
+        p.namespaces
+          .map((n) => ({
+            ...n,
+            links: [...n.links].sort((x, y) => x.name.localeCompare(y.name)),
+            portIds: [...n.portIds].sort(),
+          }))
+          .sort((x, y) => String(x.netns).localeCompare(String(y.netns))),
+      );
     expect(sorted(plan([b, { ...a, ports: [...a.ports].reverse() }]))).toBe(sorted(plan([a, b])));
   });
 
@@ -52,7 +73,9 @@ describe('the plan of a host', () => {
     const [first, second] = [port(1, 1), { ...port(2, 1), position: 1, defaultRoute: false }];
     const [out, both] = plan([network(1, [first]), network(2, [port(3), second])]).dhcp;
     for (const server of [out, both]) {
-      expect(server?.config).toContain('dhcp-option=option:classless-static-route,169.254.169.254/32,10.77.0.1,0.0.0.0/0,10.77.0.1');
+      expect(server?.config).toContain(
+        'dhcp-option=option:classless-static-route,169.254.169.254/32,10.77.0.1,0.0.0.0/0,10.77.0.1',
+      );
       expect(server?.config).toContain('dhcp-option=option:router,10.77.0.1');
     }
     expect(out?.config.filter((line) => line.includes('inside'))).toEqual([]);
@@ -64,7 +87,10 @@ describe('the plan of a host', () => {
   });
 
   it('keeps the cards of an instance in the user’s order', () => {
-    const [a, b] = [{ ...port(1, 1), position: 1 }, { ...port(2, 1), position: 0 }];
+    const [a, b] = [
+      { ...port(1, 1), position: 1 },
+      { ...port(2, 1), position: 0 },
+    ];
     const instance = only(plan([network(1, [a]), network(2, [b])]), 'instance');
     expect(instance.portIds).toEqual([b.id, a.id]);
   });
@@ -88,41 +114,67 @@ describe('the plan of a host', () => {
 
   it('hands out the host’s resolvers where the network names none', () => {
     expect(plan([network(1, [port(1)])]).dhcp[0]?.config).toContain('dhcp-option=option:dns-server,192.0.2.53');
-    expect(plan([{ ...network(1, [port(1)]), dns: ['9.9.9.9'] }]).dhcp[0]?.config).toContain('dhcp-option=option:dns-server,9.9.9.9');
+    expect(plan([{ ...network(1, [port(1)]), dns: ['9.9.9.9'] }]).dhcp[0]?.config).toContain(
+      'dhcp-option=option:dns-server,9.9.9.9',
+    );
   });
 
   it('gives DHCP exactly this host’s ports', () => {
-    expect(plan([network(1, [port(2), port(1)])]).dhcp[0]?.hosts).toEqual(['56:43:53:00:00:11,10.77.0.11,vm1,1h', '56:43:53:00:00:12,10.77.0.12,vm2,1h']);
+    expect(plan([network(1, [port(2), port(1)])]).dhcp[0]?.hosts).toEqual([
+      '56:43:53:00:00:11,10.77.0.11,vm1,1h',
+      '56:43:53:00:00:12,10.77.0.12,vm2,1h',
+    ]);
   });
 
-  it.each(['3600', '12h', 'infinite', 'ignore', 'a,b', 'a\nb', '', '-a', 'a'.repeat(64)])('keeps the name %j out of the hosts file', (name) => expect(leasableName(name)).toBe(false));
-  it.each(['web', 'web-1', 'a'.repeat(63), '1h-web'])('puts the name %s in the hosts file', (name) => expect(leasableName(name)).toBe(true));
+  it.each(['3600', '12h', 'infinite', 'ignore', 'a,b', 'a\nb', '', '-a', 'a'.repeat(64)])(
+    'keeps the name %j out of the hosts file',
+    (name) => expect(leasableName(name)).toBe(false),
+  );
+  it.each(['web', 'web-1', 'a'.repeat(63), '1h-web'])('puts the name %s in the hosts file', (name) =>
+    expect(leasableName(name)).toBe(true),
+  );
 });
 
 describe('rules', () => {
   const rules = renderTables(only(plan([network(1, [port(1)])]), 'instance').tables);
-  it('replace the tables in one transaction', () => expect(rules).toMatch(/^table bridge vcs\ndelete table bridge vcs\ntable bridge vcs \{\n/));
-  it('end every line with at most one brace, as nft 1.0.6 wants', () => expect(rules.split('\n').filter((l) => /\S.*\}$/.test(l) && !l.includes('{'))).toEqual([]));
+  it('replace the tables in one transaction', () =>
+    expect(rules).toMatch(/^table bridge vcs\ndelete table bridge vcs\ntable bridge vcs \{\n/));
+  it('end every line with at most one brace, as nft 1.0.6 wants', () =>
+    expect(rules.split('\n').filter((l) => /\S.*\}$/.test(l) && !l.includes('{'))).toEqual([]));
   it('let a guest send as itself and as a DHCP client only', () => {
     expect(rules).toContain('ether saddr != 56:43:53:00:00:11 drop');
     expect(rules).toContain('ether type ip ip saddr 10.77.0.11 accept');
     expect(rules).toContain('ether type ip ip saddr 0.0.0.0 ip daddr 255.255.255.255 udp sport 68 udp dport 67 accept');
-    expect(rules.indexOf('ether type ip udp sport 67 drop')).toBeLessThan(rules.indexOf('ether type ip ip saddr 10.77.0.11 accept'));
+    expect(rules.indexOf('ether type ip udp sport 67 drop')).toBeLessThan(
+      rules.indexOf('ether type ip ip saddr 10.77.0.11 accept'),
+    );
   });
-  it('deny new connections from outside the network', () => expect(rules).toMatch(/policy drop;\nct state established,related accept\nct state invalid drop\nmeta mark 0x1 accept\niifname "b\w+" meta mark 0x2 ip saddr 10.77.0.0\/24 accept\n\}/));
+  it('deny new connections from outside the network', () =>
+    expect(rules).toMatch(
+      /policy drop;\nct state established,related accept\nct state invalid drop\nmeta mark 0x1 accept\niifname "b\w+" meta mark 0x2 ip saddr 10.77.0.0\/24 accept\n\}/,
+    ));
 });
 
 describe('links of routers', () => {
-  const document = (ids: number[]): HostNetworkDocument => ({ generation: 1, networks: ids.map((n) => network(n, [port(n)])), egress: plainEgress });
+  const document = (ids: number[]): HostNetworkDocument => ({
+    generation: 1,
+    networks: ids.map((n) => network(n, [port(n)])),
+    egress: plainEgress,
+  });
   it('keep their index and never share one', () => {
     const first = assignLinks(document([1, 2, 3]), linkPool, {}, new Set());
     expect(new Set(Object.values(first)).size).toBe(3);
-    expect(assignLinks(document([2, 3, 4]), linkPool, first, new Set())).toMatchObject({ [network(2, []).id]: first[network(2, []).id], [network(3, []).id]: first[network(3, []).id] });
+    expect(assignLinks(document([2, 3, 4]), linkPool, first, new Set())).toMatchObject({
+      [network(2, []).id]: first[network(2, []).id],
+      [network(3, []).id]: first[network(3, []).id],
+    });
   });
   it('avoid addresses of others', () => {
     const [index = -1] = Object.values(assignLinks(document([1]), linkPool, {}, new Set()));
     const { host, router } = linkAddresses(linkPool, index);
-    for (const taken of [host, router]) expect(Object.values(assignLinks(document([1]), linkPool, {}, new Set([taken])))).toEqual([(index + 1) % 32_768]);
+    for (const taken of [host, router])
+      expect(Object.values(assignLinks(document([1]), linkPool, {}, new Set([taken])))).toEqual([(index + 1) % 32_768]);
   });
-  it('are refused when the pool is used up', () => expect(() => assignLinks(document([1, 2]), '100.64.0.0/31', {}, new Set())).toThrow('used up'));
+  it('are refused when the pool is used up', () =>
+    expect(() => assignLinks(document([1, 2]), '100.64.0.0/31', {}, new Set())).toThrow('used up'));
 });

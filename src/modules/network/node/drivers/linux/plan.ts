@@ -2,7 +2,15 @@ import { formatIpv4, netmask, parseIpv4, parseSubnet } from '../../../contract/i
 import type { HostNetworkDocument, NetworkDocument } from '../../../contract/network.verbs';
 import type { GuestWall } from './guest-wall';
 import * as names from './names';
-import { hostTables, instanceTables, metadataAddress, networkTables, routerTables, type InstanceNic, type NftTable } from './nft-rules';
+import {
+  hostTables,
+  instanceTables,
+  metadataAddress,
+  networkTables,
+  routerTables,
+  type InstanceNic,
+  type NftTable,
+} from './nft-rules';
 
 export interface WantedLink {
   name: string;
@@ -61,7 +69,10 @@ export interface PlanOptions {
   wall: GuestWall;
 }
 
-/** Ends of the link between network and router; the same everywhere, for nothing else lives in these two namespaces' routing. */
+/**
+ * Ends of the link between network and router; the same everywhere, for nothing else lives in these two namespaces'
+ * routing.
+ */
 const networkEnd = '169.254.255.1';
 const routerEnd = '169.254.255.0';
 
@@ -96,7 +107,13 @@ const instanceNamespace = (hash: string, instanceId: string, nics: InstanceNic[]
   portIds: nics.map((n) => n.port.id),
   links: nics.flatMap(({ port, network }): WantedLink[] => [
     { name: names.portBridgeName(port.id), kind: 'bridge', mtu: network.mtu, addresses: [] },
-    { name: names.tapName(port.id), kind: 'tap', mtu: network.mtu, master: names.portBridgeName(port.id), addresses: [] },
+    {
+      name: names.tapName(port.id),
+      kind: 'tap',
+      mtu: network.mtu,
+      master: names.portBridgeName(port.id),
+      addresses: [],
+    },
     {
       name: names.vethName(port.id),
       kind: 'veth',
@@ -109,7 +126,12 @@ const instanceNamespace = (hash: string, instanceId: string, nics: InstanceNic[]
   ]),
   routes: [],
   // Bridged packets reach the inet chains through br_netfilter, whose switches are per namespace.
-  sysctls: [...quiet, ['net.ipv4.ip_forward', '0'], ['net.bridge.bridge-nf-call-iptables', '1'], ['net.bridge.bridge-nf-call-arptables', '0']],
+  sysctls: [
+    ...quiet,
+    ['net.ipv4.ip_forward', '0'],
+    ['net.bridge.bridge-nf-call-iptables', '1'],
+    ['net.bridge.bridge-nf-call-arptables', '0'],
+  ],
   tables: instanceTables(nics),
 });
 
@@ -120,7 +142,13 @@ const networkNamespace = (hash: string, network: NetworkDocument): WantedNamespa
     kind: 'network',
     portIds: network.ports.map((p) => p.id),
     links: [
-      { name: names.networkBridge, kind: 'bridge', mtu: network.mtu, mac: network.gatewayMac, addresses: [`${network.gateway}/${prefix}`, `${metadataAddress}/32`] },
+      {
+        name: names.networkBridge,
+        kind: 'bridge',
+        mtu: network.mtu,
+        mac: network.gatewayMac,
+        addresses: [`${network.gateway}/${prefix}`, `${metadataAddress}/32`],
+      },
       ...network.ports.map(
         (p): WantedLink => ({
           name: names.portName(p.id),
@@ -157,8 +185,20 @@ const routerNamespace = (options: PlanOptions, network: NetworkDocument): Wanted
     kind: 'router',
     portIds: network.ports.map((p) => p.id),
     links: [
-      { name: names.routerInside, kind: 'veth', mtu: network.mtu, addresses: [`${routerEnd}/31`], peer: { name: names.routerLink, netns: names.networkNetns(options.hash, network.id) } },
-      { name: names.routerOutside, kind: 'veth', mtu: network.mtu, addresses: [`${link.router}/31`], peer: { name: names.hostLinkName(options.hash, network.id), netns: null } },
+      {
+        name: names.routerInside,
+        kind: 'veth',
+        mtu: network.mtu,
+        addresses: [`${routerEnd}/31`],
+        peer: { name: names.routerLink, netns: names.networkNetns(options.hash, network.id) },
+      },
+      {
+        name: names.routerOutside,
+        kind: 'veth',
+        mtu: network.mtu,
+        addresses: [`${link.router}/31`],
+        peer: { name: names.hostLinkName(options.hash, network.id), netns: null },
+      },
     ],
     routes: [
       { dst: network.subnet, via: networkEnd, dev: names.routerInside },
@@ -183,14 +223,26 @@ const hostNamespace = (options: PlanOptions, routed: NetworkDocument[]): WantedN
   })),
   routes: [],
   sysctls: routed.length > 0 ? [['net.ipv4.ip_forward', '1']] : [],
-  tables: routed.length > 0 ? hostTables(options.hash, routed.map((n) => linkAddresses(options.linkPool, options.links[n.id] ?? 0).router), options.wall) : [],
+  tables:
+    routed.length > 0
+      ? hostTables(
+          options.hash,
+          routed.map((n) => linkAddresses(options.linkPool, options.links[n.id] ?? 0).router),
+          options.wall,
+        )
+      : [],
 });
 
-/** A name that dnsmasq reads as one: a label that is no lease time and no keyword of its hosts file. Other guests learn theirs from metadata. */
-export const leasableName = (name: string): boolean => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(name) && !/^([0-9]+[smhdw]?|infinite|ignore)$/i.test(name);
+/**
+ * A name that dnsmasq reads as one: a label that is no lease time and no keyword of its hosts file. Other guests learn
+ * theirs from metadata.
+ */
+export const leasableName = (name: string): boolean =>
+  /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(name) && !/^([0-9]+[smhdw]?|infinite|ignore)$/i.test(name);
 
 /** DNS servers that guests of a network are given: its own, or the host's where it names none and has a way out. */
-export const nameServers = (network: NetworkDocument, resolvers: readonly string[]): readonly string[] => (network.dns.length > 0 ? network.dns : network.nat ? resolvers : []);
+export const nameServers = (network: NetworkDocument, resolvers: readonly string[]): readonly string[] =>
+  network.dns.length > 0 ? network.dns : network.nat ? resolvers : [];
 
 const dhcp = (options: PlanOptions, network: NetworkDocument): WantedDhcp => {
   const { first, prefix } = parseSubnet(network.subnet);
@@ -211,26 +263,34 @@ const dhcp = (options: PlanOptions, network: NetworkDocument): WantedDhcp => {
       'quiet-dhcp',
       // A client is its MAC: clones of one image carry the same client id.
       'dhcp-ignore-clid',
-      // Addresses come from the hosts file alone: a lost lease file loses nothing, and a client's renewal is answered without one.
+      // Addresses come from the hosts file alone: a lost lease file loses nothing, and a client's renewal is answered
+      // without one.
       'dhcp-authoritative',
       'dhcp-lease-max=65536',
       `dhcp-range=${formatIpv4(first)},static,${netmask(prefix)},1h`,
       `dhcp-option=option:classless-static-route,${toMetadata}${toAll}`,
       // Without a value: nothing is sent, where dnsmasq would name itself.
       network.nat ? `dhcp-option=option:router,${network.gateway}` : 'dhcp-option=option:router',
-      // Guests whose way out is another of their cards. Not by tags in the hosts file: dnsmasq 2.90 aborts when it reads one again that has a lease.
+      // Guests whose way out is another of their cards. Not by tags in the hosts file: dnsmasq 2.90 aborts when it
+      // reads one again that has a lease.
       ...inside.map((p) => `dhcp-mac=set:inside,${p.mac}`).sort(),
-      ...(inside.length > 0 ? [`dhcp-option=tag:inside,option:classless-static-route,${toMetadata}`, 'dhcp-option=tag:inside,option:router'] : []),
+      ...(inside.length > 0
+        ? [`dhcp-option=tag:inside,option:classless-static-route,${toMetadata}`, 'dhcp-option=tag:inside,option:router']
+        : []),
       dns.length > 0 ? `dhcp-option=option:dns-server,${dns.join(',')}` : 'dhcp-option=option:dns-server',
       // 26, the interface's MTU, also for clients that do not ask for it.
       `dhcp-option-force=option:mtu,${network.mtu}`,
       `domain=${network.domain}`,
     ],
-    hosts: network.ports.map((p) => [p.mac, p.address, ...(leasableName(p.hostname) ? [p.hostname] : []), '1h'].join(',')).sort(),
+    hosts: network.ports
+      .map((p) => [p.mac, p.address, ...(leasableName(p.hostname) ? [p.hostname] : []), '1h'].join(','))
+      .sort(),
   };
 };
 
-/** What the document means on this host. A pure function: names, addresses and rules of everything that shall be there. */
+/**
+ * What the document means on this host. A pure function: names, addresses and rules of everything that shall be there.
+ */
 export const planHost = (document: HostNetworkDocument, options: PlanOptions): Plan => {
   const networks = document.networks.filter((n) => n.ports.length > 0);
   const byInstance = new Map<string, InstanceNic[]>();
@@ -241,7 +301,8 @@ export const planHost = (document: HostNetworkDocument, options: PlanOptions): P
       byInstance.set(port.instanceId, nics);
     }
   }
-  for (const nics of byInstance.values()) nics.sort((a, b) => a.port.position - b.port.position || a.port.id.localeCompare(b.port.id));
+  for (const nics of byInstance.values())
+    nics.sort((a, b) => a.port.position - b.port.position || a.port.id.localeCompare(b.port.id));
   const routed = networks.filter((n) => n.nat);
   return {
     namespaces: [
@@ -255,10 +316,16 @@ export const planHost = (document: HostNetworkDocument, options: PlanOptions): P
 };
 
 /**
- * Gives every routed network a link in the pool: keeps what it has, else the first free index from one derived of its id on.
+ * Gives every routed network a link in the pool: keeps what it has, else the first free index from one derived of its
+ * id on.
  * @param taken addresses that something else on the host uses
  */
-export const assignLinks = (document: HostNetworkDocument, linkPool: string, previous: Readonly<Record<string, number>>, taken: ReadonlySet<string>): Record<string, number> => {
+export const assignLinks = (
+  document: HostNetworkDocument,
+  linkPool: string,
+  previous: Readonly<Record<string, number>>,
+  taken: ReadonlySet<string>,
+): Record<string, number> => {
   const capacity = linkCapacity(linkPool);
   const wanted = document.networks.filter((n) => n.nat && n.ports.length > 0);
   const links: Record<string, number> = {};
