@@ -85,4 +85,58 @@ describe('an instance that is deleted at once', () => {
     },
     3 * minutes,
   );
+
+  it(
+    'goes its way once its deletion has begun, and is never given back in parts',
+    async () => {
+      const { instance, taskId } = await cloud.api.ok<Accepted>(
+        'POST',
+        '/instances?project=default',
+        cloud.body('web'),
+      );
+      expect((await cloud.settled(taskId)).state).toBe('succeeded');
+      const { host } = await cloud.api.ok<Instance>('GET', `/instances/${instance.id}`);
+      const agent = cloud.hosts[Number(host?.name.replace('sim', ''))];
+      agent?.signal('SIGSTOP');
+      try {
+        const deleted = await cloud.api.ok<Accepted>('DELETE', `/instances/${instance.id}`);
+        const begun = await eventually('the deletion at work', async () => {
+          const task = await cloud.api.ok<TaskDetail>('GET', `/tasks/${deleted.taskId}`);
+          return task.step === 'remove-vmm' && task;
+        });
+        expect(begun.irrevocable).toBe('what is deleted does not come back');
+        expect(await cloud.api.call('POST', `/tasks/${deleted.taskId}/actions/cancel`)).toMatchObject({
+          status: 409,
+          body: {
+            code: 'task_irrevocable',
+            detail: "The task can't be cancelled any more: what is deleted does not come back.",
+          },
+        });
+        // As if its host had been silent until the task's time was over: whoever takes the task over finds it so.
+        await cloud.database.database.query('UPDATE task SET deadline = clock_timestamp() WHERE id = $1', [
+          deleted.taskId,
+        ]);
+        await cloud.restartManagement();
+        await cloud.login();
+        expect((await cloud.settled(deleted.taskId)).state).toBe('failed');
+      } finally {
+        agent?.signal('SIGCONT');
+      }
+      const left = await cloud.api.ok<Instance>('GET', `/instances/${instance.id}`);
+      expect([left.state, left.stateReason]).toEqual([
+        'error',
+        'deleting it failed: The task did not end within its time.',
+      ]);
+      await cloud.hostsReady();
+      for (const verb of ['start', 'reboot', 'stop'])
+        expect(await cloud.api.call('POST', `/instances/${instance.id}/actions/${verb}`)).toMatchObject({
+          status: 409,
+          body: { code: 'deletion_begun' },
+        });
+      const again = await cloud.api.ok<Accepted>('DELETE', `/instances/${instance.id}`);
+      expect((await cloud.settled(again.taskId)).state).toBe('succeeded');
+      expect(await cloud.nothingLeft()).toEqual([]);
+    },
+    3 * minutes,
+  );
 });

@@ -13,8 +13,8 @@ const instanceEdges: Record<string, readonly string[]> = {
   rebooting: ['running', 'stopped', 'error', 'deleting'],
   unknown: ['running', 'stopped', 'error', 'starting', 'stopping', 'rebooting', 'deleting'],
   error: ['running', 'stopped', 'starting', 'stopping', 'rebooting', 'deleting', 'unknown'],
-  // Only a delete that was cancelled or failed gives it back.
-  deleting: ['error'],
+  // Only a delete that failed, or was cancelled before it began, gives it back.
+  deleting: ['error', 'running', 'stopped'],
 };
 
 const taskEdges: Record<string, readonly string[]> = {

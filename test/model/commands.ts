@@ -159,7 +159,7 @@ class Cancel extends Step {
       `/tasks/${task.id}/actions/cancel`,
     );
     if (answer.status === 202) return model.sawTaskState(task.id, answer.body.state, answer.body.error);
-    if (answer.status === 409 && answer.body.code === 'task_over') return;
+    if (answer.status === 409 && ['task_over', 'task_irrevocable'].includes(answer.body.code ?? '')) return;
     refuse(this.toString(), answer);
   }
 

@@ -124,7 +124,7 @@ const taskVerb = (verb: string, state: string): Record<string, Make> => ({
   [`POST /tasks/{id}/actions/${verb}`]: async (s) => ({
     path: `/tasks/${await task(s, state)}/actions/${verb}`,
     body: {},
-    allowed: ['task_over', 'task_not_stuck'],
+    allowed: ['task_over', 'task_irrevocable', 'task_not_stuck'],
   }),
 });
 const noHost = ['instance_has_no_host', 'instance_stopped', 'no_host'];

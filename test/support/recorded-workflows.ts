@@ -12,8 +12,8 @@ export class RecordedWorkflows extends Workflows {
     return Promise.resolve({ id: randomUUID(), created: true });
   }
 
-  override cancel(): Promise<boolean> {
-    return Promise.resolve(false);
+  override cancel(): Promise<'over'> {
+    return Promise.resolve('over');
   }
 
   override wake(): Promise<void> {

@@ -185,6 +185,7 @@ export const task = (
   durationMs: null,
   waiting: null,
   cancel: null,
+  irrevocable: null,
   audit: [],
   parent: null,
   childTasks: [],

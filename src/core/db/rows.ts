@@ -120,17 +120,18 @@ export const insertRow = async <E extends ObjectLiteral>(
   return rows.length === 1;
 };
 
-/** Changes the row with this id, if there is one. */
+/** Changes the row with this id. False when there is none; true when nothing was to be changed. */
 export const updateRow = async <E extends ObjectLiteral & { id: string }>(
   op: Op,
   entity: Newable<E>,
   id: string,
   changes: Partial<E>,
-): Promise<void> => {
+): Promise<boolean> => {
   const { table, fields } = fieldsOf(op, entity, changes);
-  if (fields.length === 0) return;
-  await op.query(`UPDATE ${table} SET ${fields.map(({ name }, i) => `${name} = $${i + 2}`).join(', ')} WHERE id = $1`, [
-    id,
-    ...fields.map(({ value }) => value),
-  ]);
+  if (fields.length === 0) return true;
+  const rows = await op.query(
+    `UPDATE ${table} SET ${fields.map(({ name }, i) => `${name} = $${i + 2}`).join(', ')} WHERE id = $1 RETURNING id`,
+    [id, ...fields.map(({ value }) => value)],
+  );
+  return rows.length > 0;
 };

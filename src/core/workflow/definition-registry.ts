@@ -76,4 +76,9 @@ export class DefinitionRegistry {
   keys(): string[] {
     return [...this.known.keys()];
   }
+
+  /** `type@version` of those that can't be cancelled once they have begun. */
+  goingForward(): string[] {
+    return [...this.known].flatMap(([key, definition]) => (definition.options.goesForward === undefined ? [] : [key]));
+  }
 }

@@ -163,6 +163,8 @@ export interface WorkflowOptions<I> {
   deadline: Duration;
   /** Types whose live task on the same lock key is cancelled (at its next boundary) and waited for. */
   preempts?: string[];
+  /** Why it can be cancelled only until its first step begins, e.g. because what it takes away does not come back. */
+  goesForward?: string;
   /**
    * In the transaction that ends the task as failed or cancelled, all undone: e.g. remove the row that the start made.
    */

@@ -20,7 +20,7 @@ export class RunState {
   cursor: number;
   progress: number;
   wakeSeq: string;
-  cancelled: boolean;
+  private cancelAsked: boolean;
   cancelReason: string | null;
   undoDeadline: number | null;
   error: StepError | null;
@@ -45,13 +45,22 @@ export class RunState {
     this.cursor = task.cursor;
     this.progress = task.progress;
     this.wakeSeq = task.wakeSeq;
-    this.cancelled = task.cancelled;
+    this.cancelAsked = task.cancelled;
     this.cancelReason = task.cancelReason;
     this.undoDeadline = task.undoDeadline;
     this.error = task.error;
     this.outcome = task.outcome;
     this.leaseEnd = claimSentAt + leaseMs;
     this.clockOffset = task.now - performance.now();
+  }
+
+  /** It was asked to stop, and may: one that only goes forward does not once it has begun. */
+  get cancelled(): boolean {
+    return this.cancelAsked && this.cancellable;
+  }
+
+  get cancellable(): boolean {
+    return this.definition.options.goesForward === undefined || (this.cursor === 0 && !this.row(0, 'run'));
   }
 
   get steps(): AnyStep[] {
@@ -91,11 +100,11 @@ export class RunState {
 
   /** Returns the way back to what is known now, for a transaction that may be rolled back. */
   snapshot(): () => void {
-    const { state, cursor, progress, wakeSeq, cancelled, cancelReason, lastEventAt } = this;
+    const { state, cursor, progress, wakeSeq, cancelAsked, cancelReason, lastEventAt } = this;
     const rows = new Map(this.rows);
     const outputs = { ...this.outputs };
     return () => {
-      Object.assign(this, { state, cursor, progress, wakeSeq, cancelled, cancelReason, lastEventAt });
+      Object.assign(this, { state, cursor, progress, wakeSeq, cancelAsked, cancelReason, lastEventAt });
       this.rows.clear();
       for (const [key, row] of rows) this.rows.set(key, row);
       for (const name of Object.keys(this.outputs)) if (!(name in outputs)) delete this.outputs[name];
@@ -108,7 +117,7 @@ export class RunState {
 
   saw(seen: Seen): void {
     this.wakeSeq = seen.wakeSeq;
-    this.cancelled = seen.cancelled;
+    this.cancelAsked = seen.cancelled;
     this.cancelReason = seen.cancelReason;
   }
 

@@ -168,7 +168,7 @@ export class StepRunner {
         run.hold,
         [...before.writes, write],
         { ...at, step: name },
-        phase === 'run',
+        phase === 'run' && run.cancellable,
         limit,
       );
       return { ...at, computed, seen };

@@ -110,14 +110,17 @@ export class TaskRequestRepository {
     );
   }
 
-  /** False when the task is over or unknown. */
-  async cancel(op: Op, taskId: string, by: string, reason: string): Promise<boolean> {
+  /**
+   * False when the task is over or unknown, or has begun and is of a type that only goes forward.
+   * @param goingForward `type@version` of those
+   */
+  async cancel(op: Op, taskId: string, by: string, reason: string, goingForward: readonly string[]): Promise<boolean> {
     const rows = await op.query<{ id: string }>(
       `UPDATE task SET cancel_requested_at = COALESCE(cancel_requested_at, clock_timestamp()), cancel_by = COALESCE(cancel_by, $2), cancel_reason = COALESCE(cancel_reason, $3),
               wake_seq = wake_seq + 1,
               wake_at = CASE WHEN lease_until IS NULL AND (wake_at IS NOT NULL OR lock_state = 'waiting') AND state <> 'stuck' THEN clock_timestamp() ELSE wake_at END
-        WHERE id = $1 AND ${live} RETURNING id`,
-      [taskId, by, reason],
+        WHERE id = $1 AND ${live} AND (state = 'queued' OR type || '@' || version <> ALL ($4::text[])) RETURNING id`,
+      [taskId, by, reason, goingForward],
     );
     return rows.length > 0;
   }

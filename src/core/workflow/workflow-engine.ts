@@ -25,7 +25,7 @@ import { wakeChannel, WakeUps } from './wake-ups';
 import { WorkflowMetrics } from './workflow-metrics';
 import { WorkflowProbe } from './workflow-probe';
 import { WorkflowSettings } from './workflow-settings';
-import { Workflows, type StartedTask, type StartOptions, type TaskState } from './workflows';
+import { finalStates, Workflows, type StartedTask, type StartOptions, type TaskState } from './workflows';
 
 export interface StepOutline {
   name: string;
@@ -140,10 +140,12 @@ export class WorkflowEngine extends Workflows implements VerbEvents {
     await this.settlements.close();
   }
 
-  override async cancel(op: Op, taskId: string, by: string): Promise<boolean> {
-    const asked = await this.requests.cancel(op, taskId, by, 'The task was cancelled.');
+  override async cancel(op: Op, taskId: string, by: string): Promise<'asked' | 'too_late' | 'over'> {
+    const asked = await this.requests.cancel(op, taskId, by, 'The task was cancelled.', this.registry.goingForward());
     if (asked) this.wakeUps.workers(op, true);
-    return asked;
+    if (asked) return 'asked';
+    const task = await this.requests.forOperator(op, taskId);
+    return task && !finalStates.includes(task.state) ? 'too_late' : 'over';
   }
 
   override async wake(op: Op, lockKey: string): Promise<void> {
@@ -201,6 +203,11 @@ export class WorkflowEngine extends Workflows implements VerbEvents {
       title: step.spec.title ?? step.name,
       undo: step.kind !== 'wait' && step.spec.undo !== undefined,
     }));
+  }
+
+  /** Why a task of the type and version can't be cancelled once it has begun; undefined when it can. */
+  goesForward(type: string, version: number): string | undefined {
+    return this.registry.get(type, version)?.options.goesForward;
   }
 
   private async open(): Promise<void> {

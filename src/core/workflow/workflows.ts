@@ -31,10 +31,10 @@ export abstract class Workflows {
     options: StartOptions,
   ): Promise<StartedTask>;
   /**
-   * Asks a task to stop at its next boundary and undo. No effect on a finished task. Returns false when it is already
-   * over.
+   * Asks a task to stop at its next boundary and undo. Without effect on one that is `over`, or that only goes forward and
+   * has begun: `too_late`.
    */
-  abstract cancel(op: Op, taskId: string, by: string): Promise<boolean>;
+  abstract cancel(op: Op, taskId: string, by: string): Promise<'asked' | 'too_late' | 'over'>;
   /** Makes waiting tasks of this lock key re-check their condition at once, after the transaction commits. */
   abstract wake(op: Op, lockKey: string): Promise<void>;
   /**

@@ -114,6 +114,7 @@ export const task = (state: string, error: object | null = null): object => ({
   durationMs: 1000,
   waiting: null,
   cancel: null,
+  irrevocable: null,
   steps: [],
   audit: [],
   parent: null,

@@ -292,12 +292,41 @@ describe('the workflow engine', () => {
     );
     while ((await taskRow(db.database, id)).owner !== null || nodes.calls.length === 0)
       await new Promise((r) => setTimeout(r, 10));
-    expect(await db.database.tx((op) => e.cancel(op, id, 'someone'))).toBe(true);
+    expect(await db.database.tx((op) => e.cancel(op, id, 'someone'))).toBe('asked');
     const since = Date.now();
     expect(await e.settled(id, 5_000)).toBe('cancelled');
     expect(Date.now() - since).toBeLessThan(1_500);
     expect(undone).toEqual(['make:claimed', 'claim:true', 'whenUndone:cancelled']);
-    expect(await db.database.tx((op) => e.cancel(op, id, 'someone'))).toBe(false);
+    expect(await db.database.tx((op) => e.cancel(op, id, 'someone'))).toBe('over');
+  });
+
+  it('cancels what only goes forward before its first step, and never after it', async () => {
+    const definition = chain();
+    Object.assign(definition.options, { goesForward: 'what is gone does not come back', whenLocked: 'wait' });
+    const e = await run([definition]);
+    let made = (): void => undefined;
+    const free = new Promise<void>((resolve) => (made = resolve));
+    const called = new Promise<void>((resolve) =>
+      nodes.on('thing.make', async () => {
+        resolve();
+        await free;
+        return { done: true, result: { made: 'x' } };
+      }),
+    );
+    const begin = () =>
+      db.database.tx((op) => e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }));
+    const first = await begin();
+    const second = await begin();
+    await called;
+    expect(await db.database.tx((op) => e.cancel(op, first.id, 'someone'))).toBe('too_late');
+    expect(await db.database.tx((op) => e.cancel(op, second.id, 'someone'))).toBe('asked');
+    expect(await e.settled(second.id, 5_000)).toBe('cancelled');
+    // As a statement of an older process, or a parent's, would do it.
+    await db.database.query('UPDATE task SET cancel_requested_at = clock_timestamp() WHERE id = $1', [first.id]);
+    made();
+    expect(await e.settled(first.id, 5_000)).toBe('succeeded');
+    expect(await ledger.of(db.database, first.id)).toEqual(['claim', 'mark']);
+    expect(await db.database.tx((op) => e.cancel(op, first.id, 'someone'))).toBe('over');
   });
 
   it('refuses a second task on the same lock and names the first; of 50 at once exactly one starts', async () => {

@@ -1,5 +1,6 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
+import { findRow } from '../../../core/db/rows';
 import { InstanceRemainderEntity } from './instance-remainder.entity';
 
 @injectable()
@@ -10,6 +11,11 @@ export class InstanceRemainderRepository {
 
   async done(op: Op, instanceId: string): Promise<void> {
     await op.manager.delete(InstanceRemainderEntity, { instanceId });
+  }
+
+  /** Whether a delete of the instance has begun to take it apart. */
+  async hasBegun(op: Op, instanceId: string): Promise<boolean> {
+    return (await findRow(op, InstanceRemainderEntity, { instanceId })) !== null;
   }
 
   /** Remainders whose instance is gone, i.e. whose delete went on without the host. Oldest first, at most `limit`. */

@@ -117,8 +117,9 @@ export class InstanceRepository {
     });
   }
 
-  async update(op: Op, id: string, changes: Partial<Omit<InstanceEntity, 'id' | 'nics' | 'sshKeys'>>): Promise<void> {
-    await updateRow(op, InstanceEntity, id, changes);
+  /** False when the row is gone. */
+  update(op: Op, id: string, changes: Partial<Omit<InstanceEntity, 'id' | 'nics' | 'sshKeys'>>): Promise<boolean> {
+    return updateRow(op, InstanceEntity, id, changes);
   }
 
   /** What its owner may change of it. Throws 409 `name_taken`; the transaction is lost then. */
@@ -137,8 +138,9 @@ export class InstanceRepository {
     await op.query('UPDATE instance SET task_id = $3 WHERE id = $1 AND task_id = $2', [id, fromTaskId, toTaskId]);
   }
 
-  async remove(op: Op, id: string): Promise<void> {
-    await op.manager.delete(InstanceEntity, { id });
+  /** False when the row was gone already. */
+  async remove(op: Op, id: string): Promise<boolean> {
+    return ((await op.manager.delete(InstanceEntity, { id })).affected ?? 0) > 0;
   }
 
   /**
@@ -189,14 +191,16 @@ export class InstanceRepository {
    * grace, for a report may be older than the start.
    */
   async observe(op: Op, hostId: string, reported: ObservedInstance[]): Promise<ObservedChange[]> {
+    const held = 'i.task_id IS NOT NULL OR r.instance_id IS NOT NULL';
     const changed = await op.query<ObservedChange>(
       `UPDATE instance i SET observed_state = o.state, observed_revision = o.revision, observed_at = now(), started_at = o."startedAt", vmm = o.vmm,
-         state = CASE WHEN i.task_id IS NOT NULL THEN i.state WHEN o.state = 'crashed' THEN 'error' ELSE o.state END,
-         state_reason = CASE WHEN i.task_id IS NOT NULL THEN i.state_reason ELSE o.words END,
+         state = CASE WHEN ${held} THEN i.state WHEN o.state = 'crashed' THEN 'error' ELSE o.state END,
+         state_reason = CASE WHEN ${held} THEN i.state_reason ELSE o.words END,
          power = CASE WHEN i.task_id IS NULL AND o.state = 'stopped' AND o.reason = 'guest' THEN 'off' ELSE i.power END
-       FROM jsonb_to_recordset($2::jsonb) AS o("instanceId" uuid, generation int, state text, reason text, words text, vmm text, "startedAt" timestamptz, revision bigint), instance old
-       WHERE i.id = o."instanceId" AND old.id = i.id AND i.host_id = $1 AND o.revision >= i.observed_revision AND o.state <> 'absent'
-         AND (i.observed_at IS NULL OR i.observed_at < now() - interval '60 seconds' OR i.observed_state IS DISTINCT FROM o.state OR (i.task_id IS NULL AND i.state <> CASE o.state WHEN 'crashed' THEN 'error' ELSE o.state END))
+       FROM jsonb_to_recordset($2::jsonb) AS o("instanceId" uuid, generation int, state text, reason text, words text, vmm text, "startedAt" timestamptz, revision bigint)
+         JOIN instance old ON old.id = o."instanceId" LEFT JOIN instance_remainder r ON r.instance_id = old.id
+       WHERE i.id = old.id AND i.host_id = $1 AND o.revision >= i.observed_revision AND o.state <> 'absent'
+         AND (i.observed_at IS NULL OR i.observed_at < now() - interval '60 seconds' OR i.observed_state IS DISTINCT FROM o.state OR (NOT (${held}) AND i.state <> CASE o.state WHEN 'crashed' THEN 'error' ELSE o.state END))
        RETURNING i.id, i.project_id, i.name, i.state, i.state_reason, i.task_id`,
       [hostId, JSON.stringify(reported.map((r) => ({ ...r, words: reasonInWords(r) })))],
     );

@@ -13,6 +13,7 @@ import { hostIdOf } from './host-ref';
 import type { InstanceEntity } from './instance.entity';
 import { InstanceEvents } from './instance.events';
 import { InstancePresenter } from './instance.presenter';
+import { InstanceRemainderRepository } from './instance-remainder.repository';
 import { InstanceRepository } from './instance.repository';
 import { startOn, type Accepted, type Caller } from './instance-task';
 import { DeleteInstanceWorkflow } from './workflows/delete-instance.workflow';
@@ -28,6 +29,7 @@ const mostAtAddress = 1000;
 export class InstanceService {
   constructor(
     private readonly instances: InstanceRepository,
+    private readonly remainders: InstanceRemainderRepository,
     private readonly presenter: InstancePresenter,
     private readonly events: InstanceEvents,
     private readonly hosts: Hosts,
@@ -89,7 +91,7 @@ export class InstanceService {
 
   async startUp(op: Op, caller: Caller, projectId: string | undefined, ref: string): Promise<Accepted> {
     const instance = await this.lockByRef(op, caller.access, projectId, ref);
-    this.refuseIn(instance, ['running'], 'instance_running', 'It is running already.');
+    await this.refuseIn(op, instance, ['running'], 'instance_running', 'It is running already.');
     const task = await startOn(this.workflows, op, caller, this.startWorkflow.definition, instance, {
       instanceId: instance.id,
     });
@@ -109,7 +111,7 @@ export class InstanceService {
     request: { force: boolean; graceSeconds?: number | undefined },
   ): Promise<Accepted> {
     const instance = await this.lockByRef(op, caller.access, projectId, ref);
-    this.refuseIn(instance, ['stopped'], 'instance_stopped', 'It is stopped already.');
+    await this.refuseIn(op, instance, ['stopped'], 'instance_stopped', 'It is stopped already.');
     const graceSeconds = request.force ? 0 : (request.graceSeconds ?? instance.stopGraceSeconds);
     const task = await startOn(this.workflows, op, caller, this.stopWorkflow.definition, instance, {
       instanceId: instance.id,
@@ -131,7 +133,7 @@ export class InstanceService {
     request: { force: boolean },
   ): Promise<Accepted> {
     const instance = await this.lockByRef(op, caller.access, projectId, ref);
-    this.refuseIn(instance, ['stopped'], 'instance_stopped', 'It is stopped: start it.');
+    await this.refuseIn(op, instance, ['stopped'], 'instance_stopped', 'It is stopped: start it.');
     const task = await startOn(this.workflows, op, caller, this.rebootWorkflow.definition, instance, {
       instanceId: instance.id,
       force: request.force,
@@ -165,7 +167,19 @@ export class InstanceService {
     return (await this.instances.lock(op, picked.id)) ?? picked;
   }
 
-  private refuseIn(instance: InstanceEntity, states: InstanceState[], code: string, detail: string): void {
+  private async refuseIn(
+    op: Op,
+    instance: InstanceEntity,
+    states: InstanceState[],
+    code: string,
+    detail: string,
+  ): Promise<void> {
+    if (instance.state !== 'deleting' && (await this.remainders.hasBegun(op, instance.id)))
+      throw conflict(
+        'deletion_begun',
+        'A deletion of it has begun and did not come to its end: parts of it may be gone. It can only be deleted.',
+        { state: instance.state },
+      );
     if (states.includes(instance.state)) throw conflict(code, detail, { state: instance.state });
     if (instance.state === 'building' && instance.taskId !== null)
       throw conflict('task_running', 'It is still being made. Wait for its task, or delete it.', {

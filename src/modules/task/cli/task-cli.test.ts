@@ -41,6 +41,7 @@ const base: TaskDetail = {
   durationMs: 2000,
   waiting: null,
   cancel: null,
+  irrevocable: null,
   steps: [
     {
       name: 'make',

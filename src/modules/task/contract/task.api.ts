@@ -114,6 +114,8 @@ export const taskDetail = task.extend({
     })
     .nullable(),
   cancel: z.object({ requestedAt: field.timestamp, reason: z.string().nullable() }).nullable(),
+  /** Why it can't be cancelled any more; null when it can, or is over. */
+  irrevocable: z.string().nullable(),
   steps: z.array(taskStep),
   audit: z.array(taskAudit),
   parent: relatedTask.nullable(),

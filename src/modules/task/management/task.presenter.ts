@@ -36,6 +36,10 @@ export const presentRelated = (row: TaskRow, viewer: Viewer): RelatedTask => ({
   error: row.error && messageOf(row.error, viewer.operator),
 });
 
+/** @param goesForward why tasks of its type can't be cancelled once they have begun, if so */
+export const presentIrrevocable = (row: TaskRow, goesForward: string | undefined): TaskDetail['irrevocable'] =>
+  row.state === 'queued' || row.endedAt !== null ? null : (goesForward ?? null);
+
 const pending = (step: { name: string; title: string }): TaskStep => ({
   name: step.name,
   title: step.title,

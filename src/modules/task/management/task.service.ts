@@ -16,7 +16,14 @@ import { Hosts } from '../../host/contract/host.ports';
 import type { OperatorVerb, StateFilter, Task, TaskDetail, TaskListQuery } from '../contract/task.api';
 import type { Viewer } from './task-error.presenter';
 import { TaskListRepository } from './task-list.repository';
-import { presentAudit, presentRelated, presentSteps, presentTask, presentWaiting } from './task.presenter';
+import {
+  presentAudit,
+  presentIrrevocable,
+  presentRelated,
+  presentSteps,
+  presentTask,
+  presentWaiting,
+} from './task.presenter';
 import { TaskRepository } from './task.repository';
 import type { TaskDetailRow, TaskRow, TaskStepRow } from './task.row';
 
@@ -84,11 +91,20 @@ export class TaskService {
     return this.detail(op, access, await this.visible(op, access, id));
   }
 
-  /** Asks it to stop at its next boundary and undo. 409 `task_over` when it has ended. */
+  /**
+   * Asks it to stop at its next boundary and undo. 409 `task_over` when it has ended, `task_irrevocable` when it only goes
+   * forward and has begun.
+   */
   async cancel(op: Op, access: Access, id: string, action: ActionContext): Promise<TaskDetail> {
     const task = await this.visible(op, access, id);
     const asked = await this.engine.cancel(op, id, access.principal.id);
-    if (!asked)
+    if (asked === 'too_late')
+      throw conflict(
+        'task_irrevocable',
+        `The task can't be cancelled any more: ${this.engine.goesForward(task.type, task.version) ?? 'it only goes forward'}.`,
+        { state: task.state },
+      );
+    if (asked === 'over')
       throw conflict('task_over', `The task has ${task.state === 'succeeded' ? 'succeeded' : 'ended'} already.`, {
         state: task.state,
       });
@@ -175,6 +191,7 @@ export class TaskService {
         requestedAt: task.cancelRequestedAt.toISOString(),
         reason: task.cancelReason,
       },
+      irrevocable: presentIrrevocable(task, this.engine.goesForward(task.type, task.version)),
       steps: presentSteps(task, steps, viewer),
       audit: presentAudit(await this.tasks.audit(op, task.id), viewer, access.principal.id),
       parent: parent && this.sees(access, parent.projectId) ? presentRelated(parent, viewer) : null,

@@ -131,11 +131,13 @@ function Detail({ task }: { task: TaskDetail }) {
   const cancelReason =
     task.state === 'compensating'
       ? 'It is being undone already.'
-      : task.projectId === null
-        ? admin
-          ? null
-          : 'Only an administrator may.'
-        : reasonFor(task.projectId);
+      : task.irrevocable !== null
+        ? `It can't be cancelled any more: ${task.irrevocable}.`
+        : task.projectId === null
+          ? admin
+            ? null
+            : 'Only an administrator may.'
+          : reasonFor(task.projectId);
   return (
     <>
       {live && (

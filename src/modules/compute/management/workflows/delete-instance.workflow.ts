@@ -15,7 +15,7 @@ import { InstanceSteps } from './instance-steps';
 const input = z.strictObject({ instanceId: field.id });
 type Input = z.output<typeof input>;
 
-const goesForward = 'what is deleted stays deleted; a failed delete is asked again';
+const goesForward = 'what is deleted does not come back';
 
 /**
  * May be asked in any state and preempts whatever runs on the instance. Also ends well when the create that it
@@ -45,7 +45,11 @@ export class DeleteInstanceWorkflow extends Workflow<Input> {
         'compute.stop-instance',
         'compute.reboot-instance',
       ],
+      goesForward,
       whenUndone: async (c, error) => {
+        // It ended before it began, e.g. cancelled while it waited for the verb that it preempts: the instance is whole.
+        if (!('mark-deleting' in c.out))
+          return steps.release(c.op, c.input.instanceId, c.taskId, `its deletion did not begin: ${error.message}`);
         const instance = await steps.find(c.op, c.input.instanceId);
         if (instance)
           await steps.set(c.op, instance, {

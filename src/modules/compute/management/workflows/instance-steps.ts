@@ -66,7 +66,8 @@ export class InstanceSteps {
     },
   ): Promise<void> {
     const next = { stateReason: '', ...changes };
-    await this.instances.update(op, instance.id, next);
+    // Who holds the instance's lock is not alone when a task that waits for it ends: the row may go meanwhile.
+    if (!(await this.instances.update(op, instance.id, next))) return;
     await this.events.changed(op, 'updated', {
       ...instance,
       ...next,
@@ -116,7 +117,7 @@ export class InstanceSteps {
   }
 
   private async drop(op: Op, instance: InstanceEntity, reason: string): Promise<void> {
-    await this.instances.remove(op, instance.id);
+    if (!(await this.instances.remove(op, instance.id))) return;
     await this.events.changed(op, 'deleted', { ...instance, state: 'deleting', stateReason: reason, taskId: null });
   }
 }
