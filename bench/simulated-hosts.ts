@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ComputeApp } from '../src/core/app/compute-app';
+import { configSchemasOf } from '../src/core/app/declarations';
 import { loadConfig } from '../src/core/config/config-loader';
 import { createLogger } from '../src/core/telemetry/create-logger';
 import { Logging } from '../src/core/telemetry/logging';
@@ -14,7 +15,6 @@ const order = z.object({
   tokens: z.array(z.string()),
   env: z.record(z.string(), z.string()).default({}),
 });
-const schemas = Object.fromEntries(allModules.flatMap((m) => (m.config ? [[m.name, m.config]] : [])));
 const startAtOnce = 4;
 
 const start = async (
@@ -25,7 +25,7 @@ const start = async (
 ): Promise<ComputeApp> => {
   const name = `sim${String(index).padStart(2, '0')}`;
   const config = await loadConfig({
-    modules: schemas,
+    modules: await configSchemasOf(allModules),
     env: {
       VC_STACK_STATE_DIR: join(directory, name),
       VC_STACK_RUN_DIR: join(directory, name, 'r'),

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { Command } from 'commander';
 import { ComputeApp } from './core/app/compute-app';
+import { configSchemasOf } from './core/app/declarations';
 import { ConfigError } from './core/config/config-error';
 import { loadConfig } from './core/config/config-loader';
 import type { Config } from './core/config/config';
@@ -14,13 +15,12 @@ interface RoleApp {
 }
 
 const stopTimeoutMs = 30_000;
-const schemas = Object.fromEntries(allModules.flatMap((m) => (m.config ? [[m.name, m.config]] : [])));
 
-const configure = (command: Command): Promise<Config> =>
+const configure = async (command: Command): Promise<Config> =>
   loadConfig({
     files: command.optsWithGlobals<{ config?: string[] }>().config ?? [],
     env: process.env,
-    modules: schemas,
+    modules: await configSchemasOf(allModules),
   });
 
 /** Runs until SIGTERM or SIGINT; a second signal ends the process at once. */

@@ -1,6 +1,7 @@
+import { commandsOf } from './core/app/declarations';
 import { printFailure } from './core/cli/error-printer';
 import { runVcctl } from './core/cli/program';
-import { allCommands } from './modules/all-commands';
+import { allModules } from './modules/all-modules';
 
 // `vcctl ... | head` closes the pipe early; that is no failure of ours. A full disk is one, and is told in words.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -12,6 +13,8 @@ process.stderr.on('error', () => process.exit(1));
 for (const event of ['uncaughtException', 'unhandledRejection'] as const)
   process.on(event, (error: unknown) => process.exit(printFailure(error, { kind: 'table' })));
 
-void runVcctl(process.argv, process.env, allCommands).then((exitCode) => {
-  process.exitCode = exitCode;
-});
+void commandsOf(allModules)
+  .then((commands) => runVcctl(process.argv, process.env, commands))
+  .then((exitCode) => {
+    process.exitCode = exitCode;
+  });

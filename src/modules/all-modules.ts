@@ -8,14 +8,17 @@ import { schedulerModule } from './scheduler/scheduler.module';
 import { storageModule } from './storage/storage.module';
 import { taskModule } from './task/task.module';
 
-/** Every module of the product. The only list of them. */
+/**
+ * Every module of the product. The only list of them. From what others stand on to what users ask for first: the help
+ * of the client shows them the other way round.
+ */
 export const allModules: readonly ModuleManifest[] = [
   identityModule,
   taskModule,
   hostModule,
   schedulerModule,
-  imageModule,
   storageModule,
   networkModule,
+  imageModule,
   computeModule,
 ];

@@ -5,6 +5,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { ManagementApp } from '../../src/core/app/management-app';
 import { Service, type ModuleManifest } from '../../src/core/app/module-manifest';
+import { configSchemasOf } from '../../src/core/app/declarations';
 import { loadConfig } from '../../src/core/config/config-loader';
 import { Database } from '../../src/core/db/database';
 import { HttpsNodeCaller } from '../../src/core/m2m/https-node-caller';
@@ -183,9 +184,8 @@ const manifest: ModuleManifest = {
 };
 
 const main = async (): Promise<void> => {
-  const schemas = Object.fromEntries(allModules.flatMap((m) => (m.config ? [[m.name, m.config]] : [])));
   const config = await loadConfig({
-    modules: schemas,
+    modules: await configSchemasOf(allModules),
     env: Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('VC_STACK_'))),
   });
   const app = new ManagementApp(config, new Logging(createLogger(config)), [...allModules, manifest], {

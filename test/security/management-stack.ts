@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ManagementApp } from '../../src/core/app/management-app';
+import { configSchemasOf } from '../../src/core/app/declarations';
 import { loadConfig } from '../../src/core/config/config-loader';
 import { createLogger } from '../../src/core/telemetry/create-logger';
 import { Logging } from '../../src/core/telemetry/logging';
@@ -10,8 +11,6 @@ import { allModules } from '../../src/modules/all-modules';
 import { ApiClient } from '../support/api-client';
 import { freePort } from '../support/free-port';
 import { startTestDatabase, type TestDatabase } from '../support/postgres';
-
-const schemas = Object.fromEntries(allModules.flatMap((m) => (m.config ? [[m.name, m.config]] : [])));
 
 /**
  * The management role as it is shipped, all modules and nothing replaced, in this process, on a database of its own.
@@ -58,7 +57,7 @@ export class ManagementStack {
         VC_STACK_MANAGEMENT__NODE_PORT: String(nodePort),
         ...env,
       },
-      modules: schemas,
+      modules: await configSchemasOf(allModules),
     });
     const logs: string[] = [];
     const logging = new Logging(createLogger(config, { write: (line: string) => void logs.push(line) }));

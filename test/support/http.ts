@@ -4,19 +4,23 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Container, ContainerModule } from 'inversify';
+import { hintsOf, permissionsOf } from '../../src/core/app/declarations';
 import { Authenticator, type ProjectRef } from '../../src/core/auth/authenticator';
+import { PermissionCatalogue } from '../../src/core/auth/permission-catalogue';
 import type { Credential, Principal, ProjectRole } from '../../src/core/auth/principal';
 import { Config } from '../../src/core/config/config';
 import { coreConfigSchema } from '../../src/core/config/core-config';
 import { MasterKey } from '../../src/core/crypto/master-key';
 import { Database } from '../../src/core/db/database';
 import { notFound, Problem } from '../../src/core/errors/problem';
+import { ProblemHints } from '../../src/core/errors/problem-hints';
 import { bindEvents } from '../../src/core/events/events.bindings';
 import { bindHttp } from '../../src/core/http/http.bindings';
 import { bindJobs } from '../../src/core/jobs/jobs.bindings';
 import { createLogger } from '../../src/core/telemetry/create-logger';
 import { Logging } from '../../src/core/telemetry/logging';
 import { Metrics } from '../../src/core/telemetry/metrics';
+import { allModules } from '../../src/modules/all-modules';
 
 export const projectA: ProjectRef = { id: '00000000-0000-4000-8000-00000000000a', name: 'alpha' };
 export const projectB: ProjectRef = { id: '00000000-0000-4000-8000-00000000000b', name: 'beta' };
@@ -150,6 +154,8 @@ export const coreContainer = (
   container.bind(Database).toConstantValue(database);
   container.bind(Authenticator).toConstantValue(authenticator);
   container.bind(MasterKey).toConstantValue(new MasterKey(Buffer.alloc(32, 7)));
+  container.bind(PermissionCatalogue).toConstantValue(new PermissionCatalogue(permissionsOf(allModules)));
+  container.bind(ProblemHints).toConstantValue(new ProblemHints(hintsOf(allModules)));
   container.load(
     new ContainerModule((o) => {
       bindHttp(o);

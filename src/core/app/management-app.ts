@@ -4,11 +4,13 @@ import type { Container, Newable } from 'inversify';
 import type { Config } from '../config/config';
 import { StatePaths } from '../config/state-paths';
 import { MasterKey } from '../crypto/master-key';
+import { PermissionCatalogue } from '../auth/permission-catalogue';
 import { createDataSource } from '../db/data-source';
 import { Database } from '../db/database';
 import { EmbeddedPostgres } from '../db/embedded-postgres';
 import { EmbeddedPostgresWatch } from '../db/embedded-postgres-watch';
 import { loadMigrations, refuseNewerSchema, runMigrations, schemaStanding } from '../db/migrations';
+import { ProblemHints } from '../errors/problem-hints';
 import { bindEvents } from '../events/events.bindings';
 import { EventDispatcher } from '../events/event-dispatcher';
 import { EventsController } from '../events/events.controller';
@@ -30,6 +32,7 @@ import { bindWorkflow } from '../workflow/workflow.bindings';
 import type { WorkflowDefinition } from '../workflow/definition';
 import { WorkflowEngine } from '../workflow/workflow-engine';
 import { buildVersion } from '../config/build-version';
+import { hintsOf, permissionsOf } from './declarations';
 import { getAll, load, roleContainer } from './container';
 import { Lifecycle } from './lifecycle';
 import type { ManagementWiring, ModuleManifest, Service } from './module-manifest';
@@ -57,6 +60,8 @@ export class ManagementApp {
 
   async start(): Promise<void> {
     const modules = sortModules(this.manifests);
+    const permissions = new PermissionCatalogue(permissionsOf(modules));
+    const hints = new ProblemHints(hintsOf(modules));
     const wirings = (await Promise.all(modules.map((m) => m.management?.()))).filter(
       (w): w is ManagementWiring => w !== undefined,
     );
@@ -68,6 +73,8 @@ export class ManagementApp {
     this.container = container;
     container.bind(Database).toConstantValue(database);
     container.bind(MasterKey).toConstantValue(masterKey);
+    container.bind(PermissionCatalogue).toConstantValue(permissions);
+    container.bind(ProblemHints).toConstantValue(hints);
     load(
       container,
       bindJobs,

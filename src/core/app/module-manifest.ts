@@ -1,5 +1,8 @@
 import type { ContainerModuleLoadOptions, Newable } from 'inversify';
 import type { z } from 'zod';
+import type { PermissionTable } from '../auth/permission-catalogue';
+import type { CliRegistrar } from '../cli/cli-context';
+import type { HintTable } from '../errors/problem-hints';
 import type { Controller } from '../http/route';
 import type { SocketRoutes } from '../http/socket-route';
 import type { NodeRoutes, StreamHandlers } from '../m2m/node-route';
@@ -44,16 +47,23 @@ export interface NodeWiring {
 }
 
 /**
- * What a module is, and what it wires per role. No logic, only dynamic imports: a role that is not running loads none
- * of its code. `bind` binds every class that the wiring names; all are singletons.
+ * What a module is: all that others would else list by its nouns. No logic, only plain data and dynamic imports: a role
+ * that is not running, and the client, load none of its code. `bind` binds every class that the wiring names; all are
+ * singletons. What two modules declare under one name keeps the process from starting.
  */
 export interface ModuleManifest {
   name: string;
   /** Modules that must be there, and start before this one. */
   needs: string[];
+  /** The permissions that its routes and services ask for, each with the narrowest built-in role that has it. */
+  permissions?: PermissionTable;
+  /** Codes of the failures that its tasks end with, and what to do about each. */
+  problems?: HintTable;
   /** The module's own section of the configuration, by its name. */
-  config?: z.ZodType;
+  config?: () => Promise<z.ZodType>;
   entities?: () => Promise<Newable<object>[]>;
   management?: () => Promise<ManagementWiring>;
   node?: () => Promise<NodeWiring>;
+  /** Its commands of the client. */
+  commands?: () => Promise<CliRegistrar>;
 }

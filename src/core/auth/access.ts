@@ -1,22 +1,17 @@
 import { forbidden, notFound } from '../errors/problem';
-import { allowedProjects, type Permission } from './permissions';
+import type { Permission } from './permissions';
 import type { Principal } from './principal';
 
 /** The caller's reach for the route's permission. Services take it with every project-scoped call. */
 export class Access {
-  /** Projects in which the caller holds the route's permission. Lists filter by this in SQL. */
-  readonly projects: 'all' | readonly string[];
   private readonly passed = new Set<string | null>();
 
   constructor(
     readonly principal: Principal,
     readonly permission: Permission,
-    /** Narrows the reach to this project (`?project=`). */
-    only?: string,
-  ) {
-    const allowed = allowedProjects(principal, permission);
-    this.projects = only === undefined ? allowed : allowed === 'all' || allowed.includes(only) ? [only] : [];
-  }
+    /** Projects in which the caller holds the route's permission. Lists filter by this in SQL. */
+    readonly projects: 'all' | readonly string[],
+  ) {}
 
   /** True when the caller is a member of the project (in any role) or a system admin. */
   sees(projectId: string): boolean {

@@ -3,7 +3,7 @@ import { injectable } from 'inversify';
 import { Channels } from '../auth/channels';
 import { credentialOf, type Principal } from '../auth/principal';
 import { EventDispatcher } from './event-dispatcher';
-import { roomsOfPrincipal } from './event-visibility';
+import { EventVisibility } from './event-visibility';
 import { OutboxRepository } from './outbox.repository';
 import { SseStream, type EventFilter } from './sse-stream';
 
@@ -22,6 +22,7 @@ export class EventStreams {
     private readonly dispatcher: EventDispatcher,
     private readonly repository: OutboxRepository,
     private readonly channels: Channels,
+    private readonly visibility: EventVisibility,
   ) {}
 
   /** The last event that this process has told its streams. */
@@ -45,7 +46,7 @@ export class EventStreams {
       {
         end: (code) => (to.stream ? to.stream.end(code) : res.destroy()),
         judged: (now) => {
-          to.stream?.setRooms(roomsOfPrincipal(now));
+          to.stream?.setRooms(this.visibility.roomsOfPrincipal(now));
           to.stream?.beat();
         },
       },
@@ -55,7 +56,13 @@ export class EventStreams {
     const known = since === undefined || (await this.dispatcher.reach(since, () => !res.destroyed));
     const position = this.dispatcher.position;
     const from = known ? (since ?? position) : position;
-    const opened = new SseStream(res, new Set(roomsOfPrincipal(channel.principal)), filter, from);
+    const opened = new SseStream(
+      res,
+      new Set(this.visibility.roomsOfPrincipal(channel.principal)),
+      filter,
+      from,
+      this.visibility,
+    );
     to.stream = opened;
     opened.onClose(
       this.dispatcher.subscribe({ events: (batch) => opened.push(batch), ended: () => opened.end('server_stops') }),

@@ -1,6 +1,17 @@
 import type { Principal } from '../auth/principal';
-import { roomsOfEvent, roomsOfPrincipal } from './event-visibility';
+import { PermissionCatalogue } from '../auth/permission-catalogue';
+import { EventVisibility } from './event-visibility';
 
+const visibility = new EventVisibility(
+  new PermissionCatalogue({
+    'instance:read': 'viewer',
+    'instance:delete': 'member',
+    'volume:read': 'viewer',
+    'image:read': 'viewer',
+    'host:read': 'admin',
+    'secret:read': 'project-admin',
+  }),
+);
 const project = '00000000-0000-4000-8000-00000000000a';
 const who = (over: Partial<Principal>): Principal => ({
   kind: 'user',
@@ -18,12 +29,14 @@ const sees = (
   kind: string,
   over: { projectId?: string | null; everyone?: boolean } = {},
 ): boolean => {
-  const rooms = new Set(roomsOfPrincipal(principal));
-  return roomsOfEvent({
-    projectId: over.projectId === undefined ? project : over.projectId,
-    everyone: over.everyone ?? false,
-    subject: { kind, id: 'x' },
-  }).some((room) => rooms.has(room));
+  const rooms = new Set(visibility.roomsOfPrincipal(principal));
+  return visibility
+    .roomsOfEvent({
+      projectId: over.projectId === undefined ? project : over.projectId,
+      everyone: over.everyone ?? false,
+      subject: { kind, id: 'x' },
+    })
+    .some((room) => rooms.has(room));
 };
 
 describe('events are seen by who may read their subject', () => {
@@ -59,7 +72,11 @@ describe('events are seen by who may read their subject', () => {
   it('shows a project nothing of nouns that its members may not read', () => {
     for (const role of ['viewer', 'member', 'project-admin'] as const) {
       const member = who({ memberships: [{ projectId: project, role }] });
-      expect([sees(member, 'instance'), sees(member, 'audit')]).toEqual([true, false]);
+      expect([sees(member, 'instance'), sees(member, 'audit'), sees(member, 'secret')]).toEqual([
+        true,
+        false,
+        role === 'project-admin',
+      ]);
     }
   });
 });

@@ -1,6 +1,8 @@
 import type { ContainerModuleLoadOptions } from 'inversify';
 import { EventDispatcher } from './event-dispatcher';
+import { PermissionCatalogue } from '../auth/permission-catalogue';
 import { EventStreams } from './event-streams.service';
+import { EventVisibility } from './event-visibility';
 import { EventsController } from './events.controller';
 import { LiveGateway } from './live-gateway';
 import { Outbox } from './outbox';
@@ -12,6 +14,9 @@ import { PostgresOutbox } from './postgres-outbox';
  * Controller: EventsController.
  */
 export const bindEvents = ({ bind }: ContainerModuleLoadOptions): void => {
+  bind(EventVisibility)
+    .toDynamicValue(({ get }) => new EventVisibility(get(PermissionCatalogue)))
+    .inSingletonScope();
   bind(Outbox).to(PostgresOutbox).inSingletonScope();
   for (const service of [OutboxRepository, EventDispatcher, EventStreams, EventsController, LiveGateway])
     bind<object>(service).toSelf().inSingletonScope();

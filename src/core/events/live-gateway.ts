@@ -12,7 +12,7 @@ import { targetOf } from '../http/request-target';
 import { sameOrigin, SocketGateway } from '../http/socket-gateway';
 import { Logging } from '../telemetry/logging';
 import { EventDispatcher } from './event-dispatcher';
-import { roomsOfEvent, roomsOfPrincipal } from './event-visibility';
+import { EventVisibility } from './event-visibility';
 import type { LiveEventRecord } from './live-event-record';
 import { OutboxRepository } from './outbox.repository';
 
@@ -60,6 +60,7 @@ export class LiveGateway extends Service {
     private readonly channels: Channels,
     private readonly sockets: SocketGateway,
     private readonly outbox: OutboxRepository,
+    private readonly visibility: EventVisibility,
     logging: Logging,
   ) {
     super();
@@ -102,7 +103,7 @@ export class LiveGateway extends Service {
     io.attach(this.http.server);
     this.unsubscribe = this.dispatcher.subscribe({
       events: (batch) => {
-        for (const event of batch) io.local.to(roomsOfEvent(event)).emit('event', event);
+        for (const event of batch) io.local.to(this.visibility.roomsOfEvent(event)).emit('event', event);
       },
       ended: () => undefined,
     });
@@ -140,7 +141,7 @@ export class LiveGateway extends Service {
     );
     socket.conn.once('close', channel.close);
     if (socket.conn.readyState !== 'open') channel.close();
-    socket.data.rooms = roomsOfPrincipal(channel.principal);
+    socket.data.rooms = this.visibility.roomsOfPrincipal(channel.principal);
     socket.data.live = false;
     socket.data.since = typeof since === 'number' && Number.isSafeInteger(since) && since >= 0 ? since : undefined;
   }
@@ -159,7 +160,8 @@ export class LiveGateway extends Service {
       const upTo = this.dispatcher.position;
       const batch = await this.outbox.between(at, upTo, replayBatch);
       for (const event of batch)
-        if (roomsOfEvent(event).some((room) => socket.data.rooms.includes(room))) socket.emit('event', event);
+        if (this.visibility.roomsOfEvent(event).some((room) => socket.data.rooms.includes(room)))
+          socket.emit('event', event);
       at = batch.length === replayBatch ? (batch.at(-1)?.seq ?? upTo) : upTo;
       await this.drained(socket);
     }
@@ -180,7 +182,7 @@ export class LiveGateway extends Service {
 
   /** Its rights may be others than before. */
   private async follow(socket: LiveSocket, principal: Principal): Promise<void> {
-    const wanted = roomsOfPrincipal(principal);
+    const wanted = this.visibility.roomsOfPrincipal(principal);
     socket.data.rooms = wanted;
     if (!socket.data.live) return;
     for (const room of socket.rooms) if (room !== socket.id && !wanted.includes(room)) await socket.leave(room);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { LiveEventRecord } from './live-event-record';
-import { roomsOfEvent } from './event-visibility';
+import type { EventVisibility } from './event-visibility';
 
 /** A reader that has this much unread is dropped; it may come back and resume. In bytes. */
 const maxUnread = 1_048_576;
@@ -24,6 +24,7 @@ export class SseStream {
     private rooms: ReadonlySet<string>,
     private readonly filter: EventFilter,
     private lastSeq: number,
+    private readonly visibility: EventVisibility,
   ) {
     res.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
@@ -105,7 +106,7 @@ export class SseStream {
     const { types } = this.filter;
     if (types.length > 0 && !types.includes(event.type) && !types.includes(event.type.split('.')[0] ?? ''))
       return false;
-    return roomsOfEvent(event).some((room) => this.rooms.has(room));
+    return this.visibility.roomsOfEvent(event).some((room) => this.rooms.has(room));
   }
 
   private drained(): Promise<void> {

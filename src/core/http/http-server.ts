@@ -7,7 +7,7 @@ import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics } from 'prom-client';
 import { Channels } from '../auth/channels';
-import { KnownPermissions } from '../auth/known-permissions';
+import { PermissionCatalogue } from '../auth/permission-catalogue';
 import { Config } from '../config/config';
 import { Database } from '../db/database';
 import { Problem } from '../errors/problem';
@@ -65,7 +65,7 @@ export class HttpServer {
     private readonly health: HealthChecks,
     private readonly assets: ConsoleAssets,
     private readonly sockets: SocketGateway,
-    private readonly permissions: KnownPermissions,
+    private readonly permissions: PermissionCatalogue,
     private readonly channels: Channels,
   ) {
     this.log = logging.for('http');
@@ -83,15 +83,14 @@ export class HttpServer {
   }
 
   /**
-   * Audits and mounts everything. Throws when a route has no permission, or two are the same. Call once, before
+   * Audits and mounts everything. Throws when a route has no permission or one that no module declares, or two are the same. Call once, before
    * `start`.
    */
   mount(controllers: readonly Controller[], sockets: readonly SocketRoutes[] = []): void {
     if (this.mounted) throw new Error('the HTTP server is mounted already');
     this.mounted = true;
     this.routes = controllers.flatMap((c) => c.routes());
-    auditRoutes(this.routes);
-    for (const { spec } of this.routes) if (spec.permission) this.permissions.add(spec.permission);
+    auditRoutes(this.routes, this.permissions);
     this.app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('case sensitive routing', true);
     this.app.use(this.observer.handler(), securityHeaders(), compressed());
     this.app.use((req, _res, next) => {

@@ -3,7 +3,6 @@ import { BearerAuthentication } from '../auth/bearer-authentication';
 import { ChannelTicketRepository } from '../auth/channel-ticket.repository';
 import { ChannelTickets } from '../auth/channel-tickets';
 import { Channels } from '../auth/channels';
-import { KnownPermissions } from '../auth/known-permissions';
 import { ConsoleAssets } from './console-assets';
 import { HealthChecks } from './health-checks';
 import { HttpServer } from './http-server';
@@ -14,7 +13,7 @@ import { RequestObserver } from './request-observer';
 import { RouteRunner } from './route-runner';
 import { SocketGateway } from './socket-gateway';
 
-/** The management role's HTTP side. Needs Config, Logging, Metrics, Database, RedisClients and an Authenticator. */
+/** The management role's HTTP side. Needs Config, Logging, Metrics, Database, RedisClients, PermissionCatalogue and an Authenticator. */
 export const bindHttp = ({ bind }: ContainerModuleLoadOptions): void => {
   for (const service of [
     BearerAuthentication,
@@ -24,7 +23,6 @@ export const bindHttp = ({ bind }: ContainerModuleLoadOptions): void => {
     ConsoleAssets,
     HealthChecks,
     HttpServer,
-    KnownPermissions,
     IdempotencyRepository,
     LoginAttemptRepository,
     SecretLimiter,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PermissionCatalogue } from '../auth/permission-catalogue';
 import { route, type Route } from './route';
 import { auditRoutes, byPrecedence } from './route-audit';
 
@@ -17,15 +18,20 @@ const make = (over: Partial<Route['spec']>): Route =>
     async () => ({}),
   );
 
+const permissions = new PermissionCatalogue({ 'host:read': 'admin' });
+
 describe('auditRoutes', () => {
   it('passes what is complete', () => {
     expect(() =>
-      auditRoutes([
-        make({}),
-        make({ method: 'POST' }),
-        make({ path: '/a/:id', params: z.strictObject({ id: z.string() }) }),
-        make({ path: '/p', scope: 'public', reason: 'login', permission: undefined as never }),
-      ]),
+      auditRoutes(
+        [
+          make({}),
+          make({ method: 'POST' }),
+          make({ path: '/a/:id', params: z.strictObject({ id: z.string() }) }),
+          make({ path: '/p', scope: 'public', reason: 'login', permission: undefined as never }),
+        ],
+        permissions,
+      ),
     ).not.toThrow();
   });
 
@@ -46,9 +52,14 @@ describe('auditRoutes', () => {
     ['a schema for no parameter', [{ params: z.strictObject({ id: z.string() }) }], 'the path does not'],
     ['a GET with a body', [{ body: z.strictObject({}) }], 'no body'],
     ['a permission that is none', [{ permission: 'Host:read' }], 'is no permission'],
+    [
+      'a permission that no module declares',
+      [{ permission: 'host:fly' }],
+      'no module declares the permission "host:fly"',
+    ],
     ['a path that is none', [{ path: 'a' }], 'segments'],
   ])('refuses %s', (_, specs, message) => {
-    expect(() => auditRoutes(specs.map(make))).toThrow(message);
+    expect(() => auditRoutes(specs.map(make), permissions)).toThrow(message);
   });
 
   it('puts fixed segments before parameters', () => {

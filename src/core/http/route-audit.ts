@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { PermissionCatalogue } from '../auth/permission-catalogue';
 import { type Route, statusesOf } from './route';
 
 const paramsOf = (path: string): string[] => [...path.matchAll(/:([A-Za-z0-9_]+)/g)].map((m) => m[1] ?? '');
@@ -18,12 +19,14 @@ const secretsOf = (schema: z.ZodType): string[] => {
   return [...found];
 };
 
-const problemsOf = ({ spec }: Route): string[] => {
+const problemsOf = ({ spec }: Route, permissions: Pick<PermissionCatalogue, 'has'>): string[] => {
   const problems: string[] = [];
   if (!/^(\/(:?[A-Za-z0-9_.-]+))+$/.test(spec.path))
     problems.push('the path must be segments of plain characters or :params');
   if (spec.permission !== undefined && !/^[a-z][a-z-]*:[a-z][a-z-]*$/.test(spec.permission))
     problems.push(`"${spec.permission}" is no permission`);
+  else if (spec.permission !== undefined && !permissions.has(spec.permission))
+    problems.push(`no module declares the permission "${spec.permission}"`);
   if (spec.scope === 'public' || spec.scope === 'self') {
     if (!spec.reason) problems.push(`a route of scope ${spec.scope} must say why, in "reason"`);
   } else if (!spec.permission) problems.push('no permission');
@@ -45,7 +48,7 @@ const problemsOf = ({ spec }: Route): string[] => {
  * Refuses to start with a route that anyone may call by oversight, or that could not be told from another one.
  * Throws an error that names every bad route.
  */
-export const auditRoutes = (routes: readonly Route[]): void => {
+export const auditRoutes = (routes: readonly Route[], permissions: Pick<PermissionCatalogue, 'has'>): void => {
   const problems: string[] = [];
   const seen = new Set<string>();
   for (const route of routes) {
@@ -53,7 +56,7 @@ export const auditRoutes = (routes: readonly Route[]): void => {
     const key = `${route.spec.method} ${route.spec.path.replace(/:[A-Za-z0-9_]+/g, ':')}`;
     if (seen.has(key)) problems.push(`${name}: there are two of it`);
     seen.add(key);
-    problems.push(...problemsOf(route).map((problem) => `${name}: ${problem}`));
+    problems.push(...problemsOf(route, permissions).map((problem) => `${name}: ${problem}`));
   }
   if (problems.length > 0)
     throw new Error(`routes are not fit to be served:\n${problems.map((p) => `  - ${p}`).join('\n')}`);

@@ -2,9 +2,10 @@ import type { Request, RequestHandler, Response } from 'express';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { Access } from '../auth/access';
+import type { Access } from '../auth/access';
 import { Authenticator, type ProjectRef } from '../auth/authenticator';
 import { BearerAuthentication } from '../auth/bearer-authentication';
+import { PermissionCatalogue } from '../auth/permission-catalogue';
 import { allowedGlobally, tokenAllows, type Permission } from '../auth/permissions';
 import { credentialOf, type Principal } from '../auth/principal';
 import { endProblem } from '../auth/channel-end';
@@ -75,6 +76,7 @@ export class RouteRunner {
     private readonly idempotency: IdempotencyRepository,
     private readonly channels: Channels,
     private readonly masterKey: MasterKey,
+    private readonly permissions: PermissionCatalogue,
   ) {
     this.log = logging.for('http');
     this.readJson = jsonBodyReader(config.core.limits.body, config.core.limits.bodyMs);
@@ -137,7 +139,7 @@ export class RouteRunner {
       if (spec.scope === 'self') return spec.permission === undefined || tokenAllows(now, spec.permission);
       if (!spec.permission || !tokenAllows(now, spec.permission)) return false;
       if (spec.scope === 'global') return allowedGlobally(now, spec.permission);
-      const access = new Access(now, spec.permission);
+      const access = this.permissions.access(now, spec.permission);
       return granted.access.asserted.every((id) => access.allows(id));
     };
     return this.channels.open(
@@ -186,21 +188,21 @@ export class RouteRunner {
               code: 'forbidden',
               detail: 'This needs a session, or an API token without restrictions.',
             });
-      return { access: new Access(principal, permission) };
+      return { access: this.permissions.access(principal, permission) };
     }
     // A token's own list holds everywhere, whatever else its owner may see.
     if (!tokenAllows(principal, permission)) throw forbidden(permission);
     if (spec.scope === 'global') {
       if (!allowedGlobally(principal, permission)) throw forbidden(permission);
-      return { access: new Access(principal, permission) };
+      return { access: this.permissions.access(principal, permission) };
     }
     if (spec.scope === 'project' || (spec.scope === 'collection' && projectRef !== undefined)) {
       const project = await this.authenticator.resolveProject(principal, projectRef);
-      const access = new Access(principal, permission, project.id);
+      const access = this.permissions.access(principal, permission, project.id);
       access.assert(project.id, 'project', projectRef ?? project.name);
       return { access, project };
     }
-    const access = new Access(principal, permission);
+    const access = this.permissions.access(principal, permission);
     // The object's own project decides; a named one only says where a name is looked up.
     return projectRef === undefined
       ? { access }

@@ -1,11 +1,18 @@
 import type { ModuleManifest } from '../../core/app/module-manifest';
-import { hostConfigSchema } from './contract/host.config';
 
 export const hostModule: ModuleManifest = {
   name: 'host',
   needs: [],
-  config: hostConfigSchema.prefault({}),
+  permissions: {
+    'host:read': 'admin',
+    'host:update': 'admin',
+    'host:delete': 'admin',
+    'host:enroll': 'admin',
+    'host:place': 'admin',
+  },
+  config: async () => (await import('./contract/host.config.js')).hostConfigSchema.prefault({}),
   entities: async () => (await import('./management/host.entities.js')).hostEntities,
   management: async () => (await import('./management/host.wiring.js')).hostWiring,
   node: async () => (await import('./node/host-node.wiring.js')).hostNodeWiring,
+  commands: async () => new (await import('./cli/host.command.js')).HostCommands(),
 };

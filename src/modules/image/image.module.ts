@@ -1,11 +1,19 @@
 import type { ModuleManifest } from '../../core/app/module-manifest';
-import { imageConfigSchema } from './contract/image.config';
+import { imageProblems } from './contract/image.problems';
 
 export const imageModule: ModuleManifest = {
   name: 'image',
   needs: ['identity'],
-  config: imageConfigSchema,
+  permissions: {
+    'image:read': 'viewer',
+    'image:create': 'member',
+    'image:update': 'member',
+    'image:delete': 'member',
+  },
+  problems: imageProblems,
+  config: async () => (await import('./contract/image.config.js')).imageConfigSchema,
   entities: async () => (await import('./management/image.entities.js')).imageEntities,
   management: async () => (await import('./management/image.wiring.js')).imageWiring,
   node: async () => (await import('./node/image-node.wiring.js')).imageNodeWiring,
+  commands: async () => new (await import('./cli/image.command.js')).ImageCommands(),
 };

@@ -1,11 +1,20 @@
 import type { ModuleManifest } from '../../core/app/module-manifest';
-import { networkConfigSchema } from './contract/network.config';
+import { networkProblems } from './contract/network.problems';
 
 export const networkModule: ModuleManifest = {
   name: 'network',
   needs: ['identity', 'host'],
-  config: networkConfigSchema,
+  permissions: {
+    'network:read': 'viewer',
+    'network:create': 'member',
+    'network:update': 'member',
+    'network:delete': 'member',
+    'port:read': 'viewer',
+  },
+  problems: networkProblems,
+  config: async () => (await import('./contract/network.config.js')).networkConfigSchema,
   entities: async () => (await import('./management/network.entities.js')).networkEntities,
   management: async () => (await import('./management/network.wiring.js')).networkWiring,
   node: async () => (await import('./node/network-node.wiring.js')).networkNodeWiring,
+  commands: async () => new (await import('./cli/network.commands.js')).NetworkingCommands(),
 };

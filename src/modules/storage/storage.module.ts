@@ -1,11 +1,14 @@
 import type { ModuleManifest } from '../../core/app/module-manifest';
-import { storageConfigSchema } from './contract/storage.config';
+import { storageProblems } from './contract/storage.problems';
 
 export const storageModule: ModuleManifest = {
   name: 'storage',
   needs: ['identity', 'host', 'image'],
-  config: storageConfigSchema,
+  permissions: { 'volume:read': 'viewer' },
+  problems: storageProblems,
+  config: async () => (await import('./contract/storage.config.js')).storageConfigSchema,
   entities: async () => (await import('./management/storage.entities.js')).storageEntities,
   management: async () => (await import('./management/storage.wiring.js')).storageWiring,
   node: async () => (await import('./node/storage-node.wiring.js')).storageNodeWiring,
+  commands: async () => new (await import('./cli/volume.command.js')).VolumeCommands(),
 };

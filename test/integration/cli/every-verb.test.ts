@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { commandsOf } from '../../../src/core/app/declarations';
 import { buildProgram } from '../../../src/core/cli/program';
 import { TerminalContext } from '../../../src/core/cli/terminal-context';
-import { allCommands } from '../../../src/modules/all-commands';
+import { allModules } from '../../../src/modules/all-modules';
 import type { SeenRequest } from './fake-control-plane';
 import { ids, instance, task } from './samples';
 import { VcctlLab } from './vcctl-lab';
@@ -14,9 +15,14 @@ const leaves = (command: Command, path: string[] = []): { path: string[]; comman
   command.commands.length === 0
     ? [{ path, command }]
     : command.commands.flatMap((child) => leaves(child, [...path, child.name()]));
-const all = leaves(buildProgram(new TerminalContext({}), allCommands));
+let all: { path: string[]; command: Command }[] = [];
 /** What removes something that no other verb brings back, or leaves something behind for good. */
-const destructive = all.filter(({ command }) => ['delete', 'remove', 'skip-step', 'abandon'].includes(command.name()));
+let destructive = all;
+
+beforeAll(async () => {
+  all = leaves(buildProgram(new TerminalContext({}), await commandsOf(allModules)));
+  destructive = all.filter(({ command }) => ['delete', 'remove', 'skip-step', 'abandon'].includes(command.name()));
+});
 
 describe('every verb', () => {
   let lab: VcctlLab;

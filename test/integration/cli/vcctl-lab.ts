@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { spawn as spawnPty } from 'node-pty';
+import { commandsOf } from '../../../src/core/app/declarations';
 import { runVcctl } from '../../../src/core/cli/program';
-import { allCommands } from '../../../src/modules/all-commands';
+import { allModules } from '../../../src/modules/all-modules';
 import { FakeControlPlane } from './fake-control-plane';
 
 const root = resolve(__dirname, '../../..');
@@ -30,7 +31,7 @@ export const runHere = async (env: NodeJS.ProcessEnv, args: string[]): Promise<R
     jest.spyOn(stderr, 'write').mockImplementation((text) => ((err += String(text)), true)),
   ];
   try {
-    return { code: await runVcctl(['node', 'vcctl', ...args], env, allCommands), out, err };
+    return { code: await runVcctl(['node', 'vcctl', ...args], env, await commandsOf(allModules)), out, err };
   } finally {
     for (const spy of spies) spy.mockRestore();
     for (const [stream, before] of terminals) {

@@ -17,10 +17,10 @@ const moduleSchemas = async (): Promise<Record<string, z.ZodType>> => {
     if (!file) continue;
     const loaded = (await import(join(root, 'src/modules', name, file))) as Record<
       string,
-      { name?: string; config?: z.ZodType } | undefined
+      { name?: string; config?: () => Promise<z.ZodType> } | undefined
     >;
     for (const manifest of Object.values(loaded))
-      if (manifest?.name && manifest.config) schemas[manifest.name] = manifest.config;
+      if (manifest?.name && manifest.config) schemas[manifest.name] = await manifest.config();
   }
   return schemas;
 };

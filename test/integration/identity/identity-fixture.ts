@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Container, ContainerModule } from 'inversify';
 import { pino } from 'pino';
-import { Access } from '../../../src/core/auth/access';
-import { KnownPermissions } from '../../../src/core/auth/known-permissions';
+import type { Access } from '../../../src/core/auth/access';
+import { PermissionCatalogue } from '../../../src/core/auth/permission-catalogue';
 import type { Permission } from '../../../src/core/auth/permissions';
 import type { Principal } from '../../../src/core/auth/principal';
 import { Config } from '../../../src/core/config/config';
@@ -19,6 +19,7 @@ import { identityConfigSchema } from '../../../src/modules/identity/contract/ide
 import { type OwnedResources, ProjectUsage } from '../../../src/modules/identity/contract/identity.ports';
 import { ApiTokenService } from '../../../src/modules/identity/management/api-token.service';
 import { identityEntities } from '../../../src/modules/identity/management/identity.entities';
+import { identityModule } from '../../../src/modules/identity/identity.module';
 import { identityWiring } from '../../../src/modules/identity/management/identity.wiring';
 import { IdentityAuthenticator } from '../../../src/modules/identity/management/identity-authenticator';
 import { IdentityLifecycle } from '../../../src/modules/identity/management/identity-lifecycle.service';
@@ -48,6 +49,13 @@ class SomeUsage extends ProjectUsage {
     return this.owned;
   }
 }
+
+const permissions = new PermissionCatalogue({
+  ...identityModule.permissions,
+  'instance:read': 'viewer',
+  'instance:create': 'member',
+  'volume:read': 'viewer',
+});
 
 /** The identity module alone on a database of its own. */
 export class IdentityFixture {
@@ -91,9 +99,7 @@ export class IdentityFixture {
     container.bind(RedisClients).toSelf().inSingletonScope();
     container.bind(LoginAttemptRepository).toSelf().inSingletonScope();
     container.bind(SecretLimiter).toSelf().inSingletonScope();
-    const permissions = new KnownPermissions();
-    for (const permission of ['instance:read', 'instance:create', 'volume:read'] as const) permissions.add(permission);
-    container.bind(KnownPermissions).toConstantValue(permissions);
+    container.bind(PermissionCatalogue).toConstantValue(permissions);
     container.load(new ContainerModule(identityWiring.bind));
     return container;
   }
@@ -144,7 +150,7 @@ export class IdentityFixture {
   }
 
   access(principal: Principal, permission: Permission): Access {
-    return new Access(principal, permission);
+    return permissions.access(principal, permission);
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { Access } from '../../../src/core/auth/access';
+import { permissionsOf } from '../../../src/core/app/declarations';
+import { PermissionCatalogue } from '../../../src/core/auth/permission-catalogue';
+import { hostModule } from '../../../src/modules/host/host.module';
+import { identityModule } from '../../../src/modules/identity/identity.module';
+import { networkModule } from '../../../src/modules/network/network.module';
+import type { Access } from '../../../src/core/auth/access';
 import type { Permission } from '../../../src/core/auth/permissions';
 import { Config } from '../../../src/core/config/config';
 import { coreConfigSchema } from '../../../src/core/config/core-config';
@@ -90,6 +95,8 @@ export class ReadyHosts extends Hosts {
   }
 }
 
+const permissions = new PermissionCatalogue(permissionsOf([networkModule, identityModule, hostModule]));
+
 /** The management half of the network module alone, on a database of its own. */
 export class NetworkFixture {
   readonly outbox = new RecordedOutbox();
@@ -163,7 +170,7 @@ export class NetworkFixture {
   }
 
   access(projectId: string, permission: Permission = 'network:read', systemRoles: 'admin'[] = []): Access {
-    return new Access(
+    return permissions.access(
       {
         kind: 'user',
         id: randomUUID(),

@@ -2,7 +2,7 @@ import { injectable } from 'inversify';
 import type { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
 import { ChannelTickets, ticketSeconds } from '../../../core/auth/channel-tickets';
-import { allowedProjects } from '../../../core/auth/permissions';
+import { PermissionCatalogue } from '../../../core/auth/permission-catalogue';
 import { Database } from '../../../core/db/database';
 import type { Op } from '../../../core/db/op';
 import { conflict, Problem } from '../../../core/errors/problem';
@@ -27,6 +27,7 @@ export class ConsoleService {
     private readonly tickets: ChannelTickets,
     private readonly instances: InstanceService,
     private readonly repository: InstanceRepository,
+    private readonly permissions: PermissionCatalogue,
   ) {}
 
   async ticket(
@@ -59,7 +60,7 @@ export class ConsoleService {
         credential: found.credential,
         subject: { kind: 'instance', id },
         allows: (principal) => {
-          const projects = allowedProjects(principal, consolePermission);
+          const projects = this.permissions.allowedProjects(principal, consolePermission);
           return projects === 'all' || projects.includes(projectId);
         },
       },

@@ -1,7 +1,7 @@
-import { seesHosts } from '../../../core/auth/permissions';
 import type { Principal } from '../../../core/auth/principal';
 import type { Op } from '../../../core/db/op';
 import { forbidden, unprocessable } from '../../../core/errors/problem';
+import { seesHosts } from '../../host/contract/sees-hosts';
 import type { Hosts } from '../../host/contract/host.ports';
 
 /**

@@ -1,11 +1,12 @@
 import { injectable } from 'inversify';
 import type { z } from 'zod';
 import type { ProjectRef } from '../../../core/auth/authenticator';
-import { allowedGlobally, seesHosts } from '../../../core/auth/permissions';
+import { allowedGlobally } from '../../../core/auth/permissions';
 import type { Op } from '../../../core/db/op';
 import { forbidden, nameTaken, unprocessable } from '../../../core/errors/problem';
 import { displayName } from '../../../core/http/fields';
 import { Workflows } from '../../../core/workflow/workflows';
+import { seesHosts } from '../../host/contract/sees-hosts';
 import { Hosts } from '../../host/contract/host.ports';
 import { Projects } from '../../identity/contract/identity.ports';
 import { Images } from '../../image/contract/image.ports';

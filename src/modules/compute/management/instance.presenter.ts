@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
-import { seesHosts } from '../../../core/auth/permissions';
 import type { Principal } from '../../../core/auth/principal';
 import type { Op } from '../../../core/db/op';
+import { seesHosts } from '../../host/contract/sees-hosts';
 import { Hosts } from '../../host/contract/host.ports';
 import { InstancePorts, type InstancePort } from '../../network/contract/network.ports';
 import type { Instance } from '../contract/compute.api';

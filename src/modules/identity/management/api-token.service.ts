@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { z } from 'zod';
-import { KnownPermissions } from '../../../core/auth/known-permissions';
+import { PermissionCatalogue } from '../../../core/auth/permission-catalogue';
 import type { Principal } from '../../../core/auth/principal';
 import type { Op } from '../../../core/db/op';
 import { conflict, notFound, Problem } from '../../../core/errors/problem';
@@ -23,7 +23,7 @@ const maxTokens = 100;
 export class ApiTokenService {
   constructor(
     private readonly tokens: ApiTokenRepository,
-    private readonly permissions: KnownPermissions,
+    private readonly permissions: PermissionCatalogue,
   ) {}
 
   async list(op: Op, principal: Principal, page: PageRequest): Promise<Page<ApiToken>> {

@@ -2,13 +2,13 @@ import { inject, injectable, multiInject, optional } from 'inversify';
 import { v7 as timeOrderedUuid } from 'uuid';
 import type { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
-import { allowedGlobally } from '../../../core/auth/permissions';
 import { Config } from '../../../core/config/config';
 import type { Op } from '../../../core/db/op';
 import { inUse, namedUsers } from '../../../core/errors/in-use';
 import { nameTaken } from '../../../core/errors/problem';
 import type { Page } from '../../../core/http/pagination';
 import { pickByRef } from '../../../core/http/pick-by-ref';
+import { seesHosts } from '../../host/contract/sees-hosts';
 import { Projects } from '../../identity/contract/identity.ports';
 import { formatIpv4, formatSubnet, parseSubnet, usableCount } from '../contract/ipv4';
 import { NetworkUsage } from '../contract/network.ports';
@@ -140,7 +140,7 @@ export class NetworkService {
     query: z.output<typeof portListQuery>,
   ): Promise<Page<Port>> {
     // What the host's programs said is for those who run it.
-    const operator = allowedGlobally(access.principal, 'host:read');
+    const operator = seesHosts(access.principal);
     const page = await this.ports.list(op, projectId === undefined ? access.projects : [projectId], query);
     const networks = new Map(
       (await this.networks.byIds(op, [...new Set(page.rows.map((p) => p.networkId))])).map((n) => [n.id, n.name]),

@@ -1,11 +1,11 @@
 import { injectable } from 'inversify';
 import { v7 as timeOrderedUuid } from 'uuid';
 import type { Access } from '../../../core/auth/access';
-import { seesHosts } from '../../../core/auth/permissions';
 import { Config } from '../../../core/config/config';
 import type { Op } from '../../../core/db/op';
 import { Outbox } from '../../../core/events/outbox';
 import type { Page, PageRequest } from '../../../core/http/pagination';
+import { seesHosts } from '../../host/contract/sees-hosts';
 import { Hosts } from '../../host/contract/host.ports';
 import type { Volume } from '../contract/storage.api';
 import type { StorageConfig } from '../contract/storage.config';

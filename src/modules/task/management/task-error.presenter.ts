@@ -1,7 +1,8 @@
+import type { ProblemHints } from '../../../core/errors/problem-hints';
 import type { StepError } from '../../../core/workflow/step-failure';
 import { errorText, type ErrorStep } from '../contract/task-error';
 import type { TaskError } from '../contract/task.api';
-import { hintFor, stuckHint } from './task-hints';
+import { stuckHint } from './stuck-hint';
 import type { TaskRow, TaskStepRow } from './task.row';
 
 /** What the presenters need beside the rows. */
@@ -9,6 +10,8 @@ export interface Viewer {
   hosts: ReadonlyMap<string, string>;
   /** Sees hosts and what an unexpected error said, and may act on hosts. */
   operator: boolean;
+  /** What to do about a failure, by its code. */
+  hints: ProblemHints;
   /** Title and, where it is known, whether the step has an undo, by position. */
   outline: readonly { name: string; title: string; undo?: boolean }[];
 }
@@ -54,12 +57,14 @@ const leftBehind = (task: TaskRow, rows: readonly TaskStepRow[], viewer: Viewer)
   return left;
 };
 
-const hintOf = (task: TaskRow, error: StepError, left: readonly ErrorStep[], operator: boolean): string | null => {
-  if (task.state === 'stuck') return stuckHint(operator, task.id);
+const hintOf = (task: TaskRow, error: StepError, left: readonly ErrorStep[], viewer: Viewer): string | null => {
+  if (task.state === 'stuck') return stuckHint(viewer.operator, task.id);
   // The engine says how a task came to its end that was not undone.
   if (task.state === 'failed' && !task.undone) return error.hint;
   if (task.state === 'cancelled' || task.state === 'compensating') return null;
-  return left.length > 0 ? 'What is left may have to be removed by hand.' : hintFor(error.code, operator);
+  return left.length > 0
+    ? 'What is left may have to be removed by hand.'
+    : viewer.hints.for(error.code, viewer.operator);
 };
 
 /** Why a task failed, from its error and its steps. */
@@ -82,7 +87,7 @@ export const presentError = (task: TaskRow, rows: readonly TaskStepRow[], viewer
       .reverse()
       .map((row) => tell(row, viewer, null)),
     leftSteps: left,
-    hint: hintOf(task, error, left, viewer.operator),
+    hint: hintOf(task, error, left, viewer),
   };
   return {
     code: error.code,

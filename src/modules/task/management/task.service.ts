@@ -2,16 +2,17 @@ import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
-import { seesHosts } from '../../../core/auth/permissions';
 import { Database } from '../../../core/db/database';
 import type { Op } from '../../../core/db/op';
 import { conflict, forbidden, notFound, unprocessable } from '../../../core/errors/problem';
+import { ProblemHints } from '../../../core/errors/problem-hints';
 import { decodeCursor, pageFrom } from '../../../core/db/cursor';
 import { looksLikeId } from '../../../core/http/fields';
 import type { Page } from '../../../core/http/pagination';
 import { Logging } from '../../../core/telemetry/logging';
 import { WorkflowEngine } from '../../../core/workflow/workflow-engine';
 import { finalStates, taskStates, type TaskState } from '../../../core/workflow/workflows';
+import { seesHosts } from '../../host/contract/sees-hosts';
 import { Hosts } from '../../host/contract/host.ports';
 import type { OperatorVerb, StateFilter, Task, TaskDetail, TaskListQuery } from '../contract/task.api';
 import type { Viewer } from './task-error.presenter';
@@ -50,6 +51,7 @@ export class TaskService {
     private readonly engine: WorkflowEngine,
     private readonly hosts: Hosts,
     private readonly database: Database,
+    private readonly hints: ProblemHints,
     logging: Logging,
   ) {
     this.log = logging.for('task');
@@ -202,7 +204,12 @@ export class TaskService {
   }
 
   private viewer(access: Access, task: Pick<TaskRow, 'type' | 'version'>, hosts: ReadonlyMap<string, string>): Viewer {
-    return { hosts, operator: this.operates(access), outline: this.engine.outline(task.type, task.version) };
+    return {
+      hosts,
+      operator: this.operates(access),
+      hints: this.hints,
+      outline: this.engine.outline(task.type, task.version),
+    };
   }
 
   private hostNames(op: Op, tasks: readonly TaskRow[], steps: readonly TaskStepRow[]): Promise<Map<string, string>> {

@@ -1,0 +1,30 @@
+import { PermissionCatalogue } from '../auth/permission-catalogue';
+import { ProblemHints } from '../errors/problem-hints';
+import { hintsOf, permissionsOf } from './declarations';
+import type { ModuleManifest } from './module-manifest';
+
+const manifest = (name: string, over: Partial<ModuleManifest>): ModuleManifest => ({ name, needs: [], ...over });
+
+it('gathers what modules declare', () => {
+  const modules = [
+    manifest('a', { permissions: { 'thing:read': 'viewer' }, problems: { no_thing: { user: 'Make a thing.' } } }),
+    manifest('b', { permissions: { 'other:read': 'admin' }, problems: { no_other: null } }),
+  ];
+  expect(new PermissionCatalogue(permissionsOf(modules)).all()).toEqual(['other:read', 'thing:read']);
+  const hints = new ProblemHints(hintsOf(modules));
+  expect(hints.for('no_thing', true)).toBe('Make a thing.');
+  expect(hints.for('no_other', true)).toBe('Mend what the message names, and try again.');
+  expect(hints.for('constructor', false)).toContain('show an administrator');
+  expect(hints.for('node_unreachable', true)).toContain('vcctl host show');
+});
+
+it('names both who declare the same', () => {
+  const twice = (over: Partial<ModuleManifest>) => [manifest('a', over), manifest('b', over)];
+  expect(() => permissionsOf(twice({ permissions: { 'thing:read': 'viewer' } }))).toThrow(
+    'the permission "thing:read" is declared by "a" and by "b"',
+  );
+  expect(() => hintsOf(twice({ problems: { no_thing: null } }))).toThrow(
+    'the problem code "no_thing" is declared by "a" and by "b"',
+  );
+  expect(() => hintsOf([manifest('a', { problems: { internal: null } })])).toThrow('"internal" is declared by "core"');
+});

@@ -1,0 +1,51 @@
+import type { PermissionTable } from '../auth/permission-catalogue';
+import { coreHints, type HintTable } from '../errors/problem-hints';
+import type { CliRegistrar } from '../cli/cli-context';
+import type { ModuleSchemas } from '../config/schema-tree';
+import type { ModuleManifest } from './module-manifest';
+
+/**
+ * One table of what several declare, by name. Throws when two declare the same, and names both: whichever came last
+ * would win otherwise.
+ */
+export const declaredOnce = <T>(what: string, declared: readonly (readonly [by: string, name: string, T])[]) => {
+  const owners = new Map<string, string>();
+  const table: Record<string, T> = {};
+  for (const [by, name, value] of declared) {
+    const owner = owners.get(name);
+    if (owner !== undefined) throw new Error(`the ${what} "${name}" is declared by "${owner}" and by "${by}"`);
+    owners.set(name, by);
+    table[name] = value;
+  }
+  return table;
+};
+
+const each = <T>(
+  modules: readonly ModuleManifest[],
+  pick: (manifest: ModuleManifest) => Readonly<Record<string, T>> | undefined,
+): (readonly [string, string, T])[] =>
+  modules.flatMap((m) => Object.entries(pick(m) ?? {}).map(([name, value]) => [m.name, name, value] as const));
+
+/** Throws when two modules declare the same permission. */
+export const permissionsOf = (modules: readonly ModuleManifest[]): PermissionTable =>
+  declaredOnce(
+    'permission',
+    each(modules, (m) => m.permissions),
+  );
+
+/** Core's own hints and the modules'. Throws when a problem code is declared twice. */
+export const hintsOf = (modules: readonly ModuleManifest[]): HintTable =>
+  declaredOnce('problem code', [
+    ...Object.entries(coreHints).map(([code, hint]) => ['core', code, hint] as const),
+    ...each(modules, (m) => m.problems),
+  ]);
+
+/** The sections of the configuration, by module. */
+export const configSchemasOf = async (modules: readonly ModuleManifest[]): Promise<ModuleSchemas> =>
+  Object.fromEntries(
+    await Promise.all(modules.flatMap((m) => (m.config ? [m.config().then((schema) => [m.name, schema])] : []))),
+  );
+
+/** The client's commands in the order of its help: what users ask for first is the last of the modules. */
+export const commandsOf = (modules: readonly ModuleManifest[]): Promise<CliRegistrar[]> =>
+  Promise.all(modules.toReversed().flatMap((m) => (m.commands ? [m.commands()] : [])));

@@ -1,0 +1,27 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { hintsOf } from '../core/app/declarations';
+import { allModules } from './all-modules';
+
+const root = join(__dirname, '../..');
+const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !/\.(test|suite)\.ts$/.test(file))
+  .map((file) => ({
+    file: relative(root, join(root, 'src', file)),
+    text: readFileSync(join(root, 'src', file), 'utf8'),
+  }));
+
+describe('what modules declare', () => {
+  it('has every failure that a task can end with', () => {
+    const declared = hintsOf(allModules);
+    const thrown = sources.flatMap(({ file, text }) =>
+      [
+        ...text.matchAll(/(?:VerbFailure|PermanentError|FetchFailed|ImageRefused)\(\s*'([a-z_]+)'/g),
+        // Tables of what programs say, in the drivers.
+        ...(/^src\/modules\/[^/]+\/node\//.test(file) ? text.matchAll(/\bcode: '([a-z_]+)'/g) : []),
+      ].map((match) => ({ file, code: match[1] ?? '' })),
+    );
+    expect(thrown.length).toBeGreaterThan(60);
+    expect(thrown.filter(({ code }) => !Object.hasOwn(declared, code))).toEqual([]);
+  });
+});

@@ -1,0 +1,71 @@
+import { askOperator, type HintTable } from '../../../core/errors/problem-hints';
+
+/** What to do about failures of virtual machines, by code. */
+export const computeProblems: HintTable = {
+  out_of_memory: {
+    user: 'Try again later or choose a smaller flavor.',
+    operator: 'Other programs use the memory of the host: free it, or raise what is kept back for the host.',
+  },
+  no_root_volume: { user: 'The instance has no disk to run on: delete it, and create it anew.' },
+  instance_gone: { user: 'Nothing is left to do: the instance is gone.' },
+  instance_not_running: { user: 'Start the instance first.' },
+  not_running: { user: 'Start the instance first.' },
+  already_running: { user: 'Look at the state of the instance: it runs already.' },
+  no_usable_vmm: { user: askOperator, operator: 'Run vc-stack doctor on the host: it says what is missing.' },
+  vmm_unusable: { user: askOperator, operator: 'Run vc-stack doctor on the host: it says what is missing.' },
+  vmm_unknown: { user: askOperator, operator: "Upgrade the host's agent: it does not have this VMM." },
+  no_firmware: { user: askOperator, operator: 'Install the firmware, or name it in the configuration of the host.' },
+  firmware_missing: {
+    user: askOperator,
+    operator: 'Install the firmware, or name it in the configuration of the host.',
+  },
+  kernel_missing: { user: askOperator, operator: 'Check the path of the kernel in the configuration of the host.' },
+  vmm_start_failed: {
+    user: 'Check that the image is one for this architecture, and try again; else show an administrator this task.',
+    operator: "Read the instance's log on the host, and try again.",
+  },
+  vmm_start_timeout: { user: askOperator, operator: 'Look at the load of the host, then try again.' },
+  vmm_refused: {
+    user: askOperator,
+    operator: 'The message is the VMM’s own: compare its version with those that are supported.',
+  },
+  vmm_unresponsive: {
+    user: askOperator,
+    operator: 'Look at the process of the VMM on the host; force a stop if it hangs.',
+  },
+  vmm_unkillable: {
+    user: askOperator,
+    operator: 'The process hangs in the kernel, often on a disk: look at the log of the kernel on the host.',
+  },
+  vmm_mismatch: {
+    user: askOperator,
+    operator: 'Another process took the place of the VMM: look at the host before anything else is done there.',
+  },
+  invalid_spec: { user: 'Change what the message names, and try again.' },
+  disk_missing: { user: askOperator, operator: 'Look for the disk in the pool of the host.' },
+  disk_locked: {
+    user: 'Try again in a moment.',
+    operator: 'Look for another process on the host that holds the disk, and end it.',
+  },
+  disk_format: { user: 'The image carries another format than it says: add it again.' },
+  tap_busy: { user: 'Try again in a moment.', operator: 'Look for a VMM on the host that still holds the tap.' },
+  tap_missing: {
+    user: 'Try again.',
+    operator: "Read the agent's log on the host: the network there could not be set up.",
+  },
+  tap_failed: { user: askOperator, operator: 'Run vc-stack doctor on the host: /dev/net/tun cannot be opened.' },
+  netns_missing: {
+    user: 'Try again.',
+    operator: "Read the agent's log on the host: the network there could not be set up.",
+  },
+  // Their messages say enough.
+  config_drive_failed: null,
+  instance_absent: null,
+  instance_failed: null,
+  instances_gone: null,
+  no_free_user: null,
+  no_iso_writer: null,
+  no_seed: null,
+  no_such_firmware: null,
+  sandbox_missing: null,
+};
