@@ -287,7 +287,7 @@ export class GroupRun {
 }
 
 /** Where the subject differs from what is expected; what hosts have yet to report is waited for. */
-export const settledDifference = async (lane: Lane, subject: Subject, expected: Sight): Promise<string[]> => {
+const settledDifference = async (lane: Lane, subject: Subject, expected: Sight): Promise<string[]> => {
   const end = Date.now() + settleMs;
   for (;;) {
     const lines = difference(expected, await sightOf(lane, subject));

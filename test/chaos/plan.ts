@@ -33,7 +33,7 @@ const points = ['before-effect', 'after-effect', 'after-checkpoint'] as const;
 export type Point = (typeof points)[number];
 export type Phase = 'run' | 'undo';
 
-export interface Boundary {
+interface Boundary {
   type: string;
   step: string;
   kind: AnyStep['kind'];
@@ -55,7 +55,7 @@ const holdsLocks = (kind: Boundary['kind'], phase: Phase, point: Point): boolean
 };
 
 /** Every boundary that a run of the workflow passes: forward, and backward when its last step fails. */
-export const boundariesOf = ({ type, steps }: WorkflowShape): Boundary[] => {
+const boundariesOf = ({ type, steps }: WorkflowShape): Boundary[] => {
   const of = (step: WorkflowShape['steps'][number], phase: Phase): Boundary[] =>
     points.map((point) => ({
       type,

@@ -6,7 +6,7 @@ const boundary = '=====vc-stack=====';
  * Several parts of user data in one, compressed: what tools for cloud-init send when one form is not enough. Base64, as
  * the API takes it.
  */
-export const multipartUserData = (parts: { type: string; name: string; content: string }[]): string => {
+const multipartUserData = (parts: { type: string; name: string; content: string }[]): string => {
   const body = parts.map(({ type, name, content }) =>
     [
       `--${boundary}`,

@@ -27,7 +27,7 @@ const taskEdges: Record<string, readonly string[]> = {
   cancelled: [],
 };
 
-export const finalStates: readonly string[] = ['succeeded', 'failed', 'cancelled'];
+const finalStates: readonly string[] = ['succeeded', 'failed', 'cancelled'];
 
 export interface ModelInstance {
   id: string;

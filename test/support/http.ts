@@ -48,7 +48,7 @@ export const principal = (
 });
 
 /** Tokens are plain names; revoking is forgetting. */
-export class FakeAuthenticator extends Authenticator {
+class FakeAuthenticator extends Authenticator {
   readonly tokens = new Map<string, Principal>([
     ['admin', principal('admin', {}, { systemRoles: ['admin'] })],
     ['alice', principal('alice', { a: 'member' })],

@@ -9,7 +9,7 @@ import { type ChannelEnd, endProblem } from './channel-end';
 import type { Credential, Principal } from './principal';
 
 /** Triggers of the database tell here whose authority has changed: the payload is the user's id. */
-export const authorityChannel = 'vc_stack_authority';
+const authorityChannel = 'vc_stack_authority';
 
 const maxPerKind = 2_000;
 const maxPerUser = 50;

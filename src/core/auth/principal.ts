@@ -1,5 +1,5 @@
 /** Roles that hold in every project and on system nouns. */
-export type SystemRole = 'admin';
+type SystemRole = 'admin';
 /** Roles of a membership, from widest to narrowest. */
 export const projectRoles = ['project-admin', 'member', 'viewer'] as const;
 export type ProjectRole = (typeof projectRoles)[number];

@@ -29,7 +29,7 @@ export const fact = (label: string, value: string | null | undefined, tone?: Ton
 });
 
 /** Breaks a text into lines of at most `width` characters, between words. */
-export const wrapWords = (text: string, width: number): string[] => {
+const wrapWords = (text: string, width: number): string[] => {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);

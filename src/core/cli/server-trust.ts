@@ -26,7 +26,7 @@ export interface SeenCertificate {
  * names (a common name is no name), and when it says a role in an installation, that must be management's: those of
  * hosts are signed by the same authority.
  */
-export const mustBeServer = (host: string, certificate: PeerCertificate): Error | undefined => {
+const mustBeServer = (host: string, certificate: PeerCertificate): Error | undefined => {
   const { subjectaltname } = certificate;
   if (subjectaltname?.includes('URI:urn:vc-stack:') && identityOf(subjectaltname)?.kind !== 'management')
     return new Error('the certificate is not of a management process: something else answers here');

@@ -60,7 +60,7 @@ export const fittingCount = (natural: number[], whole: boolean[], width: number 
  * Widths of the columns so that a line has at most `width` characters: the widest gives first, those that must stay
  * whole never do.
  */
-export const fitWidths = (
+const fitWidths = (
   natural: number[],
   whole: boolean[],
   width: number | undefined,

@@ -5,7 +5,7 @@ import { coreConfigSchema } from './core-config';
 export type ModuleSchemas = Readonly<Record<string, z.ZodType>>;
 
 /** How a value is masked: `true` wholly, `url` only its password. Set by `.meta({ secret })`. */
-export type SecretKind = true | 'url';
+type SecretKind = true | 'url';
 
 export interface SchemaNode {
   /** The schema without defaults, optionality and the like. */

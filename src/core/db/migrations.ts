@@ -4,7 +4,7 @@ import type { Newable } from 'inversify';
 import type { DataSource, MigrationInterface } from 'typeorm';
 
 /** The repository's `migrations/`: TypeScript when run from source, JavaScript when compiled. */
-export const migrationsDir = resolve(__dirname, '../../../migrations');
+const migrationsDir = resolve(__dirname, '../../../migrations');
 
 /** Key of the advisory lock that lets one process migrate while others wait. */
 const migrationLock = 0x7663_6d69;

@@ -35,7 +35,7 @@ interface SocketData {
 type LiveServer = Server<Record<string, never>, ServerEvents, DefaultEventsMap, SocketData>;
 type LiveSocket = Socket<Record<string, never>, ServerEvents, DefaultEventsMap, SocketData>;
 
-export const livePath = '/api/v1/live';
+const livePath = '/api/v1/live';
 /** Packets that a client may leave unread before it is dropped. */
 const maxUnread = 1_000;
 /** Events that are read at a time for a client that resumes; well below what it may leave unread. */

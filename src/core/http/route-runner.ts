@@ -44,7 +44,7 @@ const projectScopes: ReadonlySet<string> = new Set(['project', 'collection', 're
 const methodsThatChange = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /** True when the handler runs in the server's transaction. */
-export const isTransactional = (spec: Spec): boolean =>
+const isTransactional = (spec: Spec): boolean =>
   methodsThatChange.has(spec.method) && !spec.ownTransaction && !spec.rawBody;
 
 /** True when the route honours `Idempotency-Key`. */

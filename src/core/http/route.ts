@@ -17,9 +17,9 @@ import type { Op } from '../db/op';
  * - `resource`: one object; the service loads it and calls `req.access.assert(projectId, noun, id)`; `?project=`
  * narrows a name to one project.
  */
-export type RouteScope = 'public' | 'self' | 'global' | 'project' | 'collection' | 'resource';
+type RouteScope = 'public' | 'self' | 'global' | 'project' | 'collection' | 'resource';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export type SuccessStatus = 200 | 201 | 202 | 204;
 

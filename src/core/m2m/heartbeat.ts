@@ -21,5 +21,3 @@ export const heartbeatBody = z.strictObject({
  * `refused` sections were not taken, for the reason given, and are sent again when they change or after a reconnect.
  */
 export const heartbeatAnswer = z.object({ refused: z.record(z.string(), z.string()) });
-
-export type HeartbeatBody = z.infer<typeof heartbeatBody>;

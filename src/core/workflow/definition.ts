@@ -35,7 +35,7 @@ export type UndoContext<I, O> = TxContext<I, Partial<O>>;
  * A step states its undo or why there is nothing to undo. Undo means "ensure absent": it also runs for the step that
  * failed.
  */
-export type TxUndo<I, O, R> =
+type TxUndo<I, O, R> =
   | { undo: (c: UndoContext<I, O>, output: R | undefined) => Promise<void>; noUndo?: never }
   | { noUndo: string; undo?: never };
 
@@ -60,7 +60,7 @@ export interface RemoteUndoCall<I, O, A, R> {
   args: (c: UndoContext<I, O>) => Promise<A> | A;
 }
 
-export type RemoteUndo<I, O> =
+type RemoteUndo<I, O> =
   | { undo: RemoteUndoCall<I, O, never, unknown>; noUndo?: never }
   | { noUndo: string; undo?: never };
 
@@ -117,7 +117,7 @@ export interface ChildOutcome {
   error: { code: string; message: string; cause?: string } | null;
 }
 
-export type ChildrenUndo<I, O> =
+type ChildrenUndo<I, O> =
   | { undo: (c: UndoContext<I, O>) => Promise<ChildTask[]>; noUndo?: never }
   | { noUndo: string; undo?: never };
 

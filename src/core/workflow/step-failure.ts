@@ -27,7 +27,7 @@ export interface StepFailure extends StepError {
 }
 
 /** NUL and lone surrogates are legal in JavaScript and refused by PostgreSQL. */
-export const cleanText = (text: string): string => text.replace(/\u0000|\p{Cs}/gu, '\ufffd');
+const cleanText = (text: string): string => text.replace(/\u0000|\p{Cs}/gu, '\ufffd');
 
 /**
  * Data that can never be stored (22), a broken rule (23; a lost race for a unique key may be won later), wrong SQL

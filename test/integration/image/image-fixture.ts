@@ -40,7 +40,7 @@ class AnyProjects extends Projects {
   }
 }
 
-export class NamedHosts extends Hosts {
+class NamedHosts extends Hosts {
   override async byId(): Promise<undefined> {
     return undefined;
   }

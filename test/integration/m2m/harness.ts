@@ -41,14 +41,14 @@ import { RecordedWorkflows } from '../../support/recorded-workflows';
 
 const logging = new Logging(pino({ level: process.env['TEST_LOG'] ?? 'silent' }));
 
-export class RecordedOutbox extends Outbox {
+class RecordedOutbox extends Outbox {
   readonly events: LiveEvent[] = [];
   async publish(_op: Op, event: LiveEvent): Promise<void> {
     this.events.push(event);
   }
 }
 
-export class RecordedVerbEvents extends VerbEvents {
+class RecordedVerbEvents extends VerbEvents {
   readonly done: { hostId: string; key: string }[] = [];
   readonly progress: { hostId: string; key: string; percent: number; message: string }[] = [];
   async onVerbDone(hostId: string, key: string): Promise<void> {

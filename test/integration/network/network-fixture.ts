@@ -79,7 +79,7 @@ class AnyProject extends Projects {
 }
 
 /** Hosts that are ready, at addresses of a documentation network. */
-export class ReadyHosts extends Hosts {
+class ReadyHosts extends Hosts {
   readonly hosts: { id: string; address: string }[] = [];
 
   override all(): Promise<SchedulableHost[]> {

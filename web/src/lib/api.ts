@@ -5,7 +5,7 @@ import { freshToken, refresh, session } from './session';
 
 export type Query = Record<string, string | number | undefined>;
 
-export const url = (path: string, query: Query = {}): string => {
+const url = (path: string, query: Query = {}): string => {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query))
     if (value !== undefined && value !== '') search.set(key, String(value));

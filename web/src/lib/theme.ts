@@ -21,5 +21,3 @@ export const chooseTheme = (theme: Theme): void => {
   }
   window.dispatchEvent(new Event('vcs-theme'));
 };
-
-export const isDark = (): boolean => document.documentElement.dataset.theme === 'dark';

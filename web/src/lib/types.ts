@@ -17,14 +17,12 @@ export type {
   Flavor,
   GuestData,
   Instance,
-  InstanceState,
   SshKey,
 } from '../../../src/modules/compute/contract/compute.api';
 export type {
   Condition,
   Host,
   HostDetail,
-  HostState,
   HostTokenInfo,
 } from '../../../src/modules/host/contract/host.api';
 export type {
@@ -39,7 +37,7 @@ export type {
 export type { Image } from '../../../src/modules/image/contract/image.api';
 export type { Network, Port } from '../../../src/modules/network/contract/network.api';
 export type { Volume } from '../../../src/modules/storage/contract/storage.api';
-export type { RelatedTask, Task, TaskDetail, TaskError, TaskStep } from '../../../src/modules/task/contract/task.api';
+export type { RelatedTask, Task, TaskDetail, TaskStep } from '../../../src/modules/task/contract/task.api';
 
 export type CreateInstance = z.input<typeof createInstance>;
 export type CreateFlavor = z.input<typeof createFlavor>;

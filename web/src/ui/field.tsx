@@ -27,7 +27,7 @@ interface Wiring {
 }
 
 /** Label, control, hint and error, tied together for screen readers. */
-export function Field({
+function Field({
   label,
   hint,
   error,

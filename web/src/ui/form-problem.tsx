@@ -8,7 +8,7 @@ const invalid = '[aria-invalid=true], [data-invalid]';
 /**
  * Brings the first field of a form that is not accepted into sight, and the cursor into it. False when there is none.
  */
-export const showInvalid = (form: Element | null): boolean => {
+const showInvalid = (form: Element | null): boolean => {
   const field = form?.querySelector<HTMLElement>(invalid) ?? null;
   field?.focus({ preventScroll: true });
   field?.scrollIntoView({ block: 'center' });

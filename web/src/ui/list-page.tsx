@@ -22,7 +22,7 @@ export interface Column<T> {
 }
 
 /** The server's word for the order, and how to change it. */
-export interface Sorting {
+interface Sorting {
   sort: string;
   onSort: (sort: string) => void;
 }
@@ -131,7 +131,7 @@ interface ListCardProps<T extends { id: string }>
 }
 
 /** A list with its filters, and its loading, failed, empty and "nothing matches" faces. */
-export function ListCard<T extends { id: string }>({
+function ListCard<T extends { id: string }>({
   label,
   list,
   columns,

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-export interface JournalRecord<T> {
+interface JournalRecord<T> {
   key: string;
   /** Milliseconds since the epoch. */
   at: number;

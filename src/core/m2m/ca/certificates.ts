@@ -26,7 +26,7 @@ export interface KeyedCertificate {
  * addresses. `management`: its calls to nodes. `host`: a node's calls to management and its own port, which management
  * alone opens and knows by the identity.
  */
-export type CertificateRole = 'server' | 'management' | 'host';
+type CertificateRole = 'server' | 'management' | 'host';
 
 export interface LeafRequest {
   role: CertificateRole;

@@ -15,7 +15,7 @@ const postTimeoutMs = 15_000;
 const shortestTimeoutMs = 1_000;
 
 /** Management answered with something else than success. */
-export class ManagementRefusal extends Error {
+class ManagementRefusal extends Error {
   constructor(
     readonly status: number,
     readonly code: string,

@@ -28,7 +28,7 @@ const requestTimeoutMs = 10_000;
 const attempts = 60;
 
 /** The host has no certificate and cannot get one. `code` is management's, or `no_token`, `bad_token`, `wrong_root`. */
-export class EnrolmentError extends Error {
+class EnrolmentError extends Error {
   constructor(
     readonly code: string,
     message: string,

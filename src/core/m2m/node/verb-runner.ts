@@ -26,7 +26,7 @@ export interface VerbReports {
 }
 
 /** Asks management about tasks: the present fence of each that is not over. Rejects when it cannot be asked. */
-export type AskStanding = (tasks: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+type AskStanding = (tasks: readonly string[]) => Promise<ReadonlyMap<string, number>>;
 
 export interface VerbRunnerOptions {
   acceptAfterMs: number;

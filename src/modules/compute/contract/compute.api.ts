@@ -45,7 +45,7 @@ export const sshKey = z.object({
  * `building` → `running` ⇄ `stopped`; `starting`, `stopping`, `rebooting`, `deleting` while a task works; `unknown`
  * when its host is silent; `error` when it ended by itself with a failure.
  */
-export const instanceStates = [
+const instanceStates = [
   'building',
   'running',
   'starting',

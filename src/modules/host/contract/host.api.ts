@@ -2,7 +2,7 @@ import { z } from 'zod';
 import * as field from '../../../core/http/fields';
 import { pageQuery } from '../../../core/http/pagination';
 
-export const hostStates = [
+const hostStates = [
   'discovered',
   'enrolling',
   'testing',
@@ -16,7 +16,7 @@ export const hostStates = [
 ] as const;
 export type HostState = (typeof hostStates)[number];
 
-export const condition = z.object({
+const condition = z.object({
   type: z.string(),
   status: z.enum(['true', 'false', 'unknown']),
   reason: z.string(),

@@ -18,7 +18,7 @@ export const conditionTypes = [
   'Cgroup',
   'Maintenance',
 ] as const;
-export type ConditionType = (typeof conditionTypes)[number];
+type ConditionType = (typeof conditionTypes)[number];
 
 export type ConditionFact = HostConditionFact;
 

@@ -9,7 +9,7 @@ export const userName = z
     error: 'must not have the form of an id',
     params: { code: 'looks_like_id' },
   });
-export const password = z.string().min(12).max(256);
+const password = z.string().min(12).max(256);
 
 export const loginRequest = z.strictObject({ name: z.string().min(1).max(255), password: z.string().min(1).max(1024) });
 /** Times in seconds. The refresh token may be used once; its reuse revokes the whole session. */

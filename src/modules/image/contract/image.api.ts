@@ -4,14 +4,14 @@ import { vendorData } from './vendor-data';
 
 export const imageFormats = ['raw', 'qcow2'] as const;
 /** What boots the disk: `any` leaves it to the host's VMM; the others are placed only where a VMM has it. */
-export const imageFirmwares = ['any', 'bios', 'uefi'] as const;
+const imageFirmwares = ['any', 'bios', 'uefi'] as const;
 /** `queued`: waiting for its bytes. `error` says why in `message`, and can only be deleted. */
-export const imageStates = ['queued', 'uploading', 'importing', 'ready', 'error', 'deleting'] as const;
+const imageStates = ['queued', 'uploading', 'importing', 'ready', 'error', 'deleting'] as const;
 
 /**
  * The algorithm and the number of digits are judged by the service: 400 `unknown_algorithm`, 422 `invalid_checksum`.
  */
-export const checksum = z
+const checksum = z
   .string()
   .max(200)
   .regex(/^([a-zA-Z0-9-]+:)?[0-9a-fA-F]+$/);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Of vendor data, in UTF-8. */
-export const maxVendorDataBytes = 65_536;
+const maxVendorDataBytes = 65_536;
 const utf8Bytes = (text: unknown): number => new TextEncoder().encode(String(text)).length;
 
 /**

@@ -5,7 +5,7 @@ import { defineVerb } from '../../../core/m2m/verb';
 const mac = z.string().regex(/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/);
 
 /** One NIC of an instance on this host. */
-export const portDocument = z.strictObject({
+const portDocument = z.strictObject({
   id: field.id,
   instanceId: field.id,
   mac,
@@ -19,7 +19,7 @@ export const portDocument = z.strictObject({
   defaultRoute: z.boolean().default(true),
 });
 
-export const networkDocument = z.strictObject({
+const networkDocument = z.strictObject({
   id: field.id,
   subnet: z.cidrv4(),
   gateway: z.ipv4(),
@@ -35,7 +35,7 @@ export const networkDocument = z.strictObject({
 /**
  * What guests of all networks may not reach, and what they may all the same; see `guestEgress` of the configuration.
  */
-export const egressDocument = z.strictObject({
+const egressDocument = z.strictObject({
   allow: z.array(z.cidrv4()).default([]),
   deny: z.array(z.cidrv4()).default([]),
   /** Addresses or names of the cloud's hosts. */

@@ -9,8 +9,8 @@ import {
   type Ipv4Subnet,
 } from '../contract/ipv4';
 
-export const largestPrefix = 8;
-export const smallestPrefix = 29;
+const largestPrefix = 8;
+const smallestPrefix = 29;
 
 const reserved: readonly [string, string][] = [
   ['0.0.0.0/8', 'addresses of "this network"'],

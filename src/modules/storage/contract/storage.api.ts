@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/fields';
 
-export const volumeStates = ['creating', 'in-use', 'deleting', 'error'] as const;
+const volumeStates = ['creating', 'in-use', 'deleting', 'error'] as const;
 export const volume = z.object({
   id: field.id,
   projectId: field.id,

@@ -3,9 +3,9 @@ import * as field from '../../../core/http/fields';
 import { pageQuery } from '../../../core/http/pagination';
 import { taskStates, type TaskState } from '../../../core/workflow/workflows';
 
-export const stepStates = ['pending', 'running', 'succeeded', 'failed', 'skipped'] as const;
+const stepStates = ['pending', 'running', 'succeeded', 'failed', 'skipped'] as const;
 
-export const taskStep = z.object({
+const taskStep = z.object({
   name: z.string(),
   title: z.string(),
   phase: z.enum(['run', 'undo']),
@@ -32,7 +32,7 @@ const errorStep = z.object({
   reason: z.string().nullable(),
 });
 
-export const taskError = z.object({
+const taskError = z.object({
   /** Stable, snake_case. */
   code: z.string(),
   /** The whole story: which step failed where and why, what was undone and what was not, what to do next. */
@@ -80,7 +80,7 @@ export const task = z.object({
   durationMs: z.number().int().nonnegative().nullable(),
 });
 
-export const relatedTask = z.object({
+const relatedTask = z.object({
   id: field.id,
   type: z.string(),
   state: z.enum(taskStates),
@@ -90,9 +90,9 @@ export const relatedTask = z.object({
   error: z.string().nullable(),
 });
 
-export const operatorVerbs = ['retry', 'skip-step', 'abandon'] as const;
-export const auditVerbs = ['cancel', ...operatorVerbs] as const;
-export const taskAudit = z.object({
+const operatorVerbs = ['retry', 'skip-step', 'abandon'] as const;
+const auditVerbs = ['cancel', ...operatorVerbs] as const;
+const taskAudit = z.object({
   at: field.timestamp,
   verb: z.enum(auditVerbs),
   /** The step that the verb was about. */
@@ -212,7 +212,6 @@ export const taskQuery = z.strictObject({
 export const taskAction = z.strictObject({ reason: field.description.optional() }).default({});
 
 export type TaskListQuery = z.output<typeof taskListQuery>;
-export type TaskAction = z.output<typeof taskAction>;
 export type OperatorVerb = (typeof operatorVerbs)[number];
 export type AuditVerb = (typeof auditVerbs)[number];
 export type Task = z.infer<typeof task>;

@@ -27,7 +27,7 @@ export interface VmSpec {
  * What identifies the VMM process across restarts of the agent: pid and start time must both agree before anything is
  * signalled.
  */
-export interface VmProcess {
+interface VmProcess {
   pid: number;
   /** Field 22 of /proc/<pid>/stat, in clock ticks since boot. */
   startTime: string;

@@ -18,7 +18,7 @@ export const isPublicAddress = (address: string): boolean => {
 };
 
 /** The host of a URL as an address, when it is one and no name. */
-export const literalAddress = (url: URL): string | null => {
+const literalAddress = (url: URL): string | null => {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   return ipaddr.isValid(host) ? host : null;
 };

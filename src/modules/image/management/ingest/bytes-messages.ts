@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { imageFormats } from '../../contract/image.api';
 import { refusals } from '../image-refused';
 
-export const digests = ['sha256', 'sha512'] as const;
+const digests = ['sha256', 'sha512'] as const;
 export type DigestName = (typeof digests)[number];
 
 /** What the child that reads an image's bytes is told: to inspect them, to hash them, or both. */

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { connectOwned } from '../../../../../core/host/owned-socket';
 import { ChError } from './ch-error';
 
-export interface ChReply {
+interface ChReply {
   status: number;
   body: string;
 }

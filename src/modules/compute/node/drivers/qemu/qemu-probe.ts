@@ -151,7 +151,7 @@ const kvmTrial = async (options: QemuProbeOptions, binary: string, version: stri
 };
 
 /** Version of an installed QEMU (`QEMU emulator version 7.2.22 (...)`), or null. */
-export const qemuVersion = async (binary: string): Promise<string | null> => {
+const qemuVersion = async (binary: string): Promise<string | null> => {
   const { stdout } = await exec(binary, ['--version'], { timeoutMs: 10_000 }).catch(() => ({ stdout: '' }));
   return /version (\S+)/.exec(stdout)?.[1] ?? null;
 };

@@ -4,7 +4,7 @@ import type { VersionProfile } from './profile';
 import { deviceItems, type DeviceItem, type VmConfig } from './vm-config';
 
 /** The first fault of a configuration: what the VMM says of it, and whether it is one of two duplicates. */
-export interface ConfigFault {
+interface ConfigFault {
   chain: string[];
   duplicate: boolean;
 }

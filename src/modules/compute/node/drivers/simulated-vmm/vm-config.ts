@@ -39,7 +39,7 @@ const topology = object('CpuTopology', {
   dies_per_package: required(u16),
   packages: required(u16),
 });
-export const cpus = object('CpusConfig', {
+const cpus = object('CpusConfig', {
   boot_vcpus: required(u32),
   max_vcpus: required(u32),
   topology: optional(topology),
@@ -64,7 +64,7 @@ const zone = object('MemoryZoneConfig', {
   reserve: defaulted(flag, false),
   mergeable: defaulted(flag, false),
 });
-export const memory = object('MemoryConfig', {
+const memory = object('MemoryConfig', {
   size: required(u64),
   mergeable: defaulted(flag, false),
   hotplug_method: defaulted(variant('Acpi', 'VirtioMem'), 'Acpi'),
@@ -211,7 +211,6 @@ export const vmConfig = object('VmConfig', {
 
 export type VmConfig = ReturnType<typeof vmConfig>;
 export type DiskConfig = ReturnType<typeof disk>;
-export type NetConfig = ReturnType<typeof net>;
 export type ConsoleConfig = ReturnType<typeof console>;
 /** What all hotpluggable items share. */
 export type DeviceItem = Decoded<typeof pci>;

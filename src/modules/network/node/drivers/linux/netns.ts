@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { exec } from '../../../../../core/host/exec';
 
 /** Where iproute2 keeps named namespaces; one folder for the whole machine. */
-export const netnsDir = '/run/netns';
+const netnsDir = '/run/netns';
 export const netnsPath = (name: string): string => `${netnsDir}/${name}`;
 
 /**

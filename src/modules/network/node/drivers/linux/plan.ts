@@ -25,7 +25,7 @@ export interface WantedLink {
   makesPair?: boolean;
 }
 
-export interface WantedRoute {
+interface WantedRoute {
   dst: string;
   via: string;
   dev: string;
@@ -99,7 +99,7 @@ export const linkAddresses = (linkPool: string, index: number): { host: string; 
 };
 
 /** How many links a pool holds. */
-export const linkCapacity = (linkPool: string): number => 2 ** (31 - parseSubnet(linkPool).prefix);
+const linkCapacity = (linkPool: string): number => 2 ** (31 - parseSubnet(linkPool).prefix);
 
 const instanceNamespace = (hash: string, instanceId: string, nics: InstanceNic[]): WantedNamespace => ({
   netns: names.instanceNetns(hash, instanceId),
