@@ -15,7 +15,7 @@ import type { Figure } from '../harness/figure';
 import type { Lab } from '../harness/lab';
 import { median } from '../harness/statistics';
 
-const rounds = 15;
+const rounds = 30;
 const binary = 'qemu-system-x86_64';
 
 const specOf = (directory: string, user: number): VmSpec => {

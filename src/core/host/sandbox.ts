@@ -1,4 +1,5 @@
-import { lstat, realpath, stat } from 'node:fs/promises';
+import { realpathSync, statSync, type Stats } from 'node:fs';
+import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { exec, ExecError, type ExecOptions, type ExecResult } from './exec';
 import { findProgram } from './find-program';
@@ -70,13 +71,24 @@ const systemArguments = (): Promise<string[]> =>
     return [...args, '--dir', '/etc', ...lookedUp.flatMap((path) => ['--ro-bind-try', path, path])];
   })());
 
-/** Group ids that a user who is neither owner nor anyone special needs to read and write these devices. */
-const groupsOf = async (devices: readonly string[]): Promise<number[]> => {
-  const found = await Promise.all(devices.map((path) => stat(path).catch(() => null)));
-  return found.flatMap((node) =>
-    node && (node.mode & 0o006) !== 0o006 && (node.mode & 0o060) === 0o060 ? [node.gid] : [],
-  );
+/**
+ * Of the machine's own files, which are in its memory: done at once, a look takes less than the way through the thread
+ * pool.
+ */
+const look = (path: string): Stats | undefined => {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 };
+
+/** Group ids that a user who is neither owner nor anyone special needs to read and write these devices. */
+const groupsOf = (devices: readonly string[]): number[] =>
+  devices.flatMap((path) => {
+    const node = look(path);
+    return node && (node.mode & 0o006) !== 0o006 && (node.mode & 0o060) === 0o060 ? [node.gid] : [];
+  });
 
 const elsewhere = (path: string): boolean => !path.startsWith('/usr/') && !merged.includes(path);
 
@@ -84,29 +96,21 @@ const elsewhere = (path: string): boolean => !path.startsWith('/usr/') && !merge
  * Of a program that was put elsewhere than under /usr: its folder, and where that is the `bin` of a tree, what the tree
  * keeps for its programs.
  */
-const belongingsOf = async (program: string): Promise<string[]> => {
+const belongingsOf = (program: string): string[] => {
   if (!program.startsWith('/')) return [];
-  const folders = [program, await realpath(program).catch(() => program)]
+  const folders = [program, look(program) ? realpathSync(program) : program]
     .map((path) => dirname(path))
     .filter(elsewhere);
   const trees = folders
     .filter((folder) => basename(folder) === 'bin')
     .flatMap((folder) => ['lib', 'lib64', 'libexec', 'share'].map((name) => join(dirname(folder), name)));
-  const there = await Promise.all(
-    trees.map((path) =>
-      stat(path).then(
-        (found) => found.isDirectory(),
-        () => false,
-      ),
-    ),
-  );
-  return [...new Set([...folders, ...trees.filter((_, n) => there[n])])];
+  return [...new Set([...folders, ...trees.filter((path) => look(path)?.isDirectory() === true)])];
 };
 
 const isRoot = (): boolean => process.getuid?.() === 0;
 
 /** The user's change, its groups and the end of every way back: what setpriv(1) is told. */
-const privileges = async (sandbox: Sandbox): Promise<string[]> => {
+const privileges = (sandbox: Sandbox): string[] => {
   if (!isRoot()) return ['setpriv', '--no-new-privs', '--'];
   if (sandbox.becomesUserItself === true)
     return [
@@ -118,7 +122,7 @@ const privileges = async (sandbox: Sandbox): Promise<string[]> => {
       '--no-new-privs',
       '--',
     ];
-  const groups = [...new Set([...(sandbox.groups ?? []), ...(await groupsOf(sandbox.devices ?? []))])];
+  const groups = [...new Set([...(sandbox.groups ?? []), ...groupsOf(sandbox.devices ?? [])])];
   const kept = ['-all', ...(sandbox.capabilities ?? []).map((name) => `+${name}`)].join(',');
   return [
     ...[
@@ -144,12 +148,8 @@ export const sandboxed = async (
 ): Promise<[string, string[]]> => {
   const bwrap = findProgram('bwrap');
   if (bwrap === null) throw new SandboxMissing();
-  const [system, belongings, letGo] = await Promise.all([
-    systemArguments(),
-    belongingsOf(program),
-    privileges(sandbox),
-  ]);
-  const readOnly = [...belongings, ...(sandbox.readOnly ?? []).filter(elsewhere)];
+  const system = await systemArguments();
+  const readOnly = [...belongingsOf(program), ...(sandbox.readOnly ?? []).filter(elsewhere)];
   const writable = sandbox.writable ?? [];
   const devices = sandbox.devices ?? [];
   const bind = (how: string, paths: readonly string[]): string[] => paths.flatMap((path) => [how, path, path]);
@@ -170,7 +170,7 @@ export const sandboxed = async (
       ...bind('--ro-bind', readOnly),
       ...bind('--bind', writable),
       ...['--remount-ro', '/', '--chdir', '/', '--'],
-      ...letGo,
+      ...privileges(sandbox),
       program,
       ...args,
     ],

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { env } from 'node:process';
-import { open, readFile, type FileHandle } from 'node:fs/promises';
+import { closeSync, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { json } from 'node:stream/consumers';
 import type { Readable, Writable } from 'node:stream';
 import { z } from 'zod';
 import { processStartTime, signalProcess, waitGone, type ProcessIdentity } from './process-identity';
 import { sandboxed, type Sandbox } from './sandbox';
 import { SandboxMissing } from './sandbox-missing';
-import { together } from './together';
 
 export interface SandboxedProcess {
   /** The program itself, first of its process namespace, by its id here. */
@@ -57,24 +57,22 @@ export const spawnSandboxed = async (
   options: SpawnSandboxedOptions,
 ): Promise<SandboxedProcess> => {
   const { before } = options;
-  const opened: FileHandle[] = [];
-  const fresh = async (path: string): Promise<number> => {
-    const file = await open(path, 'w', 0o600);
-    opened.push(file);
-    return file.fd;
+  const opened: number[] = [];
+  const fresh = (path: string): number => {
+    const fd = openSync(path, 'w', 0o600);
+    opened.push(fd);
+    return fd;
   };
   try {
-    const [inside, log, events] = await together(
-      sandboxed(program, args, {
-        ...options.sandbox,
-        network: 'inherit',
-        bound: false,
-        infoFd,
-        ...(before && { blockFd }),
-      }),
-      fresh(options.logFile),
-      options.eventFile === undefined ? null : fresh(options.eventFile),
-    );
+    const inside = await sandboxed(program, args, {
+      ...options.sandbox,
+      network: 'inherit',
+      bound: false,
+      infoFd,
+      ...(before && { blockFd }),
+    });
+    const log = fresh(options.logFile);
+    const events = options.eventFile === undefined ? null : fresh(options.eventFile);
     const [command = '', ...argv] = [
       ...(options.netns === null ? [] : ['ip', 'netns', 'exec', options.netns]),
       inside[0],
@@ -132,7 +130,7 @@ export const spawnSandboxed = async (
     gate?.end('\n');
     return { process, ended: end, hasEnded: () => ended !== null, release };
   } finally {
-    await Promise.all(opened.map((file) => file.close()));
+    opened.forEach(closeSync);
   }
 };
 

@@ -1,4 +1,3 @@
-import { together } from '../../../../../core/host/together';
 import { RunFiles } from './run-files';
 import { makeSocketFolder } from './vmm-files';
 import type { VmSpec } from '../vmm-driver';
@@ -8,19 +7,16 @@ import type { VmSpec } from '../vmm-driver';
  * there before are gone again and the checks' error is thrown; nothing else was touched.
  */
 export const beginStart = async (spec: VmSpec, checks: Promise<unknown>): Promise<RunFiles> => {
-  const made = RunFiles.prepare(spec.runDir, spec.logDir);
+  let files: RunFiles | null = null;
   try {
-    const [files] = await together(
-      made,
-      checks,
-      made.then(() => makeSocketFolder(spec)),
-    );
+    // Done at once, while the checks wait for their answers.
+    files = RunFiles.prepare(spec.runDir, spec.logDir);
+    makeSocketFolder(spec);
+    await checks;
     return files;
   } catch (error) {
-    await made.then(
-      (files) => files.rollback(),
-      () => undefined,
-    );
+    await checks.catch(() => undefined);
+    await files?.rollback();
     throw error;
   }
 };

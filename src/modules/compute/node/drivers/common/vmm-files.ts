@@ -1,4 +1,5 @@
-import { chmod, chown, mkdir } from 'node:fs/promises';
+import { chownSync, mkdirSync } from 'node:fs';
+import { chmod, chown } from 'node:fs/promises';
 import { join } from 'node:path';
 import { together } from '../../../../../core/host/together';
 import type { VmHandle, VmSpec } from '../vmm-driver';
@@ -14,10 +15,10 @@ export const socketFolder = ({ runDir, user }: Pick<VmHandle, 'runDir' | 'user'>
   user === 0 ? runDir : join(runDir, socketsName);
 
 /** Makes the folder of its sockets, in its run folder. */
-export const makeSocketFolder = async (spec: VmSpec): Promise<void> => {
+export const makeSocketFolder = (spec: VmSpec): void => {
   const sockets = socketFolder(spec);
-  await mkdir(sockets, { recursive: true, mode: 0o700 });
-  await chown(sockets, spec.user, spec.user);
+  mkdirSync(sockets, { recursive: true, mode: 0o700 });
+  chownSync(sockets, spec.user, spec.user);
 };
 
 /**
@@ -26,9 +27,9 @@ export const makeSocketFolder = async (spec: VmSpec): Promise<void> => {
  */
 export const handOver = async (spec: VmSpec): Promise<void> => {
   await together(
-    ...spec.disks.map(async (disk) => {
-      await chown(disk.path, spec.user, spec.user);
-      await chmod(disk.path, disk.readonly ? 0o400 : 0o600);
-    }),
+    ...spec.disks.flatMap((disk) => [
+      chown(disk.path, spec.user, spec.user),
+      chmod(disk.path, disk.readonly ? 0o400 : 0o600),
+    ]),
   );
 };

@@ -95,7 +95,7 @@ export class SimulatedDriver extends VmmDriver {
   async start(spec: VmSpec): Promise<VmHandle> {
     this.validate(spec);
     if (table.has(spec.runDir)) throw new VerbFailure('already_running', 'A VM runs in this folder already.', true);
-    const files = await RunFiles.prepare(spec.runDir, spec.logDir);
+    const files = RunFiles.prepare(spec.runDir, spec.logDir);
     const token = randomUUID();
     try {
       await unlinkAll(spec.runDir, [chSockets.serial]);
