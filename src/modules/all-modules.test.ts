@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { hintsOf } from '../core/app/declarations';
+import { sortModules } from '../core/app/module-registry';
 import { allModules } from './all-modules';
 
 const root = join(__dirname, '../..');
@@ -23,5 +24,34 @@ describe('what modules declare', () => {
     );
     expect(thrown.length).toBeGreaterThan(60);
     expect(thrown.filter(({ code }) => !Object.hasOwn(declared, code))).toEqual([]);
+  });
+});
+
+/** Modules whose contract each module imports, tests left out. */
+const contractsOf = (name: string): string[] => {
+  const folder = `src/modules/${name}/`;
+  const found = sources
+    .filter(({ file }) => file.startsWith(folder))
+    .flatMap(({ text }) => [...text.matchAll(/(?:from|import\()\s*'(?:\.\.\/)+([a-z-]+)\/contract\//g)])
+    .map((match) => match[1] ?? '');
+  return [...new Set(found)].filter((other) => other !== name).sort();
+};
+
+describe('what a module needs', () => {
+  it.each(allModules.map((m) => [m.name, m] as const))('of %s: the contracts that it imports', (name, { needs }) => {
+    expect([...needs].sort()).toEqual(contractsOf(name));
+  });
+
+  it('is there, without a circle, and in the order of the list where the list may choose', () => {
+    expect(sortModules(allModules).map((m) => m.name)).toEqual([
+      'identity',
+      'host',
+      'task',
+      'scheduler',
+      'image',
+      'storage',
+      'network',
+      'compute',
+    ]);
   });
 });

@@ -3,7 +3,7 @@ import { computeProblems } from './contract/compute.problems';
 
 export const computeModule: ModuleManifest = {
   name: 'compute',
-  needs: ['identity', 'host', 'scheduler', 'image', 'storage', 'network', 'task'],
+  needs: ['identity', 'host', 'scheduler', 'image', 'storage', 'network'],
   permissions: {
     'instance:read': 'viewer',
     'instance:create': 'member',

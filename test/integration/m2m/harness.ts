@@ -28,7 +28,7 @@ import { TaskStandingRepository } from '../../../src/core/workflow/task-standing
 import type { VerbHandlers } from '../../../src/core/m2m/verb-handler';
 import { Logging } from '../../../src/core/telemetry/logging';
 import { hostConfigSchema } from '../../../src/modules/host/contract/host.config';
-import { InventorySource } from '../../../src/modules/host/contract/host.ports';
+import { HostClaims, InventorySource } from '../../../src/modules/host/contract/host.ports';
 import { hostEntities } from '../../../src/modules/host/management/host.entities';
 import { hostWiring } from '../../../src/modules/host/management/host.wiring';
 import { InventorySink } from '../../../src/modules/host/management/inventory.sink';
@@ -125,6 +125,7 @@ export class Management {
     for (const part of [RedisClients, LoginAttemptRepository, SecretLimiter])
       container.bind<object>(part).toSelf().inSingletonScope();
     bindManagementTransport(options);
+    container.bind(HostClaims).toConstantValue({ claimed: async () => new Map() });
     hostWiring.bind(options as Parameters<typeof hostWiring.bind>[0]);
     management.gateway.register(parts.nodeRoutes ?? [], [container.get(InventorySink), ...(parts.sinks ?? [])]);
     management.port = await management.gateway.start();

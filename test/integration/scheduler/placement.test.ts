@@ -45,6 +45,7 @@ class ListedHosts extends Hosts {
 describe('placement', () => {
   let db: TestDatabase;
   let hosts: ListedHosts;
+  const claims = new ClaimRepository();
   let placement: PlacementService;
 
   beforeAll(async () => {
@@ -54,7 +55,7 @@ describe('placement', () => {
   beforeEach(async () => {
     await db.database.query('TRUNCATE host_claim, host_usage');
     hosts = new ListedHosts();
-    placement = new PlacementService(hosts, new ClaimRepository());
+    placement = new PlacementService(hosts, claims);
   });
 
   const request = (init: Partial<PlacementRequest> = {}): PlacementRequest => ({
@@ -81,7 +82,7 @@ describe('placement', () => {
     hosts.listed = [hostWith('one'), hostWith('two')];
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => claim()));
     expect(outcomes.filter((o) => o.status === 'fulfilled')).toHaveLength(8);
-    const usage = await placement.usage(
+    const usage = await claims.usage(
       db.database.op,
       hosts.listed.map((h) => h.id),
     );
@@ -102,10 +103,10 @@ describe('placement', () => {
     const wanted = request();
     const first = await claim(wanted);
     expect(await claim(wanted)).toEqual(first);
-    expect((await placement.usage(db.database.op, [first.hostId])).get(first.hostId)?.instances).toBe(1);
+    expect((await claims.usage(db.database.op, [first.hostId])).get(first.hostId)?.instances).toBe(1);
     await db.database.tx((op) => placement.release(op, wanted.instanceId));
     await db.database.tx((op) => placement.release(op, wanted.instanceId));
-    expect((await placement.usage(db.database.op, [first.hostId])).get(first.hostId)).toMatchObject({
+    expect((await claims.usage(db.database.op, [first.hostId])).get(first.hostId)).toMatchObject({
       instances: 0,
       memoryBytes: 0,
       vcpus: 0,

@@ -54,6 +54,21 @@ export abstract class HostUsage {
   abstract users(op: Op, hostId: string, limit: number): Promise<{ first: InUseBy[]; count: number }>;
 }
 
+/** What instances have claimed of a host. Memory and disk in bytes. */
+export interface ClaimedRoom {
+  vcpus: number;
+  memoryBytes: number;
+  diskBytes: number;
+  /** How many hold a claim, those included that are about to come. */
+  instances: number;
+}
+
+/** Port that the module implements which places instances (management half): how much of each host is claimed. */
+export abstract class HostClaims {
+  /** Hosts without a claim may be missing. */
+  abstract claimed(op: Op, hostIds: string[]): Promise<Map<string, ClaimedRoom>>;
+}
+
 /** Port: a module of the node half adds its part of the inventory (VMMs, pools). */
 export abstract class InventorySource {
   abstract readonly part: 'vmms' | 'pools';

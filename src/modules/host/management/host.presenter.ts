@@ -1,23 +1,17 @@
 import type { Host } from '../contract/host.api';
 import type { HostConfig } from '../contract/host.config';
+import type { ClaimedRoom } from '../contract/host.ports';
 import { capacityOf } from './host-capacity';
 import type { HostConditionEntity } from './host-condition.entity';
 import type { HostEntity } from './host.entity';
 
-export interface Used {
-  vcpus: number;
-  memoryBytes: number;
-  diskBytes: number;
-  instances: number;
-}
-
-export const unused: Used = { vcpus: 0, memoryBytes: 0, diskBytes: 0, instances: 0 };
+export const unused: ClaimedRoom = { vcpus: 0, memoryBytes: 0, diskBytes: 0, instances: 0 };
 
 /** A host as REST shows it. */
 export const presentHost = (
   host: HostEntity,
   conditions: HostConditionEntity[],
-  used: Used,
+  used: ClaimedRoom,
   breaker: Host['breaker'],
   config: HostConfig,
 ): Host => {

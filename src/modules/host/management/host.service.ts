@@ -1,4 +1,4 @@
-import { inject, injectable, multiInject, optional } from 'inversify';
+import { injectable, multiInject, optional } from 'inversify';
 import { Config } from '../../../core/config/config';
 import type { Access } from '../../../core/auth/access';
 import type { Op } from '../../../core/db/op';
@@ -9,10 +9,9 @@ import type { Page } from '../../../core/http/pagination';
 import { Workflows } from '../../../core/workflow/workflows';
 import { Breakers } from '../../../core/m2m/breakers';
 import { CertificateAuthority } from '../../../core/m2m/ca/certificate-authority';
-import { Placement } from '../../scheduler/contract/scheduler.ports';
 import type { Host, HostDetail, HostListQuery } from '../contract/host.api';
 import type { HostConfig } from '../contract/host.config';
-import { HostUsage } from '../contract/host.ports';
+import { HostClaims, HostUsage } from '../contract/host.ports';
 import type { HostConditionEntity } from './host-condition.entity';
 import { HostConditions } from './host-conditions.service';
 import type { HostEntity } from './host.entity';
@@ -32,7 +31,7 @@ export class HostService {
     private readonly config: Config,
     private readonly workflows: Workflows,
     private readonly testing: TestHostWorkflow,
-    @inject(Placement) @optional() private readonly placement: Placement | undefined,
+    private readonly claims: HostClaims,
     @multiInject(HostUsage) @optional() private readonly usages: HostUsage[] = [],
   ) {}
 
@@ -97,7 +96,7 @@ export class HostService {
       if (count > 0) throw inUse('host_in_use', `The host "${host.name}"`, first, count);
     }
     // A claim without an instance on the host: a create has chosen it and is about to come.
-    const claimed = (await this.placement?.usage(op, [host.id]))?.get(host.id)?.instances ?? 0;
+    const claimed = (await this.claims.claimed(op, [host.id])).get(host.id)?.instances ?? 0;
     if (claimed > 0)
       throw conflict(
         'host_in_use',
@@ -132,10 +131,10 @@ export class HostService {
     const byHost = new Map<string, HostConditionEntity[]>();
     for (const condition of await this.hosts.conditions(op, ids))
       byHost.set(condition.hostId, [...(byHost.get(condition.hostId) ?? []), condition]);
-    const used = await this.placement?.usage(op, ids);
+    const used = await this.claims.claimed(op, ids);
     const config = this.config.section<HostConfig>('host');
     return hosts.map((host) =>
-      presentHost(host, byHost.get(host.id) ?? [], used?.get(host.id) ?? unused, this.breakers.state(host.id), config),
+      presentHost(host, byHost.get(host.id) ?? [], used.get(host.id) ?? unused, this.breakers.state(host.id), config),
     );
   }
 }

@@ -31,9 +31,4 @@ export abstract class Placement {
   abstract claim(op: Op, request: PlacementRequest): Promise<{ hostId: string }>;
   /** Ensures that the instance holds no claim. */
   abstract release(op: Op, instanceId: string): Promise<void>;
-  /** Vcpus and bytes claimed, and the number of claims, per host. */
-  abstract usage(
-    op: Op,
-    hostIds: string[],
-  ): Promise<Map<string, { vcpus: number; memoryBytes: number; diskBytes: number; instances: number }>>;
 }

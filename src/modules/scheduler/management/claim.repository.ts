@@ -1,8 +1,7 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
-import type { SchedulableHost } from '../../host/contract/host.ports';
+import type { ClaimedRoom, SchedulableHost } from '../../host/contract/host.ports';
 import type { PlacementRequest } from '../contract/scheduler.ports';
-import type { HostUsage } from './filters';
 
 interface UsageRow {
   host_id: string;
@@ -15,7 +14,7 @@ interface UsageRow {
 /** Claims and their sums per host. The sum is changed by one guarded UPDATE, so parallel claims cannot overcommit. */
 @injectable()
 export class ClaimRepository {
-  async usage(op: Op, hostIds: string[]): Promise<Map<string, HostUsage>> {
+  async usage(op: Op, hostIds: string[]): Promise<Map<string, ClaimedRoom>> {
     const rows: UsageRow[] = await op.query(
       'SELECT host_id, vcpus, memory_bytes, disk_bytes, instances FROM host_usage WHERE host_id = ANY($1)',
       [hostIds],

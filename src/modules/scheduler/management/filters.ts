@@ -1,21 +1,13 @@
-import type { SchedulableHost } from '../../host/contract/host.ports';
+import type { ClaimedRoom, SchedulableHost } from '../../host/contract/host.ports';
 import type { PlacementRequest } from '../contract/scheduler.ports';
 
-/** What is claimed on a host already. Bytes. */
-export interface HostUsage {
-  vcpus: number;
-  memoryBytes: number;
-  diskBytes: number;
-  instances: number;
-}
-
-export const emptyUsage: HostUsage = { vcpus: 0, memoryBytes: 0, diskBytes: 0, instances: 0 };
+export const emptyUsage: ClaimedRoom = { vcpus: 0, memoryBytes: 0, diskBytes: 0, instances: 0 };
 
 export interface HostFilter {
   /** Stable code of the refusal. */
   code: string;
   /** The reason for users when the host is refused, undefined when it passes. */
-  refuses: (host: SchedulableHost, usage: HostUsage, request: PlacementRequest) => string | undefined;
+  refuses: (host: SchedulableHost, usage: ClaimedRoom, request: PlacementRequest) => string | undefined;
 }
 
 const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(bytes % 2 ** 30 === 0 ? 0 : 1)} GiB`;
@@ -72,7 +64,7 @@ export const filters: readonly HostFilter[] = [
 ];
 
 /** Higher is better: spreads by the scarcer of memory and vCPUs left after the placement. 0 to 1. */
-export const weigh = (host: SchedulableHost, usage: HostUsage, request: PlacementRequest): number =>
+export const weigh = (host: SchedulableHost, usage: ClaimedRoom, request: PlacementRequest): number =>
   Math.min(
     1 - (usage.memoryBytes + request.memoryBytes) / host.memoryBytes,
     1 - (usage.vcpus + request.vcpus) / host.vcpus,

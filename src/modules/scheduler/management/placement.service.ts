@@ -1,14 +1,14 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
-import { Hosts, type SchedulableHost } from '../../host/contract/host.ports';
+import { Hosts, type ClaimedRoom, type SchedulableHost } from '../../host/contract/host.ports';
 import { PlacementRefusal } from '../contract/placement-refusal';
 import { Placement, type HostVerdict, type PlacementRequest } from '../contract/scheduler.ports';
 import { ClaimRepository } from './claim.repository';
-import { emptyUsage, filters, weigh, type HostUsage } from './filters';
+import { emptyUsage, filters, weigh } from './filters';
 
 interface Judged {
   host: SchedulableHost;
-  usage: HostUsage;
+  usage: ClaimedRoom;
   verdict: HostVerdict;
 }
 
@@ -17,7 +17,7 @@ const recentMs = 1_000;
 
 const taken = { code: 'taken', reason: 'other instances took its room meanwhile' };
 
-const judgeOne = (host: SchedulableHost, usage: HostUsage, request: PlacementRequest): Judged => {
+const judgeOne = (host: SchedulableHost, usage: ClaimedRoom, request: PlacementRequest): Judged => {
   for (const filter of filters) {
     const reason = filter.refuses(host, usage, request);
     if (reason !== undefined)
@@ -63,10 +63,6 @@ export class PlacementService extends Placement {
 
   override release(op: Op, instanceId: string): Promise<void> {
     return this.claims.release(op, instanceId);
-  }
-
-  override usage(op: Op, hostIds: string[]): Promise<Map<string, HostUsage>> {
-    return this.claims.usage(op, hostIds);
   }
 
   /**
