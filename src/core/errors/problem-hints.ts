@@ -19,6 +19,10 @@ export const coreHints: HintTable = {
     operator:
       'Check that the host is up and that its agent runs and reaches management (vcctl host show), then try again.',
   },
+  host_outdated: {
+    user: askOperator,
+    operator: 'Upgrade the agent of the host (its release stands in vcctl host show), then try again.',
+  },
   unknown_host: { user: 'The host was removed meanwhile. Try again.' },
   invalid_answer: { user: askOperator, operator: compareVersions },
   invalid_result: { user: askOperator, operator: compareVersions },

@@ -11,7 +11,7 @@ export interface EnrolmentToken {
   ticket: string;
 }
 
-const wire = z.strictObject({
+const wire = z.object({
   a: z.string().min(1).max(255),
   p: z.number().int().min(1).max(65_535),
   f: z.string().regex(/^[0-9a-f]{64}$/),

@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const nodeAddress = z.string().regex(/^[A-Za-z0-9.:-]{1,255}$/, 'an address or a host name');
 
 /** Body of `POST /node/heartbeat`. Sections that did not change since management last took them are left out. */
-export const heartbeatBody = z.strictObject({
+export const heartbeatBody = z.object({
   /** Must be the host of the client certificate. */
   hostId: z.uuid(),
   /** New for each run of the agent. */
@@ -12,7 +12,7 @@ export const heartbeatBody = z.strictObject({
   seq: z.number().int().nonnegative(),
   /** The node's clock, milliseconds since the epoch. */
   time: z.number(),
-  endpoint: z.strictObject({ address: nodeAddress, port: z.number().int().min(1).max(65_535) }),
+  endpoint: z.object({ address: nodeAddress, port: z.number().int().min(1).max(65_535) }),
   agentVersion: z.string().max(100),
   sections: z.record(z.string().max(100), z.unknown()),
 });

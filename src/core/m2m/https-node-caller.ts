@@ -7,9 +7,11 @@ import { Config } from '../config/config';
 import { Breakers } from './breakers';
 import { ServerIdentity } from './ca/server-identity';
 import { type CallOptions, type CallOutcome, NodeCaller, NodeUnreachableError, NodeVerbError } from './node-caller';
-import { type NodeEndpoint, NodeRegistry } from './node-registry';
+import { type NodeAbilities, type NodeEndpoint, NodeRegistry } from './node-registry';
 import { minVersion, mustBeHost } from './node/secure-context';
-import type { Verb } from './verb';
+import { NotUnderstood } from './not-understood';
+import { argsFor, knownRevision } from './revisions';
+import type { Verb, WireArgs } from './verb';
 
 const verbError = z.object({
   error: z.object({
@@ -25,6 +27,27 @@ const connectTimeoutMs = 5_000;
 const outcomeTimeoutMs = 10_000;
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message || error.name : String(error));
+
+const unknownHost = (hostId: string): NodeVerbError =>
+  new NodeVerbError(hostId, 'call', 'unknown_host', `There is no host ${hostId}.`, true);
+
+/** Its message may be read by tenants, who see no hosts; operators read which host it is in the detail. */
+const hostOutdated = (
+  hostId: string,
+  node: NodeAbilities,
+  verb: Pick<Verb, 'name' | 'revision'>,
+  known: number,
+  lacks: string,
+): NodeVerbError =>
+  new NodeVerbError(
+    hostId,
+    verb.name,
+    'host_outdated',
+    `The host runs an older release and does not understand ${lacks}. An administrator has to upgrade the host.`,
+    true,
+    { verb: verb.name, known, needed: verb.revision },
+    `${node.name} (agent ${node.release || 'of an unknown release'}) does not understand ${lacks}, which "${verb.name}" needs: upgrade the host.`,
+  );
 
 /**
  * Calls nodes over HTTPS with mutual TLS: connections kept alive, one breaker per node, the peer's identity checked on
@@ -46,14 +69,21 @@ export class HttpsNodeCaller extends NodeCaller {
 
   async call<A, R>(hostId: string, verb: Verb<A, R>, args: A, options: CallOptions): Promise<CallOutcome<R>> {
     const { key, fence, requestId } = options;
-    const body = JSON.stringify({ key, fence, requestId, args });
-    return this.ask(hostId, verb, {
-      method: 'POST',
-      path: `/verbs/${encodeURIComponent(verb.name)}`,
-      body,
-      timeoutMs: verb.timeoutMs,
-      signal: options.signal,
-    });
+    const body = JSON.stringify({ key, fence, requestId, ...(await this.write(hostId, verb, args)) });
+    try {
+      return await this.ask(hostId, verb, {
+        method: 'POST',
+        path: `/verbs/${encodeURIComponent(verb.name)}`,
+        body,
+        timeoutMs: verb.timeoutMs,
+        signal: options.signal,
+      });
+    } catch (error) {
+      // The agent is an older one than it was: the next attempt writes for that.
+      if (error instanceof NodeVerbError && error.code === 'newer_revision')
+        await this.registry.abilities(hostId, true);
+      throw error;
+    }
   }
 
   async outcome<A, R>(hostId: string, verb: Verb<A, R>, key: string): Promise<CallOutcome<R>> {
@@ -112,6 +142,26 @@ export class HttpsNodeCaller extends NodeCaller {
     const agents = [...this.agents.values()];
     this.agents.clear();
     await Promise.all(agents.map((agent) => agent.destroy()));
+  }
+
+  /**
+   * The arguments as the node's agent understands them. Throws a permanent `NodeVerbError` `host_outdated` when it
+   * cannot: nothing was asked of it then. What it understands is read anew before it is refused.
+   */
+  private async write<A, R>(hostId: string, verb: Verb<A, R>, args: A): Promise<{ revision?: number; args: WireArgs }> {
+    for (let fresh = false; ; fresh = true) {
+      const node = await this.registry.abilities(hostId, fresh);
+      if (!node) throw unknownHost(hostId);
+      const known = knownRevision(node.revisions?.verbs ?? null, verb.name);
+      try {
+        const written = argsFor(verb, args as WireArgs, known);
+        // Agents from before revisions refuse a call that names one.
+        return { ...(node.revisions && { revision: Math.min(known, verb.revision) }), args: written };
+      } catch (error) {
+        if (!(error instanceof NotUnderstood)) throw error;
+        if (fresh) throw hostOutdated(hostId, node, verb, known, error.what);
+      }
+    }
   }
 
   private async ask<A, R>(
@@ -198,7 +248,7 @@ export class HttpsNodeCaller extends NodeCaller {
     this.breakers.forget(hostId);
     void this.agents.get(hostId)?.destroy();
     this.agents.delete(hostId);
-    throw new NodeVerbError(hostId, 'call', 'unknown_host', `There is no host ${hostId}.`, true);
+    throw unknownHost(hostId);
   }
 
   private agent(hostId: string): Agent {

@@ -26,7 +26,7 @@ import { peerOf } from './peer-identity';
 import { standingBody, TaskStanding } from './task-standing';
 import { VerbEvents } from './verb-events';
 
-const enrolBody = z.strictObject({
+const enrolBody = z.object({
   ticket: z.string().min(1).max(200),
   csr: z.string().min(1).max(10_000),
   name: z
@@ -38,21 +38,28 @@ const enrolBody = z.strictObject({
   address: nodeAddress,
   port: z.number().int().min(1).max(65_535),
 });
-const renewBody = z.strictObject({ csr: z.string().min(1).max(10_000) });
-const eventsBody = z.strictObject({
+const renewBody = z.object({ csr: z.string().min(1).max(10_000) });
+const eventKey = z.string().min(1).max(300);
+/** Of events that this build knows. */
+const nodeEvent = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('verb.done'), key: eventKey }),
+  z.object({
+    type: z.literal('progress'),
+    key: eventKey,
+    percent: z.number().min(0).max(100),
+    message: z.string().max(500),
+  }),
+]);
+const knownEvents: ReadonlySet<string> = new Set(nodeEvent.options.map((event) => event.shape.type.value));
+const isKnown = (event: unknown): boolean =>
+  knownEvents.has(String((event as { type?: unknown } | null | undefined)?.type));
+/** Others come from newer agents, who can do without an answer to them. */
+const eventsBody = z.object({
   events: z
-    .array(
-      z.discriminatedUnion('type', [
-        z.strictObject({ type: z.literal('verb.done'), key: z.string().min(1).max(300) }),
-        z.strictObject({
-          type: z.literal('progress'),
-          key: z.string().min(1).max(300),
-          percent: z.number().min(0).max(100),
-          message: z.string().max(500),
-        }),
-      ]),
-    )
-    .max(500),
+    .array(z.unknown())
+    .max(500)
+    .transform((all) => all.filter(isKnown))
+    .pipe(z.array(nodeEvent)),
 });
 
 const smallBody = 64 * 1024;

@@ -1,3 +1,5 @@
+import type { NodeRevisions } from './revisions';
+
 /** Where management reaches a node's agent. */
 export interface NodeEndpoint {
   address: string;
@@ -31,6 +33,16 @@ export interface Beat {
   agentVersion: string;
 }
 
+/** What management knows of a node's agent before it asks anything of it. */
+export interface NodeAbilities {
+  /** The host's name. */
+  name: string;
+  /** Release of its agent; empty before its first heartbeat. */
+  release: string;
+  /** Null for an agent from before revisions were told, and before the first heartbeat. */
+  revisions: NodeRevisions | null;
+}
+
 /** `accepted`: newer than any before. `stale`: overtaken. `unknown`: there is no such host. */
 export type BeatOutcome = 'accepted' | 'stale' | 'unknown';
 
@@ -47,6 +59,11 @@ export abstract class NodeRegistry {
   abstract heartbeat(hostId: string, beat: Beat): Promise<BeatOutcome>;
   /** Null for a host that is not there. May be a few seconds old. */
   abstract endpoint(hostId: string): Promise<NodeEndpoint | null>;
+  /**
+   * What the node's agent understands, as it reported last. Null for a host that is not there. May be a few seconds old
+   * unless `fresh`.
+   */
+  abstract abilities(hostId: string, fresh: boolean): Promise<NodeAbilities | null>;
   /** A token for the node half of this very process (`vc-stack all`). */
   abstract localToken(): Promise<string>;
 }

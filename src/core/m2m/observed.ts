@@ -6,6 +6,8 @@ import type { Op } from '../db/op';
  */
 export abstract class ObservedSource {
   abstract readonly section: string;
+  /** Of the form in which it is written: grows when readers find something new in it. */
+  readonly revision: number = 1;
   abstract collect(): Promise<unknown>;
 }
 
@@ -14,7 +16,10 @@ export abstract class ObservedReporter {
   abstract changed(section: string): void;
 }
 
-/** Management half: takes one section of a host's heartbeat. `at` is management's clock. */
+/**
+ * Management half: takes one section of a host's heartbeat. Its schema passes over fields that it does not know, takes
+ * words of open sets (kinds, drivers, reasons) for strings, and does without what older agents do not report.
+ */
 export abstract class ObservedSink<T = unknown> {
   abstract readonly section: string;
   abstract readonly schema: z.ZodType<T>;

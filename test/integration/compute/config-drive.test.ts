@@ -7,6 +7,7 @@ import pino from 'pino';
 import { Config } from '../../../src/core/config/config';
 import { coreConfigSchema } from '../../../src/core/config/core-config';
 import { StatePaths } from '../../../src/core/config/state-paths';
+import { RecordProblems } from '../../../src/core/host/records/record-problems';
 import { ManagementAddresses } from '../../../src/core/m2m/node/management-addresses';
 import type { NodeIdentity } from '../../../src/core/m2m/node/node-identity';
 import { Logging } from '../../../src/core/telemetry/logging';
@@ -49,7 +50,7 @@ describe('a config drive', () => {
       identity,
       new ManagementAddresses(config),
       config,
-      new DocumentStore(paths),
+      new DocumentStore(paths, new RecordProblems(logging)),
       undefined as unknown as LinuxNetworkDriver,
       new SimulatedNetworkDriver(),
       logging,
@@ -82,8 +83,8 @@ describe('a config drive', () => {
       networks: [network(1, '01'), network(0, '02')],
       egress: plainEgress,
     } as Parameters<NetworkAgent['apply']>[0]);
-    store = new InstanceStore(paths);
-    seeds = new SeedStore(store);
+    store = new InstanceStore(paths, new RecordProblems(logging));
+    seeds = new SeedStore(store, new RecordProblems(logging));
     await seeds.save({
       instanceId,
       name: 'Web',

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import type { LiveEvent, Outbox } from '../../../src/core/events/outbox';
 import { computeEntities } from '../../../src/modules/compute/management/compute.entities';
 import { InstanceEvents } from '../../../src/modules/compute/management/instance.events';
 import type { InstanceEntity } from '../../../src/modules/compute/management/instance.entity';
 import { InstanceRepository } from '../../../src/modules/compute/management/instance.repository';
 import { InstanceSteps } from '../../../src/modules/compute/management/workflows/instance-steps';
-import type { ObservedInstance } from '../../../src/modules/compute/contract/instance.verbs';
+import { observedInstance, type ObservedInstance } from '../../../src/modules/compute/contract/instance.verbs';
 import type { InstancePorts } from '../../../src/modules/network/contract/network.ports';
 import type { Volumes } from '../../../src/modules/storage/contract/storage.ports';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
@@ -206,5 +207,37 @@ describe('who decides the state of an instance', () => {
     await events.observed(db.database.op, await instances.markKnown(db.database.op, [silent]));
     expect(await read(instance.id)).toMatchObject({ state: 'stopped', stateReason: 'powered off by its guest' });
     expect(await instances.markKnown(db.database.op, [silent])).toEqual([]);
+  });
+
+  it('is unknown, with the reason, while the host cannot tell, and then what it tells', async () => {
+    const instance = await insert({});
+    const say = (changes: object): Promise<unknown> =>
+      db.database.tx(async (op) =>
+        events.observed(
+          op,
+          await instances.observe(
+            op,
+            hostId,
+            z.array(observedInstance).parse([report(instance, changes as Partial<ObservedInstance>)]),
+          ),
+        ),
+      );
+    await say({
+      state: 'unknown',
+      reason: 'its host cannot read its record of it',
+      revision: 0,
+      vmm: '',
+      startedAt: null,
+    });
+    expect(await read(instance.id)).toMatchObject({ state: 'unknown', vmm: 'qemu', observedRevision: 5 });
+    expect(published.at(-1)?.data).toMatchObject({
+      state: 'unknown',
+      stateReason: 'its host cannot read its record of it',
+    });
+    await say({ state: 'running', revision: 5 });
+    expect(await read(instance.id)).toMatchObject({ state: 'running', stateReason: '' });
+    // A word of a newer agent.
+    await say({ state: 'hibernated', reason: 'asleep', revision: 6 });
+    expect(await read(instance.id)).toMatchObject({ state: 'unknown', stateReason: 'asleep' });
   });
 });

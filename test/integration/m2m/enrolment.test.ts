@@ -171,11 +171,10 @@ describe('enrolment', () => {
   it.each([
     ['malformed JSON', '{', 400, 'malformed_json'],
     ['a body over the limit', `"${'x'.repeat(70_000)}"`, 413, 'too_large'],
-    ['an unknown field', { ticket: 'a', csr: 'b', name: 'c', address: 'd', port: 1, more: 1 }, 400, 'invalid_request'],
     ['a ticket that is none', { ticket: 'a', csr: '', name: 'c', address: 'd', port: 1 }, 400, 'invalid_request'],
     [
       'a signing request that is none',
-      { ticket: 'a.b', csr: 'nonsense', name: 'c', address: 'd', port: 1 },
+      { ticket: 'a.b', csr: 'nonsense', name: 'c', address: 'd', port: 1, fieldOfNewerAgents: 1 },
       422,
       'invalid_csr',
     ],

@@ -32,8 +32,11 @@ import { HostClaims, InventorySource } from '../../../src/modules/host/contract/
 import { hostEntities } from '../../../src/modules/host/management/host.entities';
 import { hostWiring } from '../../../src/modules/host/management/host.wiring';
 import { InventorySink } from '../../../src/modules/host/management/inventory.sink';
+import { RecordProblemsSink } from '../../../src/modules/host/management/record-problems.sink';
+import { RevisionsSink } from '../../../src/modules/host/management/revisions.sink';
 import { SilentHostReconciler } from '../../../src/modules/host/management/reconcilers/silent-host.reconciler';
 import { hostNodeWiring } from '../../../src/modules/host/node/host-node.wiring';
+import { RecordProblemsSource } from '../../../src/modules/host/node/record-problems.source';
 import { HostInventorySource } from '../../../src/modules/host/node/inventory.source';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { Workflows } from '../../../src/core/workflow/workflows';
@@ -127,7 +130,12 @@ export class Management {
     bindManagementTransport(options);
     container.bind(HostClaims).toConstantValue({ claimed: async () => new Map() });
     hostWiring.bind(options as Parameters<typeof hostWiring.bind>[0]);
-    management.gateway.register(parts.nodeRoutes ?? [], [container.get(InventorySink), ...(parts.sinks ?? [])]);
+    management.gateway.register(parts.nodeRoutes ?? [], [
+      container.get(RevisionsSink),
+      container.get(RecordProblemsSink),
+      container.get(InventorySink),
+      ...(parts.sinks ?? []),
+    ]);
     management.port = await management.gateway.start();
     await container.get(SilentHostReconciler).start();
     return management;
@@ -202,7 +210,7 @@ export class Agent {
       agent.agent.register({
         verbs: parts.verbs ?? [],
         streams: parts.streams ?? [],
-        observed: [container.get(HostInventorySource), ...(parts.observed ?? [])],
+        observed: [container.get(HostInventorySource), container.get(RecordProblemsSource), ...(parts.observed ?? [])],
       });
       agent.hostId = await agent.agent.join();
       await agent.agent.serve();

@@ -2,6 +2,7 @@ import pino from 'pino';
 import { Config } from '../../../src/core/config/config';
 import { coreConfigSchema } from '../../../src/core/config/core-config';
 import { StatePaths } from '../../../src/core/config/state-paths';
+import { RecordProblems } from '../../../src/core/host/records/record-problems';
 import { ManagementAddresses } from '../../../src/core/m2m/node/management-addresses';
 import type { NodeIdentity } from '../../../src/core/m2m/node/node-identity';
 import { Logging } from '../../../src/core/telemetry/logging';
@@ -76,7 +77,7 @@ const agent = new NetworkAgent(
   identity,
   new ManagementAddresses(config),
   config,
-  new DocumentStore(paths),
+  new DocumentStore(paths, new RecordProblems(logging)),
   driver,
   new SimulatedNetworkDriver(),
   logging,

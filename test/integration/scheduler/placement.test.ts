@@ -21,6 +21,7 @@ const hostWith = (name: string, init: Partial<SchedulableHost> = {}): Schedulabl
   memoryBytes: 1024 * mib,
   diskBytes: 10_240 * mib,
   vmms: [{ kind: 'qemu', usable: true, capabilities: [] }],
+  verbs: null,
   ...init,
 });
 

@@ -16,6 +16,8 @@ export interface DecodedJournal<T> {
   lines: number;
   /** Damaged lines before the last whole one. */
   damaged: number;
+  /** Of the first line; 1 where it does not say. */
+  format: number;
 }
 
 const checksum = (text: string): string => crc32(text).toString(16).padStart(8, '0');
@@ -27,12 +29,17 @@ export const encodeRecord = (key: string, at: number, value: unknown): string =>
   return `${checksum(json)} ${json}\n`;
 };
 
+const format = 1;
+
 /** The first line of every file: a file without it that is empty has lost what it held. Its key is no record's. */
-export const journalHeader = encodeRecord('', 0, { format: 1 });
+export const journalHeader = encodeRecord('', 0, { format });
+
+/** Whether a newer build wrote the file in a way that this one does not know. */
+export const isNewer = (decoded: Pick<DecodedJournal<unknown>, 'format'>): boolean => decoded.format > format;
 
 /** Lines are split by byte: no character of a value can look like a line's end. */
 export const decodeJournal = <T>(data: Buffer): DecodedJournal<T> => {
-  const decoded: DecodedJournal<T> = { records: [], good: 0, lines: 0, damaged: 0 };
+  const decoded: DecodedJournal<T> = { records: [], good: 0, lines: 0, damaged: 0, format };
   let pendingDamage = 0;
   for (let start = 0, end = data.indexOf(newline); end >= 0; start = end + 1, end = data.indexOf(newline, start)) {
     const record = decodeLine<T>(data.toString('utf8', start, end));
@@ -45,6 +52,7 @@ export const decodeJournal = <T>(data: Buffer): DecodedJournal<T> => {
     decoded.good = end + 1;
     decoded.lines += 1;
     if (record.key !== '') decoded.records.push(record);
+    else decoded.format = Number((record.value as { format?: unknown } | null)?.format ?? format);
   }
   return decoded;
 };

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { decodeJournal } from './journal-lines';
+import { decodeJournal, encodeRecord } from './journal-lines';
 import { Journal, JournalFullError, type JournalOptions } from './journal';
 
 describe('Journal', () => {
@@ -44,7 +44,13 @@ describe('Journal', () => {
       writeFileSync(file, whole);
       truncateSync(file, size);
       const journal = new Journal<unknown>({ dir });
-      expect(await journal.open()).toEqual({ records: 1, tornBytes: size - kept, damaged: 0, emptied: false });
+      expect(await journal.open()).toEqual({
+        records: 1,
+        tornBytes: size - kept,
+        damaged: 0,
+        emptied: false,
+        newer: false,
+      });
       expect(statSync(file).size).toBe(kept);
       await journal.put('c', 2, { sync: true });
       await journal.close();
@@ -85,11 +91,11 @@ describe('Journal', () => {
       await journal.close();
       return opened;
     };
-    expect(await look()).toMatchObject({ emptied: false });
-    expect(await look()).toEqual({ records: 0, tornBytes: 0, damaged: 0, emptied: false });
+    expect(await look()).toMatchObject({ emptied: false, newer: false });
+    expect(await look()).toEqual({ records: 0, tornBytes: 0, damaged: 0, emptied: false, newer: false });
     truncateSync(file, 0);
-    expect(await look()).toEqual({ records: 0, tornBytes: 0, damaged: 0, emptied: true });
-    expect(await look()).toMatchObject({ emptied: false });
+    expect(await look()).toEqual({ records: 0, tornBytes: 0, damaged: 0, emptied: true, newer: false });
+    expect(await look()).toMatchObject({ emptied: false, newer: false });
   });
 
   it('adds to a file whose last line has no end without losing what it adds', async () => {
@@ -203,6 +209,19 @@ describe('Journal', () => {
     const again = new Journal<number>({ dir });
     await again.open();
     expect([...again.entries()].map(({ key }) => key)).toEqual(['first', 'second', 'third']);
+    await again.close();
+  });
+
+  it('keeps a file of a newer format aside and begins anew', async () => {
+    const newer = encodeRecord('', 0, { format: 2 }) + encodeRecord('a', 1, 'in words that are not known');
+    writeFileSync(file, newer);
+    const journal = new Journal<unknown>({ dir });
+    expect(await journal.open()).toMatchObject({ records: 0, newer: true });
+    await journal.put('b', 2, { sync: true });
+    await journal.close();
+    expect(readFileSync(`${file}.newer`, 'utf8')).toBe(newer);
+    const again = new Journal<unknown>({ dir });
+    expect(await again.open()).toMatchObject({ records: 1, newer: false });
     await again.close();
   });
 });

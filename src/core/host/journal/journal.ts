@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncDirectory } from '../sync-directory';
-import { decodeJournal, encodeRecord, journalHeader } from './journal-lines';
+import { decodeJournal, encodeRecord, isNewer, journalHeader } from './journal-lines';
 
 export interface JournalOptions {
   /** Folder of its own; the file in it is `journal.log`. */
@@ -20,6 +20,8 @@ export interface JournalOpened {
    * The file was there and had nothing in it, not even the line that every journal begins with: what it held is lost.
    */
   emptied: boolean;
+  /** A newer build wrote it: it is kept beside a new one, which knows nothing of what it held. */
+  newer: boolean;
 }
 
 /** The journal has as many records as it may have. */
@@ -78,6 +80,12 @@ export class Journal<T> {
     const data = await this.read();
     const decoded = decodeJournal<T>(data ?? Buffer.alloc(0));
     const { good, lines, damaged } = decoded;
+    const newer = isNewer(decoded);
+    if (newer) {
+      await rename(this.file(), this.file('.newer'));
+      await this.rewrite();
+      return { records: 0, tornBytes: 0, damaged: 0, emptied: false, newer };
+    }
     for (const { key, at, value } of decoded.records) {
       this.records.delete(key);
       this.records.set(key, { at, value });
@@ -86,7 +94,7 @@ export class Journal<T> {
     const tornBytes = (data?.length ?? 0) - good;
     if (good === 0) await this.begin(tornBytes > 0);
     else await this.reuse(good, tornBytes > 0);
-    return { records: this.records.size, tornBytes, damaged, emptied: data?.length === 0 };
+    return { records: this.records.size, tornBytes, damaged, emptied: data?.length === 0, newer };
   }
 
   get(key: string): T | undefined {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
+import { buildVersion } from '../../config/build-version';
 import { Config } from '../../config/config';
 import { Logging } from '../../telemetry/logging';
 import { heartbeatAnswer } from '../heartbeat';
@@ -98,7 +99,7 @@ export class HeartbeatService extends ObservedReporter {
   private async beat(): Promise<void> {
     if (!this.endpoint) return;
     this.dirty.clear();
-    const sections: Record<string, unknown> = {};
+    const changed = new Map<string, unknown>();
     const texts = new Map<string, string>();
     await Promise.all(
       [...this.sources.values()].map(async (source) => {
@@ -106,12 +107,16 @@ export class HeartbeatService extends ObservedReporter {
           const data = await source.collect();
           const text = JSON.stringify(data);
           if (text === undefined || text === this.taken.get(source.section)) return;
-          sections[source.section] = data;
+          changed.set(source.section, data);
           texts.set(source.section, text);
         } catch (error) {
           this.log.warn({ section: source.section, err: error }, 'a section could not be collected');
         }
       }),
+    );
+    // In the order of the sources: what the agent understands comes before what it reports.
+    const sections = Object.fromEntries(
+      [...this.sources.keys()].flatMap((name) => (changed.has(name) ? [[name, changed.get(name)]] : [])),
     );
     this.seq += 1;
     const body = {
@@ -120,7 +125,7 @@ export class HeartbeatService extends ObservedReporter {
       seq: this.seq,
       time: Date.now(),
       endpoint: this.endpoint,
-      agentVersion,
+      agentVersion: buildVersion,
       sections,
     };
     try {
@@ -141,6 +146,3 @@ export class HeartbeatService extends ObservedReporter {
     }
   }
 }
-
-/** The version of this agent, as reported to management. */
-export const agentVersion = '0.1.0';

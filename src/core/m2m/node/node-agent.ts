@@ -11,6 +11,7 @@ import { HeartbeatService } from './heartbeat.service';
 import { HttpsManagementClient } from './https-management-client';
 import { NodeIdentity } from './node-identity';
 import { NodeServer } from './node-server';
+import { RevisionsSource } from './revisions.source';
 
 const renewalCheckMs = 3_600_000;
 
@@ -35,6 +36,7 @@ export class NodeAgent {
     private readonly heartbeat: HeartbeatService,
     private readonly events: EventSender,
     private readonly client: HttpsManagementClient,
+    private readonly revisions: RevisionsSource,
     private readonly config: Config,
     private readonly logging: Logging,
   ) {}
@@ -42,7 +44,8 @@ export class NodeAgent {
   /** Once, before `start`. */
   register(parts: NodeParts): void {
     this.server.register(parts.verbs, parts.streams, parts.contract);
-    this.heartbeat.register(parts.observed);
+    this.revisions.register(this.server.verbRevisions(), parts.observed);
+    this.heartbeat.register([this.revisions, ...parts.observed]);
   }
 
   /** The bound port, after `join`. */

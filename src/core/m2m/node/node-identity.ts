@@ -5,6 +5,7 @@ import { Agent, request } from 'undici';
 import writeFileAtomic from 'write-file-atomic';
 import { z } from 'zod';
 import { StatePaths } from '../../config/state-paths';
+import { formatRecord, parseRecord, type RecordForm } from '../../host/records/record-form';
 import { Logging } from '../../telemetry/logging';
 import { createSigningRequest, dueForRenewal, fingerprint, isOfOlderForm } from '../ca/certificates';
 import { decodeToken, type EnrolmentToken } from '../enrolment-token';
@@ -22,6 +23,8 @@ const stored = z.object({
   localAddress: z.string(),
 });
 export type StoredIdentity = z.infer<typeof stored>;
+
+const identityForm: RecordForm<StoredIdentity> = { name: 'identity', version: 1, schema: stored, upgrades: {} };
 
 const enrolled = z.object({ hostId: z.string(), certificate: z.string(), root: z.string() });
 const requestTimeoutMs = 10_000;
@@ -202,18 +205,25 @@ export class NodeIdentity {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
     }
-    const parsed = stored.safeParse(safeJson(text));
-    if (!parsed.success)
+    const reading = parseRecord(identityForm, text);
+    // A newer build wrote it: what this one needs of it is there all the same.
+    if (reading.kind === 'newer' && reading.value) return reading.value;
+    if (reading.kind === 'newer')
+      throw new EnrolmentError(
+        'newer_identity',
+        `${this.file()} cannot be used: ${reading.reason}. Install the newer release again, or remove the file and enrol this host anew with a token.`,
+      );
+    if (reading.kind === 'unreadable')
       throw new EnrolmentError(
         'bad_identity',
         `${this.file()} is damaged. Remove it and enrol this host anew with a token.`,
       );
-    return parsed.data;
+    return reading.value;
   }
 
   private async store(identity: StoredIdentity): Promise<void> {
     await mkdir(this.paths.stateDir('identity'), { recursive: true, mode: 0o700 });
-    await writeFileAtomic(this.file(), JSON.stringify(identity), { mode: 0o600 });
+    await writeFileAtomic(this.file(), formatRecord(identityForm, identity), { mode: 0o600 });
     this.identity = identity;
     for (const listener of this.listeners) listener();
   }

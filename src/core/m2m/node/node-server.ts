@@ -7,6 +7,7 @@ import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Config } from '../../config/config';
 import { StatePaths } from '../../config/state-paths';
+import { RecordProblems } from '../../host/records/record-problems';
 import { Logging } from '../../telemetry/logging';
 import { ConnectionGuard, endWithUnreadBody, guardedOptions } from '../../http/connection-guard';
 import { targetOf } from '../../http/request-target';
@@ -33,6 +34,7 @@ const stopTimeoutMs = 10_000;
 @injectable()
 export class NodeServer {
   private readonly log: Logger;
+  private readonly journalDir: string;
   private readonly journal: VerbJournal;
   private readonly runner: VerbRunner;
   private readonly streams: { pattern: PathPattern; handler: StreamHandler }[] = [];
@@ -45,10 +47,12 @@ export class NodeServer {
     paths: StatePaths,
     events: EventSender,
     private readonly keeper: JournalKeeper,
+    private readonly problems: RecordProblems,
     logging: Logging,
   ) {
     this.log = logging.for('node');
-    this.journal = new VerbJournal({ dir: paths.stateDir('journal') });
+    this.journalDir = paths.stateDir('journal');
+    this.journal = new VerbJournal({ dir: this.journalDir });
     this.runner = new VerbRunner(this.journal, events, this.log, {
       acceptAfterMs: config.core.m2m.acceptAfterMs,
       standing: (tasks) => keeper.standing(tasks),
@@ -69,6 +73,11 @@ export class NodeServer {
     }
   }
 
+  /** The newest revision of each verb that has a handler. */
+  verbRevisions(): Record<string, number> {
+    return this.runner.revisions();
+  }
+
   /** Opens the journal and binds the port; connections succeed once there is an identity. Returns the bound port. */
   async listen(): Promise<number> {
     const opened = await this.journal.open();
@@ -78,6 +87,13 @@ export class NodeServer {
       this.log.error(
         opened,
         'the journal is damaged: results that it held are lost, and calls that ask for them run again. Check the disk of this host',
+      );
+    const lost = opened.newer ? 'is of a newer agent' : opened.damaged > 0 || opened.emptied ? 'is damaged' : '';
+    if (lost !== '')
+      this.problems.note(
+        this.journalDir,
+        opened.newer ? 'newer' : 'lost',
+        `the journal ${lost}: results that it held are lost, and calls that ask for them run again`,
       );
     const { limits } = this.config.core;
     const server = createServer(

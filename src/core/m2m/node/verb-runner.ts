@@ -6,10 +6,12 @@ import { VerbFailure, type VerbHandlers } from '../verb-handler';
 import type { AnyVerb } from '../verb';
 import { taskOfKey, type VerbError, type VerbJournal, type VerbResult } from './verb-journal';
 
-export const verbCall = z.strictObject({
+export const verbCall = z.object({
   key: z.string().min(1).max(300).optional(),
   fence: z.number().int().nonnegative().optional(),
   requestId: z.string().max(200).optional(),
+  /** In which the arguments are written; absent from management of before revisions. */
+  revision: z.number().int().min(1).optional(),
   args: z.unknown(),
 });
 export type VerbCall = z.infer<typeof verbCall>;
@@ -80,10 +82,22 @@ export class VerbRunner {
     if (missing.length > 0) throw new Error(`no handler for ${missing.map((name) => `"${name}"`).join(', ')}`);
   }
 
+  /** The newest revision of each verb that this node understands. */
+  revisions(): Record<string, number> {
+    return Object.fromEntries([...this.handlers.values()].map(({ verb }) => [verb.name, verb.revision]));
+  }
+
   async call(name: string, call: VerbCall): Promise<VerbAnswer> {
     const handler = this.handlers.get(name);
     if (!handler) return failed('unknown_verb', `This host does not know the verb "${name.slice(0, 100)}".`, true);
     const { verb } = handler;
+    // Management took this agent for a newer one, as after a step back: it looks again and writes what is known here.
+    if (call.revision !== undefined && call.revision > verb.revision)
+      return failed(
+        'newer_revision',
+        `This host knows ${name} up to revision ${verb.revision}, and was sent revision ${call.revision}.`,
+        false,
+      );
     const args = verb.args.safeParse(call.args);
     if (!args.success) {
       const errors = args.error.issues

@@ -13,6 +13,11 @@ export const computeProblems: HintTable = {
   already_running: { user: 'Look at the state of the instance: it runs already.' },
   no_usable_vmm: { user: askOperator, operator: 'Run vc-stack doctor on the host: it says what is missing.' },
   vmm_unusable: { user: askOperator, operator: 'Run vc-stack doctor on the host: it says what is missing.' },
+  record_unreadable: {
+    user: askOperator,
+    operator:
+      'Read the condition Records of the host: it names the file. Bring the agent to the release that wrote it, or delete the instance.',
+  },
   vmm_unknown: { user: askOperator, operator: "Upgrade the host's agent: it does not have this VMM." },
   no_firmware: { user: askOperator, operator: 'Install the firmware, or name it in the configuration of the host.' },
   firmware_missing: {

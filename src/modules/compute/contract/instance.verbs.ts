@@ -1,14 +1,18 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/fields';
+import { openSet } from '../../../core/m2m/open-set';
 import { defineVerb } from '../../../core/m2m/verb';
 import { driveForms } from '../../network/contract/drive-forms';
 
-/** What a host sees of an instance. `absent`: no trace of it here. `crashed`: its VMM ended with a failure. */
+/**
+ * What a host sees of an instance. State `running`, `stopped`, `crashed` (its VMM ended with a failure), `absent` (no
+ * trace of it here), `unknown` (the host cannot tell), or another of a newer agent, which counts as unknown too.
+ */
 export const observedInstance = z.object({
   instanceId: field.id,
   /** Of the last accepted `instance.ensure`. */
   generation: z.number().int(),
-  state: z.enum(['running', 'stopped', 'crashed', 'absent']),
+  state: openSet(['running', 'stopped', 'crashed', 'absent'], 'unknown'),
   /** `guest` (powered off by itself), `operator`, `forced`, or the failure in words. */
   reason: z.string(),
   vmm: z.string(),
@@ -19,14 +23,14 @@ export const observedInstance = z.object({
 export type ObservedInstance = z.infer<typeof observedInstance>;
 
 /** Sizes in bytes. Disks and ports refer to what `volume.ensure` and `network.apply` made. */
-export const instanceSpec = z.strictObject({
+export const instanceSpec = z.object({
   name: z.string(),
   vcpus: z.number().int().min(1),
   memoryBytes: field.bytes,
-  disks: z.array(z.strictObject({ volumeId: field.id, pool: z.string(), readonly: z.boolean() })).min(1),
+  disks: z.array(z.object({ volumeId: field.id, pool: z.string(), readonly: z.boolean() })).min(1),
   ports: z.array(field.id),
   /** Null: the host's best. */
-  vmm: z.enum(['cloud-hypervisor', 'qemu', 'simulated']).nullable(),
+  vmm: z.string().max(63).nullable(),
   /**
    * Absent: whatever the VMM boots with. Sent only when the image asks for one, so that agents from before it know all
    * that they get.
@@ -43,7 +47,7 @@ export type InstanceSpec = z.infer<typeof instanceSpec>;
  * says which.
  */
 export const instanceEnsure = defineVerb('instance.ensure', {
-  args: z.strictObject({
+  args: z.object({
     instanceId: field.id,
     generation: z.number().int().nonnegative(),
     spec: instanceSpec,
@@ -56,14 +60,14 @@ export const instanceEnsure = defineVerb('instance.ensure', {
 });
 /** Guest reboot; `force` resets without asking the guest. */
 export const instanceReboot = defineVerb('instance.reboot', {
-  args: z.strictObject({ instanceId: field.id, force: z.boolean(), graceSeconds: z.number().int().min(0) }),
+  args: z.object({ instanceId: field.id, force: z.boolean(), graceSeconds: z.number().int().min(0) }),
   result: observedInstance,
   timeoutMs: 15_000,
   long: true,
 });
 /** Hard stop, and every trace removed: process, sockets, cgroup, seed, logs. Volumes and ports are not its business. */
 export const instanceAbsent = defineVerb('instance.absent', {
-  args: z.strictObject({ instanceId: field.id, generation: z.number().int().nonnegative() }),
+  args: z.object({ instanceId: field.id, generation: z.number().int().nonnegative() }),
   result: z.object({}),
   timeoutMs: 15_000,
   long: true,
@@ -72,14 +76,14 @@ export const instanceAbsent = defineVerb('instance.absent', {
  * What the guest wrote on its serial console after `since`, a cursor of an earlier answer, or all that is kept. A read.
  */
 export const instanceConsoleLog = defineVerb('instance.console-log', {
-  args: z.strictObject({ instanceId: field.id, since: z.string().max(40).nullable() }),
+  args: z.object({ instanceId: field.id, since: z.string().max(40).nullable() }),
   result: z.object({ text: z.string(), cursor: z.string(), truncated: z.boolean() }),
   timeoutMs: 15_000,
   mutating: false,
 });
 /** Stores what the metadata service gives the guest. `userData` in base64. */
 export const instanceSeed = defineVerb('instance.seed', {
-  args: z.strictObject({
+  args: z.object({
     instanceId: field.id,
     name: z.string(),
     hostname: z.string(),
@@ -94,7 +98,7 @@ export const instanceSeed = defineVerb('instance.seed', {
 });
 /** What its guest reads of the cloud, in OpenStack's tree; `content` in base64. Throws `no_seed`. */
 export const instanceGuestFiles = defineVerb('instance.guest-files', {
-  args: z.strictObject({ instanceId: field.id }),
+  args: z.object({ instanceId: field.id }),
   result: z.object({ files: z.array(z.object({ path: z.string(), content: z.string() })) }),
   mutating: false,
 });

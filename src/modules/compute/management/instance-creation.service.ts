@@ -29,6 +29,7 @@ import { instanceOf, type InstancePlan } from './instance-plan';
 import { InstancePresenter } from './instance.presenter';
 import { InstanceRepository } from './instance.repository';
 import { startOn, type Accepted, type Caller } from './instance-task';
+import { placementRequest } from './placement-request';
 import { SshKeyService } from './ssh-key.service';
 import { CreateInstanceWorkflow } from './workflows/create-instance.workflow';
 import { CreateInstancesWorkflow } from './workflows/create-instances.workflow';
@@ -207,16 +208,7 @@ export class InstanceCreation {
   }
 
   private async refuseWithoutHost(op: Op, caller: Caller, instance: InstanceEntity): Promise<void> {
-    const verdicts = await this.placement.explain(op, {
-      instanceId: instance.id,
-      projectId: instance.projectId,
-      vcpus: instance.vcpus,
-      memoryBytes: instance.memoryBytes,
-      diskBytes: instance.diskBytes,
-      architecture: instance.architecture,
-      firmware: instance.firmware,
-      ...(instance.wantedHostId !== null && { hostId: instance.wantedHostId }),
-    });
+    const verdicts = await this.placement.explain(op, placementRequest(instance));
     if (!verdicts.some((v) => v.fits)) throw new PlacementRefusal(verdicts, seesHosts(caller.access.principal));
   }
 

@@ -11,6 +11,8 @@ export interface InstanceChange {
   state: string;
   stateReason: string;
   taskId: string | null;
+  /** Of the newest report, where it matters. */
+  observedState?: string | null;
 }
 
 /** Live events of instances: small, and nothing in them that a viewer may not see. */
@@ -20,7 +22,7 @@ export class InstanceEvents {
 
   changed(op: Op, verb: 'created' | 'updated' | 'deleted', change: InstanceChange): Promise<void> {
     const { id, projectId, name, state, taskId } = change;
-    const stateReason = shownReason(state, change.stateReason);
+    const stateReason = shownReason(state, change.stateReason, change.observedState ?? null);
     return this.outbox.publish(op, {
       type: `instance.${verb}`,
       projectId,
@@ -31,8 +33,10 @@ export class InstanceEvents {
 
   /** Events for rows that an observation changed. */
   async observed(op: Op, changes: ObservedChange[]): Promise<void> {
-    for (const { id, project_id: projectId, name, state, state_reason: stateReason, task_id: taskId } of changes) {
-      await this.changed(op, 'updated', { id, projectId, name, state, stateReason, taskId });
+    for (const change of changes) {
+      const { id, project_id: projectId, name, state, state_reason: stateReason, task_id: taskId } = change;
+      const { observed_state: observedState } = change;
+      await this.changed(op, 'updated', { id, projectId, name, state, stateReason, taskId, observedState });
     }
   }
 }

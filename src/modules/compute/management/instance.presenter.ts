@@ -39,7 +39,7 @@ export class InstancePresenter {
       hostname: i.hostname,
       description: i.description,
       state: i.state,
-      stateReason: shownReason(i.state, i.stateReason),
+      stateReason: shownReason(i.state, i.stateReason, i.observedState),
       flavor: {
         id: i.flavorId,
         name: i.flavorName,

@@ -21,6 +21,8 @@ export interface ObservedChange {
   state: string;
   state_reason: string;
   task_id: string | null;
+  /** Of the newest report. */
+  observed_state: string | null;
 }
 
 const sorts = {
@@ -158,7 +160,7 @@ export class InstanceRepository {
          state = CASE WHEN task_id IS DISTINCT FROM $2 THEN state WHEN ${state} IN ('running', 'stopped') THEN ${state} ELSE 'error' END,
          state_reason = CASE WHEN task_id IS DISTINCT FROM $2 THEN state_reason WHEN observed_revision <= $7 OR observed_state = $4 THEN $6 WHEN observed_state = 'crashed' THEN 'it crashed right after' ELSE '' END,
          task_id = NULLIF(task_id, $2)
-       WHERE id = $1 RETURNING id, project_id, name, state, state_reason, task_id`,
+       WHERE id = $1 RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
       [id, taskId, observed.vmm, observed.state, observed.startedAt, reasonInWords(observed), observed.revision],
     );
     return rows[0];
@@ -178,7 +180,7 @@ export class InstanceRepository {
     const rows = await op.query<ObservedChange>(
       `UPDATE instance SET state = CASE WHEN $4::boolean THEN 'stopped' WHEN observed_state IN ('running', 'stopped') THEN observed_state ELSE 'error' END,
          power = CASE WHEN $4 THEN 'off' WHEN observed_state = 'running' THEN 'on' ELSE power END, state_reason = $3, task_id = NULL
-       WHERE id = $1 AND task_id = $2 RETURNING id, project_id, name, state, state_reason, task_id`,
+       WHERE id = $1 AND task_id = $2 RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
       [id, taskId, reason, turnedOff],
     );
     return rows[0];
@@ -187,28 +189,29 @@ export class InstanceRepository {
   /**
    * Takes a host's whole report in two statements. Instances with a live task keep their state (the task owns it);
    * others follow what was observed. A report that left the host before the newest one that was taken (a verb's answer
-   * is one too) changes nothing. An instance that its host does not report although it should is an error after 15 s of
+   * is one too) changes nothing; a host that cannot tell the state any more counts its reports no further. An instance that its host does not report although it should is an error after 15 s of
    * grace, for a report may be older than the start.
    */
   async observe(op: Op, hostId: string, reported: ObservedInstance[]): Promise<ObservedChange[]> {
     const held = 'i.task_id IS NOT NULL OR r.instance_id IS NOT NULL';
     const changed = await op.query<ObservedChange>(
-      `UPDATE instance i SET observed_state = o.state, observed_revision = o.revision, observed_at = now(), started_at = o."startedAt", vmm = o.vmm,
+      `UPDATE instance i SET observed_state = o.state, observed_revision = greatest(i.observed_revision, o.revision), observed_at = now(),
+         started_at = CASE o.state WHEN 'unknown' THEN i.started_at ELSE o."startedAt" END, vmm = CASE o.state WHEN 'unknown' THEN i.vmm ELSE o.vmm END,
          state = CASE WHEN ${held} THEN i.state WHEN o.state = 'crashed' THEN 'error' ELSE o.state END,
          state_reason = CASE WHEN ${held} THEN i.state_reason ELSE o.words END,
          power = CASE WHEN i.task_id IS NULL AND o.state = 'stopped' AND o.reason = 'guest' THEN 'off' ELSE i.power END
        FROM jsonb_to_recordset($2::jsonb) AS o("instanceId" uuid, generation int, state text, reason text, words text, vmm text, "startedAt" timestamptz, revision bigint)
          JOIN instance old ON old.id = o."instanceId" LEFT JOIN instance_remainder r ON r.instance_id = old.id
-       WHERE i.id = old.id AND i.host_id = $1 AND o.revision >= i.observed_revision AND o.state <> 'absent'
+       WHERE i.id = old.id AND i.host_id = $1 AND (o.revision >= i.observed_revision OR o.state = 'unknown') AND o.state <> 'absent'
          AND (i.observed_at IS NULL OR i.observed_at < now() - interval '60 seconds' OR i.observed_state IS DISTINCT FROM o.state OR (NOT (${held}) AND i.state <> CASE o.state WHEN 'crashed' THEN 'error' ELSE o.state END))
-       RETURNING i.id, i.project_id, i.name, i.state, i.state_reason, i.task_id`,
+       RETURNING i.id, i.project_id, i.name, i.state, i.state_reason, i.task_id, i.observed_state`,
       [hostId, JSON.stringify(reported.map((r) => ({ ...r, words: reasonInWords(r) })))],
     );
     const lost = await op.query<ObservedChange>(
       `UPDATE instance SET state = 'error', state_reason = 'its host has no trace of it', observed_state = 'absent', observed_revision = 0, observed_at = now()
        WHERE host_id = $1 AND task_id IS NULL AND state IN ('running', 'stopped', 'unknown') AND NOT (id = ANY($2::uuid[]))
          AND coalesce(observed_at, created_at) < now() - interval '15 seconds'
-       RETURNING id, project_id, name, state, state_reason, task_id`,
+       RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
       [hostId, reported.map((r) => r.instanceId)],
     );
     return [...changed, ...lost];
@@ -221,7 +224,7 @@ export class InstanceRepository {
   markUnknown(op: Op, hostIds: string[]): Promise<ObservedChange[]> {
     return op.query<ObservedChange>(
       `UPDATE instance SET state = 'unknown' WHERE host_id = ANY($1) AND task_id IS NULL AND state IN ('running', 'stopped')
-       RETURNING id, project_id, name, state, state_reason, task_id`,
+       RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
       [hostIds],
     );
   }
@@ -233,7 +236,7 @@ export class InstanceRepository {
   markKnown(op: Op, hostIds: string[]): Promise<ObservedChange[]> {
     return op.query<ObservedChange>(
       `UPDATE instance SET state = observed_state WHERE host_id = ANY($1) AND task_id IS NULL AND state = 'unknown' AND observed_state IN ('running', 'stopped')
-       RETURNING id, project_id, name, state, state_reason, task_id`,
+       RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
       [hostIds],
     );
   }

@@ -11,6 +11,12 @@ const words: Record<string, string> = {
 export const reasonInWords = (observed: Pick<ObservedInstance, 'state' | 'reason'>): string =>
   observed.state === 'running' ? '' : (words[observed.reason] ?? observed.reason);
 
-/** The reason as users see it: a silent host's instance keeps the reason of its last known state for later. */
-export const shownReason = (state: InstanceState | string, stateReason: string): string =>
-  state === 'unknown' ? 'its host is silent' : stateReason;
+/**
+ * The reason as users see it: a silent host's instance keeps the reason of its last known state for later. A host that
+ * cannot tell the state says why.
+ */
+export const shownReason = (
+  state: InstanceState | string,
+  stateReason: string,
+  observedState: string | null,
+): string => (state === 'unknown' && observedState !== 'unknown' ? 'its host is silent' : stateReason);

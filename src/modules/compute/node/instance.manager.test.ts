@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { Config } from '../../../core/config/config';
 import { coreConfigSchema } from '../../../core/config/core-config';
+import { RecordProblems } from '../../../core/host/records/record-problems';
 import { StatePaths } from '../../../core/config/state-paths';
 import { Logging } from '../../../core/telemetry/logging';
 import type { ConfigDrives } from './config-drive';
@@ -89,7 +90,9 @@ class MapDriver {
 describe('InstanceManager', () => {
   const directory = mkdtempSync(join(tmpdir(), 'vcs-manager-'));
   const logging = new Logging(pino({ level: 'silent' }));
-  const store = new InstanceStore(new StatePaths(join(directory, 'state'), join(directory, 'run')));
+  const problems = new RecordProblems(logging);
+  const store = new InstanceStore(new StatePaths(join(directory, 'state'), join(directory, 'run')), problems);
+  let users: InstanceUsers;
   const never = new AbortController().signal;
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -105,9 +108,10 @@ describe('InstanceManager', () => {
       best: async () => driver as unknown as VmmDriver,
       byKind: () => driver as unknown as VmmDriver,
     } as unknown as VmmDrivers;
+    users = new InstanceUsers(new Config(coreConfigSchema.parse({}), {}));
     return new InstanceManager(
       store,
-      new InstanceUsers(new Config(coreConfigSchema.parse({}), {})),
+      users,
       drivers,
       { of: async () => ({ netns: null, nics: [] }) },
       { locate: async () => ({ path: '/disk', format: 'raw' as const, bytes: 1 }) },
@@ -155,7 +159,7 @@ describe('InstanceManager', () => {
     });
     await new Promise((resolve) => setImmediate(resolve));
     await instances.ensure(args(id, 'off', 2), never);
-    expect((await store.load()).find((r) => r.instanceId === id)).toMatchObject({
+    expect((await store.load()).records.find((r) => r.instanceId === id)).toMatchObject({
       generation: 2,
       power: 'off',
       handle: null,
@@ -208,7 +212,7 @@ describe('InstanceManager', () => {
     const next = agent(driver);
     await next.start();
     expect(next.list().find((i) => i.instanceId === id)).toMatchObject({ state: 'stopped', reason: 'guest' });
-    expect((await store.load()).find((r) => r.instanceId === id)).toMatchObject({ power: 'off', handle: null });
+    expect((await store.load()).records.find((r) => r.instanceId === id)).toMatchObject({ power: 'off', handle: null });
   });
 
   it('refuses an older generation and changes nothing', async () => {
@@ -229,6 +233,47 @@ describe('InstanceManager', () => {
     await instances.ensure(args(id), never);
     await instances.remove(id);
     expect(instances.has(id)).toBe(false);
-    expect((await store.load()).some((r) => r.instanceId === id)).toBe(false);
+    expect((await store.load()).records.some((r) => r.instanceId === id)).toBe(false);
+  });
+
+  describe.each([
+    ['that cannot be read', (text: string) => text.slice(0, -20), 'unreadable'],
+    ['of a newer agent', (text: string) => text.replace('"version":1', '"version":2'), 'newer'],
+    [
+      'that lacks what this agent needs',
+      (text: string) => text.replace('"power":"on"', '"power":"dimmed"'),
+      'unreadable',
+    ],
+  ])('with a record %s', (_what, spoil, kind) => {
+    it('leaves the machine alone, says so, and starts no second one; a removal ends it', async () => {
+      const driver = new MapDriver();
+      const id = randomUUID();
+      const other = randomUUID();
+      const first = agent(driver);
+      await first.ensure(args(id), never);
+      await first.ensure(args(other), never);
+      await first.stop();
+      const user = (await store.load()).records.find((r) => r.instanceId === id)?.user;
+      const file = join(store.directory(id), 'instance.json');
+      writeFileSync(file, spoil(readFileSync(file, 'utf8')));
+
+      const next = agent(driver);
+      await next.start();
+      expect(driver.alive.size).toBe(2);
+      expect(problems.list()).toEqual([{ file, kind, reason: expect.stringContaining('record of an instance') }]);
+      expect(next.list().find((i) => i.instanceId === id)).toMatchObject({
+        state: 'unknown',
+        reason: 'its host cannot read its record of it',
+      });
+      expect(next.list().find((i) => i.instanceId === other)).toMatchObject({ state: 'running' });
+      for (const refused of [next.ensure(args(id, 'on', 2), never), next.reboot(id, true, 0, never)])
+        await expect(refused).rejects.toMatchObject({ code: 'record_unreadable', permanent: true });
+      expect([driver.alive.size, next.has(id), users.claim(user ?? 0, randomUUID())]).toEqual([2, true, false]);
+
+      await next.remove(id);
+      expect([next.has(id), problems.list(), (await store.load()).lost]).toEqual([false, [], []]);
+      expect(users.claim(user ?? 0, id)).toBe(true);
+      await next.removeAll();
+    });
   });
 });

@@ -18,6 +18,7 @@ import { forcedExit, type VmExit, type VmHandle, type VmmDriver, type VmSpec } f
 import { VmmDrivers } from './drivers/vmm-drivers';
 import type { InstanceRecord } from './instance-record';
 import { InstanceStore } from './instance-store';
+import type { LostInstance } from './lost-instance';
 import { InstanceUsers } from './instance-users';
 import { endProcessesNaming } from '../../../core/host/processes-naming';
 
@@ -36,6 +37,8 @@ interface Watch {
 @injectable()
 export class InstanceManager extends Service {
   private readonly records = new Map<string, InstanceRecord>();
+  /** Their record cannot be read: nothing is done to them but to remove them. */
+  private readonly lost = new Map<string, LostInstance>();
   private readonly watches = new Map<string, Watch>();
   /** Of the call that works on an instance now: a removal does not wait for a stop's grace period. */
   private readonly current = new Map<string, AbortController>();
@@ -61,7 +64,11 @@ export class InstanceManager extends Service {
 
   /** Adopts what runs; starts again what a restart of the whole host ended. */
   override async start(): Promise<void> {
-    const records = await this.store.load();
+    const { records, lost } = await this.store.load();
+    for (const instance of lost) {
+      this.lost.set(instance.instanceId, instance);
+      if (instance.user !== null) this.users.claim(instance.user, instance.instanceId);
+    }
     // All that are taken are known before any is given.
     for (const record of records)
       if (record.user !== 0 && !this.users.claim(record.user, record.instanceId)) record.user = 0;
@@ -89,6 +96,7 @@ export class InstanceManager extends Service {
    */
   async ensure(args: EnsureArgs, signal: AbortSignal): Promise<ObservedInstance> {
     return this.exclusive(args.instanceId, signal, async (aborted) => {
+      this.refuseLost(args.instanceId);
       const known = this.records.get(args.instanceId);
       if (known && args.generation < known.generation) {
         throw new VerbFailure(
@@ -129,6 +137,7 @@ export class InstanceManager extends Service {
     signal: AbortSignal,
   ): Promise<ObservedInstance> {
     return this.exclusive(instanceId, signal, async (aborted) => {
+      this.refuseLost(instanceId);
       const record = this.records.get(instanceId);
       if (!record || (!record.handle && record.power === 'off'))
         throw new VerbFailure('instance_not_running', 'The instance does not run on this host.', true);
@@ -159,24 +168,40 @@ export class InstanceManager extends Service {
       this.consoles.close(instanceId);
       await this.store.remove(instanceId);
       this.records.delete(instanceId);
+      this.lost.delete(instanceId);
       this.users.release(instanceId);
     });
   }
 
   /** For a host that is given up: whatever is on record here goes. */
   async removeAll(): Promise<void> {
-    for (const record of await this.store.load()) {
-      this.records.set(record.instanceId, record);
-      await this.remove(record.instanceId);
-    }
+    const { records, lost } = await this.store.load();
+    for (const record of records) this.records.set(record.instanceId, record);
+    for (const { instanceId } of [...records, ...lost]) await this.remove(instanceId);
   }
 
   list(): ObservedInstance[] {
-    return [...this.records.values()].map((record) => this.observe(record));
+    return [
+      ...[...this.records.values()].map((record) => this.observe(record)),
+      ...[...this.lost.values()].map(observeLost),
+    ];
   }
 
   has(instanceId: string): boolean {
-    return this.records.has(instanceId);
+    return this.records.has(instanceId) || this.lost.has(instanceId);
+  }
+
+  /** A second machine must not be started on the disks of one that may run. */
+  private refuseLost(instanceId: string): void {
+    const lost = this.lost.get(instanceId);
+    if (!lost) return;
+    throw new VerbFailure(
+      'record_unreadable',
+      'The host cannot read its record of the instance, and leaves it as it is.',
+      true,
+      {},
+      { detail: lost.reason },
+    );
   }
 
   private observe(record: InstanceRecord): ObservedInstance {
@@ -372,3 +397,13 @@ export class InstanceManager extends Service {
     });
   }
 }
+
+const observeLost = ({ instanceId }: LostInstance): ObservedInstance => ({
+  instanceId,
+  generation: 0,
+  state: 'unknown',
+  reason: 'its host cannot read its record of it',
+  vmm: '',
+  startedAt: null,
+  revision: 0,
+});

@@ -1,31 +1,45 @@
 import { injectable } from 'inversify';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import type { z } from 'zod';
+import { formatRecord, parseRecord } from '../../../core/host/records/record-form';
+import { RecordProblems } from '../../../core/host/records/record-problems';
 import { replaceFile } from '../../../core/host/replace-file';
 import { MetadataProvider, type InstanceMetadata } from '../../network/contract/network.ports';
-import { instanceSeed } from '../contract/instance.verbs';
+import type { instanceSeed } from '../contract/instance.verbs';
 import { InstanceStore } from './instance-store';
+import { seedForm } from './seed-record';
 
 type Seed = z.output<typeof instanceSeed.args>;
 
 /** What the metadata service tells each guest, kept beside its record; goes with `instance.absent`. */
 @injectable()
 export class SeedStore extends MetadataProvider {
-  constructor(private readonly store: InstanceStore) {
+  constructor(
+    private readonly store: InstanceStore,
+    private readonly problems: RecordProblems,
+  ) {
     super();
   }
 
   async save(seed: Seed): Promise<void> {
     const directory = this.store.directory(seed.instanceId);
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    await replaceFile(join(directory, 'seed.json'), JSON.stringify(seed));
+    const file = this.seedFile(seed.instanceId);
+    await replaceFile(file, formatRecord(seedForm, seed));
+    this.problems.clear(file);
   }
 
   override async of(instanceId: string): Promise<InstanceMetadata | null> {
-    const text = await readFile(join(this.store.directory(instanceId), 'seed.json'), 'utf8').catch(() => null);
+    const file = this.seedFile(instanceId);
+    const text = await readFile(file, 'utf8').catch(() => null);
     if (text === null) return null;
-    const seed = instanceSeed.args.parse(JSON.parse(text));
+    const reading = parseRecord(seedForm, text);
+    if (reading.kind !== 'read') {
+      this.problems.note(file, reading.kind, reading.reason);
+      return null;
+    }
+    const seed = reading.value;
     return { ...seed, userData: Buffer.from(seed.userData, 'base64'), vendorData: seed.vendorData ?? '' };
   }
 
@@ -42,6 +56,10 @@ export class SeedStore extends MetadataProvider {
         throw error;
       },
     );
+  }
+
+  private seedFile(instanceId: string): string {
+    return join(this.store.directory(instanceId), 'seed.json');
   }
 
   private passwordFile(instanceId: string): string {

@@ -24,7 +24,8 @@ const condition = z.object({
   since: field.timestamp,
 });
 export const vmmInventory = z.object({
-  kind: z.enum(['cloud-hypervisor', 'qemu', 'simulated']),
+  /** `cloud-hypervisor`, `qemu`, `simulated`, or one that this build does not know. */
+  kind: z.string().min(1).max(63),
   version: z.string(),
   /** kvm or tcg for QEMU; kvm for Cloud Hypervisor. */
   accel: z.string(),

@@ -17,6 +17,8 @@ export interface SchedulableHost {
   memoryBytes: number;
   diskBytes: number;
   vmms: { kind: string; usable: boolean; capabilities: string[] }[];
+  /** The revision up to which its agent understands each verb; null for an agent from before they were told. */
+  verbs: Readonly<Record<string, number>> | null;
 }
 
 /** Port: read access of other modules to hosts (management half). */

@@ -30,7 +30,7 @@ export class HostReader extends Hosts {
   }
 
   private schedulable(host: HostFacts): SchedulableHost {
-    const { id, name, address, state, schedulable, reason, architecture, vmms } = host;
+    const { id, name, address, state, schedulable, reason, architecture, vmms, revisions } = host;
     return {
       id,
       name,
@@ -40,6 +40,7 @@ export class HostReader extends Hosts {
       reason,
       architecture,
       vmms,
+      verbs: revisions?.verbs ?? null,
       ...capacityOf(host, this.config.section<HostConfig>('host')),
     };
   }

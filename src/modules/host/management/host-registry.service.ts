@@ -13,6 +13,7 @@ import {
   type BeatOutcome,
   type Enrolled,
   type EnrolmentRequest,
+  type NodeAbilities,
   type NodeEndpoint,
   NodeRegistry,
 } from '../../../core/m2m/node-registry';
@@ -29,12 +30,16 @@ const enrolledFact: ConditionFact = {
   message: 'it has joined',
 };
 const endpointLifeMs = 2_000;
+/** An agent's release changes seldom; one that was stepped back says so when it is called. */
+const abilitiesLifeMs = 10_000;
 const localTokenMinutes = 15;
 
 /** Knows the installation's hosts for the transport: enrolment, liveness, addresses. */
 @injectable()
 export class HostRegistry extends NodeRegistry {
   private readonly endpoints = new Map<string, { endpoint: NodeEndpoint; until: number }>();
+
+  private readonly known = new Map<string, { abilities: NodeAbilities; until: number }>();
 
   constructor(
     private readonly database: Database,
@@ -106,6 +111,15 @@ export class HostRegistry extends NodeRegistry {
     if (endpoint) this.remember(hostId, endpoint);
     else this.endpoints.delete(hostId);
     return endpoint;
+  }
+
+  async abilities(hostId: string, fresh: boolean): Promise<NodeAbilities | null> {
+    const known = fresh ? undefined : this.known.get(hostId);
+    if (known && known.until > performance.now()) return known.abilities;
+    const abilities = await this.hosts.abilities(this.database.op, hostId);
+    if (abilities) this.known.set(hostId, { abilities, until: performance.now() + abilitiesLifeMs });
+    else this.known.delete(hostId);
+    return abilities;
   }
 
   async localToken(): Promise<string> {

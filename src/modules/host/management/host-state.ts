@@ -5,13 +5,15 @@ export type ConditionStatus = HostConditionFact['status'];
 
 /**
  * What is known of a host, each with one owner that alone writes it: `Enrolled` (enrolment), `Heartbeat` (liveness),
- * `Clock` (heartbeat), `Vmm`, `VmmSound`, `Storage` and `Cgroup` (inventory), `Maintenance` (operator). Other modules
+ * `Clock` (heartbeat), `Agent` (revisions), `Records` (files of its agent), `Vmm`, `VmmSound`, `Storage` and `Cgroup` (inventory), `Maintenance` (operator). Other modules
  * add theirs by `HostConditionNotes`.
  */
 export const conditionTypes = [
   'Enrolled',
   'Heartbeat',
   'Clock',
+  'Agent',
+  'Records',
   'Vmm',
   'VmmSound',
   'Storage',
@@ -31,7 +33,7 @@ export interface HostJudgement {
 
 /**
  * Conditions that must be true before a host takes instances: unknown means that they are still being tested. `Clock`,
- * `VmmSound` and `Cgroup` only warn.
+ * `Agent`, `Records`, `VmmSound` and `Cgroup` only warn.
  */
 const required: readonly ConditionType[] = ['Vmm', 'Storage'];
 

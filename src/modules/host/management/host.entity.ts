@@ -1,5 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { bigintAsNumber } from '../../../core/db/transformers';
+import type { NodeRevisions } from '../../../core/m2m/revisions';
 import type { HostState } from '../contract/host.api';
 
 @Entity('host')
@@ -23,5 +24,7 @@ export class HostEntity {
   @Column('bigint', { name: 'memory_bytes', transformer: bigintAsNumber }) memoryBytes!: number;
   @Column('bigint', { name: 'disk_bytes', transformer: bigintAsNumber }) diskBytes!: number;
   @Column('jsonb') vmms!: { kind: string; usable: boolean; capabilities: string[] }[];
+  /** What its agent understands; null for one from before revisions were told. */
+  @Column('jsonb', { nullable: true }) revisions!: NodeRevisions | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }

@@ -3,7 +3,8 @@ import { keysetPage } from '../../../core/db/keyset';
 import { narrowBySearch } from '../../../core/db/search';
 import type { Op } from '../../../core/db/op';
 import { looksLikeId } from '../../../core/http/fields';
-import type { Beat, NodeEndpoint } from '../../../core/m2m/node-registry';
+import type { Beat, NodeAbilities, NodeEndpoint } from '../../../core/m2m/node-registry';
+import type { NodeRevisions } from '../../../core/m2m/revisions';
 import type { HostListQuery, HostState, Inventory } from '../contract/host.api';
 import { HostConditionEntity } from './host-condition.entity';
 import { HostInventoryEntity } from './host-inventory.entity';
@@ -29,9 +30,10 @@ export type HostFacts = Pick<
   | 'memoryBytes'
   | 'diskBytes'
   | 'vmms'
+  | 'revisions'
 > & { reason: string };
 
-const facts = `id, name, address, state, schedulable, state_reason AS reason, architecture, threads, memory_bytes::float8 AS "memoryBytes", disk_bytes::float8 AS "diskBytes", vmms`;
+const facts = `id, name, address, state, schedulable, state_reason AS reason, architecture, threads, memory_bytes::float8 AS "memoryBytes", disk_bytes::float8 AS "diskBytes", vmms, revisions`;
 
 @injectable()
 export class HostRepository {
@@ -89,6 +91,21 @@ export class HostRepository {
   async endpoint(op: Op, id: string): Promise<NodeEndpoint | null> {
     const rows = await op.query<NodeEndpoint>('SELECT address, port FROM host WHERE id = $1', [id]);
     return rows[0] ?? null;
+  }
+
+  async abilities(op: Op, id: string): Promise<NodeAbilities | null> {
+    const rows = await op.query<NodeAbilities>(
+      'SELECT name, agent_version AS release, revisions FROM host WHERE id = $1',
+      [id],
+    );
+    return rows[0] ?? null;
+  }
+
+  async putRevisions(op: Op, id: string, revisions: NodeRevisions): Promise<void> {
+    await op.query('UPDATE host SET revisions = $2 WHERE id = $1 AND revisions IS DISTINCT FROM $2::jsonb', [
+      id,
+      JSON.stringify(revisions),
+    ]);
   }
 
   /** Locks the host until the transaction ends: conditions of one host are changed by one at a time. */

@@ -11,6 +11,8 @@ import { HostController } from './host.controller';
 import { HostRepository } from './host.repository';
 import { HostService } from './host.service';
 import { InventorySink } from './inventory.sink';
+import { RecordProblemsSink } from './record-problems.sink';
+import { RevisionsSink } from './revisions.sink';
 import { TestHostWorkflow } from './workflows/test-host.workflow';
 import { SilentHostReconciler } from './reconcilers/silent-host.reconciler';
 
@@ -23,6 +25,8 @@ const parts = [
   HostService,
   TestHostWorkflow,
   InventorySink,
+  RevisionsSink,
+  RecordProblemsSink,
   SilentHostReconciler,
 ];
 
@@ -35,6 +39,6 @@ export const hostWiring: ManagementWiring = {
   },
   controllers,
   workflows: [TestHostWorkflow],
-  observed: [InventorySink],
+  observed: [RevisionsSink, InventorySink, RecordProblemsSink],
   services: [SilentHostReconciler],
 };

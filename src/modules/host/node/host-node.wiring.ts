@@ -2,13 +2,15 @@ import type { NodeWiring } from '../../../core/app/module-manifest';
 import { hostTest } from '../contract/host.verbs';
 import { HostHandlers } from './host.handlers';
 import { HostInventorySource } from './inventory.source';
+import { RecordProblemsSource } from './record-problems.source';
 
 export const hostNodeWiring: NodeWiring = {
   bind: ({ bind }) => {
     bind(HostInventorySource).toSelf().inSingletonScope();
+    bind(RecordProblemsSource).toSelf().inSingletonScope();
     bind(HostHandlers).toSelf().inSingletonScope();
   },
   contract: [hostTest],
   verbs: [HostHandlers],
-  observed: [HostInventorySource],
+  observed: [HostInventorySource, RecordProblemsSource],
 };

@@ -1,6 +1,6 @@
 import { injectable, multiInject, optional } from 'inversify';
 import type { Logger } from 'pino';
-import { agentVersion } from '../../../core/m2m/node/heartbeat.service';
+import { buildVersion } from '../../../core/config/build-version';
 import { ObservedReporter, ObservedSource } from '../../../core/m2m/observed';
 import { Logging } from '../../../core/telemetry/logging';
 import type { Inventory } from '../contract/host.api';
@@ -42,7 +42,7 @@ export class HostInventorySource extends ObservedSource {
       ...this.machine,
       pools: of('pools'),
       vmms: of('vmms'),
-      agentVersion,
+      agentVersion: buildVersion,
       complete: this.sources.every((source) => this.parts.has(source)),
     };
   }

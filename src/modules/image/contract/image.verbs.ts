@@ -7,13 +7,13 @@ import { defineVerb } from '../../../core/m2m/verb';
  * whoever asks.
  */
 export const imageEnsure = defineVerb('image.ensure', {
-  args: z.strictObject({ imageId: field.id, sha256: z.string().regex(/^[0-9a-f]{64}$/), virtualBytes: field.bytes }),
+  args: z.object({ imageId: field.id, sha256: z.string().regex(/^[0-9a-f]{64}$/), virtualBytes: field.bytes }),
   result: z.object({ cached: z.boolean() }),
   timeoutMs: 15_000,
   long: true,
 });
 /** Drops the image from the node's cache. */
 export const imageAbsent = defineVerb('image.absent', {
-  args: z.strictObject({ imageId: field.id }),
+  args: z.object({ imageId: field.id }),
   result: z.object({}),
 });

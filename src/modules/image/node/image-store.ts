@@ -5,9 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import writeFileAtomic from 'write-file-atomic';
+import { z } from 'zod';
 import { Service } from '../../../core/app/module-manifest';
 import { Config } from '../../../core/config/config';
 import { StatePaths } from '../../../core/config/state-paths';
+import { formatRecord, parseRecord, type RecordForm } from '../../../core/host/records/record-form';
 import { SparseWriter } from '../../../core/host/sparse-writer';
 import { syncDirectory } from '../../../core/host/sync-directory';
 import { ManagementClient } from '../../../core/m2m/node-route';
@@ -23,6 +25,13 @@ export interface WantedImage {
 }
 
 type Manifest = Pick<WantedImage, 'sha256' | 'virtualBytes'>;
+
+const manifestForm: RecordForm<Manifest> = {
+  name: 'record of a cached image',
+  version: 1,
+  schema: z.object({ sha256: z.string(), virtualBytes: z.number().int() }),
+  upgrades: {},
+};
 
 const partSuffix = '.part';
 const attempts = 5;
@@ -131,7 +140,7 @@ export class ImageStore extends Service {
       await chmod(part, 0o444);
       await writeFileAtomic(
         this.manifestFile(wanted.imageId),
-        JSON.stringify({ sha256: wanted.sha256, virtualBytes: wanted.virtualBytes } satisfies Manifest),
+        formatRecord(manifestForm, { sha256: wanted.sha256, virtualBytes: wanted.virtualBytes }),
       );
       await rename(part, this.file(wanted.imageId));
       await syncDirectory(this.directory);
@@ -245,13 +254,14 @@ export class ImageStore extends Service {
     }
   }
 
-  /** Null when the image is not there, or not as its manifest says. */
+  /** Null when the image is not there, or not as its manifest says: then it is fetched anew. */
   private async manifest(imageId: string): Promise<Manifest | null> {
     try {
-      const manifest = JSON.parse(await readFile(this.manifestFile(imageId), 'utf8')) as Manifest;
-      return (await stat(this.file(imageId))).size === manifest.virtualBytes ? manifest : null;
+      const reading = parseRecord(manifestForm, await readFile(this.manifestFile(imageId), 'utf8'));
+      if (reading.kind !== 'read') return null;
+      return (await stat(this.file(imageId))).size === reading.value.virtualBytes ? reading.value : null;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return null;
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       throw error;
     }
   }

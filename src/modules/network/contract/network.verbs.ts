@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/fields';
+import { openSet } from '../../../core/m2m/open-set';
 import { defineVerb } from '../../../core/m2m/verb';
 
 const mac = z.string().regex(/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/);
 
 /** One NIC of an instance on this host. */
-const portDocument = z.strictObject({
+const portDocument = z.object({
   id: field.id,
   instanceId: field.id,
   mac,
@@ -19,7 +20,7 @@ const portDocument = z.strictObject({
   defaultRoute: z.boolean().default(true),
 });
 
-const networkDocument = z.strictObject({
+const networkDocument = z.object({
   id: field.id,
   subnet: z.cidrv4(),
   gateway: z.ipv4(),
@@ -35,7 +36,7 @@ const networkDocument = z.strictObject({
 /**
  * What guests of all networks may not reach, and what they may all the same; see `guestEgress` of the configuration.
  */
-const egressDocument = z.strictObject({
+const egressDocument = z.object({
   allow: z.array(z.cidrv4()).default([]),
   deny: z.array(z.cidrv4()).default([]),
   /** Addresses or names of the cloud's hosts. */
@@ -43,7 +44,7 @@ const egressDocument = z.strictObject({
 });
 
 /** All networking that a host shall have; what is not in it is removed. */
-export const hostNetworkDocument = z.strictObject({
+export const hostNetworkDocument = z.object({
   generation: z.number().int().nonnegative(),
   networks: z.array(networkDocument),
   egress: egressDocument.prefault({}),
@@ -58,7 +59,7 @@ export const networkApply = defineVerb('network.apply', {
   result: z.object({
     generation: z.number().int(),
     superseded: z.boolean(),
-    ports: z.array(z.object({ id: field.id, state: z.enum(['active', 'error']), message: z.string() })),
+    ports: z.array(z.object({ id: field.id, state: openSet(['active'], 'error'), message: z.string() })),
   }),
   timeoutMs: 60_000,
 });

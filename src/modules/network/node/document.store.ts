@@ -1,9 +1,12 @@
 import { injectable } from 'inversify';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { StatePaths } from '../../../core/config/state-paths';
+import { formatRecord, parseRecord } from '../../../core/host/records/record-form';
+import { RecordProblems } from '../../../core/host/records/record-problems';
 import { replaceFile } from '../../../core/host/replace-file';
-import { hostNetworkDocument, type HostNetworkDocument } from '../contract/network.verbs';
+import type { HostNetworkDocument } from '../contract/network.verbs';
+import { documentForm } from './document-record';
 
 /**
  * The document that this host was last given, on disk: the host converges to it again after every start, without
@@ -11,23 +14,42 @@ import { hostNetworkDocument, type HostNetworkDocument } from '../contract/netwo
  */
 @injectable()
 export class DocumentStore {
-  constructor(private readonly paths: StatePaths) {}
+  /** The file there cannot be read: it is kept beside the next one. */
+  private unread = false;
 
-  /** Null when there was none. A file that cannot be read is an error: acting on a guess would take networks away. */
+  constructor(
+    private readonly paths: StatePaths,
+    private readonly problems: RecordProblems,
+  ) {}
+
+  /**
+   * Null when there was none, or none that can be read. Then the host's networks stay as they are until management sends
+   * the document anew, which it does as soon as it hears that there is none.
+   */
   async load(): Promise<HostNetworkDocument | null> {
     let text: string;
     try {
       text = await readFile(this.file(), 'utf8');
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      throw error;
+      return this.cannotRead('unreadable', (error as Error).message);
     }
-    return hostNetworkDocument.parse(JSON.parse(text));
+    const reading = parseRecord(documentForm, text);
+    return reading.kind === 'read' ? reading.value : this.cannotRead(reading.kind, reading.reason);
   }
 
   async save(document: HostNetworkDocument): Promise<void> {
     await mkdir(dirname(this.file()), { recursive: true, mode: 0o700 });
-    await replaceFile(this.file(), JSON.stringify(document));
+    if (this.unread) await rename(this.file(), `${this.file()}.unread`);
+    this.unread = false;
+    await replaceFile(this.file(), formatRecord(documentForm, document));
+    this.problems.clear(this.file());
+  }
+
+  private cannotRead(kind: 'newer' | 'unreadable', reason: string): null {
+    this.unread = true;
+    this.problems.note(this.file(), kind, reason);
+    return null;
   }
 
   private file(): string {

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { Config } from '../../../core/config/config';
 import { coreConfigSchema } from '../../../core/config/core-config';
+import { RecordProblems } from '../../../core/host/records/record-problems';
 import { StatePaths } from '../../../core/config/state-paths';
 import { ManagementAddresses } from '../../../core/m2m/node/management-addresses';
 import type { NodeIdentity } from '../../../core/m2m/node/node-identity';
@@ -57,6 +58,7 @@ describe('the agent with the simulated driver', () => {
   const identity = {
     current: () => ({ hostId: 'h', management: { address: '192.0.2.1', port: 8445 } }),
   } as unknown as NodeIdentity;
+  const problems = new RecordProblems(logging);
   const passes: number[] = [];
   const agentOf = (): NetworkAgent => {
     const simulated = new SimulatedNetworkDriver();
@@ -69,7 +71,7 @@ describe('the agent with the simulated driver', () => {
       identity,
       new ManagementAddresses(config),
       config,
-      new DocumentStore(paths),
+      new DocumentStore(paths, problems),
       new LinuxNetworkDriver(config, new LinuxStateStore(paths), new DnsmasqSupervisor(paths, config), logging),
       simulated,
       logging,
@@ -117,5 +119,21 @@ describe('the agent with the simulated driver', () => {
     });
     expect(second.observed()).toEqual({ generation: 7, failed: [], unknownMachines: [] });
     await second.stop();
+  });
+
+  it.each([
+    ['cannot be read', '{"gen', 'unreadable'],
+    ['is of a newer agent', '{"version":2,"generation":9,"meshes":[]}', 'newer'],
+  ])('leaves networks alone when the document %s, and takes the next one', async (_what, text, kind) => {
+    const file = join(dir, 'state', 'network', 'document.json');
+    writeFileSync(file, text);
+    passes.splice(0);
+    const agent = agentOf();
+    await agent.start();
+    expect([agent.observed().generation, passes]).toEqual([-1, []]);
+    expect(problems.list()).toEqual([{ file, kind, reason: expect.stringContaining('network document') }]);
+    expect(await agent.apply(document(1))).toMatchObject({ generation: 1, superseded: false });
+    expect([passes, problems.list(), readFileSync(`${file}.unread`, 'utf8')]).toEqual([[1], [], text]);
+    await agent.stop();
   });
 });

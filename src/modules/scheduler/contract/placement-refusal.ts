@@ -3,6 +3,7 @@ import type { HostVerdict } from './scheduler.ports';
 
 /** What a user can do something about, when it is the same for all hosts. */
 const sayings: Record<string, string> = {
+  outdated: 'The hosts run an older release that cannot do this. An administrator has to upgrade them.',
   architecture: 'No host has the architecture of the image.',
   firmware: 'No host can boot the image: none has the firmware that it asks for.',
 };

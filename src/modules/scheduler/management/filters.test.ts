@@ -15,6 +15,7 @@ const host: SchedulableHost = {
   memoryBytes: 16 * gib,
   diskBytes: 100 * gib,
   vmms: [{ kind: 'qemu', usable: true, capabilities: [] }],
+  verbs: null,
 };
 const request = {
   instanceId: 'i',
@@ -25,11 +26,8 @@ const request = {
   architecture: 'x86_64',
   firmware: 'any' as PlacementRequest['firmware'],
 };
-const verdict = (
-  h: SchedulableHost,
-  usage = emptyUsage,
-  r: typeof request & { hostId?: string } = request,
-): string | undefined => filters.find((f) => f.refuses(h, usage, r) !== undefined)?.code;
+const verdict = (h: SchedulableHost, usage = emptyUsage, r: PlacementRequest = request): string | undefined =>
+  filters.find((f) => f.refuses(h, usage, r) !== undefined)?.code;
 
 describe('host filters', () => {
   it('passes a host with room', () => expect(verdict(host)).toBeUndefined());
@@ -58,6 +56,16 @@ describe('host filters', () => {
         uefi,
       ),
     ).toBe('firmware');
+  });
+  it('passes over hosts whose agent does not understand what is asked for', () => {
+    const asked = { ...request, verbs: { 'instance.ensure': 2 } };
+    expect(verdict({ ...host, verbs: { 'instance.ensure': 2 } }, emptyUsage, asked)).toBeUndefined();
+    for (const verbs of [null, {} as Record<string, number>, { 'instance.ensure': 1 }])
+      expect(verdict({ ...host, verbs }, emptyUsage, asked)).toBe('outdated');
+    expect(filters.find((f) => f.code === 'outdated')?.refuses(host, emptyUsage, asked)).toMatch(
+      /"instance.ensure".*upgrade the host/,
+    );
+    expect(verdict(host, emptyUsage, { ...request, verbs: { 'instance.ensure': 1 } })).toBeUndefined();
   });
   it('says how much is missing', () =>
     expect(

@@ -1,3 +1,4 @@
+import { knownRevision } from '../../../core/m2m/revisions';
 import type { ClaimedRoom, SchedulableHost } from '../../host/contract/host.ports';
 import type { PlacementRequest } from '../contract/scheduler.ports';
 
@@ -22,6 +23,15 @@ export const filters: readonly HostFilter[] = [
       request.hostId !== undefined && request.hostId !== host.id ? 'another host was asked for' : undefined,
   },
   { code: 'not_ready', refuses: (host) => (host.schedulable ? undefined : host.reason || `it is ${host.state}`) },
+  {
+    code: 'outdated',
+    refuses: (host, _usage, { verbs = {} }) => {
+      const lacking = Object.keys(verbs).filter((verb) => knownRevision(host.verbs, verb) < (verbs[verb] ?? 1));
+      return lacking.length === 0
+        ? undefined
+        : `its agent does not understand what ${lacking.map((verb) => `"${verb}"`).join(', ')} needs for this: upgrade the host`;
+    },
+  },
   {
     code: 'architecture',
     refuses: (host, _usage, request) =>

@@ -7,7 +7,7 @@ import { defineVerb } from '../../../core/m2m/verb';
  * overwrites a finished volume.
  */
 export const volumeEnsure = defineVerb('volume.ensure', {
-  args: z.strictObject({
+  args: z.object({
     volumeId: field.id,
     pool: z.string().max(63),
     bytes: field.bytes,
@@ -19,6 +19,6 @@ export const volumeEnsure = defineVerb('volume.ensure', {
 });
 /** Deletes the volume's bytes; done when nothing is left. */
 export const volumeAbsent = defineVerb('volume.absent', {
-  args: z.strictObject({ volumeId: field.id, pool: z.string().max(63) }),
+  args: z.object({ volumeId: field.id, pool: z.string().max(63) }),
   result: z.object({}),
 });

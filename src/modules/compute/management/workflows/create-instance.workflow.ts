@@ -11,9 +11,11 @@ import { Placement } from '../../../scheduler/contract/scheduler.ports';
 import { Volumes } from '../../../storage/contract/storage.ports';
 import { volumeAbsent, volumeEnsure } from '../../../storage/contract/volume.verbs';
 import { instanceAbsent, instanceEnsure, instanceSeed } from '../../contract/instance.verbs';
+import { configDriveOf, firmwareOf, vendorDataOf } from '../asked-of-host';
 import { InstanceRepository } from '../instance.repository';
+import { placementRequest } from '../placement-request';
 import { instanceLock } from './instance-lock';
-import { configDriveOf, firmwareOf, InstanceSteps } from './instance-steps';
+import { InstanceSteps } from './instance-steps';
 
 /** `partOf`: the task that holds the instance until this one begins, when several are made together. */
 const input = z.strictObject({ instanceId: field.id, project: z.string(), partOf: field.id.optional() });
@@ -48,16 +50,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         title: 'Claim a host',
         run: async (c) => {
           const i = await steps.require(c.op, c.input.instanceId);
-          const { hostId } = await placement.claim(c.op, {
-            instanceId: i.id,
-            projectId: i.projectId,
-            vcpus: i.vcpus,
-            memoryBytes: i.memoryBytes,
-            diskBytes: i.diskBytes,
-            architecture: i.architecture,
-            firmware: i.firmware,
-            ...(i.wantedHostId !== null && { hostId: i.wantedHostId }),
-          });
+          const { hostId } = await placement.claim(c.op, placementRequest(i));
           await instances.update(c.op, i.id, { hostId });
           if (c.input.partOf !== undefined) await instances.handOver(c.op, i.id, c.input.partOf, c.taskId);
           const {
@@ -186,7 +179,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             hostname: i.hostname,
             sshKeys: i.sshKeys,
             userData: i.userData,
-            ...(i.vendorData !== '' && { vendorData: i.vendorData }),
+            ...vendorDataOf(i),
             flavor: i.flavorName,
             project: c.input.project,
           };

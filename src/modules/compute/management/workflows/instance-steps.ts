@@ -6,6 +6,7 @@ import type { HostNetworkDocument } from '../../../network/contract/network.verb
 import { Volumes } from '../../../storage/contract/storage.ports';
 import type { InstanceState } from '../../contract/compute.api';
 import type { InstanceSpec, ObservedInstance } from '../../contract/instance.verbs';
+import { configDriveOf, firmwareOf } from '../asked-of-host';
 import { InstanceEvents } from '../instance.events';
 import type { InstanceEntity } from '../instance.entity';
 import { InstanceRepository } from '../instance.repository';
@@ -122,15 +123,4 @@ export class InstanceSteps {
   }
 }
 
-/** What the image asks for, if anything; tasks from before firmwares were recorded have none. */
-export const firmwareOf = ({ firmware }: { firmware?: InstanceEntity['firmware'] }): Pick<InstanceSpec, 'firmware'> =>
-  firmware === undefined || firmware === 'any' ? {} : { firmware };
-
 const gone = (): PermanentError => new PermanentError('instance_gone', 'The instance is gone.');
-
-/** The drive that the user asked for, if any; tasks from before there were drives have none. */
-export const configDriveOf = ({
-  configDrive,
-}: {
-  configDrive?: InstanceEntity['configDrive'];
-}): Pick<InstanceSpec, 'configDrive'> => (configDrive == null ? {} : { configDrive });

@@ -14,7 +14,7 @@ import type { VmmSandboxOptions } from './common/vmm-sandbox';
 import { SimulatedDriver } from './simulated/simulated.driver';
 import { VmmDriver } from './vmm-driver';
 
-type Kind = VmmInventory['kind'];
+type Kind = ComputeConfig['drivers'][number];
 
 /** Better first. A VMM that was configured to simulate is only taken when nothing real is there. */
 const rank = (vmm: VmmInventory): number =>

@@ -2,11 +2,22 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { z } from 'zod';
+import { formatRecord, parseRecord, type RecordForm } from '../../../../../core/host/records/record-form';
 import { together } from '../../../../../core/host/together';
 import type { VmExit } from '../vmm-driver';
 
-const exitSchema = z.object({ cause: z.enum(['guest', 'operator', 'forced', 'crashed']), detail: z.string() });
-const buttonSchema = z.object({ pressedAt: z.number() });
+const exitForm: RecordForm<VmExit> = {
+  name: 'record of an exit',
+  version: 1,
+  schema: z.object({ cause: z.enum(['guest', 'operator', 'forced', 'crashed']), detail: z.string() }),
+  upgrades: {},
+};
+const buttonForm: RecordForm<{ pressedAt: number }> = {
+  name: 'record of a power button',
+  version: 1,
+  schema: z.object({ pressedAt: z.number() }),
+  upgrades: {},
+};
 
 /**
  * A guest that powers off this long after its power button was pressed was stopped by us; later, it was its own idea.
@@ -14,15 +25,12 @@ const buttonSchema = z.object({ pressedAt: z.number() });
  */
 const buttonWindowMs = 600_000;
 
-const read = async <T>(path: string, schema: z.ZodType<T>): Promise<T | null> => {
+/** Null when there is none that can be read: how it ended is then not known. */
+const read = async <T>(path: string, form: RecordForm<T>): Promise<T | null> => {
   const text = await readFile(path, 'utf8').catch(() => null);
   if (text === null) return null;
-  try {
-    const parsed = schema.safeParse(JSON.parse(text));
-    return parsed.success ? parsed.data : null;
-  } catch {
-    return null;
-  }
+  const reading = parseRecord(form, text);
+  return reading.kind === 'read' ? reading.value : null;
 };
 
 /**
@@ -44,14 +52,14 @@ export class ExitRecord {
   }
 
   read(): Promise<VmExit | null> {
-    return read(this.exitFile, exitSchema);
+    return read(this.exitFile, exitForm);
   }
 
   /** Records the exit unless one is recorded already, and returns the recorded one. */
   async settle(exit: VmExit): Promise<VmExit> {
     const known = await this.read();
     if (known) return known;
-    await writeFileAtomic(this.exitFile, JSON.stringify(exit), { mode: 0o600 }).catch(
+    await writeFileAtomic(this.exitFile, formatRecord(exitForm, exit), { mode: 0o600 }).catch(
       (error: NodeJS.ErrnoException) => {
         // The folder is gone when the instance was removed meanwhile: there is no next agent to tell.
         if (error.code !== 'ENOENT') throw error;
@@ -61,12 +69,12 @@ export class ExitRecord {
   }
 
   async buttonPressed(): Promise<void> {
-    await writeFileAtomic(this.buttonFile, JSON.stringify({ pressedAt: Date.now() }), { mode: 0o600 });
+    await writeFileAtomic(this.buttonFile, formatRecord(buttonForm, { pressedAt: Date.now() }), { mode: 0o600 });
   }
 
   /** A power-off that came from inside: the guest's own, or its answer to the button. */
   async settleGuestPowerOff(): Promise<VmExit> {
-    const button = await read(this.buttonFile, buttonSchema);
+    const button = await read(this.buttonFile, buttonForm);
     const asked = button !== null && Date.now() - button.pressedAt <= buttonWindowMs;
     return this.settle(
       asked

@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { formatRecord, parseRecord, type RecordForm } from '../../../../../core/host/records/record-form';
 import { VerbFailure } from '../../../../../core/m2m/verb-handler';
 import type { VmmInventory } from '../../../../host/contract/host.api';
 import { ChClient } from '../cloud-hypervisor/ch-client';
@@ -29,21 +30,26 @@ interface Running {
 const stateFile = 'simulated.json';
 /** There is no process that could be anybody's. */
 const noUser = 0;
-const specSchema = z.object({
-  token: z.string(),
-  spec: z.object({
-    instanceId: z.string(),
-    name: z.string(),
-    vcpus: z.number(),
-    memoryBytes: z.number(),
-    disks: z.array(z.object({ id: z.string(), path: z.string(), format: z.literal('raw'), readonly: z.boolean() })),
-    nics: z.array(z.object({ id: z.string(), tap: z.string(), mac: z.string(), mtu: z.number() })),
-    netns: z.string().nullable(),
-    user: z.literal(0).default(0),
-    runDir: z.string(),
-    logDir: z.string(),
+const simulatedForm: RecordForm<{ token: string; spec: VmSpec }> = {
+  name: 'record of a simulated VM',
+  version: 1,
+  upgrades: {},
+  schema: z.object({
+    token: z.string(),
+    spec: z.object({
+      instanceId: z.string(),
+      name: z.string(),
+      vcpus: z.number(),
+      memoryBytes: z.number(),
+      disks: z.array(z.object({ id: z.string(), path: z.string(), format: z.literal('raw'), readonly: z.boolean() })),
+      nics: z.array(z.object({ id: z.string(), tap: z.string(), mac: z.string(), mtu: z.number() })),
+      netns: z.string().nullable(),
+      user: z.literal(0).default(0),
+      runDir: z.string(),
+      logDir: z.string(),
+    }),
   }),
-});
+};
 
 const payload: ChPayload = { firmware: '/simulated', kernel: '', cmdline: '' };
 
@@ -101,9 +107,13 @@ export class SimulatedDriver extends VmmDriver {
       await unlinkAll(spec.runDir, [chSockets.serial]);
       await new ExitRecord(spec.runDir).clear();
       await this.launch(spec, token);
-      await writeFile(join(spec.runDir, stateFile), JSON.stringify({ token, spec: { ...spec, user: noUser } }), {
-        mode: 0o600,
-      });
+      await writeFile(
+        join(spec.runDir, stateFile),
+        formatRecord(simulatedForm, { token, spec: { ...spec, user: noUser } }),
+        {
+          mode: 0o600,
+        },
+      );
     } catch (error) {
       await table.get(spec.runDir)?.kill();
       await files.rollback();
@@ -174,7 +184,9 @@ export class SimulatedDriver extends VmmDriver {
     if (known) return known.token === handle.process.startTime ? known : null;
     const text = await readFile(join(handle.runDir, stateFile), 'utf8').catch(() => null);
     if (text === null) return null;
-    const { token, spec } = specSchema.parse(JSON.parse(text));
+    const reading = parseRecord(simulatedForm, text);
+    if (reading.kind !== 'read') return null;
+    const { token, spec } = reading.value;
     if (token !== handle.process.startTime) return null;
     // Another call may have made it while the file was read.
     const meanwhile = table.get(handle.runDir);

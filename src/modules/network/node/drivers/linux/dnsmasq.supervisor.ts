@@ -3,16 +3,25 @@ import { chown, mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:f
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import writeFileAtomic from 'write-file-atomic';
+import { z } from 'zod';
 import { Config } from '../../../../../core/config/config';
 import { StatePaths } from '../../../../../core/config/state-paths';
 import { endProcessesNaming } from '../../../../../core/host/processes-naming';
 import { isRunning, signalProcess, waitGone, type ProcessIdentity } from '../../../../../core/host/process-identity';
+import { formatRecord, parseRecord, type RecordForm } from '../../../../../core/host/records/record-form';
 import { sandboxUsers } from '../../../../../core/host/sandbox-users';
 import { readTail, spawnSandboxed } from '../../../../../core/host/spawn-sandboxed';
 import { netnsInode } from './netns';
 import type { WantedDhcp } from './plan';
 
 const read = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null);
+/** Its process. One that cannot be read is ended by what its command line names. */
+const processForm: RecordForm<ProcessIdentity> = {
+  name: 'record of a DHCP server',
+  version: 1,
+  schema: z.object({ pid: z.number().int(), startTime: z.string() }),
+  upgrades: {},
+};
 /** Milliseconds. */
 const startDeadline = 10_000;
 const lines = (text: string): string[] => text.split('\n').filter((l) => l !== '');
@@ -76,7 +85,7 @@ export class DnsmasqSupervisor {
       logFile: join(dir, 'log'),
       sandbox,
     });
-    await writeFileAtomic(join(dir, 'process.json'), JSON.stringify(started.process satisfies ProcessIdentity), {
+    await writeFileAtomic(join(dir, 'process.json'), formatRecord(processForm, started.process), {
       fsync: false,
     });
     // It writes that file when it has its sockets.
@@ -108,7 +117,9 @@ export class DnsmasqSupervisor {
 
   private async recorded(networkId: string): Promise<ProcessIdentity | null> {
     const text = await read(join(this.dir(networkId), 'process.json'));
-    return text === null ? null : (JSON.parse(text) as ProcessIdentity);
+    if (text === null) return null;
+    const reading = parseRecord(processForm, text);
+    return reading.kind === 'read' ? reading.value : null;
   }
 
   private async running(networkId: string, netns: string): Promise<ProcessIdentity | null> {

@@ -4,8 +4,9 @@ import { dirname } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { z } from 'zod';
 import { StatePaths } from '../../../../../core/config/state-paths';
+import { formatRecord, parseRecord, type RecordForm } from '../../../../../core/host/records/record-form';
 
-const schema = z.object({
+const stateRecord = z.object({
   /** Index of each network's link in the link pool. */
   links: z.record(z.string(), z.number().int()),
   /** Per namespace: hash of the tables as written, and their fingerprint as the kernel lists them. */
@@ -16,7 +17,14 @@ const schema = z.object({
   machines: z.record(z.string(), z.array(z.string())).default({}),
 });
 
-export type LinuxState = z.output<typeof schema>;
+export type LinuxState = z.output<typeof stateRecord>;
+
+const stateForm: RecordForm<LinuxState> = {
+  name: 'state of the networks',
+  version: 1,
+  schema: stateRecord,
+  upgrades: {},
+};
 
 /**
  * What the linux driver must remember over restarts. Losing it costs reloads, and traffic only while names of the
@@ -29,18 +37,15 @@ export class LinuxStateStore {
   constructor(private readonly paths: StatePaths) {}
 
   async load(): Promise<LinuxState> {
-    try {
-      const text = await readFile(this.file(), 'utf8');
-      const state = schema.parse(JSON.parse(text));
-      this.saved = text;
-      return state;
-    } catch {
-      return { links: {}, tables: {}, machines: {} };
-    }
+    const text = await readFile(this.file(), 'utf8').catch(() => '');
+    const reading = parseRecord(stateForm, text);
+    if (reading.kind !== 'read') return { links: {}, tables: {}, machines: {} };
+    this.saved = text;
+    return reading.value;
   }
 
   async save(state: LinuxState): Promise<void> {
-    const text = JSON.stringify(state);
+    const text = formatRecord(stateForm, state);
     if (text === this.saved) return;
     if (Object.keys(state.links).length === 0 && Object.keys(state.tables).length === 0) {
       await rm(this.file(), { force: true });

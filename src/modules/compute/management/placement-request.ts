@@ -1,0 +1,21 @@
+import { neededRevision } from '../../../core/m2m/revisions';
+import type { PlacementRequest } from '../../scheduler/contract/scheduler.ports';
+import { instanceEnsure, instanceSeed } from '../contract/instance.verbs';
+import type { InstanceEntity } from './instance.entity';
+import { configDriveOf, firmwareOf, vendorDataOf } from './asked-of-host';
+
+/** What an instance needs of the host that it is placed on. */
+export const placementRequest = (i: InstanceEntity): PlacementRequest => ({
+  instanceId: i.id,
+  projectId: i.projectId,
+  vcpus: i.vcpus,
+  memoryBytes: i.memoryBytes,
+  diskBytes: i.diskBytes,
+  architecture: i.architecture,
+  firmware: i.firmware,
+  verbs: {
+    [instanceEnsure.name]: neededRevision(instanceEnsure, { spec: { ...firmwareOf(i), ...configDriveOf(i) } }),
+    [instanceSeed.name]: neededRevision(instanceSeed, { ...vendorDataOf(i) }),
+  },
+  ...(i.wantedHostId !== null && { hostId: i.wantedHostId }),
+});
