@@ -43,6 +43,9 @@ export interface ManagementOptions {
   migrate: boolean;
 }
 
+/** What all modules together have of one kind. */
+type All = <T>(pick: (wiring: ManagementWiring) => readonly T[] | undefined) => T[];
+
 /** The management role. Phases: manifests, database, migrations, bind, init, listen; `stop` goes back the same way. */
 export class ManagementApp {
   private readonly lifecycle: Lifecycle;
@@ -85,86 +88,13 @@ export class ManagementApp {
       bindWorkflow,
     );
 
-    const all = <T>(pick: (wiring: ManagementWiring) => readonly T[] | undefined): T[] =>
-      wirings.flatMap((w) => pick(w) ?? []);
-    const engine = container.get(WorkflowEngine);
-    engine.register(
-      getAll(
-        container,
-        all((w) => w.workflows),
-      ).map((w) => w.definition as WorkflowDefinition),
-    );
+    const all: All = (pick) => wirings.flatMap((w) => pick(w) ?? []);
+    this.mount(container, all);
     this.watchHealth(container.get(HealthChecks), database);
-    const http = container.get(HttpServer);
-    http.mount(
-      [
-        ...getAll(
-          container,
-          all((w) => w.controllers),
-        ),
-        container.get(EventsController),
-      ],
-      getAll(
-        container,
-        all((w) => w.sockets),
-      ),
-    );
-    const gateway = container.get(NodeGateway);
-    gateway.register(
-      getAll(
-        container,
-        all((w) => w.nodeRoutes),
-      ),
-      getAll(
-        container,
-        all((w) => w.observed),
-      ),
-    );
-
-    const { lifecycle } = this;
-    await lifecycle.run(
-      'redis',
-      async () => container.get(RedisClients),
-      (redis) => redis.close(),
-    );
-    const ownServices: Newable<Service>[] = [Jobs, Pruning, TaskRetention, EventDispatcher];
-    for (const service of ownServices)
-      await lifecycle.run(
-        service.name,
-        () => container.get(service).start(),
-        () => container.get(service).stop(),
-      );
-    await lifecycle.run(
-      'gateway',
-      () => gateway.start(),
-      () => gateway.stop(),
-    );
-    for (const service of all((w) => w.services))
-      await lifecycle.run(
-        service.name,
-        () => container.get(service).start(),
-        () => container.get(service).stop(),
-      );
-    await lifecycle.run(
-      'workflows',
-      () => engine.start(),
-      () => engine.stop(),
-    );
-    const identity = container.get(ServerIdentity);
-    await lifecycle.run(
-      'live',
-      () => container.get(LiveGateway).start(),
-      () => container.get(LiveGateway).stop(),
-    );
-    await lifecycle.run(
-      'http',
-      async () => http.start(tlsOf(identity)),
-      () => http.stop(),
-    );
+    await this.run(container, all);
     // Whoever started this process compares it with what answers on the port.
     await mkdir(paths.run, { recursive: true, mode: 0o755 });
-    await writeFile(paths.runDir('instance'), `${http.instance}\n`);
-    identity.onChange(() => http.setTls(tlsOf(identity)));
+    await writeFile(paths.runDir('instance'), `${container.get(HttpServer).instance}\n`);
   }
 
   async stop(): Promise<void> {
@@ -179,6 +109,66 @@ export class ManagementApp {
   /** An enrolment token for the compute role of this very process (`vc-stack all`). */
   localToken(): Promise<string> {
     return this.parts().get(NodeRegistry).localToken();
+  }
+
+  /** Workflows, routes and verbs of all modules, each audited as it is added. */
+  private mount(container: Container, all: All): void {
+    const workflows = getAll(
+      container,
+      all((w) => w.workflows),
+    );
+    container.get(WorkflowEngine).register(workflows.map((w) => w.definition as WorkflowDefinition));
+    const controllers = getAll(
+      container,
+      all((w) => w.controllers),
+    );
+    const sockets = getAll(
+      container,
+      all((w) => w.sockets),
+    );
+    container.get(HttpServer).mount([...controllers, container.get(EventsController)], sockets);
+    const nodeRoutes = getAll(
+      container,
+      all((w) => w.nodeRoutes),
+    );
+    const observed = getAll(
+      container,
+      all((w) => w.observed),
+    );
+    container.get(NodeGateway).register(nodeRoutes, observed);
+  }
+
+  /** Starts everything in order; `stop` ends it in the reverse one. REST listens last, when all behind it is ready. */
+  private async run(container: Container, all: All): Promise<void> {
+    const { lifecycle } = this;
+    const run = (name: string, part: { start(): Promise<unknown>; stop(): Promise<void> }): Promise<unknown> =>
+      lifecycle.run(
+        name,
+        () => part.start(),
+        () => part.stop(),
+      );
+    const services = async (classes: readonly Newable<Service>[]): Promise<void> => {
+      for (const service of classes) await run(service.name, container.get(service));
+    };
+    const redis = container.get(RedisClients);
+    await lifecycle.run(
+      'redis',
+      async () => redis,
+      () => redis.close(),
+    );
+    await services([Jobs, Pruning, TaskRetention, EventDispatcher]);
+    await run('gateway', container.get(NodeGateway));
+    await services(all((w) => w.services));
+    await run('workflows', container.get(WorkflowEngine));
+    await run('live', container.get(LiveGateway));
+    const http = container.get(HttpServer);
+    const identity = container.get(ServerIdentity);
+    await lifecycle.run(
+      'http',
+      () => http.start(tlsOf(identity)),
+      () => http.stop(),
+    );
+    identity.onChange(() => http.setTls(tlsOf(identity)));
   }
 
   private parts(): Container {

@@ -16,6 +16,23 @@ interface LoginOptions {
 
 /** `login`, `logout` and `profile`: what concerns the client's own file rather than a noun of the server. */
 export const registerSession = (program: Command, context: TerminalContext): void => {
+  registerLogin(program, context);
+  registerLogout(program, context);
+  const profile = program.command('profile').alias('profiles').description('the control planes that this user knows');
+  addListOptions(profile.command('list').description('list profiles; the current one is marked')).action(
+    async (options: ListOptions) => {
+      const rows = async () => {
+        const file = await context.store.load();
+        return file.profiles.map((p) => shown(p, p.name === file.current));
+      };
+      await context.printList(rows, columns, options);
+    },
+  );
+  registerUse(profile, context);
+  registerRemove(profile, context);
+};
+
+const registerLogin = (program: Command, context: TerminalContext): void => {
   program
     .command('login')
     .description('log in to a control plane and keep it as a profile')
@@ -43,7 +60,9 @@ Examples:
         object: shown(profile, true),
       });
     });
+};
 
+const registerLogout = (program: Command, context: TerminalContext): void => {
   program
     .command('logout')
     .description('end the session and forget its tokens')
@@ -65,17 +84,9 @@ Examples:
       dropTokens(profile);
       context.report({ text: `Logged out of ${profile.url}.`, object: shown(profile, false) });
     });
+};
 
-  const profile = program.command('profile').alias('profiles').description('the control planes that this user knows');
-  addListOptions(profile.command('list').description('list profiles; the current one is marked')).action(
-    async (options: ListOptions) => {
-      const rows = async () => {
-        const file = await context.store.load();
-        return file.profiles.map((p) => shown(p, p.name === file.current));
-      };
-      await context.printList(rows, columns, options);
-    },
-  );
+const registerUse = (profile: Command, context: TerminalContext): void => {
   profile
     .command('use')
     .description('make a profile the current one; with --project also set its default project')
@@ -95,6 +106,9 @@ Examples:
         object: shown(used, true),
       });
     });
+};
+
+const registerRemove = (profile: Command, context: TerminalContext): void => {
   profile
     .command('remove')
     .description('forget profiles and their tokens; the server is not told')

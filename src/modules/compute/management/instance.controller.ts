@@ -42,6 +42,10 @@ export class InstanceController extends Controller {
   }
 
   override routes(): Route[] {
+    return [...this.collectionRoutes(), ...this.resourceRoutes(), ...this.actionRoutes()];
+  }
+
+  private collectionRoutes(): Route[] {
     return [
       route(
         {
@@ -100,6 +104,11 @@ export class InstanceController extends Controller {
         },
         (req) => this.creation.check(req.op, req, projectOf(req), req.body),
       ),
+    ];
+  }
+
+  private resourceRoutes(): Route[] {
+    return [
       route(
         {
           method: 'GET',
@@ -172,6 +181,11 @@ export class InstanceController extends Controller {
         },
         (req) => this.instances.delete(req.op, req, req.project?.id, req.params.ref),
       ),
+    ];
+  }
+
+  private actionRoutes(): Route[] {
+    return [
       route(
         {
           method: 'POST',

@@ -17,6 +17,10 @@ export class ProjectController extends Controller {
   }
 
   override routes(): Route[] {
+    return [...this.projectRoutes(), ...this.memberRoutes()];
+  }
+
+  private projectRoutes(): Route[] {
     return [
       route(
         {
@@ -86,6 +90,11 @@ export class ProjectController extends Controller {
         },
         (req) => this.projects.delete(req.op, req.access, req.params.ref),
       ),
+    ];
+  }
+
+  private memberRoutes(): Route[] {
+    return [
       route(
         {
           method: 'GET',

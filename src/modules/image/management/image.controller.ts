@@ -23,6 +23,10 @@ export class ImageController extends Controller {
   }
 
   override routes(): Route[] {
+    return [...this.collectionRoutes(), ...this.resourceRoutes()];
+  }
+
+  private collectionRoutes(): Route[] {
     return [
       route(
         {
@@ -55,6 +59,11 @@ export class ImageController extends Controller {
           return reply(made, { status: made.taskId === null ? 201 : 202 });
         },
       ),
+    ];
+  }
+
+  private resourceRoutes(): Route[] {
+    return [
       route(
         {
           method: 'GET',

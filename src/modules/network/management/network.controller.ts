@@ -17,6 +17,10 @@ export class NetworkController extends Controller {
   }
 
   override routes(): Route[] {
+    return [...this.networkRoutes(), ...this.portRoutes()];
+  }
+
+  private networkRoutes(): Route[] {
     return [
       route(
         {
@@ -94,6 +98,11 @@ export class NetworkController extends Controller {
         },
         (req) => this.networks.remove(req.op, req.access, req.project?.id, req.params.ref),
       ),
+    ];
+  }
+
+  private portRoutes(): Route[] {
+    return [
       route(
         {
           method: 'GET',
