@@ -14,7 +14,17 @@ module.exports = {
       severity: 'error',
       comment: 'Another module is reached through its contract/ only.',
       from: { path: '^src/modules/([^/]+)/' },
-      to: { path: '^src/modules/([^/]+)/', pathNot: ['^src/modules/$1/', '^src/modules/[^/]+/contract/'] },
+      to: {
+        path: '^src/modules/([^/]+)/',
+        pathNot: ['^src/modules/$1/', '^src/modules/[^/]+/contract/', '^src/modules/[^/]+/testing/'],
+      },
+    },
+    {
+      name: 'testing-is-for-tests',
+      severity: 'error',
+      comment: 'Releases do not carry it: a manifest may name it, and only tests load it.',
+      from: { path: '^src/', pathNot: '(^|/)testing/|\\.module\\.ts$' },
+      to: { path: '/testing/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'node-half-is-no-management',

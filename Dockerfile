@@ -9,13 +9,14 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY . .
-RUN npm run build && npm prune --omit=dev
+RUN npm run build && npm prune --omit=dev && rm -r dist/src/core/testing dist/src/modules/*/testing
 
 FROM node:24-bookworm-slim
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
-COPY --from=build /app/dist ./dist
+COPY --from=build /app/dist/src ./dist/src
+COPY --from=build /app/dist/migrations ./dist/migrations
 COPY --from=build /app/web/dist ./web/dist
 COPY --from=build /app/bin ./bin
 RUN bash -euo pipefail -c '. bin/lib.sh && need_packages "${management_packages[@]}"' && rm -rf /var/lib/apt/lists/*

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { hintsOf } from '../core/app/declarations';
+import { hintsOf, scenariosOf } from '../core/app/declarations';
 import { sortModules } from '../core/app/module-registry';
 import { allModules } from './all-modules';
 
@@ -25,6 +25,16 @@ describe('what modules declare', () => {
     expect(thrown.length).toBeGreaterThan(60);
     expect(thrown.filter(({ code }) => !Object.hasOwn(declared, code))).toEqual([]);
   });
+});
+
+it('has a scenario for every workflow, and none for another', async () => {
+  const types = sources.flatMap(({ file, text }) =>
+    file.startsWith('src/modules/')
+      ? [...text.matchAll(/defineWorkflow(?:<[^>]*>)?\(\s*'([^']+)'/g)].map((match) => match[1] ?? '')
+      : [],
+  );
+  expect(types).toContain('compute.create-instance');
+  expect(Object.keys(await scenariosOf(allModules)).sort()).toEqual([...new Set(types)].sort());
 });
 
 /** Modules whose contract each module imports, tests left out. */

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Scenario, Scenarios, ScenarioSubject } from '../../src/core/testing/scenario';
 import { leaseMs, type Lane } from './lane';
 import type { Trap } from './messages';
 import { difference, doneTwice, exactly, leftovers, sightOf, takenBack, type Sight } from './observation';
 import type { Case, Fault } from './plan';
-import { scenarios, type Scenario, type Subject } from './scenarios';
 
 /** How a workflow ends when nobody disturbs it: once as it should, once when its last step fails. */
 export interface Reference {
@@ -15,7 +15,7 @@ export interface Reference {
 interface Run {
   of: Case;
   scenario: Scenario;
-  subject: Subject;
+  subject: ScenarioSubject;
   taskId: string;
   faults: string[];
 }
@@ -46,6 +46,7 @@ export class GroupRun {
 
   constructor(
     private readonly lane: Lane,
+    private readonly scenarios: Scenarios,
     private readonly references: ReadonlyMap<string, Reference>,
     private readonly cases: readonly Case[],
   ) {}
@@ -74,7 +75,7 @@ export class GroupRun {
     await lane.ready();
     this.runs = await Promise.all(
       this.cases.map(async (of) => {
-        const scenario = scenarios[of.boundary.type];
+        const scenario = this.scenarios[of.boundary.type];
         if (!scenario) throw new Error(`no scenario for ${of.boundary.type}`);
         return { of, scenario, subject: await scenario.prepare(lane), taskId: '', faults: [] };
       }),
@@ -179,13 +180,13 @@ export class GroupRun {
     // What the host has yet to report by heartbeat is not the thawed worker's doing: it comes first. Whether it is
     // right is judged later.
     await Promise.all(this.runs.map((r) => this.differences(r, this.expected(r))));
-    const sights = await Promise.all(this.runs.map((r) => exactly(lane, r.taskId, r.subject)));
+    const sights = await Promise.all(this.runs.map((r) => exactly(lane, r.taskId, r.scenario, r.subject)));
     victim.signal('SIGCONT');
     victim.send({ go: true, claim: false });
     await victim.whenIdle(patienceMs);
     await delay(200);
     for (const [i, run] of this.runs.entries()) {
-      for (const line of difference(sights[i], await exactly(lane, run.taskId, run.subject)))
+      for (const line of difference(sights[i], await exactly(lane, run.taskId, run.scenario, run.subject)))
         run.faults.push(`changed by the thawed worker: ${line}`);
     }
   }
@@ -242,8 +243,7 @@ export class GroupRun {
     for (const key of doneTwice(lane, run.taskId)) run.faults.push(`done twice on the host: ${key}`);
   }
 
-  private differences = (run: Run, expected: Sight): Promise<string[]> =>
-    settledDifference(this.lane, run.subject, expected);
+  private differences = (run: Run, expected: Sight): Promise<string[]> => settledDifference(this.lane, run, expected);
 
   private async cleanUp(): Promise<void> {
     const { lane } = this;
@@ -287,10 +287,10 @@ export class GroupRun {
 }
 
 /** Where the subject differs from what is expected; what hosts have yet to report is waited for. */
-const settledDifference = async (lane: Lane, subject: Subject, expected: Sight): Promise<string[]> => {
+const settledDifference = async (lane: Lane, { scenario, subject }: Run, expected: Sight): Promise<string[]> => {
   const end = Date.now() + settleMs;
   for (;;) {
-    const lines = difference(expected, await sightOf(lane, subject));
+    const lines = difference(expected, await sightOf(lane, scenario, subject));
     if (lines.length === 0 || Date.now() > end) return lines;
     await delay(100);
   }

@@ -4,12 +4,13 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { Scenarios } from '../../src/core/testing/scenario';
 import { GroupRun, remaining, type Reference, type Verdict } from './group-run';
 import { bootable, Lane } from './lane';
 import { keepBusy } from './load';
 import { leftovers, sightOf, takenBack, type Sight } from './observation';
 import { faults, faultTitles, groupsOf, planOf, type WorkflowShape } from './plan';
-import { scenarios } from './scenarios';
+import { loadScenarios } from './scenarios';
 
 const { values } = parseArgs({
   options: {
@@ -67,6 +68,7 @@ const imageServer = async (): Promise<{ server: Server; url: string }> => {
 /** One undisturbed run to the end, or with its last step failing; what there is then. */
 const undisturbed = async (
   lane: Lane,
+  scenarios: Scenarios,
   type: string,
   fails: boolean,
 ): Promise<{ sight: Sight | undefined; verdict: Verdict }> => {
@@ -89,7 +91,7 @@ const undisturbed = async (
     await survivor.whenIdle(30_000);
     // Hosts report by heartbeat what they have; two of them and it is settled.
     await new Promise((resolve) => setTimeout(resolve, 2_500));
-    const sight = await sightOf(lane, subject);
+    const sight = await sightOf(lane, scenario, subject);
     faults.push(...(await takenBack(lane, taskId, subject, type)));
     await scenario.cleanUp(lane, subject);
     for (const line of await remaining(lane, before)) faults.push(`left: ${line}`);
@@ -131,6 +133,7 @@ const newest = (workflows: readonly WorkflowShape[]): WorkflowShape[] =>
 
 const main = async (): Promise<number> => {
   const count = new Count();
+  const scenarios = await loadScenarios();
   const directory = mkdtempSync('/tmp/vcx-');
   chmodSync(directory, 0o755);
   guard(directory);
@@ -151,7 +154,7 @@ const main = async (): Promise<number> => {
       count.skip(1, `${type} version ${version}: nothing starts it any more`);
     for (const { type } of workflows)
       if (!scenarios[type])
-        count.take({ name: type, faults: [`no scenario for ${type}: add one to test/chaos/scenarios.ts`] });
+        count.take({ name: type, faults: [`no scenario for ${type}: its module's manifest must have one`] });
 
     const references = new Map<string, Reference>();
     const known = workflows.filter(
@@ -166,8 +169,8 @@ const main = async (): Promise<number> => {
     await Promise.all(
       lanes.map(async (lane) => {
         for (let next = queue.shift(); next; next = queue.shift()) {
-          const good = await undisturbed(lane, next.type, false);
-          const bad = await undisturbed(lane, next.type, true);
+          const good = await undisturbed(lane, scenarios, next.type, false);
+          const bad = await undisturbed(lane, scenarios, next.type, true);
           count.take(good.verdict);
           count.take(bad.verdict);
           if (good.sight && bad.sight) references.set(next.type, { succeeded: good.sight, failed: bad.sight });
@@ -192,7 +195,7 @@ const main = async (): Promise<number> => {
             continue;
           }
           const since = Date.now();
-          const verdicts = await new GroupRun(lane, references, group).verdicts();
+          const verdicts = await new GroupRun(lane, scenarios, references, group).verdicts();
           const note = ` (${((Date.now() - since) / 1000).toFixed(1)} s, ${group.length} at once)`;
           for (const verdict of verdicts) count.take(verdict, note);
         }

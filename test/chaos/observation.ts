@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJournal } from '../../src/core/host/journal/journal-lines';
 import type { Lane } from './lane';
-import type { Subject } from './scenarios';
+import type { Scenario, ScenarioSubject as Subject } from '../../src/core/testing/scenario';
 
 /**
  * What there is of a subject in the database and on the host, without ids, names and times: the same for every run that
@@ -73,27 +73,9 @@ const instanceSight = async (lane: Lane, id: string): Promise<Sight> => {
   };
 };
 
-const imageSight = async (lane: Lane, { id }: Subject): Promise<Sight> => {
-  const images = await lane.query<{ sha256: string | null }>(
-    'SELECT state, phase, message, sha256, virtual_bytes FROM image WHERE id = $1',
-    [id],
-  );
-  return {
-    image: images.map(({ sha256, ...image }) => ({
-      ...image,
-      stored: sha256 !== null && existsSync(lane.imagePath(`${sha256}.raw`)),
-    })),
-    incoming: filesIn(lane.imagePath('incoming')).filter((file) => file.startsWith(id)).length,
-    live: await lane.query(
-      `SELECT type, state FROM task WHERE subject_id = $1 AND state NOT IN ('succeeded', 'failed', 'cancelled')`,
-      [id],
-    ),
-  };
-};
-
 /** What there is of the subject now. */
-export const sightOf = async (lane: Lane, subject: Subject): Promise<Sight> => {
-  if (subject.kind === 'image') return imageSight(lane, subject);
+export const sightOf = async (lane: Lane, { sight }: Scenario, subject: Subject): Promise<Sight> => {
+  if (sight) return sight(lane, subject);
   if (!subject.several) return instanceSight(lane, subject.id);
   return Object.fromEntries(
     await Promise.all(subject.several.map(async (id, i) => [String(i + 1), await instanceSight(lane, id)] as const)),
@@ -101,11 +83,11 @@ export const sightOf = async (lane: Lane, subject: Subject): Promise<Sight> => {
 };
 
 /** Row by row and file by file, for what must not change at all. */
-export const exactly = async (lane: Lane, taskId: string, subject: Subject): Promise<Sight> => ({
+export const exactly = async (lane: Lane, taskId: string, scenario: Scenario, subject: Subject): Promise<Sight> => ({
   task: await lane.query('SELECT * FROM task WHERE id = $1', [taskId]),
   steps: await lane.query('SELECT * FROM task_step WHERE task_id = $1 ORDER BY seq, phase', [taskId]),
   events: (await lane.query(`SELECT seq FROM outbox WHERE subject->>'id' = $1`, [taskId])).length,
-  sight: await sightOf(lane, subject),
+  sight: await sightOf(lane, scenario, subject),
 });
 
 /** The host's journal as it lies on the disk: every record that was written, in order. */

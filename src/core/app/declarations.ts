@@ -2,6 +2,7 @@ import type { PermissionTable } from '../auth/permission-catalogue';
 import { coreHints, type HintTable } from '../errors/problem-hints';
 import type { CliRegistrar } from '../cli/cli-context';
 import type { ModuleSchemas } from '../config/schema-tree';
+import type { Scenarios } from '../testing/scenario';
 import type { ModuleManifest } from './module-manifest';
 
 /**
@@ -49,3 +50,16 @@ export const configSchemasOf = async (modules: readonly ModuleManifest[]): Promi
 /** The client's commands in the order of its help: what users ask for first is the last of the modules. */
 export const commandsOf = (modules: readonly ModuleManifest[]): Promise<CliRegistrar[]> =>
   Promise.all(modules.toReversed().flatMap((m) => (m.commands ? [m.commands()] : [])));
+
+/** For the tests of chaos. Throws when two modules have one for the same workflow. */
+export const scenariosOf = async (modules: readonly ModuleManifest[]): Promise<Scenarios> =>
+  declaredOnce(
+    'scenario',
+    (
+      await Promise.all(
+        modules.map(async (m) =>
+          Object.entries((await m.scenarios?.()) ?? {}).map(([type, scenario]) => [m.name, type, scenario] as const),
+        ),
+      )
+    ).flat(),
+  );

@@ -9,6 +9,7 @@ import type { NodeRoutes, StreamHandlers } from '../m2m/node-route';
 import type { ObservedSink, ObservedSource } from '../m2m/observed';
 import type { AnyVerb } from '../m2m/verb';
 import type { VerbHandlers } from '../m2m/verb-handler';
+import type { Scenarios } from '../testing/scenario';
 import type { AnyWorkflow } from '../workflow/definition';
 
 /**
@@ -66,4 +67,6 @@ export interface ModuleManifest {
   node?: () => Promise<NodeWiring>;
   /** Its commands of the client. */
   commands?: () => Promise<CliRegistrar>;
+  /** How each of its workflows is brought about, for the tests of chaos. Only they load it, and no release carries it. */
+  scenarios?: () => Promise<Scenarios>;
 }

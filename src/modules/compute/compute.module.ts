@@ -29,4 +29,5 @@ export const computeModule: ModuleManifest = {
   management: async () => (await import('./management/compute.wiring.js')).computeWiring,
   node: async () => (await import('./node/compute-node.wiring.js')).computeNodeWiring,
   commands: async () => new (await import('./cli/compute.commands.js')).ComputeCommands(),
+  scenarios: async () => (await import('./testing/compute.scenarios.js')).computeScenarios,
 };

@@ -15,4 +15,5 @@ export const hostModule: ModuleManifest = {
   management: async () => (await import('./management/host.wiring.js')).hostWiring,
   node: async () => (await import('./node/host-node.wiring.js')).hostNodeWiring,
   commands: async () => new (await import('./cli/host.command.js')).HostCommands(),
+  scenarios: async () => (await import('./testing/host.scenarios.js')).hostScenarios,
 };

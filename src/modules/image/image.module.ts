@@ -16,4 +16,5 @@ export const imageModule: ModuleManifest = {
   management: async () => (await import('./management/image.wiring.js')).imageWiring,
   node: async () => (await import('./node/image-node.wiring.js')).imageNodeWiring,
   commands: async () => new (await import('./cli/image.command.js')).ImageCommands(),
+  scenarios: async () => (await import('./testing/image.scenarios.js')).imageScenarios,
 };

@@ -17,4 +17,5 @@ export const networkModule: ModuleManifest = {
   management: async () => (await import('./management/network.wiring.js')).networkWiring,
   node: async () => (await import('./node/network-node.wiring.js')).networkNodeWiring,
   commands: async () => new (await import('./cli/network.commands.js')).NetworkingCommands(),
+  scenarios: async () => (await import('./testing/network.scenarios.js')).networkScenarios,
 };

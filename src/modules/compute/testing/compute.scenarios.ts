@@ -1,0 +1,59 @@
+import type { Scenario, Scenarios, ScenarioCloud, ScenarioSubject } from '../../../core/testing/scenario';
+import { create, finish, removeInstance, running, type Accepted } from './running-instance';
+
+const stopped = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
+  const subject = await running(cloud);
+  // By force: whether a guest that has only just booted takes its power button is not what is tested.
+  await finish(
+    cloud,
+    (await cloud.api.ok<Accepted>('POST', `/instances/${subject.id}/actions/stop`, { force: true })).taskId,
+  );
+  return subject;
+};
+
+const verb = (prepare: Scenario['prepare'], path: string, body: object): Scenario => ({
+  prepare,
+  start: async (cloud, subject) => ({
+    taskId: (await cloud.api.ok<Accepted>('POST', `/instances/${subject.id}/actions/${path}`, body)).taskId,
+    subject,
+  }),
+  cleanUp: removeInstance,
+});
+
+export const computeScenarios: Scenarios = {
+  'compute.create-instance': {
+    prepare: async (cloud) => ({ kind: 'instance', id: '', name: cloud.name('vm') }),
+    start: async (cloud, subject) => {
+      const { instance, taskId } = await create(cloud, subject.name);
+      return { taskId, subject: { ...subject, id: instance.id } };
+    },
+    cleanUp: removeInstance,
+  },
+  'compute.create-instances': {
+    prepare: async (cloud) => ({ kind: 'instance', id: '', name: cloud.name('vm') }),
+    start: async (cloud, subject) => {
+      const body = { name: subject.name, count: 2, flavor: 'small', image: 'base', networks: [{ network: 'net' }] };
+      const { instances, taskId } = await cloud.api.ok<{ instances: { id: string }[]; taskId: string }>(
+        'POST',
+        '/instances/batch?project=default',
+        body,
+      );
+      const several = instances.map(({ id }) => id);
+      return { taskId, subject: { ...subject, id: several[0] ?? '', several } };
+    },
+    cleanUp: async (cloud, subject) => {
+      for (const id of subject.several ?? []) await removeInstance(cloud, { ...subject, id });
+    },
+  },
+  'compute.delete-instance': {
+    prepare: running,
+    start: async (cloud, subject) => ({
+      taskId: (await cloud.api.ok<Accepted>('DELETE', `/instances/${subject.id}`)).taskId,
+      subject,
+    }),
+    cleanUp: removeInstance,
+  },
+  'compute.start-instance': verb(stopped, 'start', {}),
+  'compute.stop-instance': verb(running, 'stop', {}),
+  'compute.reboot-instance': verb(running, 'reboot', {}),
+};
