@@ -39,7 +39,7 @@ export interface ChannelHolder {
   /** Cuts the channel, at once. Called once, and not after `close`. */
   end: (code: ChannelEnd) => void;
   /** The principal after each look: its rights may be others than before. */
-  judged?: (principal: Principal) => void;
+  rechecked?: (principal: Principal) => void;
 }
 
 export interface Channel {
@@ -122,7 +122,7 @@ export class Channels {
     try {
       const [principal] = await this.authenticator.current([claim.credential]);
       // A look that came in between is the newer one.
-      if (!entry.ended && !entry.principal) this.judge(entry, principal ?? null, true);
+      if (!entry.ended && !entry.principal) this.recheck(entry, principal ?? null, true);
     } catch (error) {
       close();
       throw error;
@@ -192,7 +192,7 @@ export class Channels {
       const keys = [...new Map(due.map(({ claim: { credential } }) => [keyOf(credential), credential]))];
       const principals = await this.authenticator.current(keys.map(([, credential]) => credential));
       const by = new Map(keys.map(([key], i) => [key, principals[i] ?? null]));
-      for (const entry of due) this.judge(entry, by.get(keyOf(entry.claim.credential)) ?? null, false);
+      for (const entry of due) this.recheck(entry, by.get(keyOf(entry.claim.credential)) ?? null, false);
       return true;
     } catch (error) {
       this.log.warn({ err: error, channels: due.length }, 'open channels could not be judged; tried again');
@@ -206,7 +206,7 @@ export class Channels {
     }
   }
 
-  private judge(entry: Entry, principal: Principal | null, opening: boolean): void {
+  private recheck(entry: Entry, principal: Principal | null, opening: boolean): void {
     if (!this.entries.has(entry)) return;
     const refused = !principal
       ? 'unauthenticated'
@@ -218,7 +218,7 @@ export class Channels {
     if (refused || !principal) return;
     entry.verifiedAt = performance.now();
     entry.principal = principal;
-    if (!opening) entry.holder.judged?.(principal);
+    if (!opening) entry.holder.rechecked?.(principal);
   }
 
   private end(entry: Entry, code: ChannelEnd): void {

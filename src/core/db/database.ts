@@ -2,7 +2,7 @@ import type { Pool, QueryResultRow } from 'pg';
 import { QueryFailedError, type DataSource, type EntityManager } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { injectable } from 'inversify';
-import { Announcer } from './announcer';
+import { Notifier } from './notifier';
 import { NotificationListener, type NotificationHandler } from './listener';
 import type { GatheredStatement, Op } from './op';
 import { TransactionRunner } from './transaction-runner';
@@ -76,7 +76,7 @@ export class Database {
   /** Statements outside any transaction. */
   readonly op: Op;
   private listener: NotificationListener | undefined;
-  private readonly announcer = new Announcer((sql, params) => this.query(sql, params));
+  private readonly notifier = new Notifier((sql, params) => this.query(sql, params));
 
   constructor(readonly dataSource: DataSource) {
     const query = async <R extends object>(sql: string, params: readonly unknown[] = []): Promise<R[]> => {
@@ -148,13 +148,13 @@ export class Database {
    * Soon wakes all who listen to the channel, in this process and others. A hint that may be lost; call it when what it
    * is about has been committed.
    */
-  announce(channel: string): void {
-    this.announcer.announce(channel);
+  notify(channel: string): void {
+    this.notifier.notify(channel);
   }
 
   /** Ends the listening connection and the pool. */
   async close(): Promise<void> {
-    if (this.dataSource.isInitialized) await this.announcer.close();
+    if (this.dataSource.isInitialized) await this.notifier.close();
     await this.listener?.close();
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }

@@ -45,7 +45,7 @@ export class EventStreams {
       },
       {
         end: (code) => (to.stream ? to.stream.end(code) : res.destroy()),
-        judged: (now) => {
+        rechecked: (now) => {
           to.stream?.setRooms(this.visibility.roomsOfPrincipal(now));
           to.stream?.beat();
         },

@@ -136,7 +136,7 @@ export class LiveGateway extends Service {
           socket.emit('end', { code });
           socket.disconnect(true);
         },
-        judged: (now) => void this.follow(socket, now),
+        rechecked: (now) => void this.follow(socket, now),
       },
     );
     socket.conn.once('close', channel.close);

@@ -45,7 +45,7 @@ export class OutboxRepository {
   async add(op: Op, event: LiveEvent): Promise<void> {
     const { type, projectId, everyone = false, subject, data } = event;
     await op.gather(addition, JSON.stringify({ type, projectId, everyone, subject, data }));
-    op.afterCommit(() => this.database.announce(outboxChannel));
+    op.afterCommit(() => this.database.notify(outboxChannel));
   }
 
   async head(): Promise<OutboxHead> {

@@ -135,11 +135,11 @@ const parseLeniently = (
  */
 export const parsePart = (part: RequestPart, schema: z.ZodType, value: unknown): unknown => {
   checkStructure(part, value);
-  const { parsed, value: judged } = parseLeniently(schema, value);
+  const { parsed, value: lenient } = parseLeniently(schema, value);
   if (parsed.success) return parsed.data;
   const { issues } = parsed.error;
-  const errors = issues.flatMap((issue) => fieldErrors(part, schema, issue, judged));
-  const malformed = issues.some((issue) => structural.has(issue.code) || isAbsent(issue, judged));
+  const errors = issues.flatMap((issue) => fieldErrors(part, schema, issue, lenient));
+  const malformed = issues.some((issue) => structural.has(issue.code) || isAbsent(issue, lenient));
   const first = errors[0];
   throw new Problem({
     status: malformed ? 400 : 422,

@@ -29,7 +29,7 @@ export class Settlements {
   settled(taskId: string, state: TaskState): void {
     this.wake(taskId, state);
     this.pending.push(taskId);
-    this.timer ??= setTimeout(() => void this.announce(), gatherMs);
+    this.timer ??= setTimeout(() => void this.notify(), gatherMs);
   }
 
   /** The task's state once it is settled, or its present one after `timeoutMs`. Throws when there is no such task. */
@@ -60,7 +60,7 @@ export class Settlements {
 
   async close(): Promise<void> {
     clearTimeout(this.timer);
-    await this.announce();
+    await this.notify();
     const stop = await this.listening?.catch(() => undefined);
     this.listening = undefined;
     await stop?.();
@@ -85,7 +85,7 @@ export class Settlements {
     for (const waiter of [...(this.waiters.get(taskId) ?? [])]) waiter(state);
   }
 
-  private async announce(): Promise<void> {
+  private async notify(): Promise<void> {
     this.timer = undefined;
     const ids = this.pending;
     this.pending = [];

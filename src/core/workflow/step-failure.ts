@@ -36,7 +36,7 @@ const cleanText = (text: string): string => text.replace(/\u0000|\p{Cs}/gu, '\uf
 const permanentSql = (state: string | undefined): boolean =>
   state !== undefined && state !== '23505' && /^(22|23|42)/.test(state);
 
-const judge = (error: unknown): Omit<StepFailure, 'step'> => {
+const classify = (error: unknown): Omit<StepFailure, 'step'> => {
   const base = { host: null, hint: null, unreachable: false };
   if (error instanceof PermanentError)
     return {
@@ -91,7 +91,7 @@ const judge = (error: unknown): Omit<StepFailure, 'step'> => {
 
 /** What a thrown value means for a step, and how it is told. */
 export const describeFailure = (error: unknown, step: string | null): StepFailure => {
-  const { extra, cause, ...rest } = judge(error);
+  const { extra, cause, ...rest } = classify(error);
   return {
     ...rest,
     step,

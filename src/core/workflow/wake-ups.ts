@@ -30,7 +30,7 @@ export class WakeUps {
     op.afterCommit(() => {
       const here = this.pump().hasRoom;
       this.pump().kick();
-      if (!here || everywhere) this.database.announce(wakeChannel);
+      if (!here || everywhere) this.database.notify(wakeChannel);
     });
   }
 
@@ -60,7 +60,7 @@ export class WakeUps {
         woken = (await this.requests.wakeWaiting(scope, places, count)) || woken;
       if (!woken) return;
       this.pump().kick();
-      if (!this.pump().hasRoom) this.database.announce(wakeChannel);
+      if (!this.pump().hasRoom) this.database.notify(wakeChannel);
     } catch (error) {
       this.log.debug({ err: error }, 'those who wait for a place were not woken; they look for themselves later');
     }

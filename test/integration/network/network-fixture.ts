@@ -14,7 +14,7 @@ import { Projects } from '../../../src/modules/identity/contract/identity.ports'
 import { createNetwork } from '../../../src/modules/network/contract/network.api';
 import { networkConfigSchema } from '../../../src/modules/network/contract/network.config';
 import { AddressRepository } from '../../../src/modules/network/management/address.repository';
-import { BehindHostsReconciler } from '../../../src/modules/network/management/behind-hosts.reconciler';
+import { StaleHostsReconciler } from '../../../src/modules/network/management/stale-hosts.reconciler';
 import { GuestEgressAgreement } from '../../../src/modules/network/management/guest-egress-agreement';
 import { GuestEgressSettingRepository } from '../../../src/modules/network/management/guest-egress-setting.repository';
 import { HostGenerationRepository } from '../../../src/modules/network/management/host-generation.repository';
@@ -107,7 +107,7 @@ export class NetworkFixture {
   readonly generations = new HostGenerationRepository();
   readonly sync: HostSync;
   readonly hosts = new ReadyHosts();
-  readonly reconciler: BehindHostsReconciler;
+  readonly reconciler: StaleHostsReconciler;
   readonly health = new HealthChecks();
   readonly conditions = new NotedConditions();
 
@@ -130,7 +130,7 @@ export class NetworkFixture {
       config,
     );
     this.sink = new NetworkObservedSink(this.generations, ports, this.conditions);
-    this.reconciler = new BehindHostsReconciler(
+    this.reconciler = new StaleHostsReconciler(
       db.database,
       this.hosts,
       egress,

@@ -12,7 +12,7 @@ interface WithTask {
   taskId: string;
 }
 
-interface SeveralWithTask {
+interface InstancesWithTask {
   instances: Instance[];
   taskId: string;
 }
@@ -87,7 +87,7 @@ Examples:
     )
     .action(async (name: string, options: CreateOptions) => {
       if (options.count !== undefined)
-        return createSeveral(name, options, parseInteger(options.count, '--count', 1, 100), context);
+        return createBatch(name, options, parseInteger(options.count, '--count', 1, 100), context);
       const made = await context.request<WithTask>('POST', '/instances', {
         query: { project: context.project() },
         body: await createBody(name, options, context),
@@ -101,13 +101,8 @@ Examples:
     });
 };
 
-const createSeveral = async (
-  name: string,
-  options: CreateOptions,
-  count: number,
-  context: CliContext,
-): Promise<void> => {
-  const made = await context.request<SeveralWithTask>('POST', '/instances/batch', {
+const createBatch = async (name: string, options: CreateOptions, count: number, context: CliContext): Promise<void> => {
+  const made = await context.request<InstancesWithTask>('POST', '/instances/batch', {
     query: { project: context.project() },
     body: { ...(await createBody(name, options, context)), count },
   });

@@ -52,7 +52,7 @@ export class InstanceCreation {
     private readonly projects: Projects,
     private readonly workflows: Workflows,
     private readonly createWorkflow: CreateInstanceWorkflow,
-    private readonly createSeveralWorkflow: CreateInstancesWorkflow,
+    private readonly createInstancesWorkflow: CreateInstancesWorkflow,
   ) {}
 
   /** Checks everything that can be known now, then records the instance together with its task. */
@@ -68,13 +68,13 @@ export class InstanceCreation {
   }
 
   /** As `create`, for `count` instances with one task: `<name>-1` and so on. */
-  async createSeveral(
+  async createBatch(
     op: Op,
     caller: Caller,
     project: ProjectRef,
     input: z.output<typeof createInstances>,
   ): Promise<{ instances: Instance[]; taskId: string }> {
-    const made = await this.several(op, caller, project, input, numbered(input.name, input.count));
+    const made = await this.createAll(op, caller, project, input, numbered(input.name, input.count));
     const [instance] = made;
     if (!instance) throw new Error('at least one is asked for');
     await this.refuseWithoutHost(op, caller, instance);
@@ -82,7 +82,7 @@ export class InstanceCreation {
       ...instance,
       name: made.length === 1 ? instance.name : `${instance.name} to ${made.at(-1)?.name ?? ''}`,
     };
-    const task = await startOn(this.workflows, op, caller, this.createSeveralWorkflow.definition, subject, {
+    const task = await startOn(this.workflows, op, caller, this.createInstancesWorkflow.definition, subject, {
       instanceIds: made.map(({ id }) => id),
       project: project.name,
     });
@@ -101,7 +101,7 @@ export class InstanceCreation {
     project: ProjectRef,
     input: z.output<typeof createInstances>,
   ): Promise<z.output<typeof instanceCheck>> {
-    const made = await this.several(
+    const made = await this.createAll(
       op,
       caller,
       project,
@@ -120,7 +120,7 @@ export class InstanceCreation {
     };
   }
 
-  private async several(
+  private async createAll(
     op: Op,
     caller: Caller,
     project: ProjectRef,

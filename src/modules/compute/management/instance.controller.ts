@@ -88,7 +88,7 @@ export class InstanceController extends Controller {
           status: 202,
           response: instancesWithTask,
         },
-        (req) => this.creation.createSeveral(req.op, req, projectOf(req), req.body),
+        (req) => this.creation.createBatch(req.op, req, projectOf(req), req.body),
       ),
       route(
         {

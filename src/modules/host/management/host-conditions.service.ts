@@ -2,7 +2,7 @@ import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
 import { Outbox } from '../../../core/events/outbox';
 import { HostConditionNotes, type HostConditionFact } from '../contract/host.ports';
-import { type ConditionFact, judge } from './host-state';
+import { type ConditionFact, evaluate } from './host-state';
 import { HostRepository } from './host.repository';
 
 /**
@@ -28,15 +28,15 @@ export class HostConditions extends HostConditionNotes {
       await this.hosts.putCondition(op, hostId, change);
       facts.set(change.type, change);
     }
-    const judgement = judge([...facts.values()]);
+    const evaluation = evaluate([...facts.values()]);
     if (
-      judgement.state === host.state &&
-      judgement.schedulable === host.schedulable &&
-      judgement.reason === host.stateReason
+      evaluation.state === host.state &&
+      evaluation.schedulable === host.schedulable &&
+      evaluation.reason === host.stateReason
     )
       return;
-    await this.hosts.setJudgement(op, hostId, judgement);
-    if (judgement.state === host.state) return;
+    await this.hosts.setEvaluation(op, hostId, evaluation);
+    if (evaluation.state === host.state) return;
     await this.outbox.publish(op, {
       type: 'host.updated',
       projectId: null,
@@ -44,9 +44,9 @@ export class HostConditions extends HostConditionNotes {
       data: {
         id: hostId,
         name: host.name,
-        state: judgement.state,
-        schedulable: judgement.schedulable,
-        reason: judgement.reason,
+        state: evaluation.state,
+        schedulable: evaluation.schedulable,
+        reason: evaluation.reason,
       },
     });
   }

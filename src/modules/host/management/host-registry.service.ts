@@ -19,7 +19,7 @@ import {
 } from '../../../core/m2m/node-registry';
 import type { HostConfig } from '../contract/host.config';
 import { HostConditions } from './host-conditions.service';
-import { type ConditionFact, judge } from './host-state';
+import { type ConditionFact, evaluate } from './host-state';
 import { HostTokenService } from './host-token.service';
 import { HostRepository } from './host.repository';
 
@@ -60,13 +60,13 @@ export class HostRegistry extends NodeRegistry {
       const token = await this.tokens.redeem(op, request.ticket);
       if (token.usedAt !== null) return this.answerAgain(op, token.hostId, token.keyHash, signing);
       const hostId = randomUUID();
-      const judgement = judge([enrolledFact]);
+      const evaluation = evaluate([enrolledFact]);
       const added = await this.hosts.insert(op, {
         id: hostId,
         name: request.name,
         address: request.address,
         port: request.port,
-        judgement,
+        evaluation,
       });
       if (!added)
         throw conflict(
@@ -79,7 +79,7 @@ export class HostRegistry extends NodeRegistry {
         type: 'host.created',
         projectId: null,
         subject: { kind: 'host', id: hostId },
-        data: { id: hostId, name: request.name, state: judgement.state, schedulable: false },
+        data: { id: hostId, name: request.name, state: evaluation.state, schedulable: false },
       });
       return this.certify(op, hostId, signing);
     });

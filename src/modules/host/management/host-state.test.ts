@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { type ConditionFact, conditionTypes, judge, type ConditionStatus } from './host-state';
+import { type ConditionFact, conditionTypes, evaluate, type ConditionStatus } from './host-state';
 
 const fact = (type: string, status: ConditionStatus, message = `${type} says`): ConditionFact => ({
   type,
@@ -21,7 +21,7 @@ const but = (...changes: ConditionFact[]): ConditionFact[] => [
   ...changes,
 ];
 
-describe('judge', () => {
+describe('evaluate', () => {
   it.each([
     ['nothing known', [], 'enrolling'],
     ['joined, never heard', [fact('Enrolled', 'true')], 'enrolling'],
@@ -37,12 +37,12 @@ describe('judge', () => {
     ['clock off', but(fact('Clock', 'false')), 'ready'],
     ['no limits', but(fact('Cgroup', 'false')), 'ready'],
   ])('%s', (_what, conditions, state) => {
-    expect(judge(conditions).state).toBe(state);
+    expect(evaluate(conditions).state).toBe(state);
   });
 
   it('says why', () => {
-    expect(judge(but(fact('Storage', 'false', 'it has no pool'))).reason).toBe('it has no pool');
-    expect(judge(well).reason).toBe('');
+    expect(evaluate(but(fact('Storage', 'false', 'it has no pool'))).reason).toBe('it has no pool');
+    expect(evaluate(well).reason).toBe('');
   });
 
   it('places only on ready hosts and gives a reason for every other, in whatever order the conditions come', () => {
@@ -56,10 +56,10 @@ describe('judge', () => {
     fc.assert(
       fc.property(anyFacts, (some) => {
         const facts = some.map(({ type, status }) => fact(type, status));
-        const judged = judge(facts);
-        expect(judged.schedulable).toBe(judged.state === 'ready');
-        expect(judged.reason === '').toBe(judged.schedulable);
-        expect(judge([...facts].reverse())).toEqual(judged);
+        const evaluated = evaluate(facts);
+        expect(evaluated.schedulable).toBe(evaluated.state === 'ready');
+        expect(evaluated.reason === '').toBe(evaluated.schedulable);
+        expect(evaluate([...facts].reverse())).toEqual(evaluated);
       }),
     );
   });

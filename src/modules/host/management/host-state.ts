@@ -24,7 +24,7 @@ type ConditionType = (typeof conditionTypes)[number];
 
 export type ConditionFact = HostConditionFact;
 
-export interface HostJudgement {
+export interface HostEvaluation {
   state: HostState;
   schedulable: boolean;
   /** Why it is not ready; empty when it is. */
@@ -41,9 +41,9 @@ const required: readonly ConditionType[] = ['Vmm', 'Storage'];
  * The one place that turns conditions into a state. From strongest to weakest: not enrolled, silent (nobody knows what
  * a silent host does, not even in maintenance), maintenance, broken, untested, ready. Only `ready` takes instances.
  */
-export const judge = (conditions: readonly ConditionFact[]): HostJudgement => {
+export const evaluate = (conditions: readonly ConditionFact[]): HostEvaluation => {
   const of = (type: ConditionType): ConditionFact | undefined => conditions.find((c) => c.type === type);
-  const not = (state: HostState, reason: string): HostJudgement => ({ state, schedulable: false, reason });
+  const not = (state: HostState, reason: string): HostEvaluation => ({ state, schedulable: false, reason });
   if (of('Enrolled')?.status !== 'true') return not('enrolling', 'it has not joined yet');
   const heartbeat = of('Heartbeat');
   if (!heartbeat) return not('enrolling', 'it has joined and was not heard of yet');

@@ -8,7 +8,7 @@ import type { NodeRevisions } from '../../../core/m2m/revisions';
 import type { HostListQuery, HostState, Inventory } from '../contract/host.api';
 import { HostConditionEntity } from './host-condition.entity';
 import { HostInventoryEntity } from './host-inventory.entity';
-import type { ConditionFact, HostJudgement } from './host-state';
+import type { ConditionFact, HostEvaluation } from './host-state';
 import { HostEntity } from './host.entity';
 
 export interface BeatRow {
@@ -40,9 +40,9 @@ export class HostRepository {
   /** False when the name is taken. */
   async insert(
     op: Op,
-    host: { id: string; name: string; address: string; port: number; judgement: HostJudgement },
+    host: { id: string; name: string; address: string; port: number; evaluation: HostEvaluation },
   ): Promise<boolean> {
-    const { state, schedulable, reason } = host.judgement;
+    const { state, schedulable, reason } = host.evaluation;
     const rows = await op.query(
       `INSERT INTO host (id, name, address, port, state, schedulable, state_reason) VALUES ($1, $2, $3, $4, $5, $6, $7)
        ON CONFLICT ((lower(name))) DO NOTHING RETURNING id`,
@@ -117,16 +117,16 @@ export class HostRepository {
       .getOne();
   }
 
-  async setJudgement(
+  async setEvaluation(
     op: Op,
     id: string,
-    judgement: { state: HostState; schedulable: boolean; reason: string },
+    evaluation: { state: HostState; schedulable: boolean; reason: string },
   ): Promise<void> {
     await op.query('UPDATE host SET state = $2, schedulable = $3, state_reason = $4 WHERE id = $1', [
       id,
-      judgement.state,
-      judgement.schedulable,
-      judgement.reason,
+      evaluation.state,
+      evaluation.schedulable,
+      evaluation.reason,
     ]);
   }
 

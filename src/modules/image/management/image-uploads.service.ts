@@ -149,7 +149,7 @@ export class ImageUploads {
 
   /** Records the end of an upload that failed, and says what the sender is told. */
   private async failed(imageId: string, error: unknown): Promise<unknown> {
-    const { problem, state } = judge(error);
+    const { problem, state } = classify(error);
     await this.database.tx(async (op) => {
       const image = await this.images.lock(op, imageId, 'update');
       if (!image) return;
@@ -181,7 +181,7 @@ class UploadBroken extends Error {
   }
 }
 
-const judge = (error: unknown): { problem: unknown; state: 'error' | 'queued' } => {
+const classify = (error: unknown): { problem: unknown; state: 'error' | 'queued' } => {
   if (error instanceof ImageRefused) {
     const { code, message } = error;
     const status = code === 'image_too_large' || code === 'project_full' ? 413 : 422;

@@ -20,7 +20,7 @@ export class GuestEgress {
 
   /**
    * The same for all hosts; a few seconds old at most. Hosts that were given an older one get the newest by
-   * `BehindHostsReconciler`.
+   * `StaleHostsReconciler`.
    */
   async document(op: Op): Promise<EgressDocument> {
     if (this.known && performance.now() - this.known.at < freshMs) return this.known.document;

@@ -36,7 +36,7 @@ export class HostGenerationRepository {
    * Those of the hosts that have an older document than the newest, which has had its time, or one with another way
    * out. Each is given once a minute at most.
    */
-  async takeBehind(op: Op, hostIds: readonly string[], egressDigest: string): Promise<string[]> {
+  async takeStale(op: Op, hostIds: readonly string[], egressDigest: string): Promise<string[]> {
     const rows = await op.query<{ host_id: string }>(
       `UPDATE host_network_generation SET asked_at = now() WHERE host_id IN (
          SELECT host_id FROM host_network_generation

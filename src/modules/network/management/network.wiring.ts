@@ -2,7 +2,7 @@ import type { ManagementWiring } from '../../../core/app/module-manifest';
 import { ProjectUsage } from '../../identity/contract/identity.ports';
 import { InstancePorts } from '../contract/network.ports';
 import { AddressRepository } from './address.repository';
-import { BehindHostsReconciler } from './behind-hosts.reconciler';
+import { StaleHostsReconciler } from './stale-hosts.reconciler';
 import { GuestEgress } from './guest-egress';
 import { GuestEgressAgreement } from './guest-egress-agreement';
 import { GuestEgressSettingRepository } from './guest-egress-setting.repository';
@@ -32,7 +32,7 @@ const parts = [
   SyncHostWorkflow,
   NetworkController,
   NetworkObservedSink,
-  BehindHostsReconciler,
+  StaleHostsReconciler,
 ];
 
 export const networkWiring: ManagementWiring = {
@@ -43,6 +43,6 @@ export const networkWiring: ManagementWiring = {
   },
   controllers: [NetworkController],
   workflows: [SyncHostWorkflow],
-  services: [BehindHostsReconciler],
+  services: [StaleHostsReconciler],
   observed: [NetworkObservedSink],
 };

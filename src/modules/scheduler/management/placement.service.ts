@@ -6,7 +6,7 @@ import { Placement, type HostVerdict, type PlacementRequest } from '../contract/
 import { ClaimRepository } from './claim.repository';
 import { emptyUsage, filters, weigh } from './filters';
 
-interface Judged {
+interface Evaluated {
   host: SchedulableHost;
   usage: ClaimedRoom;
   verdict: HostVerdict;
@@ -17,7 +17,7 @@ const recentMs = 1_000;
 
 const taken = { code: 'taken', reason: 'other instances took its room meanwhile' };
 
-const judgeOne = (host: SchedulableHost, usage: ClaimedRoom, request: PlacementRequest): Judged => {
+const judgeOne = (host: SchedulableHost, usage: ClaimedRoom, request: PlacementRequest): Evaluated => {
   for (const filter of filters) {
     const reason = filter.refuses(host, usage, request);
     if (reason !== undefined)
@@ -43,9 +43,9 @@ export class PlacementService extends Placement {
   }
 
   override async explain(op: Op, request: PlacementRequest): Promise<HostVerdict[]> {
-    const fits = (judged: Judged[]): boolean => judged.some(({ verdict }) => verdict.fits);
-    const recent = await this.judge(op, request, await this.recentHosts(op));
-    return (fits(recent) ? recent : await this.judge(op, request, await this.allHosts(op))).map(
+    const fits = (evaluated: Evaluated[]): boolean => evaluated.some(({ verdict }) => verdict.fits);
+    const recent = await this.evaluate(op, request, await this.recentHosts(op));
+    return (fits(recent) ? recent : await this.evaluate(op, request, await this.allHosts(op))).map(
       ({ verdict }) => verdict,
     );
   }
@@ -53,11 +53,11 @@ export class PlacementService extends Placement {
   override async claim(op: Op, request: PlacementRequest): Promise<{ hostId: string }> {
     const held = await this.claims.hostOf(op, request.instanceId);
     if (held !== undefined) return { hostId: held };
-    const proposed = await this.claimAmong(op, request, await this.judge(op, request, await this.recentHosts(op)));
+    const proposed = await this.claimAmong(op, request, await this.evaluate(op, request, await this.recentHosts(op)));
     if (proposed !== undefined) return { hostId: proposed };
-    const judged = await this.judge(op, request, await this.allHosts(op));
-    const hostId = await this.claimAmong(op, request, judged);
-    if (hostId === undefined) throw new PlacementRefusal(judged.map(({ verdict }) => verdict));
+    const evaluated = await this.evaluate(op, request, await this.allHosts(op));
+    const hostId = await this.claimAmong(op, request, evaluated);
+    if (hostId === undefined) throw new PlacementRefusal(evaluated.map(({ verdict }) => verdict));
     return { hostId };
   }
 
@@ -69,8 +69,8 @@ export class PlacementService extends Placement {
    * Claims on the best of those that fit, else on the next one. Undefined when none has room; the verdicts then say
    * why.
    */
-  private async claimAmong(op: Op, request: PlacementRequest, judged: Judged[]): Promise<string | undefined> {
-    const candidates = judged
+  private async claimAmong(op: Op, request: PlacementRequest, evaluated: Evaluated[]): Promise<string | undefined> {
+    const candidates = evaluated
       .filter(({ verdict }) => verdict.fits)
       .map((j) => ({ ...j, weight: weigh(j.host, j.usage, request) + Math.random() * 0.02 }));
     candidates.sort((a, b) => b.weight - a.weight);
@@ -85,7 +85,7 @@ export class PlacementService extends Placement {
     return undefined;
   }
 
-  private async judge(op: Op, request: PlacementRequest, hosts: readonly SchedulableHost[]): Promise<Judged[]> {
+  private async evaluate(op: Op, request: PlacementRequest, hosts: readonly SchedulableHost[]): Promise<Evaluated[]> {
     const usage = await this.claims.usage(
       op,
       hosts.map((h) => h.id),

@@ -48,7 +48,7 @@ export class UrlDownload {
     try {
       await this.download(file);
     } catch (error) {
-      const { code, message, retry } = judge(error);
+      const { code, message, retry } = classify(error);
       await this.report({ kind: 'failed', code, message: message.slice(0, 1000), retry });
     }
   }
@@ -167,7 +167,7 @@ const lengthOf = (headers: Response['headers']): number | null => {
   return typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : null;
 };
 
-const judge = (error: unknown): FetchFailed => {
+const classify = (error: unknown): FetchFailed => {
   if (error instanceof FetchFailed) return error;
   const { code = '', message } = error as NodeJS.ErrnoException;
   if (code === forbiddenAddress) return new FetchFailed('url_not_allowed', message, false);

@@ -7,7 +7,7 @@ const gatherMs = 10;
  * is announced within a moment goes in one statement. An announcement may be lost with its process: who listens looks
  * for itself now and then.
  */
-export class Announcer {
+export class Notifier {
   private readonly pending = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
   private sending: Promise<void> = Promise.resolve();
@@ -16,7 +16,7 @@ export class Announcer {
   /** @param send runs a statement */
   constructor(private readonly send: (sql: string, params: readonly unknown[]) => Promise<unknown>) {}
 
-  announce(channel: string): void {
+  notify(channel: string): void {
     this.pending.add(channel);
     this.timer ??= setTimeout(() => this.round(), Math.max(0, this.sentAt + gatherMs - performance.now()));
   }

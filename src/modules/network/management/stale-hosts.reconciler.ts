@@ -17,7 +17,7 @@ const everyMs = 2_000;
  * noticing it reports nothing new. Not a job of the queue, whose schedule follows this machine's clock.
  */
 @injectable()
-export class BehindHostsReconciler extends Service {
+export class StaleHostsReconciler extends Service {
   private readonly log: Logger;
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> = Promise.resolve();
@@ -55,7 +55,7 @@ export class BehindHostsReconciler extends Service {
     const heard = hosts.filter(({ state }) => state !== 'unknown').map(({ id }) => id);
     if (heard.length === 0) return;
     await this.database.tx(async (op) => {
-      for (const hostId of await this.generations.takeBehind(op, heard, egress))
+      for (const hostId of await this.generations.takeStale(op, heard, egress))
         await this.sync.start(op, hostId, { principal: 'system' });
     });
   }

@@ -1,4 +1,4 @@
-import { Announcer } from './announcer';
+import { Notifier } from './notifier';
 
 describe('announcements', () => {
   const sent: string[][] = [];
@@ -14,27 +14,27 @@ describe('announcements', () => {
   afterEach(() => jest.useRealTimers());
 
   it('go together when they come together, each channel once', async () => {
-    const announcer = new Announcer(send);
-    for (const channel of ['a', 'b', 'a']) announcer.announce(channel);
+    const notifier = new Notifier(send);
+    for (const channel of ['a', 'b', 'a']) notifier.notify(channel);
     await jest.advanceTimersByTimeAsync(1);
     expect(sent).toEqual([['a', 'b']]);
   });
 
   it('come at most every ten milliseconds, and none is left out', async () => {
-    const announcer = new Announcer(send);
+    const notifier = new Notifier(send);
     for (let ms = 0; ms < 100; ms += 1) {
-      announcer.announce(`c${ms}`);
+      notifier.notify(`c${ms}`);
       await jest.advanceTimersByTimeAsync(1);
     }
-    await announcer.close();
+    await notifier.close();
     expect(sent.flat()).toEqual(Array.from({ length: 100 }, (_, ms) => `c${ms}`));
     expect(sent.length).toBeLessThanOrEqual(11);
   });
 
   it('leave with the process that stops, also without the database', async () => {
-    const announcer = new Announcer(send);
-    announcer.announce('a');
-    await announcer.close();
+    const notifier = new Notifier(send);
+    notifier.notify('a');
+    await notifier.close();
     expect(sent).toEqual([['a']]);
   });
 });
