@@ -5,6 +5,7 @@ import type { Instance } from '../../src/modules/compute/contract/compute.api';
 import { hostHash, networkNetns } from '../../src/modules/network/node/drivers/linux/names';
 import { sh } from '../support/namespaces';
 import { eventually, TestCloud } from '../support/cloud';
+import { OlderSide } from '../support/older-side';
 
 const minutes = 60_000;
 const userData = Buffer.from(
@@ -14,9 +15,11 @@ const userData = Buffer.from(
 describe('the main job: a real guest on two real hosts', () => {
   let cloud: TestCloud;
   let keys: string;
+  let older: OlderSide;
 
   beforeAll(async () => {
-    cloud = await TestCloud.start('job', { hosts: ['h1', 'h2'] });
+    older = new OlderSide('0.1.0');
+    cloud = await TestCloud.start('job', { hosts: ['h1', 'h2'], managementEnv: older.env, computeEnv: older.env });
     await cloud.furnish();
     keys = mkdtempSync('/tmp/vcs-keys-');
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(keys, 'id')]);
@@ -24,6 +27,7 @@ describe('the main job: a real guest on two real hosts', () => {
 
   afterAll(async () => {
     await cloud?.close();
+    older?.remove();
     if (keys) rmSync(keys, { recursive: true, force: true });
   }, 2 * minutes);
 
@@ -304,4 +308,17 @@ describe('the main job: a real guest on two real hosts', () => {
     },
     2 * minutes,
   );
+
+  it('said nothing between management and hosts that a side of 0.1.0 would not have understood', () => {
+    const { checked, misfits } = older.findings();
+    expect(misfits).toEqual([]);
+    expect(checked).toEqual(
+      expect.arrayContaining([
+        'args instance.ensure',
+        'result instance.ensure',
+        'section inventory',
+        'section instances',
+      ]),
+    );
+  });
 });

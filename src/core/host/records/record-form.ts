@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 /** JSON of an older record, as it stands in the file. */
-export type OldRecord = Record<string, unknown>;
+type OldRecord = Record<string, unknown>;
 
 /**
  * How a file of the agent is written. Its schema is its own and never one of the wire: what comes over the network may

@@ -23,7 +23,7 @@ export const observedInstance = z.object({
 export type ObservedInstance = z.infer<typeof observedInstance>;
 
 /** Sizes in bytes. Disks and ports refer to what `volume.ensure` and `network.apply` made. */
-export const instanceSpec = z.object({
+const instanceSpec = z.object({
   name: z.string(),
   vcpus: z.number().int().min(1),
   memoryBytes: field.bytes,

@@ -44,7 +44,7 @@ const egressDocument = z.object({
 });
 
 /** All networking that a host shall have; what is not in it is removed. */
-export const hostNetworkDocument = z.object({
+const hostNetworkDocument = z.object({
   generation: z.number().int().nonnegative(),
   networks: z.array(networkDocument),
   egress: egressDocument.prefault({}),
