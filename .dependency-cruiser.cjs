@@ -1,13 +1,36 @@
 /** The rules of the house that imports can break. */
+/** The engine's inner walls: each folder may import those before it. */
+const workflowFolders = ['definition', 'storage', 'request', 'run', 'engine'];
+const workflowWalls = workflowFolders.slice(0, -1).map((folder, i) => ({
+  name: `workflow-${folder}-knows-nothing-above`,
+  severity: 'error',
+  from: { path: `^src/core/workflow/${folder}/` },
+  to: { path: `^src/core/workflow/(${[...workflowFolders.slice(i + 1), 'archive'].join('|')})/` },
+}));
+
 module.exports = {
   forbidden: [
     {
       name: 'no-circular',
       severity: 'error',
-      comment: 'Types may refer to each other; code may not.',
+      comment: 'Neither code nor types refer to each other in a circle.',
       from: {},
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+      to: { circular: true },
     },
+    {
+      name: 'core-app-is-the-roof',
+      severity: 'error',
+      comment: 'The composition of the roles knows the rest of core; nothing in core knows it.',
+      from: { path: '^src/core/', pathNot: '^src/core/app/' },
+      to: { path: '^src/core/app/' },
+    },
+    {
+      name: 'jobs-carry-others-work',
+      severity: 'error',
+      from: { path: '^src/core/(jobs|redis|lifecycle)/' },
+      to: { path: '^src/core/(events|http|workflow|m2m|auth)/' },
+    },
+    ...workflowWalls,
     { name: 'core-knows-no-module', severity: 'error', from: { path: '^src/core/' }, to: { path: '^src/modules/' } },
     {
       name: 'modules-meet-in-contracts',

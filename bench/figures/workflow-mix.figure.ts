@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { childTask, defineWorkflow } from '../../src/core/workflow/definition';
+import { childTask, defineWorkflow } from '../../src/core/workflow/definition/definition';
 import { BenchEngine } from '../harness/bench-engine';
 import type { Figure } from '../harness/figure';
 import type { Lab } from '../harness/lab';

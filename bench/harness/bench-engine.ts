@@ -7,9 +7,9 @@ import { OutboxRepository } from '../../src/core/events/outbox.repository';
 import { PostgresOutbox } from '../../src/core/events/postgres-outbox';
 import { NodeCaller } from '../../src/core/m2m/node-caller';
 import { Logging } from '../../src/core/telemetry/logging';
-import { Metrics } from '../../src/core/telemetry/metrics';
-import type { RegistrableDefinition } from '../../src/core/workflow/definition-registry';
-import { WorkflowEngine } from '../../src/core/workflow/workflow-engine';
+import type { RegistrableDefinition } from '../../src/core/workflow/definition/definition-registry';
+import { WorkflowSettings } from '../../src/core/workflow/workflow-settings';
+import { TestEngine } from '../../test/support/test-engine';
 import type { Lab } from './lab';
 
 class NoNodes extends NodeCaller {
@@ -29,7 +29,7 @@ class NoNodes extends NodeCaller {
 /** The engine with its defaults in this process, on a new database, without hosts. */
 export class BenchEngine {
   private constructor(
-    readonly engine: WorkflowEngine,
+    readonly engine: TestEngine,
     readonly database: Database,
   ) {}
 
@@ -44,13 +44,13 @@ export class BenchEngine {
     const database = new Database(source);
     lab.defer(() => database.close());
     await runMigrations(source);
-    const engine = new WorkflowEngine(
+    const engine = new TestEngine({
       database,
-      new NoNodes(),
-      new PostgresOutbox(new OutboxRepository(database)),
-      new Logging(pino({ level: 'silent' })),
-      new Metrics(),
-    );
+      nodes: new NoNodes(),
+      outbox: new PostgresOutbox(new OutboxRepository(database)),
+      logging: new Logging(pino({ level: 'silent' })),
+      settings: new WorkflowSettings(),
+    });
     engine.register(definitionsOf(database));
     await engine.start();
     lab.defer(() => engine.stop());

@@ -1,4 +1,4 @@
-import type { AnyStep } from '../../src/core/workflow/definition';
+import type { AnyStep } from '../../src/core/workflow/definition/definition';
 
 /** What is done to the cloud at a boundary. */
 export const faults = [

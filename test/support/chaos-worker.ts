@@ -1,6 +1,6 @@
 import { createDataSource } from '../../src/core/db/data-source';
 import { Database } from '../../src/core/db/database';
-import { WorkflowProbe, type ProbeBoundary } from '../../src/core/workflow/workflow-probe';
+import { WorkflowProbe, type ProbeBoundary } from '../../src/core/workflow/run/workflow-probe';
 import { chaosWorkflow, DurableNode } from './chaos-workflow';
 import { newEngine } from './workflow-harness';
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Op } from '../../src/core/db/op';
-import type { WorkflowDefinition } from '../../src/core/workflow/definition';
-import { Workflows, type StartedTask, type TaskState } from '../../src/core/workflow/workflows';
+import type { WorkflowDefinition } from '../../src/core/workflow/definition/definition';
+import { Workflows, type StartedTask } from '../../src/core/workflow/request/workflows';
+import type { TaskState } from '../../src/core/workflow/definition/task-state';
 
 /** In place of the engine, for parts of management alone: remembers what was asked for. */
 export class RecordedWorkflows extends Workflows {

@@ -7,11 +7,10 @@ import { Outbox, type LiveEvent } from '../../src/core/events/outbox';
 import { NodeCaller, type CallOptions, type CallOutcome } from '../../src/core/m2m/node-caller';
 import { defineVerb, type Verb } from '../../src/core/m2m/verb';
 import { Logging } from '../../src/core/telemetry/logging';
-import { Metrics } from '../../src/core/telemetry/metrics';
-import type { RegistrableDefinition } from '../../src/core/workflow/definition-registry';
-import type { WorkflowProbe } from '../../src/core/workflow/workflow-probe';
-import { WorkflowEngine } from '../../src/core/workflow/workflow-engine';
+import type { RegistrableDefinition } from '../../src/core/workflow/definition/definition-registry';
+import type { WorkflowProbe } from '../../src/core/workflow/run/workflow-probe';
 import { WorkflowSettings } from '../../src/core/workflow/workflow-settings';
+import { TestEngine } from './test-engine';
 
 export const hostA = '11111111-1111-4111-8111-111111111111';
 export const makeThing = defineVerb('thing.make', {
@@ -86,16 +85,20 @@ export const newEngine = (
   database: Database,
   definitions: readonly RegistrableDefinition[],
   options: EngineOptions = {},
-): WorkflowEngine => {
-  const engine = new WorkflowEngine(
+): TestEngine => {
+  const engine = new TestEngine({
     database,
-    options.nodes ?? new FakeNodes(),
-    options.outbox ?? new MemoryOutbox(),
-    quietLogging(),
-    new Metrics(),
-    options.probe,
-    new WorkflowSettings({ outcomePollMs: 100, stopGraceMs: 1_000, undoMaxBackoffMs: 100, ...options.settings }),
-  );
+    nodes: options.nodes ?? new FakeNodes(),
+    outbox: options.outbox ?? new MemoryOutbox(),
+    logging: quietLogging(),
+    probe: options.probe,
+    settings: new WorkflowSettings({
+      outcomePollMs: 100,
+      stopGraceMs: 1_000,
+      undoMaxBackoffMs: 100,
+      ...options.settings,
+    }),
+  });
   engine.register(definitions);
   return engine;
 };

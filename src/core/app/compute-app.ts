@@ -7,7 +7,7 @@ import { NodeIdentity } from '../m2m/node/node-identity';
 import { NodeAgent } from '../m2m/node/node-agent';
 import { Logging } from '../telemetry/logging';
 import { getAll, load, roleContainer } from './container';
-import { Lifecycle } from './lifecycle';
+import { Lifecycle } from '../lifecycle/lifecycle';
 import type { ModuleManifest, NodeWiring } from './module-manifest';
 import { sortModules } from './module-registry';
 

@@ -20,22 +20,23 @@ import { HealthChecks } from '../http/health-checks';
 import { HttpServer } from '../http/http-server';
 import { bindJobs } from '../jobs/jobs.bindings';
 import { Jobs } from '../jobs/jobs';
-import { Pruning } from '../jobs/pruning.service';
-import { RedisClients } from '../jobs/redis-clients';
+import { Pruning } from './pruning.service';
+import { RedisClients } from '../redis/redis-clients';
 import { ServerIdentity } from '../m2m/ca/server-identity';
 import { bindManagementTransport } from '../m2m/management.bindings';
 import { NodeGateway } from '../m2m/node-gateway';
 import { NodeRegistry } from '../m2m/node-registry';
 import { Logging } from '../telemetry/logging';
-import { TaskRetention } from '../workflow/task-retention.service';
+import { TaskRetention } from '../workflow/archive/task-retention.service';
 import { bindWorkflow } from '../workflow/workflow.bindings';
-import type { WorkflowDefinition } from '../workflow/definition';
-import { WorkflowEngine } from '../workflow/workflow-engine';
+import type { WorkflowDefinition } from '../workflow/definition/definition';
+import { WorkflowEngine } from '../workflow/engine/workflow-engine';
 import { buildVersion } from '../config/build-version';
 import { hintsOf, permissionsOf } from './declarations';
 import { getAll, load, roleContainer } from './container';
-import { Lifecycle } from './lifecycle';
-import type { ManagementWiring, ModuleManifest, Service } from './module-manifest';
+import { Lifecycle } from '../lifecycle/lifecycle';
+import type { ManagementWiring, ModuleManifest } from './module-manifest';
+import type { Service } from '../lifecycle/service';
 import { sortModules } from './module-registry';
 
 export interface ManagementOptions {
@@ -78,6 +79,7 @@ export class ManagementApp {
     container.bind(MasterKey).toConstantValue(masterKey);
     container.bind(PermissionCatalogue).toConstantValue(permissions);
     container.bind(ProblemHints).toConstantValue(hints);
+    container.bind(Pruning).toSelf().inSingletonScope();
     load(
       container,
       bindJobs,

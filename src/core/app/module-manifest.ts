@@ -4,22 +4,14 @@ import type { PermissionTable } from '../auth/permission-catalogue';
 import type { CliRegistrar } from '../cli/cli-context';
 import type { HintTable } from '../errors/problem-hints';
 import type { Controller } from '../http/route';
+import type { Service } from '../lifecycle/service';
 import type { SocketRoutes } from '../http/socket-route';
 import type { NodeRoutes, StreamHandlers } from '../m2m/node-route';
 import type { ObservedSink, ObservedSource } from '../m2m/observed';
 import type { AnyVerb } from '../m2m/verb';
 import type { VerbHandlers } from '../m2m/verb-handler';
 import type { Scenarios } from '../testing/scenario';
-import type { AnyWorkflow } from '../workflow/definition';
-
-/**
- * Something that lives as long as the process: reconcilers, supervisors, listeners. Started in module order, stopped in
- * reverse.
- */
-export abstract class Service {
-  abstract start(): Promise<void>;
-  abstract stop(): Promise<void>;
-}
+import type { AnyWorkflow } from '../workflow/definition/definition';
 
 /** Node half: takes everything of this module off the host. Nothing else of the agent runs meanwhile. */
 export abstract class HostRemoval {

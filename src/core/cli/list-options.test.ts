@@ -1,4 +1,4 @@
-import type { CliColumn } from './cli-context';
+import type { CliColumn } from './cli-column';
 import { pickColumns, searchOf, shapeRows, type ListOptions } from './list-options';
 
 interface Row {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { suggest } from '../config/suggest';
-import type { CliColumn } from './cli-context';
+import type { CliColumn } from './cli-column';
 import { usageFailure } from './cli-failure';
 import { parseSize } from './parse-size';
 

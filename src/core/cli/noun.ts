@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { CliContext } from './cli-context';
 
 /** A kind of object: how commands call it and where REST has it. */
 export interface Noun {
@@ -22,7 +21,7 @@ export interface Noun {
 /** The command of a noun, which its plural names too. */
 export const nounCommand = (
   program: Command,
-  context: Pick<CliContext, 'addNoun'>,
+  context: { addNoun: (noun: Noun) => void },
   noun: Noun,
   description: string,
 ): Command => {

@@ -1,4 +1,4 @@
-import type { CliColumn } from './cli-context';
+import type { CliColumn } from './cli-column';
 import { findByPath } from './json-path';
 import { nameOf, renderData, renderTable } from './renderer';
 import { parseOutputFormat } from './output-format';

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { CliColumn } from './cli-context';
+import type { CliColumn } from './cli-column';
 import { plain } from './format';
 import { pickColumns, type ListOptions } from './list-options';
 import type { OutputFormat } from './output-format';

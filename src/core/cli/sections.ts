@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import type { Tone } from './cli-context';
+import type { Tone } from './cli-column';
 import { plain } from './format';
 import { tableText, toned, type Fit } from './table';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { suggest } from '../config/suggest';
-import type { CliColumn } from './cli-context';
+import type { CliColumn } from './cli-column';
 import { CliFailure, exitCodes, usageFailure } from './cli-failure';
 import { addListOptions, type ListOptions } from './list-options';
 import type { Profile } from './profile-store';

@@ -1,7 +1,7 @@
 import Table from 'cli-table3';
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
-import type { Tone } from './cli-context';
+import type { Tone } from './cli-column';
 
 const noBorders = Object.fromEntries(
   [

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { WebSocket } from 'ws';
 import type { ApiSession } from './api-session';
-import type { CliColumn, CliContext, Outcome, RequestOptions } from './cli-context';
+import type { CliContext, Outcome, RequestOptions } from './cli-context';
+import type { CliColumn } from './cli-column';
 import { CliFailure, usageFailure } from './cli-failure';
 import { printFailure } from './error-printer';
 import type { findByPath } from './json-path';

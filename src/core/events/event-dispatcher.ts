@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
-import { Service } from '../app/module-manifest';
+import { Service } from '../lifecycle/service';
 import { Database } from '../db/database';
 import { Logging } from '../telemetry/logging';
 import type { LiveEventRecord } from './live-event-record';

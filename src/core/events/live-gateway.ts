@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Server, type DefaultEventsMap, type Socket } from 'socket.io';
-import { Service } from '../app/module-manifest';
+import { Service } from '../lifecycle/service';
 import { BearerAuthentication, unauthenticated } from '../auth/bearer-authentication';
 import { Channels } from '../auth/channels';
 import { credentialOf, type Principal } from '../auth/principal';

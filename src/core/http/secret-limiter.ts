@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { injectable } from 'inversify';
 import { Problem } from '../errors/problem';
 import { networkOf } from './address-network';
-import { RedisClients } from '../jobs/redis-clients';
+import { RedisClients } from '../redis/redis-clients';
 import { LoginAttemptRepository } from './login-attempt.repository';
 import { Logging } from '../telemetry/logging';
 import type { Logger } from 'pino';

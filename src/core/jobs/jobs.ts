@@ -9,10 +9,10 @@ import {
 import { injectable } from 'inversify';
 import { Client } from 'pg';
 import type { Logger } from 'pino';
-import { Service } from '../app/module-manifest';
+import { Service } from '../lifecycle/service';
 import { Database } from '../db/database';
 import { Logging } from '../telemetry/logging';
-import { RedisClients } from './redis-clients';
+import { RedisClients } from '../redis/redis-clients';
 
 export type JobHandler = (data: unknown) => Promise<void>;
 

@@ -1,6 +1,10 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { injectable } from 'inversify';
+import { Counter, Gauge, Histogram } from 'prom-client';
+import { Metrics } from '../telemetry/metrics';
+import { TaskRequestRepository } from './storage/task-request.repository';
 
 /** The engine's figures on `/metrics`. */
+@injectable()
 export class WorkflowMetrics {
   readonly started: Counter<'type'>;
   readonly ended: Counter<'type' | 'state'>;
@@ -10,8 +14,8 @@ export class WorkflowMetrics {
   readonly leasesLost: Counter;
   readonly running: Gauge;
 
-  constructor(registry: Registry, stuck: () => Promise<number>) {
-    const registers = [registry];
+  constructor(metrics: Metrics, requests: TaskRequestRepository) {
+    const registers = [metrics.registry];
     const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
     this.started = new Counter({
       name: 'vcstack_tasks_started_total',
@@ -60,7 +64,7 @@ export class WorkflowMetrics {
       help: 'Tasks that could not be undone and wait for an operator',
       registers,
       async collect(): Promise<void> {
-        this.set(await stuck());
+        this.set(await requests.stuckCount());
       },
     });
   }

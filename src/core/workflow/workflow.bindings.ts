@@ -1,17 +1,60 @@
-import type { ContainerModuleLoadOptions } from 'inversify';
-import { VerbEvents } from '../m2m/verb-events';
+import type { ContainerModuleLoadOptions, Newable } from 'inversify';
 import { Config } from '../config/config';
-import { TaskArchiveRepository } from './task-archive.repository';
 import { TaskStanding } from '../m2m/task-standing';
-import { TaskStandingRepository } from './task-standing.repository';
-import { TaskRetention } from './task-retention.service';
-import { WorkflowEngine } from './workflow-engine';
+import { VerbEvents } from '../m2m/verb-events';
+import { TaskArchiveRepository } from './archive/task-archive.repository';
+import { TaskRetention } from './archive/task-retention.service';
+import { DefinitionRegistry } from './definition/definition-registry';
+import { LeaseKeeper } from './engine/lease-keeper';
+import { TaskPump } from './engine/task-pump';
+import { WorkerIdentity } from './engine/worker-identity';
+import { WorkflowEngine } from './engine/workflow-engine';
+import { EngineWorkflows } from './request/engine-workflows';
+import { Settlements } from './request/settlements';
+import { StepProgress } from './request/step-progress';
+import { TaskOperations } from './request/task-operations';
+import { TaskQueue } from './request/task-queue';
+import { VerbReports } from './request/verb-reports';
+import { WakeUps } from './request/wake-ups';
+import { Workflows } from './request/workflows';
+import { Checkpoints } from './run/checkpoints';
+import { ForwardPhase } from './run/forward-phase';
+import { StepObserver } from './run/step-observer';
+import { AllSteps } from './run/steps/all-steps';
+import { ChildrenSteps } from './run/steps/children-steps';
+import { RemoteSteps } from './run/steps/remote-steps';
+import { TxSteps } from './run/steps/tx-steps';
+import { WaitSteps } from './run/steps/wait-steps';
+import { TaskEnd } from './run/task-end';
+import { TaskEvents } from './run/task-events';
+import { TaskRunner } from './run/task-runner';
+import { TaskSleep } from './run/task-sleep';
+import { TaskSlots } from './run/task-slots';
+import { UndoPhase } from './run/undo-phase';
+import { WorkflowProbe } from './run/workflow-probe';
+import { Workload } from './run/workload';
+import { EngineTransactions } from './storage/engine-transactions';
+import { TaskChildrenRepository } from './storage/task-children.repository';
+import { TaskRequestRepository } from './storage/task-request.repository';
+import { TaskRunRepository } from './storage/task-run.repository';
+import { TaskStandingRepository } from './storage/task-standing.repository';
+import { WorkflowMetrics } from './workflow-metrics';
 import { WorkflowSettings } from './workflow-settings';
-import { Workflows } from './workflows';
+
+/** Each part of the engine, by the folder that it lies in. */
+const parts: Newable<object>[] = [
+  DefinitionRegistry,
+  ...[EngineTransactions, TaskChildrenRepository, TaskRequestRepository, TaskRunRepository],
+  ...[EngineWorkflows, Settlements, StepProgress, TaskOperations, TaskQueue, VerbReports, WakeUps],
+  ...[AllSteps, TxSteps, RemoteSteps, WaitSteps, ChildrenSteps],
+  ...[Checkpoints, ForwardPhase, StepObserver, TaskEnd, TaskEvents, TaskRunner, TaskSleep, TaskSlots, UndoPhase],
+  ...[LeaseKeeper, TaskPump, WorkerIdentity, WorkflowEngine, WorkflowMetrics, Workload],
+  ...[TaskArchiveRepository, TaskRetention],
+];
 
 /**
- * The engine under its own name, as services see it, and as nodes report to it. `Outbox`, `NodeCaller` and the rest are
- * bound by their own parts. Loaded last: who brings settings of his own comes first.
+ * The engine, and the ports that it serves. `Outbox`, `NodeCaller` and the rest are bound by their own parts. Loaded
+ * last: who brings settings or a probe of his own comes first.
  */
 export const bindWorkflow = ({ bind, isBound }: ContainerModuleLoadOptions): void => {
   if (!isBound(WorkflowSettings)) {
@@ -22,11 +65,10 @@ export const bindWorkflow = ({ bind, isBound }: ContainerModuleLoadOptions): voi
       })
       .inSingletonScope();
   }
+  if (!isBound(WorkflowProbe)) bind(WorkflowProbe).toSelf().inSingletonScope();
+  for (const part of parts) bind(part).toSelf().inSingletonScope();
   bind(TaskStanding).to(TaskStandingRepository).inSingletonScope();
-  bind(TaskArchiveRepository).toSelf().inSingletonScope();
-  bind(TaskRetention).toSelf().inSingletonScope();
-  bind(WorkflowEngine).toSelf().inSingletonScope();
-  bind(Workflows).toService(WorkflowEngine);
+  bind(Workflows).toService(EngineWorkflows);
   // A module may stand between the hosts and the engine.
-  bind(VerbEvents).toService(WorkflowEngine);
+  bind(VerbEvents).toService(VerbReports);
 };

@@ -8,7 +8,7 @@ import { LiveGateway } from '../../../src/core/events/live-gateway';
 import { Outbox } from '../../../src/core/events/outbox';
 import { OutboxRepository } from '../../../src/core/events/outbox.repository';
 import { HttpServer } from '../../../src/core/http/http-server';
-import { RedisClients } from '../../../src/core/jobs/redis-clients';
+import { RedisClients } from '../../../src/core/redis/redis-clients';
 import { coreContainer, principal, projectA, projectB, testTls, type CoreForTest } from '../../support/http';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { startTestRedis, type TestRedis } from '../../support/redis';

@@ -1,8 +1,8 @@
 import { SecretLimiter } from '../../../src/core/http/secret-limiter';
 import { Problem } from '../../../src/core/errors/problem';
 import { Jobs } from '../../../src/core/jobs/jobs';
-import { Pruning } from '../../../src/core/jobs/pruning.service';
-import { RedisClients } from '../../../src/core/jobs/redis-clients';
+import { Pruning } from '../../../src/core/app/pruning.service';
+import { RedisClients } from '../../../src/core/redis/redis-clients';
 import { coreContainer, type CoreForTest } from '../../support/http';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { startTestRedis, type TestRedis } from '../../support/redis';
@@ -84,6 +84,7 @@ describe.each(['PostgreSQL', 'Redis'])('jobs on %s', (backend) => {
 
   it('keeps pruning as one of them', async () => {
     const { container } = core();
+    container.bind(Pruning).toSelf().inSingletonScope();
     await container.get(Pruning).start();
     await container.get(Jobs).start();
   });

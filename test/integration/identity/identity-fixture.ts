@@ -26,7 +26,7 @@ import { IdentityLifecycle } from '../../../src/modules/identity/management/iden
 import { ProjectService } from '../../../src/modules/identity/management/project.service';
 import { LoginAttemptRepository } from '../../../src/core/http/login-attempt.repository';
 import { SecretLimiter } from '../../../src/core/http/secret-limiter';
-import { RedisClients } from '../../../src/core/jobs/redis-clients';
+import { RedisClients } from '../../../src/core/redis/redis-clients';
 import { SessionService } from '../../../src/modules/identity/management/session.service';
 import { UserService } from '../../../src/modules/identity/management/user.service';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';

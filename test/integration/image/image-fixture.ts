@@ -12,8 +12,8 @@ import type { Op } from '../../../src/core/db/op';
 import { HttpServer } from '../../../src/core/http/http-server';
 import { NodeCaller } from '../../../src/core/m2m/node-caller';
 import { bindWorkflow } from '../../../src/core/workflow/workflow.bindings';
-import type { WorkflowDefinition } from '../../../src/core/workflow/definition';
-import { WorkflowEngine } from '../../../src/core/workflow/workflow-engine';
+import type { WorkflowDefinition } from '../../../src/core/workflow/definition/definition';
+import { WorkflowEngine } from '../../../src/core/workflow/engine/workflow-engine';
 import { Hosts, type SchedulableHost } from '../../../src/modules/host/contract/host.ports';
 import { Projects } from '../../../src/modules/identity/contract/identity.ports';
 import { imageConfigSchema } from '../../../src/modules/image/contract/image.config';
@@ -27,7 +27,7 @@ import { storageConfigSchema } from '../../../src/modules/storage/contract/stora
 import { storageWiring } from '../../../src/modules/storage/management/storage.wiring';
 import { VolumeController } from '../../../src/modules/storage/management/volume.controller';
 import { coreContainer, testTls } from '../../support/http';
-import { WorkflowProbe } from '../../../src/core/workflow/workflow-probe';
+import { WorkflowProbe } from '../../../src/core/workflow/run/workflow-probe';
 import { compileScripts } from './image-children';
 import { FakeNodes } from '../../support/workflow-harness';
 

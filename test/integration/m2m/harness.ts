@@ -13,7 +13,7 @@ import type { Op } from '../../../src/core/db/op';
 import { type LiveEvent, Outbox } from '../../../src/core/events/outbox';
 import { LoginAttemptRepository } from '../../../src/core/http/login-attempt.repository';
 import { SecretLimiter } from '../../../src/core/http/secret-limiter';
-import { RedisClients } from '../../../src/core/jobs/redis-clients';
+import { RedisClients } from '../../../src/core/redis/redis-clients';
 import { bindManagementTransport } from '../../../src/core/m2m/management.bindings';
 import { bindNodeTransport } from '../../../src/core/m2m/node.bindings';
 import { HttpsNodeCaller } from '../../../src/core/m2m/https-node-caller';
@@ -24,7 +24,7 @@ import { NodeAgent } from '../../../src/core/m2m/node/node-agent';
 import type { ObservedSink, ObservedSource } from '../../../src/core/m2m/observed';
 import { TaskStanding } from '../../../src/core/m2m/task-standing';
 import { VerbEvents } from '../../../src/core/m2m/verb-events';
-import { TaskStandingRepository } from '../../../src/core/workflow/task-standing.repository';
+import { TaskStandingRepository } from '../../../src/core/workflow/storage/task-standing.repository';
 import type { VerbHandlers } from '../../../src/core/m2m/verb-handler';
 import { Logging } from '../../../src/core/telemetry/logging';
 import { hostConfigSchema } from '../../../src/modules/host/contract/host.config';
@@ -39,7 +39,7 @@ import { hostNodeWiring } from '../../../src/modules/host/node/host-node.wiring'
 import { RecordProblemsSource } from '../../../src/modules/host/node/record-problems.source';
 import { HostInventorySource } from '../../../src/modules/host/node/inventory.source';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
-import { Workflows } from '../../../src/core/workflow/workflows';
+import { Workflows } from '../../../src/core/workflow/request/workflows';
 import { RecordedWorkflows } from '../../support/recorded-workflows';
 
 const logging = new Logging(pino({ level: process.env['TEST_LOG'] ?? 'silent' }));

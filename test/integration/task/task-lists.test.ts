@@ -1,7 +1,9 @@
 import supertest from 'supertest';
 import type { Op } from '../../../src/core/db/op';
 import { HttpServer } from '../../../src/core/http/http-server';
-import { WorkflowEngine } from '../../../src/core/workflow/workflow-engine';
+import { TaskOperations } from '../../../src/core/workflow/request/task-operations';
+import { Workflows } from '../../../src/core/workflow/request/workflows';
+import type { TestEngine } from '../../support/test-engine';
 import { Hosts, type SchedulableHost } from '../../../src/modules/host/contract/host.ports';
 import type { Task } from '../../../src/modules/task/contract/task.api';
 import { TaskController } from '../../../src/modules/task/management/task.controller';
@@ -77,7 +79,7 @@ const fill = async (db: TestDatabase): Promise<void> => {
 
 describe('lists of tasks', () => {
   let db: TestDatabase;
-  let engine: WorkflowEngine;
+  let engine: TestEngine;
   let http: HttpServer;
   let agent: ReturnType<typeof supertest>;
   const lists = new TaskListRepository();
@@ -87,7 +89,8 @@ describe('lists of tasks', () => {
     await fill(db);
     engine = newEngine(db.database, []);
     const { container } = coreContainer(db.database);
-    container.bind(WorkflowEngine).toConstantValue(engine);
+    container.bind(Workflows).toConstantValue(engine.workflows);
+    container.bind(TaskOperations).toConstantValue(engine.operations);
     container.bind(Hosts).toConstantValue(new NamedHosts());
     for (const one of [TaskController, TaskListRepository, TaskRepository, TaskService])
       container.bind<object>(one).toSelf().inSingletonScope();

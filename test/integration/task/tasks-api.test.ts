@@ -2,10 +2,12 @@ import supertest from 'supertest';
 import { z } from 'zod';
 import type { Op } from '../../../src/core/db/op';
 import { HttpServer } from '../../../src/core/http/http-server';
-import { defineWorkflow } from '../../../src/core/workflow/definition';
+import { defineWorkflow } from '../../../src/core/workflow/definition/definition';
 import { NodeUnreachableError } from '../../../src/core/m2m/node-caller';
-import { PermanentError } from '../../../src/core/workflow/workflow-error';
-import { WorkflowEngine } from '../../../src/core/workflow/workflow-engine';
+import { PermanentError } from '../../../src/core/workflow/definition/workflow-error';
+import { TaskOperations } from '../../../src/core/workflow/request/task-operations';
+import { Workflows } from '../../../src/core/workflow/request/workflows';
+import type { TestEngine } from '../../support/test-engine';
 import { Hosts } from '../../../src/modules/host/contract/host.ports';
 import type { Task, TaskDetail } from '../../../src/modules/task/contract/task.api';
 import { TaskController } from '../../../src/modules/task/management/task.controller';
@@ -33,7 +35,7 @@ class NamedHosts extends Hosts {
 
 describe('the task routes', () => {
   let db: TestDatabase;
-  let engine: WorkflowEngine;
+  let engine: TestEngine;
   let http: HttpServer;
   let agent: ReturnType<typeof supertest>;
   const nodes = new FakeNodes();
@@ -79,7 +81,8 @@ describe('the task routes', () => {
     );
     engine = newEngine(db.database, [definition, slow], { nodes });
     const { container } = coreContainer(db.database);
-    container.bind(WorkflowEngine).toConstantValue(engine);
+    container.bind(Workflows).toConstantValue(engine.workflows);
+    container.bind(TaskOperations).toConstantValue(engine.operations);
     container.bind(Hosts).toConstantValue(new NamedHosts());
     for (const one of [TaskController, TaskListRepository, TaskRepository, TaskService])
       container.bind<object>(one).toSelf().inSingletonScope();

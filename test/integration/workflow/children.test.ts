@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { childTask, defineWorkflow } from '../../../src/core/workflow/definition';
-import { PermanentError } from '../../../src/core/workflow/workflow-error';
-import type { WorkflowEngine } from '../../../src/core/workflow/workflow-engine';
+import { childTask, defineWorkflow } from '../../../src/core/workflow/definition/definition';
+import { PermanentError } from '../../../src/core/workflow/definition/workflow-error';
+import type { TestEngine } from '../../support/test-engine';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { waitFor } from '../../support/wait-for';
 import {
@@ -25,7 +25,7 @@ jest.setTimeout(30_000);
 describe('a task that starts others', () => {
   let db: TestDatabase;
   let outbox: MemoryOutbox;
-  const engines: WorkflowEngine[] = [];
+  const engines: TestEngine[] = [];
 
   beforeAll(async () => {
     db = await startTestDatabase({ pool: 40 });

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { PermanentError } from '../../../src/core/workflow/workflow-error';
-import { defineWorkflow } from '../../../src/core/workflow/definition';
-import type { WorkflowEngine } from '../../../src/core/workflow/workflow-engine';
-import type { TaskRunRepository } from '../../../src/core/workflow/task-run.repository';
+import { PermanentError } from '../../../src/core/workflow/definition/workflow-error';
+import { defineWorkflow } from '../../../src/core/workflow/definition/definition';
+import type { TestEngine } from '../../support/test-engine';
+import { TaskRunRepository } from '../../../src/core/workflow/storage/task-run.repository';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import {
   createLedger,
@@ -32,7 +32,7 @@ jest.setTimeout(60_000);
 describe('workflows that meet', () => {
   let db: TestDatabase;
   let nodes: FakeNodes;
-  const engines: WorkflowEngine[] = [];
+  const engines: TestEngine[] = [];
 
   beforeAll(async () => {
     db = await startTestDatabase({ pool: 40 });
@@ -46,7 +46,7 @@ describe('workflows that meet', () => {
     await db.database.query('TRUNCATE task, task_step, task_slot, effect, flag');
   });
 
-  const engine = async (definitions: Parameters<typeof newEngine>[1], settings = {}): Promise<WorkflowEngine> => {
+  const engine = async (definitions: Parameters<typeof newEngine>[1], settings = {}): Promise<TestEngine> => {
     const one = newEngine(db.database, definitions, { nodes, settings });
     engines.push(one);
     await one.start();
@@ -273,7 +273,7 @@ describe('workflows that meet', () => {
     });
     const settings = { leaseMs: 600 };
     const a = await engine([create], settings);
-    const store = (a as unknown as { pump: { leases: { store: TaskRunRepository } } }).pump.leases.store;
+    const store = a.part(TaskRunRepository);
     jest.spyOn(store, 'renew').mockResolvedValue([]);
     const { id: taskId } = await db.database.tx((op) =>
       a.start(op, create, { id: 'a' }, { ...startOptions, subject: subject() }),

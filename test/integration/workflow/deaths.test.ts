@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Database } from '../../../src/core/db/database';
-import { defineWorkflow } from '../../../src/core/workflow/definition';
-import type { WorkflowEngine } from '../../../src/core/workflow/workflow-engine';
-import { WorkflowProbe, type ProbeBoundary } from '../../../src/core/workflow/workflow-probe';
+import { defineWorkflow } from '../../../src/core/workflow/definition/definition';
+import type { TestEngine } from '../../support/test-engine';
+import { WorkflowProbe, type ProbeBoundary } from '../../../src/core/workflow/run/workflow-probe';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import {
   createLedger,
@@ -18,7 +18,7 @@ import { waitFor } from '../../support/wait-for';
 
 let db: TestDatabase;
 let database: Database;
-const engines: WorkflowEngine[] = [];
+const engines: TestEngine[] = [];
 beforeAll(async () => {
   db = await startTestDatabase({ pool: 20 });
   ({ database } = db);
@@ -58,7 +58,7 @@ const leaveAsDead = (id: string, deaths: number, more = ''): Promise<unknown> =>
     [id, `dead/${randomUUID()}`, deaths],
   );
 
-const queued = async (type: string): Promise<{ id: string; engine: WorkflowEngine; probe: Counting }> => {
+const queued = async (type: string): Promise<{ id: string; engine: TestEngine; probe: Counting }> => {
   const definition = poisoned(type);
   const probe = new Counting();
   const engine = newEngine(database, [definition], { probe });

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { NodeUnreachableError, NodeVerbError } from '../../../src/core/m2m/node-caller';
 import { Problem } from '../../../src/core/errors/problem';
-import { defineWorkflow } from '../../../src/core/workflow/definition';
-import type { RegistrableDefinition } from '../../../src/core/workflow/definition-registry';
-import { PermanentError } from '../../../src/core/workflow/workflow-error';
-import type { WorkflowEngine } from '../../../src/core/workflow/workflow-engine';
+import { defineWorkflow } from '../../../src/core/workflow/definition/definition';
+import type { RegistrableDefinition } from '../../../src/core/workflow/definition/definition-registry';
+import { PermanentError } from '../../../src/core/workflow/definition/workflow-error';
+import type { TestEngine } from '../../support/test-engine';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import {
   createLedger,
@@ -27,7 +27,7 @@ describe('the workflow engine', () => {
   let db: TestDatabase;
   let nodes: FakeNodes;
   let outbox: MemoryOutbox;
-  let engine: WorkflowEngine | undefined;
+  let engine: TestEngine | undefined;
 
   beforeAll(async () => {
     db = await startTestDatabase();
@@ -44,7 +44,7 @@ describe('the workflow engine', () => {
     await db.database.query('TRUNCATE task, task_step, task_slot, effect');
   });
 
-  const run = async (definitions: readonly RegistrableDefinition[], settings = {}): Promise<WorkflowEngine> => {
+  const run = async (definitions: readonly RegistrableDefinition[], settings = {}): Promise<TestEngine> => {
     engine = newEngine(db.database, definitions, { nodes, outbox, settings });
     await engine.start();
     return engine;

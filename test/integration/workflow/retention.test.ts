@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Op } from '../../../src/core/db/op';
-import { defineWorkflow } from '../../../src/core/workflow/definition';
-import { TaskArchiveRepository } from '../../../src/core/workflow/task-archive.repository';
-import { TaskChildrenRepository } from '../../../src/core/workflow/task-children.repository';
-import { TaskRequestRepository } from '../../../src/core/workflow/task-request.repository';
-import { TaskRunRepository } from '../../../src/core/workflow/task-run.repository';
-import { PermanentError } from '../../../src/core/workflow/workflow-error';
-import type { WorkflowEngine } from '../../../src/core/workflow/workflow-engine';
+import { defineWorkflow } from '../../../src/core/workflow/definition/definition';
+import { TaskArchiveRepository } from '../../../src/core/workflow/archive/task-archive.repository';
+import { TaskChildrenRepository } from '../../../src/core/workflow/storage/task-children.repository';
+import { TaskRequestRepository } from '../../../src/core/workflow/storage/task-request.repository';
+import { TaskRunRepository } from '../../../src/core/workflow/storage/task-run.repository';
+import { PermanentError } from '../../../src/core/workflow/definition/workflow-error';
+import type { TestEngine } from '../../support/test-engine';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import {
   dropThing,
@@ -36,7 +36,7 @@ const flat = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flat)]
 
 describe('tasks that are over', () => {
   let db: TestDatabase;
-  let engine: WorkflowEngine;
+  let engine: TestEngine;
   let archive: TaskArchiveRepository;
   const asked = new Map<string, unknown[]>();
 

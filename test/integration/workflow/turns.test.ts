@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { defineWorkflow } from '../../../src/core/workflow/definition';
-import type { WorkflowEngine } from '../../../src/core/workflow/workflow-engine';
+import { defineWorkflow } from '../../../src/core/workflow/definition/definition';
+import type { TestEngine } from '../../support/test-engine';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { waitFor } from '../../support/wait-for';
 import {
@@ -21,7 +21,7 @@ const hostB = '22222222-2222-4222-8222-222222222222';
 describe('whose turn it is', () => {
   let db: TestDatabase;
   let nodes: FakeNodes;
-  const engines: WorkflowEngine[] = [];
+  const engines: TestEngine[] = [];
   const ran: string[] = [];
 
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe('whose turn it is', () => {
     await db.database.query('TRUNCATE task, task_step, task_slot');
   });
 
-  const engine = (definitions: Parameters<typeof newEngine>[1], settings = {}): WorkflowEngine => {
+  const engine = (definitions: Parameters<typeof newEngine>[1], settings = {}): TestEngine => {
     const one = newEngine(db.database, definitions, { nodes, settings });
     engines.push(one);
     return one;
@@ -49,7 +49,7 @@ describe('whose turn it is', () => {
     });
   type Definition = ReturnType<typeof noted>;
   const start = async (
-    one: WorkflowEngine,
+    one: TestEngine,
     definition: Definition,
     n: string,
     projectId: string | null = null,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defineWorkflow, type WorkflowDefinition } from '../../../src/core/workflow/definition';
-import type { WorkflowEngine } from '../../../src/core/workflow/workflow-engine';
-import { WorkflowProbe, type ProbeBoundary } from '../../../src/core/workflow/workflow-probe';
+import { defineWorkflow, type WorkflowDefinition } from '../../../src/core/workflow/definition/definition';
+import type { TestEngine } from '../../support/test-engine';
+import { WorkflowProbe, type ProbeBoundary } from '../../../src/core/workflow/run/workflow-probe';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import {
   dropThing,
@@ -24,7 +24,7 @@ const input = z.object({ key: z.string() });
 
 describe('a signal that comes while a task is about to sleep', () => {
   let db: TestDatabase;
-  let engine: WorkflowEngine | undefined;
+  let engine: TestEngine | undefined;
 
   beforeAll(async () => {
     db = await startTestDatabase({ pool: 30 });
@@ -39,7 +39,7 @@ describe('a signal that comes while a task is about to sleep', () => {
   const open = async (
     definition: Parameters<typeof newEngine>[1][number],
     options: { nodes?: FakeNodes; probe?: WorkflowProbe },
-  ): Promise<WorkflowEngine> => {
+  ): Promise<TestEngine> => {
     engine = newEngine(db.database, [definition], {
       ...options,
       settings: { concurrency: 16, outcomePollMs: napMs, outcomePollMaxMs: napMs },
@@ -56,13 +56,13 @@ describe('a signal that comes while a task is about to sleep', () => {
   };
 
   /** Naps that nobody ends are found by their time: no task may be asleep for long while its signal has come. */
-  const over = async (e: WorkflowEngine, ids: readonly string[]): Promise<string[]> => {
+  const over = async (e: TestEngine, ids: readonly string[]): Promise<string[]> => {
     const states = await Promise.all(ids.map((id) => e.settled(id, 60_000)));
     return [...new Set(states)];
   };
 
   const begin = (
-    e: WorkflowEngine,
+    e: TestEngine,
     definition: WorkflowDefinition<z.output<typeof input>, never>,
     count: number,
   ): Promise<string[]> =>

@@ -1,4 +1,4 @@
-import type { CliColumn, Tone } from '../../../core/cli/cli-context';
+import type { CliColumn, Tone } from '../../../core/cli/cli-column';
 import { formatBytes, formatTime, moment } from '../../../core/cli/format';
 import { fact, type Section } from '../../../core/cli/sections';
 import type { GuestData, Instance, InstanceState } from '../contract/compute.api';

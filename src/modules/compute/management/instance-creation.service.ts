@@ -5,7 +5,7 @@ import { allowedGlobally } from '../../../core/auth/permissions';
 import type { Op } from '../../../core/db/op';
 import { forbidden, nameTaken, unprocessable } from '../../../core/errors/problem';
 import { displayName } from '../../../core/http/fields';
-import { Workflows } from '../../../core/workflow/workflows';
+import { Workflows } from '../../../core/workflow/request/workflows';
 import { seesHosts } from '../../host/contract/sees-hosts';
 import { Hosts } from '../../host/contract/host.ports';
 import { Projects } from '../../identity/contract/identity.ports';

@@ -1,7 +1,7 @@
 import type { Access } from '../../../core/auth/access';
 import type { Op } from '../../../core/db/op';
-import type { WorkflowDefinition } from '../../../core/workflow/definition';
-import type { Workflows } from '../../../core/workflow/workflows';
+import type { WorkflowDefinition } from '../../../core/workflow/definition/definition';
+import type { Workflows } from '../../../core/workflow/request/workflows';
 import type { Instance } from '../contract/compute.api';
 import type { InstanceEntity } from './instance.entity';
 

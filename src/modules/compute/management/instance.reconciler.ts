@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
-import { Service } from '../../../core/app/module-manifest';
+import { Service } from '../../../core/lifecycle/service';
 import { Database } from '../../../core/db/database';
 import type { Op } from '../../../core/db/op';
 import { NodeCaller, NodeVerbError } from '../../../core/m2m/node-caller';

@@ -5,7 +5,7 @@ import type { Op } from '../../../core/db/op';
 import { conflict, unprocessable } from '../../../core/errors/problem';
 import type { Page } from '../../../core/http/pagination';
 import { pickByRef } from '../../../core/http/pick-by-ref';
-import { Workflows } from '../../../core/workflow/workflows';
+import { Workflows } from '../../../core/workflow/request/workflows';
 import { Hosts } from '../../host/contract/host.ports';
 import { InstancePorts } from '../../network/contract/network.ports';
 import type { Instance, instanceListQuery, InstanceState, updateInstance } from '../contract/compute.api';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
-import { Service } from '../../../core/app/module-manifest';
+import { Service } from '../../../core/lifecycle/service';
 import { KeyedMutex } from '../../../core/host/keyed-mutex';
 import { ObservedReporter } from '../../../core/m2m/observed';
 import { VerbFailure } from '../../../core/m2m/verb-handler';

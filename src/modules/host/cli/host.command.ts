@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import { choice } from '../../../core/cli/choice';
-import type { CliColumn, CliContext, CliRegistrar } from '../../../core/cli/cli-context';
+import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
+import type { CliColumn } from '../../../core/cli/cli-column';
 import { usageFailure } from '../../../core/cli/cli-failure';
 import { addDelete } from '../../../core/cli/delete-command';
 import { formatTime, moment } from '../../../core/cli/format';

@@ -6,7 +6,7 @@ import { inUse, namedUsers } from '../../../core/errors/in-use';
 import { conflict, notFound } from '../../../core/errors/problem';
 import { Outbox } from '../../../core/events/outbox';
 import type { Page } from '../../../core/http/pagination';
-import { Workflows } from '../../../core/workflow/workflows';
+import { Workflows } from '../../../core/workflow/request/workflows';
 import { Breakers } from '../../../core/m2m/breakers';
 import { CertificateAuthority } from '../../../core/m2m/ca/certificate-authority';
 import type { Host, HostDetail, HostListQuery } from '../contract/host.api';

@@ -1,6 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { choice } from '../../../core/cli/choice';
-import type { CliColumn, CliContext, CliRegistrar } from '../../../core/cli/cli-context';
+import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
+import type { CliColumn } from '../../../core/cli/cli-column';
 import { addDelete } from '../../../core/cli/delete-command';
 import { addEdit, addRename } from '../../../core/cli/edit-command';
 import { formatTime, moment } from '../../../core/cli/format';

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { CliColumn, CliContext } from '../../../core/cli/cli-context';
+import type { CliContext } from '../../../core/cli/cli-context';
+import type { CliColumn } from '../../../core/cli/cli-column';
 import { usageFailure } from '../../../core/cli/cli-failure';
 import { formatTime } from '../../../core/cli/format';
 import { addListOptions, type ListOptions } from '../../../core/cli/list-options';

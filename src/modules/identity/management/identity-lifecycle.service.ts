@@ -3,7 +3,7 @@ import { mkdir, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { injectable } from 'inversify';
 import { v7 as uuid } from 'uuid';
-import { Service } from '../../../core/app/module-manifest';
+import { Service } from '../../../core/lifecycle/service';
 import { Config } from '../../../core/config/config';
 import { Database } from '../../../core/db/database';
 import { Logging } from '../../../core/telemetry/logging';

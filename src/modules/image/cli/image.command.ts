@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import { choice } from '../../../core/cli/choice';
-import type { CliColumn, CliContext, CliRegistrar, Tone } from '../../../core/cli/cli-context';
+import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
+import type { CliColumn, Tone } from '../../../core/cli/cli-column';
 import { CliFailure, exitCodes, usageFailure } from '../../../core/cli/cli-failure';
 import { addDelete } from '../../../core/cli/delete-command';
 import { addEdit, addRename } from '../../../core/cli/edit-command';

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
-import { Service } from '../../../core/app/module-manifest';
+import { Service } from '../../../core/lifecycle/service';
 import { Config } from '../../../core/config/config';
 import { Database } from '../../../core/db/database';
 import { databaseIsAway } from '../../../core/db/sql-state';
 import { SandboxMissing } from '../../../core/host/sandbox-missing';
 import { Logging } from '../../../core/telemetry/logging';
-import { Workflows } from '../../../core/workflow/workflows';
+import { Workflows } from '../../../core/workflow/request/workflows';
 import type { ImageConfig } from '../contract/image.config';
 import type { ImageEntity } from './image.entity';
 import { FetchFailed } from './fetch/fetch-failed';

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
-import { Service } from '../../../core/app/module-manifest';
+import { Service } from '../../../core/lifecycle/service';
 import { Database } from '../../../core/db/database';
 import { Logging } from '../../../core/telemetry/logging';
 import { ImageEvents } from './image.events';

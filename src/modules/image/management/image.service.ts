@@ -8,7 +8,7 @@ import { inUse, namedUsers } from '../../../core/errors/in-use';
 import { ambiguousName, forbidden, nameTaken, notFound, Problem, unprocessable } from '../../../core/errors/problem';
 import { looksLikeId } from '../../../core/http/fields';
 import type { Page, PageRequest } from '../../../core/http/pagination';
-import { Workflows } from '../../../core/workflow/workflows';
+import { Workflows } from '../../../core/workflow/request/workflows';
 import { Projects } from '../../identity/contract/identity.ports';
 import type { createImage, Image, updateImage } from '../contract/image.api';
 import type { ImageConfig } from '../contract/image.config';

@@ -6,7 +6,7 @@ import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import writeFileAtomic from 'write-file-atomic';
 import { z } from 'zod';
-import { Service } from '../../../core/app/module-manifest';
+import { Service } from '../../../core/lifecycle/service';
 import { Config } from '../../../core/config/config';
 import { StatePaths } from '../../../core/config/state-paths';
 import { formatRecord, parseRecord, type RecordForm } from '../../../core/host/records/record-form';

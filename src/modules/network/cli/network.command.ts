@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { CliColumn, CliContext, CliRegistrar } from '../../../core/cli/cli-context';
+import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
+import type { CliColumn } from '../../../core/cli/cli-column';
 import { addDelete } from '../../../core/cli/delete-command';
 import { addEdit, addRename } from '../../../core/cli/edit-command';
 import { formatTime, moment } from '../../../core/cli/format';

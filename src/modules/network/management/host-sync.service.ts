@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
-import { Workflows } from '../../../core/workflow/workflows';
+import { Workflows } from '../../../core/workflow/request/workflows';
 import { SyncHostWorkflow } from './sync-host.workflow';
 
 /** Asks for a host's newest document to be applied. */

@@ -5,7 +5,7 @@ import type { Op } from '../../../core/db/op';
 import { looksLikeAddress } from '../../../core/db/search';
 import { conflict, notFound, Problem, unprocessable } from '../../../core/errors/problem';
 import { looksLikeId } from '../../../core/http/fields';
-import { PermanentError } from '../../../core/workflow/workflow-error';
+import { PermanentError } from '../../../core/workflow/definition/workflow-error';
 import { parseSubnet, usableCount } from '../contract/ipv4';
 import type { NetworkConfig } from '../contract/network.config';
 import { InstancePorts, type InstancePort, type WantedNic } from '../contract/network.ports';

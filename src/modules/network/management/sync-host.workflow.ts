@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
 import { z } from 'zod';
 import * as field from '../../../core/http/fields';
-import { defineWorkflow, Workflow } from '../../../core/workflow/definition';
+import { defineWorkflow, Workflow } from '../../../core/workflow/definition/definition';
 import { InstancePorts } from '../contract/network.ports';
 import { networkApply } from '../contract/network.verbs';
 

@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import { Service } from '../../../core/app/module-manifest';
+import { Service } from '../../../core/lifecycle/service';
 import { GuestViews } from './metadata/guest-views';
 import { MetadataService } from './metadata/metadata.service';
 import { NetworkAgent } from './network.agent';

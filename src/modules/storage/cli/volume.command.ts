@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { CliColumn, CliContext, CliRegistrar, Tone } from '../../../core/cli/cli-context';
+import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
+import type { CliColumn, Tone } from '../../../core/cli/cli-column';
 import { formatBytes, formatTime, moment } from '../../../core/cli/format';
 import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
 import { namesById } from '../../../core/cli/names-by-id';

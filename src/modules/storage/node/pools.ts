@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import { Service } from '../../../core/app/module-manifest';
+import { Service } from '../../../core/lifecycle/service';
 import { Config } from '../../../core/config/config';
 import { StatePaths } from '../../../core/config/state-paths';
 import { VerbFailure } from '../../../core/m2m/verb-handler';

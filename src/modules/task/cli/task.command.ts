@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { CliColumn, CliContext, CliRegistrar, Outcome, Tone } from '../../../core/cli/cli-context';
+import type { CliContext, CliRegistrar, Outcome } from '../../../core/cli/cli-context';
+import type { CliColumn, Tone } from '../../../core/cli/cli-column';
 import { CliFailure, exitCodes } from '../../../core/cli/cli-failure';
 import { formatTime } from '../../../core/cli/format';
 import { addListOptions, type ListOptions } from '../../../core/cli/list-options';

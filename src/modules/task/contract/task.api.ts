@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/fields';
 import { pageQuery } from '../../../core/http/pagination';
-import { taskStates, type TaskState } from '../../../core/workflow/workflows';
+import { taskStates, type TaskState } from '../../../core/workflow/definition/task-state';
 
 const stepStates = ['pending', 'running', 'succeeded', 'failed', 'skipped'] as const;
 

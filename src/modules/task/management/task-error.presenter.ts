@@ -1,5 +1,5 @@
 import type { ProblemHints } from '../../../core/errors/problem-hints';
-import type { StepError } from '../../../core/workflow/step-failure';
+import type { StepError } from '../../../core/workflow/definition/step-error';
 import { errorText, type ErrorStep } from '../contract/task-error';
 import type { TaskError } from '../contract/task.api';
 import { stuckHint } from './stuck-hint';

@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
 import { searchCondition } from '../../../core/db/search';
-import { finalStates, taskStates, type TaskState } from '../../../core/workflow/workflows';
+import { finalStates, taskStates, type TaskState } from '../../../core/workflow/definition/task-state';
 import { createdKey, listColumns, type TaskRow } from './task.row';
 
 export interface TaskFilter {

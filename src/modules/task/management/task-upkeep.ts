@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import { Service } from '../../../core/app/module-manifest';
+import { Service } from '../../../core/lifecycle/service';
 import { Jobs } from '../../../core/jobs/jobs';
 import { TaskService } from './task.service';
 

@@ -1,5 +1,5 @@
-import type { StepError } from '../../../core/workflow/step-failure';
-import type { TaskState } from '../../../core/workflow/workflows';
+import type { StepError } from '../../../core/workflow/definition/step-error';
+import type { TaskState } from '../../../core/workflow/definition/task-state';
 import type { AuditVerb } from '../contract/task.api';
 
 export interface TaskRow {

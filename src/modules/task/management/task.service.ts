@@ -10,8 +10,9 @@ import { decodeCursor, pageFrom } from '../../../core/db/cursor';
 import { looksLikeId } from '../../../core/http/fields';
 import type { Page } from '../../../core/http/pagination';
 import { Logging } from '../../../core/telemetry/logging';
-import { WorkflowEngine } from '../../../core/workflow/workflow-engine';
-import { finalStates, taskStates, type TaskState } from '../../../core/workflow/workflows';
+import { TaskOperations } from '../../../core/workflow/request/task-operations';
+import { Workflows } from '../../../core/workflow/request/workflows';
+import { finalStates, taskStates, type TaskState } from '../../../core/workflow/definition/task-state';
 import { seesHosts } from '../../host/contract/sees-hosts';
 import { Hosts } from '../../host/contract/host.ports';
 import type { OperatorVerb, StateFilter, Task, TaskDetail, TaskListQuery } from '../contract/task.api';
@@ -48,7 +49,8 @@ export class TaskService {
   constructor(
     private readonly tasks: TaskRepository,
     private readonly lists: TaskListRepository,
-    private readonly engine: WorkflowEngine,
+    private readonly workflows: Workflows,
+    private readonly operations: TaskOperations,
     private readonly hosts: Hosts,
     private readonly database: Database,
     private readonly hints: ProblemHints,
@@ -89,7 +91,7 @@ export class TaskService {
     const first = await this.visible(op, access, id);
     if (waitMs <= 0 || first.state === 'stuck' || finalStates.includes(first.state))
       return this.detail(op, access, first);
-    await this.engine.settled(id, waitMs);
+    await this.workflows.settled(id, waitMs);
     return this.detail(op, access, await this.visible(op, access, id));
   }
 
@@ -99,11 +101,11 @@ export class TaskService {
    */
   async cancel(op: Op, access: Access, id: string, action: ActionContext): Promise<TaskDetail> {
     const task = await this.visible(op, access, id);
-    const asked = await this.engine.cancel(op, id, access.principal.id);
+    const asked = await this.workflows.cancel(op, id, access.principal.id);
     if (asked === 'too_late')
       throw conflict(
         'task_irrevocable',
-        `The task can't be cancelled any more: ${this.engine.goesForward(task.type, task.version) ?? 'it only goes forward'}.`,
+        `The task can't be cancelled any more: ${this.operations.goesForward(task.type, task.version) ?? 'it only goes forward'}.`,
         { state: task.state },
       );
     if (asked === 'over')
@@ -132,9 +134,9 @@ export class TaskService {
       (await this.tasks.steps(op, [id])).find(
         (row) => row.phase === 'undo' && (row.state === 'failed' || row.state === 'running'),
       )?.name ?? before.step;
-    if (verb === 'retry') await this.engine.retry(op, id);
-    else if (verb === 'abandon') await this.engine.abandon(op, id);
-    else await this.engine.skipStep(op, id);
+    if (verb === 'retry') await this.operations.retry(op, id);
+    else if (verb === 'abandon') await this.operations.abandon(op, id);
+    else await this.operations.skipStep(op, id);
     await this.tasks.record(op, {
       taskId: id,
       verb,
@@ -193,7 +195,7 @@ export class TaskService {
         requestedAt: task.cancelRequestedAt.toISOString(),
         reason: task.cancelReason,
       },
-      irrevocable: presentIrrevocable(task, this.engine.goesForward(task.type, task.version)),
+      irrevocable: presentIrrevocable(task, this.operations.goesForward(task.type, task.version)),
       steps: presentSteps(task, steps, viewer),
       audit: presentAudit(await this.tasks.audit(op, task.id), viewer, access.principal.id),
       parent: parent && this.sees(access, parent.projectId) ? presentRelated(parent, viewer) : null,
@@ -208,7 +210,7 @@ export class TaskService {
       hosts,
       operator: this.operates(access),
       hints: this.hints,
-      outline: this.engine.outline(task.type, task.version),
+      outline: this.operations.outline(task.type, task.version),
     };
   }
 

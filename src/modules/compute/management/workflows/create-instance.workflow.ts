@@ -1,8 +1,8 @@
 import { injectable } from 'inversify';
 import { z } from 'zod';
 import * as field from '../../../../core/http/fields';
-import { defineWorkflow, Workflow } from '../../../../core/workflow/definition';
-import { PermanentError } from '../../../../core/workflow/workflow-error';
+import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
+import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import { Images } from '../../../image/contract/image.ports';
 import { imageEnsure } from '../../../image/contract/image.verbs';
 import { InstancePorts } from '../../../network/contract/network.ports';

@@ -1,8 +1,8 @@
 import { injectable } from 'inversify';
 import { z } from 'zod';
 import * as field from '../../../../core/http/fields';
-import { childTask, defineWorkflow, Workflow } from '../../../../core/workflow/definition';
-import { PermanentError } from '../../../../core/workflow/workflow-error';
+import { childTask, defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
+import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import { InstanceRepository } from '../instance.repository';
 import { CreateInstanceWorkflow } from './create-instance.workflow';
 import { DeleteInstanceWorkflow } from './delete-instance.workflow';

@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
 import { z } from 'zod';
 import * as field from '../../../../core/http/fields';
-import { defineWorkflow, Workflow } from '../../../../core/workflow/definition';
+import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
 import { networkApply } from '../../../network/contract/network.verbs';
 import { Placement } from '../../../scheduler/contract/scheduler.ports';
 import { Volumes } from '../../../storage/contract/storage.ports';

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../../core/db/op';
-import { PermanentError } from '../../../../core/workflow/workflow-error';
+import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import { InstancePorts } from '../../../network/contract/network.ports';
 import type { HostNetworkDocument } from '../../../network/contract/network.verbs';
 import { Volumes } from '../../../storage/contract/storage.ports';

@@ -1,8 +1,8 @@
 import { injectable } from 'inversify';
 import { z } from 'zod';
 import * as field from '../../../../core/http/fields';
-import { defineWorkflow, Workflow } from '../../../../core/workflow/definition';
-import { PermanentError } from '../../../../core/workflow/workflow-error';
+import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
+import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import { instanceReboot } from '../../contract/instance.verbs';
 import { instanceLock } from './instance-lock';
 import { InstanceSteps } from './instance-steps';

@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import { Service } from '../../../../core/app/module-manifest';
+import { Service } from '../../../../core/lifecycle/service';
 import { Config } from '../../../../core/config/config';
 import { Attention } from '../../../../core/db/attention';
 import { Database } from '../../../../core/db/database';

@@ -1,0 +1,93 @@
+import { injectable } from 'inversify';
+import type { Logger } from 'pino';
+import { Database } from '../../db/database';
+import type { Op } from '../../db/op';
+import { Logging } from '../../telemetry/logging';
+import type { Limit } from '../storage/no-place';
+import { TaskRequestRepository } from '../storage/task-request.repository';
+
+export const wakeChannel = 'task_wake';
+
+/** Freed places are told together: at most one round of statements in so many milliseconds. */
+const gatherMs = 50;
+
+/** What claims and runs tasks in this process. */
+export interface LocalWorker {
+  /** True when a task that is queued now would be claimed here at once. */
+  readonly hasRoom: boolean;
+  /** Looks for due tasks now. */
+  kick(): void;
+  /** Looks for due tasks in so many milliseconds. */
+  dueIn(ms: number): void;
+}
+
+/** Tells workers, here and in other processes, that a task may be due. A notice that is lost costs at most one poll. */
+@injectable()
+export class WakeUps {
+  private readonly log: Logger;
+  private worker: LocalWorker | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private readonly freed = new Map<string, { places: number; count: number }>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly requests: TaskRequestRepository,
+    logging: Logging,
+  ) {
+    this.log = logging.for('workflow');
+  }
+
+  /** From here on this process runs tasks too. */
+  attach(worker: LocalWorker): void {
+    this.worker = worker;
+  }
+
+  /**
+   * After the commit: looks for due tasks here, and tells the others when the task may be theirs (`everywhere`: it
+   * belongs to a worker already) or this one has no room.
+   */
+  workers(op: Op, everywhere: boolean): void {
+    op.afterCommit(() => this.look(everywhere));
+  }
+
+  /** Some task is due in so many milliseconds. */
+  dueIn(ms: number): void {
+    this.worker?.dueIn(ms);
+  }
+
+  /**
+   * A place was given back, or a task has gone to sleep for one (then with no freed place of its own). Those who wait
+   * are looked for after that has committed, so that either this or the look of the one that went to sleep finds the
+   * other.
+   */
+  placeFreed({ scope, places }: Limit): void {
+    const known = this.freed.get(scope);
+    this.freed.set(scope, { places, count: (known?.count ?? 0) + 1 });
+    this.timer ??= setTimeout(() => void this.wakeWaiting(), gatherMs);
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.timer);
+    await this.wakeWaiting();
+  }
+
+  private look(everywhere: boolean): void {
+    const here = this.worker?.hasRoom ?? false;
+    this.worker?.kick();
+    if (!here || everywhere) this.database.notify(wakeChannel);
+  }
+
+  private async wakeWaiting(): Promise<void> {
+    this.timer = undefined;
+    const freed = [...this.freed];
+    this.freed.clear();
+    try {
+      let woken = false;
+      for (const [scope, { places, count }] of freed)
+        woken = (await this.requests.wakeWaiting(scope, places, count)) || woken;
+      if (woken) this.look(false);
+    } catch (error) {
+      this.log.debug({ err: error }, 'those who wait for a place were not woken; they look for themselves later');
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import { injectable } from 'inversify';
+import type { Op } from '../../db/op';
+import { WakeUps } from '../request/wake-ups';
+import { TaskChildrenRepository } from '../storage/task-children.repository';
+import { TaskRequestRepository } from '../storage/task-request.repository';
+import type { Seen } from '../storage/task-row';
+import type { RunState } from './run-state';
+import { TaskSlots } from './task-slots';
+
+/** What goes with the end of a task, in the transaction that ends it. */
+@injectable()
+export class TaskEnd {
+  constructor(
+    private readonly requests: TaskRequestRepository,
+    private readonly children: TaskChildrenRepository,
+    private readonly slots: TaskSlots,
+    private readonly wakeUps: WakeUps,
+  ) {}
+
+  /** Gives up its lock and its places, and tells the task that it is a part of. `seen`: what its last write returned. */
+  async release(run: RunState, op: Op, seen: Pick<Seen, 'hasWaiter'>, failed: boolean): Promise<void> {
+    if (seen.hasWaiter && run.task.lockKey !== null) await this.requests.handOver(op, run.task.lockKey);
+    await this.slots.free(run, op);
+    await this.tellParent(run, op, failed);
+    op.afterCommit(() => seen.hasWaiter && this.wakeUps.dueIn(0));
+  }
+
+  private async tellParent(run: RunState, op: Op, failed: boolean): Promise<void> {
+    if (run.task.parentId === null) return;
+    await this.children.over(op, run.task.parentId, failed);
+    this.wakeUps.workers(op, true);
+  }
+}

@@ -1,0 +1,35 @@
+import { injectable } from 'inversify';
+import type { Op } from '../../db/op';
+import { WakeUps } from '../request/wake-ups';
+import { EngineTransactions } from '../storage/engine-transactions';
+import type { Limit } from '../storage/no-place';
+import { TaskRunRepository } from '../storage/task-run.repository';
+import type { Awaits, StepWrite } from '../storage/task-row';
+import { WorkflowSettings } from '../workflow-settings';
+import type { RunState, StepEnd } from './run-state';
+
+/** Tasks that wait give their worker's place back. */
+@injectable()
+export class TaskSleep {
+  constructor(
+    private readonly store: TaskRunRepository,
+    private readonly wakeUps: WakeUps,
+    private readonly transactions: EngineTransactions,
+    private readonly settings: WorkflowSettings,
+  ) {}
+
+  /** Gives the task back, in the caller's transaction, until `ms` have passed or somebody wakes it. */
+  async nap(run: RunState, op: Op, write: StepWrite | null, ms: number, awaits: Awaits = {}): Promise<StepEnd> {
+    const due = await this.store.nap(op, run.hold, write ? [write] : [], run.wakeSeq, ms, awaits);
+    op.afterCommit(() => this.wakeUps.dueIn(due ? 0 : ms));
+    return 'asleep';
+  }
+
+  /** Sleeps until a place under the limit is free. */
+  async untilPlace(run: RunState, limit: Limit): Promise<StepEnd> {
+    const pause = this.settings.slotRecheckMs * (0.5 + 0.5 * Math.random());
+    await this.transactions.alone((op) => this.nap(run, op, null, pause, { scope: limit.scope }));
+    this.wakeUps.placeFreed(limit);
+    return 'asleep';
+  }
+}

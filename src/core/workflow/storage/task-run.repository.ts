@@ -1,0 +1,293 @@
+import { injectable } from 'inversify';
+import { Database } from '../../db/database';
+import type { GatheredStatement, Op } from '../../db/op';
+import { inTurn, longestWaiting, takenPlace } from './claim-order';
+import { CancelSeen } from './cancel-seen';
+import { LeaseLost } from './lease-lost';
+import { NoPlace, type Limit } from './no-place';
+import type { StepError } from '../definition/step-error';
+import type { Awaits, ClaimedTask, Hold, Seen, StepRow, StepWrite } from './task-row';
+import type { TaskState } from '../definition/task-state';
+
+const ms = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::float8`;
+
+const claimStatement = (due: string): string => `
+  WITH RECURSIVE ${due}
+  UPDATE task t
+     SET waiting_for = NULL, owner = $1, fence = t.fence + 1,
+         deaths = CASE WHEN t.lease_until IS NOT NULL AND t.owner <> $1 THEN t.deaths + 1 ELSE t.deaths END,
+         lease_until = now() + $4::float8 * interval '1 millisecond', wake_at = now() + $4::float8 * interval '1 millisecond',
+         state = CASE WHEN t.state = 'queued' THEN 'running' ELSE t.state END,
+         started_at = COALESCE(t.started_at, now()),
+         deadline = COALESCE(t.deadline, now() + t.deadline_ms * interval '1 millisecond')
+    FROM due WHERE t.id = due.id
+  RETURNING t.id, t.type, t.version, t.project_id AS "projectId", t.state, t.input, t.cursor, t.progress, t.fence, t.wake_seq AS "wakeSeq",
+    json_build_object('kind', t.subject_kind, 'id', t.subject_id, 'name', t.subject_name) AS subject,
+    ${ms('t.deadline')} AS deadline, t.deadline_ms::float8 AS "deadlineMs", ${ms('t.undo_deadline')} AS "undoDeadline",
+    t.cancel_requested_at IS NOT NULL AS cancelled, t.cancel_reason AS "cancelReason", t.outcome, t.error, t.lock_key AS "lockKey",
+    t.deaths, t.created_by AS "createdBy", t.request_id AS "requestId", t.priority, t.parent_id AS "parentId", t.parent_step AS "parentStep", ${ms('t.created_at')} AS "createdAt", ${ms('t.started_at')} AS "startedAt",
+    ${ms('clock_timestamp()')} AS now`;
+
+const claimLongestWaiting = claimStatement(longestWaiting);
+const claimInTurn = claimStatement(inTurn);
+
+/** Every write of a worker begins with this: the row must be held as the worker believes, by the database's clock. */
+const held = `id = $1 AND owner = $2 AND fence = $3 AND state = $4 AND cursor = $5 AND lease_until > clock_timestamp()`;
+const seen = `wake_seq AS "wakeSeq", cancel_requested_at IS NOT NULL AS cancelled, cancel_reason AS "cancelReason", has_waiter AS "hasWaiter"`;
+
+/** $6: the rows of steps to write, none or several. Times come as ages, so that only the database's clock counts. */
+const stepUpsert = `
+  INSERT INTO task_step (task_id, seq, name, phase, state, attempt, host_id, accepted, call, output, error, started_at, ended_at)
+  SELECT t.id, (w->>'seq')::int, w->>'name', w->>'phase', w->>'state', (w->>'attempt')::int, (w->>'hostId')::uuid, COALESCE((w->>'accepted')::boolean, false),
+         COALESCE((w->>'call')::int, 0), w->'output', NULLIF(w->'error', 'null'::jsonb),
+         clock_timestamp() - COALESCE((w->>'startedMsAgo')::float8, 0) * interval '1 millisecond',
+         CASE WHEN w->>'state' <> 'running' THEN clock_timestamp() - COALESCE((w->>'endedMsAgo')::float8, 0) * interval '1 millisecond' END
+    FROM t, jsonb_array_elements($6::jsonb) w
+  ON CONFLICT (task_id, seq, phase) DO UPDATE
+     SET state = excluded.state, attempt = excluded.attempt, host_id = COALESCE(excluded.host_id, task_step.host_id), accepted = excluded.accepted, call = excluded.call,
+         output = excluded.output, error = excluded.error, ended_at = excluded.ended_at,
+         progress = CASE WHEN excluded.state = 'running' THEN task_step.progress END`;
+
+const statement = (set: string, returning = seen, when = ''): string =>
+  `WITH t AS (UPDATE task SET ${set} WHERE ${held} ${when} RETURNING id, ${returning}), s AS (${stepUpsert}) SELECT * FROM t`;
+
+/** Another step is at work from here on: deaths are counted per step. */
+const goneOn = 'deaths = CASE WHEN cursor = $7::int THEN deaths ELSE 0 END';
+
+/** $10: whether a task that was cancelled meanwhile is left as it is. */
+const intentStatement = statement(
+  `${goneOn}, cursor = $7::int, step = $8, progress = $9::int`,
+  seen,
+  'AND NOT ($10::boolean AND cancel_requested_at IS NOT NULL)',
+);
+const advanceStatement = statement('deaths = 0, cursor = $7::int, step = $8, progress = $9::int');
+const admitStatement = `WITH h AS MATERIALIZED (SELECT id FROM task WHERE ${held} FOR UPDATE), ${takenPlace('$6', '$7')} SELECT task_id FROM taken`;
+const intentWithPlaceStatement = `
+  WITH h AS MATERIALIZED (SELECT id FROM task WHERE ${held} AND NOT ($10::boolean AND cancel_requested_at IS NOT NULL) FOR UPDATE), ${takenPlace('$11', '$12')},
+       t AS (UPDATE task SET ${goneOn}, cursor = $7::int, step = $8, progress = $9::int FROM taken WHERE task.id = taken.task_id RETURNING id, ${seen}),
+       s AS (${stepUpsert})
+  SELECT * FROM t`;
+/** As if it had not been claimed: its time has not begun. */
+const postponeStatement = `
+  UPDATE task SET state = 'queued', started_at = NULL, deadline = NULL, owner = NULL, lease_until = NULL, waiting_for = $6,
+         wake_at = CASE WHEN cancel_requested_at IS NULL THEN clock_timestamp() + $7::float8 * interval '1 millisecond' ELSE clock_timestamp() END
+   WHERE ${held} RETURNING id`;
+
+const over = `owner = NULL, lease_until = NULL, wake_at = NULL, lock_state = NULL, ended_at = clock_timestamp()`;
+const endStatement = statement(
+  `state = $7, cursor = $8::int, progress = $9::int, undone = $10::boolean, error = COALESCE($11::jsonb, error), ${over}`,
+);
+const napStatement = statement(
+  `step = COALESCE($7, step), waiting_for = $10, children = CASE WHEN $11::int IS NULL THEN children ELSE (SELECT count(*)::int FROM task c WHERE c.parent_id = $1) END, children_left = COALESCE($11::int, children_left), progress = COALESCE($12::int, progress), owner = NULL, lease_until = NULL,
+   wake_at = CASE WHEN wake_seq = $8::bigint THEN clock_timestamp() + $9::float8 * interval '1 millisecond' ELSE clock_timestamp() END`,
+  'wake_at <= clock_timestamp() AS due',
+);
+const compensateStatement = statement(
+  `state = 'compensating', deaths = 0, outcome = $7, error = $8::jsonb, cursor = $9::int, undo_deadline = clock_timestamp() + deadline_ms * interval '1 millisecond'`,
+  `${seen}, ${ms('undo_deadline')} AS "undoDeadline"`,
+);
+const stuckStatement = statement(
+  `state = 'stuck', error = $7::jsonb, owner = NULL, lease_until = NULL, wake_at = NULL`,
+);
+
+/** Tries for a place while some are free: others may take the same ones. */
+const placeRounds = 4;
+
+const freePlaces: GatheredStatement<{ taskId: string; scopes: readonly string[] }> = {
+  sql: `DELETE FROM task_slot USING jsonb_to_recordset($1::jsonb) AS f("taskId" uuid, scopes jsonb) WHERE task_id = f."taskId" AND f.scopes ? scope`,
+  params: (items) => [JSON.stringify(items)],
+};
+
+const holdParams = (hold: Hold): unknown[] => [hold.taskId, hold.owner, hold.fence, hold.state, hold.cursor];
+const json = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value));
+const stepsParam = (steps: readonly StepWrite[]): string => JSON.stringify(steps);
+
+/**
+ * The worker's statements. Each is one round trip, fenced, and throws `LeaseLost` when the task is not the worker's any
+ * more.
+ */
+@injectable()
+export class TaskRunRepository {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Takes up to `limit` due tasks of the given `type@version`s for `leaseMs`, with a higher fence. With `atWork` (tasks
+   * at work here by project) by priority and in turn between projects, else by the time that they have waited.
+   */
+  async claim(
+    owner: string,
+    keys: string[],
+    limit: number,
+    leaseMs: number,
+    atWork?: Record<string, number>,
+  ): Promise<ClaimedTask[]> {
+    if (!atWork) return this.database.query<ClaimedTask>(claimLongestWaiting, [owner, keys, limit, leaseMs]);
+    return this.database.query<ClaimedTask>(claimInTurn, [owner, keys, limit, leaseMs, JSON.stringify(atWork)]);
+  }
+
+  /** Prolongs the leases that still hold; rows locked at the moment are left for the next time. Returns the ids. */
+  async renew(owner: string, ids: string[], leaseMs: number): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `WITH mine AS MATERIALIZED (
+         SELECT id FROM task WHERE id = ANY($2::uuid[]) AND owner = $1 AND lease_until > clock_timestamp() FOR UPDATE SKIP LOCKED)
+       UPDATE task t SET lease_until = clock_timestamp() + $3::float8 * interval '1 millisecond', wake_at = clock_timestamp() + $3::float8 * interval '1 millisecond'
+         FROM mine WHERE t.id = mine.id RETURNING t.id`,
+      [owner, ids, leaseMs],
+    );
+    return rows.map((row) => row.id);
+  }
+
+  /** Gives a task back at once, if it is still this worker's; another may claim it after `afterMs`. */
+  async release(hold: Pick<Hold, 'taskId' | 'owner' | 'fence'>, afterMs: number): Promise<void> {
+    await this.database.query(
+      `UPDATE task SET owner = NULL, lease_until = NULL, wake_at = clock_timestamp() + $4::float8 * interval '1 millisecond'
+        WHERE id = $1 AND owner = $2 AND fence = $3 AND lease_until IS NOT NULL`,
+      [hold.taskId, hold.owner, hold.fence, afterMs],
+    );
+  }
+
+  async steps(taskId: string): Promise<StepRow[]> {
+    return this.database.query<StepRow>(
+      `SELECT seq, name, phase, state, attempt, host_id AS "hostId", accepted, call, output IS NOT NULL AS "hasOutput", output, ${ms('started_at')} AS "startedAt"
+         FROM task_step WHERE task_id = $1 ORDER BY seq`,
+      [taskId],
+    );
+  }
+
+  /**
+   * Written before the effect, together with checkpoints not stored yet: from here on the step counts as started and
+   * will be undone. With `unlessCancelled` nothing is written once the task was asked to stop: throws `CancelSeen`.
+   * With `limit` it takes a place under it first: throws `NoPlace` when there is none.
+   */
+  async intent(
+    op: Op,
+    hold: Hold,
+    steps: readonly StepWrite[],
+    at: { cursor: number; step: string; progress: number },
+    unlessCancelled: boolean,
+    limit?: Limit,
+  ): Promise<Seen> {
+    const params = [...holdParams(hold), stepsParam(steps), at.cursor, at.step, at.progress, unlessCancelled];
+    for (let round = 0; round < placeRounds; round += 1) {
+      const [row] = await op.query<Seen>(
+        limit ? intentWithPlaceStatement : intentStatement,
+        limit ? [...params, limit.scope, limit.places] : params,
+      );
+      if (row) return row;
+      const [now] = await op.query<{ cancelled: boolean; cancelReason: string | null; used: number }>(
+        `SELECT cancel_requested_at IS NOT NULL AS cancelled, cancel_reason AS "cancelReason", (SELECT count(*)::int FROM task_slot WHERE scope = $6) AS used FROM task WHERE ${held}`,
+        [...holdParams(hold), limit?.scope ?? ''],
+      );
+      if (now?.cancelled && unlessCancelled) throw new CancelSeen(now.cancelReason);
+      if (!now || !limit) throw new LeaseLost(hold.taskId);
+      if (now.used >= limit.places) throw new NoPlace(limit);
+    }
+    throw limit ? new NoPlace(limit) : new LeaseLost(hold.taskId);
+  }
+
+  /** Takes a place under a limit for the whole task. False when there is none. */
+  async admit(hold: Hold, limit: Limit): Promise<boolean> {
+    for (let round = 0; round < placeRounds; round += 1) {
+      if ((await this.database.query(admitStatement, [...holdParams(hold), limit.scope, limit.places])).length > 0)
+        return true;
+    }
+    return false;
+  }
+
+  /**
+   * Gives a task back that has done nothing yet, until there is a place for it. False when it was not the worker's any
+   * more.
+   */
+  async postpone(hold: Hold, scope: string, afterMs: number): Promise<boolean> {
+    return (await this.database.query(postponeStatement, [...holdParams(hold), scope, afterMs])).length > 0;
+  }
+
+  /** The scopes of the places that a task holds. */
+  async places(taskId: string): Promise<string[]> {
+    return (
+      await this.database.query<{ scope: string }>('SELECT scope FROM task_slot WHERE task_id = $1', [taskId])
+    ).map((row) => row.scope);
+  }
+
+  /** Frees places with the transaction's commit. */
+  free(op: Op, taskId: string, scopes: readonly string[]): Promise<void> {
+    return op.gather(freePlaces, { taskId, scopes });
+  }
+
+  /** The checkpoint: the steps are over, the cursor moves on. */
+  advance(
+    op: Op,
+    hold: Hold,
+    steps: readonly StepWrite[],
+    next: { cursor: number; step: string | null; progress: number },
+  ): Promise<Seen> {
+    return this.run(op, advanceStatement, hold, steps, [next.cursor, next.step, next.progress]);
+  }
+
+  /** A final state; the caller hands the lock over in the same transaction when `hasWaiter`. */
+  end(
+    op: Op,
+    hold: Hold,
+    steps: readonly StepWrite[],
+    final: { state: TaskState; cursor: number; progress: number; undone: boolean; error?: StepError },
+  ): Promise<Seen> {
+    return this.run(op, endStatement, hold, steps, [
+      final.state,
+      final.cursor,
+      final.progress,
+      final.undone,
+      json(final.error),
+    ]);
+  }
+
+  /**
+   * Gives the task back until `afterMs` have passed or a wake-up comes; true when one came since `wakeSeq` was read, so
+   * that it is due at once.
+   */
+  async nap(
+    op: Op,
+    hold: Hold,
+    steps: readonly StepWrite[],
+    wakeSeq: string,
+    afterMs: number,
+    awaits: Awaits = {},
+  ): Promise<boolean> {
+    const more = [
+      steps[0]?.name ?? null,
+      wakeSeq,
+      afterMs,
+      awaits.scope ?? null,
+      awaits.childrenLeft ?? null,
+      awaits.progress ?? null,
+    ];
+    return (await this.run<{ due: boolean }>(op, napStatement, hold, steps, more)).due;
+  }
+
+  /** Turns round: `cursor` is the first step to undo, -1 when none is. */
+  compensate(
+    op: Op,
+    hold: Hold,
+    steps: readonly StepWrite[],
+    to: { outcome: 'failed' | 'cancelled'; error: StepError; cursor: number },
+  ): Promise<Seen & { undoDeadline: number }> {
+    return this.run(op, compensateStatement, hold, steps, [to.outcome, json(to.error), to.cursor]);
+  }
+
+  /** Keeps its lock until an operator decides, or a task that removes the same object takes over. */
+  stuck(op: Op, hold: Hold, steps: readonly StepWrite[], error: StepError): Promise<Seen> {
+    return this.run(op, stuckStatement, hold, steps, [json(error)]);
+  }
+
+  private async run<R extends object = Seen>(
+    op: Op,
+    what: string,
+    hold: Hold,
+    steps: readonly StepWrite[],
+    more: unknown[],
+  ): Promise<R> {
+    const rows = await this.database.query<R>(what, [...holdParams(hold), stepsParam(steps), ...more], op);
+    const row = rows[0];
+    if (!row) throw new LeaseLost(hold.taskId);
+    return row;
+  }
+}
