@@ -171,7 +171,7 @@ describe('workflows that meet', () => {
     const second = await db.database.tx((op) =>
       e.start(op, remove, { id: 'a' }, { ...startOptions, subject: subject() }),
     );
-    expect(await db.database.tx((op) => e.cancel(op, second.id, 'me'))).toBe(true);
+    expect(await db.database.tx((op) => e.cancel(op, second.id, 'me'))).toBe('asked');
     expect(await e.settled(second.id, 10_000)).toBe('cancelled');
     nodes.outcomes.set(`${first.id}/make/undo`, {});
     expect(await e.settled(first.id, 10_000)).toBe('cancelled');
