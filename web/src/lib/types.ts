@@ -9,7 +9,7 @@ import type { createNetwork } from '../../../src/modules/network/contract/networ
 export type { Page } from '../../../src/core/http/pagination';
 export type { FieldError } from '../../../src/core/errors/problem';
 export type { ProjectRole } from '../../../src/core/auth/principal';
-export type { TaskState } from '../../../src/core/workflow/request/workflows';
+export type { TaskState } from '../../../src/core/workflow/definition/task-state';
 export type { LiveEvent } from '../../../src/core/events/outbox';
 export type { LiveEventRecord } from '../../../src/core/events/live-event-record';
 export type { HostVerdict } from '../../../src/modules/scheduler/contract/scheduler.ports';
