@@ -8,8 +8,11 @@ import { Authenticator } from './authenticator';
 import { type ChannelEnd, endProblem } from './channel-end';
 import type { Credential, Principal } from './principal';
 
-/** Triggers of the database tell here whose authority has changed: the payload is the user's id. */
-const authorityChannel = 'vc_stack_authority';
+/**
+ * Triggers of the database tell here whose authority has changed, by the user's id, and which project's name means
+ * something else, by the project's.
+ */
+export const authorityChannel = 'vc_stack_authority';
 
 const maxPerKind = 2_000;
 const maxPerUser = 50;

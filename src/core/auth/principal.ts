@@ -22,7 +22,10 @@ export interface Credential {
   expiresAt?: number | undefined;
 }
 
-/** Who calls: built anew from the database on every request, so that a revoked membership holds at once. */
+/**
+ * Who calls, as the database has it: nothing of it comes from the token, and what changes holds at once. Many requests
+ * share one: it does not change.
+ */
 export interface Principal {
   kind: 'user';
   id: string;

@@ -145,6 +145,14 @@ export class Database {
   }
 
   /**
+   * Which connection hears notifications: another number after each loss, 0 while there is none and everything may be
+   * missed.
+   */
+  get listening(): number {
+    return this.listener?.connection ?? 0;
+  }
+
+  /**
    * Soon wakes all who listen to the channel, in this process and others. A hint that may be lost; call it when what it
    * is about has been committed.
    */

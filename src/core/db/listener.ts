@@ -14,11 +14,20 @@ export class NotificationListener {
   private retry: NodeJS.Timeout | undefined;
   private pauseMs = 100;
   private closed = false;
+  private connections = 0;
 
   constructor(
     private readonly url: string,
     private readonly applicationName: string,
   ) {}
+
+  /**
+   * Which connection listens: another number after each loss, 0 while there is none. Who keeps something until it is
+   * told otherwise may rely on it only as long as the connection is the one that stood when it was found out.
+   */
+  get connection(): number {
+    return this.client ? this.connections : 0;
+  }
 
   /** Subscribes to a channel (a plain identifier). Resolves once the server listens; returns the way to unsubscribe. */
   async listen(channel: string, handler: NotificationHandler): Promise<() => Promise<void>> {
@@ -61,10 +70,21 @@ export class NotificationListener {
     });
     client.on('notification', (n) => this.dispatch(n.channel, n.payload ?? ''));
     client.on('error', () => this.lost(client));
-    client.on('end', () => this.lost(client));
-    await client.connect();
-    for (const channel of this.handlers.keys()) await client.query(`LISTEN ${channel}`);
+    let ended = false;
+    client.on('end', () => {
+      ended = true;
+      this.lost(client);
+    });
+    try {
+      await client.connect();
+      for (const channel of this.handlers.keys()) await client.query(`LISTEN ${channel}`);
+      if (ended) throw new Error('the listening connection ended at once');
+    } catch (error) {
+      void client.end().catch(() => undefined);
+      throw error;
+    }
     this.client = client;
+    this.connections += 1;
     this.pauseMs = 100;
     return client;
   }

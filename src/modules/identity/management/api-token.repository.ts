@@ -2,6 +2,7 @@ import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
 import { narrowBySearch } from '../../../core/db/search';
 import { ApiTokenEntity } from './api-token.entity';
+import { AuthorityCache } from './authority-cache';
 
 export interface NewApiToken {
   id: string;
@@ -14,6 +15,8 @@ export interface NewApiToken {
 
 @injectable()
 export class ApiTokenRepository {
+  constructor(private readonly cache: AuthorityCache) {}
+
   /** Null when the user has a token of that name. */
   async insert(op: Op, token: NewApiToken): Promise<ApiTokenEntity | null> {
     const rows: unknown[] = await op.query(
@@ -42,11 +45,14 @@ export class ApiTokenRepository {
 
   /** By id or name, of this user only. False when there is none. */
   async delete(op: Op, userId: string, key: { id: string } | { name: string }): Promise<boolean> {
-    return ((await op.manager.delete(ApiTokenEntity, { userId, ...key })).affected ?? 0) > 0;
+    const { affected } = await op.manager.delete(ApiTokenEntity, { userId, ...key });
+    op.afterCommit(() => this.cache.forget(userId));
+    return (affected ?? 0) > 0;
   }
 
   async deleteAllOf(op: Op, userId: string): Promise<void> {
     await op.manager.delete(ApiTokenEntity, { userId });
+    op.afterCommit(() => this.cache.forget(userId));
   }
 
   async touch(op: Op, id: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { injectable } from 'inversify';
 import { Authenticator, type ProjectRef } from '../../../core/auth/authenticator';
 import type { Credential, Principal } from '../../../core/auth/principal';
@@ -5,7 +6,8 @@ import { Database } from '../../../core/db/database';
 import { notFound, Problem } from '../../../core/errors/problem';
 import { AccessTokens } from './access-tokens.service';
 import { ApiTokenRepository } from './api-token.repository';
-import { PrincipalRepository } from './principal.repository';
+import { AuthorityCache, type Known } from './authority-cache';
+import { type HoldingRow, PrincipalRepository } from './principal.repository';
 import { ProjectRepository } from './project.repository';
 import { parseToken, secretMatches } from './secret-token';
 
@@ -21,13 +23,16 @@ export class IdentityAuthenticator extends Authenticator {
     private readonly principals: PrincipalRepository,
     private readonly apiTokens: ApiTokenRepository,
     private readonly projects: ProjectRepository,
+    private readonly cache: AuthorityCache,
   ) {
     super();
   }
 
   override async authenticate(bearer: string): Promise<Principal | null> {
     if (bearer.length === 0 || bearer.length > maxBearerLength) return null;
-    return bearer.startsWith(`${apiTokenPrefix}_`) ? this.byApiToken(bearer) : this.byAccessToken(bearer);
+    return this.cache.through(`bearer ${hash('sha256', bearer, 'base64url')}`, () =>
+      bearer.startsWith(`${apiTokenPrefix}_`) ? this.byApiToken(bearer) : this.byAccessToken(bearer),
+    );
   }
 
   override async current(credentials: readonly Credential[]): Promise<(Principal | null)[]> {
@@ -59,12 +64,12 @@ export class IdentityAuthenticator extends Authenticator {
     return ref === undefined ? this.onlyProject(principal) : this.visibleProject(principal, ref);
   }
 
-  private async byAccessToken(bearer: string): Promise<Principal | null> {
+  private async byAccessToken(bearer: string): Promise<Known<Principal> | null> {
     const claims = await this.accessTokens.verify(bearer);
     if (!claims) return null;
     const row = await this.principals.ofSession(this.database.op, claims.sessionId, claims.userId, claims.expiresAt);
     if (!row) return null;
-    return {
+    return known(row, {
       kind: 'user',
       id: row.userId,
       name: row.name,
@@ -74,16 +79,16 @@ export class IdentityAuthenticator extends Authenticator {
       via: 'session',
       expiresAt: claims.expiresAt,
       tokenScopes: null,
-    };
+    });
   }
 
-  private async byApiToken(bearer: string): Promise<Principal | null> {
+  private async byApiToken(bearer: string): Promise<Known<Principal> | null> {
     const parsed = parseToken(apiTokenPrefix, bearer);
     if (!parsed) return null;
     const row = await this.principals.ofApiToken(this.database.op, parsed.id);
     if (!row || !secretMatches(parsed.secret, row.hash)) return null;
     if (row.stale) await this.apiTokens.touch(this.database.op, parsed.id);
-    return {
+    return known(row, {
       kind: 'user',
       id: row.userId,
       name: row.name,
@@ -92,19 +97,30 @@ export class IdentityAuthenticator extends Authenticator {
       sessionId: parsed.id,
       via: 'api-token',
       tokenScopes: row.scopes,
-    };
+    });
   }
 
   private async visibleProject(principal: Principal, ref: string): Promise<ProjectRef> {
     const safe = ref.length <= 255 && !ref.includes('\u0000');
-    const project = safe ? await this.projects.byRef(this.database.op, ref) : null;
+    const project = safe ? await this.project(ref) : null;
     if (!project || !sees(principal, project.id)) throw notFound('project', ref);
-    return { id: project.id, name: project.name };
+    return project;
+  }
+
+  /** What it means, whoever asks. */
+  private project(ref: string): Promise<ProjectRef | null> {
+    return this.cache.through(`project ${ref}`, async () => {
+      const found = await this.projects.byRef(this.database.op, ref);
+      return found && { value: { id: found.id, name: found.name }, ids: [found.id], seconds: null };
+    });
   }
 
   /** The only project that the caller is a member of; for admins without any membership, the only one there is. */
   private async onlyProject(principal: Principal): Promise<ProjectRef> {
     const ids = principal.memberships.map((m) => m.projectId);
+    const [only, ...others] = ids;
+    const known = only === undefined || others.length > 0 ? null : await this.project(only);
+    if (known) return known;
     const found =
       ids.length > 0 || !principal.systemRoles.includes('admin')
         ? await this.projects.byIds(this.database.op, ids.slice(0, 2))
@@ -122,6 +138,15 @@ export class IdentityAuthenticator extends Authenticator {
     });
   }
 }
+
+/** Shared by requests that have nothing to do with each other: nobody may change it. */
+const known = (row: HoldingRow, principal: Principal): Known<Principal> => {
+  for (const membership of principal.memberships) Object.freeze(membership);
+  Object.freeze(principal.memberships);
+  Object.freeze(principal.systemRoles);
+  Object.freeze(principal.tokenScopes);
+  return { value: Object.freeze(principal), ids: [row.userId, principal.sessionId], seconds: row.seconds };
+};
 
 const sees = (principal: Principal, projectId: string): boolean =>
   principal.systemRoles.includes('admin') || principal.memberships.some((m) => m.projectId === projectId);

@@ -7,6 +7,7 @@ import { Service } from '../../../core/lifecycle/service';
 import { Config } from '../../../core/config/config';
 import { Database } from '../../../core/db/database';
 import { Logging } from '../../../core/telemetry/logging';
+import { AuthorityCache } from './authority-cache';
 import { PasswordHasher } from './password-hasher';
 import { ProjectMemberRepository } from './project-member.repository';
 import { ProjectRepository } from './project.repository';
@@ -30,12 +31,14 @@ export class IdentityLifecycle extends Service {
     private readonly hasher: PasswordHasher,
     private readonly config: Config,
     private readonly logging: Logging,
+    private readonly cache: AuthorityCache,
   ) {
     super();
   }
 
   override async start(): Promise<void> {
     if (!(await this.users.any(this.database.op))) await this.firstBoot();
+    await this.cache.start();
     this.timer = setInterval(() => {
       this.pruning = this.prune();
     }, pruneEveryMs);
@@ -44,6 +47,7 @@ export class IdentityLifecycle extends Service {
 
   override async stop(): Promise<void> {
     clearInterval(this.timer);
+    await this.cache.stop();
     await this.pruning;
   }
 

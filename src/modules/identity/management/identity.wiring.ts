@@ -5,6 +5,7 @@ import { AccessTokens } from './access-tokens.service';
 import { ApiTokenController } from './api-token.controller';
 import { ApiTokenRepository } from './api-token.repository';
 import { ApiTokenService } from './api-token.service';
+import { AuthorityCache } from './authority-cache';
 import { IdentityAuthenticator } from './identity-authenticator';
 import { IdentityLifecycle } from './identity-lifecycle.service';
 import { PasswordHasher } from './password-hasher';
@@ -31,6 +32,7 @@ export const identityWiring: ManagementWiring = {
       ApiTokenController,
       ApiTokenRepository,
       ApiTokenService,
+      AuthorityCache,
       IdentityAuthenticator,
       IdentityLifecycle,
       PasswordHasher,

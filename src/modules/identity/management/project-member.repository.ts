@@ -3,6 +3,7 @@ import type { ProjectRole } from '../../../core/auth/principal';
 import type { Op } from '../../../core/db/op';
 import { searchCondition } from '../../../core/db/search';
 import { ProjectMemberEntity } from './project-member.entity';
+import { AuthorityCache } from './authority-cache';
 
 export interface MemberRow {
   userId: string;
@@ -12,16 +13,21 @@ export interface MemberRow {
 
 @injectable()
 export class ProjectMemberRepository {
+  constructor(private readonly cache: AuthorityCache) {}
+
   async set(op: Op, projectId: string, userId: string, role: ProjectRole): Promise<void> {
     await op.query(
       `INSERT INTO project_member (project_id, user_id, role) VALUES ($1, $2, $3) ON CONFLICT (project_id, user_id) DO UPDATE SET role = excluded.role`,
       [projectId, userId, role],
     );
+    op.afterCommit(() => this.cache.forget(userId));
   }
 
   /** False when there was no such membership. */
   async remove(op: Op, projectId: string, userId: string): Promise<boolean> {
-    return ((await op.manager.delete(ProjectMemberEntity, { projectId, userId })).affected ?? 0) > 0;
+    const { affected } = await op.manager.delete(ProjectMemberEntity, { projectId, userId });
+    op.afterCommit(() => this.cache.forget(userId));
+    return (affected ?? 0) > 0;
   }
 
   /** By user name, `limit` rows after `after`. */

@@ -6,9 +6,12 @@ import { narrowBySearch } from '../../../core/db/search';
 import { looksLikeId } from '../../../core/http/fields';
 import { nameTaken, violates } from './name-taken';
 import { ProjectEntity } from './project.entity';
+import { AuthorityCache } from './authority-cache';
 
 @injectable()
 export class ProjectRepository {
+  constructor(private readonly cache: AuthorityCache) {}
+
   /** Null when the name is taken. */
   async insert(op: Op, project: { id: string; name: string; description: string }): Promise<ProjectEntity | null> {
     const rows: unknown[] = await op.query(
@@ -48,6 +51,7 @@ export class ProjectRepository {
     if (Object.keys(change).length === 0) return;
     try {
       await op.manager.update(ProjectEntity, { id }, change);
+      op.afterCommit(() => this.cache.forget(id));
     } catch (error) {
       if (violates(error, 'project_name_key')) throw nameTaken('project', change.name ?? '');
       throw error;
@@ -60,7 +64,9 @@ export class ProjectRepository {
     return rows.length > 0;
   }
 
+  /** Memberships go with it. */
   async delete(op: Op, id: string): Promise<void> {
     await op.manager.delete(ProjectEntity, { id });
+    op.afterCommit(() => this.cache.forget(null));
   }
 }

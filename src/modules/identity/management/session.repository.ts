@@ -1,6 +1,7 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
 import { searchCondition } from '../../../core/db/search';
+import { AuthorityCache } from './authority-cache';
 
 export interface RefreshRow {
   sessionId: string;
@@ -22,6 +23,8 @@ export interface OpenSession {
 /** Sessions and their refresh tokens. All times are the database's. */
 @injectable()
 export class SessionRepository {
+  constructor(private readonly cache: AuthorityCache) {}
+
   /** Seconds since 1970. */
   async now(op: Op): Promise<number> {
     const rows: { now: number }[] = await op.query('SELECT floor(extract(epoch FROM now()))::float8 AS now');
@@ -74,6 +77,7 @@ export class SessionRepository {
       id,
       reason,
     ]);
+    op.afterCommit(() => this.cache.forget(id));
   }
 
   /** False when the user has no such open session. */
@@ -82,6 +86,7 @@ export class SessionRepository {
       `WITH ended AS (UPDATE session SET revoked_at = now(), revoked_reason = $3 WHERE id = $1 AND user_id = $2 AND revoked_at IS NULL AND expires_at > now() RETURNING id) SELECT id FROM ended`,
       [id, userId, reason],
     );
+    op.afterCommit(() => this.cache.forget(id));
     return rows.length > 0;
   }
 
@@ -116,6 +121,7 @@ export class SessionRepository {
       `UPDATE session SET revoked_at = now(), revoked_reason = $2 WHERE user_id = $1 AND revoked_at IS NULL AND ($3::uuid IS NULL OR id <> $3)`,
       [userId, reason, but ?? null],
     );
+    op.afterCommit(() => this.cache.forget(userId));
   }
 
   /** Removes what can no longer be used for anything, a bounded number at a time. */

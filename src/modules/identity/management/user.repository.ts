@@ -3,6 +3,7 @@ import type { Op } from '../../../core/db/op';
 import { narrowBySearch } from '../../../core/db/search';
 import { looksLikeId } from '../../../core/http/fields';
 import { UserEntity } from './user.entity';
+import { AuthorityCache } from './authority-cache';
 
 export interface NewUser {
   id: string;
@@ -13,6 +14,8 @@ export interface NewUser {
 
 @injectable()
 export class UserRepository {
+  constructor(private readonly cache: AuthorityCache) {}
+
   /** Null when the name is taken. */
   async insert(op: Op, user: NewUser): Promise<UserEntity | null> {
     const rows: unknown[] = await op.query(
@@ -47,11 +50,14 @@ export class UserRepository {
     id: string,
     change: Partial<Pick<UserEntity, 'passwordHash' | 'admin' | 'enabled'>>,
   ): Promise<void> {
-    if (Object.keys(change).length > 0) await op.manager.update(UserEntity, { id }, change);
+    if (Object.keys(change).length === 0) return;
+    await op.manager.update(UserEntity, { id }, change);
+    op.afterCommit(() => this.cache.forget(id));
   }
 
   async delete(op: Op, id: string): Promise<void> {
     await op.manager.delete(UserEntity, { id });
+    op.afterCommit(() => this.cache.forget(id));
   }
 
   /**
