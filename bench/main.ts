@@ -11,6 +11,7 @@ import { imageUploads } from './figures/image-uploads.figure';
 import { idleMemory } from './figures/idle-memory.figure';
 import { listPages } from './figures/list-pages.figure';
 import { realGuest } from './figures/real-guest.figure';
+import { requestRate } from './figures/request-rate.figure';
 import { vmmStart } from './figures/vmm-start.figure';
 import { workflowMix } from './figures/workflow-mix.figure';
 import { workflowRate } from './figures/workflow-rate.figure';
@@ -20,6 +21,7 @@ const figures: readonly Figure[] = [
   workflowRate,
   workflowMix,
   listPages,
+  requestRate,
   createLatency,
   createRate,
   imageUploads,
