@@ -1,6 +1,7 @@
 import { PermissionCatalogue } from '../auth/permission-catalogue';
 import { ProblemHints } from '../errors/problem-hints';
-import { hintsOf, permissionsOf } from './declarations';
+import { hintsOf, hostConditionsOf, permissionsOf } from './declarations';
+import { HostConditionTypes } from '../m2m/host-condition-types';
 import type { ModuleManifest } from './module-manifest';
 
 const manifest = (name: string, over: Partial<ModuleManifest>): ModuleManifest => ({ name, needs: [], ...over });
@@ -27,4 +28,19 @@ it('names both who declare the same', () => {
     'the problem code "no_thing" is declared by "a" and by "b"',
   );
   expect(() => hintsOf([manifest('a', { problems: { internal: null } })])).toThrow('"internal" is declared by "core"');
+  expect(() => hostConditionsOf(twice({ hostConditions: { Sound: 'warns' } }))).toThrow(
+    'the host condition "Sound" is declared by "b" and by "a"',
+  );
+});
+
+it('knows the conditions of hosts, and the required ones of the modules nearest to users first', () => {
+  const types = new HostConditionTypes(
+    hostConditionsOf([
+      manifest('disks', { hostConditions: { Disks: 'required', Slow: 'warns' } }),
+      manifest('machines', { hostConditions: { Machines: 'required' } }),
+    ]),
+  );
+  expect(types.required).toEqual(['Machines', 'Disks']);
+  expect(() => types.assertDeclared('Slow')).not.toThrow();
+  expect(() => types.assertDeclared('Quick')).toThrow('no module declares the host condition "Quick"');
 });

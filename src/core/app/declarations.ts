@@ -2,6 +2,7 @@ import type { PermissionTable } from '../auth/permission-catalogue';
 import { coreHints, type HintTable } from '../errors/problem-hints';
 import type { CliRegistrar } from '../cli/cli-context';
 import type { ModuleSchemas } from '../config/schema-tree';
+import type { HostConditionTable } from '../m2m/host-condition-types';
 import type { Scenarios } from '../testing/scenario';
 import type { ModuleManifest } from './module-manifest';
 
@@ -9,7 +10,7 @@ import type { ModuleManifest } from './module-manifest';
  * One table of what several declare, by name. Throws when two declare the same, and names both: whichever came last
  * would win otherwise.
  */
-export const declaredOnce = <T>(what: string, declared: readonly (readonly [by: string, name: string, T])[]) => {
+const declaredOnce = <T>(what: string, declared: readonly (readonly [by: string, name: string, T])[]) => {
   const owners = new Map<string, string>();
   const table: Record<string, T> = {};
   for (const [by, name, value] of declared) {
@@ -40,6 +41,16 @@ export const hintsOf = (modules: readonly ModuleManifest[]): HintTable =>
     ...Object.entries(coreHints).map(([code, hint]) => ['core', code, hint] as const),
     ...each(modules, (m) => m.problems),
   ]);
+
+/**
+ * Those of the modules that are nearest to users come first: what they miss is told first. Throws when two modules own
+ * the same condition.
+ */
+export const hostConditionsOf = (modules: readonly ModuleManifest[]): HostConditionTable =>
+  declaredOnce(
+    'host condition',
+    each(modules.toReversed(), (m) => m.hostConditions),
+  );
 
 /** The sections of the configuration, by module. */
 export const configSchemasOf = async (modules: readonly ModuleManifest[]): Promise<ModuleSchemas> =>

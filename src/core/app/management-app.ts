@@ -24,6 +24,7 @@ import { Pruning } from './pruning.service';
 import { RedisClients } from '../redis/redis-clients';
 import { ServerIdentity } from '../m2m/ca/server-identity';
 import { bindManagementTransport } from '../m2m/management.bindings';
+import { HostConditionTypes } from '../m2m/host-condition-types';
 import { NodeGateway } from '../m2m/node-gateway';
 import { NodeRegistry } from '../m2m/node-registry';
 import { Logging } from '../telemetry/logging';
@@ -32,7 +33,7 @@ import { bindWorkflow } from '../workflow/workflow.bindings';
 import type { WorkflowDefinition } from '../workflow/definition/definition';
 import { WorkflowEngine } from '../workflow/engine/workflow-engine';
 import { buildVersion } from '../config/build-version';
-import { hintsOf, permissionsOf } from './declarations';
+import { hintsOf, hostConditionsOf, permissionsOf } from './declarations';
 import { getAll, load, roleContainer } from './container';
 import { Lifecycle } from '../lifecycle/lifecycle';
 import type { ManagementWiring, ModuleManifest } from './module-manifest';
@@ -66,6 +67,7 @@ export class ManagementApp {
     const modules = sortModules(this.manifests);
     const permissions = new PermissionCatalogue(permissionsOf(modules));
     const hints = new ProblemHints(hintsOf(modules));
+    const conditions = new HostConditionTypes(hostConditionsOf(modules));
     const wirings = (await Promise.all(modules.map((m) => m.management?.()))).filter(
       (w): w is ManagementWiring => w !== undefined,
     );
@@ -80,6 +82,7 @@ export class ManagementApp {
     container.bind(PermissionCatalogue).toConstantValue(permissions);
     container.bind(ProblemHints).toConstantValue(hints);
     container.bind(Pruning).toSelf().inSingletonScope();
+    container.bind(HostConditionTypes).toConstantValue(conditions);
     load(
       container,
       bindJobs,

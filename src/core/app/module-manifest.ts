@@ -6,6 +6,7 @@ import type { HintTable } from '../errors/problem-hints';
 import type { Controller } from '../http/route';
 import type { Service } from '../lifecycle/service';
 import type { SocketRoutes } from '../http/socket-route';
+import type { HostConditionTable } from '../m2m/host-condition-types';
 import type { NodeRoutes, StreamHandlers } from '../m2m/node-route';
 import type { ObservedSink, ObservedSource } from '../m2m/observed';
 import type { AnyVerb } from '../m2m/verb';
@@ -52,6 +53,8 @@ export interface ModuleManifest {
   permissions?: PermissionTable;
   /** Codes of the failures that its tasks end with, and what to do about each. */
   problems?: HintTable;
+  /** The conditions of hosts that it alone writes, and what each is for. */
+  hostConditions?: HostConditionTable;
   /** The module's own section of the configuration, by its name. */
   config?: () => Promise<z.ZodType>;
   entities?: () => Promise<Newable<object>[]>;

@@ -1,5 +1,5 @@
 /** What to do about a failure: for whoever asked for the task, and for those who run the hosts. */
-export interface ProblemHint {
+interface ProblemHint {
   user: string;
   operator?: string;
 }

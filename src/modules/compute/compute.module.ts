@@ -24,6 +24,7 @@ export const computeModule: ModuleManifest = {
     'ssh-key:delete': 'member',
   },
   problems: computeProblems,
+  hostConditions: { Vmm: 'required', VmmSound: 'warns' },
   config: async () => (await import('./contract/compute.config.js')).computeConfigSchema,
   entities: async () => (await import('./management/compute.entities.js')).computeEntities,
   management: async () => (await import('./management/compute.wiring.js')).computeWiring,

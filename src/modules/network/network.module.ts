@@ -12,6 +12,7 @@ export const networkModule: ModuleManifest = {
     'port:read': 'viewer',
   },
   problems: networkProblems,
+  hostConditions: { GuestEgress: 'warns' },
   config: async () => (await import('./contract/network.config.js')).networkConfigSchema,
   entities: async () => (await import('./management/network.entities.js')).networkEntities,
   management: async () => (await import('./management/network.wiring.js')).networkWiring,

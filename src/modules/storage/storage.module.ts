@@ -6,6 +6,7 @@ export const storageModule: ModuleManifest = {
   needs: ['identity', 'host', 'image'],
   permissions: { 'volume:read': 'viewer' },
   problems: storageProblems,
+  hostConditions: { Storage: 'required' },
   config: async () => (await import('./contract/storage.config.js')).storageConfigSchema,
   entities: async () => (await import('./management/storage.entities.js')).storageEntities,
   management: async () => (await import('./management/storage.wiring.js')).storageWiring,

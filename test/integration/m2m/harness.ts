@@ -28,7 +28,12 @@ import { TaskStandingRepository } from '../../../src/core/workflow/storage/task-
 import type { VerbHandlers } from '../../../src/core/m2m/verb-handler';
 import { Logging } from '../../../src/core/telemetry/logging';
 import { hostConfigSchema } from '../../../src/modules/host/contract/host.config';
-import { HostClaims, InventorySource } from '../../../src/modules/host/contract/host.ports';
+import { hostConditionsOf } from '../../../src/core/app/declarations';
+import { HostConditionTypes } from '../../../src/core/m2m/host-condition-types';
+import { allModules } from '../../../src/modules/all-modules';
+import { VmmInventoryPart } from '../../../src/modules/compute/management/vmm-inventory.part';
+import { PoolInventoryPart } from '../../../src/modules/storage/management/pool-inventory.part';
+import { HostClaims, InventoryPart, InventorySource } from '../../../src/modules/host/contract/host.ports';
 import { hostEntities } from '../../../src/modules/host/management/host.entities';
 import { hostWiring } from '../../../src/modules/host/management/host.wiring';
 import { InventorySink } from '../../../src/modules/host/management/inventory.sink';
@@ -128,6 +133,9 @@ export class Management {
     for (const part of [RedisClients, LoginAttemptRepository, SecretLimiter])
       container.bind<object>(part).toSelf().inSingletonScope();
     bindManagementTransport(options);
+    container.bind(HostConditionTypes).toConstantValue(new HostConditionTypes(hostConditionsOf(allModules)));
+    container.bind(InventoryPart).to(VmmInventoryPart);
+    container.bind(InventoryPart).to(PoolInventoryPart);
     container.bind(HostClaims).toConstantValue({ claimed: async () => new Map() });
     hostWiring.bind(options as Parameters<typeof hostWiring.bind>[0]);
     management.gateway.register(parts.nodeRoutes ?? [], [

@@ -1,5 +1,5 @@
 import type { ManagementWiring } from '../../../core/app/module-manifest';
-import { HostUsage } from '../../host/contract/host.ports';
+import { HostUsage, InventoryPart } from '../../host/contract/host.ports';
 import { ProjectUsage } from '../../identity/contract/identity.ports';
 import { ImageUsage } from '../../image/contract/image.ports';
 import { NetworkUsage } from '../../network/contract/network.ports';
@@ -23,6 +23,7 @@ import { InstanceReconciler } from './instance.reconciler';
 import { InstanceRepository } from './instance.repository';
 import { InstanceCreation } from './instance-creation.service';
 import { InstanceService } from './instance.service';
+import { VmmInventoryPart } from './vmm-inventory.part';
 import { SshKeyController } from './ssh-key.controller';
 import { SshKeyRepository } from './ssh-key.repository';
 import { SshKeyService } from './ssh-key.service';
@@ -73,6 +74,7 @@ export const computeWiring: ManagementWiring = {
       bind<object>(part).toSelf().inSingletonScope();
     bind(ProjectUsage).to(ComputeProjectUsage).inSingletonScope();
     bind(ImageUsage).to(ComputeImageUsage).inSingletonScope();
+    bind(InventoryPart).to(VmmInventoryPart).inSingletonScope();
     bind(HostUsage).to(ComputeHostUsage).inSingletonScope();
     bind(NetworkUsage).to(ComputeNetworkUsage).inSingletonScope();
   },

@@ -35,6 +35,12 @@ export const vmmInventory = z.object({
   warning: z.string().optional(),
   capabilities: z.array(z.string()),
 });
+export const poolInventory = z.object({
+  name: z.string(),
+  driver: z.string(),
+  totalBytes: field.bytes,
+  freeBytes: field.bytes,
+});
 /** What a host reports of itself. Memory and disk in bytes. */
 export const inventory = z.object({
   hostname: z.string(),
@@ -60,7 +66,7 @@ export const inventory = z.object({
       up: z.boolean(),
     }),
   ),
-  pools: z.array(z.object({ name: z.string(), driver: z.string(), totalBytes: field.bytes, freeBytes: field.bytes })),
+  pools: z.array(poolInventory),
   vmms: z.array(vmmInventory),
   agentVersion: z.string(),
   /**
@@ -116,6 +122,7 @@ export type HostTokenInfo = z.infer<typeof hostTokenInfo>;
 export type HostListQuery = z.infer<typeof hostListQuery>;
 export type Condition = z.infer<typeof condition>;
 export type Inventory = z.infer<typeof inventory>;
+export type PoolInventory = z.infer<typeof poolInventory>;
 export type VmmInventory = z.infer<typeof vmmInventory>;
 export type Host = z.infer<typeof host>;
 export type HostDetail = z.infer<typeof hostDetail>;

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { InUseBy } from '../../../core/errors/in-use';
 import type { Op } from '../../../core/db/op';
 import type { HostState } from './host.api';
@@ -71,12 +72,31 @@ export abstract class HostClaims {
   abstract claimed(op: Op, hostIds: string[]): Promise<Map<string, ClaimedRoom>>;
 }
 
-/** Port: a module of the node half adds its part of the inventory (VMMs, pools). */
+/**
+ * Port: a module of the node half adds a part of the inventory under a name of its own. Its management half may judge it
+ * (`InventoryPart`).
+ */
 export abstract class InventorySource {
-  abstract readonly part: 'vmms' | 'pools';
+  abstract readonly part: string;
+  /** One entry, or a list of them. */
   abstract collect(): Promise<unknown>;
   /** Forgets what failed before, so that the next `collect` tries it again. */
   async retest(): Promise<void> {
     await Promise.resolve();
   }
+}
+
+/**
+ * Port that other modules implement (management half, any number of them): what a part of the inventory says of the
+ * host's fitness.
+ */
+export abstract class InventoryPart<T = unknown> {
+  /** As the `InventorySource` of the same module calls it. */
+  abstract readonly part: string;
+  /** Of one entry. Passes over what it does not know, as the schema of every section. */
+  abstract readonly entry: z.ZodType<T>;
+  /**
+   * The conditions that this module owns. @param complete false while parts of a restarted agent are still being collected
+   */
+  abstract conditions(entries: readonly T[], complete: boolean): HostConditionFact[];
 }

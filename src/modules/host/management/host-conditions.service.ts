@@ -1,6 +1,7 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/op';
 import { Outbox } from '../../../core/events/outbox';
+import { HostConditionTypes } from '../../../core/m2m/host-condition-types';
 import { HostConditionNotes, type HostConditionFact } from '../contract/host.ports';
 import { type ConditionFact, evaluate } from './host-state';
 import { HostRepository } from './host.repository';
@@ -14,12 +15,17 @@ export class HostConditions extends HostConditionNotes {
   constructor(
     private readonly hosts: HostRepository,
     private readonly outbox: Outbox,
+    private readonly types: HostConditionTypes,
   ) {
     super();
   }
 
-  /** Writes only what differs. `op` must be a transaction. Does nothing for a host that is gone. */
+  /**
+   * Writes only what differs. `op` must be a transaction. Does nothing for a host that is gone. Throws for a type that no
+   * module declares.
+   */
   async apply(op: Op, hostId: string, changes: ConditionFact[]): Promise<void> {
+    for (const { type } of changes) this.types.assertDeclared(type);
     const host = await this.hosts.lock(op, hostId);
     if (!host) return;
     const facts = await this.facts(op, hostId);
@@ -28,7 +34,7 @@ export class HostConditions extends HostConditionNotes {
       await this.hosts.putCondition(op, hostId, change);
       facts.set(change.type, change);
     }
-    const evaluation = evaluate([...facts.values()]);
+    const evaluation = evaluate([...facts.values()], this.types.required);
     if (
       evaluation.state === host.state &&
       evaluation.schedulable === host.schedulable &&

@@ -60,7 +60,7 @@ export class HostRegistry extends NodeRegistry {
       const token = await this.tokens.redeem(op, request.ticket);
       if (token.usedAt !== null) return this.answerAgain(op, token.hostId, token.keyHash, signing);
       const hostId = randomUUID();
-      const evaluation = evaluate([enrolledFact]);
+      const evaluation = evaluate([enrolledFact], []);
       const added = await this.hosts.insert(op, {
         id: hostId,
         name: request.name,

@@ -1,5 +1,9 @@
 import * as fc from 'fast-check';
-import { type ConditionFact, conditionTypes, evaluate, type ConditionStatus } from './host-state';
+import { type ConditionFact, evaluate as evaluateBy, type ConditionStatus } from './host-state';
+
+const required = ['Vmm', 'Storage'];
+const evaluate = (facts: readonly ConditionFact[]) => evaluateBy(facts, required);
+const conditionTypes = ['Enrolled', 'Heartbeat', 'Clock', ...required, 'Cgroup', 'Maintenance'];
 
 const fact = (type: string, status: ConditionStatus, message = `${type} says`): ConditionFact => ({
   type,
@@ -38,6 +42,12 @@ describe('evaluate', () => {
     ['no limits', but(fact('Cgroup', 'false')), 'ready'],
   ])('%s', (_what, conditions, state) => {
     expect(evaluate(conditions).state).toBe(state);
+  });
+
+  it('waits for what a module requires, and for nothing else', () => {
+    expect(evaluateBy(but(fact('Vmm', 'false')), ['Storage']).state).toBe('ready');
+    expect(evaluateBy(well, ['Storage', 'Overlay'])).toMatchObject({ state: 'testing', reason: 'it is being tested' });
+    expect(evaluateBy(but(fact('Vmm', 'false'), fact('Storage', 'false')), required).reason).toBe('Vmm says');
   });
 
   it('says why', () => {

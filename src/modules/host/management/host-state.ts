@@ -3,25 +3,6 @@ import type { HostConditionFact } from '../contract/host.ports';
 
 export type ConditionStatus = HostConditionFact['status'];
 
-/**
- * What is known of a host, each with one owner that alone writes it: `Enrolled` (enrolment), `Heartbeat` (liveness),
- * `Clock` (heartbeat), `Agent` (revisions), `Records` (files of its agent), `Vmm`, `VmmSound`, `Storage` and `Cgroup` (inventory), `Maintenance` (operator). Other modules
- * add theirs by `HostConditionNotes`.
- */
-export const conditionTypes = [
-  'Enrolled',
-  'Heartbeat',
-  'Clock',
-  'Agent',
-  'Records',
-  'Vmm',
-  'VmmSound',
-  'Storage',
-  'Cgroup',
-  'Maintenance',
-] as const;
-type ConditionType = (typeof conditionTypes)[number];
-
 export type ConditionFact = HostConditionFact;
 
 export interface HostEvaluation {
@@ -32,17 +13,12 @@ export interface HostEvaluation {
 }
 
 /**
- * Conditions that must be true before a host takes instances: unknown means that they are still being tested. `Clock`,
- * `Agent`, `Records`, `VmmSound` and `Cgroup` only warn.
- */
-const required: readonly ConditionType[] = ['Vmm', 'Storage'];
-
-/**
  * The one place that turns conditions into a state. From strongest to weakest: not enrolled, silent (nobody knows what
  * a silent host does, not even in maintenance), maintenance, broken, untested, ready. Only `ready` takes instances.
+ * @param required conditions that modules declare to be required; others than these and the ones named here only warn
  */
-export const evaluate = (conditions: readonly ConditionFact[]): HostEvaluation => {
-  const of = (type: ConditionType): ConditionFact | undefined => conditions.find((c) => c.type === type);
+export const evaluate = (conditions: readonly ConditionFact[], required: readonly string[]): HostEvaluation => {
+  const of = (type: string): ConditionFact | undefined => conditions.find((c) => c.type === type);
   const not = (state: HostState, reason: string): HostEvaluation => ({ state, schedulable: false, reason });
   if (of('Enrolled')?.status !== 'true') return not('enrolling', 'it has not joined yet');
   const heartbeat = of('Heartbeat');

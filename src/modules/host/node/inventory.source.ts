@@ -36,12 +36,11 @@ export class HostInventorySource extends ObservedSource {
   async collect(): Promise<Inventory> {
     this.machine ??= await readMachine();
     if (performance.now() - this.collectedAt > refreshMs) this.refresh();
-    const of = <T>(part: InventorySource['part']): T[] =>
-      this.sources.filter((s) => s.part === part).flatMap((s) => (this.parts.get(s) ?? []) as T[]);
+    const parts: Record<string, unknown[]> = { pools: [], vmms: [] };
+    for (const source of this.sources) (parts[source.part] ??= []).push(...(this.parts.get(source) ?? []));
     return {
       ...this.machine,
-      pools: of('pools'),
-      vmms: of('vmms'),
+      ...(parts as Pick<Inventory, 'pools' | 'vmms'>),
       agentVersion: buildVersion,
       complete: this.sources.every((source) => this.parts.has(source)),
     };

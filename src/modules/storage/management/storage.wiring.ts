@@ -1,7 +1,9 @@
 import type { ManagementWiring } from '../../../core/app/module-manifest';
+import { InventoryPart } from '../../host/contract/host.ports';
 import { ProjectUsage } from '../../identity/contract/identity.ports';
 import { ImageUsage } from '../../image/contract/image.ports';
 import { Volumes } from '../contract/storage.ports';
+import { PoolInventoryPart } from './pool-inventory.part';
 import { VolumeController } from './volume.controller';
 import { VolumeImageUsage } from './volume-image-usage';
 import { VolumeProjectUsage } from './volume-project-usage';
@@ -13,6 +15,7 @@ export const storageWiring: ManagementWiring = {
     for (const part of [VolumeRepository, VolumesService, VolumeController])
       bind<object>(part).toSelf().inSingletonScope();
     bind(Volumes).toService(VolumesService);
+    bind(InventoryPart).to(PoolInventoryPart).inSingletonScope();
     bind(ImageUsage).to(VolumeImageUsage).inSingletonScope();
     bind(ProjectUsage).to(VolumeProjectUsage).inSingletonScope();
   },

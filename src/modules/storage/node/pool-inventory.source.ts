@@ -4,7 +4,7 @@ import { Pools } from './pools';
 
 @injectable()
 export class PoolInventorySource extends InventorySource {
-  readonly part = 'pools' as const;
+  readonly part = 'pools';
 
   constructor(private readonly pools: Pools) {
     super();

@@ -1,18 +1,6 @@
-import type { Inventory, VmmInventory } from '../contract/host.api';
-import { inventoryConditions } from './inventory-conditions';
+import type { VmmInventory } from '../../host/contract/host.api';
+import { VmmInventoryPart } from './vmm-inventory.part';
 
-const machine: Inventory = {
-  hostname: 'h',
-  kernel: '6.1',
-  architecture: 'x86_64',
-  cpu: { model: '', flags: [], threads: 1, numaNodes: 1 },
-  memory: { totalBytes: 1, hugepages: [] },
-  disks: [],
-  nics: [],
-  pools: [],
-  vmms: [],
-  agentVersion: '1',
-};
 const qemu: VmmInventory = {
   kind: 'qemu',
   version: '7.2',
@@ -23,9 +11,9 @@ const qemu: VmmInventory = {
   capabilities: [],
 };
 const soundness = (vmms: VmmInventory[]): object | undefined =>
-  inventoryConditions({ ...machine, vmms }).find((c) => c.type === 'VmmSound');
+  new VmmInventoryPart().conditions(vmms, true).find((c) => c.type === 'VmmSound');
 
-describe('inventoryConditions', () => {
+describe('what the VMMs of a host say of it', () => {
   it('says what is known against a VMM that guests run on', () =>
     expect(soundness([qemu])).toMatchObject({ status: 'false', reason: 'Warned', message: 'guests may crash' }));
   it('says nothing against one that is not used, or of which nothing is known', () => {
