@@ -1,5 +1,16 @@
 /** ESM-only packages that Jest cannot `require` before Node 24.9: they are compiled like our own files. */
-const esmOnly = ['inversify', '@inversifyjs', 'jose', '@peculiar', 'pvtsutils', 'uuid', '@simplewebauthn', 'cborg'];
+const esmOnly = [
+  'inversify',
+  '@inversifyjs',
+  'jose',
+  '@peculiar',
+  'pvtsutils',
+  'uuid',
+  '@simplewebauthn',
+  'cborg',
+  'p-limit',
+  'yocto-queue',
+];
 const base = {
   testEnvironment: 'node',
   transform: { '^.+\\.(t|j|mj)s$': ['@swc/jest', { ...require('./test/support/swc.json'), swcrc: false }] },

@@ -1,4 +1,7 @@
-/** Runs work of one key strictly one after the other; different keys do not wait for each other. */
+/**
+ * Runs work of one key strictly one after the other; different keys do not wait for each other. Our own, for async-mutex
+ * and p-limit know no keys.
+ */
 export class KeyedMutex {
   private readonly tails = new Map<string, Promise<unknown>>();
 

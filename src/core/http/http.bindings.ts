@@ -7,7 +7,6 @@ import { ConsoleAssets } from './console-assets';
 import { HealthChecks } from './health-checks';
 import { HttpServer } from './http-server';
 import { IdempotencyRepository } from './idempotency.repository';
-import { LoginAttemptRepository } from './login-attempt.repository';
 import { SecretLimiter } from './secret-limiter';
 import { RequestObserver } from './request-observer';
 import { RouteRunner } from './route-runner';
@@ -24,7 +23,6 @@ export const bindHttp = ({ bind }: ContainerModuleLoadOptions): void => {
     HealthChecks,
     HttpServer,
     IdempotencyRepository,
-    LoginAttemptRepository,
     SecretLimiter,
     RequestObserver,
     RouteRunner,

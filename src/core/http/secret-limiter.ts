@@ -1,30 +1,26 @@
 import { createHash } from 'node:crypto';
 import { injectable } from 'inversify';
+import {
+  RateLimiterPostgres,
+  RateLimiterRedis,
+  RateLimiterRes,
+  type IRateLimiterStoreOptions,
+  type RateLimiterAbstract,
+} from 'rate-limiter-flexible';
+import { Database } from '../db/database';
 import { Problem } from '../errors/problem';
-import { networkOf } from './address-network';
 import { RedisClients } from '../redis/redis-clients';
-import { LoginAttemptRepository } from './login-attempt.repository';
-import { Logging } from '../telemetry/logging';
-import type { Logger } from 'pino';
+import { networkOf } from './address-network';
 
-interface Rule {
-  name: string;
-  limit: number;
-}
-
-const windowMs = 300_000;
-
-const pairRule = (address: string, name: string): Rule => ({
-  name: `vc-stack:login:${networkOf(address)}/${digestOf(name)}`,
-  limit: 10,
-});
-const nameRule = (name: string): Rule => ({ name: `vc-stack:login:name:${digestOf(name)}`, limit: 100 });
+const windowSeconds = 300;
 
 const digestOf = (name: string): string =>
   createHash('sha256').update(name.normalize('NFKC').toLowerCase()).digest('base64url').slice(0, 22);
 
+const pairKey = (address: string, name: string): string => `${networkOf(address)}/${digestOf(name)}`;
+
 const tooMany = (waitMs: number): Problem => {
-  const retryAfterSeconds = Math.ceil(waitMs / 1000);
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
   return new Problem({
     status: 429,
     code: 'too_many_attempts',
@@ -33,57 +29,53 @@ const tooMany = (waitMs: number): Problem => {
   });
 };
 
-/** Addresses of which this process remembers that they are over the limit; more are asked for anew. */
-const maxRemembered = 10_000;
-
 /**
  * Bounds the guessing of secrets, in windows of five minutes, counted over all management processes: in Redis when that
  * is configured and answers, else in the database.
+ *
  * - Passwords: 10 attempts per address and name, 60 per address, 100 per name. The last is wide, so that a stranger
- * cannot easily lock somebody
- *   out. A caller who is known already (it changes its password) is counted under its name alone: its guesses cost
- * nobody else an attempt.
+ *   cannot easily lock somebody out. A caller who is known already (it changes its password) is counted under its name
+ *   alone: its guesses cost nobody else an attempt.
  * - Tokens and tickets of 256 random bits: 60 wrong ones per address. They cannot be guessed, so a right one is never
- * refused: those who share an
- *   address with whoever tries do not notice.
+ *   refused: those who share an address with whoever tries do not notice.
  */
 @injectable()
 export class SecretLimiter {
-  private readonly log: Logger;
-  /** Networks over the limit of wrong tokens, and until when, of `performance.now()`. */
-  private readonly over = new Map<string, number>();
+  private readonly pairs: Limiter;
+  private readonly addresses: Limiter;
+  private readonly names: Limiter;
+  private readonly tokens: Limiter;
 
-  constructor(
-    private readonly redis: RedisClients,
-    private readonly attempts: LoginAttemptRepository,
-    logging: Logging,
-  ) {
-    this.log = logging.for('secret-limiter');
+  constructor(redis: RedisClients, database: Database) {
+    const limiter = (
+      keyPrefix: string,
+      points: number,
+      more: Pick<IRateLimiterStoreOptions, 'inMemoryBlockOnConsumed'> = {},
+    ): Limiter => new Limiter(redis, database, { keyPrefix, points, ...more });
+    this.pairs = limiter('login-pair', 10);
+    this.addresses = limiter('login-address', 60);
+    this.names = limiter('login-name', 100);
+    // Whoever goes on makes no work for Redis or the database any more: nothing forgets these counts before their time.
+    this.tokens = limiter('token-address', 60, { inMemoryBlockOnConsumed: 61 });
   }
 
   /** Counts an attempt before the password is looked at. Throws 429 `too_many_attempts` with the seconds to wait. */
   async attempt(address: string, name: string): Promise<void> {
-    await this.admit([
-      pairRule(address, name),
-      { name: `vc-stack:login:address:${networkOf(address)}`, limit: 60 },
-      nameRule(name),
+    await refuse([
+      this.pairs.count(pairKey(address, name)),
+      this.addresses.count(networkOf(address)),
+      this.names.count(digestOf(name)),
     ]);
   }
 
   /** The same for the password of a caller whose identity is known already. */
   async attemptOfCaller(address: string, name: string): Promise<void> {
-    await this.admit([pairRule(address, name), nameRule(name)]);
+    await refuse([this.pairs.count(pairKey(address, name)), this.names.count(digestOf(name))]);
   }
 
   /** Forgets the attempts of this address and name: it was them. */
-  async succeeded(address: string, name: string): Promise<void> {
-    const rule = pairRule(address, name);
-    await this.attempts.forget(rule.name);
-    if (this.redis.enabled)
-      await this.redis
-        .shared()
-        .del(rule.name)
-        .catch(() => undefined);
+  succeeded(address: string, name: string): Promise<void> {
+    return this.pairs.forget(pairKey(address, name));
   }
 
   /**
@@ -91,52 +83,57 @@ export class SecretLimiter {
    * once there were too many.
    */
   async failed(address: string): Promise<void> {
-    const network = networkOf(address);
-    const until = this.over.get(network) ?? 0;
-    const now = performance.now();
-    if (until > now) throw tooMany(until - now);
-    const wait = await this.count([{ name: `vc-stack:token:address:${network}`, limit: 60 }]);
-    if (wait <= 0) return;
-    // Whoever goes on does not make work for the database.
-    if (this.over.size >= maxRemembered) this.over.clear();
-    this.over.set(network, now + wait);
-    throw tooMany(wait);
+    await refuse([this.tokens.count(networkOf(address))]);
+  }
+}
+
+const refuse = async (counts: readonly Promise<number>[]): Promise<void> => {
+  const wait = Math.max(...(await Promise.all(counts)));
+  if (wait > 0) throw tooMany(wait);
+};
+
+/** One count per key, in Redis or in the database. */
+class Limiter {
+  private readonly stores: RateLimiterAbstract[];
+  private readonly first: RateLimiterAbstract;
+
+  constructor(
+    redis: RedisClients,
+    database: Database,
+    rule: Omit<IRateLimiterStoreOptions, 'storeClient' | 'duration'>,
+  ) {
+    const options = { ...rule, duration: windowSeconds };
+    this.first = new RateLimiterPostgres({
+      ...options,
+      storeClient: database.dataSource,
+      storeType: 'typeorm',
+      tableName: 'secret_attempt',
+      tableCreated: true,
+    });
+    this.stores = [this.first];
+    if (!redis.enabled) return;
+    this.first = new RateLimiterRedis({
+      ...options,
+      storeClient: redis.shared(),
+      rejectIfRedisNotReady: true,
+      insuranceLimiter: this.first,
+    });
+    this.stores.push(this.first);
   }
 
-  private async admit(rules: readonly Rule[]): Promise<void> {
-    const wait = await this.count(rules);
-    if (wait > 0) throw tooMany(wait);
-  }
-
-  private async count(rules: readonly Rule[]): Promise<number> {
-    return (await this.countInRedis(rules)) ?? (await this.countInDatabase(rules));
-  }
-
-  /** Milliseconds to wait, 0 when within the limits; undefined when Redis cannot say. */
-  private async countInRedis(rules: readonly Rule[]): Promise<number | undefined> {
-    if (!this.redis.enabled) return undefined;
+  /** Milliseconds to wait, 0 when within the limit. Rejects when neither store answers. */
+  async count(key: string): Promise<number> {
     try {
-      return Math.max(...(await Promise.all(rules.map((rule) => this.countOne(rule)))));
+      await this.first.consume(key);
+      return 0;
     } catch (error) {
-      this.log.warn({ err: error }, 'Redis does not answer; attempts are counted in the database');
-      return undefined;
+      if (error instanceof RateLimiterRes) return Math.max(error.msBeforeNext, 1);
+      throw error;
     }
   }
 
-  private async countOne(rule: Rule): Promise<number> {
-    const [[, count], , [, ttl]] = (await this.redis
-      .shared()
-      .multi()
-      .incr(rule.name)
-      .pexpire(rule.name, windowMs, 'NX')
-      .pttl(rule.name)
-      .exec()) as [[unknown, number], unknown, [unknown, number]];
-    return count > rule.limit ? Math.max(ttl, 1000) : 0;
-  }
-
-  private async countInDatabase(rules: readonly Rule[]): Promise<number> {
-    const limits = new Map(rules.map((rule) => [rule.name, rule.limit]));
-    const counted = await this.attempts.count([...limits.keys()], windowMs);
-    return Math.max(0, ...counted.map(({ name, count, leftMs }) => (count > (limits.get(name) ?? 0) ? leftMs : 0)));
+  /** A store that is away is no reason to refuse who has just shown the right password. */
+  async forget(key: string): Promise<void> {
+    await Promise.allSettled(this.stores.map((store) => store.delete(key)));
   }
 }

@@ -24,13 +24,13 @@ import { identityWiring } from '../../../src/modules/identity/management/identit
 import { IdentityAuthenticator } from '../../../src/modules/identity/management/identity-authenticator';
 import { IdentityLifecycle } from '../../../src/modules/identity/management/identity-lifecycle.service';
 import { ProjectService } from '../../../src/modules/identity/management/project.service';
-import { LoginAttemptRepository } from '../../../src/core/http/login-attempt.repository';
 import { SecretLimiter } from '../../../src/core/http/secret-limiter';
 import { RedisClients } from '../../../src/core/redis/redis-clients';
 import { SessionService } from '../../../src/modules/identity/management/session.service';
 import { UserService } from '../../../src/modules/identity/management/user.service';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { HttpLoginAttempts1764300200002 } from '../../../migrations/1764300200002-http-login-attempts';
+import { HttpSecretAttempts1764300200020 } from '../../../migrations/1764300200020-http-secret-attempts';
 import { IdentityUsers1764300300000 } from '../../../migrations/1764300300000-identity-users';
 import { IdentitySessionAddress1764300300002 } from '../../../migrations/1764300300002-identity-session-address';
 
@@ -73,7 +73,12 @@ export class IdentityFixture {
   static async start(config: Record<string, unknown> = {}): Promise<IdentityFixture> {
     const db = await startTestDatabase({
       entities: identityEntities,
-      migrations: [HttpLoginAttempts1764300200002, IdentityUsers1764300300000, IdentitySessionAddress1764300300002],
+      migrations: [
+        HttpLoginAttempts1764300200002,
+        HttpSecretAttempts1764300200020,
+        IdentityUsers1764300300000,
+        IdentitySessionAddress1764300300002,
+      ],
     });
     const stateDir = await mkdtemp(join(tmpdir(), 'identity-'));
     const fixture = new IdentityFixture(db, stateDir, new MasterKey(randomBytes(32)), new Container());
@@ -97,7 +102,6 @@ export class IdentityFixture {
     container.bind(MasterKey).toConstantValue(this.masterKey);
     container.bind(ProjectUsage).toConstantValue(this.usage);
     container.bind(RedisClients).toSelf().inSingletonScope();
-    container.bind(LoginAttemptRepository).toSelf().inSingletonScope();
     container.bind(SecretLimiter).toSelf().inSingletonScope();
     container.bind(PermissionCatalogue).toConstantValue(permissions);
     container.load(new ContainerModule(identityWiring.bind));

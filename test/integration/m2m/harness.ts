@@ -11,7 +11,6 @@ import { MasterKey } from '../../../src/core/crypto/master-key';
 import { Database } from '../../../src/core/db/database';
 import type { Op } from '../../../src/core/db/op';
 import { type LiveEvent, Outbox } from '../../../src/core/events/outbox';
-import { LoginAttemptRepository } from '../../../src/core/http/login-attempt.repository';
 import { SecretLimiter } from '../../../src/core/http/secret-limiter';
 import { RedisClients } from '../../../src/core/redis/redis-clients';
 import { bindManagementTransport } from '../../../src/core/m2m/management.bindings';
@@ -130,8 +129,7 @@ export class Management {
     container.bind(Workflows).toConstantValue(new RecordedWorkflows());
     container.bind(TaskStanding).to(TaskStandingRepository).inSingletonScope();
     const options = { bind: container.bind.bind(container) };
-    for (const part of [RedisClients, LoginAttemptRepository, SecretLimiter])
-      container.bind<object>(part).toSelf().inSingletonScope();
+    for (const part of [RedisClients, SecretLimiter]) container.bind<object>(part).toSelf().inSingletonScope();
     bindManagementTransport(options);
     container.bind(HostConditionTypes).toConstantValue(new HostConditionTypes(hostConditionsOf(allModules)));
     container.bind(InventoryPart).to(VmmInventoryPart);
