@@ -1,7 +1,7 @@
+import pLimit, { type LimitFunction } from 'p-limit';
 import { injectable } from 'inversify';
 import { Database } from '../../db/database';
 import type { Op } from '../../db/op';
-import { Gate } from './gate';
 
 /** The part of the pool's connections that the engine may use at a time; the rest is for requests. */
 const shareOfPool = 0.6;
@@ -9,10 +9,10 @@ const shareOfPool = 0.6;
 /** The engine's way to the database: no more at a time than leaves room for others. */
 @injectable()
 export class EngineTransactions {
-  private readonly gate: Gate;
+  private readonly limit: LimitFunction;
 
   constructor(private readonly database: Database) {
-    this.gate = new Gate(Math.max(2, Math.floor(database.poolSize * shareOfPool)));
+    this.limit = pLimit(Math.max(2, Math.floor(database.poolSize * shareOfPool)));
   }
 
   /** Outside of a transaction. */
@@ -22,11 +22,11 @@ export class EngineTransactions {
 
   /** `fn` in a transaction of its own. */
   run<T>(fn: (op: Op) => Promise<T>): Promise<T> {
-    return this.gate.run(() => this.database.tx(fn));
+    return this.limit(() => this.database.tx(fn));
   }
 
   /** Single statements, each its own commit. */
   alone<T>(fn: (op: Op) => Promise<T>): Promise<T> {
-    return this.gate.run(() => fn(this.database.op));
+    return this.limit(() => fn(this.database.op));
   }
 }
