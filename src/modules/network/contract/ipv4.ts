@@ -1,3 +1,5 @@
+import ipaddr from 'ipaddr.js';
+
 /**
  * An IPv4 network in numbers. `first` and `last` are its network and broadcast address, as unsigned 32-bit integers.
  */
@@ -7,11 +9,14 @@ export interface Ipv4Subnet {
   prefix: number;
 }
 
-/** Dotted quad to unsigned 32-bit integer. The text must be an IPv4 address (validated by the schema). */
-export const parseIpv4 = (text: string): number => text.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+/** Dotted quad to unsigned 32-bit integer. Throws on anything else. */
+export const parseIpv4 = (text: string): number => Buffer.from(ipaddr.IPv4.parse(text).toByteArray()).readUInt32BE();
 
-export const formatIpv4 = (value: number): string =>
-  [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.');
+export const formatIpv4 = (value: number): string => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return new ipaddr.IPv4([...bytes]).toString();
+};
 
 /** Parses `a.b.c.d/n`; host bits are cut off. */
 export const parseSubnet = (cidr: string): Ipv4Subnet => {
@@ -24,7 +29,7 @@ export const parseSubnet = (cidr: string): Ipv4Subnet => {
 
 export const formatSubnet = (subnet: Ipv4Subnet): string => `${formatIpv4(subnet.first)}/${subnet.prefix}`;
 
-export const netmask = (prefix: number): string => formatIpv4(prefix === 0 ? 0 : 2 ** 32 - 2 ** (32 - prefix));
+export const netmask = (prefix: number): string => ipaddr.IPv4.subnetMaskFromPrefixLength(prefix).toString();
 
 export const contains = (subnet: Ipv4Subnet, address: number): boolean =>
   address >= subnet.first && address <= subnet.last;
