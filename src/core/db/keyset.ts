@@ -1,6 +1,7 @@
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import { z } from 'zod';
 import { decodeCursor, encodeCursor } from './cursor';
+import { entitiesOf } from './rows';
 
 /**
  * The sort order that it belongs to, the sort column's value of the last row as text, and that row's id, which makes
@@ -47,22 +48,21 @@ export const keysetPage = async <E extends ObjectLiteral>(
     options.type === 'timestamptz'
       ? `to_char(${key} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
       : `(${key} || '')`;
-  const { entities, raw } = await query
+  const found = await query
     .addSelect(keyText, 'keyset_value')
     .orderBy(key, order)
     .addOrderBy(idColumn, order)
     .limit(options.limit + 1)
-    .getRawAndEntities<{ keyset_value: string }>();
-  const rows = entities.slice(0, options.limit);
-  const last = rows.length - 1;
-  const more = entities.length > options.limit;
-  const lastEntity = rows[last];
-  const lastRaw = raw[last];
+    .getRawMany<Record<string, unknown>>();
+  const { metadata } = query.expressionMap.mainAlias ?? {};
+  if (!metadata) throw new Error('a page is of one kind of row');
+  const shown = found.slice(0, options.limit);
+  const last = shown.at(-1);
   return {
-    rows,
+    rows: entitiesOf<E>(metadata, shown, ({ databaseName }) => `${alias}_${databaseName}`),
     next:
-      more && lastEntity && lastRaw
-        ? encodeCursor([options.sort, lastRaw.keyset_value, (lastEntity as unknown as { id: string }).id])
+      found.length > shown.length && last
+        ? encodeCursor([options.sort, String(last['keyset_value']), String(last[`${alias}_id`])])
         : null,
   };
 };

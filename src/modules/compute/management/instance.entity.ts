@@ -4,6 +4,9 @@ import type { DriveForm } from '../../network/contract/drive-forms';
 import type { WantedNic } from '../../network/contract/network.ports';
 import type { InstanceState } from '../contract/compute.api';
 
+/** What is shown of an instance: what its guest was given may be large, and is no part of it. */
+export type ShownInstance = Omit<InstanceEntity, 'userData' | 'vendorData'>;
+
 @Entity('instance')
 export class InstanceEntity {
   @PrimaryColumn('uuid') id!: string;

@@ -10,7 +10,7 @@ import { violatedUnique } from '../../../core/db/sql-state';
 import { nameTaken } from '../../../core/errors/problem';
 import type { instanceListQuery } from '../contract/compute.api';
 import type { ObservedInstance } from '../contract/instance.verbs';
-import { InstanceEntity } from './instance.entity';
+import { InstanceEntity, type ShownInstance } from './instance.entity';
 import { reasonInWords } from './state-reason';
 
 /** An instance whose state an observation changed. */
@@ -31,6 +31,15 @@ const sorts = {
   createdAt: { column: 'created_at', type: 'timestamptz', descending: false },
   '-createdAt': { column: 'created_at', type: 'timestamptz', descending: true },
 } as const;
+
+let shown: string[] | undefined;
+
+const shownColumns = (op: Op): string[] =>
+  (shown ??= op.manager.connection
+    .getMetadata(InstanceEntity)
+    .columns.map(({ propertyName }) => propertyName)
+    .filter((property) => property !== 'userData' && property !== 'vendorData')
+    .map((property) => `i.${property}`));
 
 @injectable()
 export class InstanceRepository {
@@ -76,7 +85,6 @@ export class InstanceRepository {
     ).map((row) => row.name);
   }
 
-  /** `atAddress`: instances that `filter.q` finds by an address. */
   /** Those of the hostnames that instances of the project have. */
   async hostnamesTaken(op: Op, projectId: string, hostnames: readonly string[]): Promise<string[]> {
     return (
@@ -87,14 +95,15 @@ export class InstanceRepository {
     ).map((row) => row.hostname);
   }
 
+  /** `atAddress`: instances that `filter.q` finds by an address. */
   list(
     op: Op,
     projects: 'all' | readonly string[],
     filter: z.output<typeof instanceListQuery>,
     hostId: string | undefined,
     atAddress: readonly string[] = [],
-  ): Promise<{ rows: InstanceEntity[]; next: string | null }> {
-    const query = op.manager.createQueryBuilder(InstanceEntity, 'i').where('true');
+  ): Promise<{ rows: ShownInstance[]; next: string | null }> {
+    const query = op.manager.createQueryBuilder(InstanceEntity, 'i').select(shownColumns(op)).where('true');
     if (projects !== 'all') {
       const [only, ...others] = projects;
       if (only !== undefined && others.length === 0) query.andWhere('i.project_id = :only', { only });

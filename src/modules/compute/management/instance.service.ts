@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
 import type { Op } from '../../../core/db/op';
 import { conflict, unprocessable } from '../../../core/errors/problem';
+import { looksLikeId } from '../../../core/http/fields';
 import type { Page } from '../../../core/http/pagination';
 import { pickByRef } from '../../../core/http/pick-by-ref';
 import { Workflows } from '../../../core/workflow/request/workflows';
@@ -57,7 +58,10 @@ export class InstanceService {
   }
 
   async get(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<Instance> {
-    return this.presenter.one(op, await this.pick(op, access, projectId, ref), access.principal);
+    // Asked for together with the instance: one way to the database instead of two.
+    const ports = looksLikeId(ref) ? this.presenter.portsOf(op, [ref.toLowerCase()]) : undefined;
+    ports?.catch(() => undefined);
+    return this.presenter.one(op, await this.pick(op, access, projectId, ref), access.principal, ports);
   }
 
   /** Changes what was given, at once and whatever runs. The guest keeps its hostname. 409 `name_taken`. */

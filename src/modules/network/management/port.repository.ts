@@ -5,6 +5,7 @@ import type { Op } from '../../../core/db/op';
 import { keysetPage } from '../../../core/db/keyset';
 import { narrowBySearch, searchCondition } from '../../../core/db/search';
 import type { portListQuery } from '../contract/network.api';
+import type { InstancePort } from '../contract/network.ports';
 import { PortEntity } from './port.entity';
 
 export interface PortState {
@@ -19,6 +20,17 @@ export class PortRepository {
     return instanceIds.length === 0
       ? Promise.resolve([])
       : findRows(op, PortEntity, { instanceId: instanceIds }, { order: 'position' });
+  }
+
+  /** What is shown of instances' ports, with their networks' names. */
+  shown(op: Op, instanceIds: readonly string[]): Promise<(InstancePort & { instanceId: string })[]> {
+    return instanceIds.length === 0
+      ? Promise.resolve([])
+      : op.query(
+          `SELECT p.instance_id AS "instanceId", p.id, p.network_id AS "networkId", n.name AS network, p.mac, p.address
+           FROM port p JOIN network n ON n.id = p.network_id WHERE p.instance_id = ANY($1) ORDER BY p.position`,
+          [instanceIds],
+        );
   }
 
   ofHost(op: Op, hostId: string): Promise<PortEntity[]> {

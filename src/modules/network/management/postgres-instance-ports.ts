@@ -145,16 +145,12 @@ export class PostgresInstancePorts extends InstancePorts {
   }
 
   override async of(op: Op, instanceIds: string[]): Promise<Map<string, InstancePort[]>> {
-    const ports = await this.ports.ofInstances(op, instanceIds);
-    const names = new Map(
-      (await this.networks.byIds(op, [...new Set(ports.map((p) => p.networkId))])).map((n) => [n.id, n.name]),
-    );
     const result = new Map<string, InstancePort[]>();
-    for (const port of ports)
-      result.set(port.instanceId, [
-        ...(result.get(port.instanceId) ?? []),
-        presentPort(port, names.get(port.networkId) ?? ''),
-      ]);
+    for (const { instanceId, ...port } of await this.ports.shown(op, instanceIds)) {
+      const own = result.get(instanceId);
+      if (own) own.push(port);
+      else result.set(instanceId, [port]);
+    }
     return result;
   }
 
