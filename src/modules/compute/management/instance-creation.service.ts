@@ -4,6 +4,7 @@ import type { ProjectRef } from '../../../core/auth/authenticator';
 import { allowedGlobally } from '../../../core/auth/permissions';
 import type { Op } from '../../../core/db/op';
 import { forbidden, nameTaken, unprocessable } from '../../../core/errors/problem';
+import { atOnce } from '../../../core/db/at-once';
 import { displayName } from '../../../core/http/fields';
 import { Workflows } from '../../../core/workflow/request/workflows';
 import { seesHosts } from '../../host/contract/sees-hosts';
@@ -148,9 +149,6 @@ export class InstanceCreation {
     input: z.output<typeof createInstance>,
     names: readonly string[],
   ): Promise<InstancePlan> {
-    await this.projects.hold(op, project.id);
-    const [taken] = await this.instances.namesTaken(op, project.id, names);
-    if (taken !== undefined) throw nameTaken('instance', taken);
     const userDataBytes = Buffer.byteLength(input.userData ?? '', 'base64');
     if (userDataBytes > maxUserDataBytes)
       throw unprocessable(
@@ -158,15 +156,20 @@ export class InstanceCreation {
         'too_long',
         `User data may have ${maxUserDataBytes} bytes at most; this has ${userDataBytes}.`,
       );
-    const flavor = await this.flavors.require(op, input.flavor);
-    const image = await this.images.requireReady(op, project.id, input.image);
     const wanted = input.networks.map(({ network, address, defaultRoute }) => ({
       network,
       ...(address != null && { address }),
       ...(defaultRoute === true && { defaultRoute }),
     }));
-    const nics = await this.ports.check(op, project.id, wanted, 'body.networks');
-    const sshKeys = await this.sshKeys.resolve(op, project.id, input.sshKeys, 'body.sshKeys');
+    // None needs another's result: they leave together, and what is wrong is told in this order.
+    const [, , flavor, image, nics, sshKeys] = await atOnce(
+      this.projects.hold(op, project.id),
+      this.refuseTaken(op, project.id, names),
+      this.flavors.require(op, input.flavor),
+      this.images.requireReady(op, project.id, input.image),
+      this.ports.check(op, project.id, wanted, 'body.networks'),
+      this.sshKeys.resolve(op, project.id, input.sshKeys, 'body.sshKeys'),
+    );
     if (flavor.diskBytes > 0 && flavor.diskBytes < image.virtualBytes) {
       throw unprocessable(
         'body.flavor',
@@ -188,6 +191,11 @@ export class InstanceCreation {
       sshKeys,
       wantedHostId,
     };
+  }
+
+  private async refuseTaken(op: Op, projectId: string, names: readonly string[]): Promise<void> {
+    const [taken] = await this.instances.namesTaken(op, projectId, names);
+    if (taken !== undefined) throw nameTaken('instance', taken);
   }
 
   private async record(op: Op, instances: InstanceEntity[], taskId: string): Promise<void> {
