@@ -33,6 +33,8 @@ export class EventFollower {
   constructor(
     private readonly api: ApiClient,
     private readonly saw: (event: SeenEvent) => void,
+    /** Nouns. */
+    private readonly types = 'instance,task',
   ) {}
 
   /** Resolves once the stream is live. */
@@ -60,7 +62,7 @@ export class EventFollower {
   }
 
   private async connect(live: () => void): Promise<void> {
-    const { statusCode, body } = await request(`${this.api.url}/api/v1/events?type=instance,task`, {
+    const { statusCode, body } = await request(`${this.api.url}/api/v1/events?type=${this.types}`, {
       dispatcher: this.dispatcher,
       signal: this.ending.signal,
       bodyTimeout: 0,

@@ -35,8 +35,13 @@ export class ManagementStack {
   /**
    * @param env further configuration, as variables: `VC_STACK_...`
    * @param other a further management process on the database of this one, which must outlive it
+   * @param modules others than the product's
    */
-  static async start(env: Record<string, string> = {}, other?: ManagementStack): Promise<ManagementStack> {
+  static async start(
+    env: Record<string, string> = {},
+    other?: ManagementStack,
+    modules = allModules,
+  ): Promise<ManagementStack> {
     const db = other?.db ?? (await startTestDatabase());
     const directory = mkdtempSync(join(tmpdir(), 'vcs-security-'));
     const own = join('state', 'management');
@@ -57,11 +62,11 @@ export class ManagementStack {
         VC_STACK_MANAGEMENT__NODE_PORT: String(nodePort),
         ...env,
       },
-      modules: await configSchemasOf(allModules),
+      modules: await configSchemasOf(modules),
     });
     const logs: string[] = [];
     const logging = new Logging(createLogger(config, { write: (line: string) => void logs.push(line) }));
-    const app = new ManagementApp(config, logging, allModules, { migrate: true });
+    const app = new ManagementApp(config, logging, modules, { migrate: true });
     await app.start();
     const stack = new ManagementStack(db, app, directory, nodePort, logs, other !== undefined);
     await stack.admin.login('admin', stack.adminPassword);

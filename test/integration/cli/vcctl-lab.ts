@@ -18,7 +18,7 @@ export interface Result {
 }
 
 /** Runs a command line in this process, without a terminal on any side. */
-export const runHere = async (env: NodeJS.ProcessEnv, args: string[]): Promise<Result> => {
+export const runHere = async (env: NodeJS.ProcessEnv, args: string[], modules = allModules): Promise<Result> => {
   let out = '';
   let err = '';
   const { stdin, stdout, stderr } = process;
@@ -31,7 +31,7 @@ export const runHere = async (env: NodeJS.ProcessEnv, args: string[]): Promise<R
     jest.spyOn(stderr, 'write').mockImplementation((text) => ((err += String(text)), true)),
   ];
   try {
-    return { code: await runVcctl(['node', 'vcctl', ...args], env, await commandsOf(allModules)), out, err };
+    return { code: await runVcctl(['node', 'vcctl', ...args], env, await commandsOf(modules)), out, err };
   } finally {
     for (const spy of spies) spy.mockRestore();
     for (const [stream, before] of terminals) {

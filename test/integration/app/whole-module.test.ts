@@ -1,0 +1,121 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { ComputeApp } from '../../../src/core/app/compute-app';
+import { configSchemasOf, scenariosOf } from '../../../src/core/app/declarations';
+import type { ModuleManifest } from '../../../src/core/app/module-manifest';
+import { inspectServer } from '../../../src/core/cli/server-trust';
+import { loadConfig } from '../../../src/core/config/config-loader';
+import { Logging } from '../../../src/core/telemetry/logging';
+import { allModules } from '../../../src/modules/all-modules';
+import type { HostDetail } from '../../../src/modules/host/contract/host.api';
+import type { TaskDetail } from '../../../src/modules/task/contract/task.api';
+import { beaconModule } from '../../fixtures/beacon/beacon.module';
+import type { Beacon } from '../../fixtures/beacon/contract/beacon.api';
+import { EventFollower, type SeenEvent } from '../../model/event-follower';
+import { ManagementStack } from '../../security/management-stack';
+import { eventually } from '../../support/cloud';
+import { runHere } from '../cli/vcctl-lab';
+
+jest.setTimeout(120_000);
+
+/** The one line. */
+const modules: readonly ModuleManifest[] = [...allModules, beaconModule];
+
+describe('a module that is one folder and one line', () => {
+  let stack: ManagementStack;
+  let agent: ComputeApp;
+  let hostId: string;
+  const lamp = (id: string): string => join(stack.directory, 'host', 'compute', 'beacons', id);
+
+  beforeAll(async () => {
+    stack = await ManagementStack.start({}, undefined, modules);
+    await stack.db.database.query(
+      'CREATE TABLE beacon (id uuid PRIMARY KEY, project_id uuid NOT NULL, colour text NOT NULL, state text NOT NULL)',
+    );
+    const config = await loadConfig({
+      modules: await configSchemasOf(modules),
+      env: {
+        VC_STACK_STATE_DIR: join(stack.directory, 'host'),
+        VC_STACK_RUN_DIR: join(stack.directory, 'host', 'r'),
+        VC_STACK_COMPUTE__NAME: 'lighthouse',
+        VC_STACK_COMPUTE__LISTEN: '127.0.0.1',
+        VC_STACK_COMPUTE__ADDRESS: '127.0.0.1',
+        VC_STACK_COMPUTE__PORT: '0',
+        VC_STACK_MODULES__COMPUTE__DRIVERS: '[simulated]',
+        VC_STACK_MODULES__IMAGE__NODE_DRIVER: 'simulated',
+        VC_STACK_MODULES__STORAGE__DRIVER: 'simulated',
+        VC_STACK_MODULES__NETWORK__DRIVER: 'simulated',
+        VC_STACK_MODULES__BEACON__BROKEN_COLOUR: 'black',
+      },
+    });
+    agent = new ComputeApp(config, new Logging(pino({ enabled: false })), modules);
+    await agent.start(await stack.app.localToken());
+    hostId = (await stack.admin.ok<{ items: { id: string }[] }>('GET', '/hosts')).items[0]?.id ?? '';
+  });
+  afterAll(async () => {
+    await agent?.stop();
+    await stack?.close();
+  });
+
+  const ended = (api: ManagementStack['admin'], taskId: string): Promise<TaskDetail> =>
+    eventually('the end of the task', async () => {
+      const task = await api.ok<TaskDetail>('GET', `/tasks/${taskId}`);
+      return ['succeeded', 'failed'].includes(task.state) && task;
+    });
+
+  it('answers REST by the roles that it declares, acts on the host, and tells whoever may read it', async () => {
+    const member = await stack.user('mia', { default: 'member' });
+    const viewer = await stack.user('vera', { default: 'viewer' });
+    const stranger = await stack.user('sam');
+    const body = { host: hostId, colour: 'green' };
+    expect((await viewer.call('POST', '/beacons', body)).status).toBe(403);
+    expect((await stranger.call('POST', '/beacons?project=default', body)).status).toBe(404);
+    const seen: SeenEvent[] = [];
+    const follower = new EventFollower(viewer, (event) => void seen.push(event), 'beacon');
+    await follower.start();
+    const { beacon, taskId } = await member.ok<{ beacon: Beacon; taskId: string }>('POST', '/beacons', body);
+    expect((await ended(member, taskId)).state).toBe('succeeded');
+    expect(readFileSync(lamp(beacon.id), 'utf8')).toBe('green');
+    expect((await viewer.ok<{ items: Beacon[] }>('GET', '/beacons')).items).toEqual([{ ...beacon, state: 'lit' }]);
+    await eventually('the event', () => seen.some((e) => e.type === 'beacon.updated' && e.subject.id === beacon.id));
+    await follower.stop();
+    await eventually('the condition of the host', async () =>
+      (await stack.admin.ok<HostDetail>('GET', `/hosts/${hostId}`)).conditions.some(
+        (c) => c.type === 'Lamp' && c.message === '1 are lit',
+      ),
+    );
+  });
+
+  it('undoes what failed, and says what to do in the words of its manifest', async () => {
+    const { beacon, taskId } = await stack.admin.ok<{ beacon: Beacon; taskId: string }>(
+      'POST',
+      '/beacons?project=default',
+      { host: hostId, colour: 'black' },
+    );
+    const task = await ended(stack.admin, taskId);
+    expect(task.error).toMatchObject({ code: 'beacon_broken', undone: true, hint: 'Look at the lamp of the host.' });
+    expect(existsSync(lamp(beacon.id))).toBe(false);
+  });
+
+  it('is in the API document, the commands and the tests of chaos', async () => {
+    const document = await stack.admin.ok<{ paths: Record<string, unknown> }>('GET', '/openapi.json');
+    expect(Object.keys(document.paths)).toContain('/beacons');
+    expect(Object.keys(await scenariosOf(modules))).toContain('beacon.light');
+    const file = join(stack.directory, 'vcctl.yaml');
+    const ca = (await inspectServer(stack.url)).chain.at(-1)?.pem;
+    writeFileSync(
+      file,
+      JSON.stringify({
+        current: 'x',
+        profiles: [{ name: 'x', url: stack.url, ca, project: 'default', apiToken: stack.admin.token }],
+      }),
+    );
+    const { code, out } = await runHere(
+      { PATH: process.env['PATH'], VCCTL_CONFIG: file, HOME: stack.directory },
+      ['beacon', 'list', '-o', 'jsonpath=$[*].colour'],
+      modules,
+    );
+    expect([code, out.trim()]).toEqual([0, 'green']);
+  });
+});
