@@ -1,5 +1,5 @@
 import type { Newable } from 'inversify';
-import type { EntityMetadata, EntityTarget, ObjectLiteral } from 'typeorm';
+import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Op } from './op';
 
@@ -69,6 +69,24 @@ export const entitiesOf = <E extends ObjectLiteral>(
   });
 };
 
+const columnOf = (metadata: EntityMetadata, property: string): string => {
+  const column = metadata.findColumnWithPropertyName(property);
+  if (!column) throw new Error(`${metadata.name} has no column "${property}"`);
+  return quoted(column.databaseName);
+};
+
+/** A filter without a property would mean every row of the table: that is no filter. */
+const conditionOf = (metadata: EntityMetadata, filter: object): { condition: string; values: unknown[] } => {
+  const values: unknown[] = [];
+  const conditions = Object.entries(filter).map(([property, value]) =>
+    Array.isArray(value)
+      ? `${columnOf(metadata, property)} = ANY($${values.push(value)})`
+      : `${columnOf(metadata, property)} = $${values.push(value)}`,
+  );
+  if (conditions.length === 0) throw new Error(`a filter of ${metadata.name} names no property`);
+  return { condition: conditions.join(' AND '), values };
+};
+
 /**
  * Rows of one table as entities, by equality: what `manager.find` gives, without its query builder, which costs several
  * times the query on paths that run for every step of every workflow. A list of any length makes the same text, so that
@@ -80,23 +98,11 @@ export const findRows = async <E extends ObjectLiteral>(
   filter: RowFilter<E>,
   options: RowOptions<E> = {},
 ): Promise<E[]> => {
-  const target: EntityTarget<E> = entity;
-  const { connection } = op.manager;
-  const metadata = connection.getMetadata(target);
-  const databaseName = (property: string): string => {
-    const column = metadata.findColumnWithPropertyName(property);
-    if (!column) throw new Error(`${metadata.name} has no column "${property}"`);
-    return quoted(column.databaseName);
-  };
-  const values: unknown[] = [];
-  const conditions = Object.entries(filter).map(([property, value]) =>
-    Array.isArray(value)
-      ? `${databaseName(property)} = ANY($${values.push(value)})`
-      : `${databaseName(property)} = $${values.push(value)}`,
-  );
+  const metadata = op.manager.connection.getMetadata(entity);
+  const { condition, values } = conditionOf(metadata, filter);
   const sql = [
-    `SELECT ${columnsOf(metadata)} FROM ${quoted(metadata.tableName)} WHERE ${conditions.join(' AND ')}`,
-    options.order === undefined ? '' : `ORDER BY ${databaseName(options.order)}`,
+    `SELECT ${columnsOf(metadata)} FROM ${quoted(metadata.tableName)} WHERE ${condition}`,
+    options.order === undefined ? '' : `ORDER BY ${columnOf(metadata, options.order)}`,
     options.limit === undefined ? '' : `LIMIT ${options.limit}`,
     options.lock ?? '',
   ].join(' ');
@@ -171,4 +177,54 @@ export const updateRow = async <E extends ObjectLiteral & { id: string }>(
     [id, ...fields.map(({ value }) => value)],
   );
   return rows.length > 0;
+};
+
+/** Removes the rows that meet the filter. Returns how many there were. */
+export const removeRows = async <E extends ObjectLiteral>(
+  op: Op,
+  entity: Newable<E>,
+  filter: RowFilter<E>,
+): Promise<number> => {
+  const metadata = op.manager.connection.getMetadata(entity);
+  const { condition, values } = conditionOf(metadata, filter);
+  return (await op.query(`DELETE FROM ${quoted(metadata.tableName)} WHERE ${condition} RETURNING true`, values)).length;
+};
+
+/** How many rows meet the filter. */
+export const countRows = async <E extends ObjectLiteral>(
+  op: Op,
+  entity: Newable<E>,
+  filter: RowFilter<E>,
+): Promise<number> => {
+  const metadata = op.manager.connection.getMetadata(entity);
+  const { condition, values } = conditionOf(metadata, filter);
+  const sql = `SELECT count(*)::int AS count FROM ${quoted(metadata.tableName)} WHERE ${condition}`;
+  return (await op.query<{ count: number }>(sql, values))[0]?.count ?? 0;
+};
+
+/** Whether a row meets the filter. */
+export const rowExists = async <E extends ObjectLiteral>(
+  op: Op,
+  entity: Newable<E>,
+  filter: RowFilter<E>,
+): Promise<boolean> => {
+  const metadata = op.manager.connection.getMetadata(entity);
+  const { condition, values } = conditionOf(metadata, filter);
+  return (await op.query(`SELECT 1 FROM ${quoted(metadata.tableName)} WHERE ${condition} LIMIT 1`, values)).length > 0;
+};
+
+/** How many rows meet the filter, and the first of them by name: what a refusal to delete their owner tells. */
+export const firstByName = async <E extends ObjectLiteral & { id: string; name: string }>(
+  op: Op,
+  entity: Newable<E>,
+  filter: RowFilter<E>,
+  limit: number,
+): Promise<{ count: number; rows: { id: string; name: string }[] }> => {
+  const metadata = op.manager.connection.getMetadata(entity);
+  const { condition, values } = conditionOf(metadata, filter);
+  const found = await op.query<{ id: string; name: string; count: number }>(
+    `SELECT id, name, (count(*) OVER ())::int AS count FROM ${quoted(metadata.tableName)} WHERE ${condition} ORDER BY name, id LIMIT $${values.push(limit)}`,
+    values,
+  );
+  return { count: found[0]?.count ?? 0, rows: found.map(({ id, name }) => ({ id, name })) };
 };

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
+import { findRow, insertRow, removeRows, rowExists, updateRow } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
-import { findRow, updateRow } from '../../../core/db/rows';
 import { keysetPage } from '../../../core/db/keyset';
 import { narrowBySearch } from '../../../core/db/search';
 import { violatedUnique } from '../../../core/db/sql-state';
@@ -12,7 +12,7 @@ import { FlavorEntity } from './flavor.entity';
 @injectable()
 export class FlavorRepository {
   async insert(op: Op, flavor: FlavorEntity): Promise<void> {
-    await op.manager.insert(FlavorEntity, flavor);
+    await insertRow(op, FlavorEntity, flavor);
   }
 
   find(op: Op, ref: string): Promise<FlavorEntity | null> {
@@ -20,7 +20,7 @@ export class FlavorRepository {
   }
 
   async nameTaken(op: Op, name: string): Promise<boolean> {
-    return op.manager.existsBy(FlavorEntity, { name });
+    return rowExists(op, FlavorEntity, { name });
   }
 
   list(op: Op, { limit, cursor, q }: PageRequest): Promise<{ rows: FlavorEntity[]; next: string | null }> {
@@ -49,6 +49,6 @@ export class FlavorRepository {
   }
 
   async remove(op: Op, id: string): Promise<void> {
-    await op.manager.delete(FlavorEntity, { id });
+    await removeRows(op, FlavorEntity, { id });
   }
 }

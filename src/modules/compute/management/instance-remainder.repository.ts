@@ -1,16 +1,20 @@
 import { injectable } from 'inversify';
+import { findRow, removeRows } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
-import { findRow } from '../../../core/db/rows';
 import { InstanceRemainderEntity } from './instance-remainder.entity';
 
 @injectable()
 export class InstanceRemainderRepository {
   async record(op: Op, remainder: InstanceRemainderEntity): Promise<void> {
-    await op.manager.upsert(InstanceRemainderEntity, remainder, ['instanceId']);
+    await op.query(
+      `INSERT INTO instance_remainder (instance_id, host_id, generation, volume_id, pool) VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT (instance_id) DO UPDATE SET host_id = excluded.host_id, generation = excluded.generation, volume_id = excluded.volume_id, pool = excluded.pool`,
+      [remainder.instanceId, remainder.hostId, remainder.generation, remainder.volumeId, remainder.pool],
+    );
   }
 
   async done(op: Op, instanceId: string): Promise<void> {
-    await op.manager.delete(InstanceRemainderEntity, { instanceId });
+    await removeRows(op, InstanceRemainderEntity, { instanceId });
   }
 
   /** Whether a delete of the instance has begun to take it apart. */

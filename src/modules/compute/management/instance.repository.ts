@@ -1,9 +1,8 @@
 import { injectable } from 'inversify';
-import { In } from 'typeorm';
+import { findRow, findRows, insertRow, removeRows, updateRow } from '../../../core/db/rows';
 import type { z } from 'zod';
 import type { Op } from '../../../core/db/op';
 import type { InUseBy } from '../../../core/errors/in-use';
-import { findRow, findRows, insertRow, updateRow } from '../../../core/db/rows';
 import { keysetPage } from '../../../core/db/keyset';
 import { narrowBySearch } from '../../../core/db/search';
 import { violatedUnique } from '../../../core/db/sql-state';
@@ -65,14 +64,11 @@ export class InstanceRepository {
 
   /** Row locked until the transaction ends: verbs on one instance come one after the other. */
   lock(op: Op, id: string): Promise<InstanceEntity | null> {
-    return op.manager.findOne(InstanceEntity, { where: { id }, lock: { mode: 'pessimistic_write' } });
+    return findRow(op, InstanceEntity, { id }, { lock: 'FOR UPDATE' });
   }
 
   named(op: Op, projects: 'all' | readonly string[], name: string): Promise<InstanceEntity[]> {
-    return op.manager.find(InstanceEntity, {
-      where: { name, ...(projects !== 'all' && { projectId: In([...projects]) }) },
-      take: 2,
-    });
+    return findRows(op, InstanceEntity, { name, ...(projects !== 'all' && { projectId: projects }) }, { limit: 2 });
   }
 
   /** Those of the names that instances of the project have. */
@@ -151,7 +147,7 @@ export class InstanceRepository {
 
   /** False when the row was gone already. */
   async remove(op: Op, id: string): Promise<boolean> {
-    return ((await op.manager.delete(InstanceEntity, { id })).affected ?? 0) > 0;
+    return (await removeRows(op, InstanceEntity, { id })) > 0;
   }
 
   /**

@@ -1,9 +1,8 @@
 import { injectable } from 'inversify';
-import { In } from 'typeorm';
+import { findRow, findRows, firstByName, insertRow, removeRows, rowExists, updateRow } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
 import type { InUseBy } from '../../../core/errors/in-use';
 import { keysetPage } from '../../../core/db/keyset';
-import { updateRow } from '../../../core/db/rows';
 import { narrowBySearch } from '../../../core/db/search';
 import { violatedUnique } from '../../../core/db/sql-state';
 import { nameTaken } from '../../../core/errors/problem';
@@ -14,30 +13,28 @@ import { SshKeyEntity } from './ssh-key.entity';
 @injectable()
 export class SshKeyRepository {
   async insert(op: Op, key: SshKeyEntity): Promise<void> {
-    await op.manager.insert(SshKeyEntity, key);
+    await insertRow(op, SshKeyEntity, key);
   }
 
   byId(op: Op, id: string): Promise<SshKeyEntity | null> {
-    return op.manager.findOneBy(SshKeyEntity, { id });
+    return findRow(op, SshKeyEntity, { id });
   }
 
   find(op: Op, projectId: string, ref: string): Promise<SshKeyEntity | null> {
-    return op.manager.findOneBy(
+    return findRow(
+      op,
       SshKeyEntity,
       looksLikeId(ref) ? { id: ref.toLowerCase(), projectId } : { name: ref, projectId },
     );
   }
 
   nameTaken(op: Op, projectId: string, name: string): Promise<boolean> {
-    return op.manager.existsBy(SshKeyEntity, { projectId, name });
+    return rowExists(op, SshKeyEntity, { projectId, name });
   }
 
   /** At most two: enough to tell one from several. */
   named(op: Op, projects: 'all' | readonly string[], name: string): Promise<SshKeyEntity[]> {
-    return op.manager.find(SshKeyEntity, {
-      where: { name, ...(projects !== 'all' && { projectId: In([...projects]) }) },
-      take: 2,
-    });
+    return findRows(op, SshKeyEntity, { name, ...(projects !== 'all' && { projectId: projects }) }, { limit: 2 });
   }
 
   list(
@@ -67,17 +64,12 @@ export class SshKeyRepository {
   }
 
   async remove(op: Op, id: string): Promise<void> {
-    await op.manager.delete(SshKeyEntity, { id });
+    await removeRows(op, SshKeyEntity, { id });
   }
 
   /** Those of the project: how many, and the first by name. */
   async ofProject(op: Op, projectId: string, limit: number): Promise<{ count: number; first: InUseBy[] }> {
-    const [rows, count] = await op.manager.findAndCount(SshKeyEntity, {
-      select: { id: true, name: true },
-      where: { projectId },
-      order: { name: 'ASC' },
-      take: limit,
-    });
+    const { rows, count } = await firstByName(op, SshKeyEntity, { projectId }, limit);
     return { count, first: rows.map(({ id, name }) => ({ kind: 'ssh-key', id, name })) };
   }
 }

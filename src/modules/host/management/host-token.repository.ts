@@ -1,4 +1,5 @@
 import { injectable } from 'inversify';
+import { findRow, removeRows } from '../../../core/db/rows';
 import { keysetPage } from '../../../core/db/keyset';
 import { narrowBySearch } from '../../../core/db/search';
 import type { Op } from '../../../core/db/op';
@@ -22,11 +23,7 @@ export class HostTokenRepository {
 
   /** Locks the token, so that of two uses at once one is the first. */
   async lock(op: Op, id: string): Promise<LockedToken | null> {
-    const token = await op.manager
-      .createQueryBuilder(HostTokenEntity, 't')
-      .setLock('pessimistic_write')
-      .where('t.id = :id', { id })
-      .getOne();
+    const token = await findRow(op, HostTokenEntity, { id }, { lock: 'FOR UPDATE' });
     if (!token) return null;
     const rows = await op.query<{ expired: boolean }>(
       'SELECT expires_at <= clock_timestamp() AS expired FROM host_token WHERE id = $1',
@@ -59,8 +56,7 @@ export class HostTokenRepository {
 
   /** False when there is none. */
   async remove(op: Op, id: string): Promise<boolean> {
-    const result = await op.manager.delete(HostTokenEntity, { id });
-    return (result.affected ?? 0) > 0;
+    return (await removeRows(op, HostTokenEntity, { id })) > 0;
   }
 
   /** Tokens that nobody can use any more, a week later. */

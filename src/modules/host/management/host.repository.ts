@@ -1,4 +1,5 @@
 import { injectable } from 'inversify';
+import { findRow, findRows, removeRows, rowExists } from '../../../core/db/rows';
 import { keysetPage } from '../../../core/db/keyset';
 import { narrowBySearch } from '../../../core/db/search';
 import type { Op } from '../../../core/db/op';
@@ -52,7 +53,7 @@ export class HostRepository {
   }
 
   find(op: Op, ref: string): Promise<HostEntity | null> {
-    if (looksLikeId(ref)) return op.manager.findOneBy(HostEntity, { id: ref.toLowerCase() });
+    if (looksLikeId(ref)) return findRow(op, HostEntity, { id: ref.toLowerCase() });
     return op.manager.createQueryBuilder(HostEntity, 'h').where('lower(h.name) = lower(:ref)', { ref }).getOne();
   }
 
@@ -110,11 +111,7 @@ export class HostRepository {
 
   /** Locks the host until the transaction ends: conditions of one host are changed by one at a time. */
   async lock(op: Op, id: string): Promise<HostEntity | null> {
-    return op.manager
-      .createQueryBuilder(HostEntity, 'h')
-      .setLock('pessimistic_write')
-      .where('h.id = :id', { id })
-      .getOne();
+    return findRow(op, HostEntity, { id }, { lock: 'FOR UPDATE' });
   }
 
   async setEvaluation(
@@ -142,7 +139,7 @@ export class HostRepository {
   }
 
   async exists(op: Op, id: string): Promise<boolean> {
-    return op.manager.existsBy(HostEntity, { id });
+    return rowExists(op, HostEntity, { id });
   }
 
   async setHeartbeatOk(op: Op, id: string): Promise<void> {
@@ -167,11 +164,7 @@ export class HostRepository {
 
   conditions(op: Op, hostIds: string[]): Promise<HostConditionEntity[]> {
     if (hostIds.length === 0) return Promise.resolve([]);
-    return op.manager
-      .createQueryBuilder(HostConditionEntity, 'c')
-      .where('c.host_id = ANY(:hostIds)', { hostIds })
-      .orderBy('c.type')
-      .getMany();
+    return findRows(op, HostConditionEntity, { hostId: hostIds }, { order: 'type' });
   }
 
   /** `since` moves only when the status does. */
@@ -185,7 +178,7 @@ export class HostRepository {
   }
 
   async inventory(op: Op, hostId: string): Promise<Inventory | null> {
-    return (await op.manager.findOneBy(HostInventoryEntity, { hostId }))?.data ?? null;
+    return (await findRow(op, HostInventoryEntity, { hostId }))?.data ?? null;
   }
 
   /**
@@ -218,6 +211,6 @@ export class HostRepository {
   }
 
   async remove(op: Op, id: string): Promise<void> {
-    await op.manager.delete(HostEntity, { id });
+    await removeRows(op, HostEntity, { id });
   }
 }

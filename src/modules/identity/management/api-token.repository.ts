@@ -1,4 +1,5 @@
 import { injectable } from 'inversify';
+import { countRows, findRow, removeRows } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
 import { narrowBySearch } from '../../../core/db/search';
 import { ApiTokenEntity } from './api-token.entity';
@@ -24,7 +25,7 @@ export class ApiTokenRepository {
        ON CONFLICT ON CONSTRAINT api_token_user_name_key DO NOTHING RETURNING id`,
       [token.id, token.userId, token.name, token.hash, token.scopes, token.expiresInDays],
     );
-    return rows.length === 0 ? null : op.manager.findOneBy(ApiTokenEntity, { id: token.id });
+    return rows.length === 0 ? null : findRow(op, ApiTokenEntity, { id: token.id });
   }
 
   /** Newest first (ids are ordered by time), `limit` rows after the id `after`. */
@@ -40,18 +41,18 @@ export class ApiTokenRepository {
   }
 
   async count(op: Op, userId: string): Promise<number> {
-    return op.manager.countBy(ApiTokenEntity, { userId });
+    return countRows(op, ApiTokenEntity, { userId });
   }
 
   /** By id or name, of this user only. False when there is none. */
   async delete(op: Op, userId: string, key: { id: string } | { name: string }): Promise<boolean> {
-    const { affected } = await op.manager.delete(ApiTokenEntity, { userId, ...key });
+    const removed = await removeRows(op, ApiTokenEntity, { userId, ...key });
     op.afterCommit(() => this.cache.forget(userId));
-    return (affected ?? 0) > 0;
+    return removed > 0;
   }
 
   async deleteAllOf(op: Op, userId: string): Promise<void> {
-    await op.manager.delete(ApiTokenEntity, { userId });
+    await removeRows(op, ApiTokenEntity, { userId });
     op.afterCommit(() => this.cache.forget(userId));
   }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { PermissionCatalogue } from '../../../core/auth/permission-catalogue';
 import type { Principal } from '../../../core/auth/principal';
 import type { Op } from '../../../core/db/op';
-import { conflict, notFound, Problem } from '../../../core/errors/problem';
+import { Problem, conflict, nameTaken, notFound } from '../../../core/errors/problem';
 import { decodeCursor, pageFrom } from '../../../core/db/cursor';
 import { looksLikeId } from '../../../core/http/fields';
 import type { Page, PageRequest } from '../../../core/http/pagination';
@@ -11,7 +11,6 @@ import type { ApiToken } from '../contract/identity.api';
 import type { ApiTokenEntity } from './api-token.entity';
 import { ApiTokenRepository } from './api-token.repository';
 import { apiTokenPrefix } from './identity-authenticator';
-import { nameTaken } from './name-taken';
 import { makeToken } from './secret-token';
 import { requireSession } from './session.service';
 

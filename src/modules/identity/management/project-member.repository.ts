@@ -1,4 +1,5 @@
 import { injectable } from 'inversify';
+import { removeRows } from '../../../core/db/rows';
 import type { ProjectRole } from '../../../core/auth/principal';
 import type { Op } from '../../../core/db/op';
 import { searchCondition } from '../../../core/db/search';
@@ -25,9 +26,9 @@ export class ProjectMemberRepository {
 
   /** False when there was no such membership. */
   async remove(op: Op, projectId: string, userId: string): Promise<boolean> {
-    const { affected } = await op.manager.delete(ProjectMemberEntity, { projectId, userId });
+    const removed = await removeRows(op, ProjectMemberEntity, { projectId, userId });
     op.afterCommit(() => this.cache.forget(userId));
-    return (affected ?? 0) > 0;
+    return removed > 0;
   }
 
   /** By user name, `limit` rows after `after`. */

@@ -1,10 +1,10 @@
 import { injectable } from 'inversify';
-import { In } from 'typeorm';
-import { findRow } from '../../../core/db/rows';
+import { findRow, findRows, removeRows, updateRow } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
 import { narrowBySearch } from '../../../core/db/search';
 import { looksLikeId } from '../../../core/http/fields';
-import { nameTaken, violates } from './name-taken';
+import { violatedUnique } from '../../../core/db/sql-state';
+import { nameTaken } from '../../../core/errors/problem';
 import { ProjectEntity } from './project.entity';
 import { AuthorityCache } from './authority-cache';
 
@@ -18,7 +18,7 @@ export class ProjectRepository {
       `INSERT INTO project (id, name, description) VALUES ($1, $2, $3) ON CONFLICT ON CONSTRAINT project_name_key DO NOTHING RETURNING id`,
       [project.id, project.name, project.description],
     );
-    return rows.length === 0 ? null : op.manager.findOneBy(ProjectEntity, { id: project.id });
+    return rows.length === 0 ? null : findRow(op, ProjectEntity, { id: project.id });
   }
 
   byRef(op: Op, ref: string): Promise<ProjectEntity | null> {
@@ -26,9 +26,7 @@ export class ProjectRepository {
   }
 
   byIds(op: Op, ids: readonly string[]): Promise<ProjectEntity[]> {
-    return ids.length === 0
-      ? Promise.resolve([])
-      : op.manager.find(ProjectEntity, { where: { id: In(ids) }, order: { name: 'ASC' } });
+    return ids.length === 0 ? Promise.resolve([]) : findRows(op, ProjectEntity, { id: ids }, { order: 'name' });
   }
 
   /** By name, `limit` rows after `after`, of the given projects only. */
@@ -49,13 +47,10 @@ export class ProjectRepository {
   /** Throws 409 `name_taken`; the transaction is lost then. */
   async update(op: Op, id: string, change: { name?: string; description?: string }): Promise<void> {
     if (Object.keys(change).length === 0) return;
-    try {
-      await op.manager.update(ProjectEntity, { id }, change);
-      op.afterCommit(() => this.cache.forget(id));
-    } catch (error) {
-      if (violates(error, 'project_name_key')) throw nameTaken('project', change.name ?? '');
-      throw error;
-    }
+    await updateRow(op, ProjectEntity, id, change).catch((error: unknown) => {
+      throw violatedUnique(error) === 'project_name_key' ? nameTaken('project', change.name ?? '') : error;
+    });
+    op.afterCommit(() => this.cache.forget(id));
   }
 
   /** False when it is gone. `UPDATE` waits for every `KEY SHARE` holder, and the other way round. */
@@ -66,7 +61,7 @@ export class ProjectRepository {
 
   /** Memberships go with it. */
   async delete(op: Op, id: string): Promise<void> {
-    await op.manager.delete(ProjectEntity, { id });
+    await removeRows(op, ProjectEntity, { id });
     op.afterCommit(() => this.cache.forget(null));
   }
 }

@@ -1,4 +1,5 @@
 import { injectable } from 'inversify';
+import { findRow, removeRows, updateRow } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
 import { narrowBySearch } from '../../../core/db/search';
 import { looksLikeId } from '../../../core/http/fields';
@@ -26,11 +27,11 @@ export class UserRepository {
   }
 
   byId(op: Op, id: string): Promise<UserEntity | null> {
-    return op.manager.findOneBy(UserEntity, { id });
+    return findRow(op, UserEntity, { id });
   }
 
   byName(op: Op, name: string): Promise<UserEntity | null> {
-    return op.manager.findOneBy(UserEntity, { name });
+    return findRow(op, UserEntity, { name });
   }
 
   byRef(op: Op, ref: string): Promise<UserEntity | null> {
@@ -51,12 +52,12 @@ export class UserRepository {
     change: Partial<Pick<UserEntity, 'passwordHash' | 'admin' | 'enabled'>>,
   ): Promise<void> {
     if (Object.keys(change).length === 0) return;
-    await op.manager.update(UserEntity, { id }, change);
+    await updateRow(op, UserEntity, id, change);
     op.afterCommit(() => this.cache.forget(id));
   }
 
   async delete(op: Op, id: string): Promise<void> {
-    await op.manager.delete(UserEntity, { id });
+    await removeRows(op, UserEntity, { id });
     op.afterCommit(() => this.cache.forget(id));
   }
 

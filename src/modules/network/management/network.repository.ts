@@ -1,10 +1,11 @@
 import { injectable } from 'inversify';
+import { findRow, findRows, firstByName, removeRows, updateRow } from '../../../core/db/rows';
 import type { z } from 'zod';
-import { findRow, findRows } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
 import type { InUseBy } from '../../../core/errors/in-use';
 import { keysetPage } from '../../../core/db/keyset';
 import { narrowBySearch } from '../../../core/db/search';
+import { violatedUnique } from '../../../core/db/sql-state';
 import { nameTaken } from '../../../core/errors/problem';
 import type { networkListQuery } from '../contract/network.api';
 import { NetworkEntity } from './network.entity';
@@ -102,28 +103,18 @@ export class NetworkRepository {
     id: string,
     changes: Partial<Pick<NetworkEntity, 'name' | 'description' | 'dns'>>,
   ): Promise<void> {
-    try {
-      await op.manager.update(NetworkEntity, { id }, changes);
-    } catch (error) {
-      const driver = error as { code?: unknown; constraint?: unknown };
-      if (driver.code === '23505' && driver.constraint === 'network_name_key')
-        throw nameTaken('network', changes.name ?? '');
-      throw error;
-    }
+    await updateRow(op, NetworkEntity, id, changes).catch((error: unknown) => {
+      throw violatedUnique(error) === 'network_name_key' ? nameTaken('network', changes.name ?? '') : error;
+    });
   }
 
   async remove(op: Op, id: string): Promise<void> {
-    await op.manager.delete(NetworkEntity, { id });
+    await removeRows(op, NetworkEntity, { id });
   }
 
   /** Those of the project: how many, and the first by name. */
   async ofProject(op: Op, projectId: string, limit: number): Promise<{ count: number; first: InUseBy[] }> {
-    const [rows, count] = await op.manager.findAndCount(NetworkEntity, {
-      select: { id: true, name: true },
-      where: { projectId },
-      order: { name: 'ASC' },
-      take: limit,
-    });
+    const { rows, count } = await firstByName(op, NetworkEntity, { projectId }, limit);
     return { count, first: rows.map(({ id, name }) => ({ kind: 'network', id, name })) };
   }
 }

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
+import { countRows, findRows } from '../../../core/db/rows';
 import type { z } from 'zod';
-import { findRows } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
 import { keysetPage } from '../../../core/db/keyset';
 import { narrowBySearch, searchCondition } from '../../../core/db/search';
@@ -64,7 +64,7 @@ export class PortRepository {
   }
 
   count(op: Op, projectId: string): Promise<number> {
-    return op.manager.countBy(PortEntity, { projectId });
+    return countRows(op, PortEntity, { projectId });
   }
 
   list(

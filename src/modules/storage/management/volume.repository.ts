@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
+import { findRow, removeRows, updateRow } from '../../../core/db/rows';
 import { keysetPage } from '../../../core/db/keyset';
 import { narrowBySearch } from '../../../core/db/search';
-import { findRow, updateRow } from '../../../core/db/rows';
 import type { Op } from '../../../core/db/op';
 import type { InUseBy } from '../../../core/errors/in-use';
 import type { PageRequest } from '../../../core/http/pagination';
@@ -30,7 +30,7 @@ export class VolumeRepository {
   }
 
   async remove(op: Op, id: string): Promise<void> {
-    await op.manager.delete(VolumeEntity, { id });
+    await removeRows(op, VolumeEntity, { id });
   }
 
   list(
