@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isRunning } from '../../../src/core/host/process-identity';
+import { vmmDriverRegistry } from '../../../src/modules/compute/node/drivers/vmm-driver-registry';
 import type { VmHandle, VmSpec, VmmDriver } from '../../../src/modules/compute/node/drivers/vmm-driver';
 import { SerialClient } from './serial-client';
 import { serialGuestDisk } from './serial-guest';
@@ -66,6 +67,16 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
         ...change,
       };
     };
+    it('is in the registry, and says that it can do what its entry declares, and no more', async () => {
+      const driver = subject().make();
+      const entry = vmmDriverRegistry.find((one) => one.kind === driver.kind);
+      const { kind, usable, capabilities } = await driver.probe();
+      expect([kind, usable]).toEqual([entry?.kind, true]);
+      expect(capabilities.filter((one) => !(entry?.capabilities as readonly string[]).includes(one))).toEqual([]);
+      // What every driver has a method for.
+      expect(capabilities).toEqual(expect.arrayContaining(['serial', 'power-button', 'reset']));
+    });
+
     const start = async (
       change: Partial<VmSpec> = {},
     ): Promise<{ driver: VmmDriver; handle: VmHandle; serial: SerialClient }> => {

@@ -220,7 +220,8 @@ export class InstanceManager extends Service {
       await this.ended(record, record.handle, { cause: 'crashed', detail: 'the virtual machine monitor is gone' });
     }
     if (record.starting) await this.endUnfinished(record.instanceId);
-    const driver = record.spec.vmm === null ? await this.drivers.best() : this.drivers.byKind(record.spec.vmm);
+    const driver =
+      record.spec.vmm === null ? await this.drivers.best(record.spec) : this.drivers.byKind(record.spec.vmm);
     if (record.user === 0) record.user = this.users.allocate(record.instanceId);
     const spec = await this.vmSpec(record);
     driver.validate(spec);

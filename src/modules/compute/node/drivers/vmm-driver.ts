@@ -64,7 +64,8 @@ export const forcedExit: VmExit = { cause: 'forced', detail: 'the VM was ended b
  * throws. One call in flight per instance (the caller serialises). Processes are detached: they outlive the agent.
  */
 export abstract class VmmDriver {
-  abstract readonly kind: VmmInventory['kind'];
+  /** As its entry in the registry calls it. */
+  abstract readonly kind: string;
   /**
    * What is installed and whether it really runs guests here (probed by booting, with a deadline). Cached by the
    * caller.

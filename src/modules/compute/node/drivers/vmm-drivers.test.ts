@@ -35,6 +35,25 @@ describe('VmmDrivers', () => {
       'simulated',
     );
   });
+  it('takes the one that boots what is asked for, by rank', async () => {
+    const both = drivers({ drivers: ['simulated', 'qemu'], accel: 'tcg' });
+    const real = jest.spyOn(both.byKind('qemu'), 'probe');
+    const qemu = { kind: 'qemu', version: '10', accel: 'tcg', usable: true, reason: '', capabilities: ['bios'] };
+    real.mockResolvedValue(qemu);
+    expect((await both.best()).kind).toBe('qemu');
+    expect((await both.best({ firmware: 'bios' })).kind).toBe('qemu');
+    expect((await both.best({ firmware: 'uefi' })).kind).toBe('simulated');
+    real.mockResolvedValue({ ...qemu, usable: false });
+    await both.inventory();
+    expect((await both.best({ firmware: 'bios' })).kind).toBe('simulated');
+    const only = drivers({ drivers: ['qemu'] });
+    jest.spyOn(only.byKind('qemu'), 'probe').mockResolvedValue(qemu);
+    await expect(only.best({ firmware: 'uefi' })).rejects.toMatchObject({ code: 'no_such_firmware', permanent: true });
+  });
+  it('does not start with a kind that it has no driver of', () =>
+    expect(() => drivers({ drivers: ['qemu', 'hyperspace'] })).toThrow(
+      /modules.compute.drivers: there is no VMM driver "hyperspace"; there are cloud-hypervisor, qemu, simulated/,
+    ));
   it('says why there is none, for every VMM', async () => {
     const none = drivers({ cloudHypervisor: { binary: '/nonexistent/ch' }, qemu: { binary: '/nonexistent/qemu' } });
     await expect(none.best()).rejects.toMatchObject({

@@ -1,30 +1,32 @@
 import { injectable } from 'inversify';
-import type { Logger } from 'pino';
 import { Config } from '../../../../core/config/config';
+import { ConfigError } from '../../../../core/config/config-error';
 import { StatePaths } from '../../../../core/config/state-paths';
+import { sandboxUsers } from '../../../../core/host/sandbox-users';
 import { VerbFailure } from '../../../../core/m2m/verb-handler';
 import { Logging } from '../../../../core/telemetry/logging';
 import type { VmmInventory } from '../../../host/contract/host.api';
 import type { ComputeConfig } from '../../contract/compute.config';
-import { findFirmware } from './cloud-hypervisor/ch-firmware';
-import { sandboxUsers } from '../../../../core/host/sandbox-users';
-import { CloudHypervisorDriver } from './cloud-hypervisor/cloud-hypervisor.driver';
-import { QemuDriver } from './qemu/qemu.driver';
 import type { VmmSandboxOptions } from './common/vmm-sandbox';
-import { SimulatedDriver } from './simulated/simulated.driver';
-import { VmmDriver } from './vmm-driver';
+import { type Firmware, VmmDriver } from './vmm-driver';
+import type { VmmDriverEntry } from './vmm-driver-entry';
+import { vmmDriverRegistry } from './vmm-driver-registry';
 
-type Kind = ComputeConfig['drivers'][number];
+interface Configured {
+  entry: VmmDriverEntry;
+  driver: VmmDriver;
+}
 
-/** Better first. A VMM that was configured to simulate is only taken when nothing real is there. */
-const rank = (vmm: VmmInventory): number =>
-  vmm.kind === 'cloud-hypervisor' ? 0 : vmm.kind === 'qemu' ? (vmm.accel === 'kvm' ? 1 : 2) : 3;
+interface Probed extends Configured {
+  vmm: VmmInventory;
+}
 
 /** The VMM drivers that this host's configuration allows. */
 @injectable()
 export class VmmDrivers {
-  private readonly drivers = new Map<Kind, VmmDriver>();
-  private choice: Promise<VmmDriver> | null = null;
+  private readonly configured: readonly Configured[];
+  /** Of the last probe that found a usable one. */
+  private known: Promise<Probed[]> | null = null;
 
   constructor(config: Config, paths: StatePaths, logging: Logging) {
     const section = config.section<ComputeConfig>('compute');
@@ -34,40 +36,55 @@ export class VmmDrivers {
       tapGroup: taps,
       readOnlyPaths: config.core.sandbox.readOnlyPaths,
     };
-    for (const kind of section.drivers) {
-      this.drivers.set(kind, makeDriver(kind, section, sandbox, paths.stateDir('vmm'), logging.for(`vmm.${kind}`)));
-    }
+    this.configured = [...new Set(section.drivers)].map((kind) => {
+      const entry = entryOf(kind);
+      const log = logging.for(`vmm.${kind}`);
+      return { entry, driver: entry.make({ config: section, sandbox, cacheDir: paths.stateDir('vmm'), log }) };
+    });
   }
 
   all(): VmmDriver[] {
-    return [...this.drivers.values()];
+    return this.configured.map(({ driver }) => driver);
   }
 
   /** Throws a permanent `VerbFailure` `vmm_unknown` for a kind that is not configured here. */
   byKind(kind: string): VmmDriver {
-    const driver = this.drivers.get(kind as Kind);
-    if (!driver) throw new VerbFailure('vmm_unknown', `This host has no VMM driver "${kind}".`, true);
-    return driver;
+    const found = this.configured.find(({ entry }) => entry.kind === kind);
+    if (!found) throw new VerbFailure('vmm_unknown', `This host has no VMM driver "${kind}".`, true);
+    return found.driver;
   }
 
   /**
-   * The best usable VMM by the last probe: Cloud Hypervisor, then QEMU on KVM, then QEMU in software, then the
-   * simulation. Throws a permanent `VerbFailure` `no_usable_vmm` with every reason; then the next call probes anew.
+   * The usable VMM of the lowest rank, by the last probe, that boots by the firmware. Throws a permanent `VerbFailure`:
+   * `no_usable_vmm` with every reason, then the next call probes anew; `no_such_firmware`.
    */
-  async best(): Promise<VmmDriver> {
-    this.choice ??= this.probe().then((probed) => pick(probed));
-    try {
-      return await this.choice;
-    } catch (error) {
-      this.choice = null;
+  async best(needs: { firmware?: Firmware } = {}): Promise<VmmDriver> {
+    this.known ??= this.probe();
+    const probed = await this.known.catch((error: unknown) => {
+      this.known = null;
       throw error;
+    });
+    const usable = probed.filter(({ vmm }) => vmm.usable);
+    if (usable.length === 0) {
+      this.known = null;
+      throw noUsableVmm(probed);
     }
+    const { firmware } = needs;
+    const [first] = usable
+      .filter(({ vmm }) => firmware === undefined || vmm.capabilities.includes(firmware))
+      .sort((a, b) => a.entry.rank(a.vmm) - b.entry.rank(b.vmm));
+    if (first) return first.driver;
+    throw new VerbFailure(
+      'no_such_firmware',
+      `The image boots by ${firmware === 'uefi' ? 'UEFI' : 'BIOS'}, which no VMM of this host has.`,
+      true,
+    );
   }
 
   /** What the host can do, and a new choice of the best: what failed once may work by now. */
   async inventory(): Promise<VmmInventory[]> {
     const probed = await this.probe();
-    if (probed.some(({ vmm }) => vmm.usable)) this.choice = Promise.resolve(pick(probed));
+    if (probed.some(({ vmm }) => vmm.usable)) this.known = Promise.resolve(probed);
     return probed.map(({ vmm }) => vmm);
   }
 
@@ -77,46 +94,22 @@ export class VmmDrivers {
   }
 
   private probe(): Promise<Probed[]> {
-    return Promise.all(this.all().map(async (driver) => ({ driver, vmm: await driver.probe() })));
+    return Promise.all(this.configured.map(async (one) => ({ ...one, vmm: await one.driver.probe() })));
   }
 }
 
-interface Probed {
-  driver: VmmDriver;
-  vmm: VmmInventory;
-}
+const entryOf = (kind: string): VmmDriverEntry => {
+  const entry = vmmDriverRegistry.find((one) => one.kind === kind);
+  if (entry) return entry;
+  const kinds = vmmDriverRegistry.map((one) => one.kind).join(', ');
+  throw new ConfigError([`modules.compute.drivers: there is no VMM driver "${kind}"; there are ${kinds}`]);
+};
 
-const pick = (probed: readonly Probed[]): VmmDriver => {
-  const [first] = probed.filter(({ vmm }) => vmm.usable).sort((a, b) => rank(a.vmm) - rank(b.vmm));
-  if (first) return first.driver;
-  throw new VerbFailure(
+const noUsableVmm = (probed: readonly Probed[]): VerbFailure =>
+  new VerbFailure(
     'no_usable_vmm',
     'No VMM can run guests on this host.',
     true,
     {},
     { detail: probed.map(({ vmm }) => `${vmm.kind}: ${vmm.reason}`).join('; ') },
   );
-};
-
-const makeDriver = (
-  kind: Kind,
-  { cloudHypervisor, qemu, simulated, accel }: ComputeConfig,
-  sandbox: VmmSandboxOptions,
-  cacheDir: string,
-  log: Logger,
-): VmmDriver => {
-  switch (kind) {
-    case 'cloud-hypervisor': {
-      const { binary, firmware, kernel, cmdline } = cloudHypervisor;
-      const found = firmware === '' && kernel === '' ? findFirmware(binary) : firmware;
-      return new CloudHypervisorDriver(
-        { binary, payload: { firmware: found, kernel, cmdline }, cacheDir, sandbox },
-        log,
-      );
-    }
-    case 'qemu':
-      return new QemuDriver({ binary: qemu.binary, accel, cacheDir, sandbox }, log);
-    case 'simulated':
-      return new SimulatedDriver(simulated);
-  }
-};

@@ -8,12 +8,11 @@ import { eventFd, readTail } from '../../../../../core/host/spawn-sandboxed';
 import { together } from '../../../../../core/host/together';
 import { VerbFailure } from '../../../../../core/m2m/verb-handler';
 import type { VmmInventory } from '../../../../host/contract/host.api';
-import { beginStart } from '../common/begin-start';
+import type { VmmCapability } from '../../../contract/vmm-capabilities';
 import { ExitRecord } from '../common/exit-record';
-import { makeReady } from '../common/make-ready';
 import { unlinkAll } from '../common/run-files';
 import { checkBootFile, checkFirmware, checkResources, checkSpec } from '../common/spec-checks';
-import { spawnVmm, type SpawnedVmm } from '../common/spawn-vmm';
+import { startVmm } from '../common/start-vmm';
 import { forgetTrial } from '../common/trial-cache';
 import { socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
@@ -60,19 +59,22 @@ export class CloudHypervisorDriver extends VmmDriver {
       usable,
       reason,
       ...(warning !== '' && { warning }),
-      capabilities: usable
-        ? [
-            ...(landlock ? ['landlock'] : []),
-            'serial',
-            'power-button',
-            'reset',
-            'smbios',
-            'disk-locks',
-            'counters',
-            ...firmwaresOf(this.options.payload),
-          ]
-        : [],
+      capabilities: usable ? this.capabilities(landlock) : [],
     };
+  }
+
+  private capabilities(landlock: boolean): VmmCapability[] {
+    const { payload } = this.options;
+    return [
+      ...(landlock ? (['landlock'] as const) : []),
+      'serial',
+      'power-button',
+      'reset',
+      'smbios',
+      'disk-locks',
+      ...(payload.firmware === '' && payload.kernel !== '' ? (['direct-kernel'] as const) : []),
+      ...firmwaresOf(payload),
+    ];
   }
 
   override retest(): Promise<void> {
@@ -99,48 +101,34 @@ export class CloudHypervisorDriver extends VmmDriver {
       );
     const { firmware, kernel } = this.options.payload;
     const bootFile = firmware !== '' ? firmware : kernel;
-    const files = await beginStart(
+    const logFile = join(spec.logDir, chLogs.output);
+    const ownLog = join(spec.logDir, chLogs.log);
+    const sandbox = vmmSandbox(spec, this.options.sandbox, this.options.simulated !== true, [
+      bootFile,
+      ...(spec.nics.length > 0 ? tapFacts : []),
+    ]);
+    return startVmm(
       spec,
-      together(checkResources(spec), checkBootFile(firmware !== '' ? 'firmware' : 'kernel', bootFile)),
-    );
-    let spawned: SpawnedVmm | null = null;
-    try {
-      const logFile = join(spec.logDir, chLogs.output);
-      const log = await this.makeLog(spec);
-      const sandbox = vmmSandbox(spec, this.options.sandbox, this.options.simulated !== true, [
-        bootFile,
-        ...(spec.nics.length > 0 ? tapFacts : []),
-      ]);
-      spawned = await spawnVmm(binary, this.commandLine(spec, log), {
-        netns: spec.netns,
-        logFile,
-        eventFile: join(spec.runDir, chEvents),
-        sandbox: { ...sandbox, writable: [...(sandbox.writable ?? []), log] },
-        before: (process) => makeReady(spec, process, Object.values(chSockets), this.log),
-      });
-      const client = new ChClient(unixTransport(join(socketFolder(spec), chSockets.api), spec.user));
-      await awaitApi(client, spawned, logFile);
-      await chSession.launch(client, chConfig(spec, this.options.payload, facts));
-      await spawned.release();
-      return {
-        driver: this.kind,
-        instanceId: spec.instanceId,
-        process: spawned.process,
-        user: spec.user,
-        runDir: spec.runDir,
-        logDir: spec.logDir,
-        startedAt: new Date().toISOString(),
-      };
-    } catch (error) {
-      if (spawned) {
-        signalProcess(spawned.process, 'SIGKILL');
-        await waitGone(spawned.process, deadlines.kill);
-        await removeCgroup(spec.instanceId);
-      }
-      await unlinkAll(socketFolder(spec), Object.values(chSockets));
-      await files.rollback();
-      throw asVerbFailure(error);
-    }
+      {
+        kind: this.kind,
+        program: binary,
+        args: this.commandLine(spec, ownLog),
+        checks: together(checkResources(spec), checkBootFile(firmware !== '' ? 'firmware' : 'kernel', bootFile)),
+        prepare: () => makeLog(ownLog, spec.user),
+        process: {
+          logFile,
+          eventFile: join(spec.runDir, chEvents),
+          sandbox: { ...sandbox, writable: [...(sandbox.writable ?? []), ownLog] },
+        },
+        sockets: Object.values(chSockets),
+        observe: async (spawned) => {
+          const client = new ChClient(unixTransport(join(socketFolder(spec), chSockets.api), spec.user));
+          await awaitApi(client, spawned, logFile);
+          await chSession.launch(client, chConfig(spec, this.options.payload, facts));
+        },
+      },
+      this.log,
+    ).catch((error: unknown) => Promise.reject(asVerbFailure(error)));
   }
 
   async state(handle: VmHandle): Promise<VmState> {
@@ -204,14 +192,6 @@ export class CloudHypervisorDriver extends VmmDriver {
     const last = (await readTail(join(handle.logDir, chLogs.output))).split('\n').at(-1) ?? '';
     this.log.error({ instanceId: handle.instanceId, said: last.slice(0, 500) }, 'Cloud Hypervisor ended by itself');
     return record.settle({ cause: 'crashed', detail: 'Cloud Hypervisor ended by itself' });
-  }
-
-  /** Its own log, which it opens by itself: a file that it may write to, in a place where it can put no other. */
-  private async makeLog(spec: VmSpec): Promise<string> {
-    const path = join(spec.logDir, chLogs.log);
-    await writeFile(path, '', { mode: 0o600 });
-    await chown(path, spec.user, spec.user);
-    return path;
   }
 
   private commandLine(spec: VmSpec, log: string): string[] {
@@ -278,5 +258,11 @@ export class CloudHypervisorDriver extends VmmDriver {
       );
   }
 }
+
+/** Its own log, which it opens by itself: a file that it may write to, in a place where it can put no other. */
+const makeLog = async (path: string, user: number): Promise<void> => {
+  await writeFile(path, '', { mode: 0o600 });
+  await chown(path, user, user);
+};
 
 const keyOf = (handle: VmHandle): string => `${handle.process.pid}/${handle.process.startTime}`;

@@ -9,12 +9,12 @@ import { isRunning, signalProcess, waitGone } from '../../../../../core/host/pro
 import { readTail } from '../../../../../core/host/spawn-sandboxed';
 import { VerbFailure } from '../../../../../core/m2m/verb-handler';
 import type { VmmInventory } from '../../../../host/contract/host.api';
-import { beginStart } from '../common/begin-start';
+import type { VmmCapability } from '../../../contract/vmm-capabilities';
 import { ExitRecord } from '../common/exit-record';
-import { makeReady } from '../common/make-ready';
 import { unlinkAll } from '../common/run-files';
 import { checkFirmware, checkResources, checkSpec } from '../common/spec-checks';
-import { spawnVmm, startPause, type SpawnedVmm } from '../common/spawn-vmm';
+import { startPause, type SpawnedVmm } from '../common/spawn-vmm';
+import { startVmm } from '../common/start-vmm';
 import { forgetTrial } from '../common/trial-cache';
 import { socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
@@ -81,7 +81,14 @@ export class QemuDriver extends VmmDriver {
     this.facts ??= fresh;
     const { version, accel, usable, reason, warning, uefi } = await fresh;
     this.facts = fresh;
-    const capabilities = ['serial', 'power-button', 'reset', 'smbios', 'disk-locks', ...firmwares(uefi)];
+    const capabilities: VmmCapability[] = [
+      'serial',
+      'power-button',
+      'reset',
+      'smbios',
+      'disk-locks',
+      ...firmwares(uefi),
+    ];
     return {
       kind: this.kind,
       version,
@@ -109,39 +116,25 @@ export class QemuDriver extends VmmDriver {
       throw new VerbFailure('vmm_unusable', 'QEMU cannot be used on this host.', true, {}, { detail: facts.reason });
     checkFirmware(spec, firmwares(facts.uefi), 'QEMU');
     const uefi = spec.firmware === 'uefi' ? facts.uefi : null;
-    const files = await beginStart(spec, checkResources(spec));
-    let spawned: SpawnedVmm | null = null;
-    try {
-      const variables = join(spec.logDir, uefiVariables);
-      if (uefi) await ensureVariables(uefi, variables, spec.user);
-      const sandbox = vmmSandbox(spec, this.options.sandbox, facts.accel === 'kvm', uefi ? [uefi.code] : []);
-      spawned = await spawnVmm(binary, qemuArguments(spec, facts.accel, uefi), {
-        netns: spec.netns,
-        logFile: join(spec.logDir, qemuLogs.vmm),
-        sandbox: { ...sandbox, writable: [...(sandbox.writable ?? []), ...(uefi ? [variables] : [])] },
-        before: (process) => makeReady(spec, process, Object.values(qemuSockets), this.log),
-      });
-      await this.awaitRunning(spec, spawned);
-      await spawned.release();
-      return {
-        driver: this.kind,
-        instanceId: spec.instanceId,
-        process: spawned.process,
-        user: spec.user,
-        runDir: spec.runDir,
-        logDir: spec.logDir,
-        startedAt: new Date().toISOString(),
-      };
-    } catch (error) {
-      if (spawned) {
-        signalProcess(spawned.process, 'SIGKILL');
-        await waitGone(spawned.process, deadlines.kill);
-        await removeCgroup(spec.instanceId);
-      }
-      await unlinkAll(socketFolder(spec), Object.values(qemuSockets));
-      await files.rollback();
-      throw error;
-    }
+    const variables = join(spec.logDir, uefiVariables);
+    const sandbox = vmmSandbox(spec, this.options.sandbox, facts.accel === 'kvm', uefi ? [uefi.code] : []);
+    return startVmm(
+      spec,
+      {
+        kind: this.kind,
+        program: binary,
+        args: qemuArguments(spec, facts.accel, uefi),
+        checks: checkResources(spec),
+        ...(uefi && { prepare: () => ensureVariables(uefi, variables, spec.user) }),
+        process: {
+          logFile: join(spec.logDir, qemuLogs.vmm),
+          sandbox: { ...sandbox, writable: [...(sandbox.writable ?? []), ...(uefi ? [variables] : [])] },
+        },
+        sockets: Object.values(qemuSockets),
+        observe: (spawned) => this.awaitRunning(spec, spawned),
+      },
+      this.log,
+    );
   }
 
   async state(handle: VmHandle): Promise<VmState> {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { formatRecord, parseRecord, type RecordForm } from '../../../../../core/host/records/record-form';
 import { VerbFailure } from '../../../../../core/m2m/verb-handler';
+import type { VmmCapability } from '../../../contract/vmm-capabilities';
 import type { VmmInventory } from '../../../../host/contract/host.api';
 import { ChClient } from '../cloud-hypervisor/ch-client';
 import { chConfig, chSockets, type ChPayload } from '../cloud-hypervisor/ch-config';
@@ -90,7 +91,7 @@ export class SimulatedDriver extends VmmDriver {
       accel: 'none',
       usable: true,
       reason: 'simulated: no guest really runs',
-      capabilities: ['serial', 'power-button', 'reset', 'bios', 'uefi'],
+      capabilities: ['serial', 'power-button', 'reset', 'bios', 'uefi'] satisfies VmmCapability[],
     };
   }
 

@@ -1,0 +1,29 @@
+/**
+ * What a VMM driver can do, by the words that hosts report, with what it is for people. A driver declares what its own
+ * code does, not what its VMM could: a word without a driver is one that nobody does yet.
+ */
+const vmmCapabilities = {
+  serial: 'serial console',
+  'power-button': 'power button',
+  reset: 'hard reset',
+  smbios: 'firmware tables that lead guests to their metadata',
+  'disk-locks': 'locks on disks',
+  landlock: 'confined by Landlock',
+  bios: 'boots by BIOS',
+  uefi: 'boots by UEFI',
+  'secure-boot': 'Secure Boot',
+  'direct-kernel': 'boots a kernel of the host',
+  vnc: 'graphical console (VNC)',
+  'disk-hotplug': 'disks attached while it runs',
+  'nic-hotplug': 'NICs attached while it runs',
+  'cpu-hotplug': 'vCPUs added while it runs',
+  'memory-hotplug': 'memory added while it runs',
+  snapshot: 'snapshots of a running machine',
+  'live-migration': 'moves to another host while it runs',
+} as const;
+
+export type VmmCapability = keyof typeof vmmCapabilities;
+
+/** In words; one that this build does not know stands for itself. */
+export const capabilityInWords = (name: string): string =>
+  Object.hasOwn(vmmCapabilities, name) ? vmmCapabilities[name as VmmCapability] : name;

@@ -1,0 +1,14 @@
+import type { VmmDriverEntry } from '../vmm-driver-entry';
+import { findFirmware } from './ch-firmware';
+import { CloudHypervisorDriver } from './cloud-hypervisor.driver';
+
+export const cloudHypervisorEntry: VmmDriverEntry = {
+  kind: 'cloud-hypervisor',
+  capabilities: ['serial', 'power-button', 'reset', 'smbios', 'disk-locks', 'landlock', 'uefi', 'direct-kernel'],
+  rank: () => 0,
+  make: ({ config: { cloudHypervisor }, cacheDir, sandbox, log }) => {
+    const { binary, firmware, kernel, cmdline } = cloudHypervisor;
+    const found = firmware === '' && kernel === '' ? findFirmware(binary) : firmware;
+    return new CloudHypervisorDriver({ binary, payload: { firmware: found, kernel, cmdline }, cacheDir, sandbox }, log);
+  },
+};

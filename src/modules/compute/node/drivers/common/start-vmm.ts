@@ -1,0 +1,66 @@
+import type { Logger } from 'pino';
+import { removeCgroup } from '../../../../../core/host/cgroup';
+import { signalProcess, waitGone } from '../../../../../core/host/process-identity';
+import type { SpawnSandboxedOptions } from '../../../../../core/host/spawn-sandboxed';
+import type { VmHandle, VmSpec } from '../vmm-driver';
+import { beginStart } from './begin-start';
+import { makeReady } from './make-ready';
+import { unlinkAll } from './run-files';
+import { spawnVmm, type SpawnedVmm } from './spawn-vmm';
+import { socketFolder } from './vmm-files';
+
+/** Milliseconds until a VMM that was killed is gone. */
+const killDeadline = 10_000;
+
+/** What differs between VMMs in a start. */
+export interface VmmStart {
+  kind: string;
+  program: string;
+  args: readonly string[];
+  /** Whether it is possible at all; nothing is left when not. Begun already. */
+  checks: Promise<unknown>;
+  /** Makes files of its own in the run and log folders, before the VMM's sandbox is made. */
+  prepare?: () => Promise<void>;
+  process: Pick<SpawnSandboxedOptions, 'logFile' | 'eventFile' | 'sandbox'>;
+  /** Names of the sockets that it makes. */
+  sockets: readonly string[];
+  /** Resolves once the VM is seen to run. */
+  observe: (spawned: SpawnedVmm) => Promise<void>;
+}
+
+/**
+ * Starts a VMM as every VMM is started: its folders, its process shut in and under its own user, its cgroup before it
+ * does anything, then whatever makes the VM run, observed. On failure no process, socket, cgroup or file of it is left.
+ */
+export const startVmm = async (spec: VmSpec, start: VmmStart, log: Logger): Promise<VmHandle> => {
+  const files = await beginStart(spec, start.checks);
+  let spawned: SpawnedVmm | null = null;
+  try {
+    await start.prepare?.();
+    spawned = await spawnVmm(start.program, start.args, {
+      netns: spec.netns,
+      ...start.process,
+      before: (process) => makeReady(spec, process, start.sockets, log),
+    });
+    await start.observe(spawned);
+    await spawned.release();
+    return {
+      driver: start.kind,
+      instanceId: spec.instanceId,
+      process: spawned.process,
+      user: spec.user,
+      runDir: spec.runDir,
+      logDir: spec.logDir,
+      startedAt: new Date().toISOString(),
+    };
+  } catch (error) {
+    if (spawned) {
+      signalProcess(spawned.process, 'SIGKILL');
+      await waitGone(spawned.process, killDeadline);
+      await removeCgroup(spec.instanceId);
+    }
+    await unlinkAll(socketFolder(spec), start.sockets);
+    await files.rollback();
+    throw error;
+  }
+};

@@ -1,0 +1,10 @@
+import type { VmmDriverEntry } from '../vmm-driver-entry';
+import { SimulatedDriver } from './simulated.driver';
+
+export const simulatedEntry: VmmDriverEntry = {
+  kind: 'simulated',
+  capabilities: ['serial', 'power-button', 'reset', 'bios', 'uefi'],
+  // Only taken when nothing real is there.
+  rank: () => 3,
+  make: ({ config: { simulated } }) => new SimulatedDriver(simulated),
+};
