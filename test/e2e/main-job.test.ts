@@ -46,8 +46,9 @@ describe('the main job: a real guest on two real hosts', () => {
       const { instance, taskId } = await cloud.create('Web Server', {
         sshKeys: [readFileSync(join(keys, 'id.pub'), 'utf8').trim()],
         userData,
+        vmm: 'qemu',
       });
-      expect(instance.state).toBe('building');
+      expect(instance).toMatchObject({ state: 'building', wantedVmm: 'qemu' });
       const viewer = cloud.settled(taskId).then(() => cloud.console(instance.id));
       const task = await cloud.settled(taskId);
       expect(task.steps.map((s) => s.state)).toEqual(task.steps.map(() => 'succeeded'));
@@ -308,6 +309,29 @@ describe('the main job: a real guest on two real hosts', () => {
     },
     2 * minutes,
   );
+
+  it('refuses a VMM that there is none of, and places nothing where the one that was asked for does not work', async () => {
+    const body = { name: 'odd', flavor: 'tiny', image: 'linux', networks: [{ network: 'n1' }] };
+    const ask = (vmm: string, more: object = {}): Promise<{ status: number; body: unknown }> =>
+      cloud.api.call('POST', '/instances?project=default', { ...body, vmm, ...more });
+    expect(await ask('hyperspace')).toMatchObject({
+      status: 422,
+      body: { errors: [{ path: 'body.vmm', code: 'unknown_vmm', message: expect.stringContaining('qemu') }] },
+    });
+    expect(
+      await cloud.api.call('POST', '/flavors', { name: 'x', vcpus: 1, memoryBytes: 2 ** 27, vmm: 'hyperspace' }),
+    ).toMatchObject({ status: 422, body: { errors: [{ path: 'body.vmm', code: 'unknown_vmm' }] } });
+    // Every host has its driver, and none a Cloud Hypervisor.
+    expect(await ask('cloud-hypervisor')).toMatchObject({
+      status: 409,
+      body: { code: 'no_host', hosts: expect.arrayContaining([expect.objectContaining({ code: 'vmm' })]) },
+    });
+    await cloud.api.ok('POST', '/flavors', { name: 'on-qemu', vcpus: 1, memoryBytes: 2 ** 27, vmm: 'qemu' });
+    expect(await ask('cloud-hypervisor', { flavor: 'on-qemu' })).toMatchObject({
+      status: 422,
+      body: { errors: [{ path: 'body.vmm', code: 'other_vmm_of_flavor' }] },
+    });
+  });
 
   it('said nothing between management and hosts that a side of 0.1.0 would not have understood', () => {
     const { checked, misfits } = older.findings();

@@ -160,6 +160,7 @@ const createInstance = (w: World, body: CreateInstance, projectId: string): { in
     sshKeys: [],
     stopGraceSeconds: 30,
     configDrive: null,
+    wantedVmm: null,
     vmm: null,
     taskId: null,
     createdAt: ago(0),

@@ -52,6 +52,7 @@ export const busyWorld = (me: User, role: World['role']): World => {
         diskBytes,
         description,
         vendorData: null,
+        vmm: null,
         createdAt: ago(86_400 * 12),
       }) as Flavor,
   );
@@ -174,6 +175,7 @@ export const busyWorld = (me: User, role: World['role']): World => {
       sshKeys: ['anna@laptop'],
       stopGraceSeconds: 30,
       configDrive: null,
+      wantedVmm: null,
       vmm: 'cloud-hypervisor 48.0',
       taskId: null,
       createdAt: ago(3600 * (n + 1) * 3),

@@ -30,6 +30,7 @@ export const instance = {
   stopGraceSeconds: 30,
   configDrive: null,
   vmm: 'qemu',
+  wantedVmm: null,
   taskId: null,
   createdAt: at,
   startedAt: null,
@@ -53,6 +54,7 @@ export const flavor = {
   memoryBytes: 268_435_456,
   diskBytes: 0,
   vendorData: null,
+  vmm: null,
   createdAt: at,
 };
 

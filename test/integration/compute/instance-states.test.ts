@@ -53,6 +53,7 @@ describe('who decides the state of an instance', () => {
       wantedHostId: null,
       hostId,
       vmm: 'qemu',
+      wantedVmm: null,
       state: 'running',
       stateReason: '',
       power: 'on',

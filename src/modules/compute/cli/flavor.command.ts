@@ -29,6 +29,7 @@ const columns: CliColumn<Flavor>[] = [
     value: (f) => (f.diskBytes === 0 ? "the image's" : formatBytes(f.diskBytes)),
     raw: (f) => f.diskBytes,
   },
+  { header: 'vmm', value: (f) => f.vmm ?? '', wide: true },
   { header: 'description', value: (f) => f.description, wide: true },
   { header: 'created', value: (f) => formatTime(f.createdAt), raw: (f) => f.createdAt, wide: true },
   { header: 'id', value: (f) => f.id, wide: true, whole: true },
@@ -42,6 +43,7 @@ const view = (flavor: Flavor): Section[] => [
       fact('vCPUs', String(flavor.vcpus)),
       fact('Memory', formatBytes(flavor.memoryBytes)),
       fact('Root disk', diskOf(flavor)),
+      ...(flavor.vmm === null ? [] : [fact('VMM', flavor.vmm)]),
       ...(flavor.vendorData ? [fact('Vendor data', flavor.vendorData)] : []),
       fact('Created', moment(flavor.createdAt)),
       fact('Id', flavor.id),
@@ -66,6 +68,7 @@ export class FlavorCommands implements CliRegistrar {
         '--vendor-data <file>',
         'given to every guest of this flavor beside its user data: text in one of the forms of cloud-init',
       )
+      .option('--vmm <kind>', 'its instances run on this kind of virtual machine monitor, e.g. qemu')
       .option('--description <text>')
       .addHelpText(
         'after',
@@ -74,7 +77,14 @@ export class FlavorCommands implements CliRegistrar {
       .action(
         async (
           name: string,
-          options: { vcpus: string; memory: string; disk?: string; vendorData?: string; description?: string },
+          options: {
+            vcpus: string;
+            memory: string;
+            disk?: string;
+            vendorData?: string;
+            vmm?: string;
+            description?: string;
+          },
         ) => {
           const body = {
             name,
@@ -84,6 +94,7 @@ export class FlavorCommands implements CliRegistrar {
               diskBytes: parseSize(options.disk, '--disk', { least: mebibyte, step: mebibyte }),
             }),
             ...(options.vendorData !== undefined && { vendorData: await readVendorData(options.vendorData) }),
+            ...(options.vmm !== undefined && { vmm: options.vmm }),
             ...(options.description !== undefined && { description: options.description }),
           };
           context.show(await context.request<Flavor>('POST', '/flavors', { body }), view);

@@ -27,6 +27,7 @@ interface CreateOptions {
   configDrive?: string | true;
   description?: string;
   stopGrace?: string;
+  vmm?: string;
   host?: string;
   wait?: boolean;
 }
@@ -73,6 +74,7 @@ export const registerInstanceCreate = (instance: Command, context: CliContext): 
     )
     .option('--description <text>')
     .option('--stop-grace <seconds>', 'how long a stop waits for the guest')
+    .option('--vmm <kind>', 'run it on this kind of virtual machine monitor, e.g. qemu or cloud-hypervisor')
     .option('--host <host>', 'place it on this host (admins only)')
     .option('--count <count>', 'make so many of them, called <name>-1 and so on: all or none')
     .option('-w, --wait', 'show each step and return when it runs')
@@ -144,6 +146,7 @@ const createBody = async (name: string, options: CreateOptions, context: CliCont
     ...(options.stopGrace !== undefined && {
       stopGraceSeconds: parseInteger(options.stopGrace, '--stop-grace', 0, 600),
     }),
+    ...(options.vmm !== undefined && { vmm: options.vmm }),
     ...(options.host !== undefined && { host: await context.resolve('host', options.host) }),
   };
 };

@@ -61,6 +61,7 @@ export const instanceView =
         fact('Host', i.host ? `${i.host.name}${i.vmm === null ? '' : ` (${i.vmm})`}` : 'not chosen yet'),
         fact('SSH keys', i.sshKeys.map(keyLabel).join(', ') || 'none'),
         ...(i.configDrive ? [fact('Config drive', i.configDrive)] : []),
+        ...(i.wantedVmm === null ? [] : [fact('VMM asked for', i.wantedVmm)]),
         fact('Stop grace', `${i.stopGraceSeconds} s`),
         ...(project === undefined ? [] : [fact('Project', project)]),
         ...(i.taskId === null ? [] : [fact('Task', i.taskId)]),

@@ -7,6 +7,12 @@ import { driveForms } from '../../network/contract/drive-forms';
 /** Of user data, as the user gave it. */
 export const maxUserDataBytes = 65_536;
 
+/** A kind of virtual machine monitor, e.g. `qemu`; null leaves it to the host. One that no host has is refused. */
+const vmmKind = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: 'a kind of virtual machine monitor, such as qemu' })
+  .nullable();
+
 export const createFlavor = z.strictObject({
   name: field.displayName,
   description: field.description.default(''),
@@ -15,6 +21,8 @@ export const createFlavor = z.strictObject({
   /** Root disk; 0 means as large as the image. */
   diskBytes: field.bytes.multipleOf(1024 * 1024).default(0),
   vendorData: vendorData.default(null),
+  /** Its instances run on this kind of VMM. */
+  vmm: vmmKind.default(null),
 });
 /** Sizes stay: instances were made with them. */
 export const updateFlavor = z.strictObject({
@@ -27,6 +35,7 @@ export const flavor = createFlavor.extend({
   createdAt: field.timestamp,
   description: z.string(),
   vendorData: z.string().nullable(),
+  vmm: z.string().nullable(),
 });
 
 export const createSshKey = z.strictObject({ name: field.displayName, publicKey: z.string().max(16_384) });
@@ -87,6 +96,8 @@ export const createInstance = z.strictObject({
   configDrive: z.enum(driveForms).nullable().default(null),
   /** Seconds that a stop waits for the guest before it is forced. */
   stopGraceSeconds: z.number().int().min(0).max(600).default(30),
+  /** Runs on this kind of VMM; not another one than its flavor asks for. */
+  vmm: vmmKind.default(null),
   /** Place on this host (id or name); admins only. */
   host: field.ref.optional(),
 });
@@ -130,7 +141,10 @@ export const instance = z.object({
   /** Seconds that a stop waits for the guest before it is forced. */
   stopGraceSeconds: z.number().int(),
   configDrive: z.enum(driveForms).nullable(),
+  /** The kind of VMM that it runs on, or ran on last. */
   vmm: z.string().nullable(),
+  /** The kind that it was asked to run on; null: its host chooses. */
+  wantedVmm: z.string().nullable(),
   /** The live task on it, if any. */
   taskId: field.id.nullable(),
   createdAt: field.timestamp,

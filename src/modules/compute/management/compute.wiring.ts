@@ -27,6 +27,7 @@ import { VmmInventoryPart } from './vmm-inventory.part';
 import { SshKeyController } from './ssh-key.controller';
 import { SshKeyRepository } from './ssh-key.repository';
 import { SshKeyService } from './ssh-key.service';
+import { VmmKinds } from './vmm-kinds';
 import { CreateInstanceWorkflow } from './workflows/create-instance.workflow';
 import { CreateInstancesWorkflow } from './workflows/create-instances.workflow';
 import { DeleteInstanceWorkflow } from './workflows/delete-instance.workflow';
@@ -47,6 +48,7 @@ const controllers = [FlavorController, SshKeyController, InstanceController];
 const parts = [
   FlavorRepository,
   FlavorService,
+  VmmKinds,
   SshKeyRepository,
   SshKeyService,
   InstanceRepository,

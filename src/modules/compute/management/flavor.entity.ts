@@ -11,5 +11,7 @@ export class FlavorEntity {
   @Column('bigint', { name: 'disk_bytes', transformer: bigintAsNumber }) diskBytes!: number;
   /** Text, empty for none. */
   @Column('text', { name: 'vendor_data' }) vendorData!: string;
+  /** Kind of VMM; null for any. */
+  @Column('text', { nullable: true }) vmm!: string | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }

@@ -8,6 +8,7 @@ import type { Page, PageRequest } from '../../../core/http/pagination';
 import type { createFlavor, Flavor, updateFlavor } from '../contract/compute.api';
 import type { FlavorEntity } from './flavor.entity';
 import { FlavorRepository } from './flavor.repository';
+import { VmmKinds } from './vmm-kinds';
 
 /** Sizes that instances come in. An instance keeps a copy, so a flavor may go at any time. */
 @injectable()
@@ -15,10 +16,12 @@ export class FlavorService {
   constructor(
     private readonly flavors: FlavorRepository,
     private readonly outbox: Outbox,
+    private readonly vmmKinds: VmmKinds,
   ) {}
 
   async create(op: Op, input: z.output<typeof createFlavor>): Promise<Flavor> {
     if (await this.flavors.nameTaken(op, input.name)) throw nameTaken('flavor', input.name);
+    await this.vmmKinds.check(op, input.vmm, 'body.vmm');
     const flavor = { id: timeOrderedUuid(), ...input, vendorData: input.vendorData ?? '', createdAt: new Date() };
     await this.flavors.insert(op, flavor);
     await this.changed(op, 'created', flavor);
@@ -81,5 +84,6 @@ const present = (f: FlavorEntity): Flavor => ({
   memoryBytes: f.memoryBytes,
   diskBytes: f.diskBytes,
   vendorData: f.vendorData === '' ? null : f.vendorData,
+  vmm: f.vmm,
   createdAt: f.createdAt.toISOString(),
 });

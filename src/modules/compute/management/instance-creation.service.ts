@@ -21,6 +21,7 @@ import {
   type Instance,
   type instanceCheck,
 } from '../contract/compute.api';
+import type { FlavorEntity } from './flavor.entity';
 import { FlavorService } from './flavor.service';
 import { hostIdOf } from './host-ref';
 import { hostnamesFrom } from './hostname';
@@ -32,6 +33,7 @@ import { InstanceRepository } from './instance.repository';
 import { startOn, type Accepted, type Caller } from './instance-task';
 import { placementRequest } from './placement-request';
 import { SshKeyService } from './ssh-key.service';
+import { VmmKinds } from './vmm-kinds';
 import { CreateInstanceWorkflow } from './workflows/create-instance.workflow';
 import { CreateInstancesWorkflow } from './workflows/create-instances.workflow';
 
@@ -51,6 +53,7 @@ export class InstanceCreation {
     private readonly placement: Placement,
     private readonly hosts: Hosts,
     private readonly projects: Projects,
+    private readonly vmmKinds: VmmKinds,
     private readonly workflows: Workflows,
     private readonly createWorkflow: CreateInstanceWorkflow,
     private readonly createInstancesWorkflow: CreateInstancesWorkflow,
@@ -177,6 +180,7 @@ export class InstanceCreation {
         `The flavor's disk is smaller than the image, which needs ${image.virtualBytes} bytes.`,
       );
     }
+    const wantedVmm = await this.wantedVmm(op, flavor, input.vmm);
     const wantedHostId = await this.wantedHost(op, caller, input.host);
     return {
       projectId: project.id,
@@ -190,6 +194,7 @@ export class InstanceCreation {
       nics,
       sshKeys,
       wantedHostId,
+      wantedVmm,
     };
   }
 
@@ -218,6 +223,17 @@ export class InstanceCreation {
   private async refuseWithoutHost(op: Op, caller: Caller, instance: InstanceEntity): Promise<void> {
     const verdicts = await this.placement.explain(op, placementRequest(instance));
     if (!verdicts.some((v) => v.fits)) throw new PlacementRefusal(verdicts, seesHosts(caller.access.principal));
+  }
+
+  private async wantedVmm(op: Op, flavor: FlavorEntity, asked: string | null): Promise<string | null> {
+    await this.vmmKinds.check(op, asked, 'body.vmm');
+    if (asked !== null && flavor.vmm !== null && asked !== flavor.vmm)
+      throw unprocessable(
+        'body.vmm',
+        'other_vmm_of_flavor',
+        `The flavor's instances run on ${flavor.vmm}: leave the VMM out, or choose another flavor.`,
+      );
+    return asked ?? flavor.vmm;
   }
 
   private async wantedHost(op: Op, caller: Caller, ref: string | undefined): Promise<string | null> {

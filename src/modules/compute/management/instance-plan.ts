@@ -19,6 +19,7 @@ export interface InstancePlan {
   nics: InstanceEntity['nics'];
   sshKeys: string[];
   wantedHostId: string | null;
+  wantedVmm: string | null;
 }
 
 /** A new instance, about to be built; without a task yet. */

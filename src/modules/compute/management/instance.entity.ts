@@ -35,7 +35,10 @@ export class InstanceEntity {
   @Column('integer', { name: 'stop_grace_seconds' }) stopGraceSeconds!: number;
   @Column('uuid', { name: 'wanted_host_id', nullable: true }) wantedHostId!: string | null;
   @Column('uuid', { name: 'host_id', nullable: true }) hostId!: string | null;
+  /** Of the newest report. */
   @Column('text', { nullable: true }) vmm!: string | null;
+  /** Asked for by its user or its flavor; null leaves it to the host. */
+  @Column('text', { name: 'wanted_vmm', nullable: true }) wantedVmm!: string | null;
   @Column('text') state!: InstanceState;
   @Column('text', { name: 'state_reason' }) stateReason!: string;
   /** What the user wants; the node is told by generation. */

@@ -77,6 +77,7 @@ export class InstancePresenter {
       stopGraceSeconds: i.stopGraceSeconds,
       configDrive: i.configDrive,
       vmm: i.vmm,
+      wantedVmm: i.wantedVmm,
       taskId: i.taskId,
       createdAt: i.createdAt.toISOString(),
       startedAt: i.startedAt?.toISOString() ?? null,

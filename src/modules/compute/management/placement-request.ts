@@ -13,8 +13,11 @@ export const placementRequest = (i: InstanceEntity): PlacementRequest => ({
   diskBytes: i.diskBytes,
   architecture: i.architecture,
   firmware: i.firmware,
+  vmm: i.wantedVmm,
   verbs: {
-    [instanceEnsure.name]: neededRevision(instanceEnsure, { spec: { ...firmwareOf(i), ...configDriveOf(i) } }),
+    [instanceEnsure.name]: neededRevision(instanceEnsure, {
+      spec: { vmm: i.wantedVmm, ...firmwareOf(i), ...configDriveOf(i) },
+    }),
     [instanceSeed.name]: neededRevision(instanceSeed, { ...vendorDataOf(i) }),
   },
   ...(i.wantedHostId !== null && { hostId: i.wantedHostId }),

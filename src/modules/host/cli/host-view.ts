@@ -76,6 +76,12 @@ const inventorySections = (inventory: Inventory): Section[] => [
     none: 'none found',
   },
   {
+    title: 'What they can do',
+    headers: ['kind', 'capabilities'],
+    rows: inventory.vmms.filter((v) => v.usable).map((v) => [v.kind, v.capabilities.join(', ')]),
+    none: 'none is usable',
+  },
+  {
     title: 'Storage pools',
     headers: ['name', 'driver', 'size', 'free'],
     rows: inventory.pools.map((p) => [p.name, p.driver, formatBytes(p.totalBytes), formatBytes(p.freeBytes)]),

@@ -5,6 +5,7 @@ import type { HostVerdict } from './scheduler.ports';
 const sayings: Record<string, string> = {
   outdated: 'The hosts run an older release that cannot do this. An administrator has to upgrade them.',
   architecture: 'No host has the architecture of the image.',
+  vmm: 'No host has the virtual machine monitor that was asked for.',
   firmware: 'No host can boot the image: none has the firmware that it asks for.',
 };
 const noRoom = 'There is no room for this instance at the moment. Choose a smaller flavor, or ask an administrator.';

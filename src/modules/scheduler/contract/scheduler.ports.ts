@@ -10,6 +10,8 @@ export interface PlacementRequest {
   architecture: string;
   /** What boots the image: a VMM of the host must have it. `any`: whatever the VMM has. */
   firmware: 'any' | 'bios' | 'uefi';
+  /** Kind of VMM that its host must have; absent or null: any. */
+  vmm?: string | null;
   /** Verbs that its host must understand, with the revision that says what is asked for. Absent: nothing special. */
   verbs?: Readonly<Record<string, number>>;
   /** Only this host (operators). */
@@ -20,7 +22,7 @@ export interface HostVerdict {
   hostId: string;
   host: string;
   fits: boolean;
-  /** Stable code of the filter that refused it, e.g. `not_ready`, `vcpus`, `memory`, `disk`, `no_vmm`, `firmware`,
+  /** Stable code of the filter that refused it, e.g. `not_ready`, `vcpus`, `memory`, `disk`, `no_vmm`, `vmm`, `firmware`,
    * `outdated`. */
   code: string;
   reason: string;

@@ -67,6 +67,27 @@ describe('host filters', () => {
     );
     expect(verdict(host, emptyUsage, { ...request, verbs: { 'instance.ensure': 1 } })).toBeUndefined();
   });
+  it('wants the VMM that was asked for, working and with the firmware', () => {
+    const ch = { kind: 'cloud-hypervisor', usable: true, capabilities: ['uefi'] };
+    const both = { ...host, vmms: [{ kind: 'qemu', usable: true, capabilities: ['bios'] }, ch] };
+    const on = (vmm: string | null, firmware: PlacementRequest['firmware'] = 'any'): PlacementRequest => ({
+      ...request,
+      vmm,
+      firmware,
+    });
+    for (const fits of [on(null), on('qemu'), on('qemu', 'bios'), on('cloud-hypervisor', 'uefi'), on(null, 'uefi')])
+      expect(verdict(both, emptyUsage, fits)).toBeUndefined();
+    expect(verdict(both, emptyUsage, on('qemu', 'uefi'))).toBe('firmware');
+    expect(verdict(both, emptyUsage, on('firecracker'))).toBe('vmm');
+    const broken = { ...both, vmms: [{ ...ch, usable: false }, ...host.vmms] };
+    expect(verdict(broken, emptyUsage, on('cloud-hypervisor'))).toBe('vmm');
+    const why = (h: SchedulableHost): string | undefined =>
+      filters.find((f) => f.code === 'vmm')?.refuses(h, emptyUsage, on('cloud-hypervisor'));
+    expect([why(broken), why(host)]).toEqual([
+      'cloud-hypervisor was asked for, which does not work on it',
+      'cloud-hypervisor was asked for, which it does not have',
+    ]);
+  });
   it('says how much is missing', () =>
     expect(
       filters.find((f) => f.code === 'memory')?.refuses(host, { ...emptyUsage, memoryBytes: 15 * gib }, request),

@@ -15,6 +15,10 @@ const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(bytes % 2 **
 
 const shortOf = (what: string, needed: string, free: string): string => `needs ${needed} of ${what}, has ${free} free`;
 
+/** Of the host's VMMs those that may run it. */
+const candidates = (host: SchedulableHost, { vmm }: PlacementRequest): SchedulableHost['vmms'] =>
+  host.vmms.filter((one) => one.usable && (vmm == null || one.kind === vmm));
+
 /** In this order; the first refusal is the host's reason. */
 export const filters: readonly HostFilter[] = [
   {
@@ -44,11 +48,18 @@ export const filters: readonly HostFilter[] = [
     refuses: (host) => (host.vmms.some((v) => v.usable) ? undefined : 'no virtual machine monitor works on it'),
   },
   {
-    code: 'firmware',
-    refuses: (host, _usage, { firmware }) =>
-      firmware === 'any' || host.vmms.some((v) => v.usable && v.capabilities.includes(firmware))
+    code: 'vmm',
+    refuses: (host, _usage, request) =>
+      candidates(host, request).length > 0
         ? undefined
-        : `the image boots by ${firmware === 'uefi' ? 'UEFI' : 'BIOS'}, which none of its virtual machine monitors has`,
+        : `${request.vmm ?? ''} was asked for, which ${host.vmms.some((v) => v.kind === request.vmm) ? 'does not work on it' : 'it does not have'}`,
+  },
+  {
+    code: 'firmware',
+    refuses: (host, _usage, request) =>
+      request.firmware === 'any' || candidates(host, request).some((v) => v.capabilities.includes(request.firmware))
+        ? undefined
+        : `the image boots by ${request.firmware === 'uefi' ? 'UEFI' : 'BIOS'}, which ${request.vmm == null ? 'none of its virtual machine monitors has' : `its ${request.vmm} does not have`}`,
   },
   {
     code: 'vcpus',

@@ -121,6 +121,7 @@ function NewFlavor({ onClose }: { onClose: () => void }) {
   const [vcpus, setVcpus] = useState('1');
   const [memory, setMemory] = useState('512 MiB');
   const [disk, setDisk] = useState('');
+  const [vmm, setVmm] = useState('');
   const [description, setDescription] = useState('');
   const [tried, setTried] = useState(false);
   const create = useWrite((body: CreateFlavor) => api.post<Flavor>('/flavors', body), {
@@ -162,6 +163,7 @@ function NewFlavor({ onClose }: { onClose: () => void }) {
       vcpus: Number(vcpus),
       memoryBytes,
       diskBytes,
+      ...(vmm.trim() === '' ? {} : { vmm: vmm.trim() }),
       ...(description === '' ? {} : { description }),
     });
   };
@@ -200,19 +202,28 @@ function NewFlavor({ onClose }: { onClose: () => void }) {
         hint="Empty: as large as the image."
       />
       <TextField
+        label="Virtual machine monitor"
+        optional
+        value={vmm}
+        onChange={(e) => setVmm(e.target.value)}
+        error={show('vmm')}
+        hint="Its kind, such as qemu. Empty: the host chooses."
+      />
+      <TextField
         label="Description"
         optional
         value={description}
         onChange={(e) => setDescription(e.target.value)}
         error={show('description')}
       />
-      <FormProblem error={create.error} fields={['name', 'vcpus', 'memoryBytes', 'diskBytes', 'description']} />
+      <FormProblem error={create.error} fields={['name', 'vcpus', 'memoryBytes', 'diskBytes', 'vmm', 'description']} />
       {name !== '' && (
         <CommandLine
           line={vcctl(['flavor', 'create', name], {
             vcpus,
             memory: memory.replaceAll(' ', ''),
             disk: disk.replaceAll(' ', ''),
+            vmm: vmm.trim(),
             description,
           })}
         />

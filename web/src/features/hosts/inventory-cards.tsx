@@ -1,3 +1,4 @@
+import { capabilityInWords } from '../../../../src/modules/compute/contract/vmm-capabilities';
 import { bytes, plural } from '../../lib/format';
 import type { HostDetail } from '../../lib/types';
 import { Badge } from '../../ui/badge';
@@ -39,6 +40,9 @@ export function InventoryCards({ inventory: v }: { inventory: Inventory }) {
                 </span>
               </div>
               {m.reason !== '' && <p className="mt-0.5 text-xs text-dim">{m.reason}</p>}
+              {m.usable && m.capabilities.length > 0 && (
+                <p className="mt-0.5 text-xs text-dim">{m.capabilities.map(capabilityInWords).join(', ')}</p>
+              )}
               {m.warning !== undefined && <p className="mt-0.5 text-xs text-warn">{m.warning}</p>}
             </li>
           ))}

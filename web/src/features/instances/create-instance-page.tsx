@@ -33,6 +33,7 @@ const fieldNames = [
   'userData',
   'stopGraceSeconds',
   'description',
+  'vmm',
   'host',
 ];
 
@@ -68,6 +69,7 @@ export default function CreateInstancePage() {
   const [dataFile, setDataFile] = useState(draft?.dataFile ?? null);
   const [chosenWayOut, setWayOut] = useState(draft?.wayOut ?? '');
   const [configDrive, setConfigDrive] = useState(draft?.configDrive ?? '');
+  const [vmm, setVmm] = useState(draft?.vmm ?? '');
   const [grace, setGrace] = useState(draft?.grace ?? '30');
   const [host, setHost] = useState(draft?.host ?? '');
   const [tried, setTried] = useState(false);
@@ -123,6 +125,7 @@ export default function CreateInstancePage() {
           dataFile,
           wayOut,
           configDrive,
+          vmm,
           grace,
           host,
         });
@@ -169,6 +172,7 @@ export default function CreateInstancePage() {
           ...(description === '' ? {} : { description }),
           ...(userDataSize(userData, dataFile) === 0 ? {} : { userData: base64(dataFile?.bytes ?? userData) }),
           ...(configDrive === 'openstack' || configDrive === 'nocloud' ? { configDrive } : {}),
+          ...(vmm.trim() === '' ? {} : { vmm: vmm.trim() }),
           stopGraceSeconds: Number(grace),
           ...(host === '' ? {} : { host }),
         };
@@ -186,7 +190,12 @@ export default function CreateInstancePage() {
   const show = (field: string): string | null => (tried ? problems[field] : null) ?? refused[field] ?? null;
   const button = several ? `Create ${copies} instances` : 'Create instance';
   const advanced =
-    show('userData') ?? show('configDrive') ?? show('stopGraceSeconds') ?? show('description') ?? show('host');
+    show('userData') ??
+    show('configDrive') ??
+    show('stopGraceSeconds') ??
+    show('description') ??
+    show('vmm') ??
+    show('host');
   const [advancedOpen, setAdvancedOpen] = useState(false);
   useEffect(() => {
     if (advanced !== null) setAdvancedOpen(true);
@@ -355,7 +364,7 @@ export default function CreateInstancePage() {
           >
             <summary className="flex cursor-pointer list-none items-center gap-1.5 rounded text-sm font-semibold">
               <ChevronRight aria-hidden className="size-4 text-dim transition-transform group-open:rotate-90" />
-              More: user data, config drive, description, stopping{scope.admin && ', host'}
+              More: user data, config drive, description, stopping, VMM{scope.admin && ', host'}
             </summary>
             <div className="mt-4 space-y-4">
               <UserDataField
@@ -391,6 +400,15 @@ export default function CreateInstancePage() {
                 value={grace}
                 onChange={(event) => setGrace(event.target.value)}
                 error={show('stopGraceSeconds')}
+                className="max-w-sm"
+              />
+              <TextField
+                label="Virtual machine monitor"
+                optional
+                value={vmm}
+                onChange={(event) => setVmm(event.target.value)}
+                error={show('vmm')}
+                hint="Its kind, such as qemu or cloud-hypervisor. Without one the host chooses."
                 className="max-w-sm"
               />
               {scope.admin && (
@@ -471,6 +489,7 @@ export default function CreateInstancePage() {
                 'config-drive': configDrive,
                 description,
                 'stop-grace': grace === '30' ? '' : grace,
+                vmm: vmm.trim(),
                 host: hosts.items.find((h) => h.id === host)?.name,
                 wait: true,
               })}

@@ -16,6 +16,7 @@ export interface Draft {
   /** Network whose card is the way out; empty leaves it to the server. */
   wayOut: string;
   configDrive: string;
+  vmm: string;
   grace: string;
   host: string;
 }

@@ -56,6 +56,7 @@ export function InstanceOverview({ instance: i }: { instance: Instance }) {
                 ),
               ],
               ['VMM', i.vmm ?? '–'],
+              i.wantedVmm === null ? null : ['VMM asked for', i.wantedVmm],
               ['Stops', i.stopGraceSeconds === 0 ? 'at once' : `when the guest did, or after ${i.stopGraceSeconds} s`],
               i.configDrive === null
                 ? null

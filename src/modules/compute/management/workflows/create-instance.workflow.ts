@@ -64,6 +64,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             memoryBytes,
             firmware,
             configDrive,
+            wantedVmm,
             generation,
           } = i;
           return {
@@ -78,6 +79,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             memoryBytes,
             firmware,
             configDrive,
+            wantedVmm,
             generation,
           };
         },
@@ -195,7 +197,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         verb: instanceEnsure,
         node: (c) => c.out['claim-host'].hostId,
         args: (c) => {
-          const { name, vcpus, memoryBytes, firmware, configDrive, generation } = c.out['claim-host'];
+          const { name, vcpus, memoryBytes, firmware, configDrive, wantedVmm, generation } = c.out['claim-host'];
           const { volumeId, pool } = c.out['record-root-volume'];
           const spec = {
             name,
@@ -203,7 +205,8 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             memoryBytes,
             disks: [{ volumeId, pool, readonly: false }],
             ports: c.out['allocate-ports'].portIds,
-            vmm: null,
+            // Tasks from before one could be asked for have none.
+            vmm: (wantedVmm as string | null | undefined) ?? null,
             ...firmwareOf({ firmware }),
             ...configDriveOf({ configDrive }),
           };

@@ -43,7 +43,7 @@ export class InstanceSteps {
       memoryBytes: instance.memoryBytes,
       disks: [{ volumeId: root.id, pool: root.pool, readonly: false }],
       ports: ports.map((p) => p.id),
-      vmm: null,
+      vmm: instance.wantedVmm,
       ...firmwareOf(instance),
       ...configDriveOf(instance),
     };
