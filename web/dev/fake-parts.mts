@@ -94,6 +94,7 @@ export const host = (name: string, address: string, over: Partial<Host> = {}, us
     memoryBytesUsed: Math.round(256 * used) * gib,
     diskBytes: 3726 * gib,
     diskBytesUsed: Math.round(3726 * used * 0.6) * gib,
+    pools: [{ name: 'default', bytes: 3726 * gib, bytesUsed: Math.round(3726 * used * 0.6) * gib }],
     instances: Math.round(20 * used),
   },
   createdAt: ago(86_400 * 20),

@@ -77,6 +77,7 @@ export const host = {
     memoryBytesUsed: 268_435_456,
     diskBytes: 107_374_182_400,
     diskBytesUsed: 0,
+    pools: [],
     instances: 1,
   },
   createdAt: at,

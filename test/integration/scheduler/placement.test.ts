@@ -20,6 +20,7 @@ const hostWith = (name: string, init: Partial<SchedulableHost> = {}): Schedulabl
   vcpus: 8,
   memoryBytes: 1024 * mib,
   diskBytes: 10_240 * mib,
+  pools: [{ name: 'default', totalBytes: 10_240 * mib }],
   vmms: [{ kind: 'qemu', usable: true, capabilities: [] }],
   verbs: null,
   ...init,
@@ -65,6 +66,7 @@ describe('placement', () => {
     vcpus: 1,
     memoryBytes: 256 * mib,
     diskBytes: mib,
+    pool: 'default',
     architecture: 'x86_64',
     firmware: 'any',
     ...init,
@@ -97,6 +99,27 @@ describe('placement', () => {
       ),
       message: expect.not.stringMatching(/one|two|GiB/),
     });
+  });
+
+  it('never gives away more of a pool than there is, whatever lies in the others', async () => {
+    const pools = [
+      { name: 'default', totalBytes: 3 * mib },
+      { name: 'fast', totalBytes: 2 * mib },
+    ];
+    const one = hostWith('one', { pools });
+    hosts.listed = [one];
+    const wanted = Array.from({ length: 8 }, (_, i) =>
+      request({ memoryBytes: mib, pool: i % 2 === 0 ? 'default' : 'fast' }),
+    );
+    const outcomes = await Promise.allSettled(wanted.map((r) => claim(r)));
+    expect(outcomes.filter((o) => o.status === 'fulfilled')).toHaveLength(5);
+    const usage = async (): Promise<unknown> => (await claims.usage(db.database.op, [one.id])).get(one.id);
+    expect(await usage()).toMatchObject({ diskBytes: 5 * mib, pools: { default: 3 * mib, fast: 2 * mib } });
+    expect(await refusal(claim(request({ memoryBytes: mib, pool: 'fast' })))).toMatchObject({
+      cause: expect.stringContaining('of disk in the pool "fast", has 0 GiB free'),
+    });
+    for (const r of wanted) await db.database.tx((op) => placement.release(op, r.instanceId));
+    expect(await usage()).toMatchObject({ diskBytes: 0, instances: 0, pools: { default: 0, fast: 0 } });
   });
 
   it('is asked twice for one instance and claims once', async () => {

@@ -13,6 +13,7 @@ import { Projects } from '../../identity/contract/identity.ports';
 import { Images } from '../../image/contract/image.ports';
 import { InstancePorts } from '../../network/contract/network.ports';
 import { PlacementRefusal } from '../../scheduler/contract/placement-refusal';
+import { Volumes } from '../../storage/contract/storage.ports';
 import { Placement } from '../../scheduler/contract/scheduler.ports';
 import {
   maxUserDataBytes,
@@ -51,6 +52,7 @@ export class InstanceCreation {
     private readonly images: Images,
     private readonly ports: InstancePorts,
     private readonly placement: Placement,
+    private readonly volumes: Volumes,
     private readonly hosts: Hosts,
     private readonly projects: Projects,
     private readonly vmmKinds: VmmKinds,
@@ -221,7 +223,7 @@ export class InstanceCreation {
   }
 
   private async refuseWithoutHost(op: Op, caller: Caller, instance: InstanceEntity): Promise<void> {
-    const verdicts = await this.placement.explain(op, placementRequest(instance));
+    const verdicts = await this.placement.explain(op, placementRequest(instance, this.volumes.rootPool()));
     if (!verdicts.some((v) => v.fits)) throw new PlacementRefusal(verdicts, seesHosts(caller.access.principal));
   }
 

@@ -4,13 +4,14 @@ import { instanceEnsure, instanceSeed } from '../contract/instance.verbs';
 import type { InstanceEntity } from './instance.entity';
 import { configDriveOf, firmwareOf, vendorDataOf } from './asked-of-host';
 
-/** What an instance needs of the host that it is placed on. */
-export const placementRequest = (i: InstanceEntity): PlacementRequest => ({
+/** What an instance needs of the host that it is placed on, with its root volume in the pool. */
+export const placementRequest = (i: InstanceEntity, pool: string): PlacementRequest => ({
   instanceId: i.id,
   projectId: i.projectId,
   vcpus: i.vcpus,
   memoryBytes: i.memoryBytes,
   diskBytes: i.diskBytes,
+  pool,
   architecture: i.architecture,
   firmware: i.firmware,
   vmm: i.wantedVmm,

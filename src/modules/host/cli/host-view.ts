@@ -135,6 +135,9 @@ export const hostView = (host: HostDetail): Section[] => [
         'Memory',
         `${formatBytes(host.capacity.memoryBytesUsed)} of ${formatBytes(host.capacity.memoryBytes)} given out`,
       ),
+      ...host.capacity.pools.map((p) =>
+        fact(`Pool ${p.name}`, `${formatBytes(p.bytesUsed)} of ${formatBytes(p.bytes)} given out`),
+      ),
       fact('Disk', `${formatBytes(host.capacity.diskBytesUsed)} of ${formatBytes(host.capacity.diskBytes)} given out`),
     ],
   },

@@ -94,6 +94,8 @@ export const host = z.object({
     memoryBytesUsed: field.bytes,
     diskBytes: field.bytes,
     diskBytesUsed: field.bytes,
+    /** The disk by storage pool. */
+    pools: z.array(z.object({ name: z.string(), bytes: field.bytes, bytesUsed: field.bytes })),
     instances: z.number().int(),
   }),
   createdAt: field.timestamp,

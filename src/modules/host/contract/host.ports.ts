@@ -16,7 +16,9 @@ export interface SchedulableHost {
   architecture: string;
   vcpus: number;
   memoryBytes: number;
+  /** Of all pools. */
   diskBytes: number;
+  pools: { name: string; totalBytes: number }[];
   vmms: { kind: string; usable: boolean; capabilities: string[] }[];
   /** The revision up to which its agent understands each verb; null for an agent from before they were told. */
   verbs: Readonly<Record<string, number>> | null;
@@ -61,7 +63,10 @@ export abstract class HostUsage {
 export interface ClaimedRoom {
   vcpus: number;
   memoryBytes: number;
+  /** In all pools. */
   diskBytes: number;
+  /** Bytes by pool; one without a claim may be missing. */
+  pools: Readonly<Record<string, number>>;
   /** How many hold a claim, those included that are about to come. */
   instances: number;
 }

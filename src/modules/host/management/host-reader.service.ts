@@ -30,7 +30,7 @@ export class HostReader extends Hosts {
   }
 
   private schedulable(host: HostFacts): SchedulableHost {
-    const { id, name, address, state, schedulable, reason, architecture, vmms, revisions } = host;
+    const { id, name, address, state, schedulable, reason, architecture, vmms, revisions, pools } = host;
     return {
       id,
       name,
@@ -40,6 +40,7 @@ export class HostReader extends Hosts {
       reason,
       architecture,
       vmms,
+      pools,
       verbs: revisions?.verbs ?? null,
       ...capacityOf(host, this.config.section<HostConfig>('host')),
     };

@@ -24,6 +24,7 @@ export class HostEntity {
   @Column('bigint', { name: 'memory_bytes', transformer: bigintAsNumber }) memoryBytes!: number;
   @Column('bigint', { name: 'disk_bytes', transformer: bigintAsNumber }) diskBytes!: number;
   @Column('jsonb') vmms!: { kind: string; usable: boolean; capabilities: string[] }[];
+  @Column('jsonb') pools!: { name: string; totalBytes: number }[];
   /** What its agent understands; null for one from before revisions were told. */
   @Column('jsonb', { nullable: true }) revisions!: NodeRevisions | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;

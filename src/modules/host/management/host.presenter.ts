@@ -5,7 +5,7 @@ import { capacityOf } from './host-capacity';
 import type { HostConditionEntity } from './host-condition.entity';
 import type { HostEntity } from './host.entity';
 
-export const unused: ClaimedRoom = { vcpus: 0, memoryBytes: 0, diskBytes: 0, instances: 0 };
+export const unused: ClaimedRoom = { vcpus: 0, memoryBytes: 0, diskBytes: 0, pools: {}, instances: 0 };
 
 /** A host as REST shows it. */
 export const presentHost = (
@@ -38,6 +38,11 @@ export const presentHost = (
       memoryBytesUsed: used.memoryBytes,
       diskBytes: total.diskBytes,
       diskBytesUsed: used.diskBytes,
+      pools: host.pools.map(({ name, totalBytes }) => ({
+        name,
+        bytes: totalBytes,
+        bytesUsed: used.pools[name] ?? 0,
+      })),
       instances: used.instances,
     },
     createdAt: host.createdAt.toISOString(),

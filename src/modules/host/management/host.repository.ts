@@ -32,9 +32,10 @@ export type HostFacts = Pick<
   | 'diskBytes'
   | 'vmms'
   | 'revisions'
+  | 'pools'
 > & { reason: string };
 
-const facts = `id, name, address, state, schedulable, state_reason AS reason, architecture, threads, memory_bytes::float8 AS "memoryBytes", disk_bytes::float8 AS "diskBytes", vmms, revisions`;
+const facts = `id, name, address, state, schedulable, state_reason AS reason, architecture, threads, memory_bytes::float8 AS "memoryBytes", disk_bytes::float8 AS "diskBytes", vmms, revisions, pools`;
 
 @injectable()
 export class HostRepository {
@@ -195,9 +196,10 @@ export class HostRepository {
     );
     if (rows.length === 0) return false;
     const vmms = inventory.vmms.map(({ kind, usable, capabilities }) => ({ kind, usable, capabilities }));
+    const pools = inventory.pools.map(({ name, totalBytes }) => ({ name, totalBytes }));
     const diskBytes = inventory.pools.reduce((sum, pool) => sum + pool.totalBytes, 0);
     await op.query(
-      'UPDATE host SET architecture = $2, threads = $3, memory_bytes = $4, disk_bytes = $5, vmms = $6 WHERE id = $1',
+      'UPDATE host SET architecture = $2, threads = $3, memory_bytes = $4, disk_bytes = $5, vmms = $6, pools = $7 WHERE id = $1',
       [
         hostId,
         inventory.architecture,
@@ -205,6 +207,7 @@ export class HostRepository {
         inventory.memory.totalBytes,
         diskBytes,
         JSON.stringify(vmms),
+        JSON.stringify(pools),
       ],
     );
     return true;

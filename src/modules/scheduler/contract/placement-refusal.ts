@@ -6,6 +6,7 @@ const sayings: Record<string, string> = {
   outdated: 'The hosts run an older release that cannot do this. An administrator has to upgrade them.',
   architecture: 'No host has the architecture of the image.',
   vmm: 'No host has the virtual machine monitor that was asked for.',
+  pool: 'No host has the storage pool that root disks are made in. Ask an administrator.',
   firmware: 'No host can boot the image: none has the firmware that it asks for.',
 };
 const noRoom = 'There is no room for this instance at the moment. Choose a smaller flavor, or ask an administrator.';

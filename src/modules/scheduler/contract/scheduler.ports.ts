@@ -7,6 +7,8 @@ export interface PlacementRequest {
   vcpus: number;
   memoryBytes: number;
   diskBytes: number;
+  /** That its disk lies in. */
+  pool: string;
   architecture: string;
   /** What boots the image: a VMM of the host must have it. `any`: whatever the VMM has. */
   firmware: 'any' | 'bios' | 'uefi';
@@ -22,7 +24,7 @@ export interface HostVerdict {
   hostId: string;
   host: string;
   fits: boolean;
-  /** Stable code of the filter that refused it, e.g. `not_ready`, `vcpus`, `memory`, `disk`, `no_vmm`, `vmm`, `firmware`,
+  /** Stable code of the filter that refused it, e.g. `not_ready`, `vcpus`, `memory`, `disk`, `no_vmm`, `vmm`, `firmware`, `pool`,
    * `outdated`. */
   code: string;
   reason: string;

@@ -14,6 +14,7 @@ const host: SchedulableHost = {
   vcpus: 8,
   memoryBytes: 16 * gib,
   diskBytes: 100 * gib,
+  pools: [{ name: 'default', totalBytes: 100 * gib }],
   vmms: [{ kind: 'qemu', usable: true, capabilities: [] }],
   verbs: null,
 };
@@ -23,6 +24,7 @@ const request = {
   vcpus: 2,
   memoryBytes: 4 * gib,
   diskBytes: 10 * gib,
+  pool: 'default',
   architecture: 'x86_64',
   firmware: 'any' as PlacementRequest['firmware'],
 };
@@ -35,7 +37,7 @@ describe('host filters', () => {
     expect(verdict(host, { ...emptyUsage, memoryBytes: 12 * gib })).toBeUndefined();
     expect(verdict(host, { ...emptyUsage, memoryBytes: 12 * gib + 1 })).toBe('memory');
     expect(verdict(host, { ...emptyUsage, vcpus: 7 })).toBe('vcpus');
-    expect(verdict(host, { ...emptyUsage, diskBytes: 91 * gib })).toBe('disk');
+    expect(verdict(host, { ...emptyUsage, pools: { default: 91 * gib } })).toBe('disk');
   });
   it('names the first obstacle', () => {
     expect(verdict({ ...host, schedulable: false, reason: 'in maintenance' })).toBe('not_ready');
@@ -87,6 +89,17 @@ describe('host filters', () => {
       'cloud-hypervisor was asked for, which does not work on it',
       'cloud-hypervisor was asked for, which it does not have',
     ]);
+  });
+  it('counts the disk of the pool alone', () => {
+    const two = { ...host, pools: [...host.pools, { name: 'fast', totalBytes: 15 * gib }] };
+    const usage = { ...emptyUsage, diskBytes: 98 * gib, pools: { default: 95 * gib, fast: 3 * gib } };
+    expect(verdict(two, usage)).toBe('disk');
+    expect(verdict(two, usage, { ...request, pool: 'fast' })).toBeUndefined();
+    expect(verdict(two, { ...usage, pools: { fast: 6 * gib } }, { ...request, pool: 'fast' })).toBe('disk');
+    expect(verdict(host, emptyUsage, { ...request, pool: 'fast' })).toBe('pool');
+    expect(filters.find((f) => f.code === 'disk')?.refuses(two, usage, request)).toBe(
+      'needs 10 GiB of disk in the pool "default", has 5 GiB free',
+    );
   });
   it('says how much is missing', () =>
     expect(

@@ -2,7 +2,7 @@ import { knownRevision } from '../../../core/m2m/revisions';
 import type { ClaimedRoom, SchedulableHost } from '../../host/contract/host.ports';
 import type { PlacementRequest } from '../contract/scheduler.ports';
 
-export const emptyUsage: ClaimedRoom = { vcpus: 0, memoryBytes: 0, diskBytes: 0, instances: 0 };
+export const emptyUsage: ClaimedRoom = { vcpus: 0, memoryBytes: 0, diskBytes: 0, pools: {}, instances: 0 };
 
 export interface HostFilter {
   /** Stable code of the refusal. */
@@ -14,6 +14,10 @@ export interface HostFilter {
 const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(bytes % 2 ** 30 === 0 ? 0 : 1)} GiB`;
 
 const shortOf = (what: string, needed: string, free: string): string => `needs ${needed} of ${what}, has ${free} free`;
+
+/** Size of the host's pool; undefined when it has none of that name. */
+export const poolBytes = (host: SchedulableHost, pool: string): number | undefined =>
+  host.pools.find(({ name }) => name === pool)?.totalBytes;
 
 /** Of the host's VMMs those that may run it. */
 const candidates = (host: SchedulableHost, { vmm }: PlacementRequest): SchedulableHost['vmms'] =>
@@ -76,11 +80,19 @@ export const filters: readonly HostFilter[] = [
         : shortOf('memory', gib(request.memoryBytes), gib(Math.max(0, host.memoryBytes - usage.memoryBytes))),
   },
   {
+    code: 'pool',
+    refuses: (host, _usage, { pool }) =>
+      poolBytes(host, pool) === undefined ? `it has no storage pool "${pool}"` : undefined,
+  },
+  {
     code: 'disk',
-    refuses: (host, usage, request) =>
-      usage.diskBytes + request.diskBytes <= host.diskBytes
+    refuses: (host, usage, { pool, diskBytes }) => {
+      const claimed = usage.pools[pool] ?? 0;
+      const total = poolBytes(host, pool) ?? 0;
+      return claimed + diskBytes <= total
         ? undefined
-        : shortOf('disk', gib(request.diskBytes), gib(Math.max(0, host.diskBytes - usage.diskBytes))),
+        : shortOf(`disk in the pool "${pool}"`, gib(diskBytes), gib(Math.max(0, total - claimed)));
+    },
   },
 ];
 

@@ -10,6 +10,8 @@ export interface RootVolume {
 
 /** Port (management half): root volumes live and die with their instance. */
 export abstract class Volumes {
+  /** Name of the pool that root volumes are made in, on whichever host. */
+  abstract rootPool(): string;
   /** Records the root volume of an instance on a host, state `creating`. Idempotent per instance. */
   abstract createRoot(
     op: Op,

@@ -28,6 +28,10 @@ export class VolumesService extends Volumes {
     super();
   }
 
+  override rootPool(): string {
+    return this.config.section<StorageConfig>('storage').rootPool;
+  }
+
   override async createRoot(
     op: Op,
     request: { instanceId: string; projectId: string; name: string; hostId: string; imageId: string; bytes: number },
@@ -38,7 +42,7 @@ export class VolumesService extends Volumes {
       role: 'root',
       state: 'creating',
       bytes: Math.ceil(request.bytes / blockBytes) * blockBytes,
-      pool: this.config.section<StorageConfig>('storage').rootPool,
+      pool: this.rootPool(),
       createdAt: new Date(),
     };
     if (await this.volumes.insertRoot(op, made)) {

@@ -50,7 +50,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         title: 'Claim a host',
         run: async (c) => {
           const i = await steps.require(c.op, c.input.instanceId);
-          const { hostId } = await placement.claim(c.op, placementRequest(i));
+          const { hostId } = await placement.claim(c.op, placementRequest(i, volumes.rootPool()));
           await instances.update(c.op, i.id, { hostId });
           if (c.input.partOf !== undefined) await instances.handOver(c.op, i.id, c.input.partOf, c.taskId);
           const {
