@@ -83,6 +83,20 @@ describe.each(releases)('the database of %s', (release) => {
     },
   );
 
+  it('counts what instances have claimed, in each pool', async () => {
+    const sums = await db.database.query(
+      `SELECT host_id, pool, sum(disk_bytes)::float8 AS bytes FROM host_claim GROUP BY host_id, pool ORDER BY host_id, pool`,
+    );
+    expect(sums.length).toBeGreaterThan(0);
+    expect(
+      await db.database.query(
+        `SELECT host_id, p.key AS pool, p.value::float8 AS bytes FROM host_usage, jsonb_each_text(pools) p ORDER BY host_id, p.key`,
+      ),
+    ).toEqual(sums);
+    const [host] = await db.database.query<{ pools: { name: string }[] }>('SELECT pools FROM host');
+    expect(host?.pools.map(({ name }) => name)).toEqual(sums.map((row) => (row as { pool: string }).pool));
+  });
+
   it('keeps what its hosts understood', async () => {
     const [host] = await db.database.query<{ revisions: { release: string } }>('SELECT revisions FROM host');
     expect(host?.revisions.release).toBe(release);

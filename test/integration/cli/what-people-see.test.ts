@@ -117,10 +117,11 @@ Joined           2020-01-01T00:00:00Z (long ago)
 Id               ${ids.host}
 
 Capacity
-  Instances  1
-  vCPUs      1 of 8 given out (2 threads, overcommitted 4 times: guests share them)
-  Memory     256 MiB of 8 GiB given out
-  Disk       0 B of 100 GiB given out
+  Instances   1
+  vCPUs       1 of 8 given out (2 threads, overcommitted 4 times: guests share them)
+  Memory      256 MiB of 8 GiB given out
+  Pool local  0 B of 100 GiB given out
+  Disk        0 B of 100 GiB given out
 
 Conditions
   CONDITION   STATUS   REASON    SINCE   MESSAGE
@@ -136,6 +137,10 @@ Machine
 Virtual machine monitors
   KIND   VERSION   ACCELERATOR   USABLE   REASON
   qemu   10.0      tcg           yes      software emulation
+
+What they can do
+  KIND   CAPABILITIES
+  qemu   serial, bios
 
 Storage pools
   NAME    DRIVER   SIZE      FREE
