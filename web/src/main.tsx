@@ -1,6 +1,7 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app';
+import { allFeatures } from './features/all-features';
 import { watchNetwork } from './lib/reachability';
 import { adoptFromPeers } from './lib/session';
 import './styles.css';
@@ -11,7 +12,7 @@ watchNetwork();
 void adoptFromPeers().then(() =>
   createRoot(root).render(
     <StrictMode>
-      <App />
+      <App features={allFeatures} />
     </StrictMode>,
   ),
 );

@@ -1,11 +1,8 @@
 import { QueryClient, QueryClientProvider, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Tooltip as T } from 'radix-ui';
-import { useEffect, type ComponentType } from 'react';
+import { useEffect } from 'react';
 import { BrowserRouter, Navigate, Route, Routes } from 'react-router';
-import { forgetDrafts } from '../features/instances/drafts';
 import { LoginPage } from '../features/login/login-page';
-import { OverviewPage } from '../features/overview/overview-page';
-import { InstancesPage } from '../features/instances/instances-page';
 import { api } from '../lib/api';
 import { startLive } from '../lib/live';
 import { ApiError, asApiError } from '../lib/problem';
@@ -14,33 +11,14 @@ import { logout, session } from '../lib/session';
 import { useStore } from '../lib/store';
 import type { Whoami } from '../lib/types';
 import { Button } from '../ui/button';
-import { lazyPart, prefetchParts } from '../ui/lazy-part';
+import { prefetchParts } from '../ui/lazy-part';
 import { ProblemNote } from '../ui/problem-note';
 import { Toasts } from '../ui/toast';
+import type { Features } from './features';
 import { NotFoundPage } from './not-found-page';
 import { ScopeProvider, useScope } from './scope';
 import { Shell } from './shell';
-
-/** Every page but the first ones, in one chunk: they are small, and each request costs a round trip. */
-const page = (name: keyof typeof import('./pages')) =>
-  lazyPart<object>(() => import('./pages').then((pages) => ({ default: pages[name] as ComponentType })));
-const CreateInstancePage = page('CreateInstancePage');
-const InstancePage = page('InstancePage');
-const ConsolePage = page('ConsolePage');
-const ImagesPage = page('ImagesPage');
-const NetworksPage = page('NetworksPage');
-const NetworkPage = page('NetworkPage');
-const SshKeysPage = page('SshKeysPage');
-const FlavorsPage = page('FlavorsPage');
-const VolumesPage = page('VolumesPage');
-const HostsPage = page('HostsPage');
-const HostPage = page('HostPage');
-const TasksPage = page('TasksPage');
-const ProjectsPage = page('ProjectsPage');
-const ProjectPage = page('ProjectPage');
-const UserPage = page('UserPage');
-const UsersPage = page('UsersPage');
-const AccountPage = page('AccountPage');
+import { FeaturesContext, useFeatures } from './use-features';
 
 /** Refusals are final; only an unreachable or failing server is worth another try. */
 const worthRetry = (count: number, error: unknown): boolean =>
@@ -65,28 +43,18 @@ const client = new QueryClient({
 
 function Pages() {
   const { admin } = useScope();
+  const routes = useFeatures()
+    .all.flatMap((feature) => feature.routes ?? [])
+    .filter((route) => admin || route.adminOnly !== true);
+  const shown = (bare: boolean) =>
+    routes
+      .filter((route) => (route.bare === true) === bare)
+      .map(({ path, page: Page }) => <Route key={path} path={path} element={<Page />} />);
   return (
     <Routes>
-      <Route path="/instances/:id/console" element={<ConsolePage />} />
+      {shown(true)}
       <Route element={<Shell />}>
-        <Route index element={<OverviewPage />} />
-        <Route path="/instances" element={<InstancesPage />} />
-        <Route path="/instances/new" element={<CreateInstancePage />} />
-        <Route path="/instances/:id" element={<InstancePage />} />
-        <Route path="/images" element={<ImagesPage />} />
-        <Route path="/networks" element={<NetworksPage />} />
-        <Route path="/networks/:id" element={<NetworkPage />} />
-        <Route path="/ssh-keys" element={<SshKeysPage />} />
-        <Route path="/flavors" element={<FlavorsPage />} />
-        <Route path="/volumes" element={<VolumesPage />} />
-        <Route path="/tasks/:id?" element={<TasksPage />} />
-        <Route path="/projects" element={<ProjectsPage />} />
-        <Route path="/projects/:id" element={<ProjectPage />} />
-        <Route path="/account" element={<AccountPage />} />
-        {admin && <Route path="/hosts" element={<HostsPage />} />}
-        {admin && <Route path="/hosts/:id" element={<HostPage />} />}
-        {admin && <Route path="/users" element={<UsersPage />} />}
-        {admin && <Route path="/users/:id" element={<UserPage />} />}
+        {shown(false)}
         <Route path="/login" element={<Navigate to="/" replace />} />
         <Route path="*" element={<NotFoundPage />} />
       </Route>
@@ -97,6 +65,7 @@ function Pages() {
 /** Loads who the user is, listens for events, then shows the pages. */
 function SignedIn() {
   const queries = useQueryClient();
+  const { live } = useFeatures();
   const me = useQuery({
     queryKey: ['whoami'],
     queryFn: ({ signal }) => api.get<Whoami>('/whoami', undefined, signal),
@@ -109,7 +78,7 @@ function SignedIn() {
     staleTime: Infinity,
   });
   const position = start.data?.seq;
-  useEffect(() => (position === undefined ? undefined : startLive(queries, position)), [queries, position]);
+  useEffect(() => (position === undefined ? undefined : startLive(queries, position, live)), [queries, position, live]);
   const ready = me.data !== undefined && position !== undefined;
   useEffect(() => {
     if (ready) prefetchParts();
@@ -137,19 +106,19 @@ function SignedIn() {
 }
 
 /** The whole console. */
-export function App() {
+export function App({ features }: { features: Features }) {
   const signedIn = useStore(session) !== null;
   useEffect(() => {
     // Nothing of one user may show to the next.
     if (signedIn) return;
     client.clear();
-    forgetDrafts();
-  }, [signedIn]);
+    for (const feature of features.all) feature.forget?.();
+  }, [signedIn, features]);
   return (
     <QueryClientProvider client={client}>
       <T.Provider delayDuration={250}>
         <BrowserRouter basename="/console">
-          {signedIn ? <SignedIn /> : <LoginPage />}
+          <FeaturesContext value={features}>{signedIn ? <SignedIn /> : <LoginPage />}</FeaturesContext>
           <Toasts />
         </BrowserRouter>
       </T.Provider>

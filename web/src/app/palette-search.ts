@@ -1,53 +1,8 @@
-import {
-  Box,
-  Disc3,
-  FolderKanban,
-  Gauge,
-  HardDrive,
-  KeyRound,
-  ListChecks,
-  Network as NetworkIcon,
-  Server,
-  Users,
-  type LucideIcon,
-} from 'lucide-react';
-import { taskTitle } from '../features/tasks/task-words';
+import type { LucideIcon } from 'lucide-react';
 import { useList } from '../lib/queries';
-import type { Task } from '../lib/types';
+import type { Found } from './feature';
+import { useFeatures } from './use-features';
 import { useScope } from './scope';
-
-interface Found {
-  id: string;
-  name?: string;
-  state?: string;
-}
-
-/** One noun that the palette finds. Nouns without a page of their own lead to their row. */
-interface Noun {
-  collection: string;
-  heading: string;
-  icon: LucideIcon;
-  /** Over all projects, or of the chosen one. */
-  scoped: boolean;
-  adminOnly?: true;
-  to: (item: Found) => string;
-}
-
-const page = (base: string) => (item: Found) => `${base}/${item.id}`;
-const row = (base: string) => (item: Found) => `${base}?q=${item.id}`;
-
-const nouns: readonly Noun[] = [
-  { collection: 'instances', heading: 'Instances', icon: Box, scoped: true, to: page('/instances') },
-  { collection: 'images', heading: 'Images', icon: Disc3, scoped: true, to: row('/images') },
-  { collection: 'networks', heading: 'Networks', icon: NetworkIcon, scoped: true, to: page('/networks') },
-  { collection: 'volumes', heading: 'Volumes', icon: HardDrive, scoped: true, to: row('/volumes') },
-  { collection: 'flavors', heading: 'Flavors', icon: Gauge, scoped: false, to: row('/flavors') },
-  { collection: 'ssh-keys', heading: 'SSH keys', icon: KeyRound, scoped: true, to: row('/ssh-keys') },
-  { collection: 'hosts', heading: 'Hosts', icon: Server, scoped: false, adminOnly: true, to: page('/hosts') },
-  { collection: 'projects', heading: 'Projects', icon: FolderKanban, scoped: false, to: page('/projects') },
-  { collection: 'users', heading: 'Users', icon: Users, scoped: false, adminOnly: true, to: page('/users') },
-  { collection: 'tasks', heading: 'Tasks', icon: ListChecks, scoped: true, to: page('/tasks') },
-];
 
 /** Of each noun so many are shown. */
 const each = 5;
@@ -61,9 +16,9 @@ export interface Group {
 /** Everything that `q` finds by name, id or address, by noun. Nothing is asked while `q` is empty. */
 export const usePaletteSearch = (q: string): { groups: Group[]; searching: boolean; failed: number } => {
   const { admin, query } = useScope();
-  const lists = nouns.map((noun) => ({
+  const lists = useFeatures().find.map((noun) => ({
     noun,
-    // The nouns are a constant, so the hooks come in the same order at every render.
+    // The features are a constant, so the hooks come in the same order at every render.
     list: useList<Found>(
       noun.collection,
       { ...(noun.scoped ? query : {}), limit: each, q },
@@ -77,9 +32,9 @@ export const usePaletteSearch = (q: string): { groups: Group[]; searching: boole
       icon: noun.icon,
       items: list.items.map((item) => ({
         id: item.id,
-        label: noun.collection === 'tasks' ? taskTitle(item as unknown as Task) : (item.name ?? item.id),
+        label: noun.label?.(item) ?? item.name ?? item.id,
         to: noun.to(item),
-        task: noun.collection === 'tasks',
+        task: noun.task === true,
         ...(item.state === undefined ? {} : { state: item.state }),
       })),
     }));

@@ -1,36 +1,16 @@
 import { Command } from 'cmdk';
-import {
-  BookOpen,
-  Box,
-  FolderKanban,
-  History,
-  Keyboard,
-  KeyRound,
-  ListChecks,
-  LogOut,
-  Moon,
-  Network as NetworkIcon,
-  Plus,
-  Server,
-  Sun,
-  User,
-  type LucideIcon,
-} from 'lucide-react';
+import { BookOpen, History, Keyboard, KeyRound, LogOut, Moon, Plus, Sun, type LucideIcon } from 'lucide-react';
 import { Dialog as D } from 'radix-ui';
 import { useEffect, useState, type ReactNode } from 'react';
 import { useNavigate } from 'react-router';
-import { DeleteInstances } from '../features/instances/delete-instances';
-import type { PowerVerb } from '../features/instances/use-instance-actions';
-import { useInstanceActions } from '../features/instances/use-instance-actions';
-import { useDebounced, useList } from '../lib/queries';
+import { useDebounced } from '../lib/queries';
 import { recent } from '../lib/recent';
 import { logout } from '../lib/session';
 import { useStore } from '../lib/store';
 import { chooseTheme } from '../lib/theme';
-import type { Instance } from '../lib/types';
 import { StateBadge } from '../ui/state';
-import { navItems } from './nav';
-import { parseAction, type Verb } from './palette-actions';
+import type { PaletteItemProps } from './feature';
+import { useFeatures } from './use-features';
 import { usePaletteSearch } from './palette-search';
 import { useScope } from './scope';
 import { helpOpen, paletteOpen } from './shortcuts';
@@ -39,30 +19,16 @@ const itemClass =
   'flex min-h-9 cursor-pointer items-center gap-2.5 rounded-md px-2.5 py-1.5 text-sm data-[disabled=true]:cursor-not-allowed data-[disabled=true]:text-dim data-[selected=true]:bg-sunken';
 const groupClass =
   '[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:pt-2.5 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-dim';
-const recentIcons: Record<string, LucideIcon> = {
-  instance: Box,
-  network: NetworkIcon,
-  host: Server,
-  project: FolderKanban,
-  user: User,
-  task: ListChecks,
-};
 
-function Item({
-  icon: Icon,
-  value,
-  onSelect,
-  children,
-  aside,
-  reason = null,
-}: {
-  icon: LucideIcon;
-  value: string;
-  onSelect: () => void;
-  children: ReactNode;
-  aside?: ReactNode;
-  reason?: string | null;
-}) {
+function Group({ heading, children }: { heading: string; children: ReactNode }) {
+  return (
+    <Command.Group heading={heading} className={groupClass}>
+      {children}
+    </Command.Group>
+  );
+}
+
+function Item({ icon: Icon, value, onSelect, children, aside, reason = null }: PaletteItemProps) {
   return (
     <Command.Item value={value} onSelect={onSelect} disabled={reason !== null} className={itemClass}>
       <Icon aria-hidden className="size-4 shrink-0 text-dim" />
@@ -103,9 +69,11 @@ export default function Palette() {
   const navigate = useNavigate();
   const [text, setText] = useState('');
   const [chosen, choose] = useState('');
-  const [deleting, setDeleting] = useState<Instance | null>(null);
+  const [dialog, ask] = useState<ReactNode>(null);
+  const features = useFeatures();
   const visits = useStore(recent);
-  const action = parseAction(text);
+  const action = features.parseAction(text);
+  const Results = action === null ? undefined : features.ofVerb(action.verb)?.palette?.Results;
   const typed = text.trim();
   const settled = useDebounced(typed, 120);
   const waiting = settled !== typed;
@@ -127,7 +95,7 @@ export default function Palette() {
   const create = (label: string, to: string): Fixed => ({ icon: Plus, label, words: 'create', run: go(to) });
   const commands = [
     fixed('Go to', [
-      ...navItems(admin).map((n) => ({
+      ...features.navItems(admin).map((n) => ({
         icon: n.icon,
         label: n.label,
         words: 'go to',
@@ -136,24 +104,13 @@ export default function Palette() {
       })),
       { icon: KeyRound, label: 'Account and API tokens', words: 'go to password', run: go('/account') },
     ]),
-    fixed('Create', [
-      ...(readOnly === null
-        ? [
-            create('New instance', '/instances/new'),
-            create('Add image', '/images?new=1'),
-            create('New network', '/networks?new=1'),
-            create('Add SSH key', '/ssh-keys?new=1'),
-          ]
-        : []),
-      ...(admin
-        ? [
-            create('New flavor', '/flavors?new=1'),
-            create('Add host', '/hosts?new=1'),
-            create('New project', '/projects?new=1'),
-            create('New user', '/users?new=1'),
-          ]
-        : []),
-    ]),
+    fixed(
+      'Create',
+      (['writers', 'admins'] as const)
+        .filter((who) => (who === 'admins' ? admin : readOnly === null))
+        .flatMap((who) => features.all.flatMap((f) => f.create ?? []).filter((c) => c.who === who))
+        .map(({ label, to }) => create(label, to)),
+    ),
     fixed('More', [
       { icon: Sun, label: 'Light theme', run: then(() => chooseTheme('light')) },
       { icon: Moon, label: 'Dark theme', run: then(() => chooseTheme('dark')) },
@@ -176,7 +133,7 @@ export default function Palette() {
     if (best !== '') choose(best);
   }, [best]);
 
-  if (deleting !== null) return <DeleteInstances instances={[deleting]} onClose={close} onDone={close} />;
+  if (dialog !== null) return dialog;
   return (
     <D.Root open onOpenChange={(open) => !open && close()}>
       <D.Portal>
@@ -201,21 +158,23 @@ export default function Palette() {
                     ? 'The search failed: the server does not answer all of it.'
                     : 'Nothing of that name, id or address.'}
               </Command.Empty>
-              {action !== null && (
-                <Actions
+              {action !== null && Results !== undefined && (
+                <Results
                   verb={action.verb}
                   rest={action.rest}
-                  onDelete={setDeleting}
+                  Group={Group}
+                  Item={Item}
+                  onAsk={ask}
                   onDone={close}
                   onChoice={choose}
                 />
               )}
               {typed === '' && visits.length > 0 && (
-                <Command.Group heading="Recent" className={groupClass}>
+                <Group heading="Recent">
                   {visits.map((visit) => (
                     <Item
                       key={visit.to}
-                      icon={recentIcons[visit.kind] ?? History}
+                      icon={features.icons[visit.kind] ?? History}
                       value={`recent ${visit.to}`}
                       onSelect={go(visit.to)}
                       aside={<span className="text-xs text-dim">{visit.kind}</span>}
@@ -223,10 +182,10 @@ export default function Palette() {
                       {visit.name}
                     </Item>
                   ))}
-                </Command.Group>
+                </Group>
               )}
               {groups.map(({ heading, icon, items }) => (
-                <Command.Group key={heading} heading={heading} className={groupClass}>
+                <Group key={heading} heading={heading}>
                   {items.map((item) => (
                     <Item
                       key={item.id}
@@ -242,10 +201,10 @@ export default function Palette() {
                       {item.label}
                     </Item>
                   ))}
-                </Command.Group>
+                </Group>
               ))}
               {commands.map(({ heading, items }) => (
-                <Command.Group key={heading} heading={heading} className={groupClass}>
+                <Group key={heading} heading={heading}>
                   {items.map((item) => (
                     <Item
                       key={item.label}
@@ -257,58 +216,12 @@ export default function Palette() {
                       {item.label}
                     </Item>
                   ))}
-                </Command.Group>
+                </Group>
               ))}
             </Command.List>
           </Command>
         </D.Content>
       </D.Portal>
     </D.Root>
-  );
-}
-
-interface ActionsProps {
-  verb: Verb;
-  rest: string;
-  onDelete: (instance: Instance) => void;
-  onDone: () => void;
-  onChoice: (value: string) => void;
-}
-
-/** What a verb and the beginning of a name may mean: the verb on each instance that is found, or why it cannot be. */
-function Actions({ verb, rest, onDelete, onDone, onChoice }: ActionsProps) {
-  const { query } = useScope();
-  const navigate = useNavigate();
-  const { run, reason } = useInstanceActions();
-  const q = useDebounced(rest, 120);
-  const found = useList<Instance>('instances', { ...query, limit: 8, q });
-  const act = (instance: Instance) => () => {
-    if (verb.action === 'delete') return onDelete(instance);
-    onDone();
-    if (verb.action === 'console') void navigate(`/instances/${instance.id}?tab=console`);
-    else run([instance], verb.action satisfies PowerVerb);
-  };
-  const possible = found.items.find((i) => reason([i], verb.action) === null);
-  const best = possible === undefined ? '' : `${verb.action} ${possible.id}`;
-  useEffect(() => {
-    if (best !== '') onChoice(best);
-  }, [best, onChoice]);
-  if (found.items.length === 0) return null;
-  return (
-    <Command.Group heading="Actions" className={groupClass}>
-      {found.items.map((i) => (
-        <Item
-          key={i.id}
-          icon={verb.icon}
-          value={`${verb.action} ${i.id}`}
-          reason={reason([i], verb.action)}
-          onSelect={act(i)}
-          aside={<StateBadge state={i.state} />}
-        >
-          {verb.label} {i.name}
-          {verb.action === 'delete' && '…'}
-        </Item>
-      ))}
-    </Command.Group>
   );
 }

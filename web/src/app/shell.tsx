@@ -12,7 +12,7 @@ import { lazyPart } from '../ui/lazy-part';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu';
 import { ConnectionState } from './connection-state';
 import { ErrorBoundary } from './error-boundary';
-import { navGroups } from './nav';
+import { useFeatures } from './use-features';
 import { OfflineBanner } from './offline-banner';
 import { ProjectSwitcher } from './project-switcher';
 import { RunningTasks } from './running-tasks';
@@ -45,6 +45,7 @@ function Brand() {
 
 function Sidebar() {
   const { admin } = useScope();
+  const { navGroups } = useFeatures();
   return (
     <div className="flex h-full flex-col gap-4 overflow-y-auto px-3 py-4">
       <Brand />

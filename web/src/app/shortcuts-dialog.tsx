@@ -1,6 +1,6 @@
 import { useStore } from '../lib/store';
 import { Dialog } from '../ui/dialog';
-import { navItems } from './nav';
+import { useFeatures } from './use-features';
 import { useScope } from './scope';
 import { helpOpen } from './shortcuts';
 
@@ -27,6 +27,7 @@ function Line({ keys, text }: { keys: string[]; text: string }) {
 export function ShortcutsDialog() {
   const open = useStore(helpOpen);
   const { admin } = useScope();
+  const features = useFeatures();
   return (
     <Dialog open={open} onClose={() => helpOpen.set(false)} title="Keyboard shortcuts" wide>
       <div className="grid gap-x-10 text-sm sm:grid-cols-2">
@@ -47,9 +48,9 @@ export function ShortcutsDialog() {
         <div>
           <h3 className="mt-4 mb-1 text-xs text-dim sm:mt-0">Go to</h3>
           <dl>
-            {navItems(admin).map(
-              (item) => item.key !== undefined && <Line key={item.to} keys={['g', item.key]} text={item.label} />,
-            )}
+            {features
+              .navItems(admin)
+              .map((item) => item.key !== undefined && <Line key={item.to} keys={['g', item.key]} text={item.label} />)}
           </dl>
         </div>
       </div>

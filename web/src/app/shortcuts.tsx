@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { useLocation, useNavigate } from 'react-router';
 import { Store } from '../lib/store';
-import { navItems } from './nav';
+import { useFeatures } from './use-features';
 
 export const paletteOpen = new Store(false);
 export const helpOpen = new Store(false);
@@ -38,6 +38,7 @@ const typing = (target: EventTarget | null): boolean =>
 /** The console's keys. They rest while the user types, and while a dialog or menu is open. */
 export const useShortcuts = (admin: boolean): void => {
   const navigate = useNavigate();
+  const features = useFeatures();
   const location = useLocation();
   useEffect(() => {
     let chord = 0;
@@ -53,7 +54,7 @@ export const useShortcuts = (admin: boolean): void => {
       const inChord = Date.now() - chord < chordMs;
       chord = 0;
       if (inChord) {
-        const item = navItems(admin).find((n) => n.key === event.key);
+        const item = features.navItems(admin).find((n) => n.key === event.key);
         if (item !== undefined) {
           event.preventDefault();
           void navigate(item.to);
@@ -78,5 +79,5 @@ export const useShortcuts = (admin: boolean): void => {
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
-  }, [navigate, admin, location.pathname]);
+  }, [navigate, admin, features, location.pathname]);
 };

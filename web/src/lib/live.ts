@@ -10,22 +10,8 @@ import type { LiveEvent, LiveEventRecord, Page } from './types';
 export type LiveState = 'connecting' | 'live' | 'polling';
 export const liveState = new Store<LiveState>('connecting');
 
-/** REST collections whose answers contain a noun: they are asked again when one changes. */
-const affects: Record<string, readonly string[]> = {
-  instance: ['instances', 'ports', 'volumes', 'networks', 'hosts'],
-  task: ['tasks'],
-  image: ['images'],
-  network: ['networks', 'ports'],
-  port: ['ports', 'networks'],
-  volume: ['volumes'],
-  host: ['hosts'],
-  flavor: ['flavors'],
-  'ssh-key': ['ssh-keys'],
-  project: ['projects', 'whoami'],
-  member: ['projects', 'whoami'],
-  user: ['users'],
-};
-const collectionOf = (kind: string): string => affects[kind]?.[0] ?? `${kind}s`;
+/** By noun: the REST collections whose answers contain it, its own first. They are asked again when one changes. */
+type Affects = Readonly<Record<string, readonly string[]>>;
 /** Bursts (a workflow's steps) become one refetch. */
 const settleMs = 250;
 /** A loss shorter than this is not worth a word. */
@@ -35,8 +21,7 @@ const firstMs = 4000;
 
 type Item = { id: string };
 
-const patch = (client: QueryClient, event: LiveEvent): void => {
-  const collection = collectionOf(event.subject.kind);
+const patch = (client: QueryClient, event: LiveEvent, collection: string): void => {
   const { id } = event.subject;
   if (event.type.endsWith('.deleted')) {
     client.setQueriesData<InfiniteData<Page<Item>>>({ queryKey: [collection, 'list'] }, (old) =>
@@ -81,7 +66,7 @@ const renew = async (): Promise<void> => {
  * that nothing is missed and nothing need be loaded twice. The client library is a chunk of its own, fetched after
  * login.
  */
-export const startLive = (client: QueryClient, position: number): (() => void) => {
+export const startLive = (client: QueryClient, position: number, affects: Affects): (() => void) => {
   let flush: number | undefined;
   let down: number | undefined;
   /** The last event that was seen: a new connection goes on after it. */
@@ -130,8 +115,10 @@ export const startLive = (client: QueryClient, position: number): (() => void) =
     socket.on('event', (event: LiveEventRecord) => {
       if (signal.aborted) return;
       saw(event.seq);
-      patch(client, event);
-      touch(affects[event.subject.kind] ?? [collectionOf(event.subject.kind)]);
+      const { kind } = event.subject;
+      const collections = affects[kind] ?? [`${kind}s`];
+      patch(client, event, collections[0] ?? '');
+      touch(collections);
     });
   };
 

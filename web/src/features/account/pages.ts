@@ -1,0 +1,1 @@
+export { default as AccountPage } from './account-page';

@@ -1,0 +1,1 @@
+export { default as FlavorsPage } from './flavors-page';

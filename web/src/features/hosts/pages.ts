@@ -1,0 +1,2 @@
+export { default as HostsPage } from './hosts-page';
+export { default as HostPage } from './host-page';

@@ -1,0 +1,1 @@
+export { default as ImagesPage } from './images-page';

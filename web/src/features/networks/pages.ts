@@ -1,0 +1,2 @@
+export { default as NetworksPage } from './networks-page';
+export { default as NetworkPage } from './network-page';

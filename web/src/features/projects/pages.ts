@@ -1,0 +1,2 @@
+export { default as ProjectsPage } from './projects-page';
+export { default as ProjectPage } from './project-page';

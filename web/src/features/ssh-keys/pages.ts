@@ -1,0 +1,1 @@
+export { default as SshKeysPage } from './ssh-keys-page';

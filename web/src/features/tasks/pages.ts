@@ -1,0 +1,1 @@
+export { default as TasksPage } from './tasks-page';

@@ -1,0 +1,1 @@
+export { default as VolumesPage } from './volumes-page';
