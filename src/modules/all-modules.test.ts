@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { hintsOf, scenariosOf } from '../core/app/declarations';
+import { hintsOf, permissionsOf, scenariosOf } from '../core/app/declarations';
 import { sortModules } from '../core/app/module-registry';
 import { allModules } from './all-modules';
 
@@ -35,6 +35,43 @@ it('has a scenario for every workflow, and none for another', async () => {
   );
   expect(types).toContain('compute.create-instance');
   expect(Object.keys(await scenariosOf(allModules)).sort()).toEqual([...new Set(types)].sort());
+});
+
+const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|^ *\/\/.*$/gm, '');
+
+/** Words that core has for things of its own: who calls, what runs, where, and the TCP/IP of it. */
+const wordsOfCore = [
+  'task',
+  'host',
+  'project',
+  'user',
+  'session',
+  'member',
+  'api-token',
+  'port',
+  'network',
+  'identity',
+];
+
+it('leaves core without a noun or a problem code of a module', () => {
+  const nouns = new Set([
+    ...Object.keys(permissionsOf(allModules)).map((permission) => permission.split(':')[0] ?? ''),
+    ...allModules.map(({ name }) => name),
+  ]);
+  for (const word of wordsOfCore) nouns.delete(word);
+  const codes = new Set(allModules.flatMap(({ problems }) => Object.keys(problems ?? {})));
+  // A permission, an event or verb, a path: as programs use nouns. Prose for people may give examples.
+  const used = new RegExp(`^(?:(?:${[...nouns].join('|')})[:.][a-z*]|/(?:${[...nouns].join('|')})s?(?:/|$))`);
+  const found = sources
+    .filter(({ file }) => file.startsWith('src/core/'))
+    .flatMap(({ file, text }) =>
+      [...withoutComments(text).matchAll(/(['"`])((?:(?!\1)[^\\\n]|\\.)*)\1|^ +([a-z_]+): /gm)]
+        .map((match) => match[2] ?? match[3] ?? '')
+        .filter((word) => used.test(word) || codes.has(word))
+        .map((word) => `${file}: ${word}`),
+    );
+  expect(nouns.size).toBeGreaterThan(6);
+  expect(found).toEqual([]);
 });
 
 /** Modules whose contract each module imports, tests left out. */

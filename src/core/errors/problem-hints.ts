@@ -55,6 +55,7 @@ export const coreHints: HintTable = {
   not_verified: null,
   process_died: null,
   stale_fence: null,
+  step_without_host: null,
   too_many_children: null,
   undone: null,
   unknown_key: null,

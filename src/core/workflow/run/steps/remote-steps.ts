@@ -60,7 +60,7 @@ export class RemoteSteps implements StepKind<'remote'> {
     if (run.now() >= deadline) throw stepTimedOut(spec.timeout);
     const got = await this.call(run, spec, { seq, name, phase: 'run', deadline });
     if (got.end === 'asleep') return 'asleep';
-    if (got.end === 'skip') throw new PermanentError('no_host', `No host is known for the step "${name}".`);
+    if (got.end === 'skip') throw new PermanentError('step_without_host', `No host is known for the step "${name}".`);
     const attempt = run.row(seq, 'run')?.attempt ?? 1;
     const write: StepWrite = { seq, name, phase: 'run', state: 'succeeded', attempt, output: got.output };
     if (!this.checkpoints.carry(run, write))
