@@ -4,8 +4,35 @@ import type { DriveForm } from '../../network/contract/drive-forms';
 import type { WantedNic } from '../../network/contract/network.ports';
 import type { InstanceState } from '../contract/compute.api';
 
-/** What is shown of an instance: what its guest was given may be large, and is no part of it. */
-export type ShownInstance = Omit<InstanceEntity, 'userData' | 'vendorData'>;
+/** What is shown of an instance: what its guest was given may be large, and a page of them need not read it. */
+export const shownOfInstance = [
+  'id',
+  'projectId',
+  'name',
+  'hostname',
+  'description',
+  'flavorId',
+  'flavorName',
+  'vcpus',
+  'memoryBytes',
+  'diskBytes',
+  'imageId',
+  'imageName',
+  'sshKeys',
+  'configDrive',
+  'stopGraceSeconds',
+  'wantedVmm',
+  'hostId',
+  'vmm',
+  'state',
+  'stateReason',
+  'taskId',
+  'observedState',
+  'observedAt',
+  'startedAt',
+  'createdAt',
+] as const satisfies readonly (keyof InstanceEntity)[];
+export type ShownInstance = Pick<InstanceEntity, (typeof shownOfInstance)[number]>;
 
 @Entity('instance')
 export class InstanceEntity {

@@ -9,7 +9,7 @@ import { violatedUnique } from '../../../core/db/sql-state';
 import { nameTaken } from '../../../core/errors/problem';
 import type { instanceListQuery } from '../contract/compute.api';
 import type { ObservedInstance } from '../contract/instance.verbs';
-import { InstanceEntity, type ShownInstance } from './instance.entity';
+import { InstanceEntity, type ShownInstance, shownOfInstance } from './instance.entity';
 import { reasonInWords } from './state-reason';
 
 /** An instance whose state an observation changed. */
@@ -31,14 +31,7 @@ const sorts = {
   '-createdAt': { column: 'created_at', type: 'timestamptz', descending: true },
 } as const;
 
-let shown: string[] | undefined;
-
-const shownColumns = (op: Op): string[] =>
-  (shown ??= op.manager.connection
-    .getMetadata(InstanceEntity)
-    .columns.map(({ propertyName }) => propertyName)
-    .filter((property) => property !== 'userData' && property !== 'vendorData')
-    .map((property) => `i.${property}`));
+const shownColumns = shownOfInstance.map((property) => `i.${property}`);
 
 @injectable()
 export class InstanceRepository {
@@ -99,7 +92,7 @@ export class InstanceRepository {
     hostId: string | undefined,
     atAddress: readonly string[] = [],
   ): Promise<{ rows: ShownInstance[]; next: string | null }> {
-    const query = op.manager.createQueryBuilder(InstanceEntity, 'i').select(shownColumns(op)).where('true');
+    const query = op.manager.createQueryBuilder(InstanceEntity, 'i').select(shownColumns).where('true');
     if (projects !== 'all') {
       const [only, ...others] = projects;
       if (only !== undefined && others.length === 0) query.andWhere('i.project_id = :only', { only });
