@@ -50,7 +50,7 @@ export interface Case {
 }
 
 const holdsLocks = (kind: Boundary['kind'], phase: Phase, point: Point): boolean => {
-  if (kind === 'remote' || point === 'after-checkpoint') return false;
+  if (kind === 'remote' || kind === 'local' || point === 'after-checkpoint') return false;
   return point === 'after-effect' || (phase === 'run' && kind !== 'wait');
 };
 

@@ -65,13 +65,14 @@ export class DurableNode extends NodeCaller {
   }
 }
 
-/** Both kinds of steps, each leaving one trace. With `fail` the last step fails for good, so that all is undone. */
+/** Every kind of step that acts, each leaving one trace. With `fail` the last step fails for good, so that all is undone. */
 export const chaosWorkflow = (database: Database) =>
   defineWorkflow('test.chaos', {
     version: 1,
     input: z.object({ fail: z.boolean() }),
     deadline: '2m',
     lock: () => 'chaos',
+    limit: 4,
   })
     .tx('claim', {
       run: async (c) => {
@@ -92,6 +93,18 @@ export const chaosWorkflow = (database: Database) =>
       node: () => hostA,
       args: (c) => ({ name: `${c.out.make.made}-more` }),
       undo: { verb: dropThing, node: () => hostA, args: () => ({ name: 'claimed-more' }) },
+    })
+    .local('fetch', {
+      run: async (c) => {
+        await c.tx(async (op) => {
+          await op.query('DELETE FROM done WHERE task_id = $1 AND what = $2', [c.taskId, 'fetch']);
+          await op.query('INSERT INTO done (task_id, what) VALUES ($1, $2)', [c.taskId, 'fetch']);
+        });
+        return 'fetched';
+      },
+      undo: async (c) => {
+        await c.tx((op) => op.query('DELETE FROM done WHERE task_id = $1 AND what = $2', [c.taskId, 'fetch']));
+      },
     })
     .tx('finish', {
       run: async (c) => {

@@ -19,9 +19,11 @@ import { WakeUps } from './request/wake-ups';
 import { Workflows } from './request/workflows';
 import { Checkpoints } from './run/checkpoints';
 import { ForwardPhase } from './run/forward-phase';
+import { LocalWork } from './run/local-work';
 import { StepObserver } from './run/step-observer';
 import { AllSteps } from './run/steps/all-steps';
 import { ChildrenSteps } from './run/steps/children-steps';
+import { LocalSteps } from './run/steps/local-steps';
 import { RemoteSteps } from './run/steps/remote-steps';
 import { TxSteps } from './run/steps/tx-steps';
 import { WaitSteps } from './run/steps/wait-steps';
@@ -46,8 +48,19 @@ const parts: Newable<object>[] = [
   DefinitionRegistry,
   ...[EngineTransactions, TaskChildrenRepository, TaskRequestRepository, TaskRunRepository],
   ...[EngineWorkflows, Settlements, StepProgress, TaskOperations, TaskQueue, VerbReports, WakeUps],
-  ...[AllSteps, TxSteps, RemoteSteps, WaitSteps, ChildrenSteps],
-  ...[Checkpoints, ForwardPhase, StepObserver, TaskEnd, TaskEvents, TaskRunner, TaskSleep, TaskSlots, UndoPhase],
+  ...[AllSteps, TxSteps, RemoteSteps, LocalSteps, WaitSteps, ChildrenSteps],
+  ...[
+    Checkpoints,
+    ForwardPhase,
+    LocalWork,
+    StepObserver,
+    TaskEnd,
+    TaskEvents,
+    TaskRunner,
+    TaskSleep,
+    TaskSlots,
+    UndoPhase,
+  ],
   ...[LeaseKeeper, TaskPump, WorkerIdentity, WorkflowEngine, WorkflowMetrics, Workload],
   ...[TaskArchiveRepository, TaskRetention],
 ];

@@ -74,7 +74,7 @@ describe('an import under which the database connection is cut', () => {
         await op.query('SELECT 1 FROM image WHERE id = $1 FOR UPDATE', [created.id]);
         answer();
         await waitFor('its statement to be cut', async () => {
-          return cutWaiting(db.database, 'UPDATE "image" SET%"phase"%');
+          return cutWaiting(db.database, 'UPDATE "image" SET%"sha256"%');
         });
         return created;
       });

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { WorkflowEngine } from '../../../src/core/workflow/engine/workflow-engine';
 import { imageEntities } from '../../../src/modules/image/management/image.entities';
 import { ImageFiles } from '../../../src/modules/image/management/image-files';
 import { storageEntities } from '../../../src/modules/storage/management/storage.entities';
@@ -75,7 +76,10 @@ const end = (id: string): Promise<Awaited<ReturnType<ImageFixture['image']>>> =>
     100_000,
   );
 const failure = async (id: string): Promise<string> => {
-  const [row] = await db.database.query<{ code: string }>('SELECT failure_code AS code FROM image WHERE id = $1', [id]);
+  const [row] = await db.database.query<{ code: string }>(
+    `SELECT error->>'code' AS code FROM task WHERE subject_id = $1`,
+    [id],
+  );
   return row?.code ?? '';
 };
 
@@ -223,18 +227,17 @@ it('gives up an import whose process dies three times, says so, and leaves nothi
 it('gives up an import with which three processes died, without another download', async () => {
   const { id, path } = await importFrom((socket) => void socket.write(head('Content-Length: 1000000')));
   await waitFor('the call', () => calls.get(path) === 1, 20_000);
-  // To a process of the same name, what is recorded as this one's work is its dead forerunner's.
-  await db.database.query('UPDATE image SET deaths = 2 WHERE id = $1', [id]);
-  const next = await ImageFixture.start(db.database, {
-    stateDir: f.stateDir,
-    image: { allowPrivateUrls: true, reserveBytes: 0 },
-  });
-  try {
-    expect(await end(id)).toMatchObject({ state: 'error', message: expect.stringContaining('died 3 times') });
-    expect(calls.get(path)).toBe(1);
-  } finally {
-    await next.stop();
-  }
+  const engine = f.container.get(WorkflowEngine);
+  await engine.stop();
+  // As the third process leaves it that dies with it.
+  await db.database.query(
+    `UPDATE task SET deaths = 2, owner = 'dead', lease_until = now() - interval '1 second', wake_at = now() WHERE subject_id = $1`,
+    [id],
+  );
+  await engine.start();
+  expect(await end(id)).toMatchObject({ state: 'error', message: expect.stringContaining('died 3 times') });
+  expect(calls.get(path)).toBe(1);
+  expect(f.files().filter((file) => file.startsWith(id))).toEqual([]);
 });
 
 it('fetches as nobody, without capabilities, with limits, and with our code alone to be seen', async () => {

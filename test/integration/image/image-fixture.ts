@@ -19,7 +19,6 @@ import { Projects } from '../../../src/modules/identity/contract/identity.ports'
 import { imageConfigSchema } from '../../../src/modules/image/contract/image.config';
 import type { Image } from '../../../src/modules/image/contract/image.api';
 import { ImageController } from '../../../src/modules/image/management/image.controller';
-import { ImageImports } from '../../../src/modules/image/management/image-imports.service';
 import { ImageSweeper } from '../../../src/modules/image/management/image-sweeper.service';
 import { imageWiring } from '../../../src/modules/image/management/image.wiring';
 import { ImportImageWorkflow } from '../../../src/modules/image/management/workflows/import-image.workflow';
@@ -110,7 +109,6 @@ export class ImageFixture {
     const http = this.container.get(HttpServer);
     http.mount([this.container.get(ImageController), this.container.get(VolumeController)]);
     await this.container.get(ImageSweeper).start();
-    await this.container.get(ImageImports).start();
     await engine.start();
     await http.start(testTls());
   }
@@ -118,7 +116,6 @@ export class ImageFixture {
   async stop(): Promise<void> {
     await this.container.get(HttpServer).stop();
     await this.container.get(WorkflowEngine).stop();
-    await this.container.get(ImageImports).stop();
     await this.container.get(ImageSweeper).stop();
     await this.agent.destroy();
     if (this.ownsDir) rmSync(this.stateDir, { recursive: true, force: true });

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { imageEntities } from '../../../src/modules/image/management/image.entities';
 import { storageEntities } from '../../../src/modules/storage/management/storage.entities';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
@@ -124,20 +127,32 @@ describe('import from a URL', () => {
       if (hang) res.writeHead(200).write('x');
       else res.writeHead(200).end(bytes);
     };
-    const made = await f.create({ name: name(), url: origin });
-    await waitFor('the download to run', () => calls === 1);
-    const { stateDir } = f;
-    const second = await (async () => {
-      hang = false;
-      return ImageFixture.start(db.database, { stateDir, image: { allowPrivateUrls: true } });
-    })();
+    const stateDir = mkdtempSync(join(tmpdir(), 'vc-image-'));
+    const own = await startTestDatabase({ entities: [...imageEntities, ...storageEntities] });
+    const options = { stateDir, image: { allowPrivateUrls: true } };
     try {
-      expect(await settled(made.id)).toMatchObject({ state: 'ready', message: '', sourceBytes: 102_400 });
+      const first = await ImageFixture.start(own.database, options);
+      const made = await first.create({ name: name(), url: origin });
+      await waitFor('the download to run', () => calls === 1);
+      await first.stop();
+      hang = false;
+      const second = await ImageFixture.start(own.database, options);
+      try {
+        const image = await waitFor('the import to end', async () => {
+          const now = await second.image(made.id);
+          return now.state === 'importing' ? null : now;
+        });
+        expect(image).toMatchObject({ state: 'ready', message: '', sourceBytes: 102_400 });
+        expect(second.files()).toEqual([`${image.sha256}.raw`]);
+      } finally {
+        await second.stop();
+      }
     } finally {
-      await second.stop();
+      await own.close();
+      rmSync(stateDir, { recursive: true, force: true });
       server.closeAllConnections();
     }
-  }, 40_000);
+  }, 60_000);
 
   it('does not reach into private networks', async () => {
     const guarded = await ImageFixture.start(db.database);

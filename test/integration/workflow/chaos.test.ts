@@ -131,7 +131,7 @@ describe('a worker that dies or freezes', () => {
       );
       const expected = fail
         ? { state: 'failed', done: [], things: [] }
-        : { state: 'succeeded', done: ['claim', 'finish'], things: ['claimed', 'claimed-more'] };
+        : { state: 'succeeded', done: ['claim', 'fetch', 'finish'], things: ['claimed', 'claimed-more'] };
       expect({ boundary, state, done, things }).toEqual({ boundary, ...expected });
       if (fail) expect(before.row.undone).toBe(true);
     } finally {
@@ -159,7 +159,7 @@ describe('a worker that dies or freezes', () => {
       );
       expect(await engine.settled(id, 10_000)).toBe(fail ? 'failed' : 'succeeded');
       expect(await leftovers(id)).toEqual(
-        fail ? { done: [], things: [] } : { done: ['claim', 'finish'], things: ['claimed', 'claimed-more'] },
+        fail ? { done: [], things: [] } : { done: ['claim', 'fetch', 'finish'], things: ['claimed', 'claimed-more'] },
       );
     }
     await engine.stop();

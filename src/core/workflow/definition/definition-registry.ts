@@ -53,8 +53,10 @@ export class DefinitionRegistry {
     if (steps.length === 0) fail('it has no step');
     if (options.preempts?.length && !options.lock) fail('it preempts others but has no lock');
     if (options.whenLocked === 'wait' && !options.lock) fail('it waits for a lock but has none');
-    if (options.limit !== undefined && (!Number.isInteger(options.limit) || options.limit < 1))
-      fail('its limit is no positive integer');
+    for (const limit of [options.limit, options.limitPerProject])
+      if (limit !== undefined && (!Number.isInteger(limit) || limit < 1)) fail('its limit is no positive integer');
+    if (options.limit === undefined && steps.some((step) => step.kind === 'local'))
+      fail('it has a local step and no limit: each of its tasks occupies a worker for as long as that takes');
     parseDuration(options.deadline);
     for (const step of steps) {
       try {

@@ -79,6 +79,44 @@ export type RemoteStep<I, O, A, R> = RemoteCall<I, O, A, R> &
     tolerateLostNode?: boolean;
   };
 
+/** What a local step's callbacks see. They have no transaction: they may take hours. */
+export interface LocalContext<I, O> extends StepContext<I, O> {
+  /**
+   * Different for each worker that has had the task, and growing: what carries it in its name is no other worker's,
+   * also when one that froze beyond its lease goes on for a moment.
+   */
+  readonly fence: string;
+  /** A transaction that commits only while the task is this worker's, and throws otherwise. */
+  readonly tx: <T>(fn: (op: Op) => Promise<T>) => Promise<T>;
+}
+
+/** Tells how far a step is: 0 to 100, and what it is at. As often as one likes. */
+export type ReportProgress = (percent: number, message?: string) => void;
+
+/** `signal` as in `run`; the step's own output is missing when it failed. */
+export type LocalUndo<I, O, R> =
+  | {
+      undo: (c: LocalContext<I, Partial<O>>, output: R | undefined, signal: AbortSignal) => Promise<void>;
+      noUndo?: never;
+    }
+  | { noUndo: string; undo?: never };
+
+/**
+ * Work in the management process, under the task's lease: at least once. It occupies one of the process's workers, so
+ * a type with such a step has a `limit`.
+ */
+export type LocalStep<I, O, R> = LocalUndo<I, O, R> & {
+  /**
+   * Must stop soon after `signal` fires: the task was cancelled, the process stops, or the task may be another's in a
+   * moment. What it throws then is not looked at.
+   */
+  run: (c: LocalContext<I, O>, signal: AbortSignal, progress: ReportProgress) => Promise<R>;
+  retry?: RetryPolicy;
+  /** Deadline of the step over all attempts. Default: the task's. */
+  timeout?: Duration;
+  title?: string;
+};
+
 /** Waits for a condition on stored data; re-checked on every wake-up of the task and every `every`. */
 export interface WaitStep<I, O, R> {
   /** Returns the output once the condition holds, undefined to go on waiting; throws to fail. */
@@ -139,6 +177,7 @@ export type ChildrenStep<I, O> = ChildrenUndo<I, O> & {
 export type AnyStep =
   | { kind: 'tx'; name: string; spec: TxStep<unknown, Record<string, unknown>, unknown> }
   | { kind: 'remote'; name: string; spec: RemoteStep<unknown, Record<string, unknown>, unknown, unknown> }
+  | { kind: 'local'; name: string; spec: LocalStep<unknown, Record<string, unknown>, unknown> }
   | { kind: 'wait'; name: string; spec: WaitStep<unknown, Record<string, unknown>, unknown> }
   | { kind: 'children'; name: string; spec: ChildrenStep<unknown, Record<string, unknown>> };
 
@@ -159,6 +198,8 @@ export interface WorkflowOptions<I> {
   priority?: Priority;
   /** Tasks of this type and version that are under way at the same time, over all processes. Default: no limit. */
   limit?: number;
+  /** Of these, those of one project. Tasks of the system count as those of one more. Default: no limit. */
+  limitPerProject?: number;
   /** Over all steps; undo has its own deadline of the same length, after which the task is `stuck`. */
   deadline: Duration;
   /** Types whose live task on the same lock key is cancelled (at its next boundary) and waited for. */
@@ -197,6 +238,11 @@ export class WorkflowDefinition<I = unknown, O = Record<never, never>> {
       ({ undo: RemoteUndoCall<I, O, UA, UR>; noUndo?: never } | { noUndo: string; undo?: never }),
   ): WorkflowDefinition<I, O & Record<N, R>> {
     return this.add({ kind: 'remote', name, spec: spec as never });
+  }
+
+  /** A step in the management process, for what takes long or meets the outside: at least once. */
+  local<N extends string, R>(name: N, spec: LocalStep<I, O, R>): WorkflowDefinition<I, O & Record<N, R>> {
+    return this.add({ kind: 'local', name, spec: spec as never });
   }
 
   /** A pause until stored data says so. Has no effect and so no undo. */

@@ -3,6 +3,7 @@ import { Database } from '../../db/database';
 import { DefinitionRegistry, type AnyDefinition, type RegistrableDefinition } from '../definition/definition-registry';
 import { Settlements } from '../request/settlements';
 import { wakeChannel, WakeUps } from '../request/wake-ups';
+import { LocalWork } from '../run/local-work';
 import { Workload } from '../run/workload';
 import { TaskRequestRepository } from '../storage/task-request.repository';
 import { WorkflowSettings } from '../workflow-settings';
@@ -20,6 +21,7 @@ export class WorkflowEngine {
     private readonly wakeUps: WakeUps,
     private readonly settlements: Settlements,
     private readonly workload: Workload,
+    private readonly localWork: LocalWork,
     private readonly settings: WorkflowSettings,
     private readonly database: Database,
   ) {}
@@ -50,6 +52,7 @@ export class WorkflowEngine {
   /** Ends claiming, lets steps under way finish for a moment, and gives the tasks back for others to go on at once. */
   async stop(): Promise<void> {
     this.workload.stopping = true;
+    this.localWork.interrupt();
     await this.unlisten?.();
     await this.pump.stop(this.settings.stopGraceMs);
     await this.wakeUps.stop();

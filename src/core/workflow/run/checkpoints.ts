@@ -85,7 +85,7 @@ export class Checkpoints {
    */
   carry(run: RunState, write: StepWrite): boolean {
     const next = run.steps[write.seq + 1];
-    if (!next || (next.kind !== 'tx' && next.kind !== 'remote') || run.cancelled || this.workload.stopping)
+    if (!next || next.kind === 'wait' || next.kind === 'children' || run.cancelled || this.workload.stopping)
       return false;
     run.wrote(write);
     if (next.kind === 'remote' && next.spec.when && !next.spec.when(run.stepContext(1))) return false;

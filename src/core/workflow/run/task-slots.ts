@@ -9,6 +9,22 @@ import type { RunState } from './run-state';
 
 const isHost = (scope: string): boolean => scope.startsWith('host/');
 
+/**
+ * Those of a task's type. The project's comes first: who waits for a place of the type keeps that of its project, so a
+ * project has no more in the queue for the type's places than it may have under way.
+ */
+const limitsOf = ({ definition, task }: RunState): Limit[] => {
+  const { type, options } = definition;
+  const scope = `type/${type}@${options.version}`;
+  const { limit, limitPerProject } = options;
+  return [
+    ...(limitPerProject === undefined
+      ? []
+      : [{ scope: `${scope}/project/${task.projectId ?? 'system'}`, places: limitPerProject }]),
+    ...(limit === undefined ? [] : [{ scope, places: limit }]),
+  ];
+};
+
 /** The places under limits that tasks take and give back. */
 @injectable()
 export class TaskSlots {
@@ -30,19 +46,19 @@ export class TaskSlots {
    * yet.
    */
   async admitted(run: RunState): Promise<boolean> {
-    const { type, options } = run.definition;
-    const scope = `type/${type}@${options.version}`;
-    const begun = run.cancelled || run.state !== 'running' || run.cursor > 0;
-    if (options.limit === undefined || run.places.has(scope) || begun) return true;
-    const limit = { scope, places: options.limit };
-    if (await this.transactions.alone(() => this.store.admit(run.hold, limit))) {
-      run.places.add(scope);
-      return true;
+    if (run.cancelled || run.state !== 'running' || run.cursor > 0) return true;
+    for (const limit of limitsOf(run)) {
+      if (run.places.has(limit.scope)) continue;
+      if (await this.transactions.alone(() => this.store.admit(run.hold, limit))) {
+        run.places.add(limit.scope);
+        continue;
+      }
+      const pause = this.settings.slotRecheckMs * (0.5 + 0.5 * Math.random());
+      if (await this.transactions.alone(() => this.store.postpone(run.hold, limit.scope, pause)))
+        this.wakeUps.placeFreed(limit);
+      return false;
     }
-    const pause = this.settings.slotRecheckMs * (0.5 + 0.5 * Math.random());
-    if (await this.transactions.alone(() => this.store.postpone(run.hold, scope, pause)))
-      this.wakeUps.placeFreed(limit);
-    return false;
+    return true;
   }
 
   /** With the commit: the places that this task holds are free for others, but for those that it `keeps`. */
@@ -64,6 +80,8 @@ export class TaskSlots {
   }
 
   private placesOf(run: RunState, scope: string): number {
-    return isHost(scope) ? this.settings.hostConcurrency : (run.definition.options.limit ?? 1);
+    return isHost(scope)
+      ? this.settings.hostConcurrency
+      : (limitsOf(run).find((limit) => limit.scope === scope)?.places ?? 1);
   }
 }

@@ -139,19 +139,19 @@ export class TaskRequestRepository {
     await this.database.query(`UPDATE task SET ${woken} WHERE id = $1 AND ${live} AND state <> 'stuck'`, [taskId], op);
   }
 
-  /** The task's project; undefined when the step does not run on that host. */
+  /** The task's project; undefined when the step does not run on that host (null: in management). */
   async progress(
     op: Op,
     taskId: string,
     step: string,
     phase: string,
-    hostId: string,
+    hostId: string | null,
     percent: number,
     message: string,
   ): Promise<{ projectId: string | null } | undefined> {
     const rows = await op.query<{ projectId: string | null }>(
       `UPDATE task_step s SET progress = $5, message = $6 FROM task t
-        WHERE t.id = s.task_id AND s.task_id = $1 AND s.name = $2 AND s.phase = $3 AND s.host_id = $4 AND s.state = 'running' RETURNING t.project_id AS "projectId"`,
+        WHERE t.id = s.task_id AND s.task_id = $1 AND s.name = $2 AND s.phase = $3 AND s.host_id IS NOT DISTINCT FROM $4::uuid AND s.state = 'running' RETURNING t.project_id AS "projectId"`,
       [taskId, step, phase, hostId, percent, message],
     );
     return rows[0];

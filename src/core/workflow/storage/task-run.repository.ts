@@ -146,6 +146,20 @@ export class TaskRunRepository {
     );
   }
 
+  /** Those of the tasks that were asked to stop, with the reason. */
+  async cancelled(ids: readonly string[]): Promise<{ id: string; reason: string | null }[]> {
+    return this.database.query(
+      'SELECT id, cancel_reason AS reason FROM task WHERE id = ANY($1::uuid[]) AND cancel_requested_at IS NOT NULL',
+      [ids],
+    );
+  }
+
+  /** Locks the task's row until the transaction ends. Throws `LeaseLost` when it is not the worker's any more. */
+  async assertHeld(op: Op, hold: Hold): Promise<void> {
+    const rows = await op.query(`SELECT 1 FROM task WHERE ${held} FOR UPDATE`, holdParams(hold));
+    if (rows.length === 0) throw new LeaseLost(hold.taskId);
+  }
+
   async steps(taskId: string): Promise<StepRow[]> {
     return this.database.query<StepRow>(
       `SELECT seq, name, phase, state, attempt, host_id AS "hostId", accepted, call, output IS NOT NULL AS "hasOutput", output, ${ms('started_at')} AS "startedAt"

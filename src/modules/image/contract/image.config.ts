@@ -44,8 +44,7 @@ export const imageConfigSchema = z.strictObject({
     .min(0)
     .default(2 * gib),
   /**
-   * Imports that one management process fetches at the same time, in all; the others wait, projects with fewer going
-   * first.
+   * Imports under way at the same time, over all management processes; the others wait, each project in its turn.
    */
   imports: z.number().int().min(1).max(64).default(8),
   importsPerProject: z.number().int().min(1).max(64).default(2),

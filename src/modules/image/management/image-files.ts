@@ -1,6 +1,6 @@
 import { createReadStream, type ReadStream } from 'node:fs';
 import { chmod, chown, mkdir, open, readdir, rename, rm, stat, statfs, type FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { injectable } from 'inversify';
 import { Config } from '../../../core/config/config';
@@ -34,9 +34,9 @@ export class ImageFiles {
     await mkdir(this.incoming, { recursive: true, mode: 0o700 });
   }
 
-  /** Names for the files of one run of work on an image. */
-  temporary(imageId: string): { source: string; raw: string } {
-    const run = join(this.incoming, `${imageId}.${randomUUID()}`);
+  /** Names for the files of one run of work on an image. `run`: what no other work on it is called. */
+  temporary(imageId: string, name: string = randomUUID()): { source: string; raw: string } {
+    const run = join(this.incoming, `${imageId}.${name}`);
     return { source: `${run}.source`, raw: `${run}.raw` };
   }
 
@@ -52,6 +52,36 @@ export class ImageFiles {
 
   async discard(paths: readonly string[]): Promise<void> {
     for (const path of paths) await rm(path, { force: true });
+  }
+
+  /** The bytes are on the disk, and under this name after a loss of power too. */
+  async sync(path: string): Promise<void> {
+    const file = await open(path, 'r');
+    try {
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await syncDirectory(this.incoming);
+  }
+
+  /** Bytes of a file of unfinished work; null when there is none. */
+  async incomingSize(path: string): Promise<number | null> {
+    return stat(path).then(
+      (s) => s.size,
+      () => null,
+    );
+  }
+
+  /** Where a file of unfinished work lies, by its name without a folder. */
+  incomingPath(name: string): string {
+    return join(this.incoming, basename(name));
+  }
+
+  /** Removes the files of unfinished work on an image, but for those named. */
+  async discardOf(imageId: string, except: readonly string[] = []): Promise<void> {
+    const left = (await this.leftovers()).filter((file) => file.imageId === imageId && !except.includes(file.path));
+    await this.discard(left.map((file) => file.path));
   }
 
   async freeBytes(): Promise<number> {

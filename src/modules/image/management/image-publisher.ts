@@ -11,6 +11,8 @@ import type { StoredFacts } from './ingest/image-ingest';
 import { ImageRefused } from './image-refused';
 import { ImageRepository } from './image.repository';
 
+export type NamedFile = Pick<ImageEntity, 'sha256' | 'sourceFormat' | 'sourceBytes' | 'virtualBytes' | 'storedBytes'>;
+
 /**
  * The stored files and the rows that name them, kept in step: under one lock per digest a file is put in place or
  * removed.
@@ -47,18 +49,28 @@ export class ImagePublisher {
    * Moves the raw file to its final name; the caller's transaction then names it. Bytes that are stored already are not
    * stored twice, but count for each project. Throws `ImageRefused` when the project holds too much.
    */
-  async publish(
-    op: Op,
-    projectId: string,
-    facts: StoredFacts,
-  ): Promise<Pick<ImageEntity, 'sha256' | 'sourceFormat' | 'sourceBytes' | 'virtualBytes' | 'storedBytes'>> {
+  async publish(op: Op, projectId: string, facts: StoredFacts): Promise<NamedFile> {
+    const named = await this.name(op, projectId, facts);
+    await this.place(op, facts);
+    return named;
+  }
+
+  /**
+   * What the row is to say of a raw file that is not in its place yet. From the commit on no sweep takes the stored file
+   * away. Throws `ImageRefused` when the project holds too much.
+   */
+  async name(op: Op, projectId: string, facts: StoredFacts): Promise<NamedFile> {
     const storedBytes = await this.files.allocatedBytes(facts.raw);
     await this.admit(op, projectId, storedBytes);
+    const { sha256, sourceFormat, sourceBytes, virtualBytes } = facts;
+    return { sha256, sourceFormat, sourceBytes, virtualBytes, storedBytes };
+  }
+
+  /** Moves the raw file to its place, or drops it where its bytes are stored already. May be done twice. */
+  async place(op: Op, facts: Pick<StoredFacts, 'raw' | 'sha256' | 'virtualBytes'>): Promise<void> {
     await this.images.lockDigest(op, facts.sha256);
     if ((await this.files.size(facts.sha256)) === facts.virtualBytes) await this.files.discard([facts.raw]);
     else await this.files.publish(facts.raw, facts.sha256);
-    const { sha256, sourceFormat, sourceBytes, virtualBytes } = facts;
-    return { sha256, sourceFormat, sourceBytes, virtualBytes, storedBytes };
   }
 
   /** Removes the file unless an image names it. */

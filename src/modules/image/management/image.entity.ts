@@ -2,12 +2,6 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { bigintAsNumber } from '../../../core/db/transformers';
 import type { Image } from '../contract/image.api';
 
-/**
- * How far an import is: `fetching` its bytes, `fetched` and being checked and converted, `stored`, or `failed` with
- * code and message.
- */
-export type ImportPhase = 'fetching' | 'fetched' | 'stored' | 'failed';
-
 @Entity('image')
 export class ImageEntity {
   @PrimaryColumn('uuid') id!: string;
@@ -33,13 +27,9 @@ export class ImageEntity {
   @Column('text') firmware!: Image['firmware'];
   /** Text, empty for none. */
   @Column('text', { name: 'vendor_data' }) vendorData!: string;
-  @Column('text', { nullable: true }) phase!: ImportPhase | null;
-  @Column('text', { name: 'failure_code', nullable: true }) failureCode!: string | null;
   @Column('uuid', { name: 'task_id', nullable: true }) taskId!: string | null;
-  /** Process that works on the bytes, and its last sign of life on the database's clock. */
+  /** Process that receives an upload, and its last sign of life on the database's clock. */
   @Column('text', { name: 'worker', nullable: true }) worker!: string | null;
   @Column('timestamptz', { name: 'worker_seen_at', nullable: true }) workerSeenAt!: Date | null;
-  /** Processes that died while they worked on its bytes. */
-  @Column('int') deaths!: number;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }

@@ -18,8 +18,8 @@ export class ImageRepository {
   /** False when the project has one of this name. */
   async insert(op: Op, i: ImageEntity): Promise<boolean> {
     const rows: unknown[] = await op.query(
-      `INSERT INTO image (id, project_id, name, description, state, message, public, url, checksum, claimed_format, architecture, firmware, vendor_data, phase, created_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT ON CONSTRAINT image_name DO NOTHING RETURNING id`,
+      `INSERT INTO image (id, project_id, name, description, state, message, public, url, checksum, claimed_format, architecture, firmware, vendor_data, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT ON CONSTRAINT image_name DO NOTHING RETURNING id`,
       [
         i.id,
         i.projectId,
@@ -34,7 +34,6 @@ export class ImageRepository {
         i.architecture,
         i.firmware,
         i.vendorData,
-        i.phase,
         i.createdAt,
       ],
     );
@@ -102,44 +101,8 @@ export class ImageRepository {
     return rows.length > 0;
   }
 
-  /** As the import's worker: false when the image is no longer its own. */
-  async updateImport(
-    op: Op,
-    id: string,
-    worker: string,
-    changes: Partial<Omit<ImageEntity, 'id' | 'workerSeenAt'>>,
-  ): Promise<boolean> {
-    return ((await op.manager.update(ImageEntity, { id, worker, state: 'importing' }, changes)).affected ?? 0) > 0;
-  }
-
   async setWorker(op: Op, id: string, worker: string): Promise<void> {
     await op.query('UPDATE image SET worker = $2, worker_seen_at = now() WHERE id = $1', [id, worker]);
-  }
-
-  /**
-   * Takes an import that nobody works on, or that this process's forerunner worked on; then one more has died with it.
-   * Null when there is none. Projects with fewer imports under way go first, and none has more than its share.
-   * @param left those that this very process let go of without being able to say so
-   */
-  async claimImport(
-    op: Op,
-    worker: string,
-    busy: readonly string[],
-    left: readonly string[],
-    perProject: number,
-  ): Promise<ImageEntity | null> {
-    const rows = await op.query<{ id: string }>(
-      `UPDATE image SET deaths = CASE WHEN worker IS NULL OR id = ANY($4::uuid[]) THEN deaths ELSE deaths + 1 END, worker = $1, worker_seen_at = now() WHERE id = (
-         SELECT i.id FROM image i CROSS JOIN LATERAL (
-           SELECT count(*) AS under_way FROM image o WHERE o.state = 'importing' AND o.phase IN ('fetching', 'fetched') AND o.project_id = i.project_id AND o.id <> i.id
-             AND (o.id = ANY($2::uuid[]) OR (o.worker <> $1 AND o.worker_seen_at >= now() - make_interval(secs => $3)))) same
-         WHERE i.state = 'importing' AND i.phase IN ('fetching', 'fetched') AND i.id <> ALL($2::uuid[])
-           AND (i.worker IS NULL OR i.worker = $1 OR i.worker_seen_at < now() - make_interval(secs => $3)) AND same.under_way < $5
-         ORDER BY same.under_way, i.created_at LIMIT 1 FOR UPDATE OF i SKIP LOCKED) RETURNING id`,
-      [worker, busy, silentSeconds, left, perProject],
-    );
-    const id = rows[0]?.id;
-    return id === undefined ? null : this.byId(op, id);
   }
 
   /** Bytes that the project's images take on the disk. One transaction at a time gets the answer, until it ends. */

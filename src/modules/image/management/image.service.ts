@@ -16,7 +16,6 @@ import { ImageUsage, type ImageUsers } from '../contract/image.ports';
 import { refuseUrl } from './fetch/address-rules';
 import { ImageEvents } from './image.events';
 import type { ImageEntity } from './image.entity';
-import { ImageImports } from './image-imports.service';
 import { presentImage } from './image.presenter';
 import { ImagePublisher } from './image-publisher';
 import { ImageRepository } from './image.repository';
@@ -38,7 +37,6 @@ export class ImageService {
     private readonly projects: Projects,
     private readonly workflows: Workflows,
     private readonly importing: ImportImageWorkflow,
-    private readonly imports: ImageImports,
     private readonly publisher: ImagePublisher,
     private readonly config: Config,
     @multiInject(ImageUsage) @optional() private readonly usages: ImageUsage[] = [],
@@ -73,12 +71,9 @@ export class ImageService {
       architecture: 'x86_64',
       firmware: input.firmware,
       vendorData: input.vendorData ?? '',
-      phase: input.url === undefined ? null : 'fetching',
-      failureCode: null,
       taskId: null,
       worker: null,
       workerSeenAt: null,
-      deaths: 0,
       createdAt: new Date(),
     };
     if (!(await this.images.insert(op, image))) throw nameTaken('image', input.name);
@@ -96,7 +91,6 @@ export class ImageService {
       );
       image.taskId = id;
       await this.images.update(op, image.id, { taskId: id });
-      op.afterCommit(() => this.imports.kick());
     }
     await this.events.changed(op, 'created', image);
     return presentImage(image);

@@ -5,7 +5,7 @@ import { ImageFetcher } from './fetch/image-fetcher';
 import { ImageController } from './image.controller';
 import { ImageEvents } from './image.events';
 import { ImageFiles } from './image-files';
-import { ImageImports } from './image-imports.service';
+import { ImageImport } from './image-import';
 import { ImageBytes } from './ingest/image-bytes';
 import { ImageIngest } from './ingest/image-ingest';
 import { ImageNodeRoutes } from './image-node.routes';
@@ -34,7 +34,7 @@ const parts = [
   ImageWorker,
   ImageService,
   ImageUploads,
-  ImageImports,
+  ImageImport,
   ImageSweeper,
   ImageController,
   ImageNodeRoutes,
@@ -50,5 +50,5 @@ export const imageWiring: ManagementWiring = {
   controllers: [ImageController],
   nodeRoutes: [ImageNodeRoutes],
   workflows: [ImportImageWorkflow],
-  services: [ImageSweeper, ImageImports],
+  services: [ImageSweeper],
 };

@@ -5,7 +5,7 @@ const filesIn = (directory: string): string[] => (existsSync(directory) ? readdi
 
 const imageSight = async (cloud: ScenarioCloud, { id }: ScenarioSubject): Promise<Record<string, unknown>> => {
   const images = await cloud.query<{ sha256: string | null }>(
-    'SELECT state, phase, message, sha256, virtual_bytes FROM image WHERE id = $1',
+    'SELECT state, message, sha256, virtual_bytes FROM image WHERE id = $1',
     [id],
   );
   return {

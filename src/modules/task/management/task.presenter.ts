@@ -104,7 +104,8 @@ const limitText = (scope: string, places: number, viewer: Viewer): string => {
   if (kind === 'host' && !viewer.operator) return 'waiting for a place on its host';
   if (kind === 'host')
     return `waiting for a place: host ${hostName(viewer, id) ?? id} has ${places} ${places === 1 ? 'call' : 'calls'} under way`;
-  return `waiting for a place: ${places} other ${places === 1 ? 'task' : 'tasks'} of its type ${places === 1 ? 'is' : 'are'} at work`;
+  const whose = scope.includes('/project/') ? 'of its project and type' : 'of its type';
+  return `waiting for a place: ${places} other ${places === 1 ? 'task' : 'tasks'} ${whose} ${places === 1 ? 'is' : 'are'} at work`;
 };
 
 /** What a live task waits for, in words. */

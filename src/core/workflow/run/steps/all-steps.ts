@@ -2,6 +2,7 @@ import { injectable } from 'inversify';
 import type { AnyStep } from '../../definition/definition';
 import type { RunState, StepEnd } from '../run-state';
 import { ChildrenSteps } from './children-steps';
+import { LocalSteps } from './local-steps';
 import { RemoteSteps } from './remote-steps';
 import { TxSteps } from './tx-steps';
 import { WaitSteps } from './wait-steps';
@@ -12,6 +13,7 @@ export class AllSteps {
   constructor(
     private readonly tx: TxSteps,
     private readonly remote: RemoteSteps,
+    private readonly local: LocalSteps,
     private readonly wait: WaitSteps,
     private readonly children: ChildrenSteps,
   ) {}
@@ -22,6 +24,8 @@ export class AllSteps {
         return this.tx.forward(run, step, seq);
       case 'remote':
         return this.remote.forward(run, step, seq);
+      case 'local':
+        return this.local.forward(run, step, seq);
       case 'wait':
         return this.wait.forward(run, step, seq);
       case 'children':
@@ -35,6 +39,8 @@ export class AllSteps {
         return this.tx.undo(run, step, seq);
       case 'remote':
         return this.remote.undo(run, step, seq);
+      case 'local':
+        return this.local.undo(run, step, seq);
       case 'wait':
         return this.wait.undo();
       case 'children':

@@ -19,6 +19,9 @@ const dataBytes = 1024 ** 3;
 /** Decrypting and hashing of the largest image on a slow processor. */
 const cpuSeconds = 4 * 3600;
 
+/** Bytes that have arrived, and how many there should be in all; null when the server did not say. */
+export type HeardBytes = (bytes: number, announced: number | null) => void;
+
 export interface FetchedBytes {
   bytes: number;
   sha256: string;
@@ -53,7 +56,13 @@ export class ImageFetcher {
    * reason.
    * @param sha512 whether that digest is wanted too
    */
-  async fetch(url: string, path: string, sha512: boolean, signal: AbortSignal): Promise<FetchedBytes> {
+  async fetch(
+    url: string,
+    path: string,
+    sha512: boolean,
+    signal: AbortSignal,
+    heard: HeardBytes,
+  ): Promise<FetchedBytes> {
     const { allowPrivateUrls, maxBytes, minBytesPerSecond, paceSeconds } = this.config;
     const job: FetchJob = {
       url,
@@ -67,7 +76,7 @@ export class ImageFetcher {
     const hold = this.space.open();
     const file = await this.files.openForChild(path);
     try {
-      return await this.run(job, file.fd, hold, AbortSignal.any([signal, hold.signal]));
+      return await this.run(job, file.fd, hold, AbortSignal.any([signal, hold.signal]), heard);
     } catch (error) {
       if (!(error instanceof ChildDied)) throw error;
       this.log.error(
@@ -86,13 +95,20 @@ export class ImageFetcher {
     }
   }
 
-  private async run(job: FetchJob, fd: number, hold: SpaceHold, signal: AbortSignal): Promise<FetchedBytes> {
+  private async run(
+    job: FetchJob,
+    fd: number,
+    hold: SpaceHold,
+    signal: AbortSignal,
+    heard: HeardBytes,
+  ): Promise<FetchedBytes> {
     const { NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, SSL_CERT_DIR } = process.env;
     const readOnly = [
       ...(await nameServiceFiles()),
       ...(await existing([NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, SSL_CERT_DIR])),
     ];
     let contentType: string | null = null;
+    let announced: number | null = null;
     return runScript<FetchReport, FetchedBytes>({
       script,
       limits: { cpuSeconds, fileBytes: job.maxBytes, dataBytes },
@@ -104,10 +120,12 @@ export class ImageFetcher {
       signal,
       heard: async (report) => {
         if (report.kind === 'begun') {
-          ({ contentType } = report);
-          if (report.announced !== null && report.announced <= job.maxBytes) await hold.expect(report.announced);
-        } else if (report.kind === 'progress') hold.wrote(report.bytes);
-        else if (report.kind === 'failed') throw failureOf(report);
+          ({ contentType, announced } = report);
+          if (announced !== null && announced <= job.maxBytes) await hold.expect(announced);
+        } else if (report.kind === 'progress') {
+          hold.wrote(report.bytes);
+          heard(report.bytes, announced);
+        } else if (report.kind === 'failed') throw failureOf(report);
         else return { bytes: report.bytes, sha256: report.sha256, sha512: report.sha512, contentType };
         return undefined;
       },

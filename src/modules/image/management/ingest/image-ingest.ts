@@ -3,7 +3,7 @@ import { injectable } from 'inversify';
 import { Config } from '../../../../core/config/config';
 import { SparseWriter } from '../../../../core/host/sparse-writer';
 import type { ImageConfig } from '../../contract/image.config';
-import { ImageFetcher } from '../fetch/image-fetcher';
+import { ImageFetcher, type HeardBytes } from '../fetch/image-fetcher';
 import { ImageFiles } from '../image-files';
 import { ImageRefused } from '../image-refused';
 import type { DigestName } from './bytes-messages';
@@ -104,8 +104,14 @@ export class ImageIngest {
   }
 
   /** Fetches a URL to a new file at `path`. Throws as the fetcher does. */
-  async fetch(url: string, path: string, checksum: string | null, signal: AbortSignal): Promise<ReceivedSource> {
-    return { path, ...(await this.fetcher.fetch(url, path, checksum?.startsWith('sha512:') ?? false, signal)) };
+  async fetch(
+    url: string,
+    path: string,
+    checksum: string | null,
+    signal: AbortSignal,
+    heard: HeardBytes,
+  ): Promise<ReceivedSource> {
+    return { path, ...(await this.fetcher.fetch(url, path, checksum?.startsWith('sha512:') ?? false, signal, heard)) };
   }
 
   /**

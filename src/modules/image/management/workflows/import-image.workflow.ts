@@ -1,12 +1,17 @@
 import { injectable } from 'inversify';
 import { z } from 'zod';
+import { Config } from '../../../../core/config/config';
 import * as field from '../../../../core/http/fields';
 import type { Op } from '../../../../core/db/op';
-import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
+import { defineWorkflow, Workflow, type LocalContext } from '../../../../core/workflow/definition/definition';
 import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
-import { ImageEvents } from '../image.events';
+import type { ImageConfig } from '../../contract/image.config';
+import { ImageFiles } from '../image-files';
+import { ImageImport, type Converted } from '../image-import';
 import { ImagePublisher } from '../image-publisher';
-import type { ImageEntity, ImportPhase } from '../image.entity';
+import { ImageRefused } from '../image-refused';
+import type { ImageEntity } from '../image.entity';
+import { ImageEvents } from '../image.events';
 import { ImageRepository } from '../image.repository';
 import { imageLock } from './image-lock';
 
@@ -14,31 +19,39 @@ const input = z.strictObject({ imageId: field.id });
 type Input = z.output<typeof input>;
 
 /**
- * An image with a URL becomes ready, or says why not. The bytes are moved by `ImageImports` of any management process,
- * outside of transactions; the steps here wait for what it records, so a restart anywhere loses nothing but the
- * download at hand.
+ * An image with a URL becomes ready, or says why not. Its bytes are moved by whichever management process has the task;
+ * one that takes over goes on with what was fetched whole, and fetches the rest anew.
  */
 @injectable()
 export class ImportImageWorkflow extends Workflow<Input> {
   readonly definition;
 
-  constructor(images: ImageRepository, events: ImageEvents, publisher: ImagePublisher) {
+  constructor(
+    images: ImageRepository,
+    events: ImageEvents,
+    publisher: ImagePublisher,
+    files: ImageFiles,
+    importing: ImageImport,
+    config: Config,
+  ) {
     super();
-    const reached = async (
-      op: Op,
-      imageId: string,
-      phases: ImportPhase[],
-    ): Promise<Record<string, never> | undefined> => {
-      const image = await require(op, imageId);
-      if (image.phase === 'failed') throw new PermanentError(image.failureCode ?? 'import_failed', image.message);
-      return image.phase !== null && phases.includes(image.phase) ? {} : undefined;
-    };
-    const require = async (op: Op, imageId: string): Promise<ImageEntity> => {
+    const { imports, importsPerProject } = config.section<ImageConfig>('image');
+    const importingImage = async (op: Op, imageId: string): Promise<ImageEntity> => {
       const image = await images.byId(op, imageId);
       if (!image || image.state !== 'importing')
         throw new PermanentError('image_deleted', 'The image was deleted meanwhile.');
       return image;
     };
+    /** From here on no sweep takes the stored file of these bytes away. */
+    const name = ({ input: { imageId }, tx }: LocalContext<Input, object>, converted: Converted): Promise<void> =>
+      tx(async (op) => {
+        const image = await importingImage(op, imageId);
+        const { file, ...facts } = converted;
+        const named = await publisher.name(op, image.projectId, { ...facts, raw: files.incomingPath(file) });
+        await images.update(op, imageId, named);
+      }).catch((error: unknown) => {
+        throw error instanceof ImageRefused ? new PermanentError(error.code, error.message) : error;
+      });
     const end = async (op: Op, imageId: string, message: string): Promise<void> => {
       const image = await images.byId(op, imageId);
       if (!image) return;
@@ -49,39 +62,53 @@ export class ImportImageWorkflow extends Workflow<Input> {
         await events.changed(op, 'deleted', image);
         return;
       }
-      const changes = { state: 'error' as const, message, phase: 'failed' as const, sha256: null };
+      const changes = { state: 'error' as const, message, sha256: null, storedBytes: null };
       await images.update(op, imageId, changes);
       await events.changed(op, 'updated', { ...image, ...changes });
     };
     this.definition = defineWorkflow<Input>('image.import', {
-      version: 1,
+      version: 2,
       input,
       lock: ({ imageId }) => imageLock(imageId),
       deadline: '24h',
+      limit: imports,
+      limitPerProject: importsPerProject,
       whenUndone: (c, error) => end(c.op, c.input.imageId, error.message),
       whenStuck: (c, error) => end(c.op, c.input.imageId, error.message),
     })
-      .wait('fetch', {
+      .local('fetch', {
         title: 'Fetch the image',
-        every: '15s',
-        timeout: '24h',
-        until: (c) => reached(c.op, c.input.imageId, ['fetched', 'stored']),
+        run: async (c, signal, progress) => {
+          const image = await c.tx((op) => importingImage(op, c.input.imageId));
+          return importing.fetch({ image, run: c.fence, signal, progress });
+        },
+        undo: (c) => files.discardOf(c.input.imageId),
       })
-      .wait('convert', {
+      .local('convert', {
         title: 'Check and convert the image',
-        every: '15s',
-        timeout: '24h',
-        until: (c) => reached(c.op, c.input.imageId, ['stored']),
+        run: async (c, signal, progress) => {
+          const image = await c.tx((op) => importingImage(op, c.input.imageId));
+          const converted = await importing.convert({ image, run: c.fence, signal, progress }, c.out.fetch);
+          await name(c, converted);
+          return converted;
+        },
+        noUndo: 'its files go with those of the step before, its name with the image',
       })
       .tx('publish', {
         title: 'Make the image available',
+        // The row names the digest already, so the file may be put in its place twice, or before a commit that fails.
         run: async (c) => {
-          const image = await require(c.op, c.input.imageId);
+          const image = await importingImage(c.op, c.input.imageId);
+          const { file, sha256, virtualBytes } = c.out.convert;
+          const raw = files.incomingPath(file);
+          await publisher.place(c.op, { raw, sha256, virtualBytes });
+          await files.discardOf(image.id, [raw]);
           const changes = { state: 'ready' as const, message: '' };
           await images.update(c.op, image.id, changes);
           await events.changed(c.op, 'updated', { ...image, ...changes });
           return {};
         },
+        retry: { attempts: 5 },
         noUndo: 'it is the last step',
       });
   }
