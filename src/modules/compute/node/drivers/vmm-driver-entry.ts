@@ -6,7 +6,7 @@ import type { VmmSandboxOptions } from './common/vmm-sandbox';
 import type { VmmDriver } from './vmm-driver';
 
 /** What a driver is made with. */
-export interface VmmDriverContext {
+interface VmmDriverContext {
   config: ComputeConfig;
   sandbox: VmmSandboxOptions;
   /** Folder for what probes find out. */
