@@ -41,12 +41,16 @@ describe('a right that was taken away', () => {
   const databaseOf = (app: ManagementApp): Database =>
     (app as unknown as { parts(): { get(c: typeof Database): Database } }).parts().get(Database);
 
-  /** Counts what `work` has a process told of; whoever subscribed before has been told too. */
+  /** Until `work` is done and the process has been told of it; whoever subscribed before has been told too. */
   const told = async (stack: ManagementStack, work: () => Promise<unknown>): Promise<void> => {
-    let heard = 0;
-    const forget = await databaseOf(stack.app).listen(authorityChannel, () => (heard += 1));
+    const heard: (string | null)[] = [];
+    const forget = await databaseOf(stack.app).listen(authorityChannel, (payload) => void heard.push(payload));
+    // Notices come in order: what belongs to earlier changes is over with this one.
+    await first.db.database.query('SELECT pg_notify($1, $2)', [authorityChannel, 'from here on']);
+    await waitFor('what was told before', () => heard.includes('from here on'));
+    heard.length = 0;
     await work();
-    await waitFor('the notice', () => heard > 0);
+    await waitFor('the notice', () => heard.length > 0);
     await forget();
   };
 
