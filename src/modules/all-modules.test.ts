@@ -27,6 +27,26 @@ describe('what modules declare', () => {
   });
 });
 
+/** What the sources of a module have of a pattern, tests left out. */
+const inModule = (name: string, pattern: RegExp): string[] => [
+  ...new Set(
+    sources
+      .filter(({ file }) => file.startsWith(`src/modules/${name}/`))
+      .flatMap(({ text }) => [...text.matchAll(pattern)].map((match) => match[1] ?? '')),
+  ),
+];
+
+it.each(allModules.map((m) => [m.name, m] as const))('declares what %s writes of hosts and publishes', (name, m) => {
+  const conditions = inModule(name, /\btype: '([A-Z][A-Za-z]+)',\s*status\b/g);
+  expect(conditions.sort()).toEqual(Object.keys(m.hostConditions ?? {}).sort());
+  // Those that are put together from a noun and a verb are known by their noun.
+  const published = inModule(name, /['`]([a-z-]+\.(?:created['`]|updated['`]|deleted['`]|\$\{(?:what|verb)))/g);
+  for (const event of published)
+    expect(m.events ?? []).toContainEqual(
+      expect.stringMatching(event.includes('$') ? `^${event.split('$')[0] ?? ''}` : `^${event.slice(0, -1)}$`),
+    );
+});
+
 it('has a scenario for every workflow, and none for another', async () => {
   const types = sources.flatMap(({ file, text }) =>
     file.startsWith('src/modules/')

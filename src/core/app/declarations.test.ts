@@ -1,6 +1,6 @@
 import { PermissionCatalogue } from '../auth/permission-catalogue';
 import { ProblemHints } from '../errors/problem-hints';
-import { hintsOf, hostConditionsOf, permissionsOf } from './declarations';
+import { auditEvents, hintsOf, hostConditionsOf, permissionsOf } from './declarations';
 import { HostConditionTypes } from '../m2m/host-condition-types';
 import type { ModuleManifest } from './module-manifest';
 
@@ -43,4 +43,15 @@ it('knows the conditions of hosts, and the required ones of the modules nearest 
   expect(types.required).toEqual(['Machines', 'Disks']);
   expect(() => types.assertDeclared('Slow')).not.toThrow();
   expect(() => types.assertDeclared('Quick')).toThrow('no module declares the host condition "Quick"');
+});
+
+it('refuses an event that nobody could see, or that two modules publish', () => {
+  const reads = manifest('a', { permissions: { 'thing:read': 'viewer' }, events: ['thing.created'] });
+  expect(() => auditEvents([reads])).not.toThrow();
+  expect(() => auditEvents([reads, manifest('b', { events: ['thing.created'] })])).toThrow(
+    'the event "thing.created" is declared by "a" and by "b"',
+  );
+  expect(() => auditEvents([manifest('b', { events: ['other.created'] })])).toThrow(
+    '"b" publishes "other.created", but no module declares the permission "other:read"',
+  );
 });

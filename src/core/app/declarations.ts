@@ -1,4 +1,5 @@
 import type { PermissionTable } from '../auth/permission-catalogue';
+import type { Permission } from '../auth/permissions';
 import { coreHints, type HintTable } from '../errors/problem-hints';
 import type { CliRegistrar } from '../cli/cli-context';
 import type { ModuleSchemas } from '../config/schema-tree';
@@ -51,6 +52,23 @@ export const hostConditionsOf = (modules: readonly ModuleManifest[]): HostCondit
     'host condition',
     each(modules.toReversed(), (m) => m.hostConditions),
   );
+
+/**
+ * Audits the events that modules publish. Throws for one that two declare, and for one whose noun nobody has the
+ * permission to read: no user would ever be told.
+ */
+export const auditEvents = (modules: readonly ModuleManifest[]): void => {
+  const permissions = permissionsOf(modules);
+  const events = declaredOnce(
+    'event',
+    modules.flatMap((m) => (m.events ?? []).map((event) => [m.name, event, m.name] as const)),
+  );
+  for (const [event, by] of Object.entries(events)) {
+    const reading: Permission = `${event.split('.')[0] ?? ''}:read`;
+    if (!Object.hasOwn(permissions, reading))
+      throw new Error(`"${by}" publishes "${event}", but no module declares the permission "${reading}"`);
+  }
+};
 
 /** The sections of the configuration, by module. */
 export const configSchemasOf = async (modules: readonly ModuleManifest[]): Promise<ModuleSchemas> =>

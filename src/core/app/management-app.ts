@@ -33,7 +33,7 @@ import { bindWorkflow } from '../workflow/workflow.bindings';
 import type { WorkflowDefinition } from '../workflow/definition/definition';
 import { WorkflowEngine } from '../workflow/engine/workflow-engine';
 import { buildVersion } from '../config/build-version';
-import { hintsOf, hostConditionsOf, permissionsOf } from './declarations';
+import { auditEvents, hintsOf, hostConditionsOf, permissionsOf } from './declarations';
 import { getAll, load, roleContainer } from './container';
 import { Lifecycle } from '../lifecycle/lifecycle';
 import type { ManagementWiring, ModuleManifest } from './module-manifest';
@@ -67,6 +67,7 @@ export class ManagementApp {
     const modules = sortModules(this.manifests);
     const permissions = new PermissionCatalogue(permissionsOf(modules));
     const hints = new ProblemHints(hintsOf(modules));
+    auditEvents(modules);
     const conditions = new HostConditionTypes(hostConditionsOf(modules));
     const wirings = (await Promise.all(modules.map((m) => m.management?.()))).filter(
       (w): w is ManagementWiring => w !== undefined,

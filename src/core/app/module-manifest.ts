@@ -53,6 +53,11 @@ export interface ModuleManifest {
   permissions?: PermissionTable;
   /** Codes of the failures that its tasks end with, and what to do about each. */
   problems?: HintTable;
+  /**
+   * Live events that it publishes: `<noun>.<created|updated|deleted>`. Whoever has the noun's permission to read sees
+   * them, so there must be one.
+   */
+  events?: readonly `${string}.${string}`[];
   /** The conditions of hosts that it alone writes, and what each is for. */
   hostConditions?: HostConditionTable;
   /** The module's own section of the configuration, by its name. */

@@ -10,6 +10,7 @@ export const hostModule: ModuleManifest = {
     'host:enroll': 'admin',
     'host:place': 'admin',
   },
+  events: ['host.created', 'host.updated', 'host.deleted'],
   hostConditions: {
     Enrolled: 'decides',
     Heartbeat: 'decides',

@@ -11,6 +11,7 @@ export const imageModule: ModuleManifest = {
     'image:delete': 'member',
   },
   problems: imageProblems,
+  events: ['image.created', 'image.updated', 'image.deleted'],
   config: async () => (await import('./contract/image.config.js')).imageConfigSchema,
   entities: async () => (await import('./management/image.entities.js')).imageEntities,
   management: async () => (await import('./management/image.wiring.js')).imageWiring,

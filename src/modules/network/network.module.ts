@@ -12,6 +12,7 @@ export const networkModule: ModuleManifest = {
     'port:read': 'viewer',
   },
   problems: networkProblems,
+  events: ['network.created', 'network.updated', 'network.deleted'],
   hostConditions: { GuestEgress: 'warns' },
   config: async () => (await import('./contract/network.config.js')).networkConfigSchema,
   entities: async () => (await import('./management/network.entities.js')).networkEntities,

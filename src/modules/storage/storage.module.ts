@@ -6,6 +6,7 @@ export const storageModule: ModuleManifest = {
   needs: ['identity', 'host', 'image'],
   permissions: { 'volume:read': 'viewer' },
   problems: storageProblems,
+  events: ['volume.created', 'volume.updated', 'volume.deleted'],
   hostConditions: { Storage: 'required' },
   config: async () => (await import('./contract/storage.config.js')).storageConfigSchema,
   entities: async () => (await import('./management/storage.entities.js')).storageEntities,
