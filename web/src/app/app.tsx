@@ -9,7 +9,6 @@ import { ApiError, asApiError } from '../lib/problem';
 import { reachability } from '../lib/reachability';
 import { logout, session } from '../lib/session';
 import { useStore } from '../lib/store';
-import type { Whoami } from '../lib/types';
 import { Button } from '../ui/button';
 import { prefetchParts } from '../ui/lazy-part';
 import { ProblemNote } from '../ui/problem-note';
@@ -68,13 +67,13 @@ function SignedIn() {
   const { live } = useFeatures();
   const me = useQuery({
     queryKey: ['whoami'],
-    queryFn: ({ signal }) => api.get<Whoami>('/whoami', undefined, signal),
+    queryFn: ({ signal }) => api.get('/whoami', { signal }),
     staleTime: 60_000,
   });
   // Asked before any list, so that events from here on make the lists complete.
   const start = useQuery({
     queryKey: ['events', 'position'],
-    queryFn: ({ signal }) => api.get<{ seq: number }>('/events/position', undefined, signal),
+    queryFn: ({ signal }) => api.get('/events/position', { signal }),
     staleTime: Infinity,
   });
   const position = start.data?.seq;

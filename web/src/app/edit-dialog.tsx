@@ -1,4 +1,5 @@
 import { useState, type FormEvent } from 'react';
+import type { BodyOf, PathOf, PathWith } from '../../../src/core/rest/rest-call';
 import { api } from '../lib/api';
 import { vcctl, type Options } from '../lib/command';
 import { fieldErrors } from '../lib/problem';
@@ -11,8 +12,8 @@ import { FormProblem } from '../ui/form-problem';
 import { toast } from '../ui/toast';
 
 /** One thing that can be changed: its name in the API, what it is, and how it is checked and sent. */
-export interface EditField {
-  key: string;
+export interface EditField<Key extends string = string> {
+  key: Key;
   label: string;
   value: string;
   optional?: boolean;
@@ -28,32 +29,40 @@ export interface EditField {
   parse?: (text: string) => unknown;
 }
 
-interface Props {
+/** What can be changed, by id. */
+type EditPath = {
+  [P in PathWith<'patch'>]: PathOf<'patch', P> extends { ref: string } ? P : never;
+}[PathWith<'patch'>];
+
+interface Props<P extends EditPath> {
   noun: string;
-  collection: string;
+  path: P;
   item: { id: string; name: string } | null;
-  fields: readonly EditField[];
+  /** Members of the operation's body. */
+  fields: readonly EditField<Extract<keyof BodyOf<'patch', P>, string>>[];
   onClose: () => void;
   touches?: readonly string[];
 }
 
 /** Changes a thing: only what differs is sent. */
-export function EditDialog({ item, onClose, noun, ...rest }: Props) {
+export function EditDialog<P extends EditPath>({ item, onClose, noun, path, fields, touches = [] }: Props<P>) {
   return (
     <Dialog open={item !== null} onClose={onClose} title={`Edit ${noun}`}>
-      {item !== null && <Form key={item.id} item={item} noun={noun} onClose={onClose} {...rest} />}
+      {item !== null && <Form key={item.id} {...{ item, noun, path, fields, onClose, touches }} />}
     </Dialog>
   );
 }
 
-function Form({
-  noun,
-  collection,
-  item,
-  fields,
-  onClose,
-  touches = [],
-}: Omit<Props, 'item'> & { item: { id: string; name: string } }) {
+interface FormProps {
+  noun: string;
+  path: EditPath;
+  item: { id: string; name: string };
+  fields: readonly EditField[];
+  onClose: () => void;
+  touches: readonly string[];
+}
+
+function Form({ noun, path, item, fields, onClose, touches }: FormProps) {
   const [texts, setTexts] = useState<Record<string, string>>(() =>
     Object.fromEntries(fields.map((f) => [f.key, f.value])),
   );
@@ -62,8 +71,8 @@ function Form({
   const sent = (field: EditField): unknown => (field.parse === undefined ? textOf(field) : field.parse(textOf(field)));
   const wrong = (field: EditField): string | null => field.check?.(textOf(field)) ?? null;
   const changed = fields.filter((field) => textOf(field) !== field.value);
-  const write = useWrite((body: Record<string, unknown>) => api.patch(`/${collection}/${item.id}`, body), {
-    touches: [collection, ...touches],
+  const write = useWrite((body: Record<string, unknown>) => api.patch(path, { path: { ref: item.id }, body }), {
+    touches: [path.split('/')[1] ?? '', ...touches],
     onDone: () => {
       toast.ok(`${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${texts['name'] ?? item.name} changed`);
       onClose();

@@ -1,5 +1,5 @@
 import type { LucideIcon } from 'lucide-react';
-import { useList } from '../lib/queries';
+import { useList, type List } from '../lib/queries';
 import type { Found } from './feature';
 import { useFeatures } from './use-features';
 import { useScope } from './scope';
@@ -19,11 +19,11 @@ export const usePaletteSearch = (q: string): { groups: Group[]; searching: boole
   const lists = useFeatures().find.map((noun) => ({
     noun,
     // The features are a constant, so the hooks come in the same order at every render.
-    list: useList<Found>(
-      noun.collection,
-      { ...(noun.scoped ? query : {}), limit: each, q },
-      q !== '' && (admin || noun.adminOnly !== true),
-    ),
+    // Which collections there are, the features say: what they have in common is all that is looked at.
+    list: useList(`/${noun.collection}` as '/instances', {
+      query: { ...(noun.scoped ? query : {}), limit: each, q },
+      enabled: q !== '' && (admin || noun.adminOnly !== true),
+    }) as List<Found>,
   }));
   const groups = lists
     .filter(({ list }) => list.items.length > 0 && !list.isPlaceholderData && q !== '')

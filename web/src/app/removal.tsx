@@ -1,5 +1,4 @@
 import { useState, type ReactNode } from 'react';
-import { api } from '../lib/api';
 import { vcctl } from '../lib/command';
 import { taskIdOf, useWrite } from '../lib/queries';
 import type { ApiError } from '../lib/problem';
@@ -26,24 +25,24 @@ export interface Removal<T extends Named> {
 /**
  * Deletes things of a REST collection. Where the server answers with a task that one is followed, else a toast tells.
  * @param noun as in "Delete this image?"
- * @param touches further collections that change with it
+ * @param call deletes the one
+ * @param touches the collections that change with it, its own first
  * @param onGone the server has accepted it
  */
 export const useRemoval = <T extends Named>(
   noun: string,
-  collection: string,
-  touches: readonly string[] = [],
-  onGone: () => void = () => undefined,
+  call: (item: T) => Promise<unknown>,
+  { touches, onGone }: { touches: readonly string[]; onGone?: () => void },
 ): Removal<T> => {
   const [doomed, setDoomed] = useState<T | null>(null);
-  const remove = useWrite((item: T) => api.delete<unknown>(`/${collection}/${item.id}`), {
-    touches: [collection, ...touches],
+  const remove = useWrite(call, {
+    touches,
     onDone: (answer, item) => {
       const task = taskIdOf(answer);
       if (task === null) toast.ok(`${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${item.name} deleted`);
       else followTask(task);
       setDoomed(null);
-      onGone();
+      onGone?.();
     },
   });
   return {

@@ -5,7 +5,6 @@ import { taskTitle } from '../features/tasks/task-words';
 import { useList } from '../lib/queries';
 import { reachability } from '../lib/reachability';
 import { useStore } from '../lib/store';
-import type { Task } from '../lib/types';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu';
 import { useScope } from './scope';
 
@@ -13,7 +12,7 @@ import { useScope } from './scope';
 export function RunningTasks() {
   const { query } = useScope();
   const navigate = useNavigate();
-  const live = useList<Task>('tasks', { ...query, state: 'live', system: 'false', limit: 10 });
+  const live = useList('/tasks', { query: { ...query, state: 'live', system: 'false', limit: 10 } });
   const up = useStore(reachability.state).up;
   const count = live.items.length;
   const label =

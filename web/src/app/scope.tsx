@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { createContext, useContext, useMemo, useState, type ReactNode } from 'react';
-import { api, type Query } from '../lib/api';
-import type { Page, Project, ProjectRole, Whoami } from '../lib/types';
+import { api } from '../lib/api';
+import type { ProjectRole, Whoami } from '../lib/types';
 
 type Role = ProjectRole | 'admin';
 
@@ -13,7 +13,7 @@ export interface Scope {
   project: { id: string; name: string; role: Role } | null;
   choose: (projectId: string | null) => void;
   /** For list requests. */
-  query: Query;
+  query: { project?: string };
   /** Why nothing can be changed here, or null. */
   readOnly: string | null;
   /** The role in an object's own project. */
@@ -48,7 +48,7 @@ export function ScopeProvider({ me, children }: { me: Whoami; children: ReactNod
   const admin = me.user.admin;
   const all = useQuery({
     queryKey: ['projects', 'all'],
-    queryFn: ({ signal }) => api.get<Page<Project>>('/projects', { limit: 500 }, signal),
+    queryFn: ({ signal }) => api.get('/projects', { query: { limit: 500 }, signal }),
     enabled: admin,
   });
 

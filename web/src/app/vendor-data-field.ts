@@ -1,7 +1,10 @@
 import type { EditField } from './edit-dialog';
 
 /** What guests read beside their user data, as an image or a flavor brings it. */
-export const vendorDataField = (value: string | null | undefined, whose: 'image' | 'flavor'): EditField => ({
+export const vendorDataField = (
+  value: string | null | undefined,
+  whose: 'image' | 'flavor',
+): EditField<'vendorData'> => ({
   key: 'vendorData',
   label: 'Vendor data',
   value: value ?? '',

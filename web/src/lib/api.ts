@@ -1,23 +1,10 @@
+import type { AnswerOf, CallOf, Init, Method, PathOf, PathWith } from '../../../src/core/rest/rest-call';
+import { filledPath, restTarget, type Query } from '../../../src/core/rest/rest-target';
 import { clockTime } from './format';
 import { ApiError, problemOf } from './problem';
 import { reachability } from './reachability';
+import { read, send, unreachable } from './request';
 import { freshToken, refresh, session } from './session';
-
-export type Query = Record<string, string | number | undefined>;
-
-const url = (path: string, query: Query = {}): string => {
-  const search = new URLSearchParams();
-  for (const [key, value] of Object.entries(query))
-    if (value !== undefined && value !== '') search.set(key, String(value));
-  const tail = search.toString();
-  return `/api/v1${path}${tail === '' ? '' : `?${tail}`}`;
-};
-
-interface RequestOptions {
-  query?: Query;
-  body?: unknown;
-  signal?: AbortSignal;
-}
 
 /**
  * A change is never kept for later: what the user sees may be old, and when it would happen is unknown. Throws while
@@ -34,77 +21,53 @@ const refuseOffline = (): void => {
   );
 };
 
-const unreachable = (changes: boolean): ApiError =>
-  changes
-    ? new ApiError(
-        0,
-        'no_answer',
-        'The server did not answer. It may have got the request or not: look whether it was done before you try again.',
-      )
-    : new ApiError(
-        0,
-        'unreachable',
-        'The server cannot be reached. Check your connection, or whether management is running.',
-      );
+const noAnswer = (): ApiError =>
+  new ApiError(
+    0,
+    'no_answer',
+    'The server did not answer. It may have got the request or not: look whether it was done before you try again.',
+  );
 
-const send = async (
-  method: string,
-  target: string,
-  token: string,
-  key: string | null,
-  options: RequestOptions,
-): Promise<Response> => {
-  try {
-    const response = await fetch(target, {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(key === null ? {} : { 'idempotency-key': key }),
-      },
-      ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
-    });
-    reachability.heard();
-    return response;
-  } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    reachability.suspect();
-    throw unreachable(method !== 'GET');
-  }
-};
+interface Cancellable {
+  signal?: AbortSignal;
+}
 
-const call = async <T>(method: string, path: string, options: RequestOptions = {}): Promise<T> => {
-  // The same key for the repeat after a refresh: the server then answers instead of doing it twice.
-  const key = method === 'POST' ? crypto.randomUUID() : null;
-  const target = url(path, options.query);
-  if (method !== 'GET') refuseOffline();
+const call = async <M extends Method, P extends PathWith<M>>(
+  method: M,
+  path: P,
+  init: (Partial<CallOf<M, P>> & Cancellable) | undefined,
+): Promise<AnswerOf<M, P>> => {
+  const target = restTarget(path, init?.path as Record<string, string> | undefined, init?.query as Query | undefined);
+  const sending = {
+    // The same key for the repeat after a refresh: the server then answers instead of doing it twice.
+    idempotencyKey: method === 'post' ? crypto.randomUUID() : undefined,
+    body: method === 'post' ? (init?.body ?? {}) : init?.body,
+    signal: init?.signal,
+  };
+  const lost = method === 'get' ? unreachable : noAnswer;
+  if (method !== 'get') refuseOffline();
+  const verb = method.toUpperCase();
   const token = await freshToken();
-  let response = await send(method, target, token, key, options);
+  let response = await send(verb, target, { ...sending, token }, lost);
   if (response.status === 401) {
     const current = session.get();
     if (current !== null && current.accessToken === token) await refresh(current);
-    response = await send(method, target, await freshToken(), key, options);
+    response = await send(verb, target, { ...sending, token: await freshToken() }, lost);
   }
-  if (response.status === 204) return undefined as T;
-  const body: unknown = await response.json().catch(() => null);
-  if (!response.ok) throw problemOf(response.status, body, response.headers.get('x-request-id'));
-  return body as T;
+  return (await read(response)) as AnswerOf<M, P>;
 };
 
-/** Requests below `/api/v1` as the signed-in user. They throw `ApiError`. */
+/**
+ * Requests below `/api/v1` as the signed-in user, by the paths of the OpenAPI document: parameters, body and answer are
+ * those of the operation. They throw `ApiError`.
+ */
 export const api = {
-  get: <T>(path: string, query?: Query, signal?: AbortSignal) =>
-    call<T>('GET', path, { ...(query === undefined ? {} : { query }), ...(signal === undefined ? {} : { signal }) }),
-  post: <T>(path: string, body?: unknown, query?: Query, signal?: AbortSignal) =>
-    call<T>('POST', path, {
-      body: body ?? {},
-      ...(query === undefined ? {} : { query }),
-      ...(signal === undefined ? {} : { signal }),
-    }),
-  patch: <T>(path: string, body: unknown) => call<T>('PATCH', path, { body }),
-  put: <T>(path: string, body: unknown) => call<T>('PUT', path, { body }),
-  delete: <T>(path: string) => call<T>('DELETE', path),
+  get: <P extends PathWith<'get'>>(path: P, ...[init]: Init<'get', P, Cancellable>) => call('get', path, init),
+  post: <P extends PathWith<'post'>>(path: P, ...[init]: Init<'post', P, Cancellable>) => call('post', path, init),
+  patch: <P extends PathWith<'patch'>>(path: P, ...[init]: Init<'patch', P, Cancellable>) => call('patch', path, init),
+  put: <P extends PathWith<'put'>>(path: P, ...[init]: Init<'put', P, Cancellable>) => call('put', path, init),
+  delete: <P extends PathWith<'delete'>>(path: P, ...[init]: Init<'delete', P, Cancellable>) =>
+    call('delete', path, init),
 };
 
 export interface Upload<T> {
@@ -116,7 +79,12 @@ export interface Upload<T> {
  * Sends a file as the raw body of a PUT. `onProgress` gets bytes sent. Fetch cannot report the progress of a request,
  * so this is XMLHttpRequest.
  */
-export const upload = <T>(path: string, file: Blob, onProgress: (sentBytes: number) => void): Upload<T> => {
+export const upload = <P extends PathWith<'put'>>(
+  path: P,
+  parameters: PathOf<'put', P>,
+  file: Blob,
+  onProgress: (sentBytes: number) => void,
+): Upload<AnswerOf<'put', P>> => {
   const request = new XMLHttpRequest();
   let aborted = false;
   const started = async (): Promise<string> => {
@@ -125,9 +93,9 @@ export const upload = <T>(path: string, file: Blob, onProgress: (sentBytes: numb
   };
   const done = started().then(
     (token) =>
-      new Promise<T>((resolve, reject) => {
+      new Promise<AnswerOf<'put', P>>((resolve, reject) => {
         if (aborted) return reject(new ApiError(0, 'aborted', 'The upload was stopped.'));
-        request.open('PUT', url(path));
+        request.open('PUT', `/api/v1${filledPath(path, parameters as Record<string, string>)}`);
         request.setRequestHeader('authorization', `Bearer ${token}`);
         request.setRequestHeader('content-type', 'application/octet-stream');
         request.upload.onprogress = (event) => onProgress(event.loaded);
@@ -144,7 +112,7 @@ export const upload = <T>(path: string, file: Blob, onProgress: (sentBytes: numb
           } catch {
             body = null;
           }
-          if (request.status >= 200 && request.status < 300) resolve(body as T);
+          if (request.status >= 200 && request.status < 300) resolve(body as AnswerOf<'put', P>);
           else reject(problemOf(request.status, body, request.getResponseHeader('x-request-id')));
         };
         request.send(file);

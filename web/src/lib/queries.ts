@@ -1,3 +1,5 @@
+import type { AnswerOf, ItemOf, ListPath, PathOf, PathWith, QueryOf } from '../../../src/core/rest/rest-call';
+import { filledPath, type Query } from '../../../src/core/rest/rest-target';
 import {
   keepPreviousData,
   useInfiniteQuery,
@@ -5,10 +7,12 @@ import {
   useQuery,
   useQueryClient,
   type InfiniteData,
+  type UseInfiniteQueryResult,
+  type UseQueryResult,
   type UseMutationResult,
 } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { api, type Query } from './api';
+import { api } from './api';
 import { liveState } from './live';
 import { asApiError, type ApiError } from './problem';
 import { reachability } from './reachability';
@@ -33,17 +37,39 @@ const useInterval = (): number | false => {
 const firstPage = 100;
 const nextPage = 500;
 
+/** A collection's name in the query cache: its path, with the ids of what it belongs to. */
+const collectionOf = (path: string, parameters: unknown): string =>
+  filledPath(path, (parameters ?? {}) as Record<string, string>).slice(1);
+
+interface ListCall<P extends ListPath> {
+  query?: QueryOf<'get', P>;
+  /** False waits. */
+  enabled?: boolean;
+}
+
+/** What a list is asked with: of a collection that belongs to something, also to what. */
+type ListArguments<P extends ListPath> = [PathOf<'get', P>] extends [undefined]
+  ? [call?: ListCall<P>]
+  : [call: ListCall<P> & { path: PathOf<'get', P> }];
+
+interface AnyList {
+  query?: Query;
+  path?: Record<string, string>;
+  enabled?: boolean;
+}
+
 /** Keyset-paged list of a collection, kept live. */
-export const useList = <T>(collection: string, query: Query = {}, enabled = true) => {
+export const useList = <P extends ListPath>(path: P, ...[call]: ListArguments<P>): List<ItemOf<P>> => {
+  const { query = {}, enabled = true, ...parameters } = (call ?? {}) as AnyList;
   const refetchInterval = useInterval();
   const result = useInfiniteQuery({
-    queryKey: [collection, 'list', query],
-    queryFn: ({ pageParam, signal }) =>
-      api.get<Page<T>>(
-        `/${collection}`,
-        { limit: pageParam === undefined ? firstPage : nextPage, ...query, cursor: pageParam },
-        signal,
-      ),
+    queryKey: [collectionOf(path, parameters.path), 'list', query],
+    queryFn: async ({ pageParam, signal }) => {
+      const page = { limit: pageParam === undefined ? firstPage : nextPage, ...query, cursor: pageParam };
+      // Of one collection or another: which one it is, the caller's types say.
+      const answer = await api.get(path as '/instances', { ...parameters, query: page, signal } as never);
+      return answer as unknown as Page<ItemOf<P>>;
+    },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
     placeholderData: keepPreviousData,
@@ -53,30 +79,54 @@ export const useList = <T>(collection: string, query: Query = {}, enabled = true
   return { ...result, items: result.data?.pages.flatMap((page) => page.items) ?? [] };
 };
 
+/** A list as `useList` gives it, of whatever collection. */
+export type List<T> = Omit<UseInfiniteQueryResult<InfiniteData<Page<T>>>, 'data'> & { items: T[] };
+
+/** One object as `useOne` gives it. */
+type One<T> = Omit<UseQueryResult<T>, 'data'> & { data: T | undefined };
+
+interface Listed {
+  id: string;
+}
+
+/** A path of one thing, named by one parameter. */
+type OnePath = {
+  [P in PathWith<'get'>]: PathOf<'get', P> extends { ref: string } | { id: string } ? P : never;
+}[PathWith<'get'>];
+
 /**
  * One object, kept live. `enabled` false waits; `everyMs` asks more often than the default; `listed`: lists have it
  * whole.
  */
-export const useOne = <T>(
-  collection: string,
+export const useOne = <P extends OnePath>(
+  path: P,
   id: string,
   { enabled = true, everyMs, listed = false }: { enabled?: boolean; everyMs?: number; listed?: boolean } = {},
-) => {
+): One<AnswerOf<'get', P>> => {
   const interval = useInterval();
   const refetchInterval = interval === false ? false : (everyMs ?? interval);
   const client = useQueryClient();
-  const result = useQuery({
-    queryKey: [collection, 'one', id],
-    queryFn: ({ signal }) => api.get<T>(`/${collection}/${encodeURIComponent(id)}`, undefined, signal),
+  const parameters = { ref: id, id };
+  const [name = '', ...above] = collectionOf(path, parameters).split('/').reverse();
+  const collection = above.reverse().join('/');
+  const result = useQuery<AnswerOf<'get', P>>({
+    queryKey: [collection, 'one', path.endsWith('}') ? id : name],
+    queryFn: async ({ signal }) => {
+      const answer = await api.get(path as '/instances/{ref}', { path: parameters, signal });
+      return answer as unknown as AnswerOf<'get', P>;
+    },
     refetchInterval,
     enabled: enabled && id !== '',
   });
   if (result.data !== undefined || !listed || result.error !== null) return { ...result, data: result.data };
   // What a list already knows shows at once.
   const pages = client
-    .getQueriesData<InfiniteData<Page<T & { id: string }>>>({ queryKey: [collection, 'list'] })
+    .getQueriesData<InfiniteData<Page<Listed>>>({ queryKey: [collection, 'list'] })
     .flatMap(([, data]) => data?.pages ?? []);
-  return { ...result, data: pages.flatMap((page) => page.items).find((item) => item.id === id) };
+  return {
+    ...result,
+    data: pages.flatMap((page) => page.items).find((item) => item.id === id) as AnswerOf<'get', P> | undefined,
+  };
 };
 
 /** A write. `touches` are the collections to ask again afterwards. */

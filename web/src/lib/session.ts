@@ -1,5 +1,6 @@
-import { problemOf, ApiError } from './problem';
-import { reachability } from './reachability';
+import type { AnswerOf, BodyOf } from '../../../src/core/rest/rest-call';
+import { ApiError } from './problem';
+import { read, send } from './request';
 import { Store } from './store';
 import type { Tokens } from './types';
 
@@ -22,16 +23,16 @@ const storageKey = 'vcs.session';
 /** How long a new tab waits for another tab of this browser to share its session. */
 const askMs = 150;
 
-const read = (): Session | null => {
+const stored = (): Session | null => {
   try {
-    const stored = JSON.parse(sessionStorage.getItem(storageKey) ?? 'null') as Session | null;
-    return stored !== null && stored.refreshUntil > Date.now() ? stored : null;
+    const kept = JSON.parse(sessionStorage.getItem(storageKey) ?? 'null') as Session | null;
+    return kept !== null && kept.refreshUntil > Date.now() ? kept : null;
   } catch {
     return null;
   }
 };
 
-export const session = new Store<Session | null>(read());
+export const session = new Store<Session | null>(stored());
 /** Why the last session ended, for the login page; empty after a sign-out of one's own. */
 export const endedReason = new Store('');
 
@@ -66,34 +67,18 @@ const fromTokens = (tokens: Tokens): Session => {
   };
 };
 
-const post = async (path: string, body: unknown, token?: string): Promise<unknown> => {
-  let response: Response;
-  try {
-    response = await fetch(`/api/v1${path}`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'idempotency-key': crypto.randomUUID(),
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      },
-      body: JSON.stringify(body),
-    });
-    reachability.heard();
-  } catch {
-    reachability.suspect();
-    throw new ApiError(
-      0,
-      'unreachable',
-      'The server cannot be reached. Check your connection, or whether management is running.',
-    );
-  }
-  const answer: unknown = await response.json().catch(() => null);
-  if (!response.ok) throw problemOf(response.status, answer, response.headers.get('x-request-id'));
-  return answer;
+/** The calls that make and end sessions stand on no session. */
+const post = async <P extends '/login' | '/login/refresh' | '/logout'>(
+  path: P,
+  body: BodyOf<'post', P> | undefined,
+  token?: string,
+): Promise<AnswerOf<'post', P>> => {
+  const sending = { token, idempotencyKey: crypto.randomUUID(), body: body ?? {} };
+  return (await read(await send('POST', path, sending))) as AnswerOf<'post', P>;
 };
 
 export const login = async (name: string, password: string): Promise<void> => {
-  const tokens = (await post('/login', { name, password })) as Tokens;
+  const tokens = await post('/login', { name, password });
   endedReason.set('');
   keep(fromTokens(tokens));
 };
@@ -104,7 +89,7 @@ export const logout = async (): Promise<void> => {
   keep(null);
   endedReason.set('');
   tell({ kind: 'ended' });
-  if (current !== null) await post('/logout', {}, current.accessToken).catch(() => undefined);
+  if (current !== null) await post('/logout', undefined, current.accessToken).catch(() => undefined);
 };
 
 const end = (reason: string): void => {
@@ -125,7 +110,7 @@ const rotate = (stale: Session): Promise<void> =>
     const current = session.get();
     if (current === null || current.accessToken !== stale.accessToken) return;
     try {
-      const next = fromTokens((await post('/login/refresh', { refreshToken: current.refreshToken })) as Tokens);
+      const next = fromTokens(await post('/login/refresh', { refreshToken: current.refreshToken }));
       tell({ kind: 'rotated', used: current.refreshToken, session: next });
       keep(next);
     } catch (error) {

@@ -2,7 +2,7 @@ import { RotateCw, SearchX, TriangleAlert, type LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react';
 import { clockTime } from '../lib/format';
 import { asApiError } from '../lib/problem';
-import type { useList } from '../lib/queries';
+import type { List } from '../lib/queries';
 import { reachability } from '../lib/reachability';
 import { useStore } from '../lib/store';
 import { Button } from './button';
@@ -18,7 +18,7 @@ export interface EmptyFace {
 }
 
 interface Props<T> {
-  list: ReturnType<typeof useList<T>>;
+  list: List<T>;
   empty: EmptyFace;
   /** The server was asked for a part only: that it has nothing to list does not say that there is nothing. */
   narrowed?: boolean;
@@ -75,7 +75,7 @@ export function ListFaces<T>({ list, empty, narrowed = false, onClear, children 
 }
 
 /** Below rows of which there are more: they come as one scrolls; what fails says so and can be asked for again. */
-export function More<T>({ list }: { list: ReturnType<typeof useList<T>> }) {
+export function More<T>({ list }: { list: List<T> }) {
   if (!list.hasNextPage) return null;
   const failed = list.isFetchNextPageError ? asApiError(list.error).detail : null;
   return (

@@ -1,5 +1,5 @@
 import { useCallback, useRef, type ReactNode } from 'react';
-import type { useList } from '../lib/queries';
+import type { List } from '../lib/queries';
 import { FilterBar } from './filter-bar';
 import { ListFaces, type EmptyFace } from './list-faces';
 import { Card, Page } from './page';
@@ -114,7 +114,7 @@ export function ItemTable<T extends { id: string }>({
 interface ListCardProps<T extends { id: string }>
   extends Pick<TableProps<T>, 'columns' | 'onRow' | 'sorting' | 'selected'> {
   label: string;
-  list: ReturnType<typeof useList<T>>;
+  list: List<T>;
   empty: EmptyFace;
   /** The filter box above the table, for lists that the server filters by name, id or address. */
   search?: SearchFilter;

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
-import type { useList } from '../lib/queries';
+import type { List } from '../lib/queries';
 import { More } from './list-faces';
 import { LoadError } from './list-states';
 
 interface Props<T> {
-  list: ReturnType<typeof useList<T>>;
+  list: List<T>;
   /** Said when there is nothing. */
   empty: ReactNode;
   /** The rows; they show their own loading. */

@@ -30,25 +30,30 @@ export const updateFlavor = z.strictObject({
   description: field.description.optional(),
   vendorData: vendorData.optional(),
 });
-export const flavor = createFlavor.extend({
-  id: field.id,
-  createdAt: field.timestamp,
-  description: z.string(),
-  vendorData: z.string().nullable(),
-  vmm: z.string().nullable(),
-});
+export const flavor = createFlavor
+  .extend({
+    id: field.id,
+    createdAt: field.timestamp,
+    description: z.string(),
+    diskBytes: field.bytes,
+    vendorData: z.string().nullable(),
+    vmm: z.string().nullable(),
+  })
+  .meta({ id: 'Flavor' });
 
 export const createSshKey = z.strictObject({ name: field.displayName, publicKey: z.string().max(16_384) });
 export const updateSshKey = z.strictObject({ name: field.displayName.optional() });
-export const sshKey = z.object({
-  id: field.id,
-  projectId: field.id,
-  name: z.string(),
-  type: z.string(),
-  fingerprint: z.string(),
-  publicKey: z.string(),
-  createdAt: field.timestamp,
-});
+export const sshKey = z
+  .object({
+    id: field.id,
+    projectId: field.id,
+    name: z.string(),
+    type: z.string(),
+    fingerprint: z.string(),
+    publicKey: z.string(),
+    createdAt: field.timestamp,
+  })
+  .meta({ id: 'SshKey' });
 
 /**
  * `building` → `running` ⇄ `stopped`; `starting`, `stopping`, `rebooting`, `deleting` while a task works; `unknown`
@@ -106,60 +111,66 @@ export const createInstance = z.strictObject({
 export const createInstances = createInstance.extend({ count: z.number().int().min(1).max(100) });
 
 /** What a create would make, were it asked for now. */
-export const instanceCheck = z.object({
-  /** One per instance, in order. Another create may take one meanwhile. */
-  hostnames: z.array(z.string()),
-});
+export const instanceCheck = z
+  .object({
+    /** One per instance, in order. Another create may take one meanwhile. */
+    hostnames: z.array(z.string()),
+  })
+  .meta({ id: 'InstanceCheck' });
 
-export const instance = z.object({
-  id: field.id,
-  projectId: field.id,
-  name: z.string(),
-  /**
-   * What its guest is called: derived from the name, unique in the project, so that it is in each of its networks too.
-   * It stays when the name changes.
-   */
-  hostname: z.string(),
-  description: z.string(),
-  state: z.enum(instanceStates),
-  /** Why it is in this state, in words; empty when all is well. */
-  stateReason: z.string(),
-  flavor: z.object({
-    id: field.id.nullable(),
+export const instance = z
+  .object({
+    id: field.id,
+    projectId: field.id,
     name: z.string(),
-    vcpus: z.number().int(),
-    memoryBytes: field.bytes,
-    diskBytes: field.bytes,
-  }),
-  image: z.object({ id: field.id, name: z.string() }),
-  /** Null while it has none, and for those who may not see hosts. */
-  host: z.object({ id: field.id, name: z.string() }).nullable(),
-  ports: z.array(
-    z.object({ id: field.id, networkId: field.id, network: z.string(), mac: z.string(), address: z.string() }),
-  ),
-  sshKeys: z.array(z.string()),
-  /** Seconds that a stop waits for the guest before it is forced. */
-  stopGraceSeconds: z.number().int(),
-  configDrive: z.enum(driveForms).nullable(),
-  /** The kind of VMM that it runs on, or ran on last. */
-  vmm: z.string().nullable(),
-  /** The kind that it was asked to run on; null: its host chooses. */
-  wantedVmm: z.string().nullable(),
-  /** The live task on it, if any. */
-  taskId: field.id.nullable(),
-  createdAt: field.timestamp,
-  /** When its VMM was last started, as its host reported. */
-  startedAt: field.timestamp.nullable(),
-  observedAt: field.timestamp.nullable(),
-});
+    /**
+     * What its guest is called: derived from the name, unique in the project, so that it is in each of its networks too.
+     * It stays when the name changes.
+     */
+    hostname: z.string(),
+    description: z.string(),
+    state: z.enum(instanceStates),
+    /** Why it is in this state, in words; empty when all is well. */
+    stateReason: z.string(),
+    flavor: z.object({
+      id: field.id.nullable(),
+      name: z.string(),
+      vcpus: z.number().int(),
+      memoryBytes: field.bytes,
+      diskBytes: field.bytes,
+    }),
+    image: z.object({ id: field.id, name: z.string() }),
+    /** Null while it has none, and for those who may not see hosts. */
+    host: z.object({ id: field.id, name: z.string() }).nullable(),
+    ports: z.array(
+      z.object({ id: field.id, networkId: field.id, network: z.string(), mac: z.string(), address: z.string() }),
+    ),
+    sshKeys: z.array(z.string()),
+    /** Seconds that a stop waits for the guest before it is forced. */
+    stopGraceSeconds: z.number().int(),
+    configDrive: z.enum(driveForms).nullable(),
+    /** The kind of VMM that it runs on, or ran on last. */
+    vmm: z.string().nullable(),
+    /** The kind that it was asked to run on; null: its host chooses. */
+    wantedVmm: z.string().nullable(),
+    /** The live task on it, if any. */
+    taskId: field.id.nullable(),
+    createdAt: field.timestamp,
+    /** When its VMM was last started, as its host reported. */
+    startedAt: field.timestamp.nullable(),
+    observedAt: field.timestamp.nullable(),
+  })
+  .meta({ id: 'Instance' });
 export const updateInstance = z.strictObject({
   name: field.displayName.optional(),
   description: field.description.optional(),
   stopGraceSeconds: z.number().int().min(0).max(600).optional(),
 });
 /** 202 of every slow verb: the object as it is now, and its task. */
-export const instanceWithTask = z.object({ instance, taskId: field.id });
-export const instancesWithTask = z.object({ instances: z.array(instance), taskId: field.id });
+export const instanceWithTask = z.object({ instance, taskId: field.id }).meta({ id: 'InstanceWithTask' });
+export const instancesWithTask = z
+  .object({ instances: z.array(instance), taskId: field.id })
+  .meta({ id: 'InstancesWithTask' });
 
 export const instanceListQuery = pageQuery.extend({
   state: z.enum(instanceStates).optional(),
@@ -183,21 +194,27 @@ export const consoleLogQuery = z.strictObject({
  * What the guest wrote on its serial console, as far as its host keeps it (the last MiB). `truncated`: something that
  * came before, or since then, is not kept any more.
  */
-export const consoleLog = z.object({ text: z.string(), cursor: z.string(), truncated: z.boolean() });
+export const consoleLog = z
+  .object({ text: z.string(), cursor: z.string(), truncated: z.boolean() })
+  .meta({ id: 'ConsoleLog' });
 /**
  * A one-time ticket for `GET /api/v1/console?ticket=` (WebSocket, binary both ways; text frames are JSON control:
  * {"resize":{"cols","rows"}}).
  */
-export const consoleTicket = z.object({ ticket: z.string(), expiresIn: z.number().int(), path: z.string() });
+export const consoleTicket = z
+  .object({ ticket: z.string(), expiresIn: z.number().int(), path: z.string() })
+  .meta({ id: 'ConsoleTicket' });
 
 /**
  * What the guest reads of the cloud, in OpenStack's tree, as its host has it. `text` is null for what is no text; user
  * data is shown too.
  */
-export const guestData = z.object({
-  hostname: z.string(),
-  files: z.array(z.object({ path: z.string(), bytes: z.number().int(), text: z.string().nullable() })),
-});
+export const guestData = z
+  .object({
+    hostname: z.string(),
+    files: z.array(z.object({ path: z.string(), bytes: z.number().int(), text: z.string().nullable() })),
+  })
+  .meta({ id: 'GuestData' });
 export type GuestData = z.infer<typeof guestData>;
 export type Flavor = z.infer<typeof flavor>;
 export type SshKey = z.infer<typeof sshKey>;

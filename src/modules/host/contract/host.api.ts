@@ -16,13 +16,15 @@ const hostStates = [
 ] as const;
 export type HostState = (typeof hostStates)[number];
 
-const condition = z.object({
-  type: z.string(),
-  status: z.enum(['true', 'false', 'unknown']),
-  reason: z.string(),
-  message: z.string(),
-  since: field.timestamp,
-});
+const condition = z
+  .object({
+    type: z.string(),
+    status: z.enum(['true', 'false', 'unknown']),
+    reason: z.string(),
+    message: z.string(),
+    since: field.timestamp,
+  })
+  .meta({ id: 'Condition' });
 export const vmmInventory = z.object({
   /** `cloud-hypervisor`, `qemu`, `simulated`, or one that this build does not know. */
   kind: z.string().min(1).max(63),
@@ -77,52 +79,57 @@ export const inventory = z.object({
   /** False while parts (VMM probes, pools) are still being collected. */
   complete: z.boolean().optional(),
 });
-export const host = z.object({
-  id: field.id,
-  name: z.string(),
-  address: z.string(),
-  state: z.enum(hostStates),
-  schedulable: z.boolean(),
-  conditions: z.array(condition),
-  /** Circuit breaker of management's calls to it. */
-  breaker: z.enum(['closed', 'open', 'half-open']),
-  lastSeenAt: field.timestamp.nullable(),
-  capacity: z.object({
-    vcpus: z.number().int(),
-    vcpusUsed: z.number().int(),
-    memoryBytes: field.bytes,
-    memoryBytesUsed: field.bytes,
-    diskBytes: field.bytes,
-    diskBytesUsed: field.bytes,
-    /** The disk by storage pool. */
-    pools: z.array(z.object({ name: z.string(), bytes: field.bytes, bytesUsed: field.bytes })),
-    instances: z.number().int(),
-  }),
-  createdAt: field.timestamp,
-});
-export const hostDetail = host.extend({ inventory: inventory.nullable() });
+export const host = z
+  .object({
+    id: field.id,
+    name: z.string(),
+    address: z.string(),
+    state: z.enum(hostStates),
+    schedulable: z.boolean(),
+    conditions: z.array(condition),
+    /** Circuit breaker of management's calls to it. */
+    breaker: z.enum(['closed', 'open', 'half-open']),
+    lastSeenAt: field.timestamp.nullable(),
+    capacity: z.object({
+      vcpus: z.number().int(),
+      vcpusUsed: z.number().int(),
+      memoryBytes: field.bytes,
+      memoryBytesUsed: field.bytes,
+      diskBytes: field.bytes,
+      diskBytesUsed: field.bytes,
+      /** The disk by storage pool. */
+      pools: z.array(z.object({ name: z.string(), bytes: field.bytes, bytesUsed: field.bytes })),
+      instances: z.number().int(),
+    }),
+    createdAt: field.timestamp,
+  })
+  .meta({ id: 'Host' });
+export const hostDetail = host.extend({ inventory: inventory.nullable() }).meta({ id: 'HostDetail' });
 /** The task that works on a host. */
 export const hostTask = z.object({ taskId: field.id });
 export const updateHost = z.strictObject({ maintenance: z.boolean().optional(), reason: field.description.optional() });
 export const createHostToken = z.strictObject({ expiresInMinutes: z.number().int().min(1).max(1440).default(30) });
 /** `token` carries the CA fingerprint and management's address; shown once, usable once. */
-export const hostToken = z.object({ id: field.id, token: z.string(), expiresAt: field.timestamp, command: z.string() });
+export const hostToken = z
+  .object({ id: field.id, token: z.string(), expiresAt: field.timestamp, command: z.string() })
+  .meta({ id: 'HostToken' });
 
 export const hostListQuery = pageQuery.omit({ project: true }).extend({ state: z.enum(hostStates).optional() });
 /** A token as it is listed: never its secret. `hostId` is the host that used it. */
-export const hostTokenInfo = z.object({
-  id: field.id,
-  state: z.enum(['open', 'used', 'expired']),
-  hostId: field.id.nullable(),
-  createdBy: z.string(),
-  createdAt: field.timestamp,
-  expiresAt: field.timestamp,
-  usedAt: field.timestamp.nullable(),
-});
+export const hostTokenInfo = z
+  .object({
+    id: field.id,
+    state: z.enum(['open', 'used', 'expired']),
+    hostId: field.id.nullable(),
+    createdBy: z.string(),
+    createdAt: field.timestamp,
+    expiresAt: field.timestamp,
+    usedAt: field.timestamp.nullable(),
+  })
+  .meta({ id: 'HostTokenInfo' });
 
 export type HostTokenInfo = z.infer<typeof hostTokenInfo>;
 export type HostListQuery = z.infer<typeof hostListQuery>;
-export type Condition = z.infer<typeof condition>;
 export type Inventory = z.infer<typeof inventory>;
 export type PoolInventory = z.infer<typeof poolInventory>;
 export type VmmInventory = z.infer<typeof vmmInventory>;

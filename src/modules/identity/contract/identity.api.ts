@@ -13,21 +13,25 @@ const password = z.string().min(12).max(256);
 
 export const loginRequest = z.strictObject({ name: z.string().min(1).max(255), password: z.string().min(1).max(1024) });
 /** Times in seconds. The refresh token may be used once; its reuse revokes the whole session. */
-export const tokens = z.object({
-  accessToken: z.string(),
-  expiresIn: z.number().int(),
-  refreshToken: z.string(),
-  refreshExpiresIn: z.number().int(),
-});
+export const tokens = z
+  .object({
+    accessToken: z.string(),
+    expiresIn: z.number().int(),
+    refreshToken: z.string(),
+    refreshExpiresIn: z.number().int(),
+  })
+  .meta({ id: 'Tokens' });
 export const refreshRequest = z.strictObject({ refreshToken: z.string().min(1).max(4096) });
 
-export const user = z.object({
-  id: field.id,
-  name: z.string(),
-  admin: z.boolean(),
-  enabled: z.boolean(),
-  createdAt: field.timestamp,
-});
+export const user = z
+  .object({
+    id: field.id,
+    name: z.string(),
+    admin: z.boolean(),
+    enabled: z.boolean(),
+    createdAt: field.timestamp,
+  })
+  .meta({ id: 'User' });
 export const createUser = z.strictObject({ name: userName, password, admin: z.boolean().default(false) });
 export const updateUser = z.strictObject({
   password: password.optional(),
@@ -42,43 +46,53 @@ export const changePassword = z.strictObject({
 });
 
 /** An open session. `remoteAddress` is where the login came from; `lastUsedAt` when it last fetched an access token. */
-export const session = z.object({
-  id: field.id,
-  remoteAddress: z.string().nullable(),
-  createdAt: field.timestamp,
-  lastUsedAt: field.timestamp,
-  expiresAt: field.timestamp,
-});
+export const session = z
+  .object({
+    id: field.id,
+    remoteAddress: z.string().nullable(),
+    createdAt: field.timestamp,
+    lastUsedAt: field.timestamp,
+    expiresAt: field.timestamp,
+  })
+  .meta({ id: 'Session' });
 
-export const whoami = z.object({
-  user,
-  via: z.enum(['session', 'api-token']),
-  projects: z.array(z.object({ id: field.id, name: z.string(), role: z.enum([...projectRoles, 'admin']) })),
-});
+export const whoami = z
+  .object({
+    user,
+    via: z.enum(['session', 'api-token']),
+    projects: z.array(z.object({ id: field.id, name: z.string(), role: z.enum([...projectRoles, 'admin']) })),
+  })
+  .meta({ id: 'Whoami' });
 
-export const project = z.object({
-  id: field.id,
-  name: z.string(),
-  description: z.string(),
-  createdAt: field.timestamp,
-});
+export const project = z
+  .object({
+    id: field.id,
+    name: z.string(),
+    description: z.string(),
+    createdAt: field.timestamp,
+  })
+  .meta({ id: 'Project' });
 export const createProject = z.strictObject({ name: field.displayName, description: field.description.default('') });
 export const updateProject = z.strictObject({
   name: field.displayName.optional(),
   description: field.description.optional(),
 });
 
-export const member = z.object({ userId: field.id, userName: z.string(), role: z.enum(projectRoles) });
+export const member = z
+  .object({ userId: field.id, userName: z.string(), role: z.enum(projectRoles) })
+  .meta({ id: 'Member' });
 export const setMember = z.strictObject({ role: z.enum(projectRoles) });
 
-export const apiToken = z.object({
-  id: field.id,
-  name: z.string(),
-  scopes: z.array(z.string()).nullable(),
-  createdAt: field.timestamp,
-  expiresAt: field.timestamp.nullable(),
-  lastUsedAt: field.timestamp.nullable(),
-});
+export const apiToken = z
+  .object({
+    id: field.id,
+    name: z.string(),
+    scopes: z.array(z.string()).nullable(),
+    createdAt: field.timestamp,
+    expiresAt: field.timestamp.nullable(),
+    lastUsedAt: field.timestamp.nullable(),
+  })
+  .meta({ id: 'ApiToken' });
 export const createApiToken = z.strictObject({
   name: field.displayName,
   /** Permissions (`instance:read`, `volume:*`) that narrow the user's own; null for all of them. */
@@ -90,7 +104,7 @@ export const createApiToken = z.strictObject({
   expiresInDays: z.number().int().min(1).max(3650).nullable().default(null),
 });
 /** The secret is shown once. */
-export const createdApiToken = apiToken.extend({ token: z.string() });
+export const createdApiToken = apiToken.extend({ token: z.string() }).meta({ id: 'CreatedApiToken' });
 
 export type Tokens = z.infer<typeof tokens>;
 export type Session = z.infer<typeof session>;

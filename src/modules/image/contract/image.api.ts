@@ -38,25 +38,27 @@ export const updateImage = z.strictObject({
   description: field.description.optional(),
   vendorData: vendorData.optional(),
 });
-export const image = z.object({
-  id: field.id,
-  projectId: field.id,
-  name: z.string(),
-  description: z.string(),
-  state: z.enum(imageStates),
-  message: z.string(),
-  public: z.boolean(),
-  sourceFormat: z.enum(imageFormats).nullable(),
-  /** Bytes as sent. */
-  sourceBytes: field.bytes.nullable(),
-  /** Size of the disk the guest sees, a multiple of 4096. */
-  virtualBytes: field.bytes.nullable(),
-  /** SHA-256 of the raw image as stored. */
-  sha256: z.string().nullable(),
-  architecture: z.string(),
-  firmware: z.enum(imageFirmwares),
-  vendorData: z.string().nullable(),
-  taskId: field.id.nullable(),
-  createdAt: field.timestamp,
-});
+export const image = z
+  .object({
+    id: field.id,
+    projectId: field.id,
+    name: z.string(),
+    description: z.string(),
+    state: z.enum(imageStates),
+    message: z.string(),
+    public: z.boolean(),
+    sourceFormat: z.enum(imageFormats).nullable(),
+    /** Bytes as sent. */
+    sourceBytes: field.bytes.nullable(),
+    /** Size of the disk the guest sees, a multiple of 4096. */
+    virtualBytes: field.bytes.nullable(),
+    /** SHA-256 of the raw image as stored. */
+    sha256: z.string().nullable(),
+    architecture: z.string(),
+    firmware: z.enum(imageFirmwares),
+    vendorData: z.string().nullable(),
+    taskId: field.id.nullable(),
+    createdAt: field.timestamp,
+  })
+  .meta({ id: 'Image' });
 export type Image = z.infer<typeof image>;

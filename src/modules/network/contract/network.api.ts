@@ -21,37 +21,41 @@ export const updateNetwork = z.strictObject({
   description: field.description.optional(),
   dns: z.array(z.ipv4()).max(3).optional(),
 });
-export const network = z.object({
-  id: field.id,
-  projectId: field.id,
-  name: z.string(),
-  description: z.string(),
-  subnet: z.string(),
-  gateway: z.string(),
-  dns: z.array(z.string()),
-  nat: z.boolean(),
-  mtu: z.number().int(),
-  /**
-   * Exceptions to what guests reach beyond the network, in CIDR form, by the installation's configuration. Null without
-   * NAT: nothing is reached.
-   */
-  guestEgress: z.object({ allow: z.array(z.string()), deny: z.array(z.string()) }).nullable(),
-  addresses: z.object({ total: z.number().int(), used: z.number().int() }),
-  createdAt: field.timestamp,
-});
-export const port = z.object({
-  id: field.id,
-  projectId: field.id,
-  networkId: field.id,
-  network: z.string(),
-  instanceId: field.id.nullable(),
-  /** Which card of its instance, from 0. */
-  position: z.number().int(),
-  mac: z.string(),
-  address: z.string(),
-  state: z.enum(['down', 'active', 'error']),
-  message: z.string(),
-});
+export const network = z
+  .object({
+    id: field.id,
+    projectId: field.id,
+    name: z.string(),
+    description: z.string(),
+    subnet: z.string(),
+    gateway: z.string(),
+    dns: z.array(z.string()),
+    nat: z.boolean(),
+    mtu: z.number().int(),
+    /**
+     * Exceptions to what guests reach beyond the network, in CIDR form, by the installation's configuration. Null without
+     * NAT: nothing is reached.
+     */
+    guestEgress: z.object({ allow: z.array(z.string()), deny: z.array(z.string()) }).nullable(),
+    addresses: z.object({ total: z.number().int(), used: z.number().int() }),
+    createdAt: field.timestamp,
+  })
+  .meta({ id: 'Network' });
+export const port = z
+  .object({
+    id: field.id,
+    projectId: field.id,
+    networkId: field.id,
+    network: z.string(),
+    instanceId: field.id.nullable(),
+    /** Which card of its instance, from 0. */
+    position: z.number().int(),
+    mac: z.string(),
+    address: z.string(),
+    state: z.enum(['down', 'active', 'error']),
+    message: z.string(),
+  })
+  .meta({ id: 'Port' });
 export const networkListQuery = pageQuery.extend({ name: z.string().max(63).optional() });
 /** `network` and `instance` are ids. */
 export const portListQuery = pageQuery.extend({ network: field.id.optional(), instance: field.id.optional() });

@@ -5,25 +5,27 @@ import { taskStates, type TaskState } from '../../../core/workflow/definition/ta
 
 const stepStates = ['pending', 'running', 'succeeded', 'failed', 'skipped'] as const;
 
-const taskStep = z.object({
-  name: z.string(),
-  title: z.string(),
-  phase: z.enum(['run', 'undo']),
-  state: z.enum(stepStates),
-  attempt: z.number().int(),
-  host: z.object({ id: field.id, name: z.string() }).nullable(),
-  /** 0 to 100; null when the host has reported none. */
-  progress: z.number().min(0).max(100).nullable(),
-  /** What the host says it is at. */
-  message: z.string().nullable(),
-  startedAt: field.timestamp.nullable(),
-  endedAt: field.timestamp.nullable(),
-  /** Over all attempts, pauses included; until now while it runs. */
-  durationMs: z.number().int().nonnegative().nullable(),
-  /** When a failed attempt is repeated; null while one is under way. */
-  nextTryAt: field.timestamp.nullable(),
-  error: z.object({ code: z.string(), message: z.string() }).nullable(),
-});
+const taskStep = z
+  .object({
+    name: z.string(),
+    title: z.string(),
+    phase: z.enum(['run', 'undo']),
+    state: z.enum(stepStates),
+    attempt: z.number().int(),
+    host: z.object({ id: field.id, name: z.string() }).nullable(),
+    /** 0 to 100; null when the host has reported none. */
+    progress: z.number().min(0).max(100).nullable(),
+    /** What the host says it is at. */
+    message: z.string().nullable(),
+    startedAt: field.timestamp.nullable(),
+    endedAt: field.timestamp.nullable(),
+    /** Over all attempts, pauses included; until now while it runs. */
+    durationMs: z.number().int().nonnegative().nullable(),
+    /** When a failed attempt is repeated; null while one is under way. */
+    nextTryAt: field.timestamp.nullable(),
+    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  })
+  .meta({ id: 'TaskStep' });
 
 const errorStep = z.object({
   name: z.string(),
@@ -56,29 +58,31 @@ const taskError = z.object({
 
 const subject = z.object({ kind: z.string(), id: field.id, name: z.string() });
 
-export const task = z.object({
-  id: field.id,
-  type: z.string(),
-  state: z.enum(taskStates),
-  projectId: field.id.nullable(),
-  subject,
-  /** 0 to 100 over all steps. */
-  progress: z.number(),
-  /** The step it is at or ended at. */
-  step: z.string().nullable(),
-  stepTitle: z.string().nullable(),
-  error: taskError.nullable(),
-  createdBy: z.string(),
-  requestId: z.string().nullable(),
-  parentId: field.id.nullable(),
-  /** How many tasks it has started itself. */
-  children: z.number().int().nonnegative(),
-  createdAt: field.timestamp,
-  startedAt: field.timestamp.nullable(),
-  endedAt: field.timestamp.nullable(),
-  /** From its first step to its end, or until now; null before its first step. */
-  durationMs: z.number().int().nonnegative().nullable(),
-});
+export const task = z
+  .object({
+    id: field.id,
+    type: z.string(),
+    state: z.enum(taskStates),
+    projectId: field.id.nullable(),
+    subject,
+    /** 0 to 100 over all steps. */
+    progress: z.number(),
+    /** The step it is at or ended at. */
+    step: z.string().nullable(),
+    stepTitle: z.string().nullable(),
+    error: taskError.nullable(),
+    createdBy: z.string(),
+    requestId: z.string().nullable(),
+    parentId: field.id.nullable(),
+    /** How many tasks it has started itself. */
+    children: z.number().int().nonnegative(),
+    createdAt: field.timestamp,
+    startedAt: field.timestamp.nullable(),
+    endedAt: field.timestamp.nullable(),
+    /** From its first step to its end, or until now; null before its first step. */
+    durationMs: z.number().int().nonnegative().nullable(),
+  })
+  .meta({ id: 'Task' });
 
 const relatedTask = z.object({
   id: field.id,
@@ -103,25 +107,27 @@ const taskAudit = z.object({
   requestId: z.string(),
 });
 
-export const taskDetail = task.extend({
-  /** What it waits for, in words; null when it does not wait. */
-  waiting: z
-    .object({
-      kind: z.enum(['retry', 'host', 'condition', 'lock', 'limit', 'children', 'worker']),
-      /** When it looks again by itself; null when something else must happen first. */
-      until: field.timestamp.nullable(),
-      text: z.string(),
-    })
-    .nullable(),
-  cancel: z.object({ requestedAt: field.timestamp, reason: z.string().nullable() }).nullable(),
-  /** Why it can't be cancelled any more; null when it can, or is over. */
-  irrevocable: z.string().nullable(),
-  steps: z.array(taskStep),
-  audit: z.array(taskAudit),
-  parent: relatedTask.nullable(),
-  /** The first hundred, oldest first. */
-  childTasks: z.array(relatedTask),
-});
+export const taskDetail = task
+  .extend({
+    /** What it waits for, in words; null when it does not wait. */
+    waiting: z
+      .object({
+        kind: z.enum(['retry', 'host', 'condition', 'lock', 'limit', 'children', 'worker']),
+        /** When it looks again by itself; null when something else must happen first. */
+        until: field.timestamp.nullable(),
+        text: z.string(),
+      })
+      .nullable(),
+    cancel: z.object({ requestedAt: field.timestamp, reason: z.string().nullable() }).nullable(),
+    /** Why it can't be cancelled any more; null when it can, or is over. */
+    irrevocable: z.string().nullable(),
+    steps: z.array(taskStep),
+    audit: z.array(taskAudit),
+    parent: relatedTask.nullable(),
+    /** The first hundred, oldest first. */
+    childTasks: z.array(relatedTask),
+  })
+  .meta({ id: 'TaskDetail' });
 
 /** `a,b` or the parameter repeated. Each value must pass `check`; at most `most`. */
 const several = <T extends string>(check: (value: string) => value is T, complaint: string, most: number) =>

@@ -51,7 +51,7 @@ function ChangePassword() {
   const [revoke, setRevoke] = useState(false);
   const [tried, setTried] = useState(false);
   const change = useWrite(
-    (body: { current: string; password: string; revokeApiTokens: boolean }) => api.post('/users/me/password', body),
+    (body: { current: string; password: string; revokeApiTokens: boolean }) => api.post('/users/me/password', { body }),
     {
       touches: ['api-tokens', `users/${me.user.id}/sessions`],
       onDone: () => {

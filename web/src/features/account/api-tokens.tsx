@@ -5,7 +5,7 @@ import { api } from '../../lib/api';
 import { vcctl } from '../../lib/command';
 import { fieldErrors } from '../../lib/problem';
 import { useList, useWrite } from '../../lib/queries';
-import type { ApiToken, CreatedApiToken } from '../../lib/types';
+import type { ApiToken } from '../../lib/types';
 import { checkName } from '../../lib/validate';
 import { Button } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
@@ -18,9 +18,13 @@ import { ApiTokenTable } from '../users/api-token-table';
 
 /** Tokens for programs, in the user's own name. */
 export function ApiTokens() {
-  const list = useList<ApiToken>('api-tokens');
+  const list = useList('/api-tokens');
   const [creating, setCreating] = useState(false);
-  const removal = useRemoval<ApiToken>('API token', 'api-tokens');
+  const removal = useRemoval(
+    'API token',
+    (token: ApiToken) => api.delete('/api-tokens/{ref}', { path: { ref: token.id } }),
+    { touches: ['api-tokens'] },
+  );
   return (
     <Card
       title="API tokens"
@@ -57,7 +61,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
   const [tried, setTried] = useState(false);
   const create = useWrite(
     (body: { name: string; scopes: string[] | null; expiresInDays: number | null }) =>
-      api.post<CreatedApiToken>('/api-tokens', body),
+      api.post('/api-tokens', { body }),
     { touches: ['api-tokens'] },
   );
   const refused = fieldErrors(create.error);

@@ -31,9 +31,11 @@ const mib = 1024 ** 2;
 export default function FlavorsPage() {
   const search = useSearchFilter();
   const { admin } = useScope();
-  const list = useList<Flavor>('flavors', { q: search.q });
+  const list = useList('/flavors', { query: { q: search.q } });
   const dialog = useNewDialog(admin);
-  const removal = useRemoval<Flavor>('flavor', 'flavors');
+  const removal = useRemoval('flavor', (flavor: Flavor) => api.delete('/flavors/{ref}', { path: { ref: flavor.id } }), {
+    touches: ['flavors'],
+  });
   const [edited, setEdited] = useState<Flavor | null>(null);
   const reason = admin ? null : 'Only an administrator may change flavors.';
   const create = (
@@ -96,7 +98,7 @@ export default function FlavorsPage() {
       </Dialog>
       <EditDialog
         noun="flavor"
-        collection="flavors"
+        path="/flavors/{ref}"
         item={edited}
         onClose={() => setEdited(null)}
         fields={[
@@ -124,7 +126,7 @@ function NewFlavor({ onClose }: { onClose: () => void }) {
   const [vmm, setVmm] = useState('');
   const [description, setDescription] = useState('');
   const [tried, setTried] = useState(false);
-  const create = useWrite((body: CreateFlavor) => api.post<Flavor>('/flavors', body), {
+  const create = useWrite((body: CreateFlavor) => api.post('/flavors', { body }), {
     touches: ['flavors'],
     onDone: (flavor) => {
       toast.ok(`Flavor ${flavor.name} created`);

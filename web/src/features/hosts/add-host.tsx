@@ -3,7 +3,6 @@ import { api } from '../../lib/api';
 import { vcctl } from '../../lib/command';
 import { dateTime } from '../../lib/format';
 import { useWrite } from '../../lib/queries';
-import type { HostToken } from '../../lib/types';
 import { Button } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
 import { CopyButton } from '../../ui/copy';
@@ -21,7 +20,7 @@ const lifetimes = [
 /** Makes a one-time token and shows the command that carries it. Both are shown once. */
 export function AddHost({ onClose }: { onClose: () => void }) {
   const [minutes, setMinutes] = useState(30);
-  const create = useWrite(() => api.post<HostToken>('/host-tokens', { expiresInMinutes: minutes }), {
+  const create = useWrite(() => api.post('/host-tokens', { body: { expiresInMinutes: minutes } }), {
     touches: ['host-tokens'],
   });
   const token = create.data;

@@ -9,7 +9,7 @@ import { vcctl } from '../../lib/command';
 import { bytes, plural } from '../../lib/format';
 import { ApiError } from '../../lib/problem';
 import { useList, useOne, useWrite } from '../../lib/queries';
-import type { Host, HostDetail, Instance } from '../../lib/types';
+import type { Host, HostDetail } from '../../lib/types';
 import { Badge } from '../../ui/badge';
 import { Button, ButtonLink } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
@@ -34,11 +34,14 @@ const parent = { to: '/hosts', label: 'Hosts' };
 
 export default function HostPage() {
   const { id = '' } = useParams();
-  const result = useOne<HostDetail>('hosts', id);
+  const result = useOne('/hosts/{ref}', id);
   const host = result.data;
   useVisited('host', `/hosts/${id}`, host?.name);
   const navigate = useNavigate();
-  const removal = useRemoval<HostDetail>('host', 'hosts', [], () => void navigate('/hosts'));
+  const removal = useRemoval('host', (token: HostDetail) => api.delete('/hosts/{ref}', { path: { ref: token.id } }), {
+    touches: ['hosts'],
+    onGone: () => void navigate('/hosts'),
+  });
   if (result.error instanceof ApiError && result.error.status === 404)
     return (
       <Page title="Host" parent={parent}>
@@ -137,7 +140,7 @@ export default function HostPage() {
 }
 
 function HostInstances({ host }: { host: Host }) {
-  const list = useList<Instance>('instances', { host: host.id });
+  const list = useList('/instances', { query: { host: host.id } });
   return (
     <Card title={`Instances (${host.capacity.instances})`}>
       <PlainList list={list} empty="None runs here.">
@@ -177,7 +180,7 @@ function HostInstances({ host }: { host: Host }) {
 
 /** Has the host try its virtual machine monitors anew, with a guest of its own. */
 function TestHost({ host }: { host: Host }) {
-  const test = useWrite(() => api.post<{ taskId: string }>(`/hosts/${host.id}/actions/test`), {
+  const test = useWrite(() => api.post('/hosts/{ref}/actions/test', { path: { ref: host.id } }), {
     touches: ['hosts', 'tasks'],
     onDone: ({ taskId }) => followTask(taskId),
     onError: (error) => toast.bad(`${host.name} is not tested`, error),
@@ -203,7 +206,7 @@ function Maintenance({ host }: { host: Host }) {
   const [asking, setAsking] = useState(false);
   const [reason, setReason] = useState('');
   const write = useWrite(
-    (body: { maintenance: boolean; reason?: string }) => api.patch<HostDetail>(`/hosts/${host.id}`, body),
+    (body: { maintenance: boolean; reason?: string }) => api.patch('/hosts/{ref}', { path: { ref: host.id }, body }),
     {
       touches: ['hosts'],
       onDone: (_, body) => {

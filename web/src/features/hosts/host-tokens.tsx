@@ -16,7 +16,7 @@ import { useActorName } from '../tasks/use-actor-name';
 
 /** Commands that were made and with which a host may still join. Nothing when there are none. */
 export function HostTokens() {
-  const list = useList<HostTokenInfo>('host-tokens');
+  const list = useList('/host-tokens');
   const [withdrawn, setWithdrawn] = useState<HostTokenInfo | null>(null);
   const open = list.items.filter((t) => t.state === 'open');
   const nameOf = useActorName(open.map((t) => t.createdBy));
@@ -64,7 +64,7 @@ export function HostTokens() {
 }
 
 function Withdraw({ id, onClose }: { id: string; onClose: () => void }) {
-  const withdraw = useWrite(() => api.delete<void>(`/host-tokens/${id}`), {
+  const withdraw = useWrite(() => api.delete('/host-tokens/{id}', { path: { id } }), {
     touches: ['host-tokens'],
     onDone: () => {
       toast.ok('The command was withdrawn');

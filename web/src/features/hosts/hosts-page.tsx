@@ -3,7 +3,6 @@ import { Link } from 'react-router';
 import { useNewDialog } from '../../app/use-new-dialog';
 import { bytes } from '../../lib/format';
 import { useList } from '../../lib/queries';
-import type { Host } from '../../lib/types';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
@@ -18,7 +17,7 @@ import { HostTokens } from './host-tokens';
 
 export default function HostsPage() {
   const search = useSearchFilter();
-  const list = useList<Host>('hosts', { q: search.q });
+  const list = useList('/hosts', { query: { q: search.q } });
   const dialog = useNewDialog(true);
   const add = (
     <Button look="primary" icon={Plus} onClick={dialog.show}>

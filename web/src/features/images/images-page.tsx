@@ -6,6 +6,7 @@ import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useProjectColumn } from '../../app/project-column';
 import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
+import { api } from '../../lib/api';
 import { bytes, percent, words } from '../../lib/format';
 import { useList } from '../../lib/queries';
 import { useStore } from '../../lib/store';
@@ -30,9 +31,11 @@ import { uploads } from './uploads';
 export default function ImagesPage() {
   const search = useSearchFilter();
   const scope = useScope();
-  const list = useList<Image>('images', { ...scope.query, q: search.q });
+  const list = useList('/images', { query: { ...scope.query, q: search.q } });
   const dialog = useNewDialog(scope.readOnly === null);
-  const removal = useRemoval<Image>('image', 'images');
+  const removal = useRemoval('image', (image: Image) => api.delete('/images/{ref}', { path: { ref: image.id } }), {
+    touches: ['images'],
+  });
   const [edited, setEdited] = useState<Image | null>(null);
   const reasonOf = (image: Image): string | null =>
     image.state === 'deleting' ? 'It is being deleted.' : scope.reasonFor(image.projectId);
@@ -111,7 +114,7 @@ export default function ImagesPage() {
       </Dialog>
       <EditDialog
         noun="image"
-        collection="images"
+        path="/images/{ref}"
         item={edited}
         onClose={() => setEdited(null)}
         fields={[

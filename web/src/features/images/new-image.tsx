@@ -8,7 +8,7 @@ import { api } from '../../lib/api';
 import { vcctl } from '../../lib/command';
 import { bytes, percent } from '../../lib/format';
 import { fieldErrors, type ApiError } from '../../lib/problem';
-import { taskIdOf, useWrite } from '../../lib/queries';
+import { useWrite } from '../../lib/queries';
 import { useStore } from '../../lib/store';
 import type { CreateImage, Image } from '../../lib/types';
 import { checkName } from '../../lib/validate';
@@ -60,7 +60,7 @@ export function NewImage({ onClose }: { onClose: () => void }) {
     try {
       const answer = await sendImage(image, chosen);
       onClose();
-      const task = taskIdOf(answer);
+      const task = answer.taskId;
       if (task === null) toast.ok(`${image.name} uploaded`);
       else followTask(task);
     } catch (error) {
@@ -69,23 +69,19 @@ export function NewImage({ onClose }: { onClose: () => void }) {
       setImageId(null);
       toast.bad(`${image.name} was not uploaded`, problem);
       // What waits for bytes that will not come is of no use to anybody.
-      await api.delete(`/images/${image.id}`).catch(() => undefined);
+      await api.delete('/images/{ref}', { path: { ref: image.id } }).catch(() => undefined);
     } finally {
       void queries.invalidateQueries({ queryKey: ['images'] });
     }
   };
-  const create = useWrite(
-    (body: CreateImage) => api.post<Image | { image: Image; taskId: string }>('/images', body, target.query),
-    {
-      touches: ['images', 'tasks'],
-      onDone: (answer) => {
-        const image = 'image' in answer ? answer.image : answer;
-        if (source === 'file' && file !== null) return void send(image, file);
-        onClose();
-        followTask(taskIdOf(answer));
-      },
+  const create = useWrite((body: CreateImage) => api.post('/images', { body, query: target.query }), {
+    touches: ['images', 'tasks'],
+    onDone: (image) => {
+      if (source === 'file' && file !== null) return void send(image, file);
+      onClose();
+      followTask(image.taskId);
     },
-  );
+  });
 
   const problems: Record<string, string | null> = {
     name: checkName(name),

@@ -25,9 +25,9 @@ const guard = (): void => {
 };
 
 /** Sends the file of an image that waits for it. Answers what the server said; throws `ApiError`. */
-export const sendImage = async (image: Image, file: File): Promise<unknown> => {
+export const sendImage = async (image: Image, file: File): Promise<Image> => {
   let drawn = 0;
-  const running: Upload<unknown> = upload(`/images/${image.id}/content`, file, (sent) => {
+  const running: Upload<Image> = upload('/images/{ref}/content', { ref: image.id }, file, (sent) => {
     const now = Date.now();
     if (now - drawn < 200 && sent < file.size) return;
     drawn = now;

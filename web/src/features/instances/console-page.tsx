@@ -2,14 +2,13 @@ import { useEffect } from 'react';
 import { Link, useParams } from 'react-router';
 import { asApiError } from '../../lib/problem';
 import { useOne } from '../../lib/queries';
-import type { Instance } from '../../lib/types';
 import { ProblemNote } from '../../ui/problem-note';
 import InstanceConsole from './instance-console';
 
 /** A serial console as a browser tab of its own. */
 export default function ConsolePage() {
   const { id = '' } = useParams();
-  const result = useOne<Instance>('instances', id);
+  const result = useOne('/instances/{ref}', id);
   const name = result.data?.name;
   useEffect(() => {
     if (name !== undefined) document.title = `${name} · console`;

@@ -7,7 +7,7 @@ import { vcctl } from '../../lib/command';
 import { base64, bytes, plural } from '../../lib/format';
 import { fieldErrors } from '../../lib/problem';
 import { useList, useWrite } from '../../lib/queries';
-import type { CreateInstance, Flavor, Host, Image, Instance, Network, SshKey } from '../../lib/types';
+import type { CreateInstance } from '../../lib/types';
 import { checkAddress, checkGrace, checkName, checkPublicKey, userDataLimit } from '../../lib/validate';
 import { Button, ButtonLink } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
@@ -51,11 +51,11 @@ export default function CreateInstancePage() {
   );
   const project = scope.project?.id ?? projectId;
   const inProject = project === '' ? {} : { project };
-  const flavors = useList<Flavor>('flavors', { limit: 500 });
-  const images = useList<Image>('images', { ...inProject, limit: 500 });
-  const networks = useList<Network>('networks', { ...inProject, limit: 500 });
-  const keys = useList<SshKey>('ssh-keys', { ...inProject, limit: 500 });
-  const hosts = useList<Host>('hosts', { limit: 500 }, scope.admin);
+  const flavors = useList('/flavors', { query: { limit: 500 } });
+  const images = useList('/images', { query: { ...inProject, limit: 500 } });
+  const networks = useList('/networks', { query: { ...inProject, limit: 500 } });
+  const keys = useList('/ssh-keys', { query: { ...inProject, limit: 500 } });
+  const hosts = useList('/hosts', { query: { limit: 500 }, enabled: scope.admin });
 
   const [name, setName] = useState(draft?.name ?? '');
   const [count, setCount] = useState(draft?.count ?? '1');
@@ -100,13 +100,9 @@ export default function CreateInstancePage() {
       if (several)
         return {
           path: '/instances',
-          ...(await api.post<{ taskId: string }>('/instances/batch', { ...body, count: copies }, inProject)),
+          ...(await api.post('/instances/batch', { body: { ...body, count: copies }, query: inProject })),
         };
-      const { instance, taskId } = await api.post<{ instance: Instance; taskId: string }>(
-        '/instances',
-        body,
-        inProject,
-      );
+      const { instance, taskId } = await api.post('/instances', { body, query: inProject });
       return { path: `/instances/${instance.id}`, taskId };
     },
     {

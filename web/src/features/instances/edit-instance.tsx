@@ -7,7 +7,7 @@ export function EditInstance({ instance, onClose }: { instance: Instance | null;
   return (
     <EditDialog
       noun="instance"
-      collection="instances"
+      path="/instances/{ref}"
       item={instance}
       onClose={onClose}
       fields={[

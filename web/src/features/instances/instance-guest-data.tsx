@@ -1,7 +1,7 @@
 import { Box } from 'lucide-react';
 import { bytes } from '../../lib/format';
 import { useOne } from '../../lib/queries';
-import type { GuestData, Instance } from '../../lib/types';
+import type { Instance } from '../../lib/types';
 import { Empty } from '../../ui/empty';
 import { LoadError } from '../../ui/list-states';
 import { Card, Facts } from '../../ui/page';
@@ -21,7 +21,7 @@ const readable = (path: string, text: string): string => {
 export function InstanceGuestData({ instance: { id, state } }: { instance: Instance }) {
   // Its host has it only once it is built.
   const built = state !== 'building';
-  const result = useOne<GuestData>(`instances/${id}`, 'guest-data', { enabled: built });
+  const result = useOne('/instances/{ref}/guest-data', id, { enabled: built });
   if (!built)
     return (
       <Card>

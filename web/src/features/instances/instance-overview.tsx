@@ -2,7 +2,7 @@ import { ChevronRight } from 'lucide-react';
 import { useScope } from '../../app/scope';
 import { bytes, dateTime, plural } from '../../lib/format';
 import { useList } from '../../lib/queries';
-import type { Instance, Task } from '../../lib/types';
+import type { Instance } from '../../lib/types';
 import { Copyable } from '../../ui/copy';
 import { Card, Facts } from '../../ui/page';
 import { PlainList } from '../../ui/plain-list';
@@ -111,7 +111,7 @@ export function InstanceOverview({ instance: i }: { instance: Instance }) {
 
 /** What happened to it, newest first. */
 function Timeline({ id }: { id: string }) {
-  const tasks = useList<Task>('tasks', { subject: id, limit: 12 });
+  const tasks = useList('/tasks', { query: { subject: id, limit: 12 } });
   return (
     <Card title="Timeline">
       <PlainList list={tasks} empty="No task has worked on it yet.">

@@ -5,7 +5,7 @@ import { useParams, useSearchParams } from 'react-router';
 import { useVisited } from '../../app/use-visited';
 import { ApiError } from '../../lib/problem';
 import { useList, useOne } from '../../lib/queries';
-import type { Instance, Task } from '../../lib/types';
+import type { Instance } from '../../lib/types';
 import { Button, ButtonLink } from '../../ui/button';
 import { Empty } from '../../ui/empty';
 import { LoadError } from '../../ui/list-states';
@@ -27,7 +27,7 @@ const parent = { to: '/instances', label: 'Instances' };
 
 export default function InstancePage() {
   const { id = '' } = useParams();
-  const result = useOne<Instance>('instances', id, { listed: true });
+  const result = useOne('/instances/{ref}', id, { listed: true });
   const gone = result.error instanceof ApiError && result.error.status === 404;
   if (gone)
     return (
@@ -144,7 +144,7 @@ function Shown({ instance }: { instance: Instance }) {
 }
 
 function InstanceTasks({ id }: { id: string }) {
-  const tasks = useList<Task>('tasks', { subject: id });
+  const tasks = useList('/tasks', { query: { subject: id } });
   return (
     <Card>
       <PlainList list={tasks} empty="No task has worked on it yet.">

@@ -19,7 +19,7 @@ export default function InstanceResults({ verb, rest, Group, Item, onAsk, onDone
   const { run, reason } = useInstanceActions();
   const action = verb.action as Exclude<InstanceAction, 'edit'>;
   const q = useDebounced(rest, 120);
-  const found = useList<Instance>('instances', { ...query, limit: 8, q });
+  const found = useList('/instances', { query: { ...query, limit: 8, q } });
   const act = (instance: Instance) => () => {
     if (action === 'delete') return onAsk(<DeleteInstances instances={[instance]} onClose={onDone} onDone={onDone} />);
     onDone();

@@ -31,16 +31,19 @@ const states = [
   ['error', 'Error'],
 ] as const;
 
+/** The server's words for the orders of the list. */
+const sorts = ['name', '-name', 'createdAt', '-createdAt'] as const;
+
 export function InstancesPage() {
   const { query, readOnly, project, admin } = useScope();
   const search = useSearchFilter();
   const [params, setParams] = useSearchParams();
-  const state = params.get('state') ?? '';
-  const [sort, setSort] = useState('-createdAt');
+  const state = states.find(([known]) => known === params.get('state'))?.[0] ?? '';
+  const [sort, setSort] = useState<(typeof sorts)[number]>('-createdAt');
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [edited, setEdited] = useState<Instance | null>(null);
   const [deleting, setDeleting] = useState<Instance[]>([]);
-  const list = useList<Instance>('instances', { ...query, q: search.q, state, sort });
+  const list = useList('/instances', { query: { ...query, q: search.q, sort, ...(state === '' ? {} : { state }) } });
   const chosen = list.items.filter((i) => selected.has(i.id));
   const setState = (next: string): void =>
     setParams(
@@ -153,7 +156,7 @@ export function InstancesPage() {
       filters={<FilterSelect label="State" value={state} onChange={setState} options={states} />}
       narrowed={state !== ''}
       onClear={() => setState('')}
-      sorting={{ sort, onSort: setSort }}
+      sorting={{ sort, onSort: (by) => setSort(sorts.find((known) => known === by) ?? '-createdAt') }}
       selected={selected}
       toolbar={
         chosen.length > 0 && (

@@ -78,12 +78,7 @@ export class SerialLink {
   private async dial({ signal, opened, lost }: Attempt): Promise<void> {
     let ticket: ConsoleTicket;
     try {
-      ticket = await api.post<ConsoleTicket>(
-        `/instances/${this.instanceId}/actions/console`,
-        undefined,
-        undefined,
-        signal,
-      );
+      ticket = await api.post('/instances/{ref}/actions/console', { path: { ref: this.instanceId }, signal });
     } catch (error) {
       const { status, detail } = asApiError(error);
       return lost({ why: detail, final: status === 401 || status === 403 || status === 404 });

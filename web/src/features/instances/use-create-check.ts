@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, type Query } from '../../lib/api';
+import type { BodyOf } from '../../../../src/core/rest/rest-call';
+import { api } from '../../lib/api';
 import { asApiError, type ApiError } from '../../lib/problem';
 import { useDebounced } from '../../lib/queries';
 import type { CreateInstance } from '../../lib/types';
@@ -8,6 +9,8 @@ import type { CreateInstance } from '../../lib/types';
 const settleMs = 500;
 /** Others take room meanwhile. Milliseconds. */
 const recheckMs = 30_000;
+
+type CheckedCreate = BodyOf<'post', '/instances/check'>;
 
 /** What the server says of a create before it is asked for. `idle`: something is missing still. */
 export interface CreateCheck {
@@ -21,11 +24,15 @@ export interface CreateCheck {
  * Asks while a form is filled in whether the server would accept it now.
  * @param body null while something is missing
  */
-export const useCreateCheck = (body: CreateInstance | null, count: number, query: Query): CreateCheck => {
+export const useCreateCheck = (
+  body: CreateInstance | null,
+  count: number,
+  query: { project?: string },
+): CreateCheck => {
   const asked = useDebounced(body === null ? null : JSON.stringify({ ...body, count }), settleMs);
   const result = useQuery({
     queryKey: ['instances', 'check', asked, query],
-    queryFn: () => api.post<{ hostnames: string[] }>('/instances/check', JSON.parse(asked ?? '{}'), query),
+    queryFn: () => api.post('/instances/check', { body: JSON.parse(asked ?? '{}') as CheckedCreate, query }),
     enabled: asked !== null && body !== null,
     retry: false,
     refetchInterval: recheckMs,

@@ -18,8 +18,11 @@ interface Asked {
 
 const ask = (instance: Instance, { verb, force }: Asked): Promise<unknown> =>
   verb === 'delete'
-    ? api.delete(`/instances/${instance.id}`)
-    : api.post(`/instances/${instance.id}/actions/${verb}`, force === undefined ? {} : { force });
+    ? api.delete('/instances/{ref}', { path: { ref: instance.id } })
+    : api.post(`/instances/{ref}/actions/${verb}`, {
+        path: { ref: instance.id },
+        body: force === undefined ? {} : { force },
+      });
 
 /** Power verbs and delete for one or many instances. One opens its task; many are summed up in a message. */
 export const useInstanceActions = () => {

@@ -5,6 +5,7 @@ import { EditDialog } from '../../app/edit-dialog';
 import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useScope } from '../../app/scope';
 import { useVisited } from '../../app/use-visited';
+import { api } from '../../lib/api';
 import { dateTime } from '../../lib/format';
 import { ApiError } from '../../lib/problem';
 import { useOne } from '../../lib/queries';
@@ -27,7 +28,7 @@ const parent = { to: '/networks', label: 'Networks' };
 
 export default function NetworkPage() {
   const { id = '' } = useParams();
-  const result = useOne<Network>('networks', id, { listed: true });
+  const result = useOne('/networks/{ref}', id, { listed: true });
   if (result.error instanceof ApiError && result.error.status === 404)
     return (
       <Page title="Network" parent={parent}>
@@ -61,7 +62,11 @@ function Shown({ network: n }: { network: Network }) {
   const { reasonFor, projectName } = useScope();
   const navigate = useNavigate();
   const [editing, setEditing] = useState(false);
-  const removal = useRemoval<Network>('network', 'networks', [], () => void navigate('/networks'));
+  const removal = useRemoval(
+    'network',
+    (network: Network) => api.delete('/networks/{ref}', { path: { ref: network.id } }),
+    { touches: ['networks'], onGone: () => void navigate('/networks') },
+  );
   const reason = reasonFor(n.projectId);
   return (
     <Page
@@ -114,7 +119,7 @@ function Shown({ network: n }: { network: Network }) {
       </div>
       <EditDialog
         noun="network"
-        collection="networks"
+        path="/networks/{ref}"
         item={editing ? n : null}
         onClose={() => setEditing(false)}
         fields={[

@@ -3,6 +3,7 @@ import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useProjectColumn } from '../../app/project-column';
 import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
+import { api } from '../../lib/api';
 import { useList } from '../../lib/queries';
 import type { Network } from '../../lib/types';
 import { Button } from '../../ui/button';
@@ -19,9 +20,13 @@ import { NewNetwork } from './new-network';
 export default function NetworksPage() {
   const search = useSearchFilter();
   const scope = useScope();
-  const list = useList<Network>('networks', { ...scope.query, q: search.q });
+  const list = useList('/networks', { query: { ...scope.query, q: search.q } });
   const dialog = useNewDialog(scope.readOnly === null);
-  const removal = useRemoval<Network>('network', 'networks');
+  const removal = useRemoval(
+    'network',
+    (network: Network) => api.delete('/networks/{ref}', { path: { ref: network.id } }),
+    { touches: ['networks'] },
+  );
   const create = (
     <Button look="primary" icon={Plus} reason={scope.readOnly} onClick={dialog.show}>
       New network

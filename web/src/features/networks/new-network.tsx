@@ -4,7 +4,7 @@ import { api } from '../../lib/api';
 import { vcctl } from '../../lib/command';
 import { fieldErrors } from '../../lib/problem';
 import { useWrite } from '../../lib/queries';
-import type { CreateNetwork, Network } from '../../lib/types';
+import type { CreateNetwork } from '../../lib/types';
 import { checkAddress, checkName, checkSubnet } from '../../lib/validate';
 import { Button } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
@@ -22,7 +22,7 @@ export function NewNetwork({ onClose }: { onClose: () => void }) {
   const [dns, setDns] = useState('');
   const [nat, setNat] = useState(true);
   const [tried, setTried] = useState(false);
-  const create = useWrite((body: CreateNetwork) => api.post<Network>('/networks', body, target.query), {
+  const create = useWrite((body: CreateNetwork) => api.post('/networks', { body, query: target.query }), {
     touches: ['networks'],
     onDone: () => {
       toast.ok(`Network ${name} created`);

@@ -1,5 +1,5 @@
 import { useList } from '../../lib/queries';
-import type { Network, Port } from '../../lib/types';
+import type { Network } from '../../lib/types';
 import { Card } from '../../ui/page';
 import { PlainList } from '../../ui/plain-list';
 import { Ref } from '../../ui/ref';
@@ -9,7 +9,7 @@ import { useInstanceNames } from '../instances/use-instance-names';
 
 /** Which instance has which address of a network. */
 export function Ports({ network }: { network: Network }) {
-  const list = useList<Port>('ports', { project: network.projectId, network: network.id });
+  const list = useList('/ports', { query: { project: network.projectId, network: network.id } });
   const nameOf = useInstanceNames({ project: network.projectId });
   return (
     <Card title="Ports">

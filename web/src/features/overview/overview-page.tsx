@@ -2,8 +2,8 @@ import { Box, Disc3, HardDrive, Network as NetworkIcon, Plus, type LucideIcon } 
 import { Link } from 'react-router';
 import { useScope } from '../../app/scope';
 import { bytes } from '../../lib/format';
-import { useList } from '../../lib/queries';
-import type { Flavor, Host, Image, Instance, Network, SshKey, Task, Volume } from '../../lib/types';
+import { useList, type List } from '../../lib/queries';
+import type { Host } from '../../lib/types';
 import { Button, ButtonLink } from '../../ui/button';
 import { Meter } from '../../ui/meter';
 import { LoadError } from '../../ui/list-states';
@@ -17,16 +17,16 @@ const most = 500;
 export function OverviewPage() {
   const scope = useScope();
   const page = { ...scope.query, limit: most };
-  const instances = useList<Instance>('instances', page);
-  const images = useList<Image>('images', page);
-  const networks = useList<Network>('networks', page);
-  const volumes = useList<Volume>('volumes', page);
+  const instances = useList('/instances', { query: page });
+  const images = useList('/images', { query: page });
+  const networks = useList('/networks', { query: page });
+  const volumes = useList('/volumes', { query: page });
   // Only the first steps tell of these.
   const first = instances.isSuccess && instances.items.length === 0;
-  const keys = useList<SshKey>('ssh-keys', page, first);
-  const flavors = useList<Flavor>('flavors', { limit: most }, first);
-  const hosts = useList<Host>('hosts', { limit: most }, scope.admin);
-  const tasks = useList<Task>('tasks', { ...scope.query, system: 'false', limit: 8 });
+  const keys = useList('/ssh-keys', { query: page, enabled: first });
+  const flavors = useList('/flavors', { query: { limit: most }, enabled: first });
+  const hosts = useList('/hosts', { query: { limit: most }, enabled: scope.admin });
+  const tasks = useList('/tasks', { query: { ...scope.query, system: 'false', limit: 8 } });
 
   const known = [instances, images, networks, keys, flavors, ...(scope.admin ? [hosts] : [])].every((l) => l.isSuccess);
   const steps: NextStep[] = [
@@ -183,7 +183,7 @@ function Count({
   );
 }
 
-function Capacity({ list }: { list: ReturnType<typeof useList<Host>> }) {
+function Capacity({ list }: { list: List<Host> }) {
   const hosts = list.items;
   const ready = hosts.filter((h) => h.schedulable);
   const sum = (pick: (c: Host['capacity']) => number): number => ready.reduce((n, h) => n + pick(h.capacity), 0);

@@ -7,7 +7,7 @@ import { useVisited } from '../../app/use-visited';
 import { api } from '../../lib/api';
 import { asApiError, fieldErrors } from '../../lib/problem';
 import { useList, useOne, useWrite } from '../../lib/queries';
-import type { Member, Project, ProjectRole, User } from '../../lib/types';
+import type { Member, ProjectRole } from '../../lib/types';
 import { checkName } from '../../lib/validate';
 import { Button } from '../../ui/button';
 import { SelectField, TextField, controlClass } from '../../ui/field';
@@ -30,7 +30,7 @@ const isRole = (value: string): value is ProjectRole => roles.some(([role]) => r
 export default function ProjectPage() {
   const { id = '' } = useParams();
   const { admin, projects } = useScope();
-  const result = useOne<Project>('projects', id, { listed: true });
+  const result = useOne('/projects/{ref}', id, { listed: true });
   const project = result.data;
   useVisited('project', `/projects/${id}`, project?.name);
   const [editing, setEditing] = useState(false);
@@ -73,7 +73,7 @@ export default function ProjectPage() {
       )}
       <EditDialog
         noun="project"
-        collection="projects"
+        path="/projects/{ref}"
         item={editing && project !== undefined ? project : null}
         onClose={() => setEditing(false)}
         touches={['whoami']}
@@ -89,21 +89,27 @@ export default function ProjectPage() {
 function Members({ projectId, reason }: { projectId: string; reason: string | null }) {
   const { admin } = useScope();
   const collection = `projects/${projectId}/members`;
-  const list = useList<Member>(collection);
+  const list = useList('/projects/{ref}/members', { path: { ref: projectId } });
   const set = useWrite(
     (m: { user: string; role: ProjectRole }) =>
-      api.put<Member>(`/${collection}/${encodeURIComponent(m.user)}`, { role: m.role }),
+      api.put('/projects/{ref}/members/{userId}', {
+        path: { ref: projectId, userId: m.user },
+        body: { role: m.role },
+      }),
     {
       touches: [collection],
       onDone: (m) => toast.ok(`${m.userName} is ${m.role}`),
       onError: (error) => toast.bad('The role was not changed', error),
     },
   );
-  const remove = useWrite((m: Member) => api.delete(`/${collection}/${m.userId}`), {
-    touches: [collection, 'whoami'],
-    onDone: (_, m) => toast.ok(`${m.userName} removed`),
-    onError: (error) => toast.bad('Not removed', error),
-  });
+  const remove = useWrite(
+    (m: Member) => api.delete('/projects/{ref}/members/{userId}', { path: { ref: projectId, userId: m.userId } }),
+    {
+      touches: [collection, 'whoami'],
+      onDone: (_, m) => toast.ok(`${m.userName} removed`),
+      onError: (error) => toast.bad('Not removed', error),
+    },
+  );
   return (
     <Card title="Members">
       <PlainList list={list} empty="No members yet. Administrators see every project without being members.">
@@ -166,21 +172,24 @@ function Members({ projectId, reason }: { projectId: string; reason: string | nu
           </tbody>
         </Table>
       </PlainList>
-      {reason === null && <AddMember collection={collection} present={list.items} />}
+      {reason === null && <AddMember projectId={projectId} present={list.items} />}
     </Card>
   );
 }
 
-function AddMember({ collection, present }: { collection: string; present: Member[] }) {
+function AddMember({ projectId, present }: { projectId: string; present: Member[] }) {
   const { admin } = useScope();
-  const users = useList<User>('users', { limit: 500 }, admin);
+  const users = useList('/users', { query: { limit: 500 }, enabled: admin });
   const [name, setName] = useState('');
   const [role, setRole] = useState<ProjectRole>('member');
   const add = useWrite(
     (m: { user: string; role: ProjectRole }) =>
-      api.put<Member>(`/${collection}/${encodeURIComponent(m.user)}`, { role: m.role }),
+      api.put('/projects/{ref}/members/{userId}', {
+        path: { ref: projectId, userId: m.user },
+        body: { role: m.role },
+      }),
     {
-      touches: [collection, 'whoami'],
+      touches: [`projects/${projectId}/members`, 'whoami'],
       onDone: (m) => {
         toast.ok(`${m.userName} added`);
         setName('');

@@ -25,9 +25,13 @@ import { toast } from '../../ui/toast';
 export default function ProjectsPage() {
   const search = useSearchFilter();
   const { admin, projects } = useScope();
-  const list = useList<Project>('projects', { q: search.q });
+  const list = useList('/projects', { query: { q: search.q } });
   const dialog = useNewDialog(admin);
-  const removal = useRemoval<Project>('project', 'projects', ['whoami']);
+  const removal = useRemoval(
+    'project',
+    (project: Project) => api.delete('/projects/{ref}', { path: { ref: project.id } }),
+    { touches: ['projects', 'whoami'] },
+  );
   const create = admin && (
     <Button look="primary" icon={Plus} onClick={dialog.show}>
       New project
@@ -86,7 +90,7 @@ function NewProject({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
   const [tried, setTried] = useState(false);
-  const create = useWrite((body: { name: string; description?: string }) => api.post<Project>('/projects', body), {
+  const create = useWrite((body: { name: string; description?: string }) => api.post('/projects', { body }), {
     touches: ['projects', 'whoami'],
     onDone: (project) => {
       toast.ok(`Project ${project.name} created`);

@@ -30,9 +30,11 @@ import { toast } from '../../ui/toast';
 export default function SshKeysPage() {
   const search = useSearchFilter();
   const scope = useScope();
-  const list = useList<SshKey>('ssh-keys', { ...scope.query, q: search.q });
+  const list = useList('/ssh-keys', { query: { ...scope.query, q: search.q } });
   const dialog = useNewDialog(scope.readOnly === null);
-  const removal = useRemoval<SshKey>('SSH key', 'ssh-keys');
+  const removal = useRemoval('SSH key', (key: SshKey) => api.delete('/ssh-keys/{ref}', { path: { ref: key.id } }), {
+    touches: ['ssh-keys'],
+  });
   const [edited, setEdited] = useState<SshKey | null>(null);
   const add = (
     <Button look="primary" icon={Plus} reason={scope.readOnly} onClick={dialog.show}>
@@ -80,7 +82,7 @@ export default function SshKeysPage() {
       </Dialog>
       <EditDialog
         noun="SSH key"
-        collection="ssh-keys"
+        path="/ssh-keys/{ref}"
         item={edited}
         onClose={() => setEdited(null)}
         fields={[{ key: 'name', label: 'Name', value: edited?.name ?? '', check: checkName }]}
@@ -96,7 +98,7 @@ function NewKey({ onClose }: { onClose: () => void }) {
   const [publicKey, setPublicKey] = useState('');
   const [tried, setTried] = useState(false);
   const create = useWrite(
-    (body: { name: string; publicKey: string }) => api.post<SshKey>('/ssh-keys', body, target.query),
+    (body: { name: string; publicKey: string }) => api.post('/ssh-keys', { body, query: target.query }),
     {
       touches: ['ssh-keys'],
       onDone: (key) => {

@@ -68,13 +68,16 @@ export function OperatorActions({ task }: { task: TaskDetail }) {
 function Confirm({ task, verb, onClose }: { task: TaskDetail; verb: Verb; onClose: () => void }) {
   const [reason, setReason] = useState('');
   const { label, look, done } = verbs[verb];
-  const act = useWrite((body: { reason?: string }) => api.post(`/tasks/${task.id}/actions/${verb}`, body), {
-    touches: ['tasks'],
-    onDone: () => {
-      toast.ok(done);
-      onClose();
+  const act = useWrite(
+    (body: { reason?: string }) => api.post(`/tasks/{id}/actions/${verb}`, { path: { id: task.id }, body }),
+    {
+      touches: ['tasks'],
+      onDone: () => {
+        toast.ok(done);
+        onClose();
+      },
     },
-  });
+  );
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (!act.isPending) act.mutate(reason.trim() === '' ? {} : { reason: reason.trim() });

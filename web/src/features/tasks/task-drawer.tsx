@@ -35,7 +35,7 @@ export function TaskDrawer() {
 }
 
 function Panel({ id, auto }: { id: string; auto: boolean }) {
-  const result = useOne<TaskDetail>('tasks', id, { everyMs: 1500 });
+  const result = useOne('/tasks/{id}', id, { everyMs: 1500 });
   const task = result.data;
   const heading = useRef<HTMLHeadingElement>(null);
   const state = task?.state;
@@ -121,7 +121,7 @@ function Detail({ task }: { task: TaskDetail }) {
   const now = useNow(live ? 500 : 60_000);
   const { admin, reasonFor } = useScope();
   const nameOf = useActorName([task.createdBy]);
-  const cancel = useWrite(() => api.post(`/tasks/${task.id}/actions/cancel`), {
+  const cancel = useWrite(() => api.post('/tasks/{id}/actions/cancel', { path: { id: task.id } }), {
     touches: ['tasks'],
     onDone: () => toast.info('Cancel requested', 'The task stops at its next step and undoes what it did.'),
     onError: (error) => toast.bad('Not cancelled', error),

@@ -2,9 +2,8 @@ import { X } from 'lucide-react';
 import { useMemo } from 'react';
 import { useSearchParams } from 'react-router';
 import { useScope } from '../../app/scope';
-import type { Query } from '../../lib/api';
+import type { QueryOf } from '../../../../src/core/rest/rest-call';
 import { useList } from '../../lib/queries';
-import type { Host } from '../../lib/types';
 import { Button } from '../../ui/button';
 import { cx } from '../../ui/cx';
 import { FilterSelect } from '../../ui/filter-bar';
@@ -58,15 +57,15 @@ export const useTaskFilters = () => {
   );
   const state = get('state');
   const system = admin && get('system') === 'true';
-  const request: Query = {
+  const request: QueryOf<'get', '/tasks'> = {
     ...query,
     state: state === 'errors' ? '' : state,
-    errors: state === 'errors' ? 'true' : '',
+    ...(state === 'errors' ? { errors: 'true' } : {}),
     type: get('type'),
     q: search.q,
     host: admin ? get('host') : '',
     createdAfter,
-    system: system ? '' : 'false',
+    ...(system ? {} : { system: 'false' }),
   };
   return {
     request,
@@ -84,7 +83,7 @@ type Filters = ReturnType<typeof useTaskFilters>;
 /** Beside the filter box. */
 export function TaskFilters({ filters }: { filters: Filters }) {
   const { admin } = useScope();
-  const hosts = useList<Host>('hosts', { limit: 500 }, admin);
+  const hosts = useList('/hosts', { query: { limit: 500 }, enabled: admin });
   const { get, set } = filters;
   return (
     <>

@@ -3,7 +3,6 @@ import { useCallback, useEffect, useRef } from 'react';
 import { useLocation, useNavigate, useParams } from 'react-router';
 import { useList } from '../../lib/queries';
 import { useStore } from '../../lib/store';
-import type { Task } from '../../lib/types';
 import { ListPage } from '../../ui/list-page';
 import { closeTask, openedTask, openTask } from './open-task';
 import { useTaskColumns } from './task-columns';
@@ -33,7 +32,7 @@ const useAddressedTask = (): ((id: string) => void) => {
 
 export default function TasksPage() {
   const filters = useTaskFilters();
-  const tasks = useList<Task>('tasks', filters.request);
+  const tasks = useList('/tasks', { query: filters.request });
   const open = useAddressedTask();
   return (
     <ListPage

@@ -1,6 +1,5 @@
 import { useScope } from '../../app/scope';
 import { useList } from '../../lib/queries';
-import type { User } from '../../lib/types';
 
 const isId = /^[0-9a-f-]{36}$/;
 
@@ -11,7 +10,7 @@ const isId = /^[0-9a-f-]{36}$/;
 export const useActorName = (ids: readonly string[]): ((id: string) => string) => {
   const { me, admin } = useScope();
   const others = ids.some((id) => isId.test(id) && id !== me.user.id);
-  const { items } = useList<User>('users', { limit: 500 }, admin && others);
+  const { items } = useList('/users', { query: { limit: 500 }, enabled: admin && others });
   const names = new Map(items.map((u) => [u.id, u.name]));
   return (id) =>
     id === me.user.id ? me.user.name : (names.get(id) ?? (isId.test(id) ? `user ${id.slice(0, 8)}` : id));

@@ -1,5 +1,5 @@
 import { dateTime } from '../../lib/format';
-import type { useList } from '../../lib/queries';
+import type { List } from '../../lib/queries';
 import type { ApiToken } from '../../lib/types';
 import { DeleteButton } from '../../ui/delete-button';
 import { PlainList } from '../../ui/plain-list';
@@ -12,7 +12,7 @@ export function ApiTokenTable({
   empty,
   onDelete,
 }: {
-  list: ReturnType<typeof useList<ApiToken>>;
+  list: List<ApiToken>;
   empty: string;
   onDelete: (token: ApiToken) => void;
 }) {

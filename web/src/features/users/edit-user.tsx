@@ -17,13 +17,16 @@ export function EditUser({ user, self, onClose }: { user: User; self: boolean; o
   const [admin, setAdmin] = useState(user.admin);
   const [password, setPassword] = useState('');
   const [tried, setTried] = useState(false);
-  const write = useWrite((body: { admin?: boolean; password?: string }) => api.patch<User>(`/users/${user.id}`, body), {
-    touches: ['users'],
-    onDone: () => {
-      toast.ok(`User ${user.name} changed`);
-      onClose();
+  const write = useWrite(
+    (body: { admin?: boolean; password?: string }) => api.patch('/users/{ref}', { path: { ref: user.id }, body }),
+    {
+      touches: ['users'],
+      onDone: () => {
+        toast.ok(`User ${user.name} changed`);
+        onClose();
+      },
     },
-  });
+  );
   const problem = password === '' ? null : checkPassword(password);
   const body = { ...(admin === user.admin ? {} : { admin }), ...(password === '' ? {} : { password }) };
   const nothing = Object.keys(body).length === 0;

@@ -17,8 +17,7 @@ import { toast } from '../../ui/toast';
 
 /** Where a user is logged in, and the end of it. Administrators only. */
 export function Sessions({ user }: { user: Pick<User, 'id' | 'name'> }) {
-  const collection = `users/${user.id}/sessions`;
-  const list = useList<Session>(collection);
+  const list = useList('/users/{ref}/sessions', { path: { ref: user.id } });
   const [ended, setEnded] = useState<Session | 'all' | null>(null);
   return (
     <Card
@@ -77,30 +76,31 @@ export function Sessions({ user }: { user: Pick<User, 'id' | 'name'> }) {
         title={ended === 'all' ? `End all sessions of ${user.name}` : `End a session of ${user.name}`}
         description="It is refused at once, with its consoles and live lists. API tokens go on."
       >
-        {ended !== null && (
-          <End collection={collection} user={user.name} session={ended} onClose={() => setEnded(null)} />
-        )}
+        {ended !== null && <End user={user} session={ended} onClose={() => setEnded(null)} />}
       </Dialog>
     </Card>
   );
 }
 
 function End({
-  collection,
   user,
   session,
   onClose,
 }: {
-  collection: string;
-  user: string;
+  user: Pick<User, 'id' | 'name'>;
   session: Session | 'all';
   onClose: () => void;
 }) {
   const id = session === 'all' ? null : session.id;
-  const end = useWrite(() => api.delete<void>(id === null ? `/${collection}` : `/${collection}/${id}`), {
-    touches: [collection],
+  const ref = user.id;
+  const call = (): Promise<undefined> =>
+    id === null
+      ? api.delete('/users/{ref}/sessions', { path: { ref } })
+      : api.delete('/users/{ref}/sessions/{id}', { path: { ref, id } });
+  const end = useWrite(call, {
+    touches: [`users/${ref}/sessions`],
     onDone: () => {
-      toast.ok(id === null ? `All sessions of ${user} ended` : `A session of ${user} ended`);
+      toast.ok(id === null ? `All sessions of ${user.name} ended` : `A session of ${user.name} ended`);
       onClose();
     },
   });
@@ -113,7 +113,7 @@ function End({
     >
       <FormProblem error={end.error} fields={[]} />
       <CommandLine
-        line={vcctl(['user', 'session', 'delete', user, ...(id === null ? [] : [id])], { all: id === null })}
+        line={vcctl(['user', 'session', 'delete', user.name, ...(id === null ? [] : [id])], { all: id === null })}
       />
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>

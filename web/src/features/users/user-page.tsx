@@ -4,6 +4,7 @@ import { useNavigate, useParams } from 'react-router';
 import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useScope } from '../../app/scope';
 import { useVisited } from '../../app/use-visited';
+import { api } from '../../lib/api';
 import { dateTime } from '../../lib/format';
 import { ApiError } from '../../lib/problem';
 import { useList, useOne } from '../../lib/queries';
@@ -26,7 +27,7 @@ const parent = { to: '/users', label: 'Users' };
 
 export default function UserPage() {
   const { id = '' } = useParams();
-  const result = useOne<User>('users', id, { listed: true });
+  const result = useOne('/users/{ref}', id, { listed: true });
   if (result.error instanceof ApiError && result.error.status === 404)
     return (
       <Page title="User" parent={parent}>
@@ -57,7 +58,10 @@ function Shown({ user }: { user: User }) {
   const navigate = useNavigate();
   const [editing, setEditing] = useState(false);
   const flip = useUserSwitch();
-  const removal = useRemoval<User>('user', 'users', [], () => void navigate('/users'));
+  const removal = useRemoval('user', (user: User) => api.delete('/users/{ref}', { path: { ref: user.id } }), {
+    touches: ['users'],
+    onGone: () => void navigate('/users'),
+  });
   const mine = user.id === me.user.id;
   const reason = mine ? 'This is you.' : null;
   return (
@@ -102,9 +106,13 @@ function Shown({ user }: { user: User }) {
 }
 
 function Tokens({ user }: { user: User }) {
-  const collection = `users/${user.id}/api-tokens`;
-  const list = useList<ApiToken>(collection);
-  const removal = useRemoval<ApiToken>('API token', collection, ['api-tokens']);
+  const ref = user.id;
+  const list = useList('/users/{ref}/api-tokens', { path: { ref } });
+  const removal = useRemoval(
+    'API token',
+    (token: ApiToken) => api.delete('/users/{ref}/api-tokens/{token}', { path: { ref, token: token.id } }),
+    { touches: [`users/${ref}/api-tokens`, 'api-tokens'] },
+  );
   return (
     <Card title="API tokens">
       <ApiTokenTable

@@ -29,9 +29,11 @@ import { UserStatus } from './user-status';
 export default function UsersPage() {
   const search = useSearchFilter();
   const { me } = useScope();
-  const list = useList<User>('users', { q: search.q });
+  const list = useList('/users', { query: { q: search.q } });
   const dialog = useNewDialog(true);
-  const removal = useRemoval<User>('user', 'users');
+  const removal = useRemoval('user', (user: User) => api.delete('/users/{ref}', { path: { ref: user.id } }), {
+    touches: ['users'],
+  });
   const [edited, setEdited] = useState<User | null>(null);
   const flip = useUserSwitch();
   const mine = (user: User): string | null => (user.id === me.user.id ? 'This is you.' : null);
@@ -94,16 +96,13 @@ function NewUser({ onClose }: { onClose: () => void }) {
   const [password, setPassword] = useState('');
   const [admin, setAdmin] = useState(false);
   const [tried, setTried] = useState(false);
-  const create = useWrite(
-    (body: { name: string; password: string; admin: boolean }) => api.post<User>('/users', body),
-    {
-      touches: ['users'],
-      onDone: (user) => {
-        toast.ok(`User ${user.name} created`);
-        onClose();
-      },
+  const create = useWrite((body: { name: string; password: string; admin: boolean }) => api.post('/users', { body }), {
+    touches: ['users'],
+    onDone: (user) => {
+      toast.ok(`User ${user.name} created`);
+      onClose();
     },
-  );
+  });
   const problems: Record<string, string | null> = {
     name: /^[a-z0-9][a-z0-9._-]{0,62}$/.test(name)
       ? null

@@ -21,7 +21,7 @@ export default function VolumesPage() {
     <ListPage
       title="Volumes"
       description="Disks of instances. A root volume is made with its instance and goes with it."
-      list={useList<Volume>('volumes', { ...query, q: search.q })}
+      list={useList('/volumes', { query: { ...query, q: search.q } })}
       search={search}
       empty={{
         icon: HardDrive,

@@ -1,0 +1,3860 @@
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 1d84a2478a711c64ea4bbb4d2c15f1bd1340273724bf9173b301783d753d839e
+export interface paths {
+  '/api-tokens': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the caller's API tokens */
+    get: {
+      parameters: {
+        query?: {
+          cursor?: string;
+          limit?: number;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['ApiToken'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    /** Create an API token; it is shown once */
+    post: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            /** @default null */
+            expiresInDays?: number | null;
+            name: string;
+            /** @default null */
+            scopes?: string[] | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        201: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['CreatedApiToken'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api-tokens/{ref}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /** Delete an API token */
+    delete: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        204: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content?: never;
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/events': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Follow changes as Server-Sent Events */
+    get: {
+      parameters: {
+        query?: {
+          /** @description Only events of this project (id or name). */
+          project?: string;
+          /** @description Resume after this sequence number. The header Last-Event-ID does the same and wins. */
+          since?: number;
+          /** @description Nouns or whole types, separated by commas: instance,task.updated */
+          type?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'text/event-stream': string;
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/events/position': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Where events are now: what is read after this answer contains all events up to it */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              seq: number;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/flavors': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List flavors */
+    get: {
+      parameters: {
+        query?: {
+          cursor?: string;
+          limit?: number;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['Flavor'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    /** Create a flavor */
+    post: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            description?: string | null;
+            diskBytes?: number | null;
+            memoryBytes: number;
+            name: string;
+            vcpus: number;
+            /** @default null */
+            vendorData?: string | null;
+            /** @default null */
+            vmm?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        201: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Flavor'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/flavors/{ref}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a flavor */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Flavor'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    /** Delete a flavor */
+    delete: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        204: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content?: never;
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    /** Change name, description or vendor data of a flavor */
+    patch: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            description?: string | null;
+            name?: string | null;
+            vendorData?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Flavor'];
+          };
+        };
+      };
+    };
+    trace?: never;
+  };
+  '/host-tokens': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List enrolment tokens */
+    get: {
+      parameters: {
+        query?: {
+          cursor?: string;
+          limit?: number;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['HostTokenInfo'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    /** Make a token with which one host can join */
+    post: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            expiresInMinutes?: number | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        201: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['HostToken'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/host-tokens/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /** Withdraw an enrolment token */
+    delete: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          id: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        204: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content?: never;
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/hosts': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List hosts */
+    get: {
+      parameters: {
+        query?: {
+          cursor?: string;
+          limit?: number;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+          state?:
+            | 'discovered'
+            | 'enrolling'
+            | 'testing'
+            | 'ready'
+            | 'unknown'
+            | 'degraded'
+            | 'draining'
+            | 'maintenance'
+            | 'failed'
+            | 'retired';
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['Host'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/hosts/{ref}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a host */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['HostDetail'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    /** Remove an empty host */
+    delete: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        204: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content?: never;
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    /** Put a host into maintenance or take it out */
+    patch: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            maintenance?: boolean | null;
+            reason?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['HostDetail'];
+          };
+        };
+      };
+    };
+    trace?: never;
+  };
+  '/hosts/{ref}/actions/test': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Try its virtual machine monitors anew */
+    post: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              /** Format: uuid */
+              taskId: string;
+            };
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/images': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List images, own and public */
+    get: {
+      parameters: {
+        query?: {
+          cursor?: string;
+          limit?: number;
+          /** @description Project by id or name. */
+          project?: string;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['Image'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    /** Create an image; its bytes come from the URL, or by PUT /images/{ref}/content */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            checksum?: string | null;
+            description?: string | null;
+            firmware?: ('any' | 'bios' | 'uefi') | null;
+            format?: ('raw' | 'qcow2') | null;
+            name: string;
+            public?: boolean | null;
+            url?: string | null;
+            /** @default null */
+            vendorData?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        201: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Image'];
+          };
+        };
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Image'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/images/{ref}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show an image */
+    get: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Image'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    /** Delete an image; 202 with the task when an import has to end first */
+    delete: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              /** Format: uuid */
+              taskId: string;
+            };
+          };
+        };
+        /** @description Done */
+        204: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content?: never;
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    /** Change name, description or vendor data of an image */
+    patch: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            description?: string | null;
+            name?: string | null;
+            vendorData?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Image'];
+          };
+        };
+      };
+    };
+    trace?: never;
+  };
+  '/images/{ref}/content': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /** Upload the bytes of an image, raw or qcow2, as the request body */
+    put: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/octet-stream': string;
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Image'];
+          };
+        };
+      };
+    };
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List instances */
+    get: {
+      parameters: {
+        query?: {
+          cursor?: string;
+          host?: string;
+          limit?: number;
+          name?: string;
+          /** @description Project by id or name. */
+          project?: string;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+          sort?: 'name' | '-name' | 'createdAt' | '-createdAt';
+          state?:
+            | 'building'
+            | 'running'
+            | 'starting'
+            | 'stopping'
+            | 'rebooting'
+            | 'stopped'
+            | 'deleting'
+            | 'unknown'
+            | 'error';
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['Instance'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    /** Create an instance */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            /**
+             * @default null
+             * @enum {string|null}
+             */
+            configDrive?: 'openstack' | 'nocloud' | null;
+            description?: string | null;
+            flavor: string;
+            host?: string | null;
+            image: string;
+            name: string;
+            networks: {
+              /** Format: ip */
+              address?: string | null;
+              defaultRoute?: boolean | null;
+              network: string;
+            }[];
+            sshKeys?: string[] | null;
+            stopGraceSeconds?: number | null;
+            /** @default null */
+            userData?: string | null;
+            /** @default null */
+            vmm?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['InstanceWithTask'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show an instance */
+    get: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Instance'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    /** Delete an instance with its root volume */
+    delete: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['InstanceWithTask'];
+          };
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    /** Change name, description or the grace period of stops */
+    patch: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            description?: string | null;
+            name?: string | null;
+            stopGraceSeconds?: number | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Instance'];
+          };
+        };
+      };
+    };
+    trace?: never;
+  };
+  '/instances/{ref}/actions/console': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Open its serial console: a one-time ticket */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        201: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['ConsoleTicket'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/actions/reboot': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Reboot an instance */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: {
+        content: {
+          'application/json': {
+            force?: boolean | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['InstanceWithTask'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/actions/start': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Start an instance */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['InstanceWithTask'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/actions/stop': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Stop an instance */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: {
+        content: {
+          'application/json': {
+            force?: boolean | null;
+            graceSeconds?: number | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['InstanceWithTask'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/console-log': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** What its guest wrote on the serial console */
+    get: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+          since?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['ConsoleLog'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/guest-data': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** What its guest reads: metadata, network data, user data */
+    get: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['GuestData'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/batch': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Create several instances of a kind, all of them or none */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            /**
+             * @default null
+             * @enum {string|null}
+             */
+            configDrive?: 'openstack' | 'nocloud' | null;
+            count: number;
+            description?: string | null;
+            flavor: string;
+            host?: string | null;
+            image: string;
+            name: string;
+            networks: {
+              /** Format: ip */
+              address?: string | null;
+              defaultRoute?: boolean | null;
+              network: string;
+            }[];
+            sshKeys?: string[] | null;
+            stopGraceSeconds?: number | null;
+            /** @default null */
+            userData?: string | null;
+            /** @default null */
+            vmm?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['InstancesWithTask'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/check': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Ask whether a create would be accepted now; makes nothing */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            /**
+             * @default null
+             * @enum {string|null}
+             */
+            configDrive?: 'openstack' | 'nocloud' | null;
+            count?: number | null;
+            description?: string | null;
+            flavor: string;
+            host?: string | null;
+            image: string;
+            name: string;
+            networks: {
+              /** Format: ip */
+              address?: string | null;
+              defaultRoute?: boolean | null;
+              network: string;
+            }[];
+            sshKeys?: string[] | null;
+            stopGraceSeconds?: number | null;
+            /** @default null */
+            userData?: string | null;
+            /** @default null */
+            vmm?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['InstanceCheck'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/login': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Log in with name and password */
+    post: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            name: string;
+            password: string;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Tokens'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/login/refresh': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Exchange a refresh token for new tokens */
+    post: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            refreshToken: string;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Tokens'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/logout': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** End the session */
+    post: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        204: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content?: never;
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/networks': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List networks */
+    get: {
+      parameters: {
+        query?: {
+          cursor?: string;
+          limit?: number;
+          name?: string;
+          /** @description Project by id or name. */
+          project?: string;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['Network'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    /** Create a network */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            description?: string | null;
+            dns?: string[] | null;
+            gateway?: string | null;
+            name: string;
+            nat?: boolean | null;
+            /** Format: ipv4-cidr */
+            subnet: string;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        201: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Network'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/networks/{ref}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a network */
+    get: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Network'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    /** Delete a network */
+    delete: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        204: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content?: never;
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    /** Change name, description or DNS servers */
+    patch: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            description?: string | null;
+            dns?: string[] | null;
+            name?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Network'];
+          };
+        };
+      };
+    };
+    trace?: never;
+  };
+  '/ports': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List ports */
+    get: {
+      parameters: {
+        query?: {
+          cursor?: string;
+          instance?: string;
+          limit?: number;
+          network?: string;
+          /** @description Project by id or name. */
+          project?: string;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['Port'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/projects': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the visible projects by name */
+    get: {
+      parameters: {
+        query?: {
+          cursor?: string;
+          limit?: number;
+          /** @description Project by id or name. */
+          project?: string;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['Project'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    /** Create a project */
+    post: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            description?: string | null;
+            name: string;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        201: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Project'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/projects/{ref}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a project */
+    get: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Project'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    /** Delete an empty project */
+    delete: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        204: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content?: never;
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    /** Rename or describe a project */
+    patch: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            description?: string | null;
+            name?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Project'];
+          };
+        };
+      };
+    };
+    trace?: never;
+  };
+  '/projects/{ref}/members': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the members of a project */
+    get: {
+      parameters: {
+        query?: {
+          cursor?: string;
+          limit?: number;
+          /** @description Project by id or name. */
+          project?: string;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['Member'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/projects/{ref}/members/{userId}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /** Add a member (by id or name) or change its role */
+    put: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+          userId: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            /** @enum {string} */
+            role: 'project-admin' | 'member' | 'viewer';
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Member'];
+          };
+        };
+      };
+    };
+    post?: never;
+    /** Remove a member */
+    delete: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+          userId: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        204: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content?: never;
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/ssh-keys': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List ssh keys */
+    get: {
+      parameters: {
+        query?: {
+          cursor?: string;
+          limit?: number;
+          /** @description Project by id or name. */
+          project?: string;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['SshKey'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    /** Store an ssh public key */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            name: string;
+            publicKey: string;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        201: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['SshKey'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/ssh-keys/{ref}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /** Delete an ssh key */
+    delete: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        204: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content?: never;
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    /** Rename an ssh key */
+    patch: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            name?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['SshKey'];
+          };
+        };
+      };
+    };
+    trace?: never;
+  };
+  '/tasks': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List tasks, newest first */
+    get: {
+      parameters: {
+        query?: {
+          createdAfter?: string;
+          createdBefore?: string;
+          cursor?: string;
+          endedAfter?: string;
+          endedBefore?: string;
+          errors?: 'true' | 'false';
+          host?: string;
+          limit?: number;
+          parent?: string;
+          /** @description Project by id or name. */
+          project?: string;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+          state?: string | string[];
+          subject?: string;
+          subjectKind?: string;
+          system?: 'true' | 'false';
+          type?: string | string[];
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['Task'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/tasks/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a task with its steps, at once or when it has settled */
+    get: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+          wait?: string;
+        };
+        header?: never;
+        path: {
+          id: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['TaskDetail'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/tasks/{id}/actions/abandon': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** End a stuck task as failed, not undone */
+    post: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          id: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: {
+        content: {
+          'application/json': {
+            reason?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['TaskDetail'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/tasks/{id}/actions/cancel': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Stop a task at its next boundary and undo it */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          id: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: {
+        content: {
+          'application/json': {
+            reason?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['TaskDetail'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/tasks/{id}/actions/retry': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Undo a stuck task once more */
+    post: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          id: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: {
+        content: {
+          'application/json': {
+            reason?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['TaskDetail'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/tasks/{id}/actions/skip-step': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Count the undo that a stuck task is at as done, and go on */
+    post: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          id: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: {
+        content: {
+          'application/json': {
+            reason?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['TaskDetail'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/users': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List users by name */
+    get: {
+      parameters: {
+        query?: {
+          cursor?: string;
+          limit?: number;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['User'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    /** Create a user */
+    post: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            admin?: boolean | null;
+            name: string;
+            password: string;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        201: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['User'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/users/{ref}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a user */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['User'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    /** Delete a user */
+    delete: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        204: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content?: never;
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    /** Set password, admin role, or enable and disable */
+    patch: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            admin?: boolean | null;
+            enabled?: boolean | null;
+            password?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['User'];
+          };
+        };
+      };
+    };
+    trace?: never;
+  };
+  '/users/{ref}/api-tokens': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List a user's API tokens */
+    get: {
+      parameters: {
+        query?: {
+          cursor?: string;
+          limit?: number;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['ApiToken'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/users/{ref}/api-tokens/{token}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /** Delete an API token of a user */
+    delete: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+          token: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        204: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content?: never;
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/users/{ref}/sessions': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List a user's open sessions */
+    get: {
+      parameters: {
+        query?: {
+          cursor?: string;
+          limit?: number;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['Session'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    /** End all sessions of a user */
+    delete: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        204: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content?: never;
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/users/{ref}/sessions/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /** End a session of a user */
+    delete: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          id: string;
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        204: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content?: never;
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/users/me/password': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Change the caller's own password */
+    post: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            current: string;
+            password: string;
+            revokeApiTokens?: boolean | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        204: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content?: never;
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/volumes': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List volumes */
+    get: {
+      parameters: {
+        query?: {
+          cursor?: string;
+          limit?: number;
+          /** @description Project by id or name. */
+          project?: string;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['Volume'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/whoami': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** The caller and its projects */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Whoami'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+  schemas: {
+    ApiToken: {
+      /** Format: date-time */
+      createdAt: string;
+      /** Format: date-time */
+      expiresAt: string | null;
+      /** Format: uuid */
+      id: string;
+      /** Format: date-time */
+      lastUsedAt: string | null;
+      name: string;
+      scopes: string[] | null;
+    };
+    Condition: {
+      message: string;
+      reason: string;
+      /** Format: date-time */
+      since: string;
+      /** @enum {string} */
+      status: 'true' | 'false' | 'unknown';
+      type: string;
+    };
+    ConsoleLog: {
+      cursor: string;
+      text: string;
+      truncated: boolean;
+    };
+    ConsoleTicket: {
+      expiresIn: number;
+      path: string;
+      ticket: string;
+    };
+    CreatedApiToken: {
+      /** Format: date-time */
+      createdAt: string;
+      /** Format: date-time */
+      expiresAt: string | null;
+      /** Format: uuid */
+      id: string;
+      /** Format: date-time */
+      lastUsedAt: string | null;
+      name: string;
+      scopes: string[] | null;
+      token: string;
+    };
+    Flavor: {
+      /** Format: date-time */
+      createdAt: string;
+      description: string;
+      diskBytes: number;
+      /** Format: uuid */
+      id: string;
+      memoryBytes: number;
+      name: string;
+      vcpus: number;
+      vendorData: string | null;
+      vmm: string | null;
+    };
+    GuestData: {
+      files: {
+        bytes: number;
+        path: string;
+        text: string | null;
+      }[];
+      hostname: string;
+    };
+    Host: {
+      address: string;
+      /** @enum {string} */
+      breaker: 'closed' | 'open' | 'half-open';
+      capacity: {
+        diskBytes: number;
+        diskBytesUsed: number;
+        instances: number;
+        memoryBytes: number;
+        memoryBytesUsed: number;
+        pools: {
+          bytes: number;
+          bytesUsed: number;
+          name: string;
+        }[];
+        vcpus: number;
+        vcpusUsed: number;
+      };
+      conditions: components['schemas']['Condition'][];
+      /** Format: date-time */
+      createdAt: string;
+      /** Format: uuid */
+      id: string;
+      /** Format: date-time */
+      lastSeenAt: string | null;
+      name: string;
+      schedulable: boolean;
+      /** @enum {string} */
+      state:
+        | 'discovered'
+        | 'enrolling'
+        | 'testing'
+        | 'ready'
+        | 'unknown'
+        | 'degraded'
+        | 'draining'
+        | 'maintenance'
+        | 'failed'
+        | 'retired';
+    };
+    HostDetail: {
+      address: string;
+      /** @enum {string} */
+      breaker: 'closed' | 'open' | 'half-open';
+      capacity: {
+        diskBytes: number;
+        diskBytesUsed: number;
+        instances: number;
+        memoryBytes: number;
+        memoryBytesUsed: number;
+        pools: {
+          bytes: number;
+          bytesUsed: number;
+          name: string;
+        }[];
+        vcpus: number;
+        vcpusUsed: number;
+      };
+      conditions: components['schemas']['Condition'][];
+      /** Format: date-time */
+      createdAt: string;
+      /** Format: uuid */
+      id: string;
+      inventory: {
+        agentVersion: string;
+        architecture: string;
+        cgroup?: {
+          controllers: string[];
+          version: number;
+        };
+        complete?: boolean;
+        cpu: {
+          flags: string[];
+          model: string;
+          numaNodes: number;
+          threads: number;
+        };
+        disks: {
+          model: string;
+          name: string;
+          rotational: boolean;
+          sizeBytes: number;
+        }[];
+        hostname: string;
+        kernel: string;
+        memory: {
+          hugepages: {
+            free: number;
+            sizeBytes: number;
+            total: number;
+          }[];
+          totalBytes: number;
+        };
+        nics: {
+          mac: string;
+          mtu: number;
+          name: string;
+          speedMbit: number | null;
+          up: boolean;
+        }[];
+        pools: {
+          driver: string;
+          freeBytes: number;
+          name: string;
+          totalBytes: number;
+        }[];
+        vmms: {
+          accel: string;
+          capabilities: string[];
+          kind: string;
+          reason: string;
+          usable: boolean;
+          version: string;
+          warning?: string;
+        }[];
+      } | null;
+      /** Format: date-time */
+      lastSeenAt: string | null;
+      name: string;
+      schedulable: boolean;
+      /** @enum {string} */
+      state:
+        | 'discovered'
+        | 'enrolling'
+        | 'testing'
+        | 'ready'
+        | 'unknown'
+        | 'degraded'
+        | 'draining'
+        | 'maintenance'
+        | 'failed'
+        | 'retired';
+    };
+    HostToken: {
+      command: string;
+      /** Format: date-time */
+      expiresAt: string;
+      /** Format: uuid */
+      id: string;
+      token: string;
+    };
+    HostTokenInfo: {
+      /** Format: date-time */
+      createdAt: string;
+      createdBy: string;
+      /** Format: date-time */
+      expiresAt: string;
+      /** Format: uuid */
+      hostId: string | null;
+      /** Format: uuid */
+      id: string;
+      /** @enum {string} */
+      state: 'open' | 'used' | 'expired';
+      /** Format: date-time */
+      usedAt: string | null;
+    };
+    Image: {
+      architecture: string;
+      /** Format: date-time */
+      createdAt: string;
+      description: string;
+      /** @enum {string} */
+      firmware: 'any' | 'bios' | 'uefi';
+      /** Format: uuid */
+      id: string;
+      message: string;
+      name: string;
+      /** Format: uuid */
+      projectId: string;
+      public: boolean;
+      sha256: string | null;
+      sourceBytes: number | null;
+      /** @enum {string|null} */
+      sourceFormat: 'raw' | 'qcow2' | null;
+      /** @enum {string} */
+      state: 'queued' | 'uploading' | 'importing' | 'ready' | 'error' | 'deleting';
+      /** Format: uuid */
+      taskId: string | null;
+      vendorData: string | null;
+      virtualBytes: number | null;
+    };
+    Instance: {
+      /** @enum {string|null} */
+      configDrive: 'openstack' | 'nocloud' | null;
+      /** Format: date-time */
+      createdAt: string;
+      description: string;
+      flavor: {
+        diskBytes: number;
+        /** Format: uuid */
+        id: string | null;
+        memoryBytes: number;
+        name: string;
+        vcpus: number;
+      };
+      host: {
+        /** Format: uuid */
+        id: string;
+        name: string;
+      } | null;
+      hostname: string;
+      /** Format: uuid */
+      id: string;
+      image: {
+        /** Format: uuid */
+        id: string;
+        name: string;
+      };
+      name: string;
+      /** Format: date-time */
+      observedAt: string | null;
+      ports: {
+        address: string;
+        /** Format: uuid */
+        id: string;
+        mac: string;
+        network: string;
+        /** Format: uuid */
+        networkId: string;
+      }[];
+      /** Format: uuid */
+      projectId: string;
+      sshKeys: string[];
+      /** Format: date-time */
+      startedAt: string | null;
+      /** @enum {string} */
+      state:
+        | 'building'
+        | 'running'
+        | 'starting'
+        | 'stopping'
+        | 'rebooting'
+        | 'stopped'
+        | 'deleting'
+        | 'unknown'
+        | 'error';
+      stateReason: string;
+      stopGraceSeconds: number;
+      /** Format: uuid */
+      taskId: string | null;
+      vmm: string | null;
+      wantedVmm: string | null;
+    };
+    InstanceCheck: {
+      hostnames: string[];
+    };
+    InstancesWithTask: {
+      instances: components['schemas']['Instance'][];
+      /** Format: uuid */
+      taskId: string;
+    };
+    InstanceWithTask: {
+      instance: components['schemas']['Instance'];
+      /** Format: uuid */
+      taskId: string;
+    };
+    Member: {
+      /** @enum {string} */
+      role: 'project-admin' | 'member' | 'viewer';
+      /** Format: uuid */
+      userId: string;
+      userName: string;
+    };
+    Network: {
+      addresses: {
+        total: number;
+        used: number;
+      };
+      /** Format: date-time */
+      createdAt: string;
+      description: string;
+      dns: string[];
+      gateway: string;
+      guestEgress: {
+        allow: string[];
+        deny: string[];
+      } | null;
+      /** Format: uuid */
+      id: string;
+      mtu: number;
+      name: string;
+      nat: boolean;
+      /** Format: uuid */
+      projectId: string;
+      subnet: string;
+    };
+    Port: {
+      address: string;
+      /** Format: uuid */
+      id: string;
+      /** Format: uuid */
+      instanceId: string | null;
+      mac: string;
+      message: string;
+      network: string;
+      /** Format: uuid */
+      networkId: string;
+      position: number;
+      /** Format: uuid */
+      projectId: string;
+      /** @enum {string} */
+      state: 'down' | 'active' | 'error';
+    };
+    /** @description RFC 9457. Further members may follow, by code. */
+    Problem: {
+      /** @description Stable, in snake_case. Branch on this. */
+      code: string;
+      detail: string;
+      errors?: {
+        code: string;
+        message: string;
+        /** @example body.name */
+        path: string;
+      }[];
+      instance: string;
+      requestId: string;
+      status: number;
+      title: string;
+      type: string;
+    };
+    Project: {
+      /** Format: date-time */
+      createdAt: string;
+      description: string;
+      /** Format: uuid */
+      id: string;
+      name: string;
+    };
+    Session: {
+      /** Format: date-time */
+      createdAt: string;
+      /** Format: date-time */
+      expiresAt: string;
+      /** Format: uuid */
+      id: string;
+      /** Format: date-time */
+      lastUsedAt: string;
+      remoteAddress: string | null;
+    };
+    SshKey: {
+      /** Format: date-time */
+      createdAt: string;
+      fingerprint: string;
+      /** Format: uuid */
+      id: string;
+      name: string;
+      /** Format: uuid */
+      projectId: string;
+      publicKey: string;
+      type: string;
+    };
+    Task: {
+      children: number;
+      /** Format: date-time */
+      createdAt: string;
+      createdBy: string;
+      durationMs: number | null;
+      /** Format: date-time */
+      endedAt: string | null;
+      error: {
+        attempts: number;
+        code: string;
+        hint: string | null;
+        host: string | null;
+        leftSteps: {
+          host: string | null;
+          name: string;
+          reason: string | null;
+          title: string;
+        }[];
+        message: string;
+        reason: string;
+        requestId: string | null;
+        step: string | null;
+        stepTitle: string | null;
+        undone: boolean;
+        undoneSteps: {
+          host: string | null;
+          name: string;
+          reason: string | null;
+          title: string;
+        }[];
+      } | null;
+      /** Format: uuid */
+      id: string;
+      /** Format: uuid */
+      parentId: string | null;
+      progress: number;
+      /** Format: uuid */
+      projectId: string | null;
+      requestId: string | null;
+      /** Format: date-time */
+      startedAt: string | null;
+      /** @enum {string} */
+      state: 'queued' | 'running' | 'compensating' | 'succeeded' | 'failed' | 'cancelled' | 'stuck';
+      step: string | null;
+      stepTitle: string | null;
+      subject: {
+        /** Format: uuid */
+        id: string;
+        kind: string;
+        name: string;
+      };
+      type: string;
+    };
+    TaskDetail: {
+      audit: {
+        /** Format: date-time */
+        at: string;
+        by: {
+          id: string;
+          name: string;
+        } | null;
+        reason: string | null;
+        requestId: string;
+        step: string | null;
+        /** @enum {string} */
+        verb: 'cancel' | 'retry' | 'skip-step' | 'abandon';
+      }[];
+      cancel: {
+        reason: string | null;
+        /** Format: date-time */
+        requestedAt: string;
+      } | null;
+      children: number;
+      childTasks: {
+        error: string | null;
+        /** Format: uuid */
+        id: string;
+        progress: number;
+        /** @enum {string} */
+        state: 'queued' | 'running' | 'compensating' | 'succeeded' | 'failed' | 'cancelled' | 'stuck';
+        step: string | null;
+        subject: {
+          /** Format: uuid */
+          id: string;
+          kind: string;
+          name: string;
+        };
+        type: string;
+      }[];
+      /** Format: date-time */
+      createdAt: string;
+      createdBy: string;
+      durationMs: number | null;
+      /** Format: date-time */
+      endedAt: string | null;
+      error: {
+        attempts: number;
+        code: string;
+        hint: string | null;
+        host: string | null;
+        leftSteps: {
+          host: string | null;
+          name: string;
+          reason: string | null;
+          title: string;
+        }[];
+        message: string;
+        reason: string;
+        requestId: string | null;
+        step: string | null;
+        stepTitle: string | null;
+        undone: boolean;
+        undoneSteps: {
+          host: string | null;
+          name: string;
+          reason: string | null;
+          title: string;
+        }[];
+      } | null;
+      /** Format: uuid */
+      id: string;
+      irrevocable: string | null;
+      parent: {
+        error: string | null;
+        /** Format: uuid */
+        id: string;
+        progress: number;
+        /** @enum {string} */
+        state: 'queued' | 'running' | 'compensating' | 'succeeded' | 'failed' | 'cancelled' | 'stuck';
+        step: string | null;
+        subject: {
+          /** Format: uuid */
+          id: string;
+          kind: string;
+          name: string;
+        };
+        type: string;
+      } | null;
+      /** Format: uuid */
+      parentId: string | null;
+      progress: number;
+      /** Format: uuid */
+      projectId: string | null;
+      requestId: string | null;
+      /** Format: date-time */
+      startedAt: string | null;
+      /** @enum {string} */
+      state: 'queued' | 'running' | 'compensating' | 'succeeded' | 'failed' | 'cancelled' | 'stuck';
+      step: string | null;
+      steps: components['schemas']['TaskStep'][];
+      stepTitle: string | null;
+      subject: {
+        /** Format: uuid */
+        id: string;
+        kind: string;
+        name: string;
+      };
+      type: string;
+      waiting: {
+        /** @enum {string} */
+        kind: 'retry' | 'host' | 'condition' | 'lock' | 'limit' | 'children' | 'worker';
+        text: string;
+        /** Format: date-time */
+        until: string | null;
+      } | null;
+    };
+    TaskStep: {
+      attempt: number;
+      durationMs: number | null;
+      /** Format: date-time */
+      endedAt: string | null;
+      error: {
+        code: string;
+        message: string;
+      } | null;
+      host: {
+        /** Format: uuid */
+        id: string;
+        name: string;
+      } | null;
+      message: string | null;
+      name: string;
+      /** Format: date-time */
+      nextTryAt: string | null;
+      /** @enum {string} */
+      phase: 'run' | 'undo';
+      progress: number | null;
+      /** Format: date-time */
+      startedAt: string | null;
+      /** @enum {string} */
+      state: 'pending' | 'running' | 'succeeded' | 'failed' | 'skipped';
+      title: string;
+    };
+    Tokens: {
+      accessToken: string;
+      expiresIn: number;
+      refreshExpiresIn: number;
+      refreshToken: string;
+    };
+    User: {
+      admin: boolean;
+      /** Format: date-time */
+      createdAt: string;
+      enabled: boolean;
+      /** Format: uuid */
+      id: string;
+      name: string;
+    };
+    Volume: {
+      bytes: number;
+      /** Format: date-time */
+      createdAt: string;
+      host: {
+        /** Format: uuid */
+        id: string;
+        name: string;
+      } | null;
+      /** Format: uuid */
+      id: string;
+      /** Format: uuid */
+      imageId: string | null;
+      /** Format: uuid */
+      instanceId: string | null;
+      name: string;
+      pool: string;
+      /** Format: uuid */
+      projectId: string;
+      /** @enum {string} */
+      role: 'root';
+      /** @enum {string} */
+      state: 'creating' | 'in-use' | 'deleting' | 'error';
+    };
+    Whoami: {
+      projects: {
+        /** Format: uuid */
+        id: string;
+        name: string;
+        /** @enum {string} */
+        role: 'project-admin' | 'member' | 'viewer' | 'admin';
+      }[];
+      user: components['schemas']['User'];
+      /** @enum {string} */
+      via: 'session' | 'api-token';
+    };
+  };
+  responses: never;
+  parameters: never;
+  requestBodies: never;
+  headers: never;
+  pathItems: never;
+}
+export type ApiToken = components['schemas']['ApiToken'];
+export type Condition = components['schemas']['Condition'];
+export type ConsoleLog = components['schemas']['ConsoleLog'];
+export type ConsoleTicket = components['schemas']['ConsoleTicket'];
+export type CreatedApiToken = components['schemas']['CreatedApiToken'];
+export type Flavor = components['schemas']['Flavor'];
+export type GuestData = components['schemas']['GuestData'];
+export type Host = components['schemas']['Host'];
+export type HostDetail = components['schemas']['HostDetail'];
+export type HostToken = components['schemas']['HostToken'];
+export type HostTokenInfo = components['schemas']['HostTokenInfo'];
+export type Image = components['schemas']['Image'];
+export type Instance = components['schemas']['Instance'];
+export type InstanceCheck = components['schemas']['InstanceCheck'];
+export type InstancesWithTask = components['schemas']['InstancesWithTask'];
+export type InstanceWithTask = components['schemas']['InstanceWithTask'];
+export type Member = components['schemas']['Member'];
+export type Network = components['schemas']['Network'];
+export type Port = components['schemas']['Port'];
+export type Problem = components['schemas']['Problem'];
+export type Project = components['schemas']['Project'];
+export type Session = components['schemas']['Session'];
+export type SshKey = components['schemas']['SshKey'];
+export type Task = components['schemas']['Task'];
+export type TaskDetail = components['schemas']['TaskDetail'];
+export type TaskStep = components['schemas']['TaskStep'];
+export type Tokens = components['schemas']['Tokens'];
+export type User = components['schemas']['User'];
+export type Volume = components['schemas']['Volume'];
+export type Whoami = components['schemas']['Whoami'];
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;
