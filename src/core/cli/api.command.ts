@@ -1,10 +1,10 @@
 import { Argument, type Command } from 'commander';
 import { choice } from './choice';
+import type { Method } from '../rest/rest-call';
 import { usageFailure } from './cli-failure';
-import type { Method } from './rest-client';
 import type { TerminalContext } from './terminal-context';
 
-const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const methods: readonly Uppercase<Method>[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
 
 interface ApiOptions {
@@ -29,9 +29,9 @@ export const registerApi = (program: Command, context: TerminalContext): void =>
       'after',
       '\nThe document of the API is at /api/docs of the server.\n\nExamples:\n  vcctl api GET /instances --query state=running\n  vcctl api POST /networks --query project=web --data \'{"name":"n2","subnet":"10.20.0.0/24"}\'\n  vcctl api GET /openapi.json -o \'jsonpath=$.info.version\'',
     )
-    .action(async (method: Method, path: string, options: ApiOptions) => {
+    .action(async (method: Uppercase<Method>, path: string, options: ApiOptions) => {
       const body = options.data === undefined ? undefined : parseJson(await dataOf(options.data));
-      const answer = await context.request<object | undefined>(method, pathBelow(path), {
+      const answer = await context.requestAt<object | undefined>(method, pathBelow(path), {
         ...(body !== undefined && { body }),
         query: queryOf(options.query ?? []),
         ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),

@@ -1,6 +1,8 @@
 import type { CliColumn } from './cli-column';
+import type { AnswerOf, Init, ItemOf, ListInit, ListPath, Method, PathOf, PathWith } from '../rest/rest-call';
 import type { ListOptions } from './list-options';
 import type { Noun } from './noun';
+import type { Query } from './rest-client';
 import type { Section } from './sections';
 
 /** What a verb did to one object. */
@@ -13,7 +15,7 @@ export interface Outcome {
 
 export interface RequestOptions {
   body?: unknown;
-  query?: Record<string, string | number | boolean | undefined>;
+  query?: Query;
   idempotencyKey?: string;
 }
 
@@ -23,11 +25,15 @@ export interface CliContext {
    * A REST call below `/api/v1` with the active profile's credential; refreshes an expired access token once.
    * Throws `CliFailure` with code, cause and request id of a problem document.
    */
-  request<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, options?: RequestOptions): Promise<T>;
+  request<M extends Method, P extends PathWith<M>>(method: M, path: P, ...init: Init<M, P>): Promise<AnswerOf<M, P>>;
+  /** As `request`, for a path that is known only when the command runs: nothing of it is checked before. */
+  requestAt<T>(method: Uppercase<Method>, path: string, options?: RequestOptions): Promise<T>;
   /** Uploads a file as a raw body, with a progress line on a terminal. */
-  upload<T>(method: 'PUT' | 'POST', path: string, file: string): Promise<T>;
-  /** All items of a keyset list, page by page, at most `limit`. */
-  list<T>(path: string, query?: Record<string, string | number | boolean | undefined>, limit?: number): Promise<T[]>;
+  upload<P extends PathWith<'put'>>(path: P, parameters: PathOf<'put', P>, file: string): Promise<AnswerOf<'put', P>>;
+  /** All items of a keyset list, page by page, at most `limit` (10,000 unless given). */
+  list<P extends ListPath>(path: P, ...init: ListInit<P, { limit?: number }>): Promise<ItemOf<P>[]>;
+  /** As `list`, for a path that is known only when the command runs. */
+  listAt<T>(path: string, query?: Query, limit?: number): Promise<T[]>;
   /** Makes a noun known, so that other modules' commands may refer to it by its name. */
   addNoun(noun: Noun): void;
   /** The noun of that name, of whichever module. */

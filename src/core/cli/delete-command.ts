@@ -32,7 +32,7 @@ export const addDelete = (parent: Command, context: CliContext, noun: Noun, text
     )
       return;
     await context.each(refs, async (ref) => {
-      const answer = await context.request<Deleted>(
+      const answer = await context.requestAt<Deleted>(
         'DELETE',
         await context.pathOf(noun.name, ref),
         noun.inProject ? { query: { project: context.project() } } : {},

@@ -23,7 +23,7 @@ const attribute = (flags: string): string =>
   (/--([a-z-]+)/.exec(flags)?.[1] ?? '').replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 const patch = async (context: CliContext, noun: Noun, path: string, body: object): Promise<Named> =>
-  context.request<Named>('PATCH', path, { body, ...(noun.inProject && { query: { project: context.project() } }) });
+  context.requestAt<Named>('PATCH', path, { body, ...(noun.inProject && { query: { project: context.project() } }) });
 
 /** `<noun> rename`. `note` is told afterwards. */
 export const addRename = (parent: Command, context: CliContext, noun: Noun, note?: string): Command =>

@@ -7,7 +7,7 @@ import { itemsOf } from './ref-resolver';
  * then.
  */
 export const namesById = async (
-  context: Pick<CliContext, 'list' | 'project' | 'noun'>,
+  context: Pick<CliContext, 'listAt' | 'project' | 'noun'>,
   noun: string,
 ): Promise<Map<string, string>> => {
   try {
@@ -22,6 +22,6 @@ export const namesById = async (
 
 /** The names of the projects that the user sees, by id. */
 export const projectNames = async (context: Pick<CliContext, 'request'>): Promise<Map<string, string>> => {
-  const { projects } = await context.request<{ projects: { id: string; name: string }[] }>('GET', '/whoami');
+  const { projects } = await context.request('get', '/whoami');
   return new Map(projects.map((project) => [project.id, project.name]));
 };

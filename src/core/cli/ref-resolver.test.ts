@@ -15,7 +15,7 @@ const items = [
 const asked: unknown[] = [];
 const context = {
   project: () => 'web',
-  list: async <T>(path: string, query?: object) => {
+  listAt: async <T>(path: string, query?: object) => {
     asked.push([path, query]);
     return items as T[];
   },

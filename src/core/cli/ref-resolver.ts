@@ -14,11 +14,11 @@ interface Item {
   name?: string;
 }
 
-type Lister = Pick<CliContext, 'list' | 'project'>;
+type Lister = Pick<CliContext, 'listAt' | 'project'>;
 
 /** The objects of the noun in the user's project. */
 export const itemsOf = <T extends Item>(context: Lister, noun: Noun, q?: string, limit?: number): Promise<T[]> =>
-  context.list<T>(noun.path, { ...(noun.inProject && { project: context.project() }), q }, limit);
+  context.listAt<T>(noun.path, { ...(noun.inProject && { project: context.project() }), q }, limit);
 
 const missing = (noun: Noun, ref: string): CliFailure =>
   new CliFailure(`There is no ${words(noun)} "${ref}".`, { exitCode: exitCodes.notFound, code: 'not_found' });

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import type { Readable } from 'node:stream';
+import type { Method } from '../rest/rest-call';
 import { failureOf } from './cli-failure';
 import type { Profile } from './profile-store';
 import { tlsOptions } from './server-trust';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Query = Record<string, string | number | boolean | undefined>;
 
 export interface Call {
-  method: Method;
+  method: Uppercase<Method>;
   /** Below `root`. */
   path: string;
   /** `/api/v1` when missing. */

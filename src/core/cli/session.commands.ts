@@ -70,7 +70,7 @@ const registerLogout = (program: Command, context: TerminalContext): void => {
       const session = await context.session();
       const name = session.profile.name;
       try {
-        if (session.profile.apiToken === undefined) await context.request('POST', '/logout');
+        if (session.profile.apiToken === undefined) await context.request('post', '/logout');
       } catch (error) {
         if (!(error instanceof CliFailure && error.exitCode === exitCodes.unauthenticated))
           context.info(`The server could not be told: ${(error as Error).message}`);

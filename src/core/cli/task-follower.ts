@@ -52,9 +52,7 @@ export const followTask = async (context: CliContext, taskId: string, output: Fo
   const shown = new Set<string>();
   for (;;) {
     const asked = performance.now();
-    const task = await context.request<FollowedTask>('GET', `/tasks/${encodeURIComponent(taskId)}`, {
-      query: { wait: hold },
-    });
+    const task = await context.request('get', '/tasks/{id}', { path: { id: taskId }, query: { wait: hold } });
     show(task, shown, output);
     if (over.has(task.state)) {
       if (output.live) output.write('\r\u001b[K');

@@ -12,6 +12,9 @@ import { forPeople, type OutputFormat } from './output-format';
 import { configPath, pickProfile, ProfileStore } from './profile-store';
 import { findInList, resolveRef } from './ref-resolver';
 import type * as renderer from './renderer';
+import type { Page } from '../http/pagination';
+import type { AnswerOf, Init, ItemOf, ListInit, ListPath, Method, PathOf, PathWith } from '../rest/rest-call';
+import { filledPath } from '../rest/rest-target';
 import type { Query } from './rest-client';
 import { sectionsText, type Section } from './sections';
 import type { Fit } from './table';
@@ -23,6 +26,7 @@ export interface GlobalOptions {
 }
 
 const pageSize = 200;
+const upperCase = (method: Method): Uppercase<Method> => method.toUpperCase() as Uppercase<Method>;
 
 /** The client of one run of `vcctl`. What a command does not use is not loaded. */
 export class TerminalContext implements CliContext {
@@ -72,11 +76,12 @@ export class TerminalContext implements CliContext {
     return this.explicitProject() ?? this.profileProject;
   }
 
-  async request<T>(
-    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
-    path: string,
-    options: RequestOptions = {},
-  ): Promise<T> {
+  request<M extends Method, P extends PathWith<M>>(method: M, path: P, ...[init]: Init<M, P>): Promise<AnswerOf<M, P>> {
+    const { path: parameters, ...rest } = (init ?? {}) as RequestOptions & { path?: Record<string, string> };
+    return this.requestAt(upperCase(method), filledPath(path, parameters), rest);
+  }
+
+  async requestAt<T>(method: Uppercase<Method>, path: string, options: RequestOptions = {}): Promise<T> {
     const session = await this.session();
     const query = await this.withProject(options.query);
     return session.call<T>(() => ({ method, path, ...options, ...(query && { query }) }));
@@ -90,16 +95,25 @@ export class TerminalContext implements CliContext {
     return { ...query, project: await this.foundProject };
   }
 
-  async upload<T>(method: 'PUT' | 'POST', path: string, file: string): Promise<T> {
+  async upload<P extends PathWith<'put'>>(
+    path: P,
+    parameters: PathOf<'put', P>,
+    file: string,
+  ): Promise<AnswerOf<'put', P>> {
     const { uploadFile } = await import('./upload.js');
-    return uploadFile<T>(await this.session(), method, path, file);
+    return uploadFile(await this.session(), filledPath(path, parameters as Record<string, string>), file);
   }
 
-  async list<T>(path: string, query: Query = {}, limit = 10_000): Promise<T[]> {
+  list<P extends ListPath>(path: P, ...[init]: ListInit<P, { limit?: number }>): Promise<ItemOf<P>[]> {
+    const given = (init ?? {}) as { path?: Record<string, string>; query?: Query; limit?: number };
+    return this.listAt(filledPath(path, given.path), given.query, given.limit);
+  }
+
+  async listAt<T>(path: string, query: Query = {}, limit = 10_000): Promise<T[]> {
     const items: T[] = [];
     let cursor: string | undefined;
     do {
-      const page = await this.request<{ items: T[]; next: string | null }>('GET', path, {
+      const page = await this.requestAt<Page<T>>('GET', path, {
         query: { ...query, limit: Math.min(pageSize, limit - items.length), cursor },
       });
       items.push(...page.items);
@@ -130,7 +144,7 @@ export class TerminalContext implements CliContext {
   async get<T extends { id: string }>(name: string, ref: string): Promise<T> {
     const noun = this.noun(name);
     if (noun.listOnly) return findInList<T & { name?: string }>(this, noun, ref);
-    return this.request<T>(
+    return this.requestAt<T>(
       'GET',
       await this.pathOf(name, ref),
       noun.inProject ? { query: { project: this.project() } } : {},

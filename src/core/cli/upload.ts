@@ -10,12 +10,7 @@ const idleMs = 15 * 60_000;
 const progressEveryMs = 200;
 
 /** Sends a file as a raw body. Progress on standard error when that is a terminal. */
-export const uploadFile = async <T>(
-  session: ApiSession,
-  method: 'PUT' | 'POST',
-  path: string,
-  file: string,
-): Promise<T> => {
+export const uploadFile = async <T>(session: ApiSession, path: string, file: string): Promise<T> => {
   const info = await stat(file).catch((error: NodeJS.ErrnoException) => {
     throw usageFailure(error.code === 'ENOENT' ? `there is no file ${file}` : `${file}: ${error.message}`);
   });
@@ -42,7 +37,7 @@ export const uploadFile = async <T>(
   try {
     return await session.call<T>(
       () => ({
-        method,
+        method: 'PUT',
         path,
         stream: { content: createReadStream(file, { highWaterMark: 1024 * 1024 }).pipe(meter()), bytes: info.size },
         idleMs,

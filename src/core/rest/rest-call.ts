@@ -49,5 +49,10 @@ export type ListPath = {
   [P in PathWith<'get'>]: AnswerOf<'get', P> extends { items: unknown[]; next: string | null } ? P : never;
 }[PathWith<'get'>];
 
+/** What a list is asked with: of a collection that belongs to something, also to what. */
+export type ListInit<P extends ListPath, More> = [PathOf<'get', P>] extends [undefined]
+  ? [init?: { query?: QueryOf<'get', P> } & More]
+  : [init: { path: PathOf<'get', P>; query?: QueryOf<'get', P> } & More];
+
 /** What a collection is made of. */
 export type ItemOf<P extends ListPath> = AnswerOf<'get', P> extends { items: (infer Item)[] } ? Item : never;

@@ -1,4 +1,4 @@
-import type { AnswerOf, ItemOf, ListPath, PathOf, PathWith, QueryOf } from '../../../src/core/rest/rest-call';
+import type { AnswerOf, ItemOf, ListInit, ListPath, PathOf, PathWith } from '../../../src/core/rest/rest-call';
 import { filledPath, type Query } from '../../../src/core/rest/rest-target';
 import {
   keepPreviousData,
@@ -41,26 +41,16 @@ const nextPage = 500;
 const collectionOf = (path: string, parameters: unknown): string =>
   filledPath(path, (parameters ?? {}) as Record<string, string>).slice(1);
 
-interface ListCall<P extends ListPath> {
-  query?: QueryOf<'get', P>;
+interface Waiting {
   /** False waits. */
   enabled?: boolean;
 }
 
-/** What a list is asked with: of a collection that belongs to something, also to what. */
-type ListArguments<P extends ListPath> = [PathOf<'get', P>] extends [undefined]
-  ? [call?: ListCall<P>]
-  : [call: ListCall<P> & { path: PathOf<'get', P> }];
-
-interface AnyList {
-  query?: Query;
-  path?: Record<string, string>;
-  enabled?: boolean;
-}
+type AnyInit = { query?: Query; path?: Record<string, string> } & Waiting;
 
 /** Keyset-paged list of a collection, kept live. */
-export const useList = <P extends ListPath>(path: P, ...[call]: ListArguments<P>): List<ItemOf<P>> => {
-  const { query = {}, enabled = true, ...parameters } = (call ?? {}) as AnyList;
+export const useList = <P extends ListPath>(path: P, ...[init]: ListInit<P, Waiting>): List<ItemOf<P>> => {
+  const { query = {}, enabled = true, ...parameters } = (init ?? {}) as AnyInit;
   const refetchInterval = useInterval();
   const result = useInfiniteQuery({
     queryKey: [collectionOf(path, parameters.path), 'list', query],

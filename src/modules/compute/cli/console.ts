@@ -12,11 +12,10 @@ const highWaterBytes = 256 * 1024;
  * input and the console are both done. The terminal is as before in every case.
  */
 export const openConsole = async (context: CliContext, ref: string): Promise<void> => {
-  const { path } = await context.request<{ ticket: string; expiresIn: number; path: string }>(
-    'POST',
-    `/instances/${encodeURIComponent(ref)}/actions/console`,
-    { query: { project: context.project() } },
-  );
+  const { path } = await context.request('post', '/instances/{ref}/actions/console', {
+    path: { ref },
+    query: { project: context.project() },
+  });
   const socket = await context.socket(path);
   const { stdin, stdout } = process;
   const terminal = stdin.isTTY === true;

@@ -55,7 +55,7 @@ export class FlavorCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
     const flavor = nounCommand(program, context, flavorNoun, 'sizes of instances');
     addListOptions(flavor.command('list').description('list flavors')).action((options: ListOptions) =>
-      context.printList((search) => context.list<Flavor>('/flavors', search), columns, options),
+      context.printList((search) => context.list('/flavors', { query: search }), columns, options),
     );
     flavor
       .command('create')
@@ -97,7 +97,7 @@ export class FlavorCommands implements CliRegistrar {
             ...(options.vmm !== undefined && { vmm: options.vmm }),
             ...(options.description !== undefined && { description: options.description }),
           };
-          context.show(await context.request<Flavor>('POST', '/flavors', { body }), view);
+          context.show(await context.request('post', '/flavors', { body }), view);
         },
       );
     flavor

@@ -2,20 +2,10 @@ import type { Command } from 'commander';
 import type { CliContext } from '../../../core/cli/cli-context';
 import { usageFailure } from '../../../core/cli/cli-failure';
 import { parseInteger } from '../../../core/cli/parse-size';
-import type { Instance } from '../contract/compute.api';
+import type { BodyOf } from '../../../core/rest/rest-call';
 import { readUserData } from './guest-data-file';
 import { instanceColumns, instanceView } from './instance-view';
 import { keyOrName } from './public-key-file';
-
-interface WithTask {
-  instance: Instance;
-  taskId: string;
-}
-
-interface InstancesWithTask {
-  instances: Instance[];
-  taskId: string;
-}
 
 interface CreateOptions {
   count?: string;
@@ -24,7 +14,7 @@ interface CreateOptions {
   network: string[];
   key?: string[];
   userData?: string;
-  configDrive?: string | true;
+  configDrive?: 'openstack' | 'nocloud' | true;
   description?: string;
   stopGrace?: string;
   vmm?: string;
@@ -90,21 +80,23 @@ Examples:
     .action(async (name: string, options: CreateOptions) => {
       if (options.count !== undefined)
         return createBatch(name, options, parseInteger(options.count, '--count', 1, 100), context);
-      const made = await context.request<WithTask>('POST', '/instances', {
+      const made = await context.request('post', '/instances', {
         query: { project: context.project() },
         body: await createBody(name, options, context),
       });
       if (options.wait) await context.follow(made.taskId);
       else context.info(`Follow it: vcctl task watch ${made.taskId}`);
       context.show(
-        options.wait ? await context.request<Instance>('GET', `/instances/${made.instance.id}`) : made.instance,
+        options.wait
+          ? await context.request('get', '/instances/{ref}', { path: { ref: made.instance.id } })
+          : made.instance,
         instanceView(),
       );
     });
 };
 
 const createBatch = async (name: string, options: CreateOptions, count: number, context: CliContext): Promise<void> => {
-  const made = await context.request<InstancesWithTask>('POST', '/instances/batch', {
+  const made = await context.request('post', '/instances/batch', {
     query: { project: context.project() },
     body: { ...(await createBody(name, options, context)), count },
   });
@@ -115,7 +107,7 @@ const createBatch = async (name: string, options: CreateOptions, count: number, 
   await context.follow(made.taskId);
   // One that was deleted meanwhile is not in the list, and no failure.
   const now = new Map(
-    (await context.list<Instance>('/instances', { project: context.project() })).map((i) => [i.id, i]),
+    (await context.list('/instances', { query: { project: context.project() } })).map((i) => [i.id, i]),
   );
   context.print(
     made.instances.flatMap(({ id }) => now.get(id) ?? []),
@@ -123,7 +115,11 @@ const createBatch = async (name: string, options: CreateOptions, count: number, 
   );
 };
 
-const createBody = async (name: string, options: CreateOptions, context: CliContext): Promise<object> => {
+const createBody = async (
+  name: string,
+  options: CreateOptions,
+  context: CliContext,
+): Promise<BodyOf<'post', '/instances'>> => {
   const key = async (value: string): Promise<string> => {
     const found = await keyOrName(value);
     return found === value && !value.includes(' ') ? context.resolve('ssh-key', value) : found;

@@ -7,19 +7,14 @@ import { addListOptions, type ListOptions } from '../../../core/cli/list-options
 import { projectNames } from '../../../core/cli/names-by-id';
 import { nounCommand, type Noun } from '../../../core/cli/noun';
 import { parseInteger } from '../../../core/cli/parse-size';
-import type { GuestData, Instance } from '../contract/compute.api';
+import type { Instance } from '../contract/compute.api';
 import { registerInstanceCreate } from './instance-create';
 import { guestDataView, instanceColumns, instanceStateNames, instanceView } from './instance-view';
 
 const instanceNoun: Noun = { name: 'instance', plural: 'instances', path: '/instances', inProject: true };
 
-interface WithTask {
-  instance: Instance;
-  taskId: string;
-}
-
 interface FindOptions extends ListOptions {
-  state?: string;
+  state?: Instance['state'];
   host?: string;
   allProjects?: boolean;
   limit: string;
@@ -73,7 +68,7 @@ export class InstanceCommands implements CliRegistrar {
         const query = { project: options.allProjects ? undefined : context.project(), state: options.state, host };
         const limit = parseInteger(options.limit, '--limit', 1);
         await context.printList(
-          (search) => context.list<Instance>('/instances', { ...query, ...search }, limit),
+          (search) => context.list('/instances', { query: { ...query, ...search }, limit }),
           instanceColumns,
           options,
         );
@@ -94,7 +89,8 @@ export class InstanceCommands implements CliRegistrar {
       .action(async (ref: string) => {
         const id = await context.resolve('instance', ref);
         context.show(
-          await context.request<GuestData>('GET', `/instances/${encodeURIComponent(id)}/guest-data`, {
+          await context.request('get', '/instances/{ref}/guest-data', {
+            path: { ref: id },
             query: { project: context.project() },
           }),
           guestDataView,
@@ -105,14 +101,14 @@ export class InstanceCommands implements CliRegistrar {
   private registerVerbs(instance: Command, context: CliContext): void {
     const act = async (
       refs: string[],
-      verb: string,
+      verb: 'start' | 'stop' | 'reboot',
       past: string,
       body: object | undefined,
       wait: boolean | undefined,
     ): Promise<void> =>
       context.each(refs, async (ref): Promise<Outcome> => {
-        const path = await context.pathOf('instance', ref);
-        const asked = await context.request<WithTask>('POST', `${path}/actions/${verb}`, {
+        const asked = await context.request('post', `/instances/{ref}/actions/${verb}`, {
+          path: { ref: await context.resolve('instance', ref) },
           query: { project: context.project() },
           ...(body && { body }),
         });
@@ -120,7 +116,10 @@ export class InstanceCommands implements CliRegistrar {
         await context.follow(asked.taskId);
         return {
           text: `instance ${ref} ${past}`,
-          object: { ...asked, instance: await context.request<Instance>('GET', `/instances/${asked.instance.id}`) },
+          object: {
+            ...asked,
+            instance: await context.request('get', '/instances/{ref}', { path: { ref: asked.instance.id } }),
+          },
         };
       });
     instance
@@ -182,7 +181,7 @@ export class InstanceCommands implements CliRegistrar {
       .action(async (ref: string, options: { follow?: boolean; tail?: string }) => {
         const { showLogs } = await import('./logs.js');
         const lines = options.tail === undefined ? undefined : parseInteger(options.tail, '--tail', 1);
-        await showLogs(context, await context.pathOf('instance', ref), {
+        await showLogs(context, await context.resolve('instance', ref), {
           follow: options.follow === true,
           ...(lines !== undefined && { lines }),
         });

@@ -29,9 +29,12 @@ const lastLines = (text: string, count: number): string => {
  * Prints what the guest wrote on its serial console, and with `follow` goes on until interrupted. For programs as REST
  * has it.
  */
-export const showLogs = async (context: CliContext, path: string, { follow, lines }: LogOptions): Promise<void> => {
+export const showLogs = async (context: CliContext, ref: string, { follow, lines }: LogOptions): Promise<void> => {
   const read = (since?: string): Promise<ConsoleLog> =>
-    context.request<ConsoleLog>('GET', `${path}/console-log`, { query: { project: context.project(), since } });
+    context.request('get', '/instances/{ref}/console-log', {
+      path: { ref },
+      query: { project: context.project(), since },
+    });
   const print = (log: ConsoleLog): void =>
     context.printText(log, () => (process.stdout.isTTY ? forTerminal(log.text) : log.text));
   let log = await read();

@@ -38,7 +38,7 @@ export class SshKeyCommands implements CliRegistrar {
     const key = nounCommand(program, context, sshKeyNoun, 'public keys that instances are given');
     addListOptions(key.command('list').description('list ssh keys')).action((options: ListOptions) =>
       context.printList(
-        (search) => context.list<SshKey>('/ssh-keys', { ...search, project: context.project() }),
+        (search) => context.list('/ssh-keys', { query: { ...search, project: context.project() } }),
         columns,
         options,
       ),
@@ -52,7 +52,7 @@ export class SshKeyCommands implements CliRegistrar {
       .action(async (name: string, file: string) => {
         const publicKey = await readPublicKey(file);
         context.show(
-          await context.request<SshKey>('POST', '/ssh-keys', {
+          await context.request('post', '/ssh-keys', {
             query: { project: context.project() },
             body: { name, publicKey },
           }),

@@ -48,9 +48,9 @@ export class HostCommands implements CliRegistrar {
     const host = nounCommand(program, context, hostNoun, 'hypervisor hosts (admins only)');
     addListOptions(host.command('list').description('list hosts'))
       .addOption(choice(new Option('--state <state>', 'only those in this state'), hostStateNames))
-      .action((options: ListOptions & { state?: string }) =>
+      .action((options: ListOptions & { state?: Host['state'] }) =>
         context.printList(
-          (search) => context.list<Host>('/hosts', { ...search, state: options.state }),
+          (search) => context.list('/hosts', { query: { ...search, state: options.state } }),
           hostColumns,
           options,
         ),
@@ -75,7 +75,10 @@ export class HostCommands implements CliRegistrar {
         if (options.maintenance === undefined && options.reason === undefined)
           throw usageFailure('name --maintenance or --no-maintenance');
         return context.each(refs, async (ref) => {
-          const updated = await context.request<Host>('PATCH', await context.pathOf('host', ref), { body: options });
+          const updated = await context.request('patch', '/hosts/{ref}', {
+            path: { ref: await context.resolve('host', ref) },
+            body: options,
+          });
           return { text: `host ${updated.name} is ${updated.state}`, object: updated };
         });
       });
@@ -87,10 +90,9 @@ export class HostCommands implements CliRegistrar {
       .addHelpText('after', '\nExamples:\n  vcctl host test h1 --wait')
       .action((refs: string[], options: { wait?: boolean }) =>
         context.each(refs, async (ref) => {
-          const task = await context.request<{ taskId: string }>(
-            'POST',
-            `${await context.pathOf('host', ref)}/actions/test`,
-          );
+          const task = await context.request('post', '/hosts/{ref}/actions/test', {
+            path: { ref: await context.resolve('host', ref) },
+          });
           if (options.wait) await context.follow(task.taskId);
           return { text: `host ${ref} ${options.wait ? 'was tested' : 'is being tested'}`, object: task };
         }),
@@ -104,9 +106,9 @@ export class HostCommands implements CliRegistrar {
     const token = host.command('token').alias('tokens').description('one-time tokens that let new hosts join');
     addListOptions(token.command('list').description('list tokens, used ones too; never their secrets')).action(
       async (options: ListOptions) => {
-        const hosts = new Map((await context.list<Host>('/hosts')).map((h) => [h.id, h.name]));
+        const hosts = new Map((await context.list('/hosts')).map((h) => [h.id, h.name]));
         await context.printList(
-          (search) => context.list<HostTokenInfo>('/host-tokens', search),
+          (search) => context.list('/host-tokens', { query: search }),
           tokenColumns(hosts),
           options,
         );
@@ -119,7 +121,7 @@ export class HostCommands implements CliRegistrar {
       .addHelpText('after', '\nExamples:\n  vcctl host token create')
       .action(async (options: { expiresInMinutes: string }) => {
         const body = { expiresInMinutes: parseInteger(options.expiresInMinutes, '--expires-in-minutes', 1, 1440) };
-        context.show(await context.request<HostToken>('POST', '/host-tokens', { body }), tokenView);
+        context.show(await context.request('post', '/host-tokens', { body }), tokenView);
       });
     addDelete(token, context, tokenNoun, {
       description: 'withdraw tokens that were not used yet',

@@ -47,7 +47,7 @@ export class ApiTokenCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
     const token = nounCommand(program, context, apiTokenNoun, 'your own tokens for programs');
     addListOptions(token.command('list').description('list your API tokens')).action((options: ListOptions) =>
-      context.printList((search) => context.list<ApiToken>('/api-tokens', search), apiTokenColumns, options),
+      context.printList((search) => context.list('/api-tokens', { query: search }), apiTokenColumns, options),
     );
     token
       .command('create')
@@ -64,7 +64,7 @@ export class ApiTokenCommands implements CliRegistrar {
           options.expiresInDays === undefined
             ? null
             : parseInteger(options.expiresInDays, '--expires-in-days', 1, 3650);
-        const made = await context.request<ApiToken & { token: string }>('POST', '/api-tokens', {
+        const made = await context.request('post', '/api-tokens', {
           body: { name, scopes: options.scope ?? null, expiresInDays },
         });
         context.info('This is the only time that the token is shown.');

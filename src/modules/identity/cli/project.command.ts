@@ -45,7 +45,7 @@ export class ProjectCommands implements CliRegistrar {
     const project = nounCommand(program, context, projectNoun, 'projects and their members');
     addListOptions(project.command('list').description('list the projects you can see')).action(
       (options: ListOptions) =>
-        context.printList((search) => context.list<Project>('/projects', search), columns, options),
+        context.printList((search) => context.list('/projects', { query: search }), columns, options),
     );
     project
       .command('create')
@@ -54,7 +54,7 @@ export class ProjectCommands implements CliRegistrar {
       .option('--description <text>')
       .addHelpText('after', '\nExamples:\n  vcctl project create web --description "The web team"')
       .action(async (name: string, options: { description?: string }) =>
-        context.show(await context.request<Project>('POST', '/projects', { body: { name, ...options } }), view),
+        context.show(await context.request('post', '/projects', { body: { name, ...options } }), view),
       );
     project
       .command('show')
@@ -70,14 +70,20 @@ export class ProjectCommands implements CliRegistrar {
   }
 
   private registerMembers(project: Command, context: CliContext): void {
-    const pathOf = async (ref: string, user: string): Promise<string> =>
-      `${await context.pathOf('project', ref)}/members/${encodeURIComponent(await context.resolve('user', user))}`;
+    const memberOf = async (ref: string, user: string): Promise<{ ref: string; userId: string }> => ({
+      ref: await context.resolve('project', ref),
+      userId: await context.resolve('user', user),
+    });
     const member = project.command('member').alias('members').description('who may work in a project');
     addListOptions(
       member.command('list').description('list the members of a project').argument('<project>', 'name or id'),
     ).action(async (ref: string, options: ListOptions) => {
-      const path = `${await context.pathOf('project', ref)}/members`;
-      await context.printList((search) => context.list<Member>(path, search), memberColumns, options);
+      const path = { ref: await context.resolve('project', ref) };
+      await context.printList(
+        (search) => context.list('/projects/{ref}/members', { path, query: search }),
+        memberColumns,
+        options,
+      );
     });
     member
       .command('set')
@@ -86,8 +92,14 @@ export class ProjectCommands implements CliRegistrar {
       .argument('<user>', 'name or id')
       .addArgument(choice(new Argument('<role>', roles.join(', ')), roles))
       .addHelpText('after', '\nExamples:\n  vcctl project member set web anna member')
-      .action(async (ref: string, user: string, role: string) =>
-        context.show(await context.request<Member>('PUT', await pathOf(ref, user), { body: { role } }), memberView),
+      .action(async (ref: string, user: string, role: Member['role']) =>
+        context.show(
+          await context.request('put', '/projects/{ref}/members/{userId}', {
+            path: await memberOf(ref, user),
+            body: { role },
+          }),
+          memberView,
+        ),
       );
     member
       .command('remove')
@@ -97,7 +109,7 @@ export class ProjectCommands implements CliRegistrar {
       .option('-y, --yes', 'do not ask; without a terminal it must be given')
       .action(async (ref: string, user: string, options: { yes?: boolean }) => {
         if (!(await context.confirm(`Remove ${user} from ${ref}?`, options.yes))) return;
-        await context.request('DELETE', await pathOf(ref, user));
+        await context.request('delete', '/projects/{ref}/members/{userId}', { path: await memberOf(ref, user) });
         context.report({
           text: `${user} is no longer a member of ${ref}`,
           object: { noun: 'member', name: user, project: ref, result: 'removed' },

@@ -5,7 +5,8 @@ import { usageFailure } from '../../../core/cli/cli-failure';
 import { formatTime } from '../../../core/cli/format';
 import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
 import { resolveRef } from '../../../core/cli/ref-resolver';
-import type { ApiToken, Session } from '../contract/identity.api';
+import { filledPath } from '../../../core/rest/rest-target';
+import type { Session } from '../contract/identity.api';
 import { apiTokenColumns } from './api-token.command';
 
 interface DeleteOptions {
@@ -21,19 +22,14 @@ const sessionColumns: CliColumn<Session>[] = [
   { header: 'expires', value: (s) => formatTime(s.expiresAt), raw: (s) => s.expiresAt, wide: true },
 ];
 
-const sessionsOf = async (context: CliContext, user: string): Promise<string> =>
-  `${await context.pathOf('user', user)}/sessions`;
-const tokensOf = async (context: CliContext, user: string): Promise<string> =>
-  `${await context.pathOf('user', user)}/api-tokens`;
-
 /** `user session` and `user api-token`: what others are logged in with, for admins. */
 export const registerUserAccess = (user: Command, context: CliContext): void => {
   const session = user.command('session').alias('sessions').description('open sessions of a user (admins only)');
   addListOptions(
     session.command('list').description('list the open sessions of a user').argument('<user>', 'name or id'),
   ).action(async (ref: string, options: ListOptions) => {
-    const path = await sessionsOf(context, ref);
-    await context.printList(() => context.list<Session>(path), sessionColumns, options);
+    const path = { ref: await context.resolve('user', ref) };
+    await context.printList(() => context.list('/users/{ref}/sessions', { path }), sessionColumns, options);
   });
   session
     .command('delete')
@@ -47,9 +43,9 @@ export const registerUserAccess = (user: Command, context: CliContext): void => 
       if ((sessions.length === 0) !== (options.all === true)) throw usageFailure('name sessions, or say --all');
       if (!(await context.confirm(`End ${options.all ? 'all sessions' : sessions.join(', ')} of ${ref}?`, options.yes)))
         return;
-      const path = await sessionsOf(context, ref);
+      const owner = await context.resolve('user', ref);
       if (options.all) {
-        await context.request('DELETE', path);
+        await context.request('delete', '/users/{ref}/sessions', { path: { ref: owner } });
         return context.report({
           text: `all sessions of ${ref} ended`,
           object: { noun: 'session', user: ref, result: 'deleted' },
@@ -58,10 +54,17 @@ export const registerUserAccess = (user: Command, context: CliContext): void => 
       await context.each(sessions, async (given) => {
         const id = await resolveRef(
           context,
-          { name: 'session', plural: 'sessions', path, inProject: false, nameless: true, unsearched: true },
+          {
+            name: 'session',
+            plural: 'sessions',
+            path: filledPath('/users/{ref}/sessions', { ref: owner }),
+            inProject: false,
+            nameless: true,
+            unsearched: true,
+          },
           given,
         );
-        await context.request('DELETE', `${path}/${id}`);
+        await context.request('delete', '/users/{ref}/sessions/{id}', { path: { ref: owner, id } });
         return { text: `session ${id} ended`, object: { noun: 'session', id, user: ref, result: 'deleted' } };
       });
     });
@@ -69,8 +72,12 @@ export const registerUserAccess = (user: Command, context: CliContext): void => 
   addListOptions(
     token.command('list').description('list the API tokens of a user').argument('<user>', 'name or id'),
   ).action(async (ref: string, options: ListOptions) => {
-    const path = await tokensOf(context, ref);
-    await context.printList((search) => context.list<ApiToken>(path, search), apiTokenColumns, options);
+    const path = { ref: await context.resolve('user', ref) };
+    await context.printList(
+      (search) => context.list('/users/{ref}/api-tokens', { path, query: search }),
+      apiTokenColumns,
+      options,
+    );
   });
   token
     .command('delete')
@@ -80,14 +87,19 @@ export const registerUserAccess = (user: Command, context: CliContext): void => 
     .option('-y, --yes', 'do not ask; without a terminal it must be given')
     .action(async (ref: string, tokens: string[], options: DeleteOptions) => {
       if (!(await context.confirm(`Delete ${tokens.join(', ')} of ${ref}?`, options.yes))) return;
-      const path = await tokensOf(context, ref);
+      const owner = await context.resolve('user', ref);
       await context.each(tokens, async (name) => {
-        const resolved = await resolveRef(
+        const token = await resolveRef(
           context,
-          { name: 'api-token', plural: 'api-tokens', path, inProject: false },
+          {
+            name: 'api-token',
+            plural: 'api-tokens',
+            path: filledPath('/users/{ref}/api-tokens', { ref: owner }),
+            inProject: false,
+          },
           name,
         );
-        await context.request('DELETE', `${path}/${encodeURIComponent(resolved)}`);
+        await context.request('delete', '/users/{ref}/api-tokens/{token}', { path: { ref: owner, token } });
         return { text: `API token ${name} deleted`, object: { noun: 'api-token', name, user: ref, result: 'deleted' } };
       });
     });

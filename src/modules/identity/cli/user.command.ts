@@ -69,7 +69,7 @@ export class UserCommands implements CliRegistrar {
       .command('whoami')
       .description('who is logged in, and its projects')
       .action(async () => {
-        const me = await context.request<Whoami>('GET', '/whoami');
+        const me = await context.request('get', '/whoami');
         context.show<Me>(
           {
             ...me.user,
@@ -83,7 +83,7 @@ export class UserCommands implements CliRegistrar {
 
     const user = nounCommand(program, context, userNoun, 'users (admins only, but passwd)');
     addListOptions(user.command('list').description('list users')).action((options: ListOptions) =>
-      context.printList((search) => context.list<User>('/users', search), columns, options),
+      context.printList((search) => context.list('/users', { query: search }), columns, options),
     );
     user
       .command('create')
@@ -98,7 +98,7 @@ export class UserCommands implements CliRegistrar {
       .action(async (name: string, options: { admin?: boolean; passwordStdin?: boolean }) => {
         const password = await newPassword(context, options.passwordStdin);
         context.show(
-          await context.request<User>('POST', '/users', { body: { name, password, admin: options.admin ?? false } }),
+          await context.request('post', '/users', { body: { name, password, admin: options.admin ?? false } }),
           view,
         );
       });
@@ -118,7 +118,10 @@ export class UserCommands implements CliRegistrar {
         .action((refs: string[]) =>
           context.each(refs, async (ref) => ({
             text: `user ${ref} ${verb}d`,
-            object: await context.request<User>('PATCH', await context.pathOf('user', ref), { body: { enabled } }),
+            object: await context.request('patch', '/users/{ref}', {
+              path: { ref: await context.resolve('user', ref) },
+              body: { enabled },
+            }),
           })),
         );
     }
@@ -137,7 +140,7 @@ export class UserCommands implements CliRegistrar {
       .action(async (ref: string | undefined, options: { passwordStdin?: boolean; revokeTokens?: boolean }) => {
         if (ref === undefined) {
           const current = await context.secret('Current password: ');
-          await context.request('POST', '/users/me/password', {
+          await context.request('post', '/users/me/password', {
             body: {
               current,
               password: await newPassword(context, false),
@@ -145,7 +148,8 @@ export class UserCommands implements CliRegistrar {
             },
           });
         } else {
-          await context.request('PATCH', await context.pathOf('user', ref), {
+          await context.request('patch', '/users/{ref}', {
+            path: { ref: await context.resolve('user', ref) },
             body: { password: await newPassword(context, options.passwordStdin) },
           });
         }

@@ -20,8 +20,8 @@ interface ImportOptions {
   url?: string;
   name: string;
   checksum?: string;
-  format?: string;
-  firmware?: string;
+  format?: 'raw' | 'qcow2';
+  firmware?: 'bios' | 'uefi';
   vendorData?: string;
   description?: string;
   public?: boolean;
@@ -76,7 +76,7 @@ export class ImageCommands implements CliRegistrar {
     const image = nounCommand(program, context, imageNoun, 'disk images that instances start from');
     addListOptions(image.command('list').description('list images')).action((options: ListOptions) =>
       context.printList(
-        (search) => context.list<Image>('/images', { ...search, project: context.project() }),
+        (search) => context.list('/images', { query: { ...search, project: context.project() } }),
         columns,
         options,
       ),
@@ -147,7 +147,7 @@ const importImage = async (context: CliContext, options: ImportOptions): Promise
     ...(vendorData !== undefined && { vendorData: await readVendorData(vendorData) }),
     ...(url !== undefined && { url }),
   };
-  const created = await context.request<Image>('POST', '/images', { query: { project: context.project() }, body });
+  const created = await context.request('post', '/images', { query: { project: context.project() }, body });
   if (file === undefined) return wait ? settled(context, created) : created;
   const uploaded = await uploadInto(context, created, file);
   return wait === false ? uploaded : settled(context, uploaded);
@@ -156,10 +156,10 @@ const importImage = async (context: CliContext, options: ImportOptions): Promise
 /** When the bytes did not arrive, the record goes too: the same command can be given again. */
 const uploadInto = async (context: CliContext, created: Image, file: string): Promise<Image> => {
   try {
-    return await context.upload<Image>('PUT', `/images/${created.id}/content`, file);
+    return await context.upload('/images/{ref}/content', { ref: created.id }, file);
   } catch (error) {
     await context
-      .request('DELETE', `/images/${created.id}`)
+      .request('delete', '/images/{ref}', { path: { ref: created.id } })
       .catch(() =>
         context.info(`The image record ${created.id} could not be removed: vcctl image delete ${created.id}`),
       );
@@ -169,7 +169,7 @@ const uploadInto = async (context: CliContext, created: Image, file: string): Pr
 
 const settled = async (context: CliContext, image: Image): Promise<Image> => {
   if (image.taskId !== null) await context.follow(image.taskId);
-  const now = await context.request<Image>('GET', `/images/${image.id}`);
+  const now = await context.request('get', '/images/{ref}', { path: { ref: image.id } });
   if (now.state === 'error')
     throw new CliFailure(`The import failed: ${now.message}`, { exitCode: exitCodes.failed, code: 'image_error' });
   return now;

@@ -51,7 +51,7 @@ export class NetworkCommands implements CliRegistrar {
     const network = nounCommand(program, context, networkNoun, 'private networks of a project');
     addListOptions(network.command('list').description('list networks')).action((options: ListOptions) =>
       context.printList(
-        (search) => context.list<Network>('/networks', { ...search, project: context.project() }),
+        (search) => context.list('/networks', { query: { ...search, project: context.project() } }),
         columns,
         options,
       ),
@@ -78,7 +78,7 @@ export class NetworkCommands implements CliRegistrar {
           options: { subnet: string; gateway?: string; dns?: string[]; nat: boolean; description?: string },
         ) => {
           context.show(
-            await context.request<Network>('POST', '/networks', {
+            await context.request('post', '/networks', {
               query: { project: context.project() },
               body: { name, ...options },
             }),

@@ -53,7 +53,7 @@ export class PortCommands implements CliRegistrar {
     addListOptions(port.command('list').description('list ports')).action(async (options: ListOptions) => {
       const names = await namesById(context, 'instance');
       await context.printList(
-        (search) => context.list<Port>('/ports', { ...search, project: context.project() }),
+        (search) => context.list('/ports', { query: { ...search, project: context.project() } }),
         columns(names),
         options,
       );

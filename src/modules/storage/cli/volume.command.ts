@@ -53,7 +53,7 @@ export class VolumeCommands implements CliRegistrar {
     addListOptions(volume.command('list').description('list volumes')).action(async (options: ListOptions) => {
       const names = await namesById(context, 'instance');
       await context.printList(
-        (search) => context.list<Volume>('/volumes', { ...search, project: context.project() }),
+        (search) => context.list('/volumes', { query: { ...search, project: context.project() } }),
         columns(names),
         options,
       );

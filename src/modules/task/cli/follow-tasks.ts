@@ -1,6 +1,7 @@
 import type { CliContext } from '../../../core/cli/cli-context';
 import { CliFailure } from '../../../core/cli/cli-failure';
 import { plain } from '../../../core/cli/format';
+import type { QueryOf } from '../../../core/rest/rest-call';
 import type { Task } from '../contract/task.api';
 
 const everyMs = 1_000;
@@ -28,17 +29,17 @@ type Looker = Pick<CliContext, 'list' | 'request' | 'printText'>;
  */
 export const lookAtTasks = async (
   context: Looker,
-  query: Record<string, string | undefined>,
+  query: QueryOf<'get', '/tasks'>,
   limit: number,
   seen: Map<string, { sign: string; live: boolean }>,
   quiet = false,
 ): Promise<void> => {
-  const tasks = await context.list<Task>('/tasks', query, limit);
+  const tasks = await context.list('/tasks', { query, limit });
   const listed = new Set(tasks.map((task) => task.id));
   // What a filter by state does not show any more has ended: its end is part of the story.
   for (const [id, { live: was }] of seen) {
     if (!was || listed.has(id)) continue;
-    const task = await context.request<Task>('GET', `/tasks/${id}`).catch((error: unknown) => {
+    const task = await context.request('get', '/tasks/{id}', { path: { id } }).catch((error: unknown) => {
       if (error instanceof CliFailure && error.code === 'not_found') return undefined;
       throw error;
     });
@@ -64,7 +65,7 @@ export const lookAtTasks = async (
  */
 export const followTasks = async (
   context: CliContext,
-  query: Record<string, string | undefined>,
+  query: QueryOf<'get', '/tasks'>,
   limit: number,
   past: boolean,
 ): Promise<never> => {

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { CliContext, Outcome } from '../../../core/cli/cli-context';
 import type { CliFailure } from '../../../core/cli/cli-failure';
+import { filledPath } from '../../../core/rest/rest-target';
 import type { Task, TaskDetail } from '../contract/task.api';
 import { lookAtTasks } from './follow-tasks';
 import { parseMoment } from './task-filters';
@@ -100,16 +101,16 @@ const run = async (args: string[], answers: Partial<TaskDetail>[] = [{}]): Promi
   const context: CliContext = {
     request: async (
       method: string,
-      path: string,
-      options: { body?: unknown; query?: Record<string, unknown> } = {},
+      template: string,
+      { path, ...options }: { path?: Record<string, string>; body?: unknown; query?: Record<string, unknown> } = {},
     ) => {
-      ran.requests.push({ method, path, ...options });
+      ran.requests.push({ method, path: filledPath(template, path), ...options });
       return { ...base, ...(answers.length > 1 ? answers.shift() : answers[0]) };
     },
-    list: async (_path: string, query: Record<string, unknown>) => (ran.lists.push(query), [base]),
+    list: async (_path: string, { query }: { query: Record<string, unknown> }) => (ran.lists.push(query), [base]),
     addNoun: () => undefined,
     resolve: async (_noun: string, ref: string) => ref,
-    get: async (_noun: string, ref: string) => context.request('GET', `/tasks/${ref}`),
+    get: async (_noun: string, ref: string) => context.request('get', '/tasks/{id}', { path: { id: ref } }),
     printList: async (
       fetch: (search: object) => Promise<Task[]>,
       columns: { header: string; value: (t: Task) => string }[],
@@ -219,7 +220,7 @@ describe('vcctl task', () => {
     for (const verb of ['cancel', 'retry', 'skip-step', 'abandon']) {
       const { requests } = await run([verb, id, '--reason', 'the host burned down']);
       expect(requests).toEqual([
-        { method: 'POST', path: `/tasks/${id}/actions/${verb}`, body: { reason: 'the host burned down' } },
+        { method: 'post', path: `/tasks/${id}/actions/${verb}`, body: { reason: 'the host burned down' } },
       ]);
     }
   });

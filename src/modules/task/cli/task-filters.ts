@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import { oneOf } from '../../../core/cli/choice';
 import { usageFailure } from '../../../core/cli/cli-failure';
+import type { QueryOf } from '../../../core/rest/rest-call';
 import type { Task } from '../contract/task.api';
 
 type TaskState = Task['state'];
@@ -85,10 +86,7 @@ export const addFilters = (command: Command): Command =>
     .option('--all-projects', 'of all projects that you can see');
 
 /** The query of `GET /tasks` that the options mean. */
-export const filterQuery = (
-  options: FilterOptions,
-  project: string | undefined,
-): Record<string, string | undefined> => {
+export const filterQuery = (options: FilterOptions, project: string | undefined): QueryOf<'get', '/tasks'> => {
   const time = (value: string | undefined, option: string): string | undefined =>
     value === undefined ? undefined : parseMoment(value, option);
   return {

@@ -88,7 +88,7 @@ export class TaskCommands implements CliRegistrar {
         const query = filterQuery({ ...options, ...host, ...parent }, context.project());
         if (options.follow) return followTasks(context, query, Math.min(limit, 500), options.since !== undefined);
         await context.printList(
-          (search) => context.list<Task>('/tasks', { ...query, ...search }, limit),
+          (search) => context.list('/tasks', { query: { ...query, ...search }, limit }),
           columns,
           options,
         );
@@ -101,7 +101,7 @@ export class TaskCommands implements CliRegistrar {
       .action(async (ref: string, options: { follow?: boolean }) => {
         const shown = await context.get<TaskDetail>('task', ref);
         if (options.follow && !settled.has(shown.state)) await context.follow(shown.id);
-        const last = options.follow ? await context.request<TaskDetail>('GET', `/tasks/${shown.id}`) : shown;
+        const last = options.follow ? await context.request('get', '/tasks/{id}', { path: { id: shown.id } }) : shown;
         context.printText(last, () => taskView(last));
       });
     task
@@ -111,7 +111,7 @@ export class TaskCommands implements CliRegistrar {
       .action(async (ref: string) => {
         const id = await context.resolve('task', ref);
         await context.follow(id);
-        const task = await context.request<TaskDetail>('GET', `/tasks/${id}`);
+        const task = await context.request('get', '/tasks/{id}', { path: { id } });
         context.report({ text: `task ${id} ${task.state}`, object: task });
       });
   }
@@ -139,7 +139,8 @@ export class TaskCommands implements CliRegistrar {
   private act(context: CliContext, refs: string[], verb: OperatorVerb | 'cancel', options: ActOptions): Promise<void> {
     return context.each(refs, async (ref): Promise<Outcome> => {
       const id = await context.resolve('task', ref);
-      const asked = await context.request<TaskDetail>('POST', `/tasks/${id}/actions/${verb}`, {
+      const asked = await context.request('post', `/tasks/{id}/actions/${verb}`, {
+        path: { id },
         body: options.reason === undefined ? {} : { reason: options.reason },
       });
       if (!options.wait)
@@ -162,7 +163,7 @@ export class TaskCommands implements CliRegistrar {
   private async untilSettled(context: CliContext, id: string): Promise<TaskDetail> {
     const end = Date.now() + longestWaitMs;
     for (;;) {
-      const task = await context.request<TaskDetail>('GET', `/tasks/${id}`, { query: { wait: '30s' } });
+      const task = await context.request('get', '/tasks/{id}', { path: { id }, query: { wait: '30s' } });
       if (settled.has(task.state)) return task;
       if (Date.now() > end)
         throw new CliFailure(`The task is ${task.state} still.`, {
