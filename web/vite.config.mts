@@ -1,17 +1,27 @@
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
-import { fakeApi } from './dev/fake-api.mts';
 import { precompress } from './plugins/precompress.mts';
 import { sizeReport } from './plugins/size-report.mts';
 
-/** Target of `npm run dev` style work against a running management; overridden by VC_STACK_URL. */
+/** The running management that `npm run dev` works with: where bin/quickstart has it, unless VC_STACK_URL says another. */
 const backend = process.env.VC_STACK_URL ?? 'https://127.0.0.1:8443';
+/**
+ * Its certificate is of its own authority, which only this proxy takes without a look. Consoles and live events are open
+ * to pages of that server's own origin alone: the proxy speaks as one.
+ */
+const proxied = {
+  target: backend,
+  secure: false,
+  ws: true,
+  changeOrigin: true,
+  headers: { origin: new URL(backend).origin },
+};
 
-export default defineConfig(({ mode }) => ({
+export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
-  plugins: [react(), tailwindcss(), sizeReport(), precompress(), ...(mode === 'fake' ? [fakeApi()] : [])],
+  plugins: [react(), tailwindcss(), sizeReport(), precompress()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,
@@ -33,5 +43,5 @@ export default defineConfig(({ mode }) => ({
       },
     },
   },
-  server: mode === 'fake' ? {} : { proxy: { '/api': { target: backend, secure: false, ws: true } } },
-}));
+  server: { proxy: { '/api': proxied, '/health': proxied } },
+});

@@ -1,7 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import type { Page, Request } from 'playwright-core';
+import { io } from 'socket.io-client';
 import { TestCloud } from '../../support/cloud';
 import { ConsoleBrowser } from '../../support/console-browser';
+import { DevServer } from '../../support/dev-server';
 
 const minutes = 60_000;
 const viewer = { name: 'onlooker', password: 'a long enough password' };
@@ -215,6 +217,39 @@ describe("the console's connections", () => {
       await page.context().close();
     },
     2 * minutes,
+  );
+
+  it(
+    'is served by the development server too, with the requests and the live events of the real stack',
+    async () => {
+      const server = await DevServer.start(cloud.api.url);
+      try {
+        expect(await (await fetch(`${server.url}/console/`)).text()).toContain('/console/src/main.tsx');
+        const login = await fetch(`${server.url}/api/v1/login`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(admin),
+        });
+        const { accessToken } = (await login.json()) as { accessToken: string };
+        // As a browser says it: of the page's own origin, which is not that of the stack.
+        const socket = io(server.url, {
+          path: '/api/v1/live',
+          auth: { token: accessToken },
+          transports: ['websocket'],
+          extraHeaders: { origin: server.url },
+        });
+        await new Promise((resolve, reject) => socket.once('ready', resolve).once('connect_error', reject));
+        const told = new Promise<string>((resolve) =>
+          socket.on('event', ({ type }: { type: string }) => type === 'flavor.created' && resolve(type)),
+        );
+        await cloud.api.ok('POST', '/flavors', { name: 'seen-live', vcpus: 1, memoryBytes: 268_435_456 });
+        expect(await told).toBe('flavor.created');
+        socket.disconnect();
+      } finally {
+        await server.close();
+      }
+    },
+    minutes,
   );
 
   it('threw nothing in the browser', () => expect(browser.errors).toEqual([]));
