@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { bannerOf, restDocument } from './rest-document';
 
 const root = join(__dirname, '..');
-const target = join(root, 'src/core/rest/rest-paths.ts');
+const target = join(root, 'src/rest/rest-paths.ts');
 
 /** What a client is typed by: success answers, under the names of their schemas. Refusals are problems on every path. */
 const forClients = (document: Awaited<ReturnType<typeof restDocument>>): object => {

@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander';
 import { choice } from './choice';
-import type { Method } from '../rest/rest-call';
+import type { Method } from '../../rest/rest-call';
 import { usageFailure } from './cli-failure';
 import type { TerminalContext } from './terminal-context';
 

@@ -1,5 +1,5 @@
 import type { CliColumn } from './cli-column';
-import type { AnswerOf, Init, ItemOf, ListInit, ListPath, Method, PathOf, PathWith } from '../rest/rest-call';
+import type { AnswerOf, Init, ItemOf, ListInit, ListPath, Method, PathOf, PathWith } from '../../rest/rest-call';
 import type { ListOptions } from './list-options';
 import type { Noun } from './noun';
 import type { Query } from './rest-client';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import type { Readable } from 'node:stream';
-import type { Method } from '../rest/rest-call';
+import type { Method } from '../../rest/rest-call';
 import { failureOf } from './cli-failure';
 import type { Profile } from './profile-store';
 import { tlsOptions } from './server-trust';

@@ -1,5 +1,5 @@
 import { useState, type FormEvent } from 'react';
-import type { BodyOf, PathOf, PathWith } from '../../../src/core/rest/rest-call';
+import type { BodyOf, PathOf, PathWith } from '../../../src/rest/rest-call';
 import { api } from '../lib/api';
 import { vcctl, type Options } from '../lib/command';
 import { fieldErrors } from '../lib/problem';

@@ -1,5 +1,5 @@
-import type { AnswerOf, CallOf, Init, Method, PathOf, PathWith } from '../../../src/core/rest/rest-call';
-import { filledPath, restTarget, type Query } from '../../../src/core/rest/rest-target';
+import type { AnswerOf, CallOf, Init, Method, PathOf, PathWith } from '../../../src/rest/rest-call';
+import { filledPath, restTarget, type Query } from '../../../src/rest/rest-target';
 import { clockTime } from './format';
 import { ApiError, problemOf } from './problem';
 import { reachability } from './reachability';

@@ -1,5 +1,5 @@
-import type { AnswerOf, ItemOf, ListInit, ListPath, PathOf, PathWith } from '../../../src/core/rest/rest-call';
-import { filledPath, type Query } from '../../../src/core/rest/rest-target';
+import type { AnswerOf, ItemOf, ListInit, ListPath, PathOf, PathWith } from '../../../src/rest/rest-call';
+import { filledPath, type Query } from '../../../src/rest/rest-target';
 import {
   keepPreviousData,
   useInfiniteQuery,

@@ -1,4 +1,4 @@
-import type { AnswerOf, BodyOf } from '../../../src/core/rest/rest-call';
+import type { AnswerOf, BodyOf } from '../../../src/rest/rest-call';
 import { ApiError } from './problem';
 import { read, send } from './request';
 import { Store } from './store';

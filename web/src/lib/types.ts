@@ -1,6 +1,6 @@
 /** The types of the REST API, from its OpenAPI document, and those of what the server sends beside it. */
-import type { BodyOf } from '../../../src/core/rest/rest-call';
-import type { Task, TaskDetail } from '../../../src/core/rest/rest-paths';
+import type { BodyOf } from '../../../src/rest/rest-call';
+import type { Task, TaskDetail } from '../../../src/rest/rest-paths';
 
 export type { Page } from '../../../src/core/http/pagination';
 export type { FieldError } from '../../../src/core/errors/problem';
@@ -8,7 +8,7 @@ export type { ProjectRole } from '../../../src/core/auth/principal';
 export type { LiveEvent } from '../../../src/core/events/outbox';
 export type { LiveEventRecord } from '../../../src/core/events/live-event-record';
 export type { HostVerdict } from '../../../src/modules/scheduler/contract/scheduler.ports';
-export type * from '../../../src/core/rest/rest-paths';
+export type * from '../../../src/rest/rest-paths';
 
 export type CreateInstance = BodyOf<'post', '/instances'>;
 export type CreateFlavor = BodyOf<'post', '/flavors'>;

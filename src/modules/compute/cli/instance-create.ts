@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { CliContext } from '../../../core/cli/cli-context';
 import { usageFailure } from '../../../core/cli/cli-failure';
 import { parseInteger } from '../../../core/cli/parse-size';
-import type { BodyOf } from '../../../core/rest/rest-call';
+import type { BodyOf } from '../../../rest/rest-call';
 import { readUserData } from './guest-data-file';
 import { instanceColumns, instanceView } from './instance-view';
 import { keyOrName } from './public-key-file';

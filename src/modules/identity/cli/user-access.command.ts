@@ -5,7 +5,7 @@ import { usageFailure } from '../../../core/cli/cli-failure';
 import { formatTime } from '../../../core/cli/format';
 import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
 import { resolveRef } from '../../../core/cli/ref-resolver';
-import { filledPath } from '../../../core/rest/rest-target';
+import { filledPath } from '../../../rest/rest-target';
 import type { Session } from '../contract/identity.api';
 import { apiTokenColumns } from './api-token.command';
 

@@ -1,7 +1,7 @@
 import type { CliContext } from '../../../core/cli/cli-context';
 import { CliFailure } from '../../../core/cli/cli-failure';
 import { plain } from '../../../core/cli/format';
-import type { QueryOf } from '../../../core/rest/rest-call';
+import type { QueryOf } from '../../../rest/rest-call';
 import type { Task } from '../contract/task.api';
 
 const everyMs = 1_000;

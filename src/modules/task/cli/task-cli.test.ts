@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { CliContext, Outcome } from '../../../core/cli/cli-context';
 import type { CliFailure } from '../../../core/cli/cli-failure';
-import { filledPath } from '../../../core/rest/rest-target';
+import { filledPath } from '../../../rest/rest-target';
 import type { Task, TaskDetail } from '../contract/task.api';
 import { lookAtTasks } from './follow-tasks';
 import { parseMoment } from './task-filters';

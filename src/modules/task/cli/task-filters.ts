@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { oneOf } from '../../../core/cli/choice';
 import { usageFailure } from '../../../core/cli/cli-failure';
-import type { QueryOf } from '../../../core/rest/rest-call';
+import type { QueryOf } from '../../../rest/rest-call';
 import type { Task } from '../contract/task.api';
 
 type TaskState = Task['state'];

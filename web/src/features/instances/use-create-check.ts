@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { BodyOf } from '../../../../src/core/rest/rest-call';
+import type { BodyOf } from '../../../../src/rest/rest-call';
 import { api } from '../../lib/api';
 import { asApiError, type ApiError } from '../../lib/problem';
 import { useDebounced } from '../../lib/queries';

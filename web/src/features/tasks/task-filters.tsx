@@ -2,7 +2,7 @@ import { X } from 'lucide-react';
 import { useMemo } from 'react';
 import { useSearchParams } from 'react-router';
 import { useScope } from '../../app/scope';
-import type { QueryOf } from '../../../../src/core/rest/rest-call';
+import type { QueryOf } from '../../../../src/rest/rest-call';
 import { useList } from '../../lib/queries';
 import { Button } from '../../ui/button';
 import { cx } from '../../ui/cx';
