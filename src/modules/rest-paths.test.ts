@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { bannerOf, restDocument } from '../../tools/rest-document';
 
 it('the types of the REST clients are those of the present OpenAPI document: else run npm run rest-types', async () => {
-  const text = readFileSync(join(__dirname, '../../rest/rest-paths.ts'), 'utf8');
+  const text = readFileSync(join(__dirname, '../rest/rest-paths.ts'), 'utf8');
   const end = text.indexOf('\n');
   expect(text.slice(0, end)).toBe(bannerOf(await restDocument(), text.slice(end + 1)));
 });
