@@ -225,6 +225,9 @@ export class Lane {
       VC_STACK_M2M__BREAKER_OPEN_MS: '500',
       VC_STACK_M2M__HEARTBEAT_MS: '1000',
       VC_STACK_MODULES__IMAGE__ALLOW_PRIVATE_URLS: 'true',
+      // As many as stand at their boundaries at once.
+      VC_STACK_MODULES__IMAGE__IMPORTS: '64',
+      VC_STACK_MODULES__IMAGE__IMPORTS_PER_PROJECT: '64',
       VC_STACK_MODULES__HOST__CPU_OVERCOMMIT: '64',
     });
   }
