@@ -4,6 +4,7 @@ import { defineWorkflow } from '../../../src/core/workflow/definition/definition
 import type { TestEngine } from '../../support/test-engine';
 import { TaskRunRepository } from '../../../src/core/workflow/storage/task-run.repository';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
+import { waitFor } from '../../support/wait-for';
 import {
   createLedger,
   dropThing,
@@ -75,7 +76,7 @@ describe('workflows that meet', () => {
     input: id,
     lock: (i) => i.id,
     deadline: '10m',
-    preempts: ['test.create'],
+    preempts: true,
   }).tx('remove', {
     run: (c) => ledger.add(db.database, c.op, c.taskId, 'removed'),
     noUndo: 'a removal',
@@ -158,6 +159,32 @@ describe('workflows that meet', () => {
     expect(await e.settled(remove2.id, 10_000)).toBe('succeeded');
     expect(await taskRow(db.database, create2.id)).toMatchObject({ state: 'failed', undone: false });
     undoFails = false;
+  });
+
+  it('a removal does not preempt what only goes forward, nor begin beside it', async () => {
+    const going = defineWorkflow('test.going', {
+      version: 1,
+      input: id,
+      lock: (i) => i.id,
+      deadline: '10m',
+      goesForward: 'what it takes away does not come back',
+    }).remote('make', {
+      verb: makeThing,
+      node: () => hostA,
+      args: () => ({ name: 'x' }),
+      noUndo: 'it goes forward',
+    });
+    nodes.on('thing.make', () => ({ done: false }));
+    const e = await engine([going, remove]);
+    const first = await db.database.tx((op) =>
+      e.start(op, going, { id: 'forward' }, { ...startOptions, subject: subject() }),
+    );
+    await waitFor('the call', () => nodes.calls.length > 0);
+    await expect(
+      db.database.tx((op) => e.start(op, remove, { id: 'forward' }, { ...startOptions, subject: subject() })),
+    ).rejects.toMatchObject({ status: 409, code: 'task_running', extra: { task: { id: first.id } } });
+    nodes.outcomes.set(`${first.id}/make/run`, { made: 'x' });
+    expect(await e.settled(first.id, 10_000)).toBe('succeeded');
   });
 
   it('can cancel a removal that still waits for its lock', async () => {

@@ -63,7 +63,7 @@ describe('DefinitionRegistry', () => {
     ['a type without module', defineWorkflow('a', base).tx('x', { run: async () => 1, noUndo: 'n' }), 'module.name'],
     [
       'a preemption without lock',
-      defineWorkflow('test.a', { ...base, preempts: ['test.b'] }).tx('x', { run: async () => 1, noUndo: 'n' }),
+      defineWorkflow('test.a', { ...base, preempts: true }).tx('x', { run: async () => 1, noUndo: 'n' }),
       'no lock',
     ],
   ])('refuses %s', (_name, definition, message) => {

@@ -51,7 +51,7 @@ export class DefinitionRegistry {
     if (!/^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)+$/.test(type)) fail('its type is not of the form module.name-of-it');
     if (!Number.isInteger(options.version) || options.version < 1) fail('its version is no positive integer');
     if (steps.length === 0) fail('it has no step');
-    if (options.preempts?.length && !options.lock) fail('it preempts others but has no lock');
+    if (options.preempts && !options.lock) fail('it preempts others but has no lock');
     if (options.whenLocked === 'wait' && !options.lock) fail('it waits for a lock but has none');
     for (const limit of [options.limit, options.limitPerProject])
       if (limit !== undefined && (!Number.isInteger(limit) || limit < 1)) fail('its limit is no positive integer');

@@ -202,8 +202,11 @@ export interface WorkflowOptions<I> {
   limitPerProject?: number;
   /** Over all steps; undo has its own deadline of the same length, after which the task is `stuck`. */
   deadline: Duration;
-  /** Types whose live task on the same lock key is cancelled (at its next boundary) and waited for. */
-  preempts?: string[];
+  /**
+   * Whatever holds the same lock key is cancelled (at its next boundary) and waited for, unless it only goes forward: that
+   * is refused as any other. A start of the same type joins the one that is live.
+   */
+  preempts?: boolean;
   /** Why it can be cancelled only until its first step begins, e.g. because what it takes away does not come back. */
   goesForward?: string;
   /**

@@ -8,7 +8,12 @@ import { DefinitionRegistry, type AnyDefinition } from '../definition/definition
 import { parseDuration } from '../definition/duration';
 import { Settlements } from './settlements';
 import { TaskChildrenRepository } from '../storage/task-children.repository';
-import { TaskRequestRepository, type NewTask, type OperatedTask } from '../storage/task-request.repository';
+import {
+  TaskRequestRepository,
+  type LockHolder,
+  type NewTask,
+  type OperatedTask,
+} from '../storage/task-request.repository';
 import { WakeUps } from './wake-ups';
 import { WorkflowMetrics } from '../workflow-metrics';
 import type { StartedTask, StartOptions } from './workflows';
@@ -105,21 +110,20 @@ export class TaskQueue {
 
   /** Returns the id of the live task that the start joins, undefined when the task was inserted. */
   private async insert(op: Op, task: NewTask, rules: LockRules): Promise<string | undefined> {
-    const preempts = rules.preempts ?? [];
     // The holder may end between the insert and the look at it; each round sees a newer state of the database.
     for (let round = 0; round < 20; round++) {
       if (await this.requests.insert(op, task)) return undefined;
       const lockKey = task.lockKey ?? '';
       const holder = await this.requests.lockHolder(op, lockKey);
       if (!holder) continue;
-      const superior = preempts.includes(holder.type);
-      const preempting = preempts.length > 0;
-      if (holder.state === 'stuck' && (superior || (preempting && holder.type === task.type))) {
+      const preempts = rules.preempts === true;
+      const same = holder.type === task.type;
+      if (holder.state === 'stuck' && preempts) {
         await this.endStuck(op, { id: holder.id, lockKey, hasWaiter: false }, `Task ${task.id} goes on from there.`);
         continue;
       }
-      if (preempting && holder.type === task.type) return holder.id;
-      if (superior) return this.preempt(op, task, holder.id, lockKey);
+      if (preempts && same) return holder.id;
+      if (preempts && this.preemptable(holder)) return this.preempt(op, task, holder.id, lockKey);
       if (rules.whenLocked === 'wait') return this.wait(op, task, holder.id, lockKey);
       throw conflict(
         'task_running',
@@ -128,6 +132,11 @@ export class TaskQueue {
       );
     }
     throw conflict('task_running', `Other tasks keep this ${task.subject.kind} busy. Try again.`);
+  }
+
+  /** What only goes forward does not stop for another; what this process does not know is asked to. */
+  private preemptable({ type, version }: LockHolder): boolean {
+    return this.registry.get(type, version)?.options.goesForward === undefined;
   }
 
   private async preempt(op: Op, task: NewTask, holderId: string, lockKey: string): Promise<string | undefined> {

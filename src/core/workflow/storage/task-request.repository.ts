@@ -24,12 +24,12 @@ export interface NewTask {
 export interface LockHolder {
   id: string;
   type: string;
+  version: number;
   state: TaskState;
 }
 
 export interface OperatedTask extends LockHolder {
   lockKey: string | null;
-  version: number;
   cursor: number;
   hasWaiter: boolean;
 }
@@ -76,7 +76,7 @@ export class TaskRequestRepository {
   /** The task that holds the key, locked until the transaction ends: it cannot end meanwhile. */
   async lockHolder(op: Op, lockKey: string): Promise<LockHolder | undefined> {
     const rows = await this.database.query<LockHolder>(
-      `SELECT id, type, state FROM task WHERE lock_key = $1 AND lock_state = 'held' FOR UPDATE`,
+      `SELECT id, type, version, state FROM task WHERE lock_key = $1 AND lock_state = 'held' FOR UPDATE`,
       [lockKey],
       op,
     );

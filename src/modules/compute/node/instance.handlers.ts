@@ -33,7 +33,7 @@ export class InstanceHandlers extends VerbHandlers {
         this.instances.reboot(args.instanceId, args.force, args.graceSeconds, ctx.signal),
       ),
       handle(instanceAbsent, async (args) => {
-        await this.instances.remove(args.instanceId);
+        await this.instances.remove(args.instanceId, args.generation);
         return {};
       }),
       handle(instanceGuestFiles, async ({ instanceId }) => {

@@ -224,14 +224,17 @@ describe('InstanceManager', () => {
       code: 'stale_generation',
       permanent: true,
     });
+    await expect(instances.remove(id, 4)).rejects.toMatchObject({ code: 'stale_generation', permanent: true });
     expect(driver.alive.size).toBe(1);
+    await instances.remove(id, 5);
+    expect(driver.alive.size).toBe(0);
   });
 
   it('leaves no trace of a removed instance', async () => {
     const instances = agent(new MapDriver());
     const id = randomUUID();
     await instances.ensure(args(id), never);
-    await instances.remove(id);
+    await instances.remove(id, 1);
     expect(instances.has(id)).toBe(false);
     expect((await store.load()).records.some((r) => r.instanceId === id)).toBe(false);
   });
@@ -270,7 +273,7 @@ describe('InstanceManager', () => {
         await expect(refused).rejects.toMatchObject({ code: 'record_unreadable', permanent: true });
       expect([driver.alive.size, next.has(id), users.claim(user ?? 0, randomUUID())]).toEqual([2, true, false]);
 
-      await next.remove(id);
+      await next.remove(id, 1);
       expect([next.has(id), problems.list(), (await store.load()).lost]).toEqual([false, [], []]);
       expect(users.claim(user ?? 0, id)).toBe(true);
       await next.removeAll();

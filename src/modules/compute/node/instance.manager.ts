@@ -97,14 +97,7 @@ export class InstanceManager extends Service {
   async ensure(args: EnsureArgs, signal: AbortSignal): Promise<ObservedInstance> {
     return this.exclusive(args.instanceId, signal, async (aborted) => {
       this.refuseLost(args.instanceId);
-      const known = this.records.get(args.instanceId);
-      if (known && args.generation < known.generation) {
-        throw new VerbFailure(
-          'stale_generation',
-          `Generation ${args.generation} is older than ${known.generation}, which this host has accepted.`,
-          true,
-        );
-      }
+      const known = this.refuseStale(args.instanceId, args.generation);
       const record: InstanceRecord = {
         ...(known ?? {
           instanceId: args.instanceId,
@@ -153,10 +146,11 @@ export class InstanceManager extends Service {
   }
 
   /** Every trace gone, whatever was there. Interrupts what works on the instance now. */
-  async remove(instanceId: string): Promise<void> {
+  async remove(instanceId: string, generation: number): Promise<void> {
+    this.refuseStale(instanceId, generation);
     this.current.get(instanceId)?.abort();
     await this.mutex.run(instanceId, async () => {
-      const record = this.records.get(instanceId);
+      const record = this.refuseStale(instanceId, generation);
       if (record?.handle) {
         const watch = this.watches.get(instanceId);
         watch?.abort.abort();
@@ -177,7 +171,7 @@ export class InstanceManager extends Service {
   async removeAll(): Promise<void> {
     const { records, lost } = await this.store.load();
     for (const record of records) this.records.set(record.instanceId, record);
-    for (const { instanceId } of [...records, ...lost]) await this.remove(instanceId);
+    for (const { instanceId } of [...records, ...lost]) await this.remove(instanceId, Number.MAX_SAFE_INTEGER);
   }
 
   list(): ObservedInstance[] {
@@ -189,6 +183,17 @@ export class InstanceManager extends Service {
 
   has(instanceId: string): boolean {
     return this.records.has(instanceId) || this.lost.has(instanceId);
+  }
+
+  /** The record that there is of it. A call that is older than what this host has accepted changes nothing. */
+  private refuseStale(instanceId: string, generation: number): InstanceRecord | undefined {
+    const known = this.records.get(instanceId);
+    if (!known || generation >= known.generation) return known;
+    throw new VerbFailure(
+      'stale_generation',
+      `Generation ${generation} is older than ${known.generation}, which this host has accepted.`,
+      true,
+    );
   }
 
   /** A second machine must not be started on the disks of one that may run. */

@@ -157,7 +157,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         undo: {
           verb: networkApply,
           node: (c) => c.out['claim-host']?.hostId,
-          args: (c) => steps.documentWithout(c.op, hostOf(c.out), c.input.instanceId),
+          args: (c) => steps.documentWithout(c.op, hostOf(c.out).hostId, c.input.instanceId),
         },
       })
       .tx('check-ports', {
@@ -189,7 +189,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         undo: {
           verb: instanceAbsent,
           node: (c) => c.out['claim-host']?.hostId,
-          args: (c) => ({ instanceId: c.input.instanceId, generation: 1 }),
+          args: (c) => ({ instanceId: c.input.instanceId, generation: hostOf(c.out).generation }),
         },
       })
       .remote('start-vmm', {
@@ -216,7 +216,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         undo: {
           verb: instanceAbsent,
           node: (c) => c.out['claim-host']?.hostId,
-          args: (c) => ({ instanceId: c.input.instanceId, generation: 1 }),
+          args: (c) => ({ instanceId: c.input.instanceId, generation: hostOf(c.out).generation }),
         },
       })
       .tx('mark-running', {
@@ -230,8 +230,13 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
   }
 }
 
-const hostOf = (out: { 'claim-host'?: { hostId: string } }): string => {
-  const hostId = out['claim-host']?.hostId;
-  if (hostId === undefined) throw new Error('the host was claimed before anything was made on it');
-  return hostId;
+interface Claimed {
+  hostId: string;
+  generation: number;
+}
+
+const hostOf = (out: { 'claim-host'?: Claimed }): Claimed => {
+  const claimed = out['claim-host'];
+  if (!claimed) throw new Error('the host was claimed before anything was made on it');
+  return claimed;
 };

@@ -39,12 +39,7 @@ export class DeleteInstanceWorkflow extends Workflow<Input> {
       lock: instanceLock,
       deadline: '30m',
       priority: 'urgent',
-      preempts: [
-        'compute.create-instance',
-        'compute.start-instance',
-        'compute.stop-instance',
-        'compute.reboot-instance',
-      ],
+      preempts: true,
       goesForward,
       whenUndone: async (c, error) => {
         // It ended before it began, e.g. cancelled while it waited for the verb that it preempts: the instance is whole.
