@@ -9,6 +9,7 @@ import { createLogger } from '../../src/core/telemetry/create-logger';
 import { Logging } from '../../src/core/telemetry/logging';
 import { allModules } from '../../src/modules/all-modules';
 import { ApiClient } from '../support/api-client';
+import { compileScripts } from '../support/compile-scripts';
 import { freePort } from '../support/free-port';
 import { startTestDatabase, type TestDatabase } from '../support/postgres';
 
@@ -42,6 +43,7 @@ export class ManagementStack {
     other?: ManagementStack,
     modules = allModules,
   ): Promise<ManagementStack> {
+    compileScripts();
     const db = other?.db ?? (await startTestDatabase());
     const directory = mkdtempSync(join(tmpdir(), 'vcs-security-'));
     const own = join('state', 'management');

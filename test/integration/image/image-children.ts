@@ -25,22 +25,6 @@ export const children = (script: string): number[] => {
     .map(({ pid }) => Number(pid));
 };
 
-let compiled = false;
-/**
- * Compiles the scripts that run as children, once for all of a test: where they run themselves they cannot keep what
- * they compiled. They end at once, for nobody gives them a job.
- */
-export const compileScripts = (): void => {
-  if (compiled) return;
-  compiled = true;
-  for (const script of ['fetch/fetch-child', 'ingest/bytes-child']) {
-    execFileSync(process.execPath, [
-      ...process.execArgv,
-      join(__dirname, '../../../src/modules/image/management', `${script}.ts`),
-    ]);
-  }
-};
-
 /** A qcow2 image of so many GiB with nothing in it: a few hundred KiB. */
 export const hollow = (gib: number): Buffer => {
   const dir = mkdtempSync(join(tmpdir(), 'vc-hollow-'));

@@ -27,7 +27,7 @@ import { storageWiring } from '../../../src/modules/storage/management/storage.w
 import { VolumeController } from '../../../src/modules/storage/management/volume.controller';
 import { coreContainer, testTls } from '../../support/http';
 import { WorkflowProbe } from '../../../src/core/workflow/run/workflow-probe';
-import { compileScripts } from './image-children';
+import { compileScripts } from '../../support/compile-scripts';
 import { FakeNodes } from '../../support/workflow-harness';
 
 class AnyProjects extends Projects {
