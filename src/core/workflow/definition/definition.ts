@@ -94,7 +94,7 @@ export interface LocalContext<I, O> extends StepContext<I, O> {
 export type ReportProgress = (percent: number, message?: string) => void;
 
 /** `signal` as in `run`; the step's own output is missing when it failed. */
-export type LocalUndo<I, O, R> =
+type LocalUndo<I, O, R> =
   | {
       undo: (c: LocalContext<I, Partial<O>>, output: R | undefined, signal: AbortSignal) => Promise<void>;
       noUndo?: never;

@@ -130,7 +130,7 @@ export class ImageImport {
 }
 
 /** Code and message for the image's owner. */
-export const describe = (error: unknown): [code: string, message: string] => {
+const describe = (error: unknown): [code: string, message: string] => {
   if (error instanceof ImageRefused || error instanceof FetchFailed) return [error.code, error.message];
   if (['ENOSPC', 'EDQUOT'].includes(String((error as NodeJS.ErrnoException).code)))
     return ['no_space', 'The server has no room for the image.'];
