@@ -87,6 +87,25 @@ describe('an instance that is deleted at once', () => {
   );
 
   it(
+    'is deleted although its host knows more of it than a restored database',
+    async () => {
+      const { instance, taskId } = await cloud.api.ok<Accepted>(
+        'POST',
+        '/instances?project=default',
+        cloud.body('old'),
+      );
+      expect((await cloud.settled(taskId)).state).toBe('succeeded');
+      const stop = await cloud.api.ok<Accepted>('POST', `/instances/${instance.id}/actions/stop`, { force: true });
+      expect((await cloud.settled(stop.taskId)).state).toBe('succeeded');
+      await cloud.database.database.query('UPDATE instance SET generation = 1 WHERE id = $1', [instance.id]);
+      const deleted = await cloud.api.ok<Accepted>('DELETE', `/instances/${instance.id}`);
+      expect((await cloud.settled(deleted.taskId)).state).toBe('succeeded');
+      expect(await cloud.nothingLeft()).toEqual([]);
+    },
+    2 * minutes,
+  );
+
+  it(
     'goes its way once its deletion has begun, and is never given back in parts',
     async () => {
       const { instance, taskId } = await cloud.api.ok<Accepted>(

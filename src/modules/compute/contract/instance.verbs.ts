@@ -65,6 +65,12 @@ export const instanceReboot = defineVerb('instance.reboot', {
   timeoutMs: 15_000,
   long: true,
 });
+/**
+ * A deletion's: nothing of the instance comes after it. No host has accepted a newer one, also when the database was
+ * restored from a backup that is older than what its hosts know. The largest `integer` of PostgreSQL.
+ */
+export const lastGeneration = 2 ** 31 - 1;
+
 /** Hard stop, and every trace removed: process, sockets, cgroup, seed, logs. Volumes and ports are not its business. */
 export const instanceAbsent = defineVerb('instance.absent', {
   args: z.object({ instanceId: field.id, generation: z.number().int().nonnegative() }),

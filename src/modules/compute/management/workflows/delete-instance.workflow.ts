@@ -6,7 +6,7 @@ import { networkApply } from '../../../network/contract/network.verbs';
 import { Placement } from '../../../scheduler/contract/scheduler.ports';
 import { Volumes } from '../../../storage/contract/storage.ports';
 import { volumeAbsent } from '../../../storage/contract/volume.verbs';
-import { instanceAbsent } from '../../contract/instance.verbs';
+import { instanceAbsent, lastGeneration } from '../../contract/instance.verbs';
 import { InstancePorts } from '../../../network/contract/network.ports';
 import { InstanceRemainderRepository } from '../instance-remainder.repository';
 import { instanceLock } from './instance-lock';
@@ -66,13 +66,13 @@ export class DeleteInstanceWorkflow extends Workflow<Input> {
             await remainders.record(c.op, {
               instanceId: instance.id,
               hostId: instance.hostId,
-              generation: instance.generation,
+              generation: lastGeneration,
               volumeId: root?.id ?? null,
               pool: root?.pool ?? null,
             });
           return {
             hostId: instance.hostId,
-            generation: instance.generation,
+            generation: lastGeneration,
             volumeId: root?.id ?? null,
             pool: root?.pool ?? null,
           };
