@@ -25,7 +25,7 @@ import { RedisClients } from '../redis/redis-clients';
 import { ServerIdentity } from '../m2m/ca/server-identity';
 import { bindManagementTransport } from '../m2m/management.bindings';
 import { HostConditionTypes } from '../m2m/host-condition-types';
-import { NodeGateway } from '../m2m/node-gateway';
+import { NodeGateway } from '../m2m/gateway/node-gateway';
 import { NodeRegistry } from '../m2m/node-registry';
 import { Logging } from '../telemetry/logging';
 import { TaskRetention } from '../workflow/archive/task-retention.service';

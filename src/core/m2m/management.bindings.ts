@@ -6,7 +6,10 @@ import { ServerIdentity } from './ca/server-identity';
 import { HttpsNodeCaller } from './https-node-caller';
 import { ManagementEndpoint } from './management-endpoint';
 import { NodeCaller } from './node-caller';
-import { NodeGateway } from './node-gateway';
+import { EnrolmentRoutes } from './gateway/enrolment.routes';
+import { HeartbeatRoutes } from './gateway/heartbeat.routes';
+import { NodeGateway } from './gateway/node-gateway';
+import { TaskRoutes } from './gateway/task.routes';
 
 /**
  * The transport's management half. Needs `NodeRegistry` (host module) and `VerbEvents` and `TaskStanding` (workflow
@@ -20,6 +23,9 @@ export const bindManagementTransport = ({ bind }: Pick<ContainerModuleLoadOption
     Breakers,
     ManagementEndpoint,
     HttpsNodeCaller,
+    EnrolmentRoutes,
+    HeartbeatRoutes,
+    TaskRoutes,
     NodeGateway,
   ])
     bind<object>(part).toSelf().inSingletonScope();

@@ -16,8 +16,14 @@ export interface NodeRoute {
   }) => Promise<void>;
 }
 
+/** A path that a host calls before it has a certificate: whatever lets it in is in the request itself. */
+export type AnonymousNodeRoute = Omit<NodeRoute, 'handle'> & {
+  handle: (req: { params: Record<string, string>; raw: IncomingMessage; res: ServerResponse }) => Promise<void>;
+};
+
 export abstract class NodeRoutes {
   abstract nodeRoutes(): NodeRoute[];
+  anonymousRoutes?(): AnonymousNodeRoute[];
 }
 
 /** Node half: its way to management (port 8445), with its own certificate. */

@@ -16,7 +16,7 @@ import { RedisClients } from '../../../src/core/redis/redis-clients';
 import { bindManagementTransport } from '../../../src/core/m2m/management.bindings';
 import { bindNodeTransport } from '../../../src/core/m2m/node.bindings';
 import { HttpsNodeCaller } from '../../../src/core/m2m/https-node-caller';
-import { NodeGateway } from '../../../src/core/m2m/node-gateway';
+import { NodeGateway } from '../../../src/core/m2m/gateway/node-gateway';
 import { NodeRegistry } from '../../../src/core/m2m/node-registry';
 import type { NodeRoutes, StreamHandlers } from '../../../src/core/m2m/node-route';
 import { NodeAgent } from '../../../src/core/m2m/node/node-agent';
