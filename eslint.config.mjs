@@ -45,6 +45,15 @@ export default tseslint.config(
       ],
     },
   },
+  {
+    files: ['web/src/**/*.{ts,tsx}'],
+    rules: {
+      'max-lines-per-function': ['error', { max: 80, skipBlankLines: true, skipComments: true }],
+      'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
+    },
+  },
+  // A suite is one function, whatever it holds.
+  { files: ['web/src/**/*.test.ts'], rules: { 'max-lines-per-function': 'off' } },
   { files: ['bench/**/*.ts', 'test/**/*.ts', 'web/**/*.{ts,tsx,mjs}'], rules: { 'no-console': 'off' } },
   {
     files: ['**/*.cjs', '**/*.js'],

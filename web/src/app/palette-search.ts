@@ -7,14 +7,14 @@ import { useScope } from './scope';
 /** Of each noun so many are shown. */
 const each = 5;
 
-export interface Group {
+export interface FoundGroup {
   heading: string;
   icon: LucideIcon;
   items: { id: string; label: string; to: string; state?: string; task: boolean }[];
 }
 
 /** Everything that `q` finds by name, id or address, by noun. Nothing is asked while `q` is empty. */
-export const usePaletteSearch = (q: string): { groups: Group[]; searching: boolean; failed: number } => {
+export const usePaletteSearch = (q: string): { groups: FoundGroup[]; searching: boolean; failed: number } => {
   const { admin, query } = useScope();
   const lists = useFeatures().find.map((noun) => ({
     noun,

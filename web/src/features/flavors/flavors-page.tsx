@@ -1,32 +1,53 @@
 import { Gauge, Plus } from 'lucide-react';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { EditDialog } from '../../app/edit-dialog';
-import { vendorDataField } from '../../app/vendor-data-field';
 import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
+import { vendorDataField } from '../../app/vendor-data-field';
 import { api } from '../../lib/api';
-import { vcctl } from '../../lib/command';
-import { bytes, parseBytes } from '../../lib/format';
-import { fieldErrors } from '../../lib/problem';
-import { useList, useWrite } from '../../lib/queries';
-import type { CreateFlavor, Flavor } from '../../lib/types';
+import { bytes } from '../../lib/format';
+import { useList } from '../../lib/queries';
+import type { Flavor } from '../../lib/types';
 import { checkName } from '../../lib/validate';
 import { Button } from '../../ui/button';
-import { CommandLine } from '../../ui/command-line';
 import { DeleteButton } from '../../ui/delete-button';
-import { Dialog, DialogActions } from '../../ui/dialog';
+import { Dialog } from '../../ui/dialog';
 import { EditButton } from '../../ui/edit-button';
-import { TextField } from '../../ui/field';
-import { FormProblem } from '../../ui/form-problem';
-import { actionColumn, ListPage } from '../../ui/list-page';
+import { actionColumn, ListPage, type Column } from '../../ui/list-page';
 import { RowActions } from '../../ui/row-actions';
 import { useSearchFilter } from '../../ui/search-filter';
 import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
-import { toast } from '../../ui/toast';
+import { NewFlavor } from './new-flavor';
 
-const mib = 1024 ** 2;
+const flavorColumns: Column<Flavor>[] = [
+  {
+    head: 'Name',
+    name: true,
+    cell: (f) => (
+      <>
+        <Cut text={f.name} className="font-medium" />
+        {f.description !== '' && <Cut text={f.description} className="text-xs text-dim" />}
+      </>
+    ),
+  },
+  { head: 'vCPUs', headClassName: 'text-right', className: 'text-right', cell: (f) => f.vcpus },
+  {
+    head: 'Memory',
+    headClassName: 'text-right',
+    className: 'text-right whitespace-nowrap',
+    cell: (f) => bytes(f.memoryBytes),
+  },
+  {
+    head: 'Disk',
+    from: 'sm',
+    headClassName: 'text-right',
+    className: 'text-right whitespace-nowrap',
+    cell: (f) => (f.diskBytes === 0 ? <span className="text-dim">as image</span> : bytes(f.diskBytes)),
+  },
+  { head: 'Age', from: 'md', className: 'text-dim', cell: (f) => <Age at={f.createdAt} /> },
+];
 
 export default function FlavorsPage() {
   const search = useSearchFilter();
@@ -57,31 +78,7 @@ export default function FlavorsPage() {
         action: admin && create,
       }}
       columns={[
-        {
-          head: 'Name',
-          name: true,
-          cell: (f) => (
-            <>
-              <Cut text={f.name} className="font-medium" />
-              {f.description !== '' && <Cut text={f.description} className="text-xs text-dim" />}
-            </>
-          ),
-        },
-        { head: 'vCPUs', headClassName: 'text-right', className: 'text-right', cell: (f) => f.vcpus },
-        {
-          head: 'Memory',
-          headClassName: 'text-right',
-          className: 'text-right whitespace-nowrap',
-          cell: (f) => bytes(f.memoryBytes),
-        },
-        {
-          head: 'Disk',
-          from: 'sm',
-          headClassName: 'text-right',
-          className: 'text-right whitespace-nowrap',
-          cell: (f) => (f.diskBytes === 0 ? <span className="text-dim">as image</span> : bytes(f.diskBytes)),
-        },
-        { head: 'Age', from: 'md', className: 'text-dim', cell: (f) => <Age at={f.createdAt} /> },
+        ...flavorColumns,
         actionColumn<Flavor>(
           (f) =>
             admin && (
@@ -115,127 +112,5 @@ export default function FlavorsPage() {
       />
       <RemovalDialog removal={removal}>Instances made with it keep their size.</RemovalDialog>
     </ListPage>
-  );
-}
-
-function NewFlavor({ onClose }: { onClose: () => void }) {
-  const [name, setName] = useState('');
-  const [vcpus, setVcpus] = useState('1');
-  const [memory, setMemory] = useState('512 MiB');
-  const [disk, setDisk] = useState('');
-  const [vmm, setVmm] = useState('');
-  const [description, setDescription] = useState('');
-  const [tried, setTried] = useState(false);
-  const create = useWrite((body: CreateFlavor) => api.post('/flavors', { body }), {
-    touches: ['flavors'],
-    onDone: (flavor) => {
-      toast.ok(`Flavor ${flavor.name} created`);
-      onClose();
-    },
-  });
-  const memoryBytes = parseBytes(memory, 'm');
-  const diskBytes = disk.trim() === '' ? 0 : parseBytes(disk, 'g');
-  const problems: Record<string, string | null> = {
-    name: checkName(name),
-    vcpus: /^\d+$/.test(vcpus) && Number(vcpus) >= 1 && Number(vcpus) <= 1024 ? null : 'A whole number from 1 to 1024.',
-    memoryBytes:
-      memoryBytes === null
-        ? 'A size such as 512 MiB or 4 GiB.'
-        : memoryBytes < 64 * mib
-          ? 'At least 64 MiB.'
-          : memoryBytes % mib === 0
-            ? null
-            : 'Whole mebibytes only.',
-    diskBytes: diskBytes === null ? 'A size such as 10 GiB.' : diskBytes % mib === 0 ? null : 'Whole mebibytes only.',
-  };
-  const refused = fieldErrors(create.error);
-  const show = (field: string): string | null => (tried ? problems[field] : null) ?? refused[field] ?? null;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    setTried(true);
-    if (
-      create.isPending ||
-      memoryBytes === null ||
-      diskBytes === null ||
-      Object.values(problems).some((p) => p !== null)
-    )
-      return;
-    create.mutate({
-      name,
-      vcpus: Number(vcpus),
-      memoryBytes,
-      diskBytes,
-      ...(vmm.trim() === '' ? {} : { vmm: vmm.trim() }),
-      ...(description === '' ? {} : { description }),
-    });
-  };
-  return (
-    <form onSubmit={submit} noValidate className="space-y-4">
-      <TextField
-        label="Name"
-        value={name}
-        onChange={(e) => setName(e.target.value)}
-        error={show('name')}
-        placeholder="small"
-        autoFocus
-      />
-      <div className="grid grid-cols-2 gap-3">
-        <TextField
-          label="vCPUs"
-          inputMode="numeric"
-          value={vcpus}
-          onChange={(e) => setVcpus(e.target.value)}
-          error={show('vcpus')}
-        />
-        <TextField
-          label="Memory"
-          value={memory}
-          onChange={(e) => setMemory(e.target.value)}
-          error={show('memoryBytes')}
-        />
-      </div>
-      <TextField
-        label="Root disk"
-        optional
-        value={disk}
-        onChange={(e) => setDisk(e.target.value)}
-        error={show('diskBytes')}
-        placeholder="10 GiB"
-        hint="Empty: as large as the image."
-      />
-      <TextField
-        label="Virtual machine monitor"
-        optional
-        value={vmm}
-        onChange={(e) => setVmm(e.target.value)}
-        error={show('vmm')}
-        hint="Its kind, such as qemu. Empty: the host chooses."
-      />
-      <TextField
-        label="Description"
-        optional
-        value={description}
-        onChange={(e) => setDescription(e.target.value)}
-        error={show('description')}
-      />
-      <FormProblem error={create.error} fields={['name', 'vcpus', 'memoryBytes', 'diskBytes', 'vmm', 'description']} />
-      {name !== '' && (
-        <CommandLine
-          line={vcctl(['flavor', 'create', name], {
-            vcpus,
-            memory: memory.replaceAll(' ', ''),
-            disk: disk.replaceAll(' ', ''),
-            vmm: vmm.trim(),
-            description,
-          })}
-        />
-      )}
-      <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" look="primary" busy={create.isPending}>
-          Create flavor
-        </Button>
-      </DialogActions>
-    </form>
   );
 }

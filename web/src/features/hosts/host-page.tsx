@@ -37,11 +37,6 @@ export default function HostPage() {
   const result = useOne('/hosts/{ref}', id);
   const host = result.data;
   useVisited('host', `/hosts/${id}`, host?.name);
-  const navigate = useNavigate();
-  const removal = useRemoval('host', (token: HostDetail) => api.delete('/hosts/{ref}', { path: { ref: token.id } }), {
-    touches: ['hosts'],
-    onGone: () => void navigate('/hosts'),
-  });
   if (result.error instanceof ApiError && result.error.status === 404)
     return (
       <Page title="Host" parent={parent}>
@@ -62,7 +57,15 @@ export default function HostPage() {
         </Card>
       </Page>
     );
-  const c = host.capacity;
+  return <Shown host={host} />;
+}
+
+function Shown({ host }: { host: HostDetail }) {
+  const navigate = useNavigate();
+  const removal = useRemoval('host', (gone: HostDetail) => api.delete('/hosts/{ref}', { path: { ref: gone.id } }), {
+    touches: ['hosts'],
+    onGone: () => void navigate('/hosts'),
+  });
   return (
     <Page
       title={host.name}
@@ -94,29 +97,7 @@ export default function HostPage() {
     >
       <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-2">
         <div className="min-w-0 space-y-5">
-          <Card title="Capacity">
-            <div className="space-y-4 p-4">
-              <Meter label="vCPUs" used={c.vcpusUsed} total={c.vcpus} show={String} />
-              <Meter label="Memory" used={c.memoryBytesUsed} total={c.memoryBytes} show={bytes} />
-              <Meter label="Disk" used={c.diskBytesUsed} total={c.diskBytes} show={bytes} />
-              <p className="text-xs text-dim">
-                Claimed by instances, of what may be claimed
-                {host.inventory !== null && c.vcpus > host.inventory.cpu.threads && (
-                  <>
-                    : {plural(host.inventory.cpu.threads, 'thread')} are given out as {c.vcpus} vCPUs
-                  </>
-                )}
-                .
-                {host.inventory !== null && host.inventory.pools.length > 0 && (
-                  <>
-                    {' '}
-                    On its disks {bytes(host.inventory.pools.reduce((sum, pool) => sum + pool.freeBytes, 0))} are free
-                    now.
-                  </>
-                )}
-              </p>
-            </div>
-          </Card>
+          <HostCapacity host={host} />
           <HostInstances host={host} />
         </div>
         <div className="min-w-0 space-y-5">
@@ -136,6 +117,30 @@ export default function HostPage() {
         It may not come back by itself: its certificate ends. What is on its disks stays there.
       </RemovalDialog>
     </Page>
+  );
+}
+
+function HostCapacity({ host: { capacity: c, inventory } }: { host: HostDetail }) {
+  return (
+    <Card title="Capacity">
+      <div className="space-y-4 p-4">
+        <Meter label="vCPUs" used={c.vcpusUsed} total={c.vcpus} show={String} />
+        <Meter label="Memory" used={c.memoryBytesUsed} total={c.memoryBytes} show={bytes} />
+        <Meter label="Disk" used={c.diskBytesUsed} total={c.diskBytes} show={bytes} />
+        <p className="text-xs text-dim">
+          Claimed by instances, of what may be claimed
+          {inventory !== null && c.vcpus > inventory.cpu.threads && (
+            <>
+              : {plural(inventory.cpu.threads, 'thread')} are given out as {c.vcpus} vCPUs
+            </>
+          )}
+          .
+          {inventory !== null && inventory.pools.length > 0 && (
+            <> On its disks {bytes(inventory.pools.reduce((sum, pool) => sum + pool.freeBytes, 0))} are free now.</>
+          )}
+        </p>
+      </div>
+    </Card>
   );
 }
 

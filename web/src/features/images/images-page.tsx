@@ -7,26 +7,19 @@ import { useProjectColumn } from '../../app/project-column';
 import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
 import { api } from '../../lib/api';
-import { bytes, percent, words } from '../../lib/format';
 import { useList } from '../../lib/queries';
-import { useStore } from '../../lib/store';
 import type { Image } from '../../lib/types';
 import { checkName } from '../../lib/validate';
-import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
 import { DeleteButton } from '../../ui/delete-button';
 import { Dialog } from '../../ui/dialog';
 import { EditButton } from '../../ui/edit-button';
 import { actionColumn, ListPage } from '../../ui/list-page';
 import { useSearchFilter } from '../../ui/search-filter';
-import { Progress } from '../../ui/meter';
 import { RowActions } from '../../ui/row-actions';
-import { StateBadge } from '../../ui/state';
-import { Cut } from '../../ui/table';
 import { Age } from '../../ui/time';
-import { openTask } from '../tasks/open-task';
+import { imageColumns } from './image-columns';
 import { NewImage } from './new-image';
-import { uploads } from './uploads';
 
 export default function ImagesPage() {
   const search = useSearchFilter();
@@ -58,47 +51,7 @@ export default function ImagesPage() {
         action: add,
       }}
       columns={[
-        {
-          head: 'Name',
-          name: true,
-          cell: (i) => (
-            <>
-              <span className="flex min-w-0 items-center gap-2">
-                <Cut text={i.name} className="font-medium" />
-                {i.public && <Badge tone="idle">public</Badge>}
-              </span>
-              {i.state === 'error' ? (
-                <Cut text={i.message} className="text-xs text-bad" />
-              ) : (
-                i.description !== '' && <Cut text={i.description} className="text-xs text-dim" />
-              )}
-            </>
-          ),
-        },
-        { head: 'State', cell: (i) => <ImageState image={i} /> },
-        {
-          head: 'Disk',
-          from: 'sm',
-          headClassName: 'text-right',
-          className: 'text-right whitespace-nowrap',
-          cell: (i) => (i.virtualBytes === null ? '–' : bytes(i.virtualBytes)),
-        },
-        {
-          head: 'Uploaded',
-          from: 'md',
-          headClassName: 'text-right',
-          className: 'text-right whitespace-nowrap text-dim',
-          cell: (i) =>
-            i.sourceBytes === null
-              ? '–'
-              : `${bytes(i.sourceBytes)}${i.sourceFormat === null ? '' : ` ${i.sourceFormat}`}`,
-        },
-        {
-          head: 'Checksum',
-          from: 'lg',
-          className: 'max-w-36 font-mono text-xs text-dim',
-          cell: (i) => (i.sha256 === null ? '–' : <Cut text={i.sha256} />),
-        },
+        ...imageColumns,
         ...useProjectColumn<Image>(),
         { head: 'Age', from: 'sm', className: 'text-dim', cell: (i) => <Age at={i.createdAt} /> },
         actionColumn<Image>((i) => (
@@ -125,33 +78,5 @@ export default function ImagesPage() {
       />
       <RemovalDialog removal={removal}>Instances made from it keep their disks.</RemovalDialog>
     </ListPage>
-  );
-}
-
-/** Where it is, with a way to its task, and how far this browser's upload is. */
-function ImageState({ image }: { image: Image }) {
-  const upload = useStore(uploads).find((u) => u.imageId === image.id);
-  const { taskId } = image;
-  return (
-    <>
-      {taskId !== null ? (
-        <button
-          type="button"
-          onClick={() => openTask(taskId)}
-          aria-label={`${words(image.state)}: task of ${image.name}`}
-          className="rounded-full"
-        >
-          <StateBadge state={image.state} />
-        </button>
-      ) : (
-        <StateBadge state={image.state} title={image.message} />
-      )}
-      {upload !== undefined && (
-        <div className="mt-1.5 w-28">
-          <Progress value={percent(upload.sent, upload.total)} label={`Upload of ${image.name}`} />
-          <span className="nums text-xs text-dim">{percent(upload.sent, upload.total)} %</span>
-        </div>
-      )}
-    </>
   );
 }

@@ -1,5 +1,5 @@
 import { ExternalLink, LoaderCircle, Play, PlugZap } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState, type Ref } from 'react';
 import type { ConnectionState } from '../../lib/connection';
 import { clockTime } from '../../lib/format';
 import type { Instance } from '../../lib/types';
@@ -52,44 +52,13 @@ export default function InstanceConsole({ instance, full = false }: { instance: 
         full ? 'h-dvh' : 'h-[max(22rem,calc(100dvh-19rem))] rounded-xl border border-line',
       )}
     >
-      <div
+      <Toolbar
         ref={leave}
-        tabIndex={-1}
-        role="toolbar"
-        aria-label="Console"
-        className="flex h-11 shrink-0 items-center gap-3 border-b border-line px-3 text-xs outline-none"
-      >
-        <span
-          className={cx(
-            'size-2 shrink-0 rounded-full',
-            off !== null ? 'bg-line-strong' : state.kind === 'open' ? 'bg-ok' : 'bg-warn',
-          )}
-          aria-hidden
-        />
-        <span role="status" className="shrink-0">
-          {off === null ? statusText(state) : 'Not running'}
-        </span>
-        <span title={instance.name} className="min-w-0 flex-1 truncate text-dim">
-          {full && `${instance.name} · `}serial console
-          <span className="hidden md:inline"> · Ctrl+Shift+F6 leaves the terminal</span>
-        </span>
-        {(state.kind === 'waiting' || state.kind === 'given-up' || state.kind === 'refused') && off === null && (
-          <Button size="sm" icon={PlugZap} onClick={() => link.current?.retryNow()}>
-            {state.kind === 'waiting' ? 'Connect now' : 'Try again'}
-          </Button>
-        )}
-        {!full && (
-          <a
-            href={`/console/instances/${instance.id}/console`}
-            target="_blank"
-            rel="noopener noreferrer"
-            className="inline-flex h-7 shrink-0 items-center gap-1.5 rounded-md px-2 text-dim hover:bg-sunken hover:text-ink"
-          >
-            <ExternalLink aria-hidden className="size-3.5" />
-            Open in own tab
-          </a>
-        )}
-      </div>
+        instance={instance}
+        full={full}
+        state={off === null ? state : null}
+        onRetry={() => link.current?.retryNow()}
+      />
       <div className="relative min-h-0 flex-1 p-2">
         {opened && (
           <Terminal
@@ -115,6 +84,59 @@ export default function InstanceConsole({ instance, full = false }: { instance: 
           <LinkNote state={state} />
         )}
       </div>
+    </div>
+  );
+}
+
+interface ToolbarProps {
+  /** Takes the focus from the terminal. */
+  ref: Ref<HTMLDivElement>;
+  instance: Instance;
+  full: boolean;
+  /** Null where the instance does not run. */
+  state: ConnectionState | null;
+  onRetry: () => void;
+}
+
+function Toolbar({ ref, instance, full, state, onRetry }: ToolbarProps) {
+  return (
+    <div
+      ref={ref}
+      tabIndex={-1}
+      role="toolbar"
+      aria-label="Console"
+      className="flex h-11 shrink-0 items-center gap-3 border-b border-line px-3 text-xs outline-none"
+    >
+      <span
+        className={cx(
+          'size-2 shrink-0 rounded-full',
+          state === null ? 'bg-line-strong' : state.kind === 'open' ? 'bg-ok' : 'bg-warn',
+        )}
+        aria-hidden
+      />
+      <span role="status" className="shrink-0">
+        {state === null ? 'Not running' : statusText(state)}
+      </span>
+      <span title={instance.name} className="min-w-0 flex-1 truncate text-dim">
+        {full && `${instance.name} · `}serial console
+        <span className="hidden md:inline"> · Ctrl+Shift+F6 leaves the terminal</span>
+      </span>
+      {(state?.kind === 'waiting' || state?.kind === 'given-up' || state?.kind === 'refused') && (
+        <Button size="sm" icon={PlugZap} onClick={onRetry}>
+          {state.kind === 'waiting' ? 'Connect now' : 'Try again'}
+        </Button>
+      )}
+      {!full && (
+        <a
+          href={`/console/instances/${instance.id}/console`}
+          target="_blank"
+          rel="noopener noreferrer"
+          className="inline-flex h-7 shrink-0 items-center gap-1.5 rounded-md px-2 text-dim hover:bg-sunken hover:text-ink"
+        >
+          <ExternalLink aria-hidden className="size-3.5" />
+          Open in own tab
+        </a>
+      )}
     </div>
   );
 }

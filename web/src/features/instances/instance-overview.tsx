@@ -14,98 +14,110 @@ import { openTask } from '../tasks/open-task';
 import { taskVerb } from '../tasks/task-words';
 
 export function InstanceOverview({ instance: i }: { instance: Instance }) {
-  const { admin, projectName } = useScope();
   return (
     <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="space-y-5">
-        <Card title="Facts">
-          <Facts
-            items={[
-              [
-                'Flavor',
-                `${i.flavor.name} · ${plural(i.flavor.vcpus, 'vCPU')}, ${bytes(i.flavor.memoryBytes)} memory, ${i.flavor.diskBytes === 0 ? 'disk as large as the image' : `${bytes(i.flavor.diskBytes)} disk`}`,
-              ],
-              ['Hostname', <Copyable key="hostname" text={i.hostname} label="Copy hostname" />],
-              [
-                'Image',
-                <Ref key="image" to={`/images?q=${i.image.id}`}>
-                  {i.image.name}
-                </Ref>,
-              ],
-              // Only administrators see hosts.
-              admin
-                ? [
-                    'Host',
-                    i.host === null ? (
-                      'not placed'
-                    ) : (
-                      <Ref key="host" to={`/hosts/${i.host.id}`}>
-                        {i.host.name}
-                      </Ref>
-                    ),
-                  ]
-                : null,
-              [
-                'Runs since',
-                i.startedAt === null ? (
-                  '–'
-                ) : (
-                  <>
-                    <Age at={i.startedAt} suffix=" ago" />, {dateTime(i.startedAt)}
-                  </>
-                ),
-              ],
-              ['VMM', i.vmm ?? '–'],
-              i.wantedVmm === null ? null : ['VMM asked for', i.wantedVmm],
-              ['Stops', i.stopGraceSeconds === 0 ? 'at once' : `when the guest did, or after ${i.stopGraceSeconds} s`],
-              i.configDrive === null
-                ? null
-                : ['Config drive', i.configDrive === 'openstack' ? 'OpenStack (config-2)' : 'NoCloud (cidata)'],
-              ['SSH keys', i.sshKeys.length === 0 ? 'none' : i.sshKeys.join(', ')],
-              [
-                'Project',
-                <Ref key="project" to={`/projects/${i.projectId}`}>
-                  {projectName(i.projectId)}
-                </Ref>,
-              ],
-              ['Created', dateTime(i.createdAt)],
-              // A host that is heard says at once when something changes: only its silence makes the last report worth
-              // knowing.
-              i.state === 'unknown'
-                ? ['Last report', i.observedAt === null ? 'none yet' : <Age at={i.observedAt} suffix=" ago" />]
-                : null,
-              ['Id', <Copyable key="id" text={i.id} label="Copy id" />],
-            ]}
-          />
-        </Card>
-        <Card title="Network interfaces">
-          <Table label="Network interfaces">
-            <Head>
-              <Th>Network</Th>
-              <Th>Address</Th>
-              <Th from="sm">MAC</Th>
-            </Head>
-            <tbody>
-              {i.ports.map((p) => (
-                <Row key={p.id}>
-                  <Td className="max-w-40">
-                    <Ref to={`/networks/${p.networkId}`}>{p.network}</Ref>
-                  </Td>
-                  <Td>
-                    <Copyable text={p.address} label="Copy address" />
-                  </Td>
-                  <Td from="sm" className="font-mono text-xs text-dim">
-                    {p.mac}
-                  </Td>
-                </Row>
-              ))}
-            </tbody>
-          </Table>
-          {i.ports.length === 0 && <p className="px-4 py-4 text-sm text-dim">No address is allocated yet.</p>}
-        </Card>
+        <InstanceFacts instance={i} />
+        <Interfaces instance={i} />
       </div>
       <Timeline id={i.id} />
     </div>
+  );
+}
+
+function InstanceFacts({ instance: i }: { instance: Instance }) {
+  const { admin, projectName } = useScope();
+  return (
+    <Card title="Facts">
+      <Facts
+        items={[
+          [
+            'Flavor',
+            `${i.flavor.name} · ${plural(i.flavor.vcpus, 'vCPU')}, ${bytes(i.flavor.memoryBytes)} memory, ${i.flavor.diskBytes === 0 ? 'disk as large as the image' : `${bytes(i.flavor.diskBytes)} disk`}`,
+          ],
+          ['Hostname', <Copyable key="hostname" text={i.hostname} label="Copy hostname" />],
+          [
+            'Image',
+            <Ref key="image" to={`/images?q=${i.image.id}`}>
+              {i.image.name}
+            </Ref>,
+          ],
+          // Only administrators see hosts.
+          admin
+            ? [
+                'Host',
+                i.host === null ? (
+                  'not placed'
+                ) : (
+                  <Ref key="host" to={`/hosts/${i.host.id}`}>
+                    {i.host.name}
+                  </Ref>
+                ),
+              ]
+            : null,
+          [
+            'Runs since',
+            i.startedAt === null ? (
+              '–'
+            ) : (
+              <>
+                <Age at={i.startedAt} suffix=" ago" />, {dateTime(i.startedAt)}
+              </>
+            ),
+          ],
+          ['VMM', i.vmm ?? '–'],
+          i.wantedVmm === null ? null : ['VMM asked for', i.wantedVmm],
+          ['Stops', i.stopGraceSeconds === 0 ? 'at once' : `when the guest did, or after ${i.stopGraceSeconds} s`],
+          i.configDrive === null
+            ? null
+            : ['Config drive', i.configDrive === 'openstack' ? 'OpenStack (config-2)' : 'NoCloud (cidata)'],
+          ['SSH keys', i.sshKeys.length === 0 ? 'none' : i.sshKeys.join(', ')],
+          [
+            'Project',
+            <Ref key="project" to={`/projects/${i.projectId}`}>
+              {projectName(i.projectId)}
+            </Ref>,
+          ],
+          ['Created', dateTime(i.createdAt)],
+          // A host that is heard says at once when something changes: only its silence makes the last report worth
+          // knowing.
+          i.state === 'unknown'
+            ? ['Last report', i.observedAt === null ? 'none yet' : <Age at={i.observedAt} suffix=" ago" />]
+            : null,
+          ['Id', <Copyable key="id" text={i.id} label="Copy id" />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Interfaces({ instance: i }: { instance: Instance }) {
+  return (
+    <Card title="Network interfaces">
+      <Table label="Network interfaces">
+        <Head>
+          <Th>Network</Th>
+          <Th>Address</Th>
+          <Th from="sm">MAC</Th>
+        </Head>
+        <tbody>
+          {i.ports.map((p) => (
+            <Row key={p.id}>
+              <Td className="max-w-40">
+                <Ref to={`/networks/${p.networkId}`}>{p.network}</Ref>
+              </Td>
+              <Td>
+                <Copyable text={p.address} label="Copy address" />
+              </Td>
+              <Td from="sm" className="font-mono text-xs text-dim">
+                {p.mac}
+              </Td>
+            </Row>
+          ))}
+        </tbody>
+      </Table>
+      {i.ports.length === 0 && <p className="px-4 py-4 text-sm text-dim">No address is allocated yet.</p>}
+    </Card>
   );
 }
 

@@ -1,7 +1,7 @@
 import { Box } from 'lucide-react';
 import type { Feature, PaletteResultsProps } from '../../app/feature';
 import { lazyPage } from '../../app/lazy-page';
-import { forgetDrafts } from './drafts';
+import { forgetDrafts } from './create/drafts';
 import { InstancesPage } from './instances-page';
 import { verbs } from './palette-verbs';
 

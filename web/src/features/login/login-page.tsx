@@ -33,21 +33,7 @@ export function LoginPage() {
   return (
     <main className="grid min-h-dvh place-items-center bg-side px-4 py-10">
       <div className="w-full max-w-sm">
-        <div className="mb-6 text-center">
-          <svg aria-hidden viewBox="0 0 32 32" className="mx-auto size-11">
-            <rect width="32" height="32" rx="7" className="fill-accent" />
-            <path
-              d="M16 6.500 25 11l-9 4.500L7 11zM7 16l9 4.500L25 16M7 21l9 4.500L25 21"
-              fill="none"
-              stroke="#fff"
-              strokeWidth="2.4"
-              strokeLinejoin="round"
-              strokeLinecap="round"
-            />
-          </svg>
-          <h1 className="mt-4 text-xl font-semibold tracking-tight">Sign in to VC Stack</h1>
-          <p className="mt-1 text-sm break-all text-dim">{window.location.host}</p>
-        </div>
+        <Heading />
         <form
           onSubmit={(event) => void submit(event)}
           className="space-y-4 rounded-xl border border-line bg-raised p-5 shadow-lift"
@@ -91,5 +77,26 @@ export function LoginPage() {
         </form>
       </div>
     </main>
+  );
+}
+
+/** The mark, and which server it is. */
+function Heading() {
+  return (
+    <div className="mb-6 text-center">
+      <svg aria-hidden viewBox="0 0 32 32" className="mx-auto size-11">
+        <rect width="32" height="32" rx="7" className="fill-accent" />
+        <path
+          d="M16 6.500 25 11l-9 4.500L7 11zM7 16l9 4.500L25 16M7 21l9 4.500L25 21"
+          fill="none"
+          stroke="#fff"
+          strokeWidth="2.4"
+          strokeLinejoin="round"
+          strokeLinecap="round"
+        />
+      </svg>
+      <h1 className="mt-4 text-xl font-semibold tracking-tight">Sign in to VC Stack</h1>
+      <p className="mt-1 text-sm break-all text-dim">{window.location.host}</p>
+    </div>
   );
 }

@@ -59,7 +59,7 @@ export default function NetworkPage() {
 
 function Shown({ network: n }: { network: Network }) {
   useVisited('network', `/networks/${n.id}`, n.name);
-  const { reasonFor, projectName } = useScope();
+  const { reasonFor } = useScope();
   const navigate = useNavigate();
   const [editing, setEditing] = useState(false);
   const removal = useRemoval(
@@ -85,35 +85,7 @@ function Shown({ network: n }: { network: Network }) {
       <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem]">
         <Ports network={n} />
         <div className="space-y-5">
-          <Card title="Facts">
-            <Facts
-              items={[
-                ['Subnet', <Copyable key="subnet" text={n.subnet} label="Copy subnet" />],
-                ['Gateway', <Copyable key="gateway" text={n.gateway} label="Copy gateway" />],
-                ['DNS', n.dns.length === 0 ? (n.nat ? "the host's own servers" : 'none') : n.dns.join(', ')],
-                ['MTU', `${n.mtu} bytes`],
-                [
-                  'Addresses',
-                  <Meter
-                    key="addresses"
-                    compact
-                    label="used"
-                    used={n.addresses.used}
-                    total={n.addresses.total}
-                    show={String}
-                  />,
-                ],
-                [
-                  'Project',
-                  <Ref key="project" to={`/projects/${n.projectId}`}>
-                    {projectName(n.projectId)}
-                  </Ref>,
-                ],
-                ['Created', dateTime(n.createdAt)],
-                ['Id', <Copyable key="id" text={n.id} label="Copy id" />],
-              ]}
-            />
-          </Card>
+          <NetworkFacts network={n} />
           <WayOut network={n} />
         </div>
       </div>
@@ -138,5 +110,40 @@ function Shown({ network: n }: { network: Network }) {
       />
       <RemovalDialog removal={removal}>A network that instances still use cannot be deleted.</RemovalDialog>
     </Page>
+  );
+}
+
+function NetworkFacts({ network: n }: { network: Network }) {
+  const { projectName } = useScope();
+  return (
+    <Card title="Facts">
+      <Facts
+        items={[
+          ['Subnet', <Copyable key="subnet" text={n.subnet} label="Copy subnet" />],
+          ['Gateway', <Copyable key="gateway" text={n.gateway} label="Copy gateway" />],
+          ['DNS', n.dns.length === 0 ? (n.nat ? "the host's own servers" : 'none') : n.dns.join(', ')],
+          ['MTU', `${n.mtu} bytes`],
+          [
+            'Addresses',
+            <Meter
+              key="addresses"
+              compact
+              label="used"
+              used={n.addresses.used}
+              total={n.addresses.total}
+              show={String}
+            />,
+          ],
+          [
+            'Project',
+            <Ref key="project" to={`/projects/${n.projectId}`}>
+              {projectName(n.projectId)}
+            </Ref>,
+          ],
+          ['Created', dateTime(n.createdAt)],
+          ['Id', <Copyable key="id" text={n.id} label="Copy id" />],
+        ]}
+      />
+    </Card>
   );
 }

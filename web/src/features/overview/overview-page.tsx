@@ -3,7 +3,7 @@ import { Link } from 'react-router';
 import { useScope } from '../../app/scope';
 import { bytes } from '../../lib/format';
 import { useList, type List } from '../../lib/queries';
-import type { Host } from '../../lib/types';
+import type { Host, Task } from '../../lib/types';
 import { Button, ButtonLink } from '../../ui/button';
 import { Meter } from '../../ui/meter';
 import { LoadError } from '../../ui/list-states';
@@ -14,7 +14,8 @@ import { NextSteps, type NextStep } from './next-steps';
 
 const most = 500;
 
-export function OverviewPage() {
+/** All that the overview tells of, as far as each is needed. */
+const useOverview = () => {
   const scope = useScope();
   const page = { ...scope.query, limit: most };
   const instances = useList('/instances', { query: page });
@@ -28,6 +29,45 @@ export function OverviewPage() {
   const hosts = useList('/hosts', { query: { limit: most }, enabled: scope.admin });
   const tasks = useList('/tasks', { query: { ...scope.query, system: 'false', limit: 8 } });
 
+  return { instances, images, networks, volumes, keys, flavors, hosts, tasks };
+};
+
+type Lists = ReturnType<typeof useOverview>;
+
+export function OverviewPage() {
+  const scope = useScope();
+  const lists = useOverview();
+  return (
+    <Page
+      title="Overview"
+      description={scope.project === null ? 'All projects' : `Project ${scope.project.name}`}
+      actions={
+        scope.readOnly === null ? (
+          <ButtonLink to="/instances/new" look="primary" icon={Plus}>
+            New instance
+          </ButtonLink>
+        ) : (
+          <Button look="primary" icon={Plus} reason={scope.readOnly}>
+            New instance
+          </Button>
+        )
+      }
+    >
+      <FirstSteps lists={lists} />
+      <Counts lists={lists} />
+      <div
+        className={`mt-5 grid grid-cols-1 items-start gap-5 ${scope.admin ? 'lg:grid-cols-[minmax(0,1fr)_20rem]' : ''}`}
+      >
+        <RecentTasks tasks={lists.tasks} />
+        {scope.admin && <Capacity list={lists.hosts} />}
+      </div>
+    </Page>
+  );
+}
+
+/** What is to be done until the first instance runs; nothing where there is one, or it is not known yet. */
+function FirstSteps({ lists: { instances, images, networks, keys, flavors, hosts } }: { lists: Lists }) {
+  const scope = useScope();
   const known = [instances, images, networks, keys, flavors, ...(scope.admin ? [hosts] : [])].every((l) => l.isSuccess);
   const steps: NextStep[] = [
     ...(scope.admin
@@ -66,77 +106,63 @@ export function OverviewPage() {
       to: '/instances/new',
     },
   ];
-  const fresh = known && instances.items.length === 0;
+  return known && instances.items.length === 0 && scope.readOnly === null ? <NextSteps steps={steps} /> : null;
+}
+
+function Counts({ lists: { instances, images, networks, volumes } }: { lists: Lists }) {
   const running = instances.items.filter((i) => i.state === 'running').length;
   const trouble = instances.items.filter((i) => i.state === 'error' || i.state === 'unknown').length;
 
   return (
-    <Page
-      title="Overview"
-      description={scope.project === null ? 'All projects' : `Project ${scope.project.name}`}
-      actions={
-        scope.readOnly === null ? (
-          <ButtonLink to="/instances/new" look="primary" icon={Plus}>
-            New instance
-          </ButtonLink>
-        ) : (
-          <Button look="primary" icon={Plus} reason={scope.readOnly}>
-            New instance
-          </Button>
-        )
-      }
-    >
-      {fresh && scope.readOnly === null && <NextSteps steps={steps} />}
-      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
-        <Count
-          icon={Box}
-          label="Instances"
-          to="/instances"
-          list={instances}
-          note={
-            instances.items.length === 0
-              ? 'none yet'
-              : `${running} running${trouble > 0 ? `, ${trouble} need attention` : ''}`
-          }
-          alert={trouble > 0}
-        />
-        <Count
-          icon={Disc3}
-          label="Images"
-          to="/images"
-          list={images}
-          note={`${images.items.filter((i) => i.state === 'ready').length} ready`}
-        />
-        <Count
-          icon={NetworkIcon}
-          label="Networks"
-          to="/networks"
-          list={networks}
-          note={`${networks.items.reduce((n, x) => n + x.addresses.used, 0)} addresses used`}
-        />
-        <Count
-          icon={HardDrive}
-          label="Volumes"
-          to="/volumes"
-          list={volumes}
-          note={bytes(volumes.items.reduce((n, v) => n + v.bytes, 0))}
-        />
-      </div>
-      <div
-        className={`mt-5 grid grid-cols-1 items-start gap-5 ${scope.admin ? 'lg:grid-cols-[minmax(0,1fr)_20rem]' : ''}`}
-      >
-        <Card title="Recent tasks" action={<MoreLink to="/tasks" />}>
-          {tasks.error !== null && tasks.items.length === 0 ? (
-            <LoadError error={tasks.error} onRetry={() => void tasks.refetch()} />
-          ) : tasks.isSuccess && tasks.items.length === 0 ? (
-            <p className="px-4 py-6 text-sm text-dim">Nothing has been asked for yet.</p>
-          ) : (
-            <TaskTable tasks={tasks.items} loading={tasks.isPending} />
-          )}
-        </Card>
-        {scope.admin && <Capacity list={hosts} />}
-      </div>
-    </Page>
+    <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+      <Count
+        icon={Box}
+        label="Instances"
+        to="/instances"
+        list={instances}
+        note={
+          instances.items.length === 0
+            ? 'none yet'
+            : `${running} running${trouble > 0 ? `, ${trouble} need attention` : ''}`
+        }
+        alert={trouble > 0}
+      />
+      <Count
+        icon={Disc3}
+        label="Images"
+        to="/images"
+        list={images}
+        note={`${images.items.filter((i) => i.state === 'ready').length} ready`}
+      />
+      <Count
+        icon={NetworkIcon}
+        label="Networks"
+        to="/networks"
+        list={networks}
+        note={`${networks.items.reduce((n, x) => n + x.addresses.used, 0)} addresses used`}
+      />
+      <Count
+        icon={HardDrive}
+        label="Volumes"
+        to="/volumes"
+        list={volumes}
+        note={bytes(volumes.items.reduce((n, v) => n + v.bytes, 0))}
+      />
+    </div>
+  );
+}
+
+function RecentTasks({ tasks }: { tasks: List<Task> }) {
+  return (
+    <Card title="Recent tasks" action={<MoreLink to="/tasks" />}>
+      {tasks.error !== null && tasks.items.length === 0 ? (
+        <LoadError error={tasks.error} onRetry={() => void tasks.refetch()} />
+      ) : tasks.isSuccess && tasks.items.length === 0 ? (
+        <p className="px-4 py-6 text-sm text-dim">Nothing has been asked for yet.</p>
+      ) : (
+        <TaskTable tasks={tasks.items} loading={tasks.isPending} />
+      )}
+    </Card>
   );
 }
 

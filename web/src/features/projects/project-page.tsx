@@ -87,7 +87,6 @@ export default function ProjectPage() {
 }
 
 function Members({ projectId, reason }: { projectId: string; reason: string | null }) {
-  const { admin } = useScope();
   const collection = `projects/${projectId}/members`;
   const list = useList('/projects/{ref}/members', { path: { ref: projectId } });
   const set = useWrite(
@@ -124,56 +123,77 @@ function Members({ projectId, reason }: { projectId: string; reason: string | nu
           <tbody>
             {list.isPending && <SkeletonRows columns={3} rows={3} />}
             {list.items.map((m) => (
-              <Row key={m.userId}>
-                <NameTd>
-                  {admin ? (
-                    <Link
-                      to={`/users/${m.userId}`}
-                      title={m.userName}
-                      className="block truncate rounded font-medium hover:underline"
-                    >
-                      {m.userName}
-                    </Link>
-                  ) : (
-                    <Cut text={m.userName} className="font-medium" />
-                  )}
-                </NameTd>
-                <Td>
-                  {reason === null ? (
-                    <select
-                      aria-label={`Role of ${m.userName}`}
-                      value={m.role}
-                      onChange={(e) => isRole(e.target.value) && set.mutate({ user: m.userId, role: e.target.value })}
-                      className={`${controlClass} h-8 w-36 pr-7 @md:w-auto`}
-                    >
-                      {roles.map(([value, label]) => (
-                        <option key={value} value={value}>
-                          {label}
-                        </option>
-                      ))}
-                    </select>
-                  ) : (
-                    <span className="text-dim">{m.role}</span>
-                  )}
-                </Td>
-                <Td className="w-12 py-0 text-right">
-                  <Button
-                    look="ghost"
-                    size="icon-sm"
-                    icon={Trash2}
-                    aria-label={`Remove ${m.userName}`}
-                    hint="Remove from the project"
-                    reason={reason}
-                    onClick={() => remove.mutate(m)}
-                  />
-                </Td>
-              </Row>
+              <MemberRow
+                key={m.userId}
+                member={m}
+                reason={reason}
+                onRole={(role) => set.mutate({ user: m.userId, role })}
+                onRemove={() => remove.mutate(m)}
+              />
             ))}
           </tbody>
         </Table>
       </PlainList>
       {reason === null && <AddMember projectId={projectId} present={list.items} />}
     </Card>
+  );
+}
+
+interface MemberRowProps {
+  member: Member;
+  /** Why nothing can be changed, or null. */
+  reason: string | null;
+  onRole: (role: ProjectRole) => void;
+  onRemove: () => void;
+}
+
+function MemberRow({ member: m, reason, onRole, onRemove }: MemberRowProps) {
+  const { admin } = useScope();
+  return (
+    <Row>
+      <NameTd>
+        {admin ? (
+          <Link
+            to={`/users/${m.userId}`}
+            title={m.userName}
+            className="block truncate rounded font-medium hover:underline"
+          >
+            {m.userName}
+          </Link>
+        ) : (
+          <Cut text={m.userName} className="font-medium" />
+        )}
+      </NameTd>
+      <Td>
+        {reason === null ? (
+          <select
+            aria-label={`Role of ${m.userName}`}
+            value={m.role}
+            onChange={(e) => isRole(e.target.value) && onRole(e.target.value)}
+            className={`${controlClass} h-8 w-36 pr-7 @md:w-auto`}
+          >
+            {roles.map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        ) : (
+          <span className="text-dim">{m.role}</span>
+        )}
+      </Td>
+      <Td className="w-12 py-0 text-right">
+        <Button
+          look="ghost"
+          size="icon-sm"
+          icon={Trash2}
+          aria-label={`Remove ${m.userName}`}
+          hint="Remove from the project"
+          reason={reason}
+          onClick={onRemove}
+        />
+      </Td>
+    </Row>
   );
 }
 

@@ -16,7 +16,7 @@ import { StateBadge } from '../../ui/state';
 import { Skeleton } from '../../ui/table';
 import { toast } from '../../ui/toast';
 import { useScope } from '../../app/scope';
-import { draftOf } from '../instances/drafts';
+import { draftOf } from '../instances/create/drafts';
 import { closeTask, openedTask } from './open-task';
 import { useActorName } from './use-actor-name';
 import { OperatorActions } from './operator-actions';

@@ -1,5 +1,5 @@
 import { useId, type ReactNode } from 'react';
-import { cx } from '../../ui/cx';
+import { cx } from '../../../ui/cx';
 
 /** One card of a group: a radio button or checkbox whose whole surface can be pressed. */
 export function Choice({

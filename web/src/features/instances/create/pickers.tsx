@@ -1,12 +1,14 @@
 import { ArrowRight } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
-import { bytes, plural } from '../../lib/format';
-import { checkAddress } from '../../lib/validate';
-import type { Flavor, Image, Network, SshKey } from '../../lib/types';
-import { inputClass } from '../../ui/field';
-import { Skeleton } from '../../ui/table';
+import { bytes, plural } from '../../../lib/format';
+import { checkAddress } from '../../../lib/validate';
+import type { Flavor, Image, Network, SshKey } from '../../../lib/types';
+import { inputClass } from '../../../ui/field';
+import { Skeleton } from '../../../ui/table';
 import { Choice } from './choice';
+import type { ChosenNetwork } from './drafts';
+import { imageReason } from './image-reason';
 import { PickList } from './pick-list';
 
 /** Said in place of a choice when there is nothing to choose, with the way to make it. */
@@ -63,15 +65,6 @@ export function FlavorPicker({
   );
 }
 
-/** Why the image cannot be used with the flavor, or null. */
-export const imageReason = (image: Image, flavor: Flavor | undefined): string | null => {
-  if (image.state !== 'ready')
-    return image.state === 'error' ? image.message || 'Its import failed.' : `Not ready yet: ${image.state}.`;
-  if (flavor !== undefined && flavor.diskBytes > 0 && (image.virtualBytes ?? 0) > flavor.diskBytes)
-    return `Larger than the flavor's disk of ${bytes(flavor.diskBytes)}.`;
-  return null;
-};
-
 export function ImagePicker({
   images,
   flavor,
@@ -110,11 +103,6 @@ export function ImagePicker({
       }}
     </PickList>
   );
-}
-
-export interface ChosenNetwork {
-  id: string;
-  address: string;
 }
 
 interface NetworkPickerProps {

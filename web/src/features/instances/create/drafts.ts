@@ -1,5 +1,9 @@
-import type { ChosenNetwork } from './pickers';
-import type { DataFile } from './user-data-field';
+import type { DataFile } from './data-file';
+
+export interface ChosenNetwork {
+  id: string;
+  address: string;
+}
 
 /** Everything that was filled in to create instances. */
 export interface Draft {
@@ -20,6 +24,24 @@ export interface Draft {
   grace: string;
   host: string;
 }
+
+export const emptyDraft: Draft = {
+  name: '',
+  count: '1',
+  description: '',
+  flavorId: null,
+  imageId: null,
+  networks: null,
+  keyIds: [],
+  pasted: '',
+  userData: '',
+  dataFile: null,
+  wayOut: '',
+  configDrive: '',
+  vmm: '',
+  grace: '30',
+  host: '',
+};
 
 const most = 10;
 /** By task. In memory only: user data may hold secrets. */

@@ -1,15 +1,10 @@
 import { FileUp, X } from 'lucide-react';
 import { useId } from 'react';
-import { bytes } from '../../lib/format';
-import { userDataLimit, utf8Length } from '../../lib/validate';
-import { Button } from '../../ui/button';
-import { TextArea } from '../../ui/field';
-
-/** User data that is no typed text: a file's bytes as they are. */
-export interface DataFile {
-  name: string;
-  bytes: Uint8Array;
-}
+import { bytes } from '../../../lib/format';
+import { userDataLimit, utf8Length } from '../../../lib/validate';
+import type { DataFile } from './data-file';
+import { Button } from '../../../ui/button';
+import { TextArea } from '../../../ui/field';
 
 interface Props {
   text: string;
@@ -18,9 +13,6 @@ interface Props {
   onFile: (file: DataFile | null) => void;
   error: string | null;
 }
-
-/** Bytes of what is given. */
-export const userDataSize = (text: string, file: DataFile | null): number => file?.bytes.length ?? utf8Length(text);
 
 /** User data, typed or as a file. A file goes to the guest byte for byte, compressed or not. */
 export function UserDataField({ text, file, onText, onFile, error }: Props) {

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import type { BodyOf } from '../../../../src/rest/rest-call';
-import { api } from '../../lib/api';
-import { asApiError, type ApiError } from '../../lib/problem';
-import { useDebounced } from '../../lib/queries';
-import type { CreateInstance } from '../../lib/types';
+import type { BodyOf } from '../../../../../src/rest/rest-call';
+import { api } from '../../../lib/api';
+import { asApiError, type ApiError } from '../../../lib/problem';
+import { useDebounced } from '../../../lib/queries';
+import type { CreateInstance } from '../../../lib/types';
 
 /** After the last keystroke. Milliseconds. */
 const settleMs = 500;

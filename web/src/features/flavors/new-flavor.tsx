@@ -1,0 +1,54 @@
+import { api } from '../../lib/api';
+import { vcctl } from '../../lib/command';
+import { useWrite } from '../../lib/queries';
+import { useForm } from '../../lib/use-form';
+import type { CreateFlavor } from '../../lib/types';
+import { Button } from '../../ui/button';
+import { CommandLine } from '../../ui/command-line';
+import { DialogActions } from '../../ui/dialog';
+import { TextField } from '../../ui/field';
+import { FormProblem } from '../../ui/form-problem';
+import { toast } from '../../ui/toast';
+import { bodyOf, commandOptions, emptyFlavor, problemsOf } from './flavor-form';
+
+export function NewFlavor({ onClose }: { onClose: () => void }) {
+  const create = useWrite((body: CreateFlavor) => api.post('/flavors', { body }), {
+    touches: ['flavors'],
+    onDone: (flavor) => {
+      toast.ok(`Flavor ${flavor.name} created`);
+      onClose();
+    },
+  });
+  const { draft, field, submit } = useForm(emptyFlavor, create, problemsOf, bodyOf);
+  return (
+    <form onSubmit={submit} noValidate className="space-y-4">
+      <TextField label="Name" {...field('name')} placeholder="small" autoFocus />
+      <div className="grid grid-cols-2 gap-3">
+        <TextField label="vCPUs" inputMode="numeric" {...field('vcpus')} />
+        <TextField label="Memory" {...field('memory', 'memoryBytes')} />
+      </div>
+      <TextField
+        label="Root disk"
+        optional
+        {...field('disk', 'diskBytes')}
+        placeholder="10 GiB"
+        hint="Empty: as large as the image."
+      />
+      <TextField
+        label="Virtual machine monitor"
+        optional
+        {...field('vmm')}
+        hint="Its kind, such as qemu. Empty: the host chooses."
+      />
+      <TextField label="Description" optional {...field('description')} />
+      <FormProblem error={create.error} fields={['name', 'vcpus', 'memoryBytes', 'diskBytes', 'vmm', 'description']} />
+      {draft.name !== '' && <CommandLine line={vcctl(['flavor', 'create', draft.name], commandOptions(draft))} />}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" look="primary" busy={create.isPending}>
+          Create flavor
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

@@ -1,0 +1,78 @@
+import type { Options } from '../../lib/command';
+import type { CreateImage } from '../../lib/types';
+import { checkName } from '../../lib/validate';
+
+export type Firmware = NonNullable<CreateImage['firmware']>;
+
+/** What is filled in to add an image. */
+export interface NewImageDraft {
+  /** Sent by this browser, or fetched by the server. */
+  source: 'file' | 'url';
+  file: File | null;
+  url: string;
+  name: string;
+  checksum: string;
+  firmware: Firmware;
+  /** Visible in all projects. */
+  open: boolean;
+}
+
+export const emptyImage: NewImageDraft = {
+  source: 'file',
+  file: null,
+  url: '',
+  name: '',
+  checksum: '',
+  firmware: 'any',
+  open: false,
+};
+
+const checkUrl = (value: string): string | null => {
+  try {
+    return /^https?:$/.test(new URL(value).protocol) ? null : 'An http or https address.';
+  } catch {
+    return 'An http or https address.';
+  }
+};
+const checkChecksum = (value: string): string | null =>
+  value === '' || /^(sha256:|sha512:)?([0-9a-f]{64}|[0-9a-f]{128})$/i.test(value)
+    ? null
+    : 'sha256:… or sha512:…, in hexadecimal.';
+const checkFile = (file: File | null): string | null =>
+  file === null ? 'Choose a file.' : file.size === 0 ? 'This file is empty.' : null;
+
+/** What is wrong, by field; null where all is well. */
+export const problemsOf = ({ source, file, url, name, checksum }: NewImageDraft): Record<string, string | null> => ({
+  name: checkName(name),
+  source: source === 'file' ? checkFile(file) : null,
+  url: source === 'url' ? checkUrl(url.trim()) : null,
+  checksum: checkChecksum(checksum.trim()),
+});
+
+/** A name from a path or an address: its last part without what says the format; empty when that is no name. */
+export const nameFrom = (path: string): string => {
+  const last =
+    path
+      .split(/[/?#]/)
+      .filter((part) => part !== '')
+      .at(-1) ?? '';
+  const stem = last.replace(/\.(img|raw|qcow2|bin)$/i, '').slice(0, 63);
+  return checkName(stem) === null ? stem : '';
+};
+
+export const bodyOf = ({ source, url, name, checksum, firmware, open }: NewImageDraft): CreateImage => ({
+  name,
+  ...(source === 'url' ? { url: url.trim() } : {}),
+  ...(checksum.trim() === '' ? {} : { checksum: checksum.trim() }),
+  ...(firmware === 'any' ? {} : { firmware }),
+  ...(open ? { public: true } : {}),
+});
+
+/** The options of `vcctl image import` that ask for the same. */
+export const commandOptions = ({ source, file, url, name, checksum, firmware, open }: NewImageDraft): Options => ({
+  ...(source === 'file' ? { file: file?.name ?? 'disk.img' } : { url: url.trim() }),
+  name,
+  checksum: checksum.trim(),
+  firmware: firmware === 'any' ? '' : firmware,
+  public: open,
+});
