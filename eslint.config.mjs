@@ -54,6 +54,18 @@ export default tseslint.config(
   },
   // A suite is one function, whatever it holds.
   { files: ['web/src/**/*.test.ts'], rules: { 'max-lines-per-function': 'off' } },
+  {
+    files: ['src/modules/**/*.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: "MemberExpression[object.property.name='manager'][property.name!='createQueryBuilder']",
+          message: 'Rows are reached by the helpers of core/db/rows, lists by keysetPage, the rest by op.query.',
+        },
+      ],
+    },
+  },
   { files: ['bench/**/*.ts', 'test/**/*.ts', 'web/**/*.{ts,tsx,mjs}'], rules: { 'no-console': 'off' } },
   {
     files: ['**/*.cjs', '**/*.js'],

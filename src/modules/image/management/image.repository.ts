@@ -1,8 +1,7 @@
 import { injectable } from 'inversify';
-import { In } from 'typeorm';
 import { keysetPage } from '../../../core/db/keyset';
 import { narrowBySearch } from '../../../core/db/search';
-import { findRow, findRows, updateRow } from '../../../core/db/rows';
+import { countRows, findRow, findRows, firstByName, removeRows, rowExists, updateRow } from '../../../core/db/rows';
 import { violatedUnique } from '../../../core/db/sql-state';
 import { nameTaken } from '../../../core/errors/problem';
 import type { Op } from '../../../core/db/op';
@@ -55,7 +54,7 @@ export class ImageRepository {
   }
 
   publicNamed(op: Op, name: string): Promise<ImageEntity[]> {
-    return op.manager.find(ImageEntity, { where: { name, public: true }, take: 2 });
+    return findRows(op, ImageEntity, { name, public: true }, { limit: 2 });
   }
 
   list(
@@ -78,7 +77,7 @@ export class ImageRepository {
   }
 
   async update(op: Op, id: string, changes: Partial<Omit<ImageEntity, 'id' | 'workerSeenAt'>>): Promise<void> {
-    await op.manager.update(ImageEntity, { id }, changes);
+    await updateRow(op, ImageEntity, id, changes);
   }
 
   /** What its owner may change of it. Throws 409 `name_taken`; the transaction is lost then. */
@@ -118,7 +117,7 @@ export class ImageRepository {
 
   /** Images of the project whose bytes arrive at the moment. */
   uploading(op: Op, projectId: string): Promise<number> {
-    return op.manager.countBy(ImageEntity, { projectId, state: 'uploading' });
+    return countRows(op, ImageEntity, { projectId, state: 'uploading' });
   }
 
   /** Uploads and deletes whose worker is this forerunner of the process, or silent for long; locked. */
@@ -129,11 +128,11 @@ export class ImageRepository {
        ORDER BY id FOR UPDATE SKIP LOCKED`,
       [forerunner, busy, silentSeconds],
     );
-    return rows.length === 0 ? [] : op.manager.findBy(ImageEntity, { id: In(rows.map((r) => r.id)) });
+    return rows.length === 0 ? [] : findRows(op, ImageEntity, { id: rows.map((r) => r.id) });
   }
 
   async remove(op: Op, id: string): Promise<void> {
-    await op.manager.delete(ImageEntity, { id });
+    await removeRows(op, ImageEntity, { id });
   }
 
   /** One at a time over all processes for the file of this digest, until the transaction ends. */
@@ -142,22 +141,17 @@ export class ImageRepository {
   }
 
   usesDigest(op: Op, sha256: string): Promise<boolean> {
-    return op.manager.existsBy(ImageEntity, { sha256 });
+    return rowExists(op, ImageEntity, { sha256 });
   }
 
   /** True while some process may write temporary files of the image. */
   async inWork(op: Op, id: string): Promise<boolean> {
-    return op.manager.existsBy(ImageEntity, { id, state: In(['uploading', 'importing', 'deleting']) });
+    return rowExists(op, ImageEntity, { id, state: ['uploading', 'importing', 'deleting'] });
   }
 
   /** Those of the project: how many, and the first by name. */
   async ofProject(op: Op, projectId: string, limit: number): Promise<{ count: number; first: InUseBy[] }> {
-    const [rows, count] = await op.manager.findAndCount(ImageEntity, {
-      select: { id: true, name: true },
-      where: { projectId },
-      order: { name: 'ASC' },
-      take: limit,
-    });
+    const { rows, count } = await firstByName(op, ImageEntity, { projectId }, limit);
     return { count, first: rows.map(({ id, name }) => ({ kind: 'image', id, name })) };
   }
 }
