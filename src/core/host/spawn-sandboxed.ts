@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type StdioOptions } from 'node:child_process';
 import { env } from 'node:process';
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -45,6 +45,16 @@ const blockFd = 4;
 export const eventFd = 5;
 const infoSchema = z.object({ 'child-pid': z.number().int().positive() });
 
+/** By number: output to the log, then `infoFd`, `blockFd` where it is held back, `eventFd` where there are events. */
+const descriptors = (log: number, heldBack: boolean, events: number | null): StdioOptions => [
+  'ignore',
+  log,
+  log,
+  'pipe',
+  ...(heldBack ? ['pipe' as const] : events === null ? [] : ['ignore' as const]),
+  ...(events === null ? [] : [events]),
+];
+
 /**
  * Starts a program in a sandbox and a session of its own, so that it outlives us, inside a network namespace if one is
  * given. Each program of the chain (ip, bubblewrap, setpriv) replaces itself by the next; the only fork is
@@ -80,14 +90,7 @@ export const spawnSandboxed = async (
     ];
     const child = spawn(command, argv, {
       detached: true,
-      stdio: [
-        'ignore',
-        log,
-        log,
-        'pipe',
-        ...(before ? ['pipe' as const] : events === null ? [] : ['ignore' as const]),
-        ...(events === null ? [] : [events]),
-      ],
+      stdio: descriptors(log, before !== undefined, events),
       cwd: '/',
       env: { PATH: env['PATH'] ?? '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
     });

@@ -24,6 +24,11 @@ const sessionColumns: CliColumn<Session>[] = [
 
 /** `user session` and `user api-token`: what others are logged in with, for admins. */
 export const registerUserAccess = (user: Command, context: CliContext): void => {
+  registerSessions(user, context);
+  registerTokens(user, context);
+};
+
+const registerSessions = (user: Command, context: CliContext): void => {
   const session = user.command('session').alias('sessions').description('open sessions of a user (admins only)');
   addListOptions(
     session.command('list').description('list the open sessions of a user').argument('<user>', 'name or id'),
@@ -68,6 +73,9 @@ export const registerUserAccess = (user: Command, context: CliContext): void => 
         return { text: `session ${id} ended`, object: { noun: 'session', id, user: ref, result: 'deleted' } };
       });
     });
+};
+
+const registerTokens = (user: Command, context: CliContext): void => {
   const token = user.command('api-token').alias('api-tokens').description('API tokens of a user (admins only)');
   addListOptions(
     token.command('list').description('list the API tokens of a user').argument('<user>', 'name or id'),
