@@ -28,7 +28,7 @@ export default tseslint.config(
       'src/core/db/**',
       'src/core/app/**',
       'src/**/*.test.ts',
-      'src/core/http/problem-mapping.ts',
+      'src/core/http/problems/problem-mapping.ts',
     ],
     rules: {
       'no-restricted-imports': [

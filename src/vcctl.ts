@@ -1,5 +1,5 @@
 import { commandsOf } from './core/app/declarations';
-import { printFailure } from './core/cli/error-printer';
+import { printFailure } from './core/cli/output/error-printer';
 import { runVcctl } from './core/cli/program';
 import { allModules } from './modules/all-modules';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { EventsController } from '../src/core/events/events.controller';
-import { openApiDocument, type OpenApiDocument } from '../src/core/http/openapi';
-import type { Controller, Route } from '../src/core/http/route';
+import { openApiDocument, type OpenApiDocument } from '../src/core/http/openapi/openapi';
+import type { Controller, Route } from '../src/core/http/routes/route';
 import { allModules } from '../src/modules/all-modules';
 
 /**

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { encodeCursor } from '../../src/core/db/cursor';
+import { encodeCursor } from '../../src/core/db/rows/cursor';
 import { ApiClient } from '../../test/support/api-client';
 import type { Figure, Row } from '../harness/figure';
 import { ControlPlane } from '../harness/control-plane';

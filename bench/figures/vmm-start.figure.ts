@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { coreConfigSchema } from '../../src/core/config/core-config';
-import { sandboxUsers } from '../../src/core/host/sandbox-users';
+import { sandboxUsers } from '../../src/core/host/sandbox/sandbox-users';
 import { probeDisk } from '../../src/modules/compute/node/drivers/qemu/probe-guest';
 import { qemuArguments, qemuSockets } from '../../src/modules/compute/node/drivers/qemu/qemu-arguments';
 import { QemuDriver } from '../../src/modules/compute/node/drivers/qemu/qemu.driver';

@@ -5,7 +5,7 @@ import { Database } from '../../src/core/db/database';
 import { loadMigrations, runMigrations } from '../../src/core/db/migrations';
 import { OutboxRepository } from '../../src/core/events/outbox.repository';
 import { PostgresOutbox } from '../../src/core/events/postgres-outbox';
-import { NodeCaller } from '../../src/core/m2m/node-caller';
+import { NodeCaller } from '../../src/core/m2m/management/node-caller';
 import { Logging } from '../../src/core/telemetry/logging';
 import type { RegistrableDefinition } from '../../src/core/workflow/definition/definition-registry';
 import { WorkflowSettings } from '../../src/core/workflow/workflow-settings';

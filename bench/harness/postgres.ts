@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { join } from 'node:path';
 import { Client, Pool } from 'pg';
 import pino from 'pino';
-import { ownerRole } from '../../src/core/db/embedded-owner';
-import { EmbeddedPostgres } from '../../src/core/db/embedded-postgres';
+import { ownerRole } from '../../src/core/db/embedded/embedded-owner';
+import { EmbeddedPostgres } from '../../src/core/db/embedded/embedded-postgres';
 import { cpuSecondsOf, statOf } from './processor-time';
 
 /**

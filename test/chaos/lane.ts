@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Pool, type QueryResultRow } from 'pg';
 import pino from 'pino';
-import { EmbeddedPostgres } from '../../src/core/db/embedded-postgres';
+import { EmbeddedPostgres } from '../../src/core/db/embedded/embedded-postgres';
 import { ApiClient } from '../support/api-client';
 import { StackProcess } from '../support/stack-process';
 import { WorkerProcess } from './worker-process';

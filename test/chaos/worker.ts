@@ -9,9 +9,14 @@ import { Service } from '../../src/core/lifecycle/service';
 import { configSchemasOf } from '../../src/core/app/declarations';
 import { loadConfig } from '../../src/core/config/config-loader';
 import { Database } from '../../src/core/db/database';
-import { HttpsNodeCaller } from '../../src/core/m2m/https-node-caller';
-import { NodeCaller, NodeUnreachableError, type CallOptions, type CallOutcome } from '../../src/core/m2m/node-caller';
-import type { Verb } from '../../src/core/m2m/verb';
+import { HttpsNodeCaller } from '../../src/core/m2m/management/https-node-caller';
+import {
+  NodeCaller,
+  NodeUnreachableError,
+  type CallOptions,
+  type CallOutcome,
+} from '../../src/core/m2m/management/node-caller';
+import type { Verb } from '../../src/core/m2m/verbs/verb';
 import { createLogger } from '../../src/core/telemetry/create-logger';
 import { Logging } from '../../src/core/telemetry/logging';
 import { Metrics } from '../../src/core/telemetry/metrics';

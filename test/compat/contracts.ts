@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { nodeRevisions, revisionsSection } from '../../src/core/m2m/revisions';
-import type { Verb } from '../../src/core/m2m/verb';
+import { nodeRevisions, revisionsSection } from '../../src/core/m2m/verbs/revisions';
+import type { Verb } from '../../src/core/m2m/verbs/verb';
 import { allModules } from '../../src/modules/all-modules';
 import { observedInstance } from '../../src/modules/compute/contract/instance.verbs';
 import { inventory } from '../../src/modules/host/contract/host.api';

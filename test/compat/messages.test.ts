@@ -1,11 +1,11 @@
 import Ajv from 'ajv/dist/2020';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { heartbeatBody } from '../../src/core/m2m/heartbeat';
-import { argsFor } from '../../src/core/m2m/revisions';
-import { defineVerb, type Verb, type WireArgs } from '../../src/core/m2m/verb';
-import { handle, VerbHandlers, type VerbHandler } from '../../src/core/m2m/verb-handler';
-import { HostRepository } from '../../src/modules/host/management/host.repository';
+import { heartbeatBody } from '../../src/core/m2m/reports/heartbeat';
+import { argsFor } from '../../src/core/m2m/verbs/revisions';
+import { defineVerb, type Verb, type WireArgs } from '../../src/core/m2m/verbs/verb';
+import { handle, VerbHandlers, type VerbHandler } from '../../src/core/m2m/verbs/verb-handler';
+import { HostRepository } from '../../src/modules/host/management/hosts/host.repository';
 import { Agent, eventually, Management } from '../integration/m2m/harness';
 import { allVerbs, contracts, sectionSchemas } from './contracts';
 import { contractsOf, messagesOf, releases, verbOf } from './releases';

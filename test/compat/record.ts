@@ -7,7 +7,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFi
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { buildVersion } from '../../src/core/config/build-version';
-import { databaseName, ownerRole } from '../../src/core/db/embedded-owner';
+import { databaseName, ownerRole } from '../../src/core/db/embedded/embedded-owner';
 import { eventually, TestCloud } from '../support/cloud';
 import { repositoryRoot } from '../support/repository';
 import { contracts } from './contracts';

@@ -5,7 +5,7 @@ import { createServer, request as httpsRequest, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { RestClient } from '../../src/core/cli/rest-client';
+import { RestClient } from '../../src/core/cli/session/rest-client';
 import { MasterKey } from '../../src/core/crypto/master-key';
 import { createSigningRequest } from '../../src/core/m2m/ca/certificates';
 import { hostUri } from '../../src/core/m2m/ca/identity-uri';

@@ -1,7 +1,7 @@
 import type { ManagementApp } from '../../src/core/app/management-app';
-import { authorityChannel } from '../../src/core/auth/channels';
+import { authorityChannel } from '../../src/core/auth/channels/channels';
 import { Database } from '../../src/core/db/database';
-import { PrincipalRepository } from '../../src/modules/identity/management/principal.repository';
+import { PrincipalRepository } from '../../src/modules/identity/management/authority/principal.repository';
 import type { ApiClient } from '../support/api-client';
 import { waitFor } from '../support/wait-for';
 import { ManagementStack, passwordOf } from './management-stack';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Duplex } from 'node:stream';
 import type { Database } from '../../src/core/db/database';
-import { NodeCaller, type CallOptions, type CallOutcome } from '../../src/core/m2m/node-caller';
-import type { Verb } from '../../src/core/m2m/verb';
+import { NodeCaller, type CallOptions, type CallOutcome } from '../../src/core/m2m/management/node-caller';
+import type { Verb } from '../../src/core/m2m/verbs/verb';
 import { defineWorkflow } from '../../src/core/workflow/definition/definition';
 import { PermanentError } from '../../src/core/workflow/definition/workflow-error';
 import { dropThing, hostA, makeThing } from './workflow-harness';

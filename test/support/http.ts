@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Container, ContainerModule } from 'inversify';
 import { hintsOf, permissionsOf } from '../../src/core/app/declarations';
 import { Authenticator, type ProjectRef } from '../../src/core/auth/authenticator';
-import { PermissionCatalogue } from '../../src/core/auth/permission-catalogue';
+import { PermissionCatalogue } from '../../src/core/auth/permissions/permission-catalogue';
 import type { Credential, Principal, ProjectRole } from '../../src/core/auth/principal';
 import { Config } from '../../src/core/config/config';
 import { coreConfigSchema } from '../../src/core/config/core-config';

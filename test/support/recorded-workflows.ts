@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Op } from '../../src/core/db/op';
+import type { Op } from '../../src/core/db/rows/op';
 import type { WorkflowDefinition } from '../../src/core/workflow/definition/definition';
 import { Workflows, type StartedTask } from '../../src/core/workflow/request/workflows';
 import type { TaskState } from '../../src/core/workflow/definition/task-state';

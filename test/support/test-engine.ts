@@ -1,9 +1,9 @@
 import { Container, ContainerModule, type ContainerModuleLoadOptions, type Newable } from 'inversify';
 import { Database } from '../../src/core/db/database';
-import type { Op } from '../../src/core/db/op';
+import type { Op } from '../../src/core/db/rows/op';
 import { Outbox } from '../../src/core/events/outbox';
-import { NodeCaller } from '../../src/core/m2m/node-caller';
-import { VerbEvents } from '../../src/core/m2m/verb-events';
+import { NodeCaller } from '../../src/core/m2m/management/node-caller';
+import { VerbEvents } from '../../src/core/m2m/verbs/verb-events';
 import { Logging } from '../../src/core/telemetry/logging';
 import { Metrics } from '../../src/core/telemetry/metrics';
 import type { WorkflowDefinition } from '../../src/core/workflow/definition/definition';

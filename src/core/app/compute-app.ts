@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Container } from 'inversify';
 import type { Config } from '../config/config';
 import { StatePaths } from '../config/state-paths';
-import { bindNodeTransport } from '../m2m/node.bindings';
+import { bindNodeTransport } from '../m2m/node/node.bindings';
 import { NodeIdentity } from '../m2m/node/node-identity';
 import { NodeAgent } from '../m2m/node/node-agent';
 import { Logging } from '../telemetry/logging';

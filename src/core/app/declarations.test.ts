@@ -1,7 +1,7 @@
-import { PermissionCatalogue } from '../auth/permission-catalogue';
+import { PermissionCatalogue } from '../auth/permissions/permission-catalogue';
 import { ProblemHints } from '../errors/problem-hints';
 import { auditEvents, hintsOf, hostConditionsOf, permissionsOf } from './declarations';
-import { HostConditionTypes } from '../m2m/host-condition-types';
+import { HostConditionTypes } from '../m2m/reports/host-condition-types';
 import type { ModuleManifest } from './module-manifest';
 
 const manifest = (name: string, over: Partial<ModuleManifest>): ModuleManifest => ({ name, needs: [], ...over });

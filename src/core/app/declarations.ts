@@ -1,9 +1,9 @@
-import type { PermissionTable } from '../auth/permission-catalogue';
-import type { Permission } from '../auth/permissions';
+import type { PermissionTable } from '../auth/permissions/permission-catalogue';
+import type { Permission } from '../auth/permissions/permissions';
 import { coreHints, type HintTable } from '../errors/problem-hints';
 import type { CliRegistrar } from '../cli/cli-context';
 import type { ModuleSchemas } from '../config/schema-tree';
-import type { HostConditionTable } from '../m2m/host-condition-types';
+import type { HostConditionTable } from '../m2m/reports/host-condition-types';
 import type { Scenarios } from '../testing/scenario';
 import type { ModuleManifest } from './module-manifest';
 

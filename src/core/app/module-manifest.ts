@@ -1,16 +1,16 @@
 import type { ContainerModuleLoadOptions, Newable } from 'inversify';
 import type { z } from 'zod';
-import type { PermissionTable } from '../auth/permission-catalogue';
+import type { PermissionTable } from '../auth/permissions/permission-catalogue';
 import type { CliRegistrar } from '../cli/cli-context';
 import type { HintTable } from '../errors/problem-hints';
-import type { Controller } from '../http/route';
+import type { Controller } from '../http/routes/route';
 import type { Service } from '../lifecycle/service';
-import type { SocketRoutes } from '../http/socket-route';
-import type { HostConditionTable } from '../m2m/host-condition-types';
-import type { NodeRoutes, StreamHandlers } from '../m2m/node-route';
-import type { ObservedSink, ObservedSource } from '../m2m/observed';
-import type { AnyVerb } from '../m2m/verb';
-import type { VerbHandlers } from '../m2m/verb-handler';
+import type { SocketRoutes } from '../http/sockets/socket-route';
+import type { HostConditionTable } from '../m2m/reports/host-condition-types';
+import type { NodeRoutes, StreamHandlers } from '../m2m/management/node-route';
+import type { ObservedSink, ObservedSource } from '../m2m/reports/observed';
+import type { AnyVerb } from '../m2m/verbs/verb';
+import type { VerbHandlers } from '../m2m/verbs/verb-handler';
 import type { Scenarios } from '../testing/scenario';
 import type { AnyWorkflow } from '../workflow/definition/definition';
 

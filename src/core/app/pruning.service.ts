@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
 import { Service } from '../lifecycle/service';
 import { OutboxRepository } from '../events/outbox.repository';
-import { IdempotencyRepository } from '../http/idempotency.repository';
+import { IdempotencyRepository } from '../http/routes/idempotency.repository';
 import { Jobs } from '../jobs/jobs';
 
 /** Forgets what core keeps for a while only: sent events and answers under an `Idempotency-Key` (24 hours). */

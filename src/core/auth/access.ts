@@ -1,5 +1,5 @@
 import { forbidden, notFound } from '../errors/problem';
-import type { Permission } from './permissions';
+import type { Permission } from './permissions/permissions';
 import type { Principal } from './principal';
 
 /** The caller's reach for the route's permission. Services take it with every project-scoped call. */

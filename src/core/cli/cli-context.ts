@@ -1,9 +1,9 @@
-import type { CliColumn } from './cli-column';
+import type { CliColumn } from './output/cli-column';
 import type { AnswerOf, Init, ItemOf, ListInit, ListPath, Method, PathOf, PathWith } from '../../rest/rest-call';
-import type { ListOptions } from './list-options';
+import type { ListOptions } from './input/list-options';
 import type { Noun } from './noun';
-import type { Query } from './rest-client';
-import type { Section } from './sections';
+import type { Query } from './session/rest-client';
+import type { Section } from './output/sections';
 
 /** What a verb did to one object. */
 export interface Outcome {

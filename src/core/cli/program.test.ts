@@ -1,7 +1,7 @@
-import { normaliseUrl } from './login';
+import { normaliseUrl } from './session/login';
 import { buildVersion as version } from '../config/build-version';
 import { runVcctl } from './program';
-import { normaliseFingerprint, readableFingerprint } from './server-trust';
+import { normaliseFingerprint, readableFingerprint } from './session/server-trust';
 
 const run = async (...args: string[]): Promise<{ code: number; out: string; err: string }> => {
   let out = '';

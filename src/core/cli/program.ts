@@ -1,14 +1,14 @@
 import { Command, CommanderError, Option } from 'commander';
-import { registerApi } from './api.command';
+import { registerApi } from './commands/api.command';
 import type { CliRegistrar } from './cli-context';
 import { exitCodes, usageFailure } from './cli-failure';
-import { registerCompletion } from './completion.command';
-import { printFailure } from './error-printer';
-import { registerHelp } from './help.command';
-import { forPeople, outputFormats, parseOutputFormat, type OutputFormat } from './output-format';
-import { registerSession } from './session.commands';
+import { registerCompletion } from './commands/completion.command';
+import { printFailure } from './output/error-printer';
+import { registerHelp } from './commands/help.command';
+import { forPeople, outputFormats, parseOutputFormat, type OutputFormat } from './output/output-format';
+import { registerSession } from './commands/session.commands';
 import { TerminalContext } from './terminal-context';
-import { registerVersion } from './version.command';
+import { registerVersion } from './commands/version.command';
 
 /** The form of output that the command line asks for, also where it is wrong otherwise: errors keep to it. */
 const formatIn = (args: string[]): OutputFormat => {

@@ -1,23 +1,23 @@
 import type { Command } from 'commander';
 import type { WebSocket } from 'ws';
-import type { ApiSession } from './api-session';
+import type { ApiSession } from './session/api-session';
 import type { CliContext, Outcome, RequestOptions } from './cli-context';
-import type { CliColumn } from './cli-column';
+import type { CliColumn } from './output/cli-column';
 import { CliFailure, usageFailure } from './cli-failure';
-import { printFailure } from './error-printer';
-import type { findByPath } from './json-path';
-import type { ListOptions } from './list-options';
+import { printFailure } from './output/error-printer';
+import type { findByPath } from './output/json-path';
+import type { ListOptions } from './input/list-options';
 import type { Noun } from './noun';
-import { forPeople, type OutputFormat } from './output-format';
-import { configPath, pickProfile, ProfileStore } from './profile-store';
-import { findInList, resolveRef } from './ref-resolver';
-import type * as renderer from './renderer';
-import type { Page } from '../http/pagination';
+import { forPeople, type OutputFormat } from './output/output-format';
+import { configPath, pickProfile, ProfileStore } from './session/profile-store';
+import { findInList, resolveRef } from './input/ref-resolver';
+import type * as renderer from './output/renderer';
+import type { Page } from '../http/routes/pagination';
 import type { AnswerOf, Init, ItemOf, ListInit, ListPath, Method, PathOf, PathWith } from '../../rest/rest-call';
 import { filledPath } from '../../rest/rest-target';
-import type { Query } from './rest-client';
-import { sectionsText, type Section } from './sections';
-import type { Fit } from './table';
+import type { Query } from './session/rest-client';
+import { sectionsText, type Section } from './output/sections';
+import type { Fit } from './output/table';
 
 export interface GlobalOptions {
   profile?: string;
@@ -50,9 +50,9 @@ export class TerminalContext implements CliContext {
   async prepare(options: GlobalOptions, command?: Command): Promise<void> {
     this.options = options;
     this.command = command;
-    const [loaded, file] = await Promise.all([import('./renderer.js'), this.store.load()]);
+    const [loaded, file] = await Promise.all([import('./output/renderer.js'), this.store.load()]);
     this.renderer = loaded;
-    if (options.output.kind === 'jsonpath') this.findByPath = (await import('./json-path.js')).findByPath;
+    if (options.output.kind === 'jsonpath') this.findByPath = (await import('./output/json-path.js')).findByPath;
     const name = this.profileName();
     this.profileProject = file.profiles.find((p) => p.name === (name ?? file.current))?.project;
   }
@@ -100,7 +100,7 @@ export class TerminalContext implements CliContext {
     parameters: PathOf<'put', P>,
     file: string,
   ): Promise<AnswerOf<'put', P>> {
-    const { uploadFile } = await import('./upload.js');
+    const { uploadFile } = await import('./session/upload.js');
     return uploadFile(await this.session(), filledPath(path, parameters as Record<string, string>), file);
   }
 
@@ -165,10 +165,10 @@ export class TerminalContext implements CliContext {
     columns: CliColumn<T>[],
     options: ListOptions,
   ): Promise<void> {
-    const { searchOf, shapeRows } = await import('./list-options.js');
+    const { searchOf, shapeRows } = await import('./input/list-options.js');
     const rows = async (): Promise<T[]> => shapeRows(await fetch(searchOf(options)), columns, options);
     if (!options.watch) return this.print(await rows(), columns, options);
-    const { watchRows } = await import('./watch-rows.js');
+    const { watchRows } = await import('./output/watch-rows.js');
     await watchRows(rows, {
       text: this.people()
         ? (shown, headers) =>
@@ -194,7 +194,7 @@ export class TerminalContext implements CliContext {
   }
 
   async follow(taskId: string): Promise<void> {
-    const { followTask } = await import('./task-follower.js');
+    const { followTask } = await import('./output/task-follower.js');
     // Where standard output is for programs, the steps go beside it, and only if somebody looks: standard error is then
     // for the error alone.
     const stream = this.people() ? process.stdout : process.stderr;
@@ -207,7 +207,7 @@ export class TerminalContext implements CliContext {
   }
 
   async socket(path: string): Promise<WebSocket> {
-    const { openSocket } = await import('./web-socket.js');
+    const { openSocket } = await import('./session/web-socket.js');
     return openSocket(await this.session(), path);
   }
 
@@ -218,18 +218,18 @@ export class TerminalContext implements CliContext {
   async confirm(question: string, yes: boolean | undefined): Promise<boolean> {
     if (yes) return true;
     if (!process.stdin.isTTY) throw usageFailure(`nobody can be asked "${question}" without a terminal: add --yes`);
-    const { confirm } = await import('./prompt.js');
+    const { confirm } = await import('./input/prompt.js');
     return confirm(question);
   }
 
   async secret(question: string): Promise<string> {
-    const { ask, requireTerminal } = await import('./prompt.js');
+    const { ask, requireTerminal } = await import('./input/prompt.js');
     requireTerminal('Use the option that reads it from standard input.');
     return ask(question, { hidden: true });
   }
 
   async stdinLine(): Promise<string> {
-    const { readLine } = await import('./prompt.js');
+    const { readLine } = await import('./input/prompt.js');
     return readLine();
   }
 
@@ -297,7 +297,7 @@ export class TerminalContext implements CliContext {
   }
 
   private async open(): Promise<ApiSession> {
-    const [{ ApiSession: Session }, file] = await Promise.all([import('./api-session.js'), this.store.load()]);
+    const [{ ApiSession: Session }, file] = await Promise.all([import('./session/api-session.js'), this.store.load()]);
     return new Session(this.store, pickProfile(file, this.profileName()));
   }
 

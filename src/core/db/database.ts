@@ -2,9 +2,9 @@ import type { Pool, QueryResultRow } from 'pg';
 import { QueryFailedError, type DataSource, type EntityManager } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { injectable } from 'inversify';
-import { Notifier } from './notifier';
-import { NotificationListener, type NotificationHandler } from './listener';
-import type { GatheredStatement, Op } from './op';
+import { Notifier } from './notify/notifier';
+import { NotificationListener, type NotificationHandler } from './notify/listener';
+import type { GatheredStatement, Op } from './rows/op';
 import { TransactionRunner } from './transaction-runner';
 
 /** What a failed statement throws, also without TypeORM's own query method: those who handle it know one kind. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { injectable } from 'inversify';
-import { Channels } from '../auth/channels';
+import { Channels } from '../auth/channels/channels';
 import { credentialOf, type Principal } from '../auth/principal';
 import { EventDispatcher } from './event-dispatcher';
 import { EventVisibility } from './event-visibility';

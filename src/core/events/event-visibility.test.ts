@@ -1,5 +1,5 @@
 import type { Principal } from '../auth/principal';
-import { PermissionCatalogue } from '../auth/permission-catalogue';
+import { PermissionCatalogue } from '../auth/permissions/permission-catalogue';
 import { EventVisibility } from './event-visibility';
 
 const visibility = new EventVisibility(

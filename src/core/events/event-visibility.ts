@@ -1,5 +1,5 @@
-import type { PermissionCatalogue } from '../auth/permission-catalogue';
-import { tokenAllows, type Permission } from '../auth/permissions';
+import type { PermissionCatalogue } from '../auth/permissions/permission-catalogue';
+import { tokenAllows, type Permission } from '../auth/permissions/permissions';
 import type { Membership, Principal } from '../auth/principal';
 import type { LiveEvent } from './outbox';
 

@@ -1,6 +1,6 @@
 import type { ContainerModuleLoadOptions } from 'inversify';
 import { EventDispatcher } from './event-dispatcher';
-import { PermissionCatalogue } from '../auth/permission-catalogue';
+import { PermissionCatalogue } from '../auth/permissions/permission-catalogue';
 import { EventStreams } from './event-streams.service';
 import { EventVisibility } from './event-visibility';
 import { EventsController } from './events.controller';

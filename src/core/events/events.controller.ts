@@ -2,8 +2,8 @@ import { injectable } from 'inversify';
 import { z } from 'zod';
 import { Authenticator } from '../auth/authenticator';
 import { Problem } from '../errors/problem';
-import { queryInteger, ref } from '../http/fields';
-import { Controller, route, type Route } from '../http/route';
+import { queryInteger, ref } from '../http/routes/fields';
+import { Controller, route, type Route } from '../http/routes/route';
 import { EventStreams } from './event-streams.service';
 
 const query = z.strictObject({

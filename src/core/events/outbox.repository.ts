@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { Database } from '../db/database';
-import type { GatheredStatement, Op } from '../db/op';
+import type { GatheredStatement, Op } from '../db/rows/op';
 import type { LiveEventRecord } from './live-event-record';
 import type { LiveEvent } from './outbox';
 

@@ -1,4 +1,4 @@
-import type { Op } from '../db/op';
+import type { Op } from '../db/rows/op';
 
 /** What changed, for live clients. Names: `<noun>.<created|updated|deleted>`. */
 export interface LiveEvent {

@@ -1,16 +1,16 @@
 import type { ContainerModuleLoadOptions } from 'inversify';
 import { BearerAuthentication } from '../auth/bearer-authentication';
-import { ChannelTicketRepository } from '../auth/channel-ticket.repository';
-import { ChannelTickets } from '../auth/channel-tickets';
-import { Channels } from '../auth/channels';
-import { ConsoleAssets } from './console-assets';
-import { HealthChecks } from './health-checks';
-import { HttpServer } from './http-server';
-import { IdempotencyRepository } from './idempotency.repository';
+import { ChannelTicketRepository } from '../auth/channels/channel-ticket.repository';
+import { ChannelTickets } from '../auth/channels/channel-tickets';
+import { Channels } from '../auth/channels/channels';
+import { ConsoleAssets } from './server/console-assets';
+import { HealthChecks } from './server/health-checks';
+import { HttpServer } from './server/http-server';
+import { IdempotencyRepository } from './routes/idempotency.repository';
 import { SecretLimiter } from './secret-limiter';
-import { RequestObserver } from './request-observer';
-import { RouteRunner } from './route-runner';
-import { SocketGateway } from './socket-gateway';
+import { RequestObserver } from './server/request-observer';
+import { RouteRunner } from './routes/route-runner';
+import { SocketGateway } from './sockets/socket-gateway';
 
 /** The management role's HTTP side. Needs Config, Logging, Metrics, Database, RedisClients, PermissionCatalogue and an Authenticator. */
 export const bindHttp = ({ bind }: ContainerModuleLoadOptions): void => {

@@ -10,7 +10,7 @@ import {
 import { Database } from '../db/database';
 import { Problem } from '../errors/problem';
 import { RedisClients } from '../redis/redis-clients';
-import { networkOf } from './address-network';
+import { networkOf } from './server/address-network';
 
 const windowSeconds = 300;
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseJsonBytes } from '../http/json-text';
+import { parseJsonBytes } from '../http/routes/json-text';
 
 /** The body is not JSON, or longer than allowed. */
 export class BodyError extends Error {

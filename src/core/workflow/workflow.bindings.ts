@@ -1,7 +1,7 @@
 import type { ContainerModuleLoadOptions, Newable } from 'inversify';
 import { Config } from '../config/config';
-import { TaskStanding } from '../m2m/task-standing';
-import { VerbEvents } from '../m2m/verb-events';
+import { TaskStanding } from '../m2m/reports/task-standing';
+import { VerbEvents } from '../m2m/verbs/verb-events';
 import { TaskArchiveRepository } from './archive/task-archive.repository';
 import { TaskRetention } from './archive/task-retention.service';
 import { DefinitionRegistry } from './definition/definition-registry';

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { ComputeApp } from '../../../src/core/app/compute-app';
 import { configSchemasOf, scenariosOf } from '../../../src/core/app/declarations';
 import type { ModuleManifest } from '../../../src/core/app/module-manifest';
-import { inspectServer } from '../../../src/core/cli/server-trust';
+import { inspectServer } from '../../../src/core/cli/session/server-trust';
 import { loadConfig } from '../../../src/core/config/config-loader';
 import { Logging } from '../../../src/core/telemetry/logging';
 import { allModules } from '../../../src/modules/all-modules';

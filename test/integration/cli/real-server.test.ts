@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inspectServer } from '../../../src/core/cli/server-trust';
+import { inspectServer } from '../../../src/core/cli/session/server-trust';
 import { ManagementStack, passwordOf } from '../../security/management-stack';
 import { runHere, type Result } from './vcctl-lab';
 

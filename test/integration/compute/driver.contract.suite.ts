@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isRunning } from '../../../src/core/host/process-identity';
+import { isRunning } from '../../../src/core/host/processes/process-identity';
 import { vmmDriverRegistry } from '../../../src/modules/compute/node/drivers/vmm-driver-registry';
 import type { VmHandle, VmSpec, VmmDriver } from '../../../src/modules/compute/node/drivers/vmm-driver';
 import { SerialClient } from './serial-client';

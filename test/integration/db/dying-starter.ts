@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { EmbeddedPostgres, type EmbeddedPostgresOptions } from '../../../src/core/db/embedded-postgres';
+import { EmbeddedPostgres, type EmbeddedPostgresOptions } from '../../../src/core/db/embedded/embedded-postgres';
 
 /** Starts an embedded PostgreSQL, to be killed in the midst of it. Its argument: the options, as JSON. */
 void new EmbeddedPostgres(

@@ -5,9 +5,9 @@ import { Client } from 'pg';
 import pino from 'pino';
 import { createDataSource } from '../../../src/core/db/data-source';
 import { loadMigrations, runMigrations } from '../../../src/core/db/migrations';
-import { EmbeddedPostgres, type EmbeddedPostgresOptions } from '../../../src/core/db/embedded-postgres';
-import { processStartTime } from '../../../src/core/host/process-identity';
-import { endProcessesNaming } from '../../../src/core/host/processes-naming';
+import { EmbeddedPostgres, type EmbeddedPostgresOptions } from '../../../src/core/db/embedded/embedded-postgres';
+import { processStartTime } from '../../../src/core/host/processes/process-identity';
+import { endProcessesNaming } from '../../../src/core/host/processes/processes-naming';
 import { waitFor } from '../../support/wait-for';
 
 describe('embedded PostgreSQL', () => {

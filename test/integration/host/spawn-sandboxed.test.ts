@@ -1,11 +1,11 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRunning, type ProcessIdentity } from '../../../src/core/host/process-identity';
+import { isRunning, type ProcessIdentity } from '../../../src/core/host/processes/process-identity';
 import {
   spawnSandboxed,
   type SandboxedProcess,
   type SpawnSandboxedOptions,
-} from '../../../src/core/host/spawn-sandboxed';
+} from '../../../src/core/host/sandbox/spawn-sandboxed';
 
 /** Apart from what instances and probes of other tests have. */
 const user = 1_911_000_001;

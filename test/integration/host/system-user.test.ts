@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { exec } from '../../../src/core/host/exec';
-import { ensureSystemUser } from '../../../src/core/host/system-user';
+import { exec } from '../../../src/core/host/processes/exec';
+import { ensureSystemUser } from '../../../src/core/host/sandbox/system-user';
 
 const namesIn = (file: string, name: string): string[] =>
   readFileSync(file, 'utf8')

@@ -7,7 +7,7 @@ import type { LiveEventRecord } from '../../../src/core/events/live-event-record
 import { LiveGateway } from '../../../src/core/events/live-gateway';
 import { Outbox } from '../../../src/core/events/outbox';
 import { OutboxRepository } from '../../../src/core/events/outbox.repository';
-import { HttpServer } from '../../../src/core/http/http-server';
+import { HttpServer } from '../../../src/core/http/server/http-server';
 import { RedisClients } from '../../../src/core/redis/redis-clients';
 import { coreContainer, principal, projectA, projectB, testTls, type CoreForTest } from '../../support/http';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';

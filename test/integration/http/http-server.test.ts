@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { WebSocket } from 'ws';
 import { Problem } from '../../../src/core/errors/problem';
-import { HealthChecks, type HealthStatus } from '../../../src/core/http/health-checks';
-import { IdempotencyRepository } from '../../../src/core/http/idempotency.repository';
+import { HealthChecks, type HealthStatus } from '../../../src/core/http/server/health-checks';
+import { IdempotencyRepository } from '../../../src/core/http/routes/idempotency.repository';
 import { SecretLimiter } from '../../../src/core/http/secret-limiter';
 import { projectA, projectB } from '../../support/http';
 import { as, code, ThingServer } from './thing-server';

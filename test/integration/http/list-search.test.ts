@@ -1,8 +1,8 @@
-import type { Op } from '../../../src/core/db/op';
+import type { Op } from '../../../src/core/db/rows/op';
 import { computeEntities } from '../../../src/modules/compute/management/compute.entities';
-import { InstanceRepository } from '../../../src/modules/compute/management/instance.repository';
+import { InstanceRepository } from '../../../src/modules/compute/management/instances/instance.repository';
 import { networkEntities } from '../../../src/modules/network/management/network.entities';
-import { PortRepository } from '../../../src/modules/network/management/port.repository';
+import { PortRepository } from '../../../src/modules/network/management/ports/port.repository';
 import { TaskListRepository } from '../../../src/modules/task/management/task-list.repository';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 

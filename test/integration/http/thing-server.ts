@@ -7,12 +7,12 @@ import supertest from 'supertest';
 import { z } from 'zod';
 import { Database } from '../../../src/core/db/database';
 import { Problem } from '../../../src/core/errors/problem';
-import { ConsoleAssets } from '../../../src/core/http/console-assets';
-import * as field from '../../../src/core/http/fields';
-import { HttpServer } from '../../../src/core/http/http-server';
-import { pageOf, pageQuery } from '../../../src/core/http/pagination';
-import { Controller, reply, route, type Route } from '../../../src/core/http/route';
-import { SocketRoutes, type SocketRoute } from '../../../src/core/http/socket-route';
+import { ConsoleAssets } from '../../../src/core/http/server/console-assets';
+import * as field from '../../../src/core/http/routes/fields';
+import { HttpServer } from '../../../src/core/http/server/http-server';
+import { pageOf, pageQuery } from '../../../src/core/http/routes/pagination';
+import { Controller, reply, route, type Route } from '../../../src/core/http/routes/route';
+import { SocketRoutes, type SocketRoute } from '../../../src/core/http/sockets/socket-route';
 import { coreContainer, projectA, projectB, testTls, type CoreForTest } from '../../support/http';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 

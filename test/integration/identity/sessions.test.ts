@@ -1,9 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SignJWT, generateKeyPair } from 'jose';
-import { IdentityAuthenticator } from '../../../src/modules/identity/management/identity-authenticator';
+import { IdentityAuthenticator } from '../../../src/modules/identity/management/authority/identity-authenticator';
 import { IdentityLifecycle } from '../../../src/modules/identity/management/identity-lifecycle.service';
-import { SigningKeys } from '../../../src/modules/identity/management/signing-keys.service';
+import { SigningKeys } from '../../../src/modules/identity/management/sessions/signing-keys.service';
 import { IdentityFixture, refusal } from './identity-fixture';
 
 jest.setTimeout(60_000);

@@ -1,7 +1,7 @@
 import { createDataSource } from '../../../src/core/db/data-source';
 import { Database } from '../../../src/core/db/database';
 import { imageEntities } from '../../../src/modules/image/management/image.entities';
-import { ImagePublisher } from '../../../src/modules/image/management/image-publisher';
+import { ImagePublisher } from '../../../src/modules/image/management/images/image-publisher';
 import { storageEntities } from '../../../src/modules/storage/management/storage.entities';
 import { ImageFixture } from './image-fixture';
 

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { gzipSync } from 'node:zlib';
 import { WorkflowEngine } from '../../../src/core/workflow/engine/workflow-engine';
 import { imageEntities } from '../../../src/modules/image/management/image.entities';
-import { ImageFiles } from '../../../src/modules/image/management/image-files';
+import { ImageFiles } from '../../../src/modules/image/management/images/image-files';
 import { storageEntities } from '../../../src/modules/storage/management/storage.entities';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { waitFor } from '../../support/wait-for';

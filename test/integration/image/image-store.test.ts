@@ -17,7 +17,7 @@ import { Readable } from 'node:stream';
 import { Config } from '../../../src/core/config/config';
 import { coreConfigSchema } from '../../../src/core/config/core-config';
 import { StatePaths } from '../../../src/core/config/state-paths';
-import { ManagementClient } from '../../../src/core/m2m/node-route';
+import { ManagementClient } from '../../../src/core/m2m/management/node-route';
 import { imageConfigSchema } from '../../../src/modules/image/contract/image.config';
 import { ImageStore, type WantedImage } from '../../../src/modules/image/node/image-store';
 import { quietLogging } from '../../support/workflow-harness';

@@ -14,8 +14,8 @@ import {
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { connect } from 'node:tls';
-import { HttpServer } from '../../../src/core/http/http-server';
-import { ImageSweeper } from '../../../src/modules/image/management/image-sweeper.service';
+import { HttpServer } from '../../../src/core/http/server/http-server';
+import { ImageSweeper } from '../../../src/modules/image/management/images/image-sweeper.service';
 import { imageEntities } from '../../../src/modules/image/management/image.entities';
 import { storageEntities } from '../../../src/modules/storage/management/storage.entities';
 import { Volumes } from '../../../src/modules/storage/contract/storage.ports';

@@ -9,13 +9,13 @@ import { decodeToken, encodeToken } from '../../../src/core/m2m/enrolment-token'
 import { ServerIdentity } from '../../../src/core/m2m/ca/server-identity';
 import { Config } from '../../../src/core/config/config';
 import { StatePaths } from '../../../src/core/config/state-paths';
-import { NodeCaller } from '../../../src/core/m2m/node-caller';
+import { NodeCaller } from '../../../src/core/m2m/management/node-caller';
 import { HttpsManagementClient } from '../../../src/core/m2m/node/https-management-client';
 import { NodeIdentity } from '../../../src/core/m2m/node/node-identity';
 import { MasterKey } from '../../../src/core/crypto/master-key';
 import { Logging } from '../../../src/core/telemetry/logging';
-import { HostService } from '../../../src/modules/host/management/host.service';
-import { HostTokenService } from '../../../src/modules/host/management/host-token.service';
+import { HostService } from '../../../src/modules/host/management/hosts/host.service';
+import { HostTokenService } from '../../../src/modules/host/management/tokens/host-token.service';
 import { olderCertificate } from '../../support/older-certificate';
 import { Agent, eventually, Management } from './harness';
 

@@ -2,8 +2,8 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { VerbJournal } from '../../../src/core/m2m/node/verb-journal';
-import { defineVerb } from '../../../src/core/m2m/verb';
-import { handle, type VerbHandler, VerbHandlers } from '../../../src/core/m2m/verb-handler';
+import { defineVerb } from '../../../src/core/m2m/verbs/verb';
+import { handle, type VerbHandler, VerbHandlers } from '../../../src/core/m2m/verbs/verb-handler';
 import { Agent } from './harness';
 
 /** Makes the thing exist; each attempt is counted in `attempts`, the thing itself is made once. */

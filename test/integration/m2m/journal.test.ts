@@ -8,8 +8,8 @@ import { z } from 'zod';
 import { Journal } from '../../../src/core/host/journal/journal';
 import { HttpsManagementClient } from '../../../src/core/m2m/node/https-management-client';
 import { NodeServer } from '../../../src/core/m2m/node/node-server';
-import { defineVerb } from '../../../src/core/m2m/verb';
-import { handle, type VerbHandler, VerbHandlers } from '../../../src/core/m2m/verb-handler';
+import { defineVerb } from '../../../src/core/m2m/verbs/verb';
+import { handle, type VerbHandler, VerbHandlers } from '../../../src/core/m2m/verbs/verb-handler';
 import { Agent, eventually, Management, tempDir } from './harness';
 import { attemptsIn, type DeathPoint, ensureThing, thingsIn } from './journal-child';
 

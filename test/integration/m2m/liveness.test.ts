@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { Config } from '../../../src/core/config/config';
-import type { Op } from '../../../src/core/db/op';
+import type { Op } from '../../../src/core/db/rows/op';
 import { HeartbeatService } from '../../../src/core/m2m/node/heartbeat.service';
 import { HttpsManagementClient } from '../../../src/core/m2m/node/https-management-client';
-import { ObservedSink, ObservedSource } from '../../../src/core/m2m/observed';
+import { ObservedSink, ObservedSource } from '../../../src/core/m2m/reports/observed';
 import type { HostDetail } from '../../../src/modules/host/contract/host.api';
 import { Hosts, InventorySource } from '../../../src/modules/host/contract/host.ports';
-import { HostService } from '../../../src/modules/host/management/host.service';
+import { HostService } from '../../../src/modules/host/management/hosts/host.service';
 import { HangingProxy } from './hanging-proxy';
 import { Agent, type AgentParts, eventually, FixedInventory, goodInventory, Management } from './harness';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineVerb } from '../../../src/core/m2m/verb';
-import { handle, type VerbHandler, VerbHandlers } from '../../../src/core/m2m/verb-handler';
+import { defineVerb } from '../../../src/core/m2m/verbs/verb';
+import { handle, type VerbHandler, VerbHandlers } from '../../../src/core/m2m/verbs/verb-handler';
 import { Agent, eventually, Management } from './harness';
 
 jest.setTimeout(120_000);

@@ -6,12 +6,12 @@ import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { Agent as HttpAgent, request } from 'undici';
 import { z } from 'zod';
-import { Breakers } from '../../../src/core/m2m/breakers';
-import { NodeUnreachableError } from '../../../src/core/m2m/node-caller';
-import { StreamHandlers, type StreamHandler } from '../../../src/core/m2m/node-route';
+import { Breakers } from '../../../src/core/m2m/management/breakers';
+import { NodeUnreachableError } from '../../../src/core/m2m/management/node-caller';
+import { StreamHandlers, type StreamHandler } from '../../../src/core/m2m/management/node-route';
 import { NodeIdentity } from '../../../src/core/m2m/node/node-identity';
-import { defineVerb } from '../../../src/core/m2m/verb';
-import { handle, VerbFailure, type VerbHandler, VerbHandlers } from '../../../src/core/m2m/verb-handler';
+import { defineVerb } from '../../../src/core/m2m/verbs/verb';
+import { handle, VerbFailure, type VerbHandler, VerbHandlers } from '../../../src/core/m2m/verbs/verb-handler';
 import { Agent, type AgentParts, eventually, Management } from './harness';
 
 const bump = defineVerb('test.bump', {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { HealthChecks } from '../../../src/core/http/health-checks';
+import { HealthChecks } from '../../../src/core/http/server/health-checks';
 import { Problem } from '../../../src/core/errors/problem';
 import { usableCount, parseSubnet } from '../../../src/modules/network/contract/ipv4';
 import { NetworkFixture } from './network-fixture';

@@ -18,7 +18,7 @@ import pino from 'pino';
 import { Config } from '../../../src/core/config/config';
 import { coreConfigSchema } from '../../../src/core/config/core-config';
 import { StatePaths } from '../../../src/core/config/state-paths';
-import type { VerbContext, VerbHandler } from '../../../src/core/m2m/verb-handler';
+import type { VerbContext, VerbHandler } from '../../../src/core/m2m/verbs/verb-handler';
 import { ImageCache } from '../../../src/modules/image/contract/image.ports';
 import { storageConfigSchema } from '../../../src/modules/storage/contract/storage.config';
 import { LocalPoolDriver } from '../../../src/modules/storage/node/drivers/local-pool.driver';

@@ -1,6 +1,6 @@
 import supertest from 'supertest';
-import type { Op } from '../../../src/core/db/op';
-import { HttpServer } from '../../../src/core/http/http-server';
+import type { Op } from '../../../src/core/db/rows/op';
+import { HttpServer } from '../../../src/core/http/server/http-server';
 import { TaskOperations } from '../../../src/core/workflow/request/task-operations';
 import { Workflows } from '../../../src/core/workflow/request/workflows';
 import type { TestEngine } from '../../support/test-engine';

@@ -1,9 +1,9 @@
 import supertest from 'supertest';
 import { z } from 'zod';
-import type { Op } from '../../../src/core/db/op';
-import { HttpServer } from '../../../src/core/http/http-server';
+import type { Op } from '../../../src/core/db/rows/op';
+import { HttpServer } from '../../../src/core/http/server/http-server';
 import { defineWorkflow } from '../../../src/core/workflow/definition/definition';
-import { NodeUnreachableError } from '../../../src/core/m2m/node-caller';
+import { NodeUnreachableError } from '../../../src/core/m2m/management/node-caller';
 import { PermanentError } from '../../../src/core/workflow/definition/workflow-error';
 import { TaskOperations } from '../../../src/core/workflow/request/task-operations';
 import { Workflows } from '../../../src/core/workflow/request/workflows';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { NodeUnreachableError, NodeVerbError } from '../../../src/core/m2m/node-caller';
+import { NodeUnreachableError, NodeVerbError } from '../../../src/core/m2m/management/node-caller';
 import { Problem } from '../../../src/core/errors/problem';
 import { defineWorkflow } from '../../../src/core/workflow/definition/definition';
 import type { RegistrableDefinition } from '../../../src/core/workflow/definition/definition-registry';

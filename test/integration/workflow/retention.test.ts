@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { Op } from '../../../src/core/db/op';
+import type { Op } from '../../../src/core/db/rows/op';
 import { defineWorkflow } from '../../../src/core/workflow/definition/definition';
 import { TaskArchiveRepository } from '../../../src/core/workflow/archive/task-archive.repository';
 import { TaskChildrenRepository } from '../../../src/core/workflow/storage/task-children.repository';

@@ -11,12 +11,12 @@ import { logout, session } from '../lib/session';
 import { useStore } from '../lib/store';
 import { Button } from '../ui/button';
 import { prefetchParts } from '../ui/lazy-part';
-import { ProblemNote } from '../ui/problem-note';
-import { Toasts } from '../ui/toast';
+import { ProblemNote } from '../ui/feedback/problem-note';
+import { Toasts } from '../ui/feedback/toast';
 import type { Features } from './features';
-import { NotFoundPage } from './not-found-page';
+import { NotFoundPage } from './shell/not-found-page';
 import { ScopeProvider, useScope } from './scope';
-import { Shell } from './shell';
+import { Shell } from './shell/shell';
 import { FeaturesContext, useFeatures } from './use-features';
 
 /** Refusals are final; only an unreachable or failing server is worth another try. */

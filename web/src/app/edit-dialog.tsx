@@ -6,10 +6,10 @@ import { fieldErrors } from '../lib/problem';
 import { useWrite } from '../lib/queries';
 import { Button } from '../ui/button';
 import { CommandLine } from '../ui/command-line';
-import { Dialog, DialogActions } from '../ui/dialog';
-import { TextArea, TextField } from '../ui/field';
-import { FormProblem } from '../ui/form-problem';
-import { toast } from '../ui/toast';
+import { Dialog, DialogActions } from '../ui/dialogs/dialog';
+import { TextArea, TextField } from '../ui/forms/field';
+import { FormProblem } from '../ui/forms/form-problem';
+import { toast } from '../ui/feedback/toast';
 
 /** One thing that can be changed: its name in the API, what it is, and how it is checked and sent. */
 export interface EditField<Key extends string = string> {

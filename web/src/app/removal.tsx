@@ -2,8 +2,8 @@ import { useState, type ReactNode } from 'react';
 import { vcctl } from '../lib/command';
 import { taskIdOf, useWrite } from '../lib/queries';
 import type { ApiError } from '../lib/problem';
-import { ConfirmDelete } from '../ui/confirm-delete';
-import { toast } from '../ui/toast';
+import { ConfirmDelete } from '../ui/dialogs/confirm-delete';
+import { toast } from '../ui/feedback/toast';
 import { followTask } from '../features/tasks/open-task';
 
 interface Named {

@@ -1,5 +1,5 @@
 import { useSearchParams } from 'react-router';
-import { useCreateShortcut } from './shortcuts';
+import { useCreateShortcut } from './shell/shortcuts';
 
 /** A page's create dialog, addressed as `?new=1` so that links and the palette can open it; `c` opens it too. */
 export const useNewDialog = (allowed: boolean): { open: boolean; show: () => void; hide: () => void } => {

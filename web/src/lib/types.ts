@@ -2,7 +2,7 @@
 import type { BodyOf } from '../../../src/rest/rest-call';
 import type { Task, TaskDetail } from '../../../src/rest/rest-paths';
 
-export type { Page } from '../../../src/core/http/pagination';
+export type { Page } from '../../../src/core/http/routes/pagination';
 export type { FieldError } from '../../../src/core/errors/problem';
 export type { ProjectRole } from '../../../src/core/auth/principal';
 export type { LiveEvent } from '../../../src/core/events/outbox';

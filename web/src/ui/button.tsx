@@ -3,7 +3,7 @@ import { LoaderCircle } from 'lucide-react';
 import type { ButtonHTMLAttributes, MouseEvent, ReactNode } from 'react';
 import { Link } from 'react-router';
 import { cx } from './cx';
-import { Tooltip } from './tooltip';
+import { Tooltip } from './feedback/tooltip';
 
 export type ButtonLook = 'primary' | 'secondary' | 'ghost' | 'danger';
 

@@ -2,7 +2,7 @@ import type { LucideIcon } from 'lucide-react';
 import { DropdownMenu as M } from 'radix-ui';
 import type { ReactNode } from 'react';
 import { cx } from './cx';
-import { layer } from './layer';
+import { layer } from './dialogs/layer';
 
 export function Menu({
   trigger,

@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncDirectory } from '../sync-directory';
+import { syncDirectory } from '../files/sync-directory';
 import { decodeJournal, encodeRecord, isNewer, journalHeader } from './journal-lines';
 
 export interface JournalOptions {

@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import type { Op } from '../../db/op';
+import type { Op } from '../../db/rows/op';
 
 export interface CaRow {
   certificate: string;

@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
 import { MasterKey } from '../../crypto/master-key';
 import { Database } from '../../db/database';
-import type { Op } from '../../db/op';
+import type { Op } from '../../db/rows/op';
 import { CaRepository } from './ca.repository';
 import {
   createRoot,

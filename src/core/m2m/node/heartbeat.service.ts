@@ -4,9 +4,9 @@ import type { Logger } from 'pino';
 import { buildVersion } from '../../config/build-version';
 import { Config } from '../../config/config';
 import { Logging } from '../../telemetry/logging';
-import { heartbeatAnswer } from '../heartbeat';
-import type { NodeEndpoint } from '../node-registry';
-import { ObservedReporter, type ObservedSource } from '../observed';
+import { heartbeatAnswer } from '../reports/heartbeat';
+import type { NodeEndpoint } from '../management/node-registry';
+import { ObservedReporter, type ObservedSource } from '../reports/observed';
 import { HttpsManagementClient } from './https-management-client';
 import { NodeIdentity } from './node-identity';
 

@@ -1,8 +1,8 @@
 import { injectable } from 'inversify';
 import { Agent, type Dispatcher, request } from 'undici';
 import { Config } from '../../config/config';
-import { ManagementClient } from '../node-route';
-import type { NodeEndpoint } from '../node-registry';
+import { ManagementClient } from '../management/node-route';
+import type { NodeEndpoint } from '../management/node-registry';
 import { ManagementAddresses } from './management-addresses';
 import { NodeIdentity } from './node-identity';
 import { minVersion, mustBeManagement } from './secure-context';

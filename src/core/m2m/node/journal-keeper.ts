@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Logging } from '../../telemetry/logging';
-import { standingAnswer, standingLimit } from '../task-standing';
+import { standingAnswer, standingLimit } from '../reports/task-standing';
 import { HttpsManagementClient } from './https-management-client';
 import type { VerbJournal } from './verb-journal';
 

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { Config } from '../../config/config';
-import type { NodeEndpoint } from '../node-registry';
+import type { NodeEndpoint } from '../management/node-registry';
 
 /** `host:port`, `[address]:port` or a host alone. */
 export const parseAddress = (text: string, defaultPort: number): NodeEndpoint => {

@@ -9,7 +9,7 @@ import { formatRecord, parseRecord, type RecordForm } from '../../host/records/r
 import { Logging } from '../../telemetry/logging';
 import { createSigningRequest, dueForRenewal, fingerprint, isOfOlderForm } from '../ca/certificates';
 import { decodeToken, type EnrolmentToken } from '../enrolment-token';
-import type { NodeEndpoint } from '../node-registry';
+import type { NodeEndpoint } from '../management/node-registry';
 import { ManagementAddresses } from './management-addresses';
 import { fetchRoot, minVersion, mustBeManagement, RootMismatchError } from './secure-context';
 

@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
 import { buildVersion } from '../../config/build-version';
-import { ObservedSource } from '../observed';
-import { type NodeRevisions, revisionsSection } from '../revisions';
+import { ObservedSource } from '../reports/observed';
+import { type NodeRevisions, revisionsSection } from '../verbs/revisions';
 
 /** Tells management which revisions this agent understands and says: with the first heartbeat and after each break. */
 @injectable()

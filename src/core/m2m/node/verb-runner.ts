@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { VerbHandler } from '../verb-handler';
-import { VerbFailure, type VerbHandlers } from '../verb-handler';
-import type { AnyVerb } from '../verb';
+import type { VerbHandler } from '../verbs/verb-handler';
+import { VerbFailure, type VerbHandlers } from '../verbs/verb-handler';
+import type { AnyVerb } from '../verbs/verb';
 import { taskOfKey, type VerbError, type VerbJournal, type VerbResult } from './verb-journal';
 
 export const verbCall = z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineVerb } from '../../m2m/verb';
+import { defineVerb } from '../../m2m/verbs/verb';
 import { defineWorkflow } from './definition';
 import { DefinitionRegistry, type AnyDefinition } from './definition-registry';
 

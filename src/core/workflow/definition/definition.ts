@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Op } from '../../db/op';
-import type { Verb } from '../../m2m/verb';
+import type { Op } from '../../db/rows/op';
+import type { Verb } from '../../m2m/verbs/verb';
 
 /** `250ms`, `30s`, `10m`, `2h`. */
 export type Duration = `${number}${'ms' | 's' | 'm' | 'h'}`;

@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import type { Op } from '../../db/op';
+import type { Op } from '../../db/rows/op';
 import type { WorkflowDefinition } from '../definition/definition';
 import { DefinitionRegistry } from '../definition/definition-registry';
 import { finalStates, type TaskState } from '../definition/task-state';

@@ -1,5 +1,5 @@
 import type { Database } from '../../db/database';
-import type { Op } from '../../db/op';
+import type { Op } from '../../db/rows/op';
 import { Outbox, type LiveEvent } from '../../events/outbox';
 import type { TaskRequestRepository } from '../storage/task-request.repository';
 import { StepProgress } from './step-progress';

@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import type { Op } from '../../db/op';
+import type { Op } from '../../db/rows/op';
 import { DefinitionRegistry } from '../definition/definition-registry';
 import { TaskRequestRepository } from '../storage/task-request.repository';
 import { TaskQueue } from './task-queue';

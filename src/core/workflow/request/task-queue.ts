@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { v7 as timeOrderedUuid } from 'uuid';
-import type { Op } from '../../db/op';
+import type { Op } from '../../db/rows/op';
 import { conflict, notFound } from '../../errors/problem';
 import { Outbox } from '../../events/outbox';
 import type { Priority, WorkflowDefinition, WorkflowOptions } from '../definition/definition';

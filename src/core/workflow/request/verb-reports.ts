@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { Database } from '../../db/database';
-import { VerbEvents } from '../../m2m/verb-events';
+import { VerbEvents } from '../../m2m/verbs/verb-events';
 import { TaskRequestRepository } from '../storage/task-request.repository';
 import { StepProgress } from './step-progress';
 import { WakeUps } from './wake-ups';

@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Database } from '../../db/database';
-import type { Op } from '../../db/op';
+import type { Op } from '../../db/rows/op';
 import { Logging } from '../../telemetry/logging';
 import type { Limit } from '../storage/no-place';
 import { TaskRequestRepository } from '../storage/task-request.repository';

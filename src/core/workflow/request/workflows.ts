@@ -1,4 +1,4 @@
-import type { Op } from '../../db/op';
+import type { Op } from '../../db/rows/op';
 import type { WorkflowDefinition, WorkflowSubject } from '../definition/definition';
 import type { TaskState } from '../definition/task-state';
 

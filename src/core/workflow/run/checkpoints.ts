@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { injectable } from 'inversify';
-import type { Op } from '../../db/op';
+import type { Op } from '../../db/rows/op';
 import type { AnyStep } from '../definition/definition';
 import type { TaskState } from '../definition/task-state';
 import { EngineTransactions } from '../storage/engine-transactions';

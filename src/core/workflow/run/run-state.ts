@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { Op } from '../../db/op';
+import type { Op } from '../../db/rows/op';
 import type { AnyStep, Duration, StepContext, TxContext, UndoContext } from '../definition/definition';
 import type { AnyDefinition } from '../definition/definition-registry';
 import { LeaseLost } from '../storage/lease-lost';

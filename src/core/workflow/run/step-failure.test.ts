@@ -1,5 +1,5 @@
 import { ZodError } from 'zod';
-import { NodeUnreachableError, NodeVerbError } from '../../m2m/node-caller';
+import { NodeUnreachableError, NodeVerbError } from '../../m2m/management/node-caller';
 import { conflict, Problem } from '../../errors/problem';
 import { describeFailure, storedError } from './step-failure';
 import { PermanentError } from '../definition/workflow-error';

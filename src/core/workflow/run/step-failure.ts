@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sqlState } from '../../db/sql-state';
-import { NodeUnreachableError, NodeVerbError } from '../../m2m/node-caller';
+import { NodeUnreachableError, NodeVerbError } from '../../m2m/management/node-caller';
 import { Problem } from '../../errors/problem';
 import type { StepError } from '../definition/step-error';
 import { PermanentError } from '../definition/workflow-error';

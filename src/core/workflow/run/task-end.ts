@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import type { Op } from '../../db/op';
+import type { Op } from '../../db/rows/op';
 import { WakeUps } from '../request/wake-ups';
 import { TaskChildrenRepository } from '../storage/task-children.repository';
 import { TaskRequestRepository } from '../storage/task-request.repository';

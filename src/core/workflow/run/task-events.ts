@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import type { Op } from '../../db/op';
+import type { Op } from '../../db/rows/op';
 import { Outbox } from '../../events/outbox';
 import type { RunState } from './run-state';
 import { Workload } from './workload';

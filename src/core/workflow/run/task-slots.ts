@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import type { Op } from '../../db/op';
+import type { Op } from '../../db/rows/op';
 import { WakeUps } from '../request/wake-ups';
 import { EngineTransactions } from '../storage/engine-transactions';
 import type { Limit } from '../storage/no-place';

@@ -1,7 +1,7 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import { injectable } from 'inversify';
 import { Database } from '../../db/database';
-import type { Op } from '../../db/op';
+import type { Op } from '../../db/rows/op';
 
 /** The part of the pool's connections that the engine may use at a time; the rest is for requests. */
 const shareOfPool = 0.6;

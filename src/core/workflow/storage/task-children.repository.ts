@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import type { Op } from '../../db/op';
+import type { Op } from '../../db/rows/op';
 import type { ChildOutcome } from '../definition/definition';
 
 /** How far the children are that a step started. */

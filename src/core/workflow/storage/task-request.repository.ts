@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { Database } from '../../db/database';
-import type { Op } from '../../db/op';
+import type { Op } from '../../db/rows/op';
 import type { StepError } from '../definition/step-error';
 import type { TaskState } from '../definition/task-state';
 

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { Database } from '../../db/database';
-import type { GatheredStatement, Op } from '../../db/op';
+import type { GatheredStatement, Op } from '../../db/rows/op';
 import { inTurn, longestWaiting, takenPlace } from './claim-order';
 import { CancelSeen } from './cancel-seen';
 import { LeaseLost } from './lease-lost';

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { Database } from '../../db/database';
-import { TaskStanding } from '../../m2m/task-standing';
+import { TaskStanding } from '../../m2m/reports/task-standing';
 
 /** Which tasks may still ask a node for an outcome. */
 @injectable()

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
-import type { CliColumn } from '../../../core/cli/cli-column';
-import { addDelete } from '../../../core/cli/delete-command';
-import { addEdit, addRename } from '../../../core/cli/edit-command';
-import { formatBytes, formatTime, moment } from '../../../core/cli/format';
-import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
+import type { CliColumn } from '../../../core/cli/output/cli-column';
+import { addDelete } from '../../../core/cli/commands/delete-command';
+import { addEdit, addRename } from '../../../core/cli/commands/edit-command';
+import { formatBytes, formatTime, moment } from '../../../core/cli/output/format';
+import { addListOptions, type ListOptions } from '../../../core/cli/input/list-options';
 import { nounCommand, type Noun } from '../../../core/cli/noun';
-import { parseInteger, parseSize } from '../../../core/cli/parse-size';
-import { fact, type Section } from '../../../core/cli/sections';
+import { parseInteger, parseSize } from '../../../core/cli/input/parse-size';
+import { fact, type Section } from '../../../core/cli/output/sections';
 import type { Flavor } from '../contract/compute.api';
 import { readVendorData } from './guest-data-file';
 

@@ -1,4 +1,4 @@
-import { readBytes, readText } from '../../../core/cli/read-file';
+import { readBytes, readText } from '../../../core/cli/input/read-file';
 
 /** As the API has it: of user data and of vendor data. */
 const maxGuestDataBytes = 65_536;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../../../core/cli/cli-context';
 import { usageFailure } from '../../../core/cli/cli-failure';
-import { parseInteger } from '../../../core/cli/parse-size';
+import { parseInteger } from '../../../core/cli/input/parse-size';
 import type { BodyOf } from '../../../rest/rest-call';
 import { readUserData } from './guest-data-file';
 import { instanceColumns, instanceView } from './instance-view';

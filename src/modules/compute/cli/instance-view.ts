@@ -1,6 +1,6 @@
-import type { CliColumn, Tone } from '../../../core/cli/cli-column';
-import { formatBytes, formatTime, moment } from '../../../core/cli/format';
-import { fact, type Section } from '../../../core/cli/sections';
+import type { CliColumn, Tone } from '../../../core/cli/output/cli-column';
+import { formatBytes, formatTime, moment } from '../../../core/cli/output/format';
+import { fact, type Section } from '../../../core/cli/output/sections';
 import type { GuestData, Instance, InstanceState } from '../contract/compute.api';
 
 const tones: Record<InstanceState, Tone> = {

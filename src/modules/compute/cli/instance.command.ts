@@ -1,12 +1,12 @@
 import { Option, type Command } from 'commander';
-import { choice } from '../../../core/cli/choice';
+import { choice } from '../../../core/cli/input/choice';
 import type { CliContext, CliRegistrar, Outcome } from '../../../core/cli/cli-context';
-import { addDelete } from '../../../core/cli/delete-command';
-import { addEdit, addRename } from '../../../core/cli/edit-command';
-import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
-import { projectNames } from '../../../core/cli/names-by-id';
+import { addDelete } from '../../../core/cli/commands/delete-command';
+import { addEdit, addRename } from '../../../core/cli/commands/edit-command';
+import { addListOptions, type ListOptions } from '../../../core/cli/input/list-options';
+import { projectNames } from '../../../core/cli/input/names-by-id';
 import { nounCommand, type Noun } from '../../../core/cli/noun';
-import { parseInteger } from '../../../core/cli/parse-size';
+import { parseInteger } from '../../../core/cli/input/parse-size';
 import type { Instance } from '../contract/compute.api';
 import { registerInstanceCreate } from './instance-create';
 import { guestDataView, instanceColumns, instanceStateNames, instanceView } from './instance-view';

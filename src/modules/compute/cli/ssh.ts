@@ -5,7 +5,7 @@ import { createConnection } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { CliContext } from '../../../core/cli/cli-context';
 import { CliFailure, exitCodes } from '../../../core/cli/cli-failure';
-import { configPath } from '../../../core/cli/profile-store';
+import { configPath } from '../../../core/cli/session/profile-store';
 import { hostHash, networkNetns } from '../../network/contract/namespaces';
 import type { Instance } from '../contract/compute.api';
 

@@ -9,17 +9,17 @@ import {
 } from '../contract/instance.verbs';
 import { InventorySource } from '../../host/contract/host.ports';
 import { MetadataProvider } from '../../network/contract/network.ports';
-import { ConfigDrives } from './config-drive';
-import { ConsoleHub } from './console.hub';
-import { ConsoleStreams } from './console.streams';
+import { ConfigDrives } from './seeds/config-drive';
+import { ConsoleHub } from './consoles/console.hub';
+import { ConsoleStreams } from './consoles/console.streams';
 import { VmmDrivers } from './drivers/vmm-drivers';
-import { InstanceObservedSource } from './instance-observed.source';
-import { InstanceStore } from './instance-store';
-import { InstanceUsers } from './instance-users';
-import { InstanceHandlers } from './instance.handlers';
-import { InstanceRemoval } from './instance.removal';
-import { InstanceManager } from './instance.manager';
-import { SeedStore } from './seed.store';
+import { InstanceObservedSource } from './instances/instance-observed.source';
+import { InstanceStore } from './instances/instance-store';
+import { InstanceUsers } from './instances/instance-users';
+import { InstanceHandlers } from './instances/instance.handlers';
+import { InstanceRemoval } from './instances/instance.removal';
+import { InstanceManager } from './instances/instance.manager';
+import { SeedStore } from './seeds/seed.store';
 import { VmmInventorySource } from './vmm-inventory.source';
 
 export const computeNodeWiring: NodeWiring = {

@@ -1,6 +1,6 @@
-import type { CliColumn, Tone } from '../../../core/cli/cli-column';
-import { formatBytes, formatTime, moment } from '../../../core/cli/format';
-import { fact, type Fact, type Section } from '../../../core/cli/sections';
+import type { CliColumn, Tone } from '../../../core/cli/output/cli-column';
+import { formatBytes, formatTime, moment } from '../../../core/cli/output/format';
+import { fact, type Fact, type Section } from '../../../core/cli/output/sections';
 import type { Host, HostDetail, HostState, Inventory } from '../contract/host.api';
 
 const tones: Record<HostState, Tone> = {

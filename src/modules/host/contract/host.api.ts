@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import * as field from '../../../core/http/fields';
-import { pageQuery } from '../../../core/http/pagination';
+import * as field from '../../../core/http/routes/fields';
+import { pageQuery } from '../../../core/http/routes/pagination';
 
 const hostStates = [
   'discovered',

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { InUseBy } from '../../../core/errors/in-use';
-import type { Op } from '../../../core/db/op';
+import type { Op } from '../../../core/db/rows/op';
 import type { HostState } from './host.api';
 
 /** What the scheduler needs of each host. */

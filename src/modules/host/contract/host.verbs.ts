@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineVerb } from '../../../core/m2m/verb';
+import { defineVerb } from '../../../core/m2m/verbs/verb';
 import { vmmInventory } from './host.api';
 
 /** Tries the host's virtual machine monitors anew, whatever came of earlier trials, and tells what they are able to. */

@@ -1,4 +1,4 @@
-import { allowedGlobally } from '../../../core/auth/permissions';
+import { allowedGlobally } from '../../../core/auth/permissions/permissions';
 import type { Principal } from '../../../core/auth/principal';
 
 /**

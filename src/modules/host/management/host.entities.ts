@@ -1,6 +1,6 @@
-import { HostConditionEntity } from './host-condition.entity';
-import { HostInventoryEntity } from './host-inventory.entity';
-import { HostTokenEntity } from './host-token.entity';
-import { HostEntity } from './host.entity';
+import { HostConditionEntity } from './conditions/host-condition.entity';
+import { HostInventoryEntity } from './hosts/host-inventory.entity';
+import { HostTokenEntity } from './tokens/host-token.entity';
+import { HostEntity } from './hosts/host.entity';
 
 export const hostEntities = [HostEntity, HostConditionEntity, HostInventoryEntity, HostTokenEntity];

@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import { handle, VerbHandlers, type VerbHandler } from '../../../core/m2m/verb-handler';
+import { handle, VerbHandlers, type VerbHandler } from '../../../core/m2m/verbs/verb-handler';
 import { hostTest } from '../contract/host.verbs';
 import { HostInventorySource } from './inventory.source';
 

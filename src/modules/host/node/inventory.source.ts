@@ -1,7 +1,7 @@
 import { injectable, multiInject, optional } from 'inversify';
 import type { Logger } from 'pino';
 import { buildVersion } from '../../../core/config/build-version';
-import { ObservedReporter, ObservedSource } from '../../../core/m2m/observed';
+import { ObservedReporter, ObservedSource } from '../../../core/m2m/reports/observed';
 import { Logging } from '../../../core/telemetry/logging';
 import type { Inventory } from '../contract/host.api';
 import { InventorySource } from '../contract/host.ports';

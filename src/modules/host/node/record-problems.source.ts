@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { RecordProblems } from '../../../core/host/records/record-problems';
-import { ObservedSource } from '../../../core/m2m/observed';
+import { ObservedSource } from '../../../core/m2m/reports/observed';
 import type { ObservedRecordProblems } from '../contract/record-problems.observed';
 
 @injectable()

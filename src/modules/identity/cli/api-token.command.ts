@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
-import type { CliColumn } from '../../../core/cli/cli-column';
-import { addDelete } from '../../../core/cli/delete-command';
-import { formatTime, moment } from '../../../core/cli/format';
-import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
+import type { CliColumn } from '../../../core/cli/output/cli-column';
+import { addDelete } from '../../../core/cli/commands/delete-command';
+import { formatTime, moment } from '../../../core/cli/output/format';
+import { addListOptions, type ListOptions } from '../../../core/cli/input/list-options';
 import { nounCommand, type Noun } from '../../../core/cli/noun';
-import { parseInteger } from '../../../core/cli/parse-size';
-import { fact, type Section } from '../../../core/cli/sections';
+import { parseInteger } from '../../../core/cli/input/parse-size';
+import { fact, type Section } from '../../../core/cli/output/sections';
 import type { ApiToken } from '../contract/identity.api';
 
 const apiTokenNoun: Noun = {

@@ -1,13 +1,13 @@
 import { Argument, type Command } from 'commander';
-import { choice } from '../../../core/cli/choice';
+import { choice } from '../../../core/cli/input/choice';
 import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
-import type { CliColumn } from '../../../core/cli/cli-column';
-import { addDelete } from '../../../core/cli/delete-command';
-import { addEdit, addRename } from '../../../core/cli/edit-command';
-import { formatTime, moment } from '../../../core/cli/format';
-import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
+import type { CliColumn } from '../../../core/cli/output/cli-column';
+import { addDelete } from '../../../core/cli/commands/delete-command';
+import { addEdit, addRename } from '../../../core/cli/commands/edit-command';
+import { formatTime, moment } from '../../../core/cli/output/format';
+import { addListOptions, type ListOptions } from '../../../core/cli/input/list-options';
 import { nounCommand, type Noun } from '../../../core/cli/noun';
-import { fact, type Section } from '../../../core/cli/sections';
+import { fact, type Section } from '../../../core/cli/output/sections';
 import type { Member, Project } from '../contract/identity.api';
 
 const projectNoun: Noun = { name: 'project', plural: 'projects', path: '/projects', inProject: false };

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../../../core/cli/cli-context';
-import type { CliColumn } from '../../../core/cli/cli-column';
+import type { CliColumn } from '../../../core/cli/output/cli-column';
 import { usageFailure } from '../../../core/cli/cli-failure';
-import { formatTime } from '../../../core/cli/format';
-import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
-import { resolveRef } from '../../../core/cli/ref-resolver';
+import { formatTime } from '../../../core/cli/output/format';
+import { addListOptions, type ListOptions } from '../../../core/cli/input/list-options';
+import { resolveRef } from '../../../core/cli/input/ref-resolver';
 import { filledPath } from '../../../rest/rest-target';
 import type { Session } from '../contract/identity.api';
 import { apiTokenColumns } from './api-token.command';

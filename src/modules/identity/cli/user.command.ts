@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
-import type { CliColumn } from '../../../core/cli/cli-column';
+import type { CliColumn } from '../../../core/cli/output/cli-column';
 import { usageFailure } from '../../../core/cli/cli-failure';
-import { addDelete } from '../../../core/cli/delete-command';
-import { formatTime, moment } from '../../../core/cli/format';
-import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
+import { addDelete } from '../../../core/cli/commands/delete-command';
+import { formatTime, moment } from '../../../core/cli/output/format';
+import { addListOptions, type ListOptions } from '../../../core/cli/input/list-options';
 import { nounCommand, type Noun } from '../../../core/cli/noun';
-import { fact, type Section } from '../../../core/cli/sections';
+import { fact, type Section } from '../../../core/cli/output/sections';
 import type { User, Whoami } from '../contract/identity.api';
 import { registerUserAccess } from './user-access.command';
 

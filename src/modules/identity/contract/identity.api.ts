@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { projectRoles } from '../../../core/auth/principal';
-import * as field from '../../../core/http/fields';
+import * as field from '../../../core/http/routes/fields';
 
 export const userName = z
   .string()

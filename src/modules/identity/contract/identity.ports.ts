@@ -1,5 +1,5 @@
 import type { InUseBy } from '../../../core/errors/in-use';
-import type { Op } from '../../../core/db/op';
+import type { Op } from '../../../core/db/rows/op';
 
 /** Objects of one kind that a project owns: how many, and the first of them. */
 export interface OwnedResources {

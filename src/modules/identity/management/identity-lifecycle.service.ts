@@ -7,12 +7,12 @@ import { Service } from '../../../core/lifecycle/service';
 import { Config } from '../../../core/config/config';
 import { Database } from '../../../core/db/database';
 import { Logging } from '../../../core/telemetry/logging';
-import { AuthorityCache } from './authority-cache';
-import { PasswordHasher } from './password-hasher';
-import { ProjectMemberRepository } from './project-member.repository';
-import { ProjectRepository } from './project.repository';
-import { SessionRepository } from './session.repository';
-import { UserRepository } from './user.repository';
+import { AuthorityCache } from './authority/authority-cache';
+import { PasswordHasher } from './users/password-hasher';
+import { ProjectMemberRepository } from './projects/project-member.repository';
+import { ProjectRepository } from './projects/project.repository';
+import { SessionRepository } from './sessions/session.repository';
+import { UserRepository } from './users/user.repository';
 
 const pruneEveryMs = 3_600_000;
 

@@ -1,10 +1,10 @@
-import { ApiTokenEntity } from './api-token.entity';
-import { ProjectMemberEntity } from './project-member.entity';
-import { ProjectEntity } from './project.entity';
-import { RefreshTokenEntity } from './refresh-token.entity';
-import { SessionEntity } from './session.entity';
-import { SigningKeyEntity } from './signing-key.entity';
-import { UserEntity } from './user.entity';
+import { ApiTokenEntity } from './api-tokens/api-token.entity';
+import { ProjectMemberEntity } from './projects/project-member.entity';
+import { ProjectEntity } from './projects/project.entity';
+import { RefreshTokenEntity } from './sessions/refresh-token.entity';
+import { SessionEntity } from './sessions/session.entity';
+import { SigningKeyEntity } from './sessions/signing-key.entity';
+import { UserEntity } from './users/user.entity';
 
 export const identityEntities = [
   UserEntity,

@@ -1,16 +1,16 @@
 import { Option, type Command } from 'commander';
-import { choice } from '../../../core/cli/choice';
+import { choice } from '../../../core/cli/input/choice';
 import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
-import type { CliColumn, Tone } from '../../../core/cli/cli-column';
+import type { CliColumn, Tone } from '../../../core/cli/output/cli-column';
 import { CliFailure, exitCodes, usageFailure } from '../../../core/cli/cli-failure';
-import { addDelete } from '../../../core/cli/delete-command';
-import { addEdit, addRename } from '../../../core/cli/edit-command';
-import { formatBytes, formatTime, moment } from '../../../core/cli/format';
-import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
-import { projectNames } from '../../../core/cli/names-by-id';
+import { addDelete } from '../../../core/cli/commands/delete-command';
+import { addEdit, addRename } from '../../../core/cli/commands/edit-command';
+import { formatBytes, formatTime, moment } from '../../../core/cli/output/format';
+import { addListOptions, type ListOptions } from '../../../core/cli/input/list-options';
+import { projectNames } from '../../../core/cli/input/names-by-id';
 import { nounCommand, type Noun } from '../../../core/cli/noun';
-import { readText } from '../../../core/cli/read-file';
-import { fact, type Section } from '../../../core/cli/sections';
+import { readText } from '../../../core/cli/input/read-file';
+import { fact, type Section } from '../../../core/cli/output/sections';
 import type { Image } from '../contract/image.api';
 
 const imageNoun: Noun = { name: 'image', plural: 'images', path: '/images', inProject: true };

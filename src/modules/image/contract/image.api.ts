@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import * as field from '../../../core/http/fields';
+import * as field from '../../../core/http/routes/fields';
 import { vendorData } from './vendor-data';
 
 export const imageFormats = ['raw', 'qcow2'] as const;

@@ -1,5 +1,5 @@
 import type { InUseBy } from '../../../core/errors/in-use';
-import type { Op } from '../../../core/db/op';
+import type { Op } from '../../../core/db/rows/op';
 
 export interface UsableImage {
   id: string;

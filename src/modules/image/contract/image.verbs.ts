@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import * as field from '../../../core/http/fields';
-import { defineVerb } from '../../../core/m2m/verb';
+import * as field from '../../../core/http/routes/fields';
+import { defineVerb } from '../../../core/m2m/verbs/verb';
 
 /**
  * Fetches the image from management unless it is cached; verifies size and SHA-256. One download per image and node,

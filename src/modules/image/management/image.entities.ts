@@ -1,3 +1,3 @@
-import { ImageEntity } from './image.entity';
+import { ImageEntity } from './images/image.entity';
 
 export const imageEntities = [ImageEntity];

@@ -10,10 +10,10 @@ import { Service } from '../../../core/lifecycle/service';
 import { Config } from '../../../core/config/config';
 import { StatePaths } from '../../../core/config/state-paths';
 import { formatRecord, parseRecord, type RecordForm } from '../../../core/host/records/record-form';
-import { SparseWriter } from '../../../core/host/sparse-writer';
-import { syncDirectory } from '../../../core/host/sync-directory';
-import { ManagementClient } from '../../../core/m2m/node-route';
-import { VerbFailure, type VerbContext } from '../../../core/m2m/verb-handler';
+import { SparseWriter } from '../../../core/host/files/sparse-writer';
+import { syncDirectory } from '../../../core/host/files/sync-directory';
+import { ManagementClient } from '../../../core/m2m/management/node-route';
+import { VerbFailure, type VerbContext } from '../../../core/m2m/verbs/verb-handler';
 import { Logging } from '../../../core/telemetry/logging';
 import type { ImageConfig } from '../contract/image.config';
 

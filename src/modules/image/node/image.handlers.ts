@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { Config } from '../../../core/config/config';
-import { handle, VerbHandlers, type VerbHandler } from '../../../core/m2m/verb-handler';
+import { handle, VerbHandlers, type VerbHandler } from '../../../core/m2m/verbs/verb-handler';
 import type { ImageConfig } from '../contract/image.config';
 import { imageAbsent, imageEnsure } from '../contract/image.verbs';
 import { ImageStore } from './image-store';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import * as field from '../../../core/http/fields';
-import { pageQuery } from '../../../core/http/pagination';
+import * as field from '../../../core/http/routes/fields';
+import { pageQuery } from '../../../core/http/routes/pagination';
 
 /**
  * IPv4 in CIDR form with host bits zero; /8 to /29 (a /30 has one usable address beside the gateway, so /29 is the

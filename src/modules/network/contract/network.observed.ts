@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import * as field from '../../../core/http/fields';
+import * as field from '../../../core/http/routes/fields';
 
 /** Section `network` of a host's heartbeat. */
 export const observedNetwork = z.object({

@@ -1,5 +1,5 @@
 import type { InUseBy } from '../../../core/errors/in-use';
-import type { Op } from '../../../core/db/op';
+import type { Op } from '../../../core/db/rows/op';
 import type { DriveForm } from './drive-forms';
 import type { HostNetworkDocument, NetworkApplyResult } from './network.verbs';
 

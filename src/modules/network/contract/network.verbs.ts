@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import * as field from '../../../core/http/fields';
-import { openSet } from '../../../core/m2m/open-set';
-import { defineVerb } from '../../../core/m2m/verb';
+import * as field from '../../../core/http/routes/fields';
+import { openSet } from '../../../core/m2m/verbs/open-set';
+import { defineVerb } from '../../../core/m2m/verbs/verb';
 
 const mac = z.string().regex(/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/);
 

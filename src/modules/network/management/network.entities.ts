@@ -1,6 +1,6 @@
-import { AddressCooldownEntity } from './address-cooldown.entity';
-import { HostNetworkGenerationEntity } from './host-network-generation.entity';
-import { NetworkEntity } from './network.entity';
-import { PortEntity } from './port.entity';
+import { AddressCooldownEntity } from './ports/address-cooldown.entity';
+import { HostNetworkGenerationEntity } from './hosts/host-network-generation.entity';
+import { NetworkEntity } from './networks/network.entity';
+import { PortEntity } from './ports/port.entity';
 
 export const networkEntities = [NetworkEntity, PortEntity, AddressCooldownEntity, HostNetworkGenerationEntity];

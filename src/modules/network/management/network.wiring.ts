@@ -1,22 +1,22 @@
 import type { ManagementWiring } from '../../../core/app/module-manifest';
 import { ProjectUsage } from '../../identity/contract/identity.ports';
 import { InstancePorts } from '../contract/network.ports';
-import { AddressRepository } from './address.repository';
-import { StaleHostsReconciler } from './stale-hosts.reconciler';
-import { GuestEgress } from './guest-egress';
-import { GuestEgressAgreement } from './guest-egress-agreement';
-import { GuestEgressSettingRepository } from './guest-egress-setting.repository';
-import { HostGenerationRepository } from './host-generation.repository';
-import { HostSync } from './host-sync.service';
-import { NetworkController } from './network.controller';
-import { NetworkEvents } from './network.events';
-import { NetworkObservedSink } from './network-observed.sink';
-import { NetworkProjectUsage } from './network-project-usage';
-import { NetworkRepository } from './network.repository';
-import { NetworkService } from './network.service';
-import { PortRepository } from './port.repository';
-import { PostgresInstancePorts } from './postgres-instance-ports';
-import { SyncHostWorkflow } from './sync-host.workflow';
+import { AddressRepository } from './ports/address.repository';
+import { StaleHostsReconciler } from './reconcilers/stale-hosts.reconciler';
+import { GuestEgress } from './hosts/guest-egress';
+import { GuestEgressAgreement } from './hosts/guest-egress-agreement';
+import { GuestEgressSettingRepository } from './hosts/guest-egress-setting.repository';
+import { HostGenerationRepository } from './hosts/host-generation.repository';
+import { HostSync } from './hosts/host-sync.service';
+import { NetworkController } from './networks/network.controller';
+import { NetworkEvents } from './networks/network.events';
+import { NetworkObservedSink } from './observers/network-observed.sink';
+import { NetworkProjectUsage } from './networks/network-project-usage';
+import { NetworkRepository } from './networks/network.repository';
+import { NetworkService } from './networks/network.service';
+import { PortRepository } from './ports/port.repository';
+import { PostgresInstancePorts } from './ports/postgres-instance-ports';
+import { SyncHostWorkflow } from './workflows/sync-host.workflow';
 
 const parts = [
   NetworkRepository,

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { StatePaths } from '../../../core/config/state-paths';
 import { formatRecord, parseRecord } from '../../../core/host/records/record-form';
 import { RecordProblems } from '../../../core/host/records/record-problems';
-import { replaceFile } from '../../../core/host/replace-file';
+import { replaceFile } from '../../../core/host/files/replace-file';
 import type { HostNetworkDocument } from '../contract/network.verbs';
 import { documentForm } from './document-record';
 

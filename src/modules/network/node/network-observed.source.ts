@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import { ObservedSource } from '../../../core/m2m/observed';
+import { ObservedSource } from '../../../core/m2m/reports/observed';
 import type { ObservedNetwork } from '../contract/network.observed';
 import { NetworkAgent } from './network.agent';
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { Config } from '../../../core/config/config';
 import { ManagementAddresses } from '../../../core/m2m/node/management-addresses';
 import { NodeIdentity } from '../../../core/m2m/node/node-identity';
-import { VerbFailure } from '../../../core/m2m/verb-handler';
+import { VerbFailure } from '../../../core/m2m/verbs/verb-handler';
 import { Logging } from '../../../core/telemetry/logging';
 import type { NetworkConfig } from '../contract/network.config';
 import type { ObservedNetwork } from '../contract/network.observed';

@@ -1,4 +1,4 @@
-import type { Op } from '../../../core/db/op';
+import type { Op } from '../../../core/db/rows/op';
 
 /** What an instance needs of its host. Memory and disk in bytes. */
 export interface PlacementRequest {

@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import type { Op } from '../../../core/db/op';
+import type { Op } from '../../../core/db/rows/op';
 import type { ClaimedRoom, SchedulableHost } from '../../host/contract/host.ports';
 import { poolBytes } from './filters';
 import type { PlacementRequest } from '../contract/scheduler.ports';

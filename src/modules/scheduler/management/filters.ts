@@ -1,4 +1,4 @@
-import { knownRevision } from '../../../core/m2m/revisions';
+import { knownRevision } from '../../../core/m2m/verbs/revisions';
 import type { ClaimedRoom, SchedulableHost } from '../../host/contract/host.ports';
 import type { PlacementRequest } from '../contract/scheduler.ports';
 

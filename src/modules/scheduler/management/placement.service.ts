@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import type { Op } from '../../../core/db/op';
+import type { Op } from '../../../core/db/rows/op';
 import { Hosts, type ClaimedRoom, type SchedulableHost } from '../../host/contract/host.ports';
 import { PlacementRefusal } from '../contract/placement-refusal';
 import { Placement, type HostVerdict, type PlacementRequest } from '../contract/scheduler.ports';

@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import type { Op } from '../../../core/db/op';
+import type { Op } from '../../../core/db/rows/op';
 import { HostClaims, type ClaimedRoom } from '../../host/contract/host.ports';
 import { ClaimRepository } from './claim.repository';
 

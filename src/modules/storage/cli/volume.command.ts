@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
-import type { CliColumn, Tone } from '../../../core/cli/cli-column';
-import { formatBytes, formatTime, moment } from '../../../core/cli/format';
-import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
-import { namesById } from '../../../core/cli/names-by-id';
+import type { CliColumn, Tone } from '../../../core/cli/output/cli-column';
+import { formatBytes, formatTime, moment } from '../../../core/cli/output/format';
+import { addListOptions, type ListOptions } from '../../../core/cli/input/list-options';
+import { namesById } from '../../../core/cli/input/names-by-id';
 import { nounCommand, type Noun } from '../../../core/cli/noun';
-import { fact, type Section } from '../../../core/cli/sections';
+import { fact, type Section } from '../../../core/cli/output/sections';
 import type { Volume } from '../contract/storage.api';
 
 const volumeNoun: Noun = { name: 'volume', plural: 'volumes', path: '/volumes', inProject: true, listOnly: true };

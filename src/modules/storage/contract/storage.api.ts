@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import * as field from '../../../core/http/fields';
+import * as field from '../../../core/http/routes/fields';
 
 const volumeStates = ['creating', 'in-use', 'deleting', 'error'] as const;
 export const volume = z

@@ -1,4 +1,4 @@
-import type { Op } from '../../../core/db/op';
+import type { Op } from '../../../core/db/rows/op';
 
 export interface RootVolume {
   id: string;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import * as field from '../../../core/http/fields';
-import { defineVerb } from '../../../core/m2m/verb';
+import * as field from '../../../core/http/routes/fields';
+import { defineVerb } from '../../../core/m2m/verbs/verb';
 
 /**
  * Makes the volume (raw, sparse; a copy or reflink of the image when given, grown to `bytes`). Safe to repeat; never

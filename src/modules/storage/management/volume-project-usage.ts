@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import type { Op } from '../../../core/db/op';
+import type { Op } from '../../../core/db/rows/op';
 import { ProjectUsage, type OwnedResources } from '../../identity/contract/identity.ports';
 import { VolumeRepository } from './volume.repository';
 

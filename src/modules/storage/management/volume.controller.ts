@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
-import { pageOf, pageQuery } from '../../../core/http/pagination';
-import { Controller, route, type Route } from '../../../core/http/route';
+import { pageOf, pageQuery } from '../../../core/http/routes/pagination';
+import { Controller, route, type Route } from '../../../core/http/routes/route';
 import { volume } from '../contract/storage.api';
 import { VolumesService } from './volumes.service';
 

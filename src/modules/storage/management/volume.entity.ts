@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { bigintAsNumber } from '../../../core/db/transformers';
+import { bigintAsNumber } from '../../../core/db/rows/transformers';
 import type { Volume } from '../contract/storage.api';
 
 @Entity('volume')

@@ -1,10 +1,10 @@
 import { injectable } from 'inversify';
-import { findRow, removeRows, updateRow } from '../../../core/db/rows';
-import { keysetPage } from '../../../core/db/keyset';
-import { narrowBySearch } from '../../../core/db/search';
-import type { Op } from '../../../core/db/op';
+import { findRow, removeRows, updateRow } from '../../../core/db/rows/rows';
+import { keysetPage } from '../../../core/db/rows/keyset';
+import { narrowBySearch } from '../../../core/db/rows/search';
+import type { Op } from '../../../core/db/rows/op';
 import type { InUseBy } from '../../../core/errors/in-use';
-import type { PageRequest } from '../../../core/http/pagination';
+import type { PageRequest } from '../../../core/http/routes/pagination';
 import { VolumeEntity } from './volume.entity';
 
 @injectable()

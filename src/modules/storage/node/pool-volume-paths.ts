@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import { VerbFailure } from '../../../core/m2m/verb-handler';
+import { VerbFailure } from '../../../core/m2m/verbs/verb-handler';
 import { VolumePaths } from '../contract/storage.ports';
 import { Pools } from './pools';
 

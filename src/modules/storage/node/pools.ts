@@ -2,7 +2,7 @@ import { injectable } from 'inversify';
 import { Service } from '../../../core/lifecycle/service';
 import { Config } from '../../../core/config/config';
 import { StatePaths } from '../../../core/config/state-paths';
-import { VerbFailure } from '../../../core/m2m/verb-handler';
+import { VerbFailure } from '../../../core/m2m/verbs/verb-handler';
 import type { StorageConfig } from '../contract/storage.config';
 import { LocalPoolDriver } from './drivers/local-pool.driver';
 import type { PoolDriver } from './drivers/pool.driver';

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { KeyedMutex } from '../../../core/host/keyed-mutex';
-import { handle, VerbHandlers, type VerbHandler } from '../../../core/m2m/verb-handler';
+import { handle, VerbHandlers, type VerbHandler } from '../../../core/m2m/verbs/verb-handler';
 import { ImageCache } from '../../image/contract/image.ports';
 import { volumeAbsent, volumeEnsure } from '../contract/volume.verbs';
 import { Pools } from './pools';

@@ -1,6 +1,6 @@
 import type { CliContext } from '../../../core/cli/cli-context';
 import { CliFailure } from '../../../core/cli/cli-failure';
-import { plain } from '../../../core/cli/format';
+import { plain } from '../../../core/cli/output/format';
 import type { QueryOf } from '../../../rest/rest-call';
 import type { Task } from '../contract/task.api';
 

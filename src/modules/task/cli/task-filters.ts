@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { oneOf } from '../../../core/cli/choice';
+import { oneOf } from '../../../core/cli/input/choice';
 import { usageFailure } from '../../../core/cli/cli-failure';
 import type { QueryOf } from '../../../rest/rest-call';
 import type { Task } from '../contract/task.api';

@@ -1,5 +1,5 @@
-import { formatDuration, formatTime, plain } from '../../../core/cli/format';
-import { waitText } from '../../../core/cli/task-follower';
+import { formatDuration, formatTime, plain } from '../../../core/cli/output/format';
+import { waitText } from '../../../core/cli/output/task-follower';
 import type { TaskDetail, TaskStep } from '../contract/task.api';
 
 const marks: Record<TaskStep['state'], string> = {

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { CliContext, CliRegistrar, Outcome } from '../../../core/cli/cli-context';
-import type { CliColumn, Tone } from '../../../core/cli/cli-column';
+import type { CliColumn, Tone } from '../../../core/cli/output/cli-column';
 import { CliFailure, exitCodes } from '../../../core/cli/cli-failure';
-import { formatTime } from '../../../core/cli/format';
-import { addListOptions, type ListOptions } from '../../../core/cli/list-options';
+import { formatTime } from '../../../core/cli/output/format';
+import { addListOptions, type ListOptions } from '../../../core/cli/input/list-options';
 import { nounCommand, type Noun } from '../../../core/cli/noun';
-import { parseInteger } from '../../../core/cli/parse-size';
+import { parseInteger } from '../../../core/cli/input/parse-size';
 import type { OperatorVerb, Task, TaskDetail } from '../contract/task.api';
 import { followTasks } from './follow-tasks';
 import { addFilters, filterQuery, type FilterOptions } from './task-filters';

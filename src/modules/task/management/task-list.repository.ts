@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
-import type { Op } from '../../../core/db/op';
-import { searchCondition } from '../../../core/db/search';
+import type { Op } from '../../../core/db/rows/op';
+import { searchCondition } from '../../../core/db/rows/search';
 import { finalStates, taskStates, type TaskState } from '../../../core/workflow/definition/task-state';
 import { createdKey, listColumns, type TaskRow } from './task.row';
 

@@ -1,8 +1,8 @@
 import { injectable } from 'inversify';
 import { z } from 'zod';
-import * as field from '../../../core/http/fields';
-import { pageOf } from '../../../core/http/pagination';
-import { Controller, route, type Route } from '../../../core/http/route';
+import * as field from '../../../core/http/routes/fields';
+import { pageOf } from '../../../core/http/routes/pagination';
+import { Controller, route, type Route } from '../../../core/http/routes/route';
 import { task, taskAction, taskDetail, taskListQuery, taskQuery, type OperatorVerb } from '../contract/task.api';
 import { TaskService } from './task.service';
 

@@ -6,10 +6,10 @@ import { fieldErrors } from '../../lib/problem';
 import { useWrite } from '../../lib/queries';
 import { Button } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
-import { Checkbox, TextField } from '../../ui/field';
+import { Checkbox, TextField } from '../../ui/forms/field';
 import { Card, Facts, Page } from '../../ui/page';
-import { FormProblem } from '../../ui/form-problem';
-import { toast } from '../../ui/toast';
+import { FormProblem } from '../../ui/forms/form-problem';
+import { toast } from '../../ui/feedback/toast';
 import { Sessions } from '../users/sessions';
 import { ApiTokens } from './api-tokens';
 

@@ -10,9 +10,9 @@ import { checkName } from '../../lib/validate';
 import { Button } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
 import { CopyButton } from '../../ui/copy';
-import { Dialog, DialogActions } from '../../ui/dialog';
-import { SelectField, TextField } from '../../ui/field';
-import { FormProblem } from '../../ui/form-problem';
+import { Dialog, DialogActions } from '../../ui/dialogs/dialog';
+import { SelectField, TextField } from '../../ui/forms/field';
+import { FormProblem } from '../../ui/forms/form-problem';
 import { Card } from '../../ui/page';
 import { ApiTokenTable } from '../users/api-token-table';
 

@@ -5,10 +5,10 @@ import { useForm } from '../../lib/use-form';
 import type { CreateFlavor } from '../../lib/types';
 import { Button } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
-import { DialogActions } from '../../ui/dialog';
-import { TextField } from '../../ui/field';
-import { FormProblem } from '../../ui/form-problem';
-import { toast } from '../../ui/toast';
+import { DialogActions } from '../../ui/dialogs/dialog';
+import { TextField } from '../../ui/forms/field';
+import { FormProblem } from '../../ui/forms/form-problem';
+import { toast } from '../../ui/feedback/toast';
 import { bodyOf, commandOptions, emptyFlavor, problemsOf } from './flavor-form';
 
 export function NewFlavor({ onClose }: { onClose: () => void }) {

@@ -6,9 +6,9 @@ import { useWrite } from '../../lib/queries';
 import { Button } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
 import { CopyButton } from '../../ui/copy';
-import { DialogActions } from '../../ui/dialog';
-import { SelectField } from '../../ui/field';
-import { ProblemNote } from '../../ui/problem-note';
+import { DialogActions } from '../../ui/dialogs/dialog';
+import { SelectField } from '../../ui/forms/field';
+import { ProblemNote } from '../../ui/feedback/problem-note';
 
 const lifetimes = [
   [10, '10 minutes'],

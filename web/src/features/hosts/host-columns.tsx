@@ -1,11 +1,11 @@
 import { Link } from 'react-router';
 import { bytes } from '../../lib/format';
 import type { Host } from '../../lib/types';
-import { Badge } from '../../ui/badge';
-import type { Column } from '../../ui/list-page';
-import { Meter } from '../../ui/meter';
-import { StateBadge } from '../../ui/state';
-import { Cut } from '../../ui/table';
+import { Badge } from '../../ui/feedback/badge';
+import type { Column } from '../../ui/lists/list-page';
+import { Meter } from '../../ui/feedback/meter';
+import { StateBadge } from '../../ui/feedback/state';
+import { Cut } from '../../ui/lists/table';
 import { Age } from '../../ui/time';
 
 export const hostColumns: Column<Host>[] = [

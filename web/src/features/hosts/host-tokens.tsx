@@ -6,12 +6,12 @@ import { useList, useWrite } from '../../lib/queries';
 import type { HostTokenInfo } from '../../lib/types';
 import { Button } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
-import { Dialog, DialogActions } from '../../ui/dialog';
-import { FormProblem } from '../../ui/form-problem';
+import { Dialog, DialogActions } from '../../ui/dialogs/dialog';
+import { FormProblem } from '../../ui/forms/form-problem';
 import { Card } from '../../ui/page';
-import { PlainList } from '../../ui/plain-list';
-import { Head, Row, Table, Td, Th } from '../../ui/table';
-import { toast } from '../../ui/toast';
+import { PlainList } from '../../ui/lists/plain-list';
+import { Head, Row, Table, Td, Th } from '../../ui/lists/table';
+import { toast } from '../../ui/feedback/toast';
 import { useActorName } from '../tasks/use-actor-name';
 
 /** Commands that were made and with which a host may still join. Nothing when there are none. */

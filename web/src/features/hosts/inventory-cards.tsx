@@ -1,9 +1,9 @@
 import { capabilityInWords } from '../../../../src/modules/compute/contract/vmm-capabilities';
 import { bytes, plural } from '../../lib/format';
 import type { HostDetail } from '../../lib/types';
-import { Badge } from '../../ui/badge';
+import { Badge } from '../../ui/feedback/badge';
 import { Card, Facts } from '../../ui/page';
-import { Cut, Head, Row, Table, Td, Th } from '../../ui/table';
+import { Cut, Head, Row, Table, Td, Th } from '../../ui/lists/table';
 import { Check, X } from 'lucide-react';
 
 type Inventory = NonNullable<HostDetail['inventory']>;

@@ -1,11 +1,11 @@
 import { bytes, percent, words } from '../../lib/format';
 import { useStore } from '../../lib/store';
 import type { Image } from '../../lib/types';
-import { Badge } from '../../ui/badge';
-import type { Column } from '../../ui/list-page';
-import { Progress } from '../../ui/meter';
-import { StateBadge } from '../../ui/state';
-import { Cut } from '../../ui/table';
+import { Badge } from '../../ui/feedback/badge';
+import type { Column } from '../../ui/lists/list-page';
+import { Progress } from '../../ui/feedback/meter';
+import { StateBadge } from '../../ui/feedback/state';
+import { Cut } from '../../ui/lists/table';
 import { openTask } from '../tasks/open-task';
 import { uploads } from './uploads';
 

@@ -5,7 +5,7 @@ import { fieldErrors, type ApiError } from '../../lib/problem';
 import { useWrite } from '../../lib/queries';
 import { useStore } from '../../lib/store';
 import type { CreateImage, Image } from '../../lib/types';
-import { toast } from '../../ui/toast';
+import { toast } from '../../ui/feedback/toast';
 import { followTask } from '../tasks/open-task';
 import { bodyOf, emptyImage, nameFrom, problemsOf, type NewImageDraft } from './image-form';
 import { sendImage, uploads } from './uploads';

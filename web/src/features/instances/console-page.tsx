@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import { Link, useParams } from 'react-router';
 import { asApiError } from '../../lib/problem';
 import { useOne } from '../../lib/queries';
-import { ProblemNote } from '../../ui/problem-note';
+import { ProblemNote } from '../../ui/feedback/problem-note';
 import InstanceConsole from './instance-console';
 
 /** A serial console as a browser tab of its own. */

@@ -1,7 +1,7 @@
 import { vcctl } from '../../lib/command';
 import { plural } from '../../lib/format';
 import type { Instance } from '../../lib/types';
-import { ConfirmDelete } from '../../ui/confirm-delete';
+import { ConfirmDelete } from '../../ui/dialogs/confirm-delete';
 import { useInstanceActions } from './use-instance-actions';
 
 /** Type-to-confirm for one instance (its name) or several (their number). */

@@ -1,10 +1,10 @@
 import { Link } from 'react-router';
-import { useProjectColumn } from '../../app/project-column';
+import { useProjectColumn } from '../../app/shell/project-column';
 import { useScope } from '../../app/scope';
 import type { Instance } from '../../lib/types';
-import { actionColumn, type Column } from '../../ui/list-page';
-import { StateBadge } from '../../ui/state';
-import { Cut } from '../../ui/table';
+import { actionColumn, type Column } from '../../ui/lists/list-page';
+import { StateBadge } from '../../ui/feedback/state';
+import { Cut } from '../../ui/lists/table';
 import { Age } from '../../ui/time';
 import { InstanceMenu } from './instance-menu';
 import { addressesOf } from './instance-rules';

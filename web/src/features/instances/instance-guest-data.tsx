@@ -2,10 +2,10 @@ import { Box } from 'lucide-react';
 import { bytes } from '../../lib/format';
 import { useOne } from '../../lib/queries';
 import type { Instance } from '../../lib/types';
-import { Empty } from '../../ui/empty';
-import { LoadError } from '../../ui/list-states';
+import { Empty } from '../../ui/feedback/empty';
+import { LoadError } from '../../ui/lists/list-states';
 import { Card, Facts } from '../../ui/page';
-import { Skeleton } from '../../ui/table';
+import { Skeleton } from '../../ui/lists/table';
 
 /** JSON on several lines; anything else as it is. */
 const readable = (path: string, text: string): string => {

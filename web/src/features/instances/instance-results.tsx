@@ -4,7 +4,7 @@ import type { PaletteResultsProps } from '../../app/feature';
 import { useScope } from '../../app/scope';
 import { useDebounced, useList } from '../../lib/queries';
 import type { Instance } from '../../lib/types';
-import { StateBadge } from '../../ui/state';
+import { StateBadge } from '../../ui/feedback/state';
 import { DeleteInstances } from './delete-instances';
 import type { InstanceAction } from './instance-rules';
 import { useInstanceActions, type PowerVerb } from './use-instance-actions';

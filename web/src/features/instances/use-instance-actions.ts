@@ -4,7 +4,7 @@ import { plural, words } from '../../lib/format';
 import { asApiError } from '../../lib/problem';
 import { taskIdOf, useWrite } from '../../lib/queries';
 import type { Instance } from '../../lib/types';
-import { toast } from '../../ui/toast';
+import { toast } from '../../ui/feedback/toast';
 import { followTask } from '../tasks/open-task';
 import { whyNot, type InstanceAction } from './instance-rules';
 

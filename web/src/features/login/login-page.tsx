@@ -3,8 +3,8 @@ import { asApiError, type ApiError } from '../../lib/problem';
 import { endedReason, login } from '../../lib/session';
 import { useStore } from '../../lib/store';
 import { Button } from '../../ui/button';
-import { TextField } from '../../ui/field';
-import { ProblemNote } from '../../ui/problem-note';
+import { TextField } from '../../ui/forms/field';
+import { ProblemNote } from '../../ui/feedback/problem-note';
 
 /** Shown at any address while nobody is signed in; afterwards the address asked for opens. */
 export function LoginPage() {

@@ -1,4 +1,4 @@
-import { useTargetProject } from '../../app/project-field';
+import { useTargetProject } from '../../app/shell/project-field';
 import { api } from '../../lib/api';
 import { vcctl } from '../../lib/command';
 import { useWrite } from '../../lib/queries';
@@ -6,10 +6,10 @@ import { useForm } from '../../lib/use-form';
 import type { CreateNetwork } from '../../lib/types';
 import { Button } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
-import { DialogActions } from '../../ui/dialog';
-import { Checkbox, TextField } from '../../ui/field';
-import { FormProblem } from '../../ui/form-problem';
-import { toast } from '../../ui/toast';
+import { DialogActions } from '../../ui/dialogs/dialog';
+import { Checkbox, TextField } from '../../ui/forms/field';
+import { FormProblem } from '../../ui/forms/form-problem';
+import { toast } from '../../ui/feedback/toast';
 import { bodyOf, commandOptions, emptyNetwork, problemsOf } from './network-form';
 
 export function NewNetwork({ onClose }: { onClose: () => void }) {

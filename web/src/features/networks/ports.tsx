@@ -1,10 +1,10 @@
 import { useList } from '../../lib/queries';
 import type { Network } from '../../lib/types';
 import { Card } from '../../ui/page';
-import { PlainList } from '../../ui/plain-list';
+import { PlainList } from '../../ui/lists/plain-list';
 import { Ref } from '../../ui/ref';
-import { StateBadge } from '../../ui/state';
-import { Head, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
+import { StateBadge } from '../../ui/feedback/state';
+import { Head, Row, SkeletonRows, Table, Td, Th } from '../../ui/lists/table';
 import { useInstanceNames } from '../instances/use-instance-names';
 
 /** Which instance has which address of a network. */

@@ -5,10 +5,10 @@ import { bytes } from '../../lib/format';
 import { useList, type List } from '../../lib/queries';
 import type { Host, Task } from '../../lib/types';
 import { Button, ButtonLink } from '../../ui/button';
-import { Meter } from '../../ui/meter';
-import { LoadError } from '../../ui/list-states';
+import { Meter } from '../../ui/feedback/meter';
+import { LoadError } from '../../ui/lists/list-states';
 import { Card, Page } from '../../ui/page';
-import { Skeleton } from '../../ui/table';
+import { Skeleton } from '../../ui/lists/table';
 import { TaskTable } from '../tasks/task-table';
 import { NextSteps, type NextStep } from './next-steps';
 

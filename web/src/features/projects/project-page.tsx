@@ -3,21 +3,21 @@ import { useState, type FormEvent } from 'react';
 import { Link, useParams } from 'react-router';
 import { EditDialog } from '../../app/edit-dialog';
 import { useScope } from '../../app/scope';
-import { useVisited } from '../../app/use-visited';
+import { useVisited } from '../../app/palette/use-visited';
 import { api } from '../../lib/api';
 import { asApiError, fieldErrors } from '../../lib/problem';
 import { useList, useOne, useWrite } from '../../lib/queries';
 import type { Member, ProjectRole } from '../../lib/types';
 import { checkName } from '../../lib/validate';
 import { Button } from '../../ui/button';
-import { SelectField, TextField, controlClass } from '../../ui/field';
+import { SelectField, TextField, controlClass } from '../../ui/forms/field';
 import { Card, Facts, Page } from '../../ui/page';
-import { PlainList } from '../../ui/plain-list';
-import { FormProblem } from '../../ui/form-problem';
-import { ProblemNote } from '../../ui/problem-note';
+import { PlainList } from '../../ui/lists/plain-list';
+import { FormProblem } from '../../ui/forms/form-problem';
+import { ProblemNote } from '../../ui/feedback/problem-note';
 import { Copyable } from '../../ui/copy';
-import { NameTd, Cut, Head, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
-import { toast } from '../../ui/toast';
+import { NameTd, Cut, Head, Row, SkeletonRows, Table, Td, Th } from '../../ui/lists/table';
+import { toast } from '../../ui/feedback/toast';
 import { dateTime } from '../../lib/format';
 
 const roles: readonly (readonly [ProjectRole, string])[] = [

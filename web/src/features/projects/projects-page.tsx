@@ -12,15 +12,15 @@ import type { Project } from '../../lib/types';
 import { checkName } from '../../lib/validate';
 import { Button } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
-import { DeleteButton } from '../../ui/delete-button';
-import { Dialog, DialogActions } from '../../ui/dialog';
-import { TextField } from '../../ui/field';
-import { FormProblem } from '../../ui/form-problem';
-import { actionColumn, ListPage } from '../../ui/list-page';
-import { useSearchFilter } from '../../ui/search-filter';
-import { Cut } from '../../ui/table';
+import { DeleteButton } from '../../ui/dialogs/delete-button';
+import { Dialog, DialogActions } from '../../ui/dialogs/dialog';
+import { TextField } from '../../ui/forms/field';
+import { FormProblem } from '../../ui/forms/form-problem';
+import { actionColumn, ListPage } from '../../ui/lists/list-page';
+import { useSearchFilter } from '../../ui/lists/search-filter';
+import { Cut } from '../../ui/lists/table';
 import { Age } from '../../ui/time';
-import { toast } from '../../ui/toast';
+import { toast } from '../../ui/feedback/toast';
 
 export default function ProjectsPage() {
   const search = useSearchFilter();

@@ -6,10 +6,10 @@ import { useWrite } from '../../lib/queries';
 import type { TaskDetail } from '../../lib/types';
 import { Button } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
-import { Dialog, DialogActions } from '../../ui/dialog';
-import { TextField } from '../../ui/field';
-import { ProblemNote } from '../../ui/problem-note';
-import { toast } from '../../ui/toast';
+import { Dialog, DialogActions } from '../../ui/dialogs/dialog';
+import { TextField } from '../../ui/forms/field';
+import { ProblemNote } from '../../ui/feedback/problem-note';
+import { toast } from '../../ui/feedback/toast';
 
 const verbs = {
   retry: {

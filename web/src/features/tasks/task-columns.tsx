@@ -1,10 +1,10 @@
 import { duration } from '../../lib/format';
 import { useNow } from '../../lib/queries';
 import type { Task } from '../../lib/types';
-import type { Column } from '../../ui/list-page';
-import { Progress } from '../../ui/meter';
-import { StateBadge } from '../../ui/state';
-import { Cut } from '../../ui/table';
+import type { Column } from '../../ui/lists/list-page';
+import { Progress } from '../../ui/feedback/meter';
+import { StateBadge } from '../../ui/feedback/state';
+import { Cut } from '../../ui/lists/table';
 import { Age } from '../../ui/time';
 import { useActorName } from './use-actor-name';
 import { isLive, taskVerb } from './task-words';

@@ -6,8 +6,8 @@ import type { QueryOf } from '../../../../src/rest/rest-call';
 import { useList } from '../../lib/queries';
 import { Button } from '../../ui/button';
 import { cx } from '../../ui/cx';
-import { FilterSelect } from '../../ui/filter-bar';
-import { useSearchFilter } from '../../ui/search-filter';
+import { FilterSelect } from '../../ui/lists/filter-bar';
+import { useSearchFilter } from '../../ui/lists/search-filter';
 
 const states = [
   ['', 'Any state'],

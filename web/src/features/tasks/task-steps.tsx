@@ -3,7 +3,7 @@ import { duration, words } from '../../lib/format';
 import { useNow } from '../../lib/queries';
 import type { TaskStep } from '../../lib/types';
 import { cx } from '../../ui/cx';
-import { Progress } from '../../ui/meter';
+import { Progress } from '../../ui/feedback/meter';
 
 interface Look {
   icon: LucideIcon;

@@ -3,8 +3,8 @@ import { errorSentences } from '../../../../src/modules/task/contract/task-error
 import { dateTime, words } from '../../lib/format';
 import type { RelatedTask, TaskDetail } from '../../lib/types';
 import { cx } from '../../ui/cx';
-import { Progress } from '../../ui/meter';
-import { StateBadge } from '../../ui/state';
+import { Progress } from '../../ui/feedback/meter';
+import { StateBadge } from '../../ui/feedback/state';
 import { openTask } from './open-task';
 import { isLive, taskTitle } from './task-words';
 

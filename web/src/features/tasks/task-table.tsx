@@ -1,5 +1,5 @@
 import type { Task } from '../../lib/types';
-import { ItemTable } from '../../ui/list-page';
+import { ItemTable } from '../../ui/lists/list-page';
 import { openTask } from './open-task';
 import { useTaskColumns } from './task-columns';
 

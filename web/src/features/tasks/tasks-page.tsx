@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef } from 'react';
 import { useLocation, useNavigate, useParams } from 'react-router';
 import { useList } from '../../lib/queries';
 import { useStore } from '../../lib/store';
-import { ListPage } from '../../ui/list-page';
+import { ListPage } from '../../ui/lists/list-page';
 import { closeTask, openedTask, openTask } from './open-task';
 import { useTaskColumns } from './task-columns';
 import { TaskFilters, useTaskFilters } from './task-filters';

@@ -1,9 +1,9 @@
 import { dateTime } from '../../lib/format';
 import type { List } from '../../lib/queries';
 import type { ApiToken } from '../../lib/types';
-import { DeleteButton } from '../../ui/delete-button';
-import { PlainList } from '../../ui/plain-list';
-import { Cut, Head, NameTd, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
+import { DeleteButton } from '../../ui/dialogs/delete-button';
+import { PlainList } from '../../ui/lists/plain-list';
+import { Cut, Head, NameTd, Row, SkeletonRows, Table, Td, Th } from '../../ui/lists/table';
 import { Age } from '../../ui/time';
 
 /** API tokens of one user, whoever looks at them. */

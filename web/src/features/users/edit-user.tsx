@@ -6,10 +6,10 @@ import { useWrite } from '../../lib/queries';
 import type { User } from '../../lib/types';
 import { Button } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
-import { DialogActions } from '../../ui/dialog';
-import { Checkbox, TextField } from '../../ui/field';
-import { FormProblem } from '../../ui/form-problem';
-import { toast } from '../../ui/toast';
+import { DialogActions } from '../../ui/dialogs/dialog';
+import { Checkbox, TextField } from '../../ui/forms/field';
+import { FormProblem } from '../../ui/forms/form-problem';
+import { toast } from '../../ui/feedback/toast';
 import { checkPassword } from './password-rule';
 
 /** What an administrator may change of a user: the rights, and a password that was forgotten. */

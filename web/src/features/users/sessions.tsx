@@ -7,13 +7,13 @@ import { useList, useWrite } from '../../lib/queries';
 import type { Session, User } from '../../lib/types';
 import { Button } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
-import { Dialog, DialogActions } from '../../ui/dialog';
-import { FormProblem } from '../../ui/form-problem';
+import { Dialog, DialogActions } from '../../ui/dialogs/dialog';
+import { FormProblem } from '../../ui/forms/form-problem';
 import { Card } from '../../ui/page';
-import { PlainList } from '../../ui/plain-list';
-import { Head, Row, SkeletonRows, Table, Td, Th } from '../../ui/table';
+import { PlainList } from '../../ui/lists/plain-list';
+import { Head, Row, SkeletonRows, Table, Td, Th } from '../../ui/lists/table';
 import { Age } from '../../ui/time';
-import { toast } from '../../ui/toast';
+import { toast } from '../../ui/feedback/toast';
 
 /** Where a user is logged in, and the end of it. Administrators only. */
 export function Sessions({ user }: { user: Pick<User, 'id' | 'name'> }) {

@@ -1,7 +1,7 @@
 import { api } from '../../lib/api';
 import { useWrite } from '../../lib/queries';
 import type { User } from '../../lib/types';
-import { toast } from '../../ui/toast';
+import { toast } from '../../ui/feedback/toast';
 
 /** Lets a user sign in, or no more: that ends the sessions and refuses the API tokens. */
 export const useUserSwitch = (): ((user: User) => void) => {

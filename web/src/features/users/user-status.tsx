@@ -1,6 +1,6 @@
 import { Ban, Check, ShieldCheck } from 'lucide-react';
 import type { User } from '../../lib/types';
-import { Badge } from '../../ui/badge';
+import { Badge } from '../../ui/feedback/badge';
 
 /** Whether a user may sign in, and with all rights. */
 export function UserStatus({ user }: { user: User }) {

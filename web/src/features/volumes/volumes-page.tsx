@@ -1,15 +1,15 @@
 import { HardDrive } from 'lucide-react';
 import { Link } from 'react-router';
-import { useProjectColumn } from '../../app/project-column';
+import { useProjectColumn } from '../../app/shell/project-column';
 import { useScope } from '../../app/scope';
 import { bytes } from '../../lib/format';
 import { useList } from '../../lib/queries';
 import type { Volume } from '../../lib/types';
 import { ButtonLink } from '../../ui/button';
-import { ListPage, type Column } from '../../ui/list-page';
-import { useSearchFilter } from '../../ui/search-filter';
-import { StateBadge } from '../../ui/state';
-import { Cut } from '../../ui/table';
+import { ListPage, type Column } from '../../ui/lists/list-page';
+import { useSearchFilter } from '../../ui/lists/search-filter';
+import { StateBadge } from '../../ui/feedback/state';
+import { Cut } from '../../ui/lists/table';
 import { Age } from '../../ui/time';
 import { useInstanceNames } from '../instances/use-instance-names';
 

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { injectable } from 'inversify';
-import type { Op } from '../../../db/op';
+import type { Op } from '../../../db/rows/op';
 import { Problem } from '../../../errors/problem';
 import type { ChildOutcome, ChildTask } from '../../definition/definition';
 import { PermanentError } from '../../definition/workflow-error';

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { injectable } from 'inversify';
-import { NodeCaller } from '../../../m2m/node-caller';
+import { NodeCaller } from '../../../m2m/management/node-caller';
 import type { RemoteCall, RemoteUndoCall } from '../../definition/definition';
 import { PermanentError } from '../../definition/workflow-error';
 import { EngineTransactions } from '../../storage/engine-transactions';

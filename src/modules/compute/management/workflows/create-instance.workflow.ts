@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { z } from 'zod';
-import * as field from '../../../../core/http/fields';
+import * as field from '../../../../core/http/routes/fields';
 import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
 import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import { Images } from '../../../image/contract/image.ports';
@@ -11,9 +11,9 @@ import { Placement } from '../../../scheduler/contract/scheduler.ports';
 import { Volumes } from '../../../storage/contract/storage.ports';
 import { volumeAbsent, volumeEnsure } from '../../../storage/contract/volume.verbs';
 import { instanceAbsent, instanceEnsure, instanceSeed } from '../../contract/instance.verbs';
-import { configDriveOf, firmwareOf, vendorDataOf } from '../asked-of-host';
-import { InstanceRepository } from '../instance.repository';
-import { placementRequest } from '../placement-request';
+import { configDriveOf, firmwareOf, vendorDataOf } from '../instances/asked-of-host';
+import { InstanceRepository } from '../instances/instance.repository';
+import { placementRequest } from '../instances/placement-request';
 import { instanceLock } from './instance-lock';
 import { InstanceSteps } from './instance-steps';
 

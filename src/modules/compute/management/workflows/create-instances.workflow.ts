@@ -1,9 +1,9 @@
 import { injectable } from 'inversify';
 import { z } from 'zod';
-import * as field from '../../../../core/http/fields';
+import * as field from '../../../../core/http/routes/fields';
 import { childTask, defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
 import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
-import { InstanceRepository } from '../instance.repository';
+import { InstanceRepository } from '../instances/instance.repository';
 import { CreateInstanceWorkflow } from './create-instance.workflow';
 import { DeleteInstanceWorkflow } from './delete-instance.workflow';
 import { InstanceSteps } from './instance-steps';

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { z } from 'zod';
-import * as field from '../../../../core/http/fields';
+import * as field from '../../../../core/http/routes/fields';
 import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
 import { networkApply } from '../../../network/contract/network.verbs';
 import { Placement } from '../../../scheduler/contract/scheduler.ports';
@@ -8,7 +8,7 @@ import { Volumes } from '../../../storage/contract/storage.ports';
 import { volumeAbsent } from '../../../storage/contract/volume.verbs';
 import { instanceAbsent, lastGeneration } from '../../contract/instance.verbs';
 import { InstancePorts } from '../../../network/contract/network.ports';
-import { InstanceRemainderRepository } from '../instance-remainder.repository';
+import { InstanceRemainderRepository } from '../instances/instance-remainder.repository';
 import { instanceLock } from './instance-lock';
 import { InstanceSteps } from './instance-steps';
 

@@ -1,15 +1,15 @@
 import { injectable } from 'inversify';
-import type { Op } from '../../../../core/db/op';
+import type { Op } from '../../../../core/db/rows/op';
 import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import { InstancePorts } from '../../../network/contract/network.ports';
 import type { HostNetworkDocument } from '../../../network/contract/network.verbs';
 import { Volumes } from '../../../storage/contract/storage.ports';
 import type { InstanceState } from '../../contract/compute.api';
 import type { InstanceSpec, ObservedInstance } from '../../contract/instance.verbs';
-import { configDriveOf, firmwareOf } from '../asked-of-host';
-import { InstanceEvents } from '../instance.events';
-import type { InstanceEntity } from '../instance.entity';
-import { InstanceRepository } from '../instance.repository';
+import { configDriveOf, firmwareOf } from '../instances/asked-of-host';
+import { InstanceEvents } from '../instances/instance.events';
+import type { InstanceEntity } from '../instances/instance.entity';
+import { InstanceRepository } from '../instances/instance.repository';
 
 /** What the instance workflows share: loading, the specification for the node, and state changes with their event. */
 @injectable()

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { z } from 'zod';
-import * as field from '../../../../core/http/fields';
+import * as field from '../../../../core/http/routes/fields';
 import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
 import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import { instanceReboot } from '../../contract/instance.verbs';

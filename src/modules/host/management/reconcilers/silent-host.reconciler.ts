@@ -1,12 +1,12 @@
 import { injectable } from 'inversify';
 import { Service } from '../../../../core/lifecycle/service';
 import { Config } from '../../../../core/config/config';
-import { Attention } from '../../../../core/db/attention';
+import { Attention } from '../../../../core/db/notify/attention';
 import { Database } from '../../../../core/db/database';
 import { Logging } from '../../../../core/telemetry/logging';
 import type { HostConfig } from '../../contract/host.config';
-import { HostConditions } from '../host-conditions.service';
-import { HostRepository } from '../host.repository';
+import { HostConditions } from '../conditions/host-conditions.service';
+import { HostRepository } from '../hosts/host.repository';
 
 /**
  * Finds hosts that went silent, on the database's clock. Silent is `unknown`, not down: their instances are not

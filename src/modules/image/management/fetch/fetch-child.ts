@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { giveUpRoot } from '../../../../core/host/limited-child';
+import { giveUpRoot } from '../../../../core/host/processes/limited-child';
 import { destination, fetchJob, type FetchReport } from './fetch-messages';
 import { UrlDownload } from './url-download';
 

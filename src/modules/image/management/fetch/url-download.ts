@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import type { FileHandle } from 'node:fs/promises';
 import { Agent, errors, request } from 'undici';
-import { SparseWriter } from '../../../../core/host/sparse-writer';
+import { SparseWriter } from '../../../../core/host/files/sparse-writer';
 import { isPublicAddress, urlFault } from './address-rules';
 import { attended } from './attended';
 import { FetchFailed } from './fetch-failed';

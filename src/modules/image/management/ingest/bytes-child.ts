@@ -1,5 +1,5 @@
-import { giveUpRoot } from '../../../../core/host/limited-child';
-import { ImageRefused } from '../image-refused';
+import { giveUpRoot } from '../../../../core/host/processes/limited-child';
+import { ImageRefused } from '../import/image-refused';
 import { bytesJob, source, type BytesReport } from './bytes-messages';
 import { digestFile } from './file-digest';
 import { inspectImage } from './image-header';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { imageFormats } from '../../contract/image.api';
-import { refusals } from '../image-refused';
+import { refusals } from '../import/image-refused';
 
 const digests = ['sha256', 'sha512'] as const;
 export type DigestName = (typeof digests)[number];

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Config } from '../../../../core/config/config';
-import { sandboxUsers } from '../../../../core/host/sandbox-users';
-import { ChildDied, runScript } from '../../../../core/host/script-child';
+import { sandboxUsers } from '../../../../core/host/sandbox/sandbox-users';
+import { ChildDied, runScript } from '../../../../core/host/processes/script-child';
 import { Logging } from '../../../../core/telemetry/logging';
 import type { ImageConfig } from '../../contract/image.config';
-import { ImageRefused } from '../image-refused';
+import { ImageRefused } from '../import/image-refused';
 import { bytesReport, type BytesJob, type BytesReport } from './bytes-messages';
 
 const script = join(__dirname, 'bytes-child');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { inspectImage, type ImageFacts } from './image-header';
-import { ImageRefused } from '../image-refused';
+import { ImageRefused } from '../import/image-refused';
 
 const tib = 1024 ** 4;
 /** No piece that is asked for may be larger: sizes claimed by a file are never allocated. */

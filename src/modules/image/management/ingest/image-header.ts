@@ -1,4 +1,4 @@
-import { ImageRefused } from '../image-refused';
+import { ImageRefused } from '../import/image-refused';
 import { noDisk } from './disk-evidence';
 import { foreignFormat, startsWith } from './foreign-formats';
 import { inspectQcow2 } from './qcow2-header';

@@ -1,11 +1,11 @@
 import { open, rename } from 'node:fs/promises';
 import { injectable } from 'inversify';
 import { Config } from '../../../../core/config/config';
-import { SparseWriter } from '../../../../core/host/sparse-writer';
+import { SparseWriter } from '../../../../core/host/files/sparse-writer';
 import type { ImageConfig } from '../../contract/image.config';
 import { ImageFetcher, type HeardBytes } from '../fetch/image-fetcher';
-import { ImageFiles } from '../image-files';
-import { ImageRefused } from '../image-refused';
+import { ImageFiles } from '../images/image-files';
+import { ImageRefused } from '../import/image-refused';
 import type { DigestName } from './bytes-messages';
 import { FairTurns } from './fair-turns';
 import { ImageBytes } from './image-bytes';

@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
 import { Config } from '../../../../core/config/config';
 import type { ImageConfig } from '../../contract/image.config';
-import { ImageFiles } from '../image-files';
+import { ImageFiles } from '../images/image-files';
 
 const lookMs = 250;
 

@@ -1,4 +1,4 @@
-import { ImageRefused } from '../image-refused';
+import { ImageRefused } from '../import/image-refused';
 import type { ImageReader } from './image-reader';
 
 /** Limits of QEMU's own driver (block/qcow2.h); what is beyond is no image, or one made to hurt. */

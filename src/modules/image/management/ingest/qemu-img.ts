@@ -2,12 +2,12 @@ import { open } from 'node:fs/promises';
 import { injectable } from 'inversify';
 import { z } from 'zod';
 import { Config } from '../../../../core/config/config';
-import { ExecError } from '../../../../core/host/exec';
-import { execSandboxed } from '../../../../core/host/sandbox';
-import { sandboxUsers } from '../../../../core/host/sandbox-users';
+import { ExecError } from '../../../../core/host/processes/exec';
+import { execSandboxed } from '../../../../core/host/sandbox/sandbox';
+import { sandboxUsers } from '../../../../core/host/sandbox/sandbox-users';
 import type { ImageConfig } from '../../contract/image.config';
 import type { ImageFacts } from './image-header';
-import { ImageRefused } from '../image-refused';
+import { ImageRefused } from '../import/image-refused';
 
 const infoSchema = z.object({
   format: z.string(),

@@ -1,18 +1,18 @@
 import { injectable } from 'inversify';
 import { z } from 'zod';
 import { Config } from '../../../../core/config/config';
-import * as field from '../../../../core/http/fields';
-import type { Op } from '../../../../core/db/op';
+import * as field from '../../../../core/http/routes/fields';
+import type { Op } from '../../../../core/db/rows/op';
 import { defineWorkflow, Workflow, type LocalContext } from '../../../../core/workflow/definition/definition';
 import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import type { ImageConfig } from '../../contract/image.config';
-import { ImageFiles } from '../image-files';
-import { ImageImport, type Converted } from '../image-import';
-import { ImagePublisher } from '../image-publisher';
-import { ImageRefused } from '../image-refused';
-import type { ImageEntity } from '../image.entity';
-import { ImageEvents } from '../image.events';
-import { ImageRepository } from '../image.repository';
+import { ImageFiles } from '../images/image-files';
+import { ImageImport, type Converted } from '../import/image-import';
+import { ImagePublisher } from '../images/image-publisher';
+import { ImageRefused } from '../import/image-refused';
+import type { ImageEntity } from '../images/image.entity';
+import { ImageEvents } from '../images/image.events';
+import { ImageRepository } from '../images/image.repository';
 import { imageLock } from './image-lock';
 
 const input = z.strictObject({ imageId: field.id });

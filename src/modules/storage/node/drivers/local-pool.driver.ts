@@ -1,8 +1,8 @@
 import { chmod, mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { exec, ExecError } from '../../../../core/host/exec';
-import { syncDirectory } from '../../../../core/host/sync-directory';
-import { VerbFailure } from '../../../../core/m2m/verb-handler';
+import { exec, ExecError } from '../../../../core/host/processes/exec';
+import { syncDirectory } from '../../../../core/host/files/sync-directory';
+import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import { PoolDriver, type EnsureVolume, type PoolVolume } from './pool.driver';
 
 /** A copy of a large image on a slow disk. */

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceFile } from '../../../../core/host/replace-file';
+import { replaceFile } from '../../../../core/host/files/replace-file';
 import { PoolDriver, type EnsureVolume, type PoolVolume } from './pool.driver';
 
 /** Keeps the names and sizes of volumes, not their bytes: for scale tests with simulated guests. */

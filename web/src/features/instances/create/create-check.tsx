@@ -1,6 +1,6 @@
 import { CircleCheck } from 'lucide-react';
-import { elsewhere } from '../../../ui/form-problem';
-import { ProblemNote } from '../../../ui/problem-note';
+import { elsewhere } from '../../../ui/forms/form-problem';
+import { ProblemNote } from '../../../ui/feedback/problem-note';
 import type { CreateCheck as Check } from './use-create-check';
 
 /**

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { useScope } from '../../../app/scope';
 import type { List } from '../../../lib/queries';
-import { SelectField, TextArea, TextField } from '../../../ui/field';
-import { LoadError } from '../../../ui/list-states';
+import { SelectField, TextArea, TextField } from '../../../ui/forms/field';
+import { LoadError } from '../../../ui/lists/list-states';
 import { FormSection } from './choice';
 import { FlavorPicker, ImagePicker, KeyPicker, Missing, NetworkPicker, PickerSkeleton } from './pickers';
 import type { CreateForm } from './use-create-form';

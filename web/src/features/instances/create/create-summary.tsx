@@ -3,7 +3,7 @@ import { vcctl } from '../../../lib/command';
 import { bytes, plural } from '../../../lib/format';
 import { Button, ButtonLink } from '../../../ui/button';
 import { CommandLine } from '../../../ui/command-line';
-import { FormProblem } from '../../../ui/form-problem';
+import { FormProblem } from '../../../ui/forms/form-problem';
 import { Card } from '../../../ui/page';
 import { CreateCheck } from './create-check';
 import { commandOptions } from './create-form';

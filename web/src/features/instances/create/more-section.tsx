@@ -1,7 +1,7 @@
 import { ChevronRight } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useScope } from '../../../app/scope';
-import { SelectField, TextField } from '../../../ui/field';
+import { SelectField, TextField } from '../../../ui/forms/field';
 import type { CreateForm } from './use-create-form';
 import { UserDataField } from './user-data-field';
 

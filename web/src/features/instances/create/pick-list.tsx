@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { inputClass } from '../../../ui/field';
+import { inputClass } from '../../../ui/forms/field';
 
 /** From so many on one looks for a name rather than at all of them. */
 const many = 6;

@@ -4,7 +4,7 @@ import { bytes } from '../../../lib/format';
 import { userDataLimit, utf8Length } from '../../../lib/validate';
 import type { DataFile } from './data-file';
 import { Button } from '../../../ui/button';
-import { TextArea } from '../../../ui/field';
+import { TextArea } from '../../../ui/forms/field';
 
 interface Props {
   text: string;

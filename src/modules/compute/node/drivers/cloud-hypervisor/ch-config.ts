@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { VerbFailure } from '../../../../../core/m2m/verb-handler';
+import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import { firmwareIdentity, seedSerial } from '../common/firmware-identity';
 import { socketFolder } from '../common/vmm-files';
 import type { VmSpec } from '../vmm-driver';

@@ -3,10 +3,10 @@ import { release } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { exec } from '../../../../../core/host/exec';
-import { findProgram } from '../../../../../core/host/find-program';
-import { innerPid, signalProcess, waitGone } from '../../../../../core/host/process-identity';
-import { readTail } from '../../../../../core/host/spawn-sandboxed';
+import { exec } from '../../../../../core/host/processes/exec';
+import { findProgram } from '../../../../../core/host/processes/find-program';
+import { innerPid, signalProcess, waitGone } from '../../../../../core/host/processes/process-identity';
+import { readTail } from '../../../../../core/host/sandbox/spawn-sandboxed';
 import {
   copyKernel,
   findKernel,

@@ -1,4 +1,4 @@
-import { VerbFailure } from '../../../../../core/m2m/verb-handler';
+import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import type { VmState } from '../vmm-driver';
 import { ChClient } from './ch-client';
 import type { ChVmConfig } from './ch-config';

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { connectOwned } from '../../../../../core/host/owned-socket';
+import { connectOwned } from '../../../../../core/host/files/owned-socket';
 import { ChError } from './ch-error';
 
 interface ChReply {

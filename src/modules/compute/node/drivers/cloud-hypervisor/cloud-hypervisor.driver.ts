@@ -1,12 +1,12 @@
 import { access, chown, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { removeCgroup } from '../../../../../core/host/cgroup';
-import { findProgram } from '../../../../../core/host/find-program';
-import { innerPid, isRunning, signalProcess, waitGone } from '../../../../../core/host/process-identity';
-import { eventFd, readTail } from '../../../../../core/host/spawn-sandboxed';
+import { removeCgroup } from '../../../../../core/host/processes/cgroup';
+import { findProgram } from '../../../../../core/host/processes/find-program';
+import { innerPid, isRunning, signalProcess, waitGone } from '../../../../../core/host/processes/process-identity';
+import { eventFd, readTail } from '../../../../../core/host/sandbox/spawn-sandboxed';
 import { together } from '../../../../../core/host/together';
-import { VerbFailure } from '../../../../../core/m2m/verb-handler';
+import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import type { VmmInventory } from '../../../../host/contract/host.api';
 import type { VmmCapability } from '../../../contract/vmm-capabilities';
 import { ExitRecord } from '../common/exit-record';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { placeInCgroup } from '../../../../../core/host/cgroup';
-import type { ProcessIdentity } from '../../../../../core/host/process-identity';
+import { placeInCgroup } from '../../../../../core/host/processes/cgroup';
+import type { ProcessIdentity } from '../../../../../core/host/processes/process-identity';
 import { together } from '../../../../../core/host/together';
 import { ExitRecord } from './exit-record';
 import { unlinkAll } from './run-files';

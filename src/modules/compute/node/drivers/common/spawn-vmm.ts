@@ -1,10 +1,10 @@
-import { SandboxMissing } from '../../../../../core/host/sandbox-missing';
+import { SandboxMissing } from '../../../../../core/host/sandbox/sandbox-missing';
 import {
   spawnSandboxed,
   type SandboxedProcess,
   type SpawnSandboxedOptions,
-} from '../../../../../core/host/spawn-sandboxed';
-import { VerbFailure } from '../../../../../core/m2m/verb-handler';
+} from '../../../../../core/host/sandbox/spawn-sandboxed';
+import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 
 export type SpawnedVmm = SandboxedProcess;
 

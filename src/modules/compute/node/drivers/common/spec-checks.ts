@@ -1,8 +1,8 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { exec, ExecError } from '../../../../../core/host/exec';
+import { exec, ExecError } from '../../../../../core/host/processes/exec';
 import { together } from '../../../../../core/host/together';
-import { VerbFailure } from '../../../../../core/m2m/verb-handler';
+import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import type { Firmware, VmSpec } from '../vmm-driver';
 
 /** Linux: 108 bytes with the terminating zero. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { removeCgroup } from '../../../../../core/host/cgroup';
-import { signalProcess, waitGone } from '../../../../../core/host/process-identity';
-import type { SpawnSandboxedOptions } from '../../../../../core/host/spawn-sandboxed';
+import { removeCgroup } from '../../../../../core/host/processes/cgroup';
+import { signalProcess, waitGone } from '../../../../../core/host/processes/process-identity';
+import type { SpawnSandboxedOptions } from '../../../../../core/host/sandbox/spawn-sandboxed';
 import type { VmHandle, VmSpec } from '../vmm-driver';
 import { beginStart } from './begin-start';
 import { makeReady } from './make-ready';

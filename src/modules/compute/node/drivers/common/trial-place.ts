@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { z } from 'zod';
-import { isRunning, processStartTime } from '../../../../../core/host/process-identity';
-import { endProcessesNaming } from '../../../../../core/host/processes-naming';
+import { isRunning, processStartTime } from '../../../../../core/host/processes/process-identity';
+import { endProcessesNaming } from '../../../../../core/host/processes/processes-naming';
 
 const folderPrefix = 'vc-stack-probe-';
 /** What it names is removed with all that it holds: only a folder as these are called. */

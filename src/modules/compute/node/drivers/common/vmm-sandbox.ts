@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../../../../core/host/sandbox';
+import type { Sandbox } from '../../../../../core/host/sandbox/sandbox';
 import { socketFolder } from './vmm-files';
 import type { VmSpec } from '../vmm-driver';
 

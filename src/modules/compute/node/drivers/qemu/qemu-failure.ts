@@ -1,4 +1,4 @@
-import { VerbFailure } from '../../../../../core/m2m/verb-handler';
+import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 
 const patterns: { pattern: RegExp; code: string; permanent: boolean; text: string }[] = [
   {

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { chmod, writeFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
-import { exec } from '../../../../../core/host/exec';
-import { findProgram } from '../../../../../core/host/find-program';
-import { sandboxed } from '../../../../../core/host/sandbox';
+import { exec } from '../../../../../core/host/processes/exec';
+import { findProgram } from '../../../../../core/host/processes/find-program';
+import { sandboxed } from '../../../../../core/host/sandbox/sandbox';
 import {
   copyKernel,
   findKernel,

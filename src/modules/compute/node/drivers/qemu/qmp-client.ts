@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { connectOwned } from '../../../../../core/host/owned-socket';
+import { connectOwned } from '../../../../../core/host/files/owned-socket';
 import { QmpError } from './qmp-error';
 
 export interface QmpEvent {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { formatRecord, parseRecord, type RecordForm } from '../../../../../core/host/records/record-form';
-import { VerbFailure } from '../../../../../core/m2m/verb-handler';
+import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import type { VmmCapability } from '../../../contract/vmm-capabilities';
 import type { VmmInventory } from '../../../../host/contract/host.api';
 import { ChClient } from '../cloud-hypervisor/ch-client';

@@ -6,11 +6,16 @@ import writeFileAtomic from 'write-file-atomic';
 import { z } from 'zod';
 import { Config } from '../../../../../core/config/config';
 import { StatePaths } from '../../../../../core/config/state-paths';
-import { endProcessesNaming } from '../../../../../core/host/processes-naming';
-import { isRunning, signalProcess, waitGone, type ProcessIdentity } from '../../../../../core/host/process-identity';
+import { endProcessesNaming } from '../../../../../core/host/processes/processes-naming';
+import {
+  isRunning,
+  signalProcess,
+  waitGone,
+  type ProcessIdentity,
+} from '../../../../../core/host/processes/process-identity';
 import { formatRecord, parseRecord, type RecordForm } from '../../../../../core/host/records/record-form';
-import { sandboxUsers } from '../../../../../core/host/sandbox-users';
-import { readTail, spawnSandboxed } from '../../../../../core/host/spawn-sandboxed';
+import { sandboxUsers } from '../../../../../core/host/sandbox/sandbox-users';
+import { readTail, spawnSandboxed } from '../../../../../core/host/sandbox/spawn-sandboxed';
 import { netnsInode } from './netns';
 import type { WantedDhcp } from './plan';
 

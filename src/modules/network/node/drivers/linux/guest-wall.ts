@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP, isIPv4 } from 'node:net';
 import { z } from 'zod';
-import { exec } from '../../../../../core/host/exec';
+import { exec } from '../../../../../core/host/processes/exec';
 import { contains, parseIpv4, parseSubnet } from '../../../contract/ipv4';
 import type { EgressDocument } from '../../../contract/network.verbs';
 import { hostLinkPrefix } from './names';

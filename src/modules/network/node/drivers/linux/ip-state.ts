@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { exec } from '../../../../../core/host/exec';
+import { exec } from '../../../../../core/host/processes/exec';
 
 /** The members of `ip -d -j addr show` that are compared. */
 const linkSchema = z.object({

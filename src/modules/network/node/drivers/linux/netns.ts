@@ -1,5 +1,5 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { exec } from '../../../../../core/host/exec';
+import { exec } from '../../../../../core/host/processes/exec';
 
 /** Where iproute2 keeps named namespaces; one folder for the whole machine. */
 const netnsDir = '/run/netns';

@@ -1,0 +1,284 @@
+import { request as httpsRequest } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { injectable } from 'inversify';
+import { Agent, type Dispatcher, request } from 'undici';
+import { z } from 'zod';
+import { Config } from '../../config/config';
+import { Breakers } from './breakers';
+import { ServerIdentity } from '../ca/server-identity';
+import { type CallOptions, type CallOutcome, NodeCaller, NodeUnreachableError, NodeVerbError } from './node-caller';
+import { type NodeAbilities, type NodeEndpoint, NodeRegistry } from './node-registry';
+import { minVersion, mustBeHost } from '../node/secure-context';
+import { NotUnderstood } from '../verbs/not-understood';
+import { argsFor, knownRevision } from '../verbs/revisions';
+import type { Verb, WireArgs } from '../verbs/verb';
+
+const verbError = z.object({
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    permanent: z.boolean(),
+    extra: z.record(z.string(), z.unknown()),
+    detail: z.string().optional(),
+  }),
+});
+const verbResult = z.object({ result: z.unknown() });
+const connectTimeoutMs = 5_000;
+const outcomeTimeoutMs = 10_000;
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message || error.name : String(error));
+
+const unknownHost = (hostId: string): NodeVerbError =>
+  new NodeVerbError(hostId, 'call', 'unknown_host', `There is no host ${hostId}.`, true);
+
+/** Its message may be read by tenants, who see no hosts; operators read which host it is in the detail. */
+const hostOutdated = (
+  hostId: string,
+  node: NodeAbilities,
+  verb: Pick<Verb, 'name' | 'revision'>,
+  known: number,
+  lacks: string,
+): NodeVerbError =>
+  new NodeVerbError(
+    hostId,
+    verb.name,
+    'host_outdated',
+    `The host runs an older release and does not understand ${lacks}. An administrator has to upgrade the host.`,
+    true,
+    { verb: verb.name, known, needed: verb.revision },
+    `${node.name} (agent ${node.release || 'of an unknown release'}) does not understand ${lacks}, which "${verb.name}" needs: upgrade the host.`,
+  );
+
+/**
+ * Calls nodes over HTTPS with mutual TLS: connections kept alive, one breaker per node, the peer's identity checked on
+ * every connection.
+ */
+@injectable()
+export class HttpsNodeCaller extends NodeCaller {
+  private readonly agents = new Map<string, Agent>();
+
+  constructor(
+    private readonly registry: NodeRegistry,
+    private readonly identity: ServerIdentity,
+    private readonly breakers: Breakers,
+    private readonly config: Config,
+  ) {
+    super();
+    identity.onChange(() => this.closeAgents());
+  }
+
+  async call<A, R>(hostId: string, verb: Verb<A, R>, args: A, options: CallOptions): Promise<CallOutcome<R>> {
+    const { key, fence, requestId } = options;
+    const body = JSON.stringify({ key, fence, requestId, ...(await this.write(hostId, verb, args)) });
+    try {
+      return await this.ask(hostId, verb, {
+        method: 'POST',
+        path: `/verbs/${encodeURIComponent(verb.name)}`,
+        body,
+        timeoutMs: verb.timeoutMs,
+        signal: options.signal,
+      });
+    } catch (error) {
+      // The agent is an older one than it was: the next attempt writes for that.
+      if (error instanceof NodeVerbError && error.code === 'newer_revision')
+        await this.registry.abilities(hostId, true);
+      throw error;
+    }
+  }
+
+  async outcome<A, R>(hostId: string, verb: Verb<A, R>, key: string): Promise<CallOutcome<R>> {
+    return this.ask(hostId, verb, {
+      method: 'GET',
+      path: `/verbs/outcome?key=${encodeURIComponent(key)}`,
+      timeoutMs: outcomeTimeoutMs,
+    });
+  }
+
+  async stream(hostId: string, path: string): Promise<Duplex> {
+    const endpoint = await this.endpoint(hostId);
+    const { client, root } = this.identity.current();
+    return new Promise((resolve, reject) => {
+      const req = httpsRequest({
+        host: endpoint.address,
+        port: endpoint.port,
+        path,
+        agent: false,
+        cert: client.certificate,
+        key: client.key,
+        ca: root,
+        minVersion,
+        checkServerIdentity: mustBeHost(hostId),
+        headers: { connection: 'Upgrade', upgrade: 'vc-stream' },
+        timeout: connectTimeoutMs,
+      });
+      req.once('upgrade', (_res, socket, head) => {
+        socket.setTimeout(0);
+        if (head.length > 0) socket.unshift(head);
+        resolve(socket);
+      });
+      req.once('response', (res) => {
+        res.resume();
+        req.destroy();
+        reject(
+          new NodeVerbError(
+            hostId,
+            'stream',
+            res.statusCode === 404 ? 'not_found' : 'refused',
+            `The host refused the stream (${res.statusCode ?? '?'}).`,
+            true,
+          ),
+        );
+      });
+      req.once('timeout', () => req.destroy(new Error('no answer in time')));
+      req.once('error', (error) =>
+        reject(new NodeUnreachableError(hostId, `The host does not answer: ${textOf(error)}`, { cause: error })),
+      );
+      req.end();
+    });
+  }
+
+  /** Closes all connections. */
+  async close(): Promise<void> {
+    const agents = [...this.agents.values()];
+    this.agents.clear();
+    await Promise.all(agents.map((agent) => agent.destroy()));
+  }
+
+  /**
+   * The arguments as the node's agent understands them. Throws a permanent `NodeVerbError` `host_outdated` when it
+   * cannot: nothing was asked of it then. What it understands is read anew before it is refused.
+   */
+  private async write<A, R>(hostId: string, verb: Verb<A, R>, args: A): Promise<{ revision?: number; args: WireArgs }> {
+    for (let fresh = false; ; fresh = true) {
+      const node = await this.registry.abilities(hostId, fresh);
+      if (!node) throw unknownHost(hostId);
+      const known = knownRevision(node.revisions?.verbs ?? null, verb.name);
+      try {
+        const written = argsFor(verb, args as WireArgs, known);
+        // Agents from before revisions refuse a call that names one.
+        return { ...(node.revisions && { revision: Math.min(known, verb.revision) }), args: written };
+      } catch (error) {
+        if (!(error instanceof NotUnderstood)) throw error;
+        if (fresh) throw hostOutdated(hostId, node, verb, known, error.what);
+      }
+    }
+  }
+
+  private async ask<A, R>(
+    hostId: string,
+    verb: Verb<A, R>,
+    call: { method: 'GET' | 'POST'; path: string; body?: string; timeoutMs: number; signal?: AbortSignal | undefined },
+  ): Promise<CallOutcome<R>> {
+    const endpoint = await this.endpoint(hostId);
+    const breaker = this.breakers.of(hostId);
+    if (!breaker.admit())
+      throw new NodeUnreachableError(hostId, 'The host did not answer the last calls and is not called for a while.');
+    let status: number;
+    let text: string;
+    try {
+      ({ status, text } = await this.exchange(hostId, endpoint, call));
+      breaker.success();
+    } catch (error) {
+      if (call.signal?.aborted) breaker.release();
+      else breaker.failure();
+      throw new NodeUnreachableError(hostId, `The host does not answer: ${textOf(error)}`, { cause: error });
+    }
+    return this.read(hostId, verb, status, text);
+  }
+
+  private async exchange(
+    hostId: string,
+    endpoint: NodeEndpoint,
+    call: { method: 'GET' | 'POST'; path: string; body?: string; timeoutMs: number; signal?: AbortSignal | undefined },
+  ): Promise<{ status: number; text: string }> {
+    const deadline = AbortSignal.timeout(call.timeoutMs);
+    const host = endpoint.address.includes(':') ? `[${endpoint.address}]` : endpoint.address;
+    const init: Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'method'> & {
+      method: Dispatcher.HttpMethod;
+      dispatcher: Dispatcher;
+    } = {
+      method: call.method,
+      dispatcher: this.agent(hostId),
+      signal: call.signal ? AbortSignal.any([deadline, call.signal]) : deadline,
+      ...(call.body === undefined ? {} : { body: call.body, headers: { 'content-type': 'application/json' } }),
+    };
+    const response = await request(`https://${host}:${endpoint.port}${call.path}`, init);
+    const text = await response.body.text();
+    return { status: response.statusCode, text };
+  }
+
+  private read<A, R>(hostId: string, verb: Verb<A, R>, status: number, text: string): CallOutcome<R> {
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch {
+      throw new NodeVerbError(
+        hostId,
+        verb.name,
+        'invalid_answer',
+        `The host answered ${status} with something that is not JSON.`,
+        false,
+      );
+    }
+    if (status === 202) return { done: false };
+    if (status === 200) {
+      const parsed = verb.result.safeParse(verbResult.safeParse(json).data?.result);
+      if (parsed.success) return { done: true, result: parsed.data };
+      const issues = parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; ');
+      throw new NodeVerbError(
+        hostId,
+        verb.name,
+        'invalid_result',
+        `The host's result of ${verb.name} is not valid.`,
+        true,
+        {},
+        issues,
+      );
+    }
+    const failure = verbError.safeParse(json);
+    if (!failure.success)
+      throw new NodeVerbError(hostId, verb.name, 'invalid_answer', `The host answered ${status}.`, false);
+    const { code, message, permanent, extra, detail } = failure.data.error;
+    throw new NodeVerbError(hostId, verb.name, code, message, permanent, extra, detail);
+  }
+
+  private async endpoint(hostId: string): Promise<NodeEndpoint> {
+    const endpoint = await this.registry.endpoint(hostId);
+    if (endpoint) return endpoint;
+    this.breakers.forget(hostId);
+    void this.agents.get(hostId)?.destroy();
+    this.agents.delete(hostId);
+    throw unknownHost(hostId);
+  }
+
+  private agent(hostId: string): Agent {
+    let agent = this.agents.get(hostId);
+    if (!agent) {
+      const { client, root } = this.identity.current();
+      agent = new Agent({
+        connections: this.config.core.m2m.connectionsPerNode,
+        keepAliveTimeout: 60_000,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        connect: {
+          cert: client.certificate,
+          key: client.key,
+          ca: root,
+          minVersion,
+          checkServerIdentity: mustBeHost(hostId),
+          timeout: connectTimeoutMs,
+        },
+        // A resumed session would skip the check of the peer's identity.
+        maxCachedSessions: 0,
+      });
+      this.agents.set(hostId, agent);
+    }
+    return agent;
+  }
+
+  private closeAgents(): void {
+    const agents = [...this.agents.values()];
+    this.agents.clear();
+    for (const agent of agents) void agent.close().catch(() => undefined);
+  }
+}

@@ -1,0 +1,33 @@
+import type { ContainerModuleLoadOptions } from 'inversify';
+import { Breakers } from './breakers';
+import { CaRepository } from '../ca/ca.repository';
+import { CertificateAuthority } from '../ca/certificate-authority';
+import { ServerIdentity } from '../ca/server-identity';
+import { HttpsNodeCaller } from './https-node-caller';
+import { ManagementEndpoint } from '../management-endpoint';
+import { NodeCaller } from './node-caller';
+import { EnrolmentRoutes } from './gateway/enrolment.routes';
+import { HeartbeatRoutes } from './gateway/heartbeat.routes';
+import { NodeGateway } from './gateway/node-gateway';
+import { TaskRoutes } from './gateway/task.routes';
+
+/**
+ * The transport's management half. Needs `NodeRegistry` (host module) and `VerbEvents` and `TaskStanding` (workflow
+ * engine) bound as well.
+ */
+export const bindManagementTransport = ({ bind }: Pick<ContainerModuleLoadOptions, 'bind'>): void => {
+  for (const part of [
+    CaRepository,
+    CertificateAuthority,
+    ServerIdentity,
+    Breakers,
+    ManagementEndpoint,
+    HttpsNodeCaller,
+    EnrolmentRoutes,
+    HeartbeatRoutes,
+    TaskRoutes,
+    NodeGateway,
+  ])
+    bind<object>(part).toSelf().inSingletonScope();
+  bind(NodeCaller).toService(HttpsNodeCaller);
+};

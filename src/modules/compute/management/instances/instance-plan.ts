@@ -1,0 +1,56 @@
+import { v7 as timeOrderedUuid } from 'uuid';
+import type { UsableImage } from '../../../image/contract/image.ports';
+import type { FlavorEntity } from '../flavors/flavor.entity';
+import { hostnameFrom } from '../guest-data/hostname';
+import type { InstanceEntity } from './instance.entity';
+import { vendorDataOf } from '../guest-data/vendor-data';
+
+/** What is decided of instances before any is recorded. */
+export interface InstancePlan {
+  projectId: string;
+  createdBy: string;
+  description: string;
+  /** Base64, as the user gave it. */
+  userData: string;
+  configDrive: InstanceEntity['configDrive'];
+  stopGraceSeconds: number;
+  flavor: FlavorEntity;
+  image: UsableImage;
+  nics: InstanceEntity['nics'];
+  sshKeys: string[];
+  wantedHostId: string | null;
+  wantedVmm: string | null;
+}
+
+/** A new instance, about to be built; without a task yet. */
+export const instanceOf = (name: string, { flavor, image, ...plan }: InstancePlan): InstanceEntity => {
+  const id = timeOrderedUuid();
+  return {
+    ...plan,
+    id,
+    name,
+    hostname: hostnameFrom(name, id),
+    flavorId: flavor.id,
+    flavorName: flavor.name,
+    vcpus: flavor.vcpus,
+    memoryBytes: flavor.memoryBytes,
+    vendorData: vendorDataOf({ image: image.vendorData, flavor: flavor.vendorData }),
+    diskBytes: Math.max(flavor.diskBytes, image.virtualBytes),
+    imageId: image.id,
+    imageName: image.name,
+    architecture: image.architecture,
+    firmware: image.firmware,
+    hostId: null,
+    vmm: null,
+    state: 'building',
+    stateReason: '',
+    power: 'on',
+    generation: 1,
+    taskId: null,
+    observedState: null,
+    observedAt: null,
+    observedRevision: 0,
+    startedAt: null,
+    createdAt: new Date(),
+  };
+};

@@ -1,0 +1,254 @@
+import { injectable } from 'inversify';
+import { z } from 'zod';
+import { Controller, projectOf, route, type Route } from '../../../../core/http/routes/route';
+import * as field from '../../../../core/http/routes/fields';
+import { pageOf } from '../../../../core/http/routes/pagination';
+import {
+  consoleLog,
+  consoleLogQuery,
+  consoleTicket,
+  createInstance,
+  createInstances,
+  guestData,
+  instance,
+  instanceCheck,
+  instanceListQuery,
+  instancesWithTask,
+  instanceWithTask,
+  rebootRequest,
+  stopRequest,
+  updateInstance,
+} from '../../contract/compute.api';
+import { ConsoleLogs } from '../consoles/console-logs.service';
+import { consolePermission, ConsoleService } from '../consoles/console.service';
+import { GuestDataService } from '../guest-data/guest-data.service';
+import { InstanceCreation } from './instance-creation.service';
+import { InstanceService } from './instance.service';
+
+const params = z.strictObject({ ref: field.ref });
+const query = z.strictObject({ project: field.ref.optional() });
+const tag = 'Instances';
+
+@injectable()
+export class InstanceController extends Controller {
+  constructor(
+    private readonly creation: InstanceCreation,
+    private readonly instances: InstanceService,
+    private readonly consoles: ConsoleService,
+    private readonly guestData: GuestDataService,
+    private readonly logs: ConsoleLogs,
+  ) {
+    super();
+  }
+
+  override routes(): Route[] {
+    return [...this.collectionRoutes(), ...this.resourceRoutes(), ...this.actionRoutes()];
+  }
+
+  private collectionRoutes(): Route[] {
+    return [
+      route(
+        {
+          method: 'GET',
+          path: '/instances',
+          summary: 'List instances',
+          tag,
+          scope: 'collection',
+          permission: 'instance:read',
+          query: instanceListQuery,
+          response: pageOf(instance),
+        },
+        (req) => this.instances.list(req.op, req.access, req.project?.id, req.query),
+      ),
+      route(
+        {
+          method: 'POST',
+          path: '/instances',
+          summary: 'Create an instance',
+          tag,
+          scope: 'project',
+          permission: 'instance:create',
+          query,
+          body: createInstance,
+          status: 202,
+          response: instanceWithTask,
+        },
+        (req) => this.creation.create(req.op, req, projectOf(req), req.body),
+      ),
+      route(
+        {
+          method: 'POST',
+          path: '/instances/batch',
+          summary: 'Create several instances of a kind, all of them or none',
+          tag,
+          scope: 'project',
+          permission: 'instance:create',
+          query,
+          body: createInstances,
+          status: 202,
+          response: instancesWithTask,
+        },
+        (req) => this.creation.createBatch(req.op, req, projectOf(req), req.body),
+      ),
+      route(
+        {
+          method: 'POST',
+          path: '/instances/check',
+          summary: 'Ask whether a create would be accepted now; makes nothing',
+          tag,
+          scope: 'project',
+          permission: 'instance:create',
+          query,
+          body: createInstance.extend({ count: createInstances.shape.count.default(1) }),
+          response: instanceCheck,
+        },
+        (req) => this.creation.check(req.op, req, projectOf(req), req.body),
+      ),
+    ];
+  }
+
+  private resourceRoutes(): Route[] {
+    return [
+      route(
+        {
+          method: 'GET',
+          path: '/instances/:ref',
+          summary: 'Show an instance',
+          tag,
+          scope: 'resource',
+          permission: 'instance:read',
+          params,
+          query,
+          response: instance,
+        },
+        (req) => this.instances.get(req.op, req.access, req.project?.id, req.params.ref),
+      ),
+      route(
+        {
+          method: 'GET',
+          path: '/instances/:ref/guest-data',
+          summary: 'What its guest reads: metadata, network data, user data',
+          tag,
+          scope: 'resource',
+          permission: 'instance:guest-data',
+          params,
+          query,
+          response: guestData,
+        },
+        (req) => this.guestData.get(req.op, req.access, req.project?.id, req.params.ref),
+      ),
+      route(
+        {
+          method: 'PATCH',
+          path: '/instances/:ref',
+          summary: 'Change name, description or the grace period of stops',
+          tag,
+          scope: 'resource',
+          permission: 'instance:update',
+          params,
+          query,
+          body: updateInstance,
+          response: instance,
+        },
+        (req) => this.instances.update(req.op, req.access, req.project?.id, req.params.ref, req.body),
+      ),
+      route(
+        {
+          method: 'GET',
+          path: '/instances/:ref/console-log',
+          summary: 'What its guest wrote on the serial console',
+          tag,
+          scope: 'resource',
+          permission: consolePermission,
+          params,
+          query: consoleLogQuery,
+          response: consoleLog,
+        },
+        (req) => this.logs.read(req.op, req.access, req.project?.id, req.params.ref, req.query.since, req.requestId),
+      ),
+      route(
+        {
+          method: 'DELETE',
+          path: '/instances/:ref',
+          summary: 'Delete an instance with its root volume',
+          tag,
+          scope: 'resource',
+          permission: 'instance:delete',
+          params,
+          query,
+          status: 202,
+          response: instanceWithTask,
+        },
+        (req) => this.instances.delete(req.op, req, req.project?.id, req.params.ref),
+      ),
+    ];
+  }
+
+  private actionRoutes(): Route[] {
+    return [
+      route(
+        {
+          method: 'POST',
+          path: '/instances/:ref/actions/start',
+          summary: 'Start an instance',
+          tag,
+          scope: 'resource',
+          permission: 'instance:start',
+          params,
+          query,
+          status: 202,
+          response: instanceWithTask,
+        },
+        (req) => this.instances.startUp(req.op, req, req.project?.id, req.params.ref),
+      ),
+      route(
+        {
+          method: 'POST',
+          path: '/instances/:ref/actions/stop',
+          summary: 'Stop an instance',
+          tag,
+          scope: 'resource',
+          permission: 'instance:stop',
+          params,
+          query,
+          body: stopRequest,
+          status: 202,
+          response: instanceWithTask,
+        },
+        (req) => this.instances.stop(req.op, req, req.project?.id, req.params.ref, req.body),
+      ),
+      route(
+        {
+          method: 'POST',
+          path: '/instances/:ref/actions/reboot',
+          summary: 'Reboot an instance',
+          tag,
+          scope: 'resource',
+          permission: 'instance:reboot',
+          params,
+          query,
+          body: rebootRequest,
+          status: 202,
+          response: instanceWithTask,
+        },
+        (req) => this.instances.reboot(req.op, req, req.project?.id, req.params.ref, req.body),
+      ),
+      route(
+        {
+          method: 'POST',
+          path: '/instances/:ref/actions/console',
+          summary: 'Open its serial console: a one-time ticket',
+          tag,
+          scope: 'resource',
+          permission: consolePermission,
+          params,
+          query,
+          status: 201,
+          secretResponse: true,
+          response: consoleTicket,
+        },
+        (req) => this.consoles.ticket(req.op, req.access, req.project?.id, req.params.ref),
+      ),
+    ];
+  }
+}

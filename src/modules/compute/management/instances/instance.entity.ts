@@ -1,0 +1,82 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { bigintAsNumber } from '../../../../core/db/rows/transformers';
+import type { DriveForm } from '../../../network/contract/drive-forms';
+import type { WantedNic } from '../../../network/contract/network.ports';
+import type { InstanceState } from '../../contract/compute.api';
+
+/** What is shown of an instance: what its guest was given may be large, and a page of them need not read it. */
+export const shownOfInstance = [
+  'id',
+  'projectId',
+  'name',
+  'hostname',
+  'description',
+  'flavorId',
+  'flavorName',
+  'vcpus',
+  'memoryBytes',
+  'diskBytes',
+  'imageId',
+  'imageName',
+  'sshKeys',
+  'configDrive',
+  'stopGraceSeconds',
+  'wantedVmm',
+  'hostId',
+  'vmm',
+  'state',
+  'stateReason',
+  'taskId',
+  'observedState',
+  'observedAt',
+  'startedAt',
+  'createdAt',
+] as const satisfies readonly (keyof InstanceEntity)[];
+export type ShownInstance = Pick<InstanceEntity, (typeof shownOfInstance)[number]>;
+
+@Entity('instance')
+export class InstanceEntity {
+  @PrimaryColumn('uuid') id!: string;
+  @Column('uuid', { name: 'project_id' }) projectId!: string;
+  @Column('text') name!: string;
+  @Column('text') hostname!: string;
+  @Column('text') description!: string;
+  @Column('uuid', { name: 'flavor_id' }) flavorId!: string;
+  @Column('text', { name: 'flavor_name' }) flavorName!: string;
+  @Column('integer') vcpus!: number;
+  @Column('bigint', { name: 'memory_bytes', transformer: bigintAsNumber }) memoryBytes!: number;
+  /** Of the root disk: the flavor's, or the image's when that is larger. */
+  @Column('bigint', { name: 'disk_bytes', transformer: bigintAsNumber }) diskBytes!: number;
+  @Column('uuid', { name: 'image_id' }) imageId!: string;
+  @Column('text', { name: 'image_name' }) imageName!: string;
+  @Column('text') architecture!: string;
+  /** What boots the image; `any` leaves it to the host's VMM. */
+  @Column('text') firmware!: 'any' | 'bios' | 'uefi';
+  @Column('jsonb') nics!: WantedNic[];
+  @Column('jsonb', { name: 'ssh_keys' }) sshKeys!: string[];
+  /** Base64, as the user gave it. Never in answers, events or logs. */
+  @Column('text', { name: 'user_data' }) userData!: string;
+  /** Of its flavor when it was made; text, empty for none. */
+  @Column('text', { name: 'vendor_data' }) vendorData!: string;
+  @Column('text', { name: 'config_drive', nullable: true }) configDrive!: DriveForm | null;
+  @Column('integer', { name: 'stop_grace_seconds' }) stopGraceSeconds!: number;
+  @Column('uuid', { name: 'wanted_host_id', nullable: true }) wantedHostId!: string | null;
+  @Column('uuid', { name: 'host_id', nullable: true }) hostId!: string | null;
+  /** Of the newest report. */
+  @Column('text', { nullable: true }) vmm!: string | null;
+  /** Asked for by its user or its flavor; null leaves it to the host. */
+  @Column('text', { name: 'wanted_vmm', nullable: true }) wantedVmm!: string | null;
+  @Column('text') state!: InstanceState;
+  @Column('text', { name: 'state_reason' }) stateReason!: string;
+  /** What the user wants; the node is told by generation. */
+  @Column('text') power!: 'on' | 'off';
+  @Column('integer') generation!: number;
+  @Column('uuid', { name: 'task_id', nullable: true }) taskId!: string | null;
+  @Column('text', { name: 'observed_state', nullable: true }) observedState!: string | null;
+  @Column('timestamptz', { name: 'observed_at', nullable: true }) observedAt!: Date | null;
+  /** Of the newest report that was taken: what left the host before it changes nothing. */
+  @Column('bigint', { name: 'observed_revision', transformer: bigintAsNumber }) observedRevision!: number;
+  @Column('timestamptz', { name: 'started_at', nullable: true }) startedAt!: Date | null;
+  @Column('text', { name: 'created_by' }) createdBy!: string;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}

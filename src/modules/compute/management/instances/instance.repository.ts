@@ -1,0 +1,283 @@
+import { injectable } from 'inversify';
+import { findRow, findRows, insertRow, removeRows, updateRow } from '../../../../core/db/rows/rows';
+import type { z } from 'zod';
+import type { Op } from '../../../../core/db/rows/op';
+import type { InUseBy } from '../../../../core/errors/in-use';
+import { keysetPage } from '../../../../core/db/rows/keyset';
+import { narrowBySearch } from '../../../../core/db/rows/search';
+import { violatedUnique } from '../../../../core/db/sql-state';
+import { nameTaken } from '../../../../core/errors/problem';
+import type { instanceListQuery } from '../../contract/compute.api';
+import type { ObservedInstance } from '../../contract/instance.verbs';
+import { InstanceEntity, type ShownInstance, shownOfInstance } from './instance.entity';
+import { reasonInWords } from './state-reason';
+
+/** An instance whose state an observation changed. */
+export interface ObservedChange {
+  id: string;
+  project_id: string;
+  name: string;
+  state: string;
+  state_reason: string;
+  task_id: string | null;
+  /** Of the newest report. */
+  observed_state: string | null;
+}
+
+const sorts = {
+  name: { column: 'name', type: 'text', descending: false },
+  '-name': { column: 'name', type: 'text', descending: true },
+  createdAt: { column: 'created_at', type: 'timestamptz', descending: false },
+  '-createdAt': { column: 'created_at', type: 'timestamptz', descending: true },
+} as const;
+
+const shownColumns = shownOfInstance.map((property) => `i.${property}`);
+
+@injectable()
+export class InstanceRepository {
+  /** False when another instance of the project has its hostname. */
+  insert(op: Op, instance: InstanceEntity): Promise<boolean> {
+    return insertRow(op, InstanceEntity, instance, ['projectId', 'hostname']);
+  }
+
+  byId(op: Op, id: string): Promise<InstanceEntity | null> {
+    return findRow(op, InstanceEntity, { id });
+  }
+
+  byIds(op: Op, ids: readonly string[]): Promise<InstanceEntity[]> {
+    return findRows(op, InstanceEntity, { id: ids }, { order: 'id' });
+  }
+
+  /**
+   * Those of the ids that the task holds, locked until the transaction ends: no other verb takes one over meanwhile.
+   */
+  lockHeldBy(op: Op, ids: readonly string[], taskId: string): Promise<InstanceEntity[]> {
+    return findRows(op, InstanceEntity, { id: ids, taskId }, { order: 'id', lock: 'FOR UPDATE' });
+  }
+
+  /** Row locked until the transaction ends: verbs on one instance come one after the other. */
+  lock(op: Op, id: string): Promise<InstanceEntity | null> {
+    return findRow(op, InstanceEntity, { id }, { lock: 'FOR UPDATE' });
+  }
+
+  named(op: Op, projects: 'all' | readonly string[], name: string): Promise<InstanceEntity[]> {
+    return findRows(op, InstanceEntity, { name, ...(projects !== 'all' && { projectId: projects }) }, { limit: 2 });
+  }
+
+  /** Those of the names that instances of the project have. */
+  async namesTaken(op: Op, projectId: string, names: readonly string[]): Promise<string[]> {
+    return (
+      await op.query<{ name: string }>(
+        'SELECT name FROM instance WHERE project_id = $1 AND name = ANY($2::text[]) ORDER BY name',
+        [projectId, names],
+      )
+    ).map((row) => row.name);
+  }
+
+  /** Those of the hostnames that instances of the project have. */
+  async hostnamesTaken(op: Op, projectId: string, hostnames: readonly string[]): Promise<string[]> {
+    return (
+      await op.query<{ hostname: string }>(
+        'SELECT hostname FROM instance WHERE project_id = $1 AND hostname = ANY($2::text[])',
+        [projectId, hostnames],
+      )
+    ).map((row) => row.hostname);
+  }
+
+  /** `atAddress`: instances that `filter.q` finds by an address. */
+  list(
+    op: Op,
+    projects: 'all' | readonly string[],
+    filter: z.output<typeof instanceListQuery>,
+    hostId: string | undefined,
+    atAddress: readonly string[] = [],
+  ): Promise<{ rows: ShownInstance[]; next: string | null }> {
+    const query = op.manager.createQueryBuilder(InstanceEntity, 'i').select(shownColumns).where('true');
+    if (projects !== 'all') {
+      const [only, ...others] = projects;
+      if (only !== undefined && others.length === 0) query.andWhere('i.project_id = :only', { only });
+      else query.andWhere('i.project_id = ANY(:projects)', { projects });
+    }
+    if (filter.state !== undefined) query.andWhere('i.state = :state', { state: filter.state });
+    if (filter.name !== undefined) query.andWhere('i.name = :name', { name: filter.name });
+    if (hostId !== undefined) query.andWhere('i.host_id = :hostId', { hostId });
+    narrowBySearch(
+      query,
+      filter.q,
+      { ids: ['i.id'], texts: ['i.name'] },
+      atAddress.length > 0 ? ['i.id = ANY(:atAddress)'] : [],
+    );
+    if (atAddress.length > 0) query.setParameter('atAddress', atAddress);
+    return keysetPage(query, {
+      alias: 'i',
+      ...sorts[filter.sort],
+      sort: filter.sort,
+      limit: filter.limit,
+      cursor: filter.cursor,
+    });
+  }
+
+  /** False when the row is gone. */
+  update(op: Op, id: string, changes: Partial<Omit<InstanceEntity, 'id' | 'nics' | 'sshKeys'>>): Promise<boolean> {
+    return updateRow(op, InstanceEntity, id, changes);
+  }
+
+  /** What its owner may change of it. Throws 409 `name_taken`; the transaction is lost then. */
+  async edit(
+    op: Op,
+    id: string,
+    changes: Partial<Pick<InstanceEntity, 'name' | 'description' | 'stopGraceSeconds'>>,
+  ): Promise<void> {
+    await updateRow(op, InstanceEntity, id, changes).catch((error: unknown) => {
+      throw violatedUnique(error) === 'instance_name' ? nameTaken('instance', changes.name ?? '') : error;
+    });
+  }
+
+  /** Passes the hold on an instance from one task to another, unless a third one has taken it meanwhile. */
+  async handOver(op: Op, id: string, fromTaskId: string, toTaskId: string): Promise<void> {
+    await op.query('UPDATE instance SET task_id = $3 WHERE id = $1 AND task_id = $2', [id, fromTaskId, toTaskId]);
+  }
+
+  /** False when the row was gone already. */
+  async remove(op: Op, id: string): Promise<boolean> {
+    return (await removeRows(op, InstanceEntity, { id })) > 0;
+  }
+
+  /**
+   * Records what its host answered a task, unless a report that left the host later is known already: then that one
+   * holds. Ends the task's hold on it, unless another task took it over: a delete that came meanwhile keeps its own.
+   * One statement, for what came between a look and a write would be overwritten. Undefined when the row is gone.
+   */
+  async settle(op: Op, id: string, taskId: string, observed: ObservedInstance): Promise<ObservedChange | undefined> {
+    const newer = (value: string, column: string): string =>
+      `${column} = CASE WHEN observed_revision > $7 THEN ${column} ELSE ${value} END`;
+    const state = `CASE WHEN observed_revision > $7 THEN observed_state ELSE $4::text END`;
+    const rows = await op.query<ObservedChange>(
+      `UPDATE instance SET ${newer('$3', 'vmm')}, ${newer('$4::text', 'observed_state')}, ${newer('clock_timestamp()', 'observed_at')}, ${newer('$5::timestamptz', 'started_at')},
+         observed_revision = greatest(observed_revision, $7),
+         state = CASE WHEN task_id IS DISTINCT FROM $2 THEN state WHEN ${state} IN ('running', 'stopped') THEN ${state} ELSE 'error' END,
+         state_reason = CASE WHEN task_id IS DISTINCT FROM $2 THEN state_reason WHEN observed_revision <= $7 OR observed_state = $4 THEN $6 WHEN observed_state = 'crashed' THEN 'it crashed right after' ELSE '' END,
+         task_id = NULLIF(task_id, $2)
+       WHERE id = $1 RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
+      [id, taskId, observed.vmm, observed.state, observed.startedAt, reasonInWords(observed), observed.revision],
+    );
+    return rows[0];
+  }
+
+  /**
+   * Ends a task's hold: the last observed state holds again, or `stopped` when it was turned off. Undefined when it was
+   * another's, or the row is gone.
+   */
+  async release(
+    op: Op,
+    id: string,
+    taskId: string,
+    reason: string,
+    turnedOff: boolean,
+  ): Promise<ObservedChange | undefined> {
+    const rows = await op.query<ObservedChange>(
+      `UPDATE instance SET state = CASE WHEN $4::boolean THEN 'stopped' WHEN observed_state IN ('running', 'stopped') THEN observed_state ELSE 'error' END,
+         power = CASE WHEN $4 THEN 'off' WHEN observed_state = 'running' THEN 'on' ELSE power END, state_reason = $3, task_id = NULL
+       WHERE id = $1 AND task_id = $2 RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
+      [id, taskId, reason, turnedOff],
+    );
+    return rows[0];
+  }
+
+  /**
+   * Takes a host's whole report in two statements. Instances with a live task keep their state (the task owns it);
+   * others follow what was observed. A report that left the host before the newest one that was taken (a verb's answer
+   * is one too) changes nothing; a host that cannot tell the state any more counts its reports no further. An instance that its host does not report although it should is an error after 15 s of
+   * grace, for a report may be older than the start.
+   */
+  async observe(op: Op, hostId: string, reported: ObservedInstance[]): Promise<ObservedChange[]> {
+    const held = 'i.task_id IS NOT NULL OR r.instance_id IS NOT NULL';
+    const changed = await op.query<ObservedChange>(
+      `UPDATE instance i SET observed_state = o.state, observed_revision = greatest(i.observed_revision, o.revision), observed_at = now(),
+         started_at = CASE o.state WHEN 'unknown' THEN i.started_at ELSE o."startedAt" END, vmm = CASE o.state WHEN 'unknown' THEN i.vmm ELSE o.vmm END,
+         state = CASE WHEN ${held} THEN i.state WHEN o.state = 'crashed' THEN 'error' ELSE o.state END,
+         state_reason = CASE WHEN ${held} THEN i.state_reason ELSE o.words END,
+         power = CASE WHEN i.task_id IS NULL AND o.state = 'stopped' AND o.reason = 'guest' THEN 'off' ELSE i.power END
+       FROM jsonb_to_recordset($2::jsonb) AS o("instanceId" uuid, generation int, state text, reason text, words text, vmm text, "startedAt" timestamptz, revision bigint)
+         JOIN instance old ON old.id = o."instanceId" LEFT JOIN instance_remainder r ON r.instance_id = old.id
+       WHERE i.id = old.id AND i.host_id = $1 AND (o.revision >= i.observed_revision OR o.state = 'unknown') AND o.state <> 'absent'
+         AND (i.observed_at IS NULL OR i.observed_at < now() - interval '60 seconds' OR i.observed_state IS DISTINCT FROM o.state OR (NOT (${held}) AND i.state <> CASE o.state WHEN 'crashed' THEN 'error' ELSE o.state END))
+       RETURNING i.id, i.project_id, i.name, i.state, i.state_reason, i.task_id, i.observed_state`,
+      [hostId, JSON.stringify(reported.map((r) => ({ ...r, words: reasonInWords(r) })))],
+    );
+    const lost = await op.query<ObservedChange>(
+      `UPDATE instance SET state = 'error', state_reason = 'its host has no trace of it', observed_state = 'absent', observed_revision = 0, observed_at = now()
+       WHERE host_id = $1 AND task_id IS NULL AND state IN ('running', 'stopped', 'unknown') AND NOT (id = ANY($2::uuid[]))
+         AND coalesce(observed_at, created_at) < now() - interval '15 seconds'
+       RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
+      [hostId, reported.map((r) => r.instanceId)],
+    );
+    return [...changed, ...lost];
+  }
+
+  /**
+   * Instances of silent hosts become `unknown`; the reason of their last state is kept for when the host is heard
+   * again.
+   */
+  markUnknown(op: Op, hostIds: string[]): Promise<ObservedChange[]> {
+    return op.query<ObservedChange>(
+      `UPDATE instance SET state = 'unknown' WHERE host_id = ANY($1) AND task_id IS NULL AND state IN ('running', 'stopped')
+       RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
+      [hostIds],
+    );
+  }
+
+  /**
+   * Hosts that are heard again: their instances are what they were last seen to be; a change since then comes with the
+   * host's own report.
+   */
+  markKnown(op: Op, hostIds: string[]): Promise<ObservedChange[]> {
+    return op.query<ObservedChange>(
+      `UPDATE instance SET state = observed_state WHERE host_id = ANY($1) AND task_id IS NULL AND state = 'unknown' AND observed_state IN ('running', 'stopped')
+       RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
+      [hostIds],
+    );
+  }
+
+  /** Instances made from the image. */
+  ofImage(op: Op, imageId: string, limit: number): Promise<UsersFound> {
+    return this.users(op, 'image_id = $1', imageId, limit);
+  }
+
+  /** Instances with a card on the network, or that are to have one. */
+  onNetwork(op: Op, network: { id: string; projectId: string }, limit: number): Promise<UsersFound> {
+    return this.users(
+      op,
+      `project_id = $1 AND nics @> jsonb_build_array(jsonb_build_object('networkId', $3::text))`,
+      network.projectId,
+      limit,
+      network.id,
+    );
+  }
+
+  /** Instances on the host. */
+  onHost(op: Op, hostId: string, limit: number): Promise<UsersFound> {
+    return this.users(op, 'host_id = $1', hostId, limit);
+  }
+
+  /** Instances of the project. */
+  ofProject(op: Op, projectId: string, limit: number): Promise<UsersFound> {
+    return this.users(op, 'project_id = $1', projectId, limit);
+  }
+
+  /** The first by name, and how many there are. */
+  private async users(op: Op, condition: string, value: string, limit: number, ...more: string[]): Promise<UsersFound> {
+    const rows: { id: string; name: string; taskId: string | null; projectId: string; count: number }[] =
+      await op.query(
+        `SELECT id, name, task_id AS "taskId", project_id AS "projectId", (count(*) OVER ())::int AS count FROM instance WHERE ${condition} ORDER BY name, id LIMIT $2`,
+        [value, limit, ...more],
+      );
+    return { count: rows[0]?.count ?? 0, first: rows.map(({ count: _, ...row }) => ({ kind: 'instance', ...row })) };
+  }
+}
+
+/** Who needs something, as a refusal to delete it tells. */
+export interface UsersFound {
+  first: (InUseBy & { projectId: string })[];
+  count: number;
+}

@@ -1,0 +1,118 @@
+import { injectable } from 'inversify';
+import type { Logger } from 'pino';
+import { Service } from '../../../../core/lifecycle/service';
+import { Database } from '../../../../core/db/database';
+import type { Op } from '../../../../core/db/rows/op';
+import { NodeCaller, NodeVerbError } from '../../../../core/m2m/management/node-caller';
+import { Logging } from '../../../../core/telemetry/logging';
+import { Hosts } from '../../../host/contract/host.ports';
+import { volumeAbsent } from '../../../storage/contract/volume.verbs';
+import { instanceAbsent } from '../../contract/instance.verbs';
+import { InstanceEvents } from '../instances/instance.events';
+import type { InstanceRemainderEntity } from '../instances/instance-remainder.entity';
+import { InstanceRemainderRepository } from '../instances/instance-remainder.repository';
+import { InstanceRepository, type ObservedChange } from '../instances/instance.repository';
+
+const everyMs = 2_000;
+const batch = 50;
+
+/**
+ * Keeps instances true to their hosts: silent hosts make them `unknown`, and hosts that come back lose what was deleted
+ * meanwhile.
+ */
+@injectable()
+export class InstanceReconciler extends Service {
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> = Promise.resolve();
+  private readonly log: Logger;
+  /** Final refusals of a host, by instance. */
+  private readonly refusals = new Map<string, number>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly instances: InstanceRepository,
+    private readonly remainders: InstanceRemainderRepository,
+    private readonly hosts: Hosts,
+    private readonly nodes: NodeCaller,
+    private readonly events: InstanceEvents,
+    logging: Logging,
+  ) {
+    super();
+    this.log = logging.for('instance-reconciler');
+  }
+
+  override async start(): Promise<void> {
+    this.schedule();
+  }
+
+  override async stop(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    await this.running;
+  }
+
+  private schedule(): void {
+    this.timer = setTimeout(() => {
+      this.running = this.round()
+        .catch((error: unknown) => this.log.warn({ err: error }, 'a round failed; the next one tries again'))
+        .finally(() => {
+          if (this.timer !== undefined) this.schedule();
+        });
+    }, everyMs);
+  }
+
+  private async round(): Promise<void> {
+    const hosts = await this.hosts.all(this.database.op);
+    const silent = hosts.filter((h) => h.state === 'unknown').map((h) => h.id);
+    const heard = hosts.filter((h) => h.state !== 'unknown').map((h) => h.id);
+    if (silent.length > 0) await this.publish((op) => this.instances.markUnknown(op, silent));
+    if (heard.length > 0) await this.publish((op) => this.instances.markKnown(op, heard));
+    const reachable = new Set(heard);
+    for (const remainder of await this.remainders.orphaned(this.database.op, batch)) {
+      if (!reachable.has(remainder.hostId)) continue;
+      try {
+        const gone = await this.nodes.call(
+          remainder.hostId,
+          instanceAbsent,
+          { instanceId: remainder.instanceId, generation: remainder.generation },
+          this.callFor(remainder, 'vmm'),
+        );
+        if (!gone.done) continue;
+        if (remainder.volumeId !== null && remainder.pool !== null) {
+          const deleted = await this.nodes.call(
+            remainder.hostId,
+            volumeAbsent,
+            { volumeId: remainder.volumeId, pool: remainder.pool },
+            this.callFor(remainder, 'volume'),
+          );
+          if (!deleted.done) continue;
+        }
+        await this.remainders.done(this.database.op, remainder.instanceId);
+        this.refusals.delete(remainder.instanceId);
+        this.log.info(
+          { instanceId: remainder.instanceId, hostId: remainder.hostId },
+          'removed what a deleted instance had left on its host',
+        );
+      } catch (error) {
+        if (error instanceof NodeVerbError && error.permanent)
+          this.refusals.set(remainder.instanceId, (this.refusals.get(remainder.instanceId) ?? 0) + 1);
+        this.log.warn(
+          { err: error, instanceId: remainder.instanceId, hostId: remainder.hostId },
+          'the host still has remains of a deleted instance',
+        );
+      }
+    }
+  }
+
+  /**
+   * The host answers a key that it knows from its journal: one that was answered is not done again, and only a final
+   * refusal takes a new one. No task stands behind it, so there is no other worker to be fenced off.
+   */
+  private callFor({ instanceId }: InstanceRemainderEntity, part: 'vmm' | 'volume'): { key: string; fence: number } {
+    return { key: `remainder-${instanceId}/${part}/${this.refusals.get(instanceId) ?? 0}`, fence: 1 };
+  }
+
+  private async publish(change: (op: Op) => Promise<ObservedChange[]>): Promise<void> {
+    await this.database.tx(async (op) => this.events.observed(op, await change(op)));
+  }
+}

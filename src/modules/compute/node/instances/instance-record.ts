@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import type { RecordForm } from '../../../../core/host/records/record-form';
+import { driveForms } from '../../../network/contract/drive-forms';
+
+const process = z.object({ pid: z.number().int(), startTime: z.string() });
+
+/** What the instance is made of, as the host was told last. Sizes in bytes. */
+const recordedSpec = z.object({
+  name: z.string(),
+  vcpus: z.number().int(),
+  memoryBytes: z.number().int(),
+  disks: z.array(z.object({ volumeId: z.string(), pool: z.string(), readonly: z.boolean() })),
+  ports: z.array(z.string()),
+  vmm: z.string().nullable(),
+  firmware: z.enum(['bios', 'uefi']).optional(),
+  configDrive: z.enum(driveForms).optional(),
+});
+
+/** What the node remembers of an instance across restarts of the agent; one file per instance. */
+const instanceRecord = z.object({
+  instanceId: z.string(),
+  /** Of the last accepted `instance.ensure`. */
+  generation: z.number().int(),
+  /** Counts the writes of this record. */
+  revision: z.number().int().nonnegative().default(0),
+  spec: recordedSpec,
+  /** User id that its VMMs run as, from its first start until it is removed; 0 before. */
+  user: z.number().int().nonnegative().default(0),
+  /** The power state that was asked for last, by management or by the guest that powered itself off. */
+  power: z.enum(['on', 'off']),
+  /**
+   * Set before a VMM is started and cleared with the handle: a leftover means that the agent died in between, and a
+   * stray VMM may run.
+   */
+  starting: z.boolean(),
+  handle: z
+    .object({
+      driver: z.string(),
+      instanceId: z.string(),
+      process,
+      user: z.number().int().default(0),
+      runDir: z.string(),
+      logDir: z.string(),
+      startedAt: z.string(),
+    })
+    .nullable(),
+  exit: z.object({ cause: z.enum(['guest', 'operator', 'forced', 'crashed']), detail: z.string() }).nullable(),
+  /** Kernel boot in which it was last started: another one means that the host itself restarted. */
+  bootId: z.string(),
+});
+
+export type InstanceRecord = z.infer<typeof instanceRecord>;
+
+export const instanceForm: RecordForm<InstanceRecord> = {
+  name: 'record of an instance',
+  version: 1,
+  schema: instanceRecord,
+  upgrades: {},
+};

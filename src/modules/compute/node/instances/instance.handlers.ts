@@ -1,0 +1,62 @@
+import { injectable } from 'inversify';
+import { handle, VerbFailure, VerbHandlers, type VerbHandler } from '../../../../core/m2m/verbs/verb-handler';
+import {
+  instanceAbsent,
+  instanceConsoleLog,
+  instanceEnsure,
+  instanceGuestFiles,
+  instanceReboot,
+  instanceSeed,
+} from '../../contract/instance.verbs';
+import { GuestFiles } from '../../../network/contract/network.ports';
+import { ConsoleHub } from '../consoles/console.hub';
+import { InstanceStore } from './instance-store';
+import { InstanceManager } from './instance.manager';
+import { SeedStore } from '../seeds/seed.store';
+
+@injectable()
+export class InstanceHandlers extends VerbHandlers {
+  constructor(
+    private readonly instances: InstanceManager,
+    private readonly seeds: SeedStore,
+    private readonly files: GuestFiles,
+    private readonly hub: ConsoleHub,
+    private readonly store: InstanceStore,
+  ) {
+    super();
+  }
+
+  override handlers(): VerbHandler[] {
+    return [
+      handle(instanceEnsure, (args, ctx) => this.instances.ensure(args, ctx.signal)),
+      handle(instanceReboot, (args, ctx) =>
+        this.instances.reboot(args.instanceId, args.force, args.graceSeconds, ctx.signal),
+      ),
+      handle(instanceAbsent, async (args) => {
+        await this.instances.remove(args.instanceId, args.generation);
+        return {};
+      }),
+      handle(instanceGuestFiles, async ({ instanceId }) => {
+        const seed = await this.seeds.of(instanceId);
+        if (!seed) throw new VerbFailure('no_seed', 'This host was not given the metadata of the instance.', true);
+        const password = await this.seeds.password(instanceId);
+        const told = password === '' ? [] : [{ path: 'openstack/latest/password', content: Buffer.from(password) }];
+        return {
+          files: [...(await this.files.of(seed, 'openstack')), ...told].map(({ path, content }) => ({
+            path,
+            content: content.toString('base64'),
+          })),
+        };
+      }),
+      handle(instanceConsoleLog, async ({ instanceId, since }) => {
+        if (!this.instances.has(instanceId))
+          throw new VerbFailure('instance_absent', 'This host does not have the instance.', true);
+        return this.hub.read(instanceId, this.store.directory(instanceId), since);
+      }),
+      handle(instanceSeed, async (args) => {
+        await this.seeds.save(args);
+        return {};
+      }),
+    ];
+  }
+}

@@ -1,0 +1,62 @@
+import { injectable } from 'inversify';
+import type { Op } from '../../../../core/db/rows/op';
+import { ambiguousName, conflict, notFound } from '../../../../core/errors/problem';
+import { looksLikeId } from '../../../../core/http/routes/fields';
+import { Images, type UsableImage } from '../../contract/image.ports';
+import type { ImageEntity } from './image.entity';
+import { ImageRepository } from './image.repository';
+
+/** Images for other modules. */
+@injectable()
+export class ImagesService extends Images {
+  constructor(private readonly images: ImageRepository) {
+    super();
+  }
+
+  /** The image is not deleted before the caller's transaction ends. */
+  override async requireReady(op: Op, projectId: string, ref: string): Promise<UsableImage> {
+    const found = await this.find(op, projectId, ref);
+    const image = op.inTransaction ? await this.images.lock(op, found.id, 'share') : found;
+    if (!image) throw notFound('image', ref);
+    const usable = usableFrom(image);
+    if (!usable)
+      throw conflict(
+        'image_not_ready',
+        `The image "${image.name}" is ${image.state}${image.message ? `: ${image.message}` : ''}.`,
+        { state: image.state },
+      );
+    return usable;
+  }
+
+  override async byId(op: Op, id: string): Promise<UsableImage | null> {
+    const image = await this.images.byId(op, id);
+    return image && usableFrom(image);
+  }
+
+  private async find(op: Op, projectId: string, ref: string): Promise<ImageEntity> {
+    if (looksLikeId(ref)) {
+      const image = await this.images.byId(op, ref.toLowerCase());
+      if (!image || (image.projectId !== projectId && !image.public)) throw notFound('image', ref);
+      return image;
+    }
+    const [own] = await this.images.named(op, [projectId], ref);
+    if (own) return own;
+    const [first, second] = await this.images.publicNamed(op, ref);
+    if (!first) throw notFound('image', ref);
+    if (second) throw ambiguousName('image', ref);
+    return first;
+  }
+}
+
+const usableFrom = (i: ImageEntity): UsableImage | null =>
+  i.state === 'ready' && i.virtualBytes !== null && i.sha256 !== null
+    ? {
+        id: i.id,
+        name: i.name,
+        virtualBytes: i.virtualBytes,
+        sha256: i.sha256,
+        architecture: i.architecture,
+        firmware: i.firmware,
+        vendorData: i.vendorData,
+      }
+    : null;

@@ -1,0 +1,255 @@
+import type { IncomingMessage } from 'node:http';
+import { finished } from 'node:stream/promises';
+import { injectable } from 'inversify';
+import type { Access } from '../../../../core/auth/access';
+import { Config } from '../../../../core/config/config';
+import { Database } from '../../../../core/db/database';
+import { databaseIsAway } from '../../../../core/db/sql-state';
+import { conflict, databaseUnavailable, notFound, Problem } from '../../../../core/errors/problem';
+import { SandboxMissing } from '../../../../core/host/sandbox/sandbox-missing';
+import type { Image } from '../../contract/image.api';
+import type { ImageConfig } from '../../contract/image.config';
+import { attended } from '../fetch/attended';
+import { LeastPace } from '../fetch/least-pace';
+import { ImageEvents } from '../images/image.events';
+import type { ImageEntity } from '../images/image.entity';
+import { ImageFiles } from '../images/image-files';
+import { ImageIngest } from '../ingest/image-ingest';
+import { presentImage } from '../images/image.presenter';
+import { ImagePublisher } from '../images/image-publisher';
+import { ImageRefused } from './image-refused';
+import { ImageRepository } from '../images/image.repository';
+import { ImageService } from '../images/image.service';
+import { ImageWithdrawn } from '../images/image-withdrawn';
+import { ImageWorker } from './image-worker';
+
+const drainMs = 5_000;
+
+/** Takes the bytes of an image from a request. The bytes of a failed upload leave no file, and the image says why. */
+@injectable()
+export class ImageUploads {
+  private readonly config: ImageConfig;
+
+  constructor(
+    private readonly database: Database,
+    private readonly service: ImageService,
+    private readonly images: ImageRepository,
+    private readonly events: ImageEvents,
+    private readonly worker: ImageWorker,
+    private readonly ingest: ImageIngest,
+    private readonly files: ImageFiles,
+    private readonly publisher: ImagePublisher,
+    config: Config,
+  ) {
+    this.config = config.section<ImageConfig>('image');
+  }
+
+  /**
+   * 409 unless the image waits for its bytes; 422 with a code for bytes that are refused; 507 `no_space`, 503
+   * `no_sandbox` or `database_unavailable`, and the image waits again.
+   */
+  async upload(access: Access, ref: string, body: IncomingMessage): Promise<Image> {
+    refuseEncoded(body);
+    const image = await this.begin(access, ref);
+    const { source, raw } = this.files.temporary(image.id);
+    let ready: Image;
+    try {
+      ready = await this.worker.during(image.id, 'uploading', async (signal) => {
+        const received = await this.ingest.receive(
+          (stop) => this.chunksOf(body, stop),
+          source,
+          announcedLength(body),
+          signal,
+        );
+        const facts = await this.ingest.convert(
+          received,
+          raw,
+          {
+            projectId: image.projectId,
+            claimed: image.claimedFormat,
+            checksum: image.checksum,
+            admit: (bytes) => this.publisher.admit(this.database.op, image.projectId, bytes),
+          },
+          signal,
+        );
+        return this.database.tx(async (op) => {
+          const now = await this.images.lock(op, image.id, 'update');
+          if (now?.state !== 'uploading' || now.worker !== this.worker.name) throw new ImageWithdrawn();
+          const changes = {
+            ...(await this.publisher.publish(op, image.projectId, facts)),
+            state: 'ready' as const,
+            message: '',
+          };
+          await this.images.update(op, image.id, changes);
+          await this.events.changed(op, 'updated', { ...now, ...changes });
+          return presentImage({ ...now, ...changes });
+        });
+      });
+    } catch (error) {
+      await this.files.discard([source, raw]);
+      const told = await this.failed(image.id, error);
+      await drain(body);
+      throw told;
+    }
+    await this.files.discard([source, raw]);
+    return ready;
+  }
+
+  /**
+   * The body's chunks. A sender that goes away midway has sent a truncated image; a body left unread stays readable, so
+   * that the answer gets through.
+   */
+  private async *chunksOf(body: IncomingMessage, signal: AbortSignal): AsyncGenerator<Buffer> {
+    const { minBytesPerSecond, paceSeconds } = this.config;
+    const pace = new LeastPace(minBytesPerSecond, paceSeconds * 1000);
+    const tooSlow = (): Error =>
+      new UploadBroken(
+        'upload_too_slow',
+        `The upload was too slow: less than ${minBytesPerSecond} bytes per second over ${paceSeconds} s. Send the bytes again.`,
+      );
+    try {
+      yield* attended(body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>, signal, pace, tooSlow);
+    } catch (error) {
+      if (signal.aborted || error instanceof UploadBroken) throw error;
+      throw new UploadBroken(
+        'upload_interrupted',
+        'The upload broke off before all bytes had arrived. Send them again.',
+        { cause: error },
+      );
+    }
+  }
+
+  private begin(access: Access, ref: string): Promise<ImageEntity> {
+    return this.database.tx(async (op) => {
+      const found = await this.service.find(op, access, undefined, ref);
+      this.service.assertOwn(found, access, ref);
+      const image = await this.images.lock(op, found.id, 'update');
+      if (!image) throw notFound('image', ref);
+      if (image.state === 'uploading')
+        throw conflict('upload_running', 'The bytes of this image are being uploaded already.');
+      const { uploadsPerProject } = this.config;
+      if ((await this.images.uploading(op, image.projectId)) >= uploadsPerProject) {
+        throw new Problem({
+          status: 429,
+          code: 'too_many_uploads',
+          detail: `The project uploads ${uploadsPerProject} images at the moment. Wait for one of them.`,
+        });
+      }
+      if (image.state !== 'queued')
+        throw conflict('image_not_queued', `The image is ${image.state} and takes no bytes. Create a new one.`, {
+          state: image.state,
+        });
+      const changes = { state: 'uploading' as const, message: '' };
+      await this.images.update(op, image.id, changes);
+      await this.images.setWorker(op, image.id, this.worker.name);
+      await this.events.changed(op, 'updated', { ...image, ...changes });
+      return { ...image, ...changes };
+    });
+  }
+
+  /** Records the end of an upload that failed, and says what the sender is told. */
+  private async failed(imageId: string, error: unknown): Promise<unknown> {
+    const { problem, state } = classify(error);
+    await this.database.tx(async (op) => {
+      const image = await this.images.lock(op, imageId, 'update');
+      if (!image) return;
+      if (image.state === 'deleting') {
+        await this.images.remove(op, imageId);
+        await this.events.changed(op, 'deleted', image);
+        return;
+      }
+      if (image.state !== 'uploading' || image.worker !== this.worker.name) return;
+      const changes = {
+        state,
+        message: problem instanceof Problem ? problem.detail : 'The upload failed on the server.',
+      };
+      await this.images.update(op, imageId, changes);
+      await this.events.changed(op, 'updated', { ...image, ...changes });
+    });
+    return problem;
+  }
+}
+
+/** The bytes did not all come, for a reason that has nothing to do with what they are. */
+class UploadBroken extends Error {
+  constructor(
+    readonly code: 'upload_too_slow' | 'upload_interrupted',
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+  }
+}
+
+const classify = (error: unknown): { problem: unknown; state: 'error' | 'queued' } => {
+  if (error instanceof ImageRefused) {
+    const { code, message } = error;
+    const status = code === 'image_too_large' || code === 'project_full' ? 413 : 422;
+    return {
+      problem: new Problem({ status, code, detail: message, errors: [{ path: 'body', code, message }], cause: error }),
+      state: code === 'project_full' ? 'queued' : 'error',
+    };
+  }
+  if (error instanceof UploadBroken)
+    return {
+      problem: new Problem({ status: 408, code: error.code, detail: error.message, cause: error }),
+      state: 'queued',
+    };
+  const system = String((error as NodeJS.ErrnoException).code);
+  if (system === 'ENOSPC' || system === 'EDQUOT') {
+    return {
+      problem: new Problem({
+        status: 507,
+        code: 'no_space',
+        detail: 'The server has no room for the image. Upload it again when there is.',
+        cause: error,
+      }),
+      state: 'queued',
+    };
+  }
+  if (error instanceof SandboxMissing) {
+    return {
+      problem: new Problem({
+        status: 503,
+        code: 'no_sandbox',
+        detail: 'The server cannot read images at the moment; its operator has to mend that. Upload it again then.',
+        cause: error,
+      }),
+      state: 'queued',
+    };
+  }
+  if (databaseIsAway(error)) return { problem: databaseUnavailable(), state: 'queued' };
+  if (error instanceof ImageWithdrawn)
+    return {
+      problem: conflict('image_deleted', 'The image was deleted while its bytes were uploaded.'),
+      state: 'error',
+    };
+  return { problem: error, state: 'error' };
+};
+
+/**
+ * Lets a sender finish that is still sending, for a while: one that only writes would see a broken connection instead
+ * of the refusal. What arrives is thrown away.
+ */
+const drain = async (body: IncomingMessage): Promise<void> => {
+  if (body.readableEnded || body.destroyed) return;
+  body.resume();
+  await finished(body, { signal: AbortSignal.timeout(drainMs) }).catch(() => undefined);
+};
+
+const announcedLength = (body: IncomingMessage): number | null => {
+  const text = body.headers['content-length'];
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
+};
+
+const refuseEncoded = (body: IncomingMessage): void => {
+  const encoding = body.headers['content-encoding'] ?? 'identity';
+  const multipart = (body.headers['content-type'] ?? '').toLowerCase().startsWith('multipart/');
+  if (encoding !== 'identity' || multipart) {
+    throw new Problem({
+      status: 415,
+      code: 'unsupported_media_type',
+      detail: 'Send the bytes of the image as they are: no form and no content encoding.',
+    });
+  }
+};

@@ -1,0 +1,120 @@
+import { injectable } from 'inversify';
+import { findRow, findRows, firstByName, removeRows, updateRow } from '../../../../core/db/rows/rows';
+import type { z } from 'zod';
+import type { Op } from '../../../../core/db/rows/op';
+import type { InUseBy } from '../../../../core/errors/in-use';
+import { keysetPage } from '../../../../core/db/rows/keyset';
+import { narrowBySearch } from '../../../../core/db/rows/search';
+import { violatedUnique } from '../../../../core/db/sql-state';
+import { nameTaken } from '../../../../core/errors/problem';
+import type { networkListQuery } from '../../contract/network.api';
+import { NetworkEntity } from './network.entity';
+
+/** Key of the lock between a network's deletion and those who are about to use it. */
+const deleteLock = `hashtextextended('network/' || $1, 0)`;
+
+@injectable()
+export class NetworkRepository {
+  /** False when the project has one of this name. */
+  async insert(op: Op, network: NetworkEntity): Promise<boolean> {
+    const rows: unknown[] = await op.query(
+      `INSERT INTO network (id, project_id, name, description, subnet, gateway, dns, nat, mtu, next_address, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT ON CONSTRAINT network_name_key DO NOTHING RETURNING id`,
+      [
+        network.id,
+        network.projectId,
+        network.name,
+        network.description,
+        network.subnet,
+        network.gateway,
+        network.dns,
+        network.nat,
+        network.mtu,
+        network.nextAddress,
+        network.createdAt,
+      ],
+    );
+    return rows.length === 1;
+  }
+
+  byId(op: Op, id: string): Promise<NetworkEntity | null> {
+    return findRow(op, NetworkEntity, { id });
+  }
+
+  named(op: Op, projects: 'all' | readonly string[], name: string): Promise<NetworkEntity[]> {
+    return findRows(op, NetworkEntity, { name, ...(projects !== 'all' && { projectId: projects }) }, { limit: 2 });
+  }
+
+  byIds(op: Op, ids: readonly string[]): Promise<NetworkEntity[]> {
+    return ids.length === 0 ? Promise.resolve([]) : findRows(op, NetworkEntity, { id: ids });
+  }
+
+  /** Locks networks for handing out addresses, in one order for all. Those that are gone are missing. */
+  lock(op: Op, ids: readonly string[]): Promise<NetworkEntity[]> {
+    return findRows(op, NetworkEntity, { id: [...new Set(ids)] }, { order: 'id', lock: 'FOR NO KEY UPDATE' });
+  }
+
+  /**
+   * A network of the project, kept from being deleted until the transaction ends, if there is one; ports may come
+   * meanwhile. By an advisory lock: one on the row, which every allocation updates, would have creates wait for each
+   * other (measured: half as many a second).
+   */
+  async held(op: Op, projectId: string, key: { id: string } | { name: string }): Promise<NetworkEntity | null> {
+    const found = await findRow(op, NetworkEntity, { ...key, projectId });
+    if (!found || !op.inTransaction) return found;
+    await op.query(`SELECT pg_advisory_xact_lock_shared(${deleteLock})`, [found.id]);
+    // It may have been deleted while this waited.
+    return findRow(op, NetworkEntity, { id: found.id, projectId });
+  }
+
+  /** Locks a network against everything else: those who hold it, and ports. */
+  async lockForDelete(op: Op, id: string): Promise<void> {
+    await op.query(`SELECT pg_advisory_xact_lock(${deleteLock})`, [id]);
+    await op.query('SELECT 1 FROM network WHERE id = $1 FOR UPDATE', [id]);
+  }
+
+  list(
+    op: Op,
+    projects: 'all' | readonly string[],
+    query: z.output<typeof networkListQuery>,
+  ): Promise<{ rows: NetworkEntity[]; next: string | null }> {
+    const select = op.manager.createQueryBuilder(NetworkEntity, 'n').where('true');
+    if (projects !== 'all') {
+      const [only, ...others] = projects;
+      if (only !== undefined && others.length === 0) select.andWhere('n.project_id = :only', { only });
+      else select.andWhere('n.project_id = ANY(:projects)', { projects });
+    }
+    if (query.name !== undefined) select.andWhere('n.name = :name', { name: query.name });
+    narrowBySearch(select, query.q, { ids: ['n.id'], texts: ['n.name'], addresses: ['n.subnet'] });
+    return keysetPage(select, {
+      alias: 'n',
+      column: 'created_at',
+      type: 'timestamptz',
+      descending: true,
+      sort: '-createdAt',
+      limit: query.limit,
+      cursor: query.cursor,
+    });
+  }
+
+  /** Throws 409 `name_taken`; the transaction is lost then. */
+  async update(
+    op: Op,
+    id: string,
+    changes: Partial<Pick<NetworkEntity, 'name' | 'description' | 'dns'>>,
+  ): Promise<void> {
+    await updateRow(op, NetworkEntity, id, changes).catch((error: unknown) => {
+      throw violatedUnique(error) === 'network_name_key' ? nameTaken('network', changes.name ?? '') : error;
+    });
+  }
+
+  async remove(op: Op, id: string): Promise<void> {
+    await removeRows(op, NetworkEntity, { id });
+  }
+
+  /** Those of the project: how many, and the first by name. */
+  async ofProject(op: Op, projectId: string, limit: number): Promise<{ count: number; first: InUseBy[] }> {
+    const { rows, count } = await firstByName(op, NetworkEntity, { projectId }, limit);
+    return { count, first: rows.map(({ id, name }) => ({ kind: 'network', id, name })) };
+  }
+}

@@ -1,0 +1,193 @@
+import { inject, injectable, multiInject, optional } from 'inversify';
+import { v7 as timeOrderedUuid } from 'uuid';
+import type { z } from 'zod';
+import type { Access } from '../../../../core/auth/access';
+import { Config } from '../../../../core/config/config';
+import type { Op } from '../../../../core/db/rows/op';
+import { inUse, namedUsers } from '../../../../core/errors/in-use';
+import { nameTaken } from '../../../../core/errors/problem';
+import type { Page } from '../../../../core/http/routes/pagination';
+import { pickByRef } from '../../../../core/http/routes/pick-by-ref';
+import { seesHosts } from '../../../host/contract/sees-hosts';
+import { Projects } from '../../../identity/contract/identity.ports';
+import { formatIpv4, formatSubnet, parseSubnet, usableCount } from '../../contract/ipv4';
+import { NetworkUsage } from '../../contract/network.ports';
+import type {
+  createNetwork,
+  Network,
+  networkListQuery,
+  Port,
+  portListQuery,
+  updateNetwork,
+} from '../../contract/network.api';
+import type { NetworkConfig } from '../../contract/network.config';
+import { HostSync } from '../hosts/host-sync.service';
+import type { NetworkEntity } from './network.entity';
+import { NetworkEvents } from './network.events';
+import { NetworkRepository } from './network.repository';
+import { PortRepository } from '../ports/port.repository';
+import { checkDns, checkSubnet } from './subnet-rules';
+
+/** Networks and the view of ports, for users. */
+@injectable()
+export class NetworkService {
+  constructor(
+    @inject(NetworkRepository) private readonly networks: NetworkRepository,
+    @inject(PortRepository) private readonly ports: PortRepository,
+    @inject(NetworkEvents) private readonly events: NetworkEvents,
+    @inject(Projects) private readonly projects: Projects,
+    @inject(HostSync) private readonly sync: HostSync,
+    @inject(Config) private readonly config: Config,
+    @multiInject(NetworkUsage) @optional() private readonly usages: NetworkUsage[] = [],
+  ) {}
+
+  /**
+   * 409 `name_taken`; 422 for addresses that cannot be, see `checkSubnet`. Networks of different projects, and of one,
+   * may overlap: they are isolated.
+   */
+  async create(op: Op, projectId: string, input: z.output<typeof createNetwork>): Promise<Network> {
+    const { linkPool, mtu } = this.config.section<NetworkConfig>('network');
+    const { subnet, gateway } = checkSubnet(input.subnet, input.gateway, linkPool);
+    checkDns(input.dns, { subnet: formatSubnet(subnet), gateway: formatIpv4(gateway) }, linkPool);
+    await this.projects.hold(op, projectId);
+    const network: NetworkEntity = {
+      id: timeOrderedUuid(),
+      projectId,
+      name: input.name,
+      description: input.description,
+      subnet: formatSubnet(subnet),
+      gateway: formatIpv4(gateway),
+      dns: [...new Set(input.dns)],
+      nat: input.nat,
+      mtu,
+      nextAddress: formatIpv4(subnet.first + 1),
+      createdAt: new Date(),
+    };
+    if (!(await this.networks.insert(op, network))) throw nameTaken('network', input.name);
+    const presented = this.present(network, 0);
+    await this.events.changed(op, 'created', presented);
+    return presented;
+  }
+
+  async get(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<Network> {
+    return this.presented(op, await this.pick(op, access, projectId, ref));
+  }
+
+  async list(
+    op: Op,
+    access: Access,
+    projectId: string | undefined,
+    query: z.output<typeof networkListQuery>,
+  ): Promise<Page<Network>> {
+    const page = await this.networks.list(op, projectId === undefined ? access.projects : [projectId], query);
+    const usage = await this.ports.usage(
+      op,
+      page.rows.map((n) => n.id),
+    );
+    return { items: page.rows.map((n) => this.present(n, usage.get(n.id) ?? 0)), next: page.next };
+  }
+
+  /** Changes what was given. New DNS servers reach guests when they renew their lease. */
+  async update(
+    op: Op,
+    access: Access,
+    projectId: string | undefined,
+    ref: string,
+    input: z.output<typeof updateNetwork>,
+    by: { principal: string; requestId: string },
+  ): Promise<Network> {
+    const network = await this.pick(op, access, projectId, ref);
+    if (input.dns !== undefined) checkDns(input.dns, network, this.config.section<NetworkConfig>('network').linkPool);
+    const changes = {
+      ...(input.name !== undefined && { name: input.name }),
+      ...(input.description !== undefined && { description: input.description }),
+      ...(input.dns !== undefined && { dns: [...new Set(input.dns)] }),
+    };
+    if (Object.keys(changes).length === 0) return this.presented(op, network);
+    await this.networks.update(op, network.id, changes);
+    const presented = await this.presented(op, { ...network, ...changes });
+    await this.events.changed(op, 'updated', presented);
+    if (changes.dns)
+      for (const hostId of await this.ports.hostsOf(op, network.id)) await this.sync.start(op, hostId, by);
+    return presented;
+  }
+
+  /** 409 `network_in_use`, naming who uses it or is about to. */
+  async remove(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<void> {
+    const network = await this.pick(op, access, projectId, ref);
+    await this.networks.lockForDelete(op, network.id);
+    for (const usage of this.usages) {
+      const { first, count } = await usage.users(op, network, namedUsers);
+      if (count > 0) throw inUse('network_in_use', `The network "${network.name}"`, first, count);
+    }
+    // Ports of instances that are gone from everywhere else: their host still has them.
+    const ports = await this.ports.users(op, network.id, namedUsers);
+    if (ports.length > 0)
+      throw inUse(
+        'network_in_use',
+        `The network "${network.name}"`,
+        ports.map(({ id, hostname }) => ({ kind: 'instance', id, name: hostname })),
+        ports.length,
+      );
+    await this.networks.remove(op, network.id);
+    await this.events.changed(op, 'deleted', this.present(network, 0));
+  }
+
+  async listPorts(
+    op: Op,
+    access: Access,
+    projectId: string | undefined,
+    query: z.output<typeof portListQuery>,
+  ): Promise<Page<Port>> {
+    // What the host's programs said is for those who run it.
+    const operator = seesHosts(access.principal);
+    const page = await this.ports.list(op, projectId === undefined ? access.projects : [projectId], query);
+    const networks = new Map(
+      (await this.networks.byIds(op, [...new Set(page.rows.map((p) => p.networkId))])).map((n) => [n.id, n.name]),
+    );
+    return {
+      items: page.rows.map((p) => ({
+        id: p.id,
+        projectId: p.projectId,
+        networkId: p.networkId,
+        network: networks.get(p.networkId) ?? '',
+        instanceId: p.instanceId,
+        position: p.position,
+        mac: p.mac,
+        address: p.address,
+        state: p.state,
+        message: operator || p.message === '' ? p.message : 'Its host could not set it up. An administrator sees why.',
+      })),
+      next: page.next,
+    };
+  }
+
+  private pick(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<NetworkEntity> {
+    return pickByRef('network', ref, projectId, access, {
+      byId: (id) => this.networks.byId(op, id),
+      named: (projects, name) => this.networks.named(op, projects, name),
+    });
+  }
+
+  private async presented(op: Op, network: NetworkEntity): Promise<Network> {
+    return this.present(network, (await this.ports.usage(op, [network.id])).get(network.id) ?? 0);
+  }
+
+  private present(n: NetworkEntity, used: number): Network {
+    const { allow, deny } = this.config.section<NetworkConfig>('network').guestEgress;
+    return {
+      id: n.id,
+      projectId: n.projectId,
+      name: n.name,
+      description: n.description,
+      subnet: n.subnet,
+      gateway: n.gateway,
+      dns: n.dns,
+      nat: n.nat,
+      mtu: n.mtu,
+      guestEgress: n.nat ? { allow, deny } : null,
+      addresses: { total: usableCount(parseSubnet(n.subnet)), used },
+      createdAt: n.createdAt.toISOString(),
+    };
+  }
+}

@@ -1,0 +1,121 @@
+import { unprocessable } from '../../../../core/errors/problem';
+import {
+  contains,
+  formatIpv4,
+  formatSubnet,
+  overlaps,
+  parseIpv4,
+  parseSubnet,
+  type Ipv4Subnet,
+} from '../../contract/ipv4';
+
+const largestPrefix = 8;
+const smallestPrefix = 29;
+
+const reserved: readonly [string, string][] = [
+  ['0.0.0.0/8', 'addresses of "this network"'],
+  ['127.0.0.0/8', 'loopback'],
+  ['169.254.0.0/16', 'link-local, where the metadata service lives'],
+  ['224.0.0.0/3', 'multicast and reserved'],
+];
+
+/**
+ * Checks what a user wants as a network's addresses. Throws 422 with the reason at the field: `network_too_small`,
+ * `network_too_large`, `host_bits_set`, `subnet_reserved`, `gateway_outside`, `gateway_not_usable`.
+ * @returns the subnet, and the gateway (the first usable address unless given) as a number
+ */
+export const checkSubnet = (
+  subnet: string,
+  gateway: string | undefined,
+  linkPool: string,
+  path = 'body',
+): { subnet: Ipv4Subnet; gateway: number } => {
+  const at = `${path}.subnet`;
+  const parsed = parseSubnet(subnet);
+  const [address = ''] = subnet.split('/');
+  if (parsed.prefix > smallestPrefix)
+    throw unprocessable(
+      at,
+      'network_too_small',
+      `A network has a prefix of /${largestPrefix} to /${smallestPrefix}; a /${parsed.prefix} has too few addresses for gateway and instances.`,
+    );
+  if (parsed.prefix < largestPrefix)
+    throw unprocessable(
+      at,
+      'network_too_large',
+      `A network has a prefix of /${largestPrefix} to /${smallestPrefix}; a /${parsed.prefix} is larger than that.`,
+    );
+  if (parseIpv4(address) !== parsed.first)
+    throw unprocessable(at, 'host_bits_set', `${subnet} has host bits set. The network is ${formatSubnet(parsed)}.`);
+  for (const [range, what] of [
+    ...reserved,
+    [linkPool, 'used by the hosts themselves (modules.network.linkPool)'] as const,
+  ]) {
+    if (overlaps(parsed, parseSubnet(range)))
+      throw unprocessable(at, 'subnet_reserved', `${subnet} overlaps ${range}: ${what}.`);
+  }
+  if (gateway === undefined) return { subnet: parsed, gateway: parsed.first + 1 };
+  const value = parseIpv4(gateway);
+  if (!contains(parsed, value))
+    throw unprocessable(`${path}.gateway`, 'gateway_outside', `${gateway} is not in ${subnet}.`);
+  if (value === parsed.first || value === parsed.last) {
+    throw unprocessable(
+      `${path}.gateway`,
+      'gateway_not_usable',
+      `${gateway} is the ${value === parsed.first ? 'network' : 'broadcast'} address of ${subnet}.`,
+    );
+  }
+  return { subnet: parsed, gateway: value };
+};
+
+/**
+ * Checks the DNS servers that a network's guests are to ask. Throws 422 `dns_not_usable` at the one that can never
+ * answer: addresses with a meaning of their own, and those of the network itself that serve no names. A guest of the
+ * network may be one.
+ */
+export const checkDns = (
+  servers: readonly string[],
+  network: { subnet: string; gateway: string },
+  linkPool: string,
+  path = 'body',
+): void => {
+  const subnet = parseSubnet(network.subnet);
+  for (const [index, server] of servers.entries()) {
+    const value = parseIpv4(server);
+    const special = [...reserved, [linkPool, 'used by the hosts themselves'] as const].find(([range]) =>
+      contains(parseSubnet(range), value),
+    );
+    const own =
+      value === subnet.first
+        ? "the network's own address"
+        : value === subnet.last
+          ? "the network's broadcast address"
+          : server === network.gateway
+            ? "the network's gateway, which serves no names"
+            : undefined;
+    const why = special ? `in ${special[0]}: ${special[1]}` : own;
+    if (why !== undefined)
+      throw unprocessable(`${path}.dns.${index}`, 'dns_not_usable', `${server} cannot be a DNS server: it is ${why}.`);
+  }
+};
+
+/** Checks an address that a user wants for a NIC. Throws 422 `address_outside` or `address_not_usable`. */
+export const checkFixedAddress = (
+  address: string,
+  network: { subnet: string; gateway: string },
+  path: string,
+): void => {
+  const subnet = parseSubnet(network.subnet);
+  const value = parseIpv4(address);
+  if (!contains(subnet, value)) throw unprocessable(path, 'address_outside', `${address} is not in ${network.subnet}.`);
+  const role =
+    value === subnet.first
+      ? 'network address'
+      : value === subnet.last
+        ? 'broadcast address'
+        : formatIpv4(value) === network.gateway
+          ? 'gateway'
+          : undefined;
+  if (role !== undefined)
+    throw unprocessable(path, 'address_not_usable', `${address} is the ${role} of ${network.subnet}.`);
+};

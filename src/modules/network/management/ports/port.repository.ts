@@ -1,0 +1,147 @@
+import { injectable } from 'inversify';
+import { countRows, findRows } from '../../../../core/db/rows/rows';
+import type { z } from 'zod';
+import type { Op } from '../../../../core/db/rows/op';
+import { keysetPage } from '../../../../core/db/rows/keyset';
+import { narrowBySearch, searchCondition } from '../../../../core/db/rows/search';
+import type { portListQuery } from '../../contract/network.api';
+import type { InstancePort } from '../../contract/network.ports';
+import { PortEntity } from './port.entity';
+
+export interface PortState {
+  id: string;
+  state: 'active' | 'error';
+  message: string;
+}
+
+@injectable()
+export class PortRepository {
+  ofInstances(op: Op, instanceIds: readonly string[]): Promise<PortEntity[]> {
+    return instanceIds.length === 0
+      ? Promise.resolve([])
+      : findRows(op, PortEntity, { instanceId: instanceIds }, { order: 'position' });
+  }
+
+  /** What is shown of instances' ports, with their networks' names. */
+  shown(op: Op, instanceIds: readonly string[]): Promise<(InstancePort & { instanceId: string })[]> {
+    return instanceIds.length === 0
+      ? Promise.resolve([])
+      : op.query(
+          `SELECT p.instance_id AS "instanceId", p.id, p.network_id AS "networkId", n.name AS network, p.mac, p.address
+           FROM port p JOIN network n ON n.id = p.network_id WHERE p.instance_id = ANY($1) ORDER BY p.position`,
+          [instanceIds],
+        );
+  }
+
+  ofHost(op: Op, hostId: string): Promise<PortEntity[]> {
+    return findRows(op, PortEntity, { hostId }, { order: 'id' });
+  }
+
+  /** Used addresses per network, in one grouped query. */
+  async usage(op: Op, networkIds: readonly string[]): Promise<Map<string, number>> {
+    if (networkIds.length === 0) return new Map();
+    const rows: { network_id: string; used: number }[] = await op.query(
+      'SELECT network_id, count(*)::int AS used FROM port WHERE network_id = ANY($1) GROUP BY network_id',
+      [networkIds],
+    );
+    return new Map(rows.map((r) => [r.network_id, r.used]));
+  }
+
+  /** Instances on a network, at most `limit`. */
+  async users(op: Op, networkId: string, limit: number): Promise<{ id: string; hostname: string }[]> {
+    return op.query(
+      'SELECT instance_id AS id, min(hostname) AS hostname FROM port WHERE network_id = $1 GROUP BY instance_id ORDER BY 2, 1 LIMIT $2',
+      [networkId, limit],
+    );
+  }
+
+  async hostsOf(op: Op, networkId: string): Promise<string[]> {
+    const rows: { host_id: string }[] = await op.query(
+      'SELECT DISTINCT host_id FROM port WHERE network_id = $1 ORDER BY host_id',
+      [networkId],
+    );
+    return rows.map((r) => r.host_id);
+  }
+
+  count(op: Op, projectId: string): Promise<number> {
+    return countRows(op, PortEntity, { projectId });
+  }
+
+  list(
+    op: Op,
+    projects: 'all' | readonly string[],
+    query: z.output<typeof portListQuery>,
+  ): Promise<{ rows: PortEntity[]; next: string | null }> {
+    const select = op.manager.createQueryBuilder(PortEntity, 'p').where('true');
+    if (projects !== 'all') {
+      const [only, ...others] = projects;
+      if (only !== undefined && others.length === 0) select.andWhere('p.project_id = :only', { only });
+      else select.andWhere('p.project_id = ANY(:projects)', { projects });
+    }
+    if (query.network !== undefined) select.andWhere('p.network_id = :network', { network: query.network });
+    if (query.instance !== undefined) select.andWhere('p.instance_id = :instance', { instance: query.instance });
+    narrowBySearch(select, query.q, {
+      ids: ['p.id', 'p.instance_id'],
+      texts: ['p.hostname'],
+      addresses: ['p.address'],
+      macs: ['p.mac'],
+    });
+    return keysetPage(select, {
+      alias: 'p',
+      column: 'created_at',
+      type: 'timestamptz',
+      descending: true,
+      sort: '-createdAt',
+      limit: query.limit,
+      cursor: query.cursor,
+    });
+  }
+
+  /** Instances with a port whose address or MAC begins so. */
+  async instancesAt(op: Op, projects: 'all' | readonly string[], q: string, limit: number): Promise<string[]> {
+    const params: unknown[] = [];
+    const bind = (value: unknown): string => `$${params.push(value)}`;
+    const found = searchCondition(q, { ids: [], addresses: ['p.address'], macs: ['p.mac'] }, bind);
+    const own = projects === 'all' ? 'true' : `p.project_id = ANY(${bind(projects)}::uuid[])`;
+    const rows = await op.query<{ instance_id: string }>(
+      `SELECT DISTINCT p.instance_id FROM port p WHERE ${found} AND ${own} LIMIT ${bind(limit)}`,
+      params,
+    );
+    return rows.map((row) => row.instance_id);
+  }
+
+  /** Waits for nobody but holders of this instance's own ports. */
+  async setStates(op: Op, instanceId: string, states: readonly PortState[]): Promise<void> {
+    await op.query(
+      `UPDATE port p SET state = s.state, message = s.message FROM jsonb_to_recordset($2::jsonb) AS s(id uuid, state text, message text)
+       WHERE p.id = s.id AND p.instance_id = $1 AND (p.state, p.message) IS DISTINCT FROM (s.state, s.message)`,
+      [instanceId, JSON.stringify(states)],
+    );
+  }
+
+  /**
+   * For ports of others: rows that somebody is at work on are left to them, so that no two reports wait for each other.
+   */
+  async setOtherStates(op: Op, states: readonly PortState[]): Promise<void> {
+    await op.query(
+      `UPDATE port p SET state = s.state, message = s.message FROM (
+         SELECT q.id, r.state, r.message FROM port q JOIN jsonb_to_recordset($1::jsonb) AS r(id uuid, state text, message text) ON r.id = q.id
+         WHERE (q.state, q.message) IS DISTINCT FROM (r.state, r.message) FOR UPDATE OF q SKIP LOCKED) s
+       WHERE p.id = s.id`,
+      [JSON.stringify(states)],
+    );
+  }
+
+  /** What a host reports of ports that do not work; those that had failed and are not named any more work again. */
+  async observeFailed(op: Op, hostId: string, failed: readonly { id: string; message: string }[]): Promise<void> {
+    await op.query(
+      `UPDATE port p SET state = s.state, message = s.message FROM (
+         SELECT q.id, CASE WHEN r.id IS NULL THEN 'active' ELSE 'error' END AS state, coalesce(r.message, '') AS message
+         FROM port q LEFT JOIN jsonb_to_recordset($2::jsonb) AS r(id uuid, message text) ON r.id = q.id
+         WHERE q.host_id = $1 AND ((r.id IS NOT NULL AND (q.state, q.message) IS DISTINCT FROM ('error', r.message)) OR (r.id IS NULL AND q.state = 'error'))
+         FOR UPDATE OF q SKIP LOCKED) s
+       WHERE p.id = s.id`,
+      [hostId, JSON.stringify(failed)],
+    );
+  }
+}

@@ -1,0 +1,40 @@
+import { injectable } from 'inversify';
+import { z } from 'zod';
+import * as field from '../../../../core/http/routes/fields';
+import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
+import { InstancePorts } from '../../contract/network.ports';
+import { networkApply } from '../../contract/network.verbs';
+
+const input = z.strictObject({ hostId: field.id });
+type Input = z.output<typeof input>;
+
+/** Gives a host its newest document, outside of any instance's workflow. */
+@injectable()
+export class SyncHostWorkflow extends Workflow<Input> {
+  readonly definition;
+
+  constructor(ports: InstancePorts) {
+    super();
+    this.definition = defineWorkflow<Input>('network.sync-host', {
+      version: 1,
+      input,
+      deadline: '10m',
+      priority: 'background',
+    })
+      .remote('apply-network', {
+        title: 'Apply the network on the host',
+        verb: networkApply,
+        node: (c) => c.input.hostId,
+        args: (c) => ports.document(c.op, c.input.hostId),
+        noUndo: 'the host goes on to the newest document whatever happens',
+      })
+      .tx('record-ports', {
+        title: 'Record what the host reports',
+        run: async (c) => {
+          await ports.applied(c.op, c.out['apply-network']);
+          return {};
+        },
+        noUndo: 'it is an observation',
+      });
+  }
+}
