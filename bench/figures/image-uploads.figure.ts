@@ -39,8 +39,8 @@ export const imageUploads: Figure = {
     }
     const ids: string[] = [];
     for (let i = 0; i < uploads; i += 1) {
-      const project = (await api.ok<{ id: string }>('POST', '/projects', { name: `uploads-${i}` })).id;
-      ids.push((await api.ok<{ id: string }>('POST', `/images?project=${project}`, { name: 'hollow' })).id);
+      const project = (await api.ok('POST', '/projects', { name: `uploads-${i}` })).id;
+      ids.push((await api.ok('POST', `/images?project=${project}`, { name: 'hollow' })).id);
     }
     const images = ids.map((_, i) => image(lab.directory, i));
     lab.say(

@@ -92,7 +92,7 @@ export const realGuest: Figure = {
       const task = await cloud.settled(taskId);
       const step = task.steps.find((s) => s.name === 'start-vmm');
       const before = Date.parse(step?.startedAt ?? '') - Date.parse(task.createdAt);
-      const removal = await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${instance.id}?project=default`);
+      const removal = await cloud.api.ok('DELETE', `/instances/${instance.id}?project=default`);
       await cloud.settled(removal.taskId);
       const alone = await plain(lab, image, round);
       lab.say(`${took.toFixed(0)} ms, ${before} ms of it until the VMM's step; plain QEMU ${alone.toFixed(0)} ms`);

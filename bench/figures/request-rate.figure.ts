@@ -113,7 +113,7 @@ export const requestRate: Figure = {
     await plane.furnish();
     await plane.addHosts(hosts);
     const { api } = plane;
-    const project = await api.ok<{ id: string }>('GET', '/projects/default');
+    const project = await api.ok('GET', '/projects/default');
     const client = new PgClient({ connectionString: plane.databaseUrl });
     await client.connect();
     lab.defer(() => client.end());

@@ -7,11 +7,6 @@ import { Child } from './child';
 import { freePort } from '../../test/support/free-port';
 import type { Lab } from './lab';
 
-interface Accepted {
-  instance: { id: string };
-  taskId: string;
-}
-
 /**
  * What a create commits: the request, the claim of the task, five steps inside the database, and an intent and a
  * checkpoint for each of the five calls to the host.
@@ -61,8 +56,7 @@ export class ControlPlane {
   /** Simulated hosts join, each with its own token; resolves with their process when all are `ready`. */
   async addHosts(count: number): Promise<Child> {
     const tokens: string[] = [];
-    for (let i = 0; i < count; i += 1)
-      tokens.push((await this.api.ok<{ token: string }>('POST', '/host-tokens', {})).token);
+    for (let i = 0; i < count; i += 1) tokens.push((await this.api.ok('POST', '/host-tokens', {})).token);
     const child = await Child.start(join(repositoryRoot, 'dist/bench/simulated-hosts.js'), [], {
       log: join(this.lab.directory, 'hosts.log'),
       message: { directory: join(this.lab.directory, 'h'), tokens },
@@ -70,10 +64,7 @@ export class ControlPlane {
     this.lab.defer(() => child.end());
     const end = Date.now() + 60_000;
     for (;;) {
-      const { items } = await this.api.ok<{ items: { name: string; state: string; conditions: unknown[] }[] }>(
-        'GET',
-        '/hosts?limit=100',
-      );
+      const { items } = await this.api.ok('GET', '/hosts?limit=100');
       const others = items.filter((host) => host.state !== 'ready');
       if (items.length === count && others.length === 0) return child;
       if (Date.now() > end)
@@ -84,7 +75,7 @@ export class ControlPlane {
 
   /** The flavor, image and network that creates name. */
   async furnish(): Promise<void> {
-    const image = await this.api.ok<{ id: string }>('POST', '/images?project=default', {
+    const image = await this.api.ok('POST', '/images?project=default', {
       name: 'bench',
       format: 'raw',
     });
@@ -97,7 +88,7 @@ export class ControlPlane {
 
   /** From the request to `running` as its host observed it. Throws when it does not get there. */
   async create(name: string): Promise<string> {
-    const { instance, taskId } = await this.api.ok<Accepted>('POST', '/instances?project=default', {
+    const { instance, taskId } = await this.api.ok('POST', '/instances?project=default', {
       name,
       flavor: 'bench',
       image: 'bench',
@@ -108,12 +99,12 @@ export class ControlPlane {
   }
 
   async remove(id: string): Promise<void> {
-    const { taskId } = await this.api.ok<Accepted>('DELETE', `/instances/${id}?project=default`);
+    const { taskId } = await this.api.ok('DELETE', `/instances/${id}?project=default`);
     await this.settled(taskId);
   }
 
   private async settled(taskId: string): Promise<void> {
-    const task = await this.api.ok<{ state: string; error: unknown }>('GET', `/tasks/${taskId}?wait=30s`);
+    const task = await this.api.ok('GET', `/tasks/${taskId}?wait=30s`);
     if (task.state !== 'succeeded') throw new Error(`task ${taskId} is ${task.state}: ${JSON.stringify(task.error)}`);
   }
 }

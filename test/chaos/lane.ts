@@ -63,7 +63,7 @@ export class Lane {
     this.api = new ApiClient(`https://127.0.0.1:${this.ports.rest[0] ?? 0}`);
     await this.api.login('admin', readFileSync(join(this.stateDir, 'management', 'admin-password'), 'utf8').trim());
     // Access tokens end after a quarter of an hour; this one does not.
-    this.api.token = (await this.api.ok<{ token: string }>('POST', '/api-tokens', { name: 'chaos' })).token;
+    this.api.token = (await this.api.ok('POST', '/api-tokens', { name: 'chaos' })).token;
     await this.join();
     await this.furnish();
     this.prepareVictim();
@@ -166,9 +166,7 @@ export class Lane {
   async ready(): Promise<void> {
     const end = Date.now() + 30_000;
     for (;;) {
-      const seen = await this.api
-        .call<{ items?: { id: string; state: string; schedulable: boolean }[] }>('GET', '/hosts')
-        .catch(() => undefined);
+      const seen = await this.api.call('GET', '/hosts').catch(() => undefined);
       const host = seen?.body?.items?.[0];
       if (host?.state === 'ready') {
         this.hostId = host.id;
@@ -233,7 +231,7 @@ export class Lane {
   }
 
   private async join(): Promise<void> {
-    const { token } = await this.api.ok<{ token: string }>('POST', '/host-tokens', {});
+    const { token } = await this.api.ok('POST', '/host-tokens', {});
     Object.assign(this.agentEnv, {
       VC_STACK_STATE_DIR: join(this.directory, 'h'),
       VC_STACK_RUN_DIR: join(this.directory, 'hr'),
@@ -256,7 +254,7 @@ export class Lane {
   }
 
   private async furnish(): Promise<void> {
-    const image = await this.api.ok<{ id: string }>('POST', '/images?project=default', { name: 'base', format: 'raw' });
+    const image = await this.api.ok('POST', '/images?project=default', { name: 'base', format: 'raw' });
     await this.api.ok('PUT', `/images/${image.id}/content`, bootable(0));
     await this.api.ok('POST', '/flavors', { name: 'small', vcpus: 1, memoryBytes: 64 * 1024 * 1024 });
     await this.api.ok('POST', '/networks?project=default', { name: 'net', subnet: '10.64.0.0/12' });

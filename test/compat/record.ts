@@ -55,12 +55,15 @@ const keepFiles = (from: string, to: string): void => {
 
 const use = async (cloud: TestCloud): Promise<void> => {
   await cloud.furnish();
-  const q = '?project=default';
+  const q = '?project=default' as const;
   const done = async (answer: Promise<{ taskId: string }>): Promise<void> => {
     await cloud.settled((await answer).taskId);
   };
-  const act = (ref: string, verb: string, body: object = {}): Promise<{ taskId: string }> =>
-    cloud.api.ok('POST', `/instances/${ref}/actions/${verb}${q}`, body);
+  const act = (
+    ref: string,
+    verb: 'start' | 'stop' | 'reboot',
+    body: { force?: boolean } = {},
+  ): Promise<{ taskId: string }> => cloud.api.ok('POST', `/instances/${ref}/actions/${verb}${q}`, body);
   const userData = Buffer.from('#!/bin/sh\necho hello\n').toString('base64');
   await cloud.api.ok('POST', '/flavors', {
     name: 'vendor',
@@ -78,7 +81,7 @@ const use = async (cloud: TestCloud): Promise<void> => {
   await done(act('web', 'stop', { force: true }));
   await done(act('web', 'start'));
   await done(cloud.api.ok('DELETE', `/instances/short-lived${q}`));
-  const { items } = await cloud.api.ok<{ items: { id: string }[] }>('GET', '/hosts');
+  const { items } = await cloud.api.ok('GET', '/hosts');
   await done(cloud.api.ok('POST', `/hosts/${items[0]?.id ?? ''}/actions/test`, {}));
   await eventually('the instance is seen to run', async () => (await cloud.instance('web')).state === 'running');
 };

@@ -1,5 +1,3 @@
-import type { Instance } from '../../src/modules/compute/contract/compute.api';
-import type { TaskDetail } from '../../src/modules/task/contract/task.api';
 import { eventually } from '../support/cloud';
 import { SimulatedCloud } from '../model/simulated-cloud';
 
@@ -8,11 +6,6 @@ const minutes = 60_000;
 const pairs = Number(process.env['VC_STACK_TEST_CREATE_DELETES'] ?? 150);
 /** So many at a time. */
 const lanes = 2;
-
-interface Accepted {
-  instance: Instance;
-  taskId: string;
-}
 
 const percentile = (sorted: readonly number[], p: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * p) / 100))] ?? 0;
@@ -38,13 +31,13 @@ describe('an instance that is deleted at once', () => {
       let next = 0;
       const lane = async (): Promise<void> => {
         for (let i = next++; i < pairs; i = next++) {
-          const created = await cloud.api.ok<Accepted>('POST', '/instances?project=default', cloud.body(`pair-${i}`));
+          const created = await cloud.api.ok('POST', '/instances?project=default', cloud.body(`pair-${i}`));
           // At different moments of the create: at once, or some milliseconds into it.
           if (i % 3 > 0) await new Promise((resolve) => setTimeout(resolve, (i * 37) % 400));
-          const deleted = await cloud.api.ok<Accepted>('DELETE', `/instances/${created.instance.id}`);
+          const deleted = await cloud.api.ok('DELETE', `/instances/${created.instance.id}`);
           const answered = performance.now();
           expect(deleted.instance.state).toBe('deleting');
-          const create = await cloud.api.ok<TaskDetail>('GET', `/tasks/${created.taskId}?wait=30s`);
+          const create = await cloud.api.ok('GET', `/tasks/${created.taskId}?wait=30s`);
           reactions.push(performance.now() - answered);
           const remove = await cloud.settled(deleted.taskId);
           gone.push(performance.now() - answered);
@@ -59,10 +52,10 @@ describe('an instance that is deleted at once', () => {
         `delete at once, ${pairs} times, ${lanes} at a time: creates ended ${JSON.stringify(ends)}; from the DELETE's answer to the end of the create: ${summary(reactions)}; to the instance gone: ${summary(gone)}`,
       );
       expect(await cloud.nothingLeft()).toEqual([]);
-      const { items: hosts } = await cloud.api.ok<{ items: { capacity: object }[] }>('GET', '/hosts');
+      const { items: hosts } = await cloud.api.ok('GET', '/hosts');
       for (const host of hosts)
         expect(host.capacity).toMatchObject({ vcpusUsed: 0, memoryBytesUsed: 0, diskBytesUsed: 0, instances: 0 });
-      const { items: networks } = await cloud.api.ok<{ items: { addresses: { used: number } }[] }>('GET', '/networks');
+      const { items: networks } = await cloud.api.ok('GET', '/networks');
       expect(networks.map((n) => n.addresses.used)).toEqual([0]);
     },
     20 * minutes,
@@ -71,12 +64,12 @@ describe('an instance that is deleted at once', () => {
   it(
     'is deleted although its host is dead, which removes the rest once it is back',
     async () => {
-      const created = await cloud.api.ok<Accepted>('POST', '/instances?project=default', cloud.body('left-alone'));
+      const created = await cloud.api.ok('POST', '/instances?project=default', cloud.body('left-alone'));
       expect((await cloud.settled(created.taskId)).state).toBe('succeeded');
-      const { host } = await cloud.api.ok<Instance>('GET', `/instances/${created.instance.id}`);
+      const { host } = await cloud.api.ok('GET', `/instances/${created.instance.id}`);
       const agent = cloud.hosts[Number(host?.name.replace('sim', ''))];
       await agent?.end('SIGKILL');
-      const deleted = await cloud.api.ok<Accepted>('DELETE', `/instances/${created.instance.id}`);
+      const deleted = await cloud.api.ok('DELETE', `/instances/${created.instance.id}`);
       expect((await cloud.settled(deleted.taskId)).state).toBe('succeeded');
       expect((await cloud.leftovers()).some((line) => line.startsWith('remainder'))).toBe(true);
       await agent?.start();
@@ -89,16 +82,12 @@ describe('an instance that is deleted at once', () => {
   it(
     'is deleted although its host knows more of it than a restored database',
     async () => {
-      const { instance, taskId } = await cloud.api.ok<Accepted>(
-        'POST',
-        '/instances?project=default',
-        cloud.body('old'),
-      );
+      const { instance, taskId } = await cloud.api.ok('POST', '/instances?project=default', cloud.body('old'));
       expect((await cloud.settled(taskId)).state).toBe('succeeded');
-      const stop = await cloud.api.ok<Accepted>('POST', `/instances/${instance.id}/actions/stop`, { force: true });
+      const stop = await cloud.api.ok('POST', `/instances/${instance.id}/actions/stop`, { force: true });
       expect((await cloud.settled(stop.taskId)).state).toBe('succeeded');
       await cloud.database.database.query('UPDATE instance SET generation = 1 WHERE id = $1', [instance.id]);
-      const deleted = await cloud.api.ok<Accepted>('DELETE', `/instances/${instance.id}`);
+      const deleted = await cloud.api.ok('DELETE', `/instances/${instance.id}`);
       expect((await cloud.settled(deleted.taskId)).state).toBe('succeeded');
       expect(await cloud.nothingLeft()).toEqual([]);
     },
@@ -108,19 +97,15 @@ describe('an instance that is deleted at once', () => {
   it(
     'goes its way once its deletion has begun, and is never given back in parts',
     async () => {
-      const { instance, taskId } = await cloud.api.ok<Accepted>(
-        'POST',
-        '/instances?project=default',
-        cloud.body('web'),
-      );
+      const { instance, taskId } = await cloud.api.ok('POST', '/instances?project=default', cloud.body('web'));
       expect((await cloud.settled(taskId)).state).toBe('succeeded');
-      const { host } = await cloud.api.ok<Instance>('GET', `/instances/${instance.id}`);
+      const { host } = await cloud.api.ok('GET', `/instances/${instance.id}`);
       const agent = cloud.hosts[Number(host?.name.replace('sim', ''))];
       agent?.signal('SIGSTOP');
       try {
-        const deleted = await cloud.api.ok<Accepted>('DELETE', `/instances/${instance.id}`);
+        const deleted = await cloud.api.ok('DELETE', `/instances/${instance.id}`);
         const begun = await eventually('the deletion at work', async () => {
-          const task = await cloud.api.ok<TaskDetail>('GET', `/tasks/${deleted.taskId}`);
+          const task = await cloud.api.ok('GET', `/tasks/${deleted.taskId}`);
           return task.step === 'remove-vmm' && task;
         });
         expect(begun.irrevocable).toBe('what is deleted does not come back');
@@ -141,18 +126,18 @@ describe('an instance that is deleted at once', () => {
       } finally {
         agent?.signal('SIGCONT');
       }
-      const left = await cloud.api.ok<Instance>('GET', `/instances/${instance.id}`);
+      const left = await cloud.api.ok('GET', `/instances/${instance.id}`);
       expect([left.state, left.stateReason]).toEqual([
         'error',
         'deleting it failed: The task did not end within its time.',
       ]);
       await cloud.hostsReady();
-      for (const verb of ['start', 'reboot', 'stop'])
+      for (const verb of ['start', 'reboot', 'stop'] as const)
         expect(await cloud.api.call('POST', `/instances/${instance.id}/actions/${verb}`)).toMatchObject({
           status: 409,
           body: { code: 'deletion_begun' },
         });
-      const again = await cloud.api.ok<Accepted>('DELETE', `/instances/${instance.id}`);
+      const again = await cloud.api.ok('DELETE', `/instances/${instance.id}`);
       expect((await cloud.settled(again.taskId)).state).toBe('succeeded');
       expect(await cloud.nothingLeft()).toEqual([]);
     },

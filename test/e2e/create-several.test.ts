@@ -1,7 +1,6 @@
-import type { Host } from '../../src/modules/host/contract/host.api';
 import type { Instance } from '../../src/modules/compute/contract/compute.api';
-import type { Task } from '../../src/modules/task/contract/task.api';
-import { SimulatedCloud } from '../model/simulated-cloud';
+import type { Answer } from '../support/api-client';
+import { SimulatedCloud, type CreateInstance } from '../model/simulated-cloud';
 
 const minutes = 60_000;
 
@@ -12,24 +11,18 @@ interface Accepted {
 
 describe('several instances at once', () => {
   let cloud: SimulatedCloud;
-  const create = (name: string, count: number, more: Record<string, unknown> = {}): Promise<Accepted> =>
-    cloud.api.ok<Accepted>('POST', '/instances/batch?project=default', { ...cloud.body(name), count, ...more });
+  const create = (name: string, count: number, more: Partial<CreateInstance> = {}): Promise<Accepted> =>
+    cloud.api.ok('POST', '/instances/batch?project=default', { ...cloud.body(name), count, ...more });
   const refused = async (body: Record<string, unknown>): Promise<unknown> => {
-    const { status, body: problem } = await cloud.api.call<{ code: string; errors?: { path: string; code: string }[] }>(
-      'POST',
-      '/instances/batch?project=default',
-      body,
-    );
+    const { status, body: problem } = await cloud.api.unchecked('POST', '/instances/batch?project=default', body);
     const [error] = problem.errors ?? [];
     return { status, code: error?.code ?? problem.code, ...(error && { path: error.path }) };
   };
   const instances = async (): Promise<Instance[]> =>
-    (await cloud.api.ok<{ items: Instance[] }>('GET', '/instances?sort=name&limit=500')).items;
+    (await cloud.api.ok('GET', '/instances?sort=name&limit=500')).items;
   const removeAll = async (): Promise<void> => {
     const tasks = await Promise.all(
-      (await instances()).map(
-        async ({ id }) => (await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${id}`)).taskId,
-      ),
+      (await instances()).map(async ({ id }) => (await cloud.api.ok('DELETE', `/instances/${id}`)).taskId),
     );
     for (const task of tasks) await cloud.settled(task);
   };
@@ -61,7 +54,7 @@ describe('several instances at once', () => {
       expect((await instances()).map(({ name, state, taskId }) => ({ name, state, taskId }))).toEqual(
         ['web-1', 'web-2', 'web-3'].map((name) => ({ name, state: 'running', taskId: null })),
       );
-      const { items: parts } = await cloud.api.ok<{ items: Task[] }>('GET', `/tasks?parent=${accepted.taskId}`);
+      const { items: parts } = await cloud.api.ok('GET', `/tasks?parent=${accepted.taskId}`);
       expect(
         parts
           .map(({ type, state, subject }) => ({ type, state, name: subject.name }))
@@ -78,9 +71,7 @@ describe('several instances at once', () => {
     async () => {
       const names = ['Web!', 'web?', 'WEB', 'web', 'w\u00e8b', 'web-2', '127', 'localhost'];
       const made = await Promise.all(
-        names.map((name) =>
-          cloud.api.ok<{ instance: Instance; taskId: string }>('POST', '/instances?project=default', cloud.body(name)),
-        ),
+        names.map((name) => cloud.api.ok('POST', '/instances?project=default', cloud.body(name))),
       );
       const hostnames = made.map(({ instance }) => instance.hostname);
       expect(new Set(hostnames).size).toBe(names.length);
@@ -94,7 +85,7 @@ describe('several instances at once', () => {
   it(
     'are all gone again when there is no room for the last one, and the task says so',
     async () => {
-      const { items: hosts } = await cloud.api.ok<{ items: Host[] }>('GET', '/hosts');
+      const { items: hosts } = await cloud.api.ok('GET', '/hosts');
       const { memoryBytes, memoryBytesUsed } = hosts[0]?.capacity ?? { memoryBytes: 0, memoryBytesUsed: 0 };
       const half = 2 ** 20 * Math.floor((memoryBytes - memoryBytesUsed) / 2 ** 20 / 2 + 1);
       await cloud.api.ok('POST', '/flavors', { name: 'half', vcpus: 1, memoryBytes: half });
@@ -129,7 +120,7 @@ describe('several instances at once', () => {
     'do not miss the one that was deleted meanwhile',
     async () => {
       const { taskId, instances: made } = await create('some', 3);
-      const deleted = await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${made[1]?.id ?? ''}`);
+      const deleted = await cloud.api.ok('DELETE', `/instances/${made[1]?.id ?? ''}`);
       expect((await cloud.settled(deleted.taskId)).state).toBe('succeeded');
       expect((await cloud.settled(taskId)).state).toBe('succeeded');
       expect((await instances()).map(({ name, state }) => ({ name, state }))).toEqual(
@@ -145,7 +136,7 @@ describe('several instances at once', () => {
       const { taskId, instances: made } = await create('many', 40);
       const gone = made.slice(-6);
       const deletes = await Promise.all(
-        gone.map(async ({ id }) => (await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${id}`)).taskId),
+        gone.map(async ({ id }) => (await cloud.api.ok('DELETE', `/instances/${id}`)).taskId),
       );
       for (const task of deletes) expect((await cloud.settled(task)).state).toBe('succeeded');
       expect(await cloud.settled(taskId)).toMatchObject({ state: 'succeeded', error: null });
@@ -162,8 +153,8 @@ describe('several instances at once', () => {
   it(
     'can be asked for without being made',
     async () => {
-      const check = (body: Record<string, unknown>): ReturnType<typeof cloud.api.call<Record<string, unknown>>> =>
-        cloud.api.call<Record<string, unknown>>('POST', '/instances/check?project=default', body);
+      const check = (body: CreateInstance & { count?: number }): Promise<Answer<object>> =>
+        cloud.api.call('POST', '/instances/check?project=default', body);
       await cloud.settled((await create('taken', 1)).taskId);
       expect((await check(cloud.body('Taken 1'))).body).toEqual({ hostnames: ['taken-1-2'] });
       expect((await check({ ...cloud.body('taken 1'), count: 3 })).body).toEqual({

@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { GuestData, Instance } from '../../src/modules/compute/contract/compute.api';
+import type { Instance } from '../../src/modules/compute/contract/compute.api';
 import { TestCloud } from '../support/cloud';
 
 const minutes = 60_000;
@@ -63,7 +63,7 @@ describe('what a real guest sees of the cloud', () => {
       await screen.until(/drive config-2 1/);
       screen.close();
 
-      const shown = await cloud.api.ok<GuestData>('GET', `/instances/${instance.id}/guest-data`);
+      const shown = await cloud.api.ok('GET', `/instances/${instance.id}/guest-data`);
       expect(shown.hostname).toBe(running.hostname);
       expect(shown.files.map((f) => f.path)).toEqual([
         'openstack/latest/meta_data.json',
@@ -78,13 +78,13 @@ describe('what a real guest sees of the cloud', () => {
       expect(shown.files[3]).toEqual({ path: 'openstack/latest/user_data', bytes: 7, text: null });
 
       expect(await exists(driveOf(running))).toBe(true);
-      const stop = await cloud.api.ok<{ taskId: string }>('POST', `/instances/${instance.id}/actions/stop`, {});
+      const stop = await cloud.api.ok('POST', `/instances/${instance.id}/actions/stop`, {});
       await cloud.settled(stop.taskId);
       expect(await exists(driveOf(running))).toBe(false);
-      const start = await cloud.api.ok<{ taskId: string }>('POST', `/instances/${instance.id}/actions/start`);
+      const start = await cloud.api.ok('POST', `/instances/${instance.id}/actions/start`);
       await cloud.settled(start.taskId);
       expect(await exists(driveOf(running))).toBe(true);
-      const gone = await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${instance.id}`);
+      const gone = await cloud.api.ok('DELETE', `/instances/${instance.id}`);
       await cloud.settled(gone.taskId);
       expect(await exists(driveOf(running))).toBe(false);
     },
@@ -96,7 +96,7 @@ describe('what a real guest sees of the cloud', () => {
     async () => {
       const { instance, taskId } = await cloud.create('early');
       await cloud.settled(taskId);
-      const stop = await cloud.api.ok<{ taskId: string }>('POST', `/instances/${instance.id}/actions/stop`, {
+      const stop = await cloud.api.ok('POST', `/instances/${instance.id}/actions/stop`, {
         graceSeconds: 120,
       });
       await cloud.settled(stop.taskId, 'succeeded', 150_000);

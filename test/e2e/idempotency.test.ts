@@ -21,9 +21,9 @@ describe('Idempotency-Key when things break', () => {
   afterAll(() => cloud?.close(), 2 * minutes);
   afterEach(async () => {
     cloud.proxy?.restore();
-    const { items } = await cloud.api.ok<{ items: Instance[] }>('GET', '/instances?project=default&limit=100');
+    const { items } = await cloud.api.ok('GET', '/instances?project=default&limit=100');
     for (const { id } of items) {
-      const { status, body } = await cloud.api.call<Accepted>('DELETE', `/instances/${id}`);
+      const { status, body } = await cloud.api.call('DELETE', `/instances/${id}`);
       if (status === 202) await cloud.settled(body.taskId);
     }
     expect(await cloud.nothingLeft()).toEqual([]);
@@ -32,7 +32,7 @@ describe('Idempotency-Key when things break', () => {
   const post = (name: string, key: string, client: ApiClient = cloud.api): Promise<Answer<Accepted>> =>
     client.call('POST', '/instances?project=default', cloud.body(name), { 'idempotency-key': key });
   const instances = async (): Promise<Instance[]> =>
-    (await cloud.api.ok<{ items: Instance[] }>('GET', '/instances?project=default&limit=100')).items;
+    (await cloud.api.ok('GET', '/instances?project=default&limit=100')).items;
   /** Management says that it has its database again. */
   const again = (): Promise<boolean> =>
     eventually('the database again', async () => (await cloud.api.call('GET', '/whoami')).status === 200);
@@ -124,7 +124,7 @@ describe('Idempotency-Key when things break', () => {
       const holder = await post('in-the-way', other);
       const refused = await post('in-the-way', key);
       expect(refused).toMatchObject({ status: 409, body: { code: 'name_taken' } });
-      await cloud.settled((await cloud.api.ok<Accepted>('DELETE', `/instances/${holder.body.instance.id}`)).taskId);
+      await cloud.settled((await cloud.api.ok('DELETE', `/instances/${holder.body.instance.id}`)).taskId);
       const made = await post('in-the-way', key);
       expect(made.status).toBe(202);
       expect(made.body.instance.id).not.toBe(holder.body.instance.id);
@@ -140,7 +140,7 @@ describe('Idempotency-Key when things break', () => {
     async () => {
       const key = randomUUID();
       const made = await post('short', key);
-      await cloud.settled((await cloud.api.ok<Accepted>('DELETE', `/instances/${made.body.instance.id}`)).taskId);
+      await cloud.settled((await cloud.api.ok('DELETE', `/instances/${made.body.instance.id}`)).taskId);
       const repeated = await post('short', key);
       expect(repeated).toMatchObject({ status: 202, headers: { 'idempotency-replayed': 'true' } });
       expect(repeated.body).toEqual(made.body);
@@ -153,8 +153,8 @@ describe('Idempotency-Key when things break', () => {
     'is each principal its own',
     async () => {
       const password = 'a long enough password';
-      const user = await cloud.api.ok<{ id: string }>('POST', '/users', { name: 'second', password });
-      const { items } = await cloud.api.ok<{ items: { id: string; name: string }[] }>('GET', '/projects');
+      const user = await cloud.api.ok('POST', '/users', { name: 'second', password });
+      const { items } = await cloud.api.ok('GET', '/projects');
       await cloud.api.ok('PUT', `/projects/${items.find((p) => p.name === 'default')?.id ?? ''}/members/${user.id}`, {
         role: 'member',
       });

@@ -121,24 +121,20 @@ describe('the main job: a real guest on two real hosts', () => {
       const before = await cloud.instance('second');
       const screen = await cloud.console('second');
       await screen.until(/@@ ready second/);
-      const stop = await cloud.api.ok<{ taskId: string }>('POST', '/instances/second/actions/stop?project=default', {});
+      const stop = await cloud.api.ok('POST', '/instances/second/actions/stop?project=default', {});
       await cloud.settled(stop.taskId);
       expect(await cloud.instance('second')).toMatchObject({ state: 'stopped', stateReason: 'stopped on request' });
 
       const again = await cloud.api.call('POST', '/instances/second/actions/stop?project=default', {});
       expect(again).toMatchObject({ status: 409, body: { code: 'instance_stopped', state: 'stopped' } });
 
-      const start = await cloud.api.ok<{ taskId: string }>('POST', '/instances/second/actions/start?project=default');
+      const start = await cloud.api.ok('POST', '/instances/second/actions/start?project=default');
       await cloud.settled(start.taskId);
       const after = await cloud.instance('second');
       expect(after).toMatchObject({ state: 'running', host: before.host, ports: before.ports });
       expect(after.startedAt).not.toBe(before.startedAt);
 
-      const reboot = await cloud.api.ok<{ taskId: string }>(
-        'POST',
-        '/instances/second/actions/reboot?project=default',
-        { force: true },
-      );
+      const reboot = await cloud.api.ok('POST', '/instances/second/actions/reboot?project=default', { force: true });
       await cloud.settled(reboot.taskId);
       expect((await cloud.instance('second')).state).toBe('running');
       screen.close();
@@ -192,11 +188,11 @@ describe('the main job: a real guest on two real hosts', () => {
   it(
     'shows a VMM that is killed by hand as an error, and deletes it all the same',
     async () => {
-      const start = await cloud.api.ok<{ taskId: string }>('POST', '/instances/second/actions/start?project=default');
+      const start = await cloud.api.ok('POST', '/instances/second/actions/start?project=default');
       await cloud.settled(start.taskId);
       process.kill(vmmPid(await cloud.instance('second')), 'SIGKILL');
       await eventually('the instance in error', async () => (await cloud.instance('second')).state === 'error');
-      const gone = await cloud.api.ok<{ taskId: string }>('DELETE', '/instances/second?project=default');
+      const gone = await cloud.api.ok('DELETE', '/instances/second?project=default');
       await cloud.settled(gone.taskId);
       expect((await cloud.api.call('GET', '/instances/second?project=default')).status).toBe(404);
     },
@@ -209,7 +205,7 @@ describe('the main job: a real guest on two real hosts', () => {
       const { instance, taskId } = await cloud.create('survivor');
       await eventually(
         'the create under way',
-        async () => (await cloud.api.ok<{ state: string }>('GET', `/tasks/${taskId}`)).state === 'running',
+        async () => (await cloud.api.ok('GET', `/tasks/${taskId}`)).state === 'running',
       );
       await cloud.management.end('SIGKILL');
       await cloud.management.start();
@@ -224,11 +220,9 @@ describe('the main job: a real guest on two real hosts', () => {
     'takes a delete in any state: it preempts a running create',
     async () => {
       const { instance, taskId } = await cloud.create('short-lived');
-      const gone = await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${instance.id}`);
+      const gone = await cloud.api.ok('DELETE', `/instances/${instance.id}`);
       await cloud.settled(gone.taskId);
-      expect(['cancelled', 'succeeded']).toContain(
-        (await cloud.api.ok<{ state: string }>('GET', `/tasks/${taskId}`)).state,
-      );
+      expect(['cancelled', 'succeeded']).toContain((await cloud.api.ok('GET', `/tasks/${taskId}`)).state);
       expect((await cloud.api.call('GET', `/instances/${instance.id}`)).status).toBe(404);
     },
     2 * minutes,
@@ -294,16 +288,13 @@ describe('the main job: a real guest on two real hosts', () => {
   it(
     'leaves nothing behind',
     async () => {
-      const { items } = await cloud.api.ok<{ items: Instance[] }>('GET', '/instances');
+      const { items } = await cloud.api.ok('GET', '/instances');
       for (const instance of items)
-        await cloud.settled((await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${instance.id}`)).taskId);
+        await cloud.settled((await cloud.api.ok('DELETE', `/instances/${instance.id}`)).taskId);
       expect(cloud.leftovers()).toEqual([]);
-      const { items: hosts } = await cloud.api.ok<{ items: { capacity: { vcpusUsed: number; instances: number } }[] }>(
-        'GET',
-        '/hosts',
-      );
+      const { items: hosts } = await cloud.api.ok('GET', '/hosts');
       for (const host of hosts) expect(host.capacity).toMatchObject({ vcpusUsed: 0, instances: 0 });
-      const { items: networks } = await cloud.api.ok<{ items: { addresses: { used: number } }[] }>('GET', '/networks');
+      const { items: networks } = await cloud.api.ok('GET', '/networks');
       for (const network of networks) expect(network.addresses.used).toBe(0);
       writeFileSync(join(keys, 'done'), '');
     },

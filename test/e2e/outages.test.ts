@@ -2,8 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import type { Host } from '../../src/modules/host/contract/host.api';
-import type { Instance } from '../../src/modules/compute/contract/compute.api';
 import { eventually, TestCloud } from '../support/cloud';
 import { SimulatedCloud } from '../model/simulated-cloud';
 
@@ -28,11 +26,7 @@ describe('outages of what judges, not of what is judged', () => {
     (
       await Promise.all(
         Array.from({ length: count }, (_, i) =>
-          cloud.api.ok<{ instance: Instance; taskId: string }>(
-            'POST',
-            '/instances?project=default',
-            cloud.body(`${name}-${i}`),
-          ),
+          cloud.api.ok('POST', '/instances?project=default', cloud.body(`${name}-${i}`)),
         ),
       )
     ).map(({ taskId }) => taskId);
@@ -78,8 +72,7 @@ describe('outages of what judges, not of what is judged', () => {
       cloud.hosts[0]?.signal('SIGSTOP');
       const silent = await eventually(
         'the silent host',
-        async () =>
-          (await cloud.api.ok<{ items: Host[] }>('GET', '/hosts')).items.find((host) => host.state === 'unknown'),
+        async () => (await cloud.api.ok('GET', '/hosts')).items.find((host) => host.state === 'unknown'),
         60_000,
       );
       expect(silent.name).toBe('sim0');
@@ -141,7 +134,7 @@ describe('the embedded PostgreSQL', () => {
         const names = await eventually('an answer from another server', async () => {
           // A backend of before may answer once more.
           if ([before, undefined].includes(postmaster())) return false;
-          const { status, body } = await cloud.api.call<{ items: { name: string }[] }>('GET', '/flavors');
+          const { status, body } = await cloud.api.call('GET', '/flavors');
           return status === 200 && body.items.map(({ name }) => name);
         });
         expect(names).toEqual(['kept']);

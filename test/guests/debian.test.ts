@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { BodyOf } from '../../src/rest/rest-call';
 import type { Instance } from '../../src/modules/compute/contract/compute.api';
-import type { Host } from '../../src/modules/host/contract/host.api';
 import type { DriveForm } from '../../src/modules/network/contract/drive-forms';
 import { hostHash, networkNetns } from '../../src/modules/network/node/drivers/linux/names';
 import { TestCloud } from '../support/cloud';
@@ -35,9 +35,7 @@ describe('Debian, as it is installed from its archive', () => {
   beforeAll(async () => {
     cloud = await TestCloud.start('deb', { computeEnv: { VC_STACK_MODULES__COMPUTE__QEMU__BINARY: soundQemu() } });
     // A login's token ends after a quarter of an hour; all distributions take longer.
-    cloud.api.token = (
-      await cloud.api.ok<{ token: string }>('POST', '/api-tokens', { name: 'all-distributions' })
-    ).token;
+    cloud.api.token = (await cloud.api.ok('POST', '/api-tokens', { name: 'all-distributions' })).token;
     keys = mkdtempSync('/tmp/vcs-keys-');
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(keys, 'id')]);
     await cloud.api.ok('POST', '/flavors', {
@@ -50,7 +48,7 @@ describe('Debian, as it is installed from its archive', () => {
     for (const [name, subnet] of [
       ['front', '10.20.0.0/24'],
       ['back', '10.30.0.0/24'],
-    ])
+    ] as const)
       await cloud.api.ok('POST', '/networks?project=default', { name, subnet });
   }, 10 * minutes);
   afterAll(async () => {
@@ -60,7 +58,7 @@ describe('Debian, as it is installed from its archive', () => {
 
   const upload = async (suite: Suite, firmware: Firmware): Promise<string> => {
     const name = `${suite}-${firmware}`;
-    const { id } = await cloud.api.ok<{ id: string }>('POST', '/images?project=default', {
+    const { id } = await cloud.api.ok('POST', '/images?project=default', {
       name,
       firmware,
       vendorData: '#!/bin/sh\necho image >> /var/lib/t-runs\n',
@@ -72,7 +70,7 @@ describe('Debian, as it is installed from its archive', () => {
     name: string,
     image: string,
     networks: string[],
-    more: Record<string, unknown> = {},
+    more: Partial<BodyOf<'post', '/instances'>> = {},
   ): Promise<Instance> => {
     const publicKey = readFileSync(join(keys, 'id.pub'), 'utf8').trim();
     const { instance, taskId } = await cloud.create(name, {
@@ -106,20 +104,16 @@ describe('Debian, as it is installed from its archive', () => {
       screen.close();
     }
   };
-  const act = async (instance: Instance, action: string): Promise<void> => {
-    const { taskId } = await cloud.api.ok<{ taskId: string }>(
-      'POST',
-      `/instances/${instance.id}/actions/${action}?project=default`,
-      {},
-    );
+  const act = async (instance: Instance, action: 'start' | 'stop' | 'reboot'): Promise<void> => {
+    const { taskId } = await cloud.api.ok('POST', `/instances/${instance.id}/actions/${action}?project=default`, {});
     await cloud.settled(taskId, 'succeeded', 4 * minutes);
   };
   const remove = async (instance: Instance): Promise<void> => {
-    await cloud.settled((await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${instance.id}`)).taskId);
+    await cloud.settled((await cloud.api.ok('DELETE', `/instances/${instance.id}`)).taskId);
   };
 
   it('has a host against whose QEMU nothing is known', async () => {
-    const { conditions } = await cloud.api.ok<Host>('GET', '/hosts/h1');
+    const { conditions } = await cloud.api.ok('GET', '/hosts/h1');
     expect(conditions).toContainEqual(expect.objectContaining({ type: 'VmmSound', status: 'true' }));
   });
 
@@ -147,7 +141,7 @@ describe('Debian, as it is installed from its archive', () => {
             runs: everyScript,
           });
           expect(first.rootBytes).toBeGreaterThan(3.5 * gib);
-          expect((await cloud.api.ok<Host>('GET', '/hosts/h1')).conditions).toContainEqual(
+          expect((await cloud.api.ok('GET', '/hosts/h1')).conditions).toContainEqual(
             expect.objectContaining({ type: 'GuestEgress', status: 'true' }),
           );
         },

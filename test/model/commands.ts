@@ -68,7 +68,7 @@ class Create extends Step {
       this.toString(),
       before,
       model.hosts.every((h) => h === 'up'),
-      await cloud.api.call<Accepted>('POST', '/instances?project=default', cloud.body(this.name)),
+      await cloud.api.call('POST', '/instances?project=default', cloud.body(this.name)),
     );
   }
 
@@ -91,7 +91,7 @@ class Delete extends Step {
     if (!instance) return;
     const gone = model.certainlyGone(instance);
     const alive = model.certainlyAlive(instance);
-    const answer = await cloud.api.call<Accepted>('DELETE', `/instances/${instance.id}`);
+    const answer = await cloud.api.call('DELETE', `/instances/${instance.id}`);
     if (answer.status === 202 && !gone)
       return model.accepted(instance.id, answer.body.taskId, 'compute.delete-instance');
     if (answer.status === 404 && !alive) return;
@@ -120,7 +120,7 @@ class PowerVerb extends Step {
     const instance = pick([...model.instances.values()], this.which);
     if (!instance) return;
     const alive = model.certainlyAlive(instance);
-    const answer = await cloud.api.call<Accepted>(
+    const answer = await cloud.api.call(
       'POST',
       `/instances/${instance.id}/actions/${this.verb}`,
       this.verb === 'start' ? undefined : { force: this.force },
@@ -154,10 +154,7 @@ class Cancel extends Step {
     // The newest first: the others are over for the most part.
     const task = pick([...model.tasks.values()].reverse(), this.which);
     if (!task) return;
-    const answer = await cloud.api.call<{ code?: string; state: string; error: unknown }>(
-      'POST',
-      `/tasks/${task.id}/actions/cancel`,
-    );
+    const answer = await cloud.api.call('POST', `/tasks/${task.id}/actions/cancel`);
     if (answer.status === 202) return model.sawTaskState(task.id, answer.body.state, answer.body.error);
     if (answer.status === 409 && ['task_over', 'task_irrevocable'].includes(answer.body.code ?? '')) return;
     refuse(this.toString(), answer);
@@ -228,7 +225,7 @@ class CreateAcrossAKill extends Step {
     const before = nameBefore(model, this.name);
     const send = (): Promise<Answer<Accepted> | undefined> =>
       cloud.api
-        .call<Accepted>('POST', '/instances?project=default', cloud.body(this.name), { 'idempotency-key': key })
+        .call('POST', '/instances?project=default', cloud.body(this.name), { 'idempotency-key': key })
         .catch(() => undefined);
     const key = randomUUID();
     const first = send();
@@ -286,7 +283,7 @@ class Look extends Step {
     await delay(this.afterMs);
     const gone = new Set([...model.instances.values()].filter((i) => model.certainlyGone(i)).map((i) => i.id));
     const alive = [...model.instances.values()].filter((i) => model.certainlyAlive(i));
-    const { items } = await cloud.api.ok<{ items: Instance[] }>('GET', '/instances?project=default&limit=100');
+    const { items } = await cloud.api.ok('GET', '/instances?project=default&limit=100');
     for (const item of items)
       if (gone.has(item.id)) throw new Error(`${item.name} ${item.id} was deleted and is back: ${item.state}`);
     const listed = new Set(items.map((i) => i.id));
@@ -301,10 +298,7 @@ class Look extends Step {
 }
 
 const lookAtTasks = async (model: CloudModel, cloud: SimulatedCloud): Promise<void> => {
-  const { items } = await cloud.api.ok<{ items: { id: string; state: string; error: unknown }[] }>(
-    'GET',
-    '/tasks?limit=100',
-  );
+  const { items } = await cloud.api.ok('GET', '/tasks?limit=100');
   for (const task of items) model.sawTaskState(task.id, task.state, task.error);
 };
 
@@ -357,14 +351,14 @@ export const settleAndCheck = async (model: CloudModel, cloud: SimulatedCloud): 
   await checkEnds(model, cloud);
   await checkSums(cloud);
   for (const instance of model.living) {
-    const answer = await cloud.api.call<Accepted>('DELETE', `/instances/${instance.id}`);
+    const answer = await cloud.api.call('DELETE', `/instances/${instance.id}`);
     if (answer.status === 202) model.accepted(instance.id, answer.body.taskId, 'compute.delete-instance');
     else if (answer.status !== 404) refuse(`the last delete of ${instance.name}`, answer);
   }
   await allOver(model, cloud);
   const left = await cloud.nothingLeft();
   if (left.length > 0) throw new Error(`left behind:\n${left.join('\n')}`);
-  const { items } = await cloud.api.ok<{ items: Instance[] }>('GET', '/instances?project=default');
+  const { items } = await cloud.api.ok('GET', '/instances?project=default');
   if (items.length > 0) throw new Error(`still there: ${JSON.stringify(items)}`);
 };
 
@@ -380,7 +374,7 @@ const allOver = async (model: CloudModel, cloud: SimulatedCloud): Promise<void> 
 const checkEnds = async (model: CloudModel, cloud: SimulatedCloud): Promise<void> => {
   for (const instance of model.instances.values()) {
     const create = model.tasks.get(instance.createTask);
-    const answer = await cloud.api.call<Instance>('GET', `/instances/${instance.id}`);
+    const answer = await cloud.api.call('GET', `/instances/${instance.id}`);
     const deleted = instance.deletes.some((id) => model.tasks.get(id)?.state === 'succeeded');
     if (create?.state === 'succeeded' && !deleted) {
       if (answer.status !== 200) refuse(`made, and not there: ${ended(instance, model)}`, answer);
@@ -396,10 +390,8 @@ const checkEnds = async (model: CloudModel, cloud: SimulatedCloud): Promise<void
 
 /** Claims, addresses and usage are the sum over the living instances. */
 const checkSums = async (cloud: SimulatedCloud): Promise<void> => {
-  const { items } = await cloud.api.ok<{ items: Instance[] }>('GET', '/instances?project=default&limit=100');
-  const { items: hosts } = await cloud.api.ok<{
-    items: { id: string; name: string; capacity: Record<string, number> }[];
-  }>('GET', '/hosts?limit=100');
+  const { items } = await cloud.api.ok('GET', '/instances?project=default&limit=100');
+  const { items: hosts } = await cloud.api.ok('GET', '/hosts?limit=100');
   for (const { id, name, capacity } of hosts) {
     const mine = items.filter((i) => i.host?.id === id);
     const wanted = {
@@ -408,18 +400,15 @@ const checkSums = async (cloud: SimulatedCloud): Promise<void> => {
       memoryBytesUsed: mine.reduce((n, i) => n + i.flavor.memoryBytes, 0),
       diskBytesUsed: mine.reduce((n, i) => n + i.flavor.diskBytes, 0),
     };
-    for (const [what, value] of Object.entries(wanted))
+    for (const [what, value] of Object.entries(wanted) as [keyof typeof wanted, number][])
       if (capacity[what] !== value)
-        throw new Error(`host ${name} counts ${what} ${capacity[what] ?? '?'}; its instances have ${value}`);
+        throw new Error(`host ${name} counts ${what} ${capacity[what]}; its instances have ${value}`);
   }
-  const { items: networks } = await cloud.api.ok<{ items: { addresses: { used: number } }[] }>(
-    'GET',
-    '/networks?project=default',
-  );
+  const { items: networks } = await cloud.api.ok('GET', '/networks?project=default');
   const used = networks.reduce((n, network) => n + network.addresses.used, 0);
   const addresses = items.flatMap((i) => i.ports.map((p) => p.address));
   if (used !== items.length || new Set(addresses).size !== items.length)
     throw new Error(`${items.length} instances, ${used} addresses in use: ${addresses.join(', ')}`);
-  const { items: volumes } = await cloud.api.ok<{ items: object[] }>('GET', '/volumes?project=default&limit=100');
+  const { items: volumes } = await cloud.api.ok('GET', '/volumes?project=default&limit=100');
   if (volumes.length !== items.length) throw new Error(`${items.length} instances, ${volumes.length} volumes`);
 };

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { basename, join } from 'node:path';
 import type { Host } from '../../src/modules/host/contract/host.api';
 import type { TaskDetail } from '../../src/modules/task/contract/task.api';
+import type { BodyOf } from '../../src/rest/rest-call';
 import { ApiClient } from '../support/api-client';
 import { eventually } from '../support/cloud';
 import { startTestDatabase, type TestDatabase } from '../support/postgres';
@@ -9,6 +10,8 @@ import { repositoryRoot } from '../support/repository';
 import { StackProcess } from '../support/stack-process';
 import { DatabaseProxy } from './database-proxy';
 import { freePort } from '../support/free-port';
+
+export type CreateInstance = BodyOf<'post', '/instances'>;
 
 export interface SimulatedCloudOptions {
   hosts?: number;
@@ -113,7 +116,7 @@ export class SimulatedCloud {
     return eventually(
       'all hosts ready',
       async () => {
-        const { items } = await this.api.ok<{ items: Host[] }>('GET', '/hosts?limit=100');
+        const { items } = await this.api.ok('GET', '/hosts?limit=100');
         seen = items.map(({ name, state, conditions }) => ({
           name,
           state,
@@ -128,7 +131,7 @@ export class SimulatedCloud {
   }
 
   /** The body of a create with everything named that it needs. */
-  body(name: string, more: Record<string, unknown> = {}): Record<string, unknown> {
+  body(name: string, more: Partial<CreateInstance> = {}): CreateInstance {
     return { name, flavor: 'tiny', image: 'blank', networks: [{ network: 'n1' }], ...more };
   }
 
@@ -136,7 +139,7 @@ export class SimulatedCloud {
   async settled(taskId: string, timeoutMs = 120_000): Promise<TaskDetail> {
     const end = Date.now() + timeoutMs;
     for (;;) {
-      const task = await this.api.ok<TaskDetail>('GET', `/tasks/${taskId}?wait=5s`);
+      const task = await this.api.ok('GET', `/tasks/${taskId}?wait=5s`);
       if (settled.includes(task.state)) return task;
       if (Date.now() > end)
         throw new Error(
@@ -218,7 +221,7 @@ export class SimulatedCloud {
   }
 
   private async addHost(name: string, env: Record<string, string>): Promise<void> {
-    const { token } = await this.api.ok<{ token: string }>('POST', '/host-tokens', {});
+    const { token } = await this.api.ok('POST', '/host-tokens', {});
     const host = new StackProcess({
       role: 'compute',
       netns: null,
@@ -244,7 +247,7 @@ export class SimulatedCloud {
   }
 
   private async furnish(): Promise<void> {
-    const image = await this.api.ok<{ id: string }>('POST', '/images?project=default', {
+    const image = await this.api.ok('POST', '/images?project=default', {
       name: 'blank',
       format: 'raw',
     });

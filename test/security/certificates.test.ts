@@ -91,7 +91,7 @@ describe('certificates', () => {
 
   const enrolled = async (name: string): Promise<Material & { hostId: string }> => {
     const { key, csr } = await createSigningRequest(name);
-    const { token } = await stack.admin.ok<{ token: string }>('POST', '/host-tokens', {});
+    const { token } = await stack.admin.ok('POST', '/host-tokens', {});
     const body = JSON.stringify({ ticket: decodeToken(token)?.ticket, csr, name, address: '127.0.0.1', port: 1 });
     const text = await new Promise<string>((resolve, reject) => {
       const req = httpsRequest(

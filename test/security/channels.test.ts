@@ -49,13 +49,9 @@ describe('what is open', () => {
   beforeAll(async () => {
     first = await ManagementStack.start();
     second = await ManagementStack.start({}, first);
-    const { token } = await first.admin.ok<{ token: string }>('POST', '/host-tokens', {});
+    const { token } = await first.admin.ok('POST', '/host-tokens', {});
     agent = await Agent.start({ token, streams: [line], name: 'echo-host' });
-    await waitFor(
-      'the host',
-      async () =>
-        (await first.admin.ok<{ items: { lastSeenAt: string | null }[] }>('GET', '/hosts')).items[0]?.lastSeenAt,
-    );
+    await waitFor('the host', async () => (await first.admin.ok('GET', '/hosts')).items[0]?.lastSeenAt);
     // From here on only what is told counts: nobody looks again by the clock.
     for (const { app } of [first, second])
       clearInterval((channelsOf(app) as unknown as { timer: NodeJS.Timeout }).timer);
@@ -73,7 +69,7 @@ describe('what is open', () => {
   /** A user with a project, an instance on the host and a task that is not over. */
   const member = async (role: 'project-admin' | 'member' | 'viewer' = 'member'): Promise<Member> => {
     const name = `user-${(next += 1)}`;
-    const { id: projectId } = await first.admin.ok<{ id: string }>('POST', '/projects', { name: `project-${next}` });
+    const { id: projectId } = await first.admin.ok('POST', '/projects', { name: `project-${next}` });
     const project = `project-${next}`;
     const client = await first.user(name, { [project]: role });
     const [instanceId, taskId] = [randomUUID(), randomUUID()];
@@ -97,7 +93,7 @@ describe('what is open', () => {
   const at = (stack: ManagementStack, client: ApiClient): ApiClient => stack.client(client.token);
 
   const ticket = async (who: Member, client = who.client): Promise<string> =>
-    (await client.ok<{ path: string }>('POST', `/instances/${who.instanceId}/actions/console`)).path;
+    (await client.ok('POST', `/instances/${who.instanceId}/actions/console`)).path;
 
   /** All kinds at both processes. */
   const openAll = async (who: Member, credential: ApiClient = who.client): Promise<OpenChannel[]> => {
@@ -159,9 +155,7 @@ describe('what is open', () => {
     await outcome(channels, all('unauthenticated'));
     expect((await openConsole(at(second, who.client), kept)).over).toBe('401');
     await waitFor('the images to wait for their bytes again', async () =>
-      (await first.admin.ok<{ items: { state: string }[] }>('GET', `/images?project=${who.project}`)).items.every(
-        (image) => image.state === 'queued',
-      ),
+      (await first.admin.ok('GET', `/images?project=${who.project}`)).items.every((image) => image.state === 'queued'),
     );
   });
 
@@ -187,7 +181,7 @@ describe('what is open', () => {
 
   it('ends when its API token is deleted, and not for the session beside it', async () => {
     const who = await member();
-    const made = await who.client.ok<{ id: string; token: string }>('POST', '/api-tokens', { name: 'robot' });
+    const made = await who.client.ok('POST', '/api-tokens', { name: 'robot' });
     const channels = await openAll(who, first.client(made.token));
     const kept = await ticket(who, first.client(made.token));
     const own = await openAll(who);

@@ -176,8 +176,8 @@ describe('every child that handles what strangers gave', () => {
       await cloud.hostState('h1', 'ready');
       const adopted = await vmmOf(id);
       expect([adopted.pid, adopted.ids('Uid')]).toEqual([before.pid, before.ids('Uid')]);
-      for (const action of ['stop', 'start']) {
-        const { taskId } = await cloud.api.ok<{ taskId: string }>(
+      for (const action of ['stop', 'start'] as const) {
+        const { taskId } = await cloud.api.ok(
           'POST',
           `/instances/${id}/actions/${action}?project=default`,
           action === 'stop' ? { force: true } : {},
@@ -219,7 +219,7 @@ describe('every child that handles what strangers gave', () => {
     async () => {
       const directory = mkdtempSync('/tmp/vcs-secimg-');
       const [plain, image] = [join(directory, 'plain.raw'), join(directory, 'packed.qcow2')];
-      const { id } = await cloud.api.ok<{ id: string }>('POST', '/images?project=default', { name: 'packed' });
+      const { id } = await cloud.api.ok('POST', '/images?project=default', { name: 'packed' });
       const converters = (): Promise<Child[]> =>
         children((command) => command.startsWith('qemu-img convert') && command.includes(cloud.directory));
       try {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { importPKCS8, SignJWT } from 'jose';
 import { MasterKey } from '../../src/core/crypto/master-key';
+import type { ApiClient } from '../support/api-client';
 import { passwordOf, type ManagementStack } from './management-stack';
 
 /** A column of the access table: a credential, and who holds it. */
@@ -13,8 +14,8 @@ export interface Identity {
   user: string | undefined;
 }
 
-const apiToken = async (owner: { ok: ManagementStack['admin']['ok'] }, scopes: string[] | null): Promise<string> =>
-  (await owner.ok<{ token: string }>('POST', '/api-tokens', { name: randomUUID().slice(0, 8) + 't', scopes })).token;
+const apiToken = async (owner: ApiClient, scopes: string[] | null): Promise<string> =>
+  (await owner.ok('POST', '/api-tokens', { name: randomUUID().slice(0, 8) + 't', scopes })).token;
 
 /** A token of the installation's own key, for whatever purpose and time. */
 const signed = async (
@@ -61,7 +62,7 @@ export const makeIdentities = async (stack: ManagementStack): Promise<Identity[]
   await users.left.ok('POST', '/logout');
   const { refreshToken } = await stack
     .client()
-    .ok<{ refreshToken: string }>('POST', '/login', { name: 'member', password: passwordOf('member') });
+    .ok('POST', '/login', { name: 'member', password: passwordOf('member') });
   const nobody = (column: string, bearer: string | undefined): Identity => ({ column, bearer, user: undefined });
   const session = (column: string, name: keyof typeof users): Identity => ({
     column,

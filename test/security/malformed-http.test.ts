@@ -33,12 +33,10 @@ describe('malformed HTTP', () => {
 
   beforeAll(async () => {
     stack = await ManagementStack.start(limits);
-    const { token } = await stack.admin.ok<{ token: string }>('POST', '/host-tokens', {});
+    const { token } = await stack.admin.ok('POST', '/host-tokens', {});
     agent = await Agent.start({ token, name: 'raw-host' });
     const host = await waitFor('the host', async () =>
-      (await stack.admin.ok<{ items: { id: string; lastSeenAt: string | null }[] }>('GET', '/hosts')).items.find(
-        (h) => h.lastSeenAt !== null,
-      ),
+      (await stack.admin.ok('GET', '/hosts')).items.find((h) => h.lastSeenAt !== null),
     );
     const [endpoint] = await stack.db.database.query<{ port: number }>('SELECT port FROM host WHERE id = $1', [
       host.id,

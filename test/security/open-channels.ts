@@ -104,7 +104,7 @@ export const openLive = (client: ApiClient): Promise<OpenChannel> =>
 
 /** An upload that sends its first bytes and then no more. Resolves once the image says that it is being uploaded. */
 export const openUpload = async (client: ApiClient, project: string, name: string): Promise<OpenChannel> => {
-  const image = await client.ok<{ id: string }>('POST', `/images?project=${project}`, { name });
+  const image = await client.ok('POST', `/images?project=${project}`, { name });
   const [url, options] = optionsOf(client, `/images/${image.id}/content`);
   const request = httpsRequest(url, { ...options, method: 'PUT' });
   const channel = new OpenChannel('upload', (end, own) => {
@@ -112,10 +112,7 @@ export const openUpload = async (client: ApiClient, project: string, name: strin
     own.close = () => request.destroy();
   });
   request.write(Buffer.alloc(4096));
-  while (
-    channel.over === undefined &&
-    (await client.ok<{ state: string }>('GET', `/images/${image.id}`)).state !== 'uploading'
-  )
+  while (channel.over === undefined && (await client.ok('GET', `/images/${image.id}`)).state !== 'uploading')
     await new Promise((resolve) => setTimeout(resolve, 10));
   return channel;
 };

@@ -27,18 +27,19 @@ const disk = (): Buffer => {
   return bytes;
 };
 
-const made = async (stack: ManagementStack, path: string, body: unknown): Promise<string> =>
-  (await stack.admin.ok<{ id: string }>('POST', path, body)).id;
-const network = (stack: ManagementStack): Promise<string> =>
-  made(stack, '/networks?project=red', { name: name(), subnet: '10.0.0.0/24' });
-const image = (stack: ManagementStack): Promise<string> => made(stack, '/images?project=red', { name: name() });
-const sshKey = (stack: ManagementStack): Promise<string> =>
-  made(stack, '/ssh-keys?project=red', { name: name(), publicKey });
-const flavor = (stack: ManagementStack): Promise<string> =>
-  made(stack, '/flavors', { name: name(), vcpus: 1, memoryBytes: 2 ** 28 });
-const project = (stack: ManagementStack): Promise<string> => made(stack, '/projects', { name: name() });
-const red = async (stack: ManagementStack): Promise<string> =>
-  (await stack.admin.ok<{ id: string }>('GET', '/projects/red')).id;
+const network = async (stack: ManagementStack): Promise<string> =>
+  (await stack.admin.ok('POST', '/networks?project=red', { name: name(), subnet: '10.0.0.0/24' })).id;
+const image = async (stack: ManagementStack): Promise<string> =>
+  (await stack.admin.ok('POST', '/images?project=red', { name: name() })).id;
+const sshKey = async (stack: ManagementStack): Promise<string> =>
+  (await stack.admin.ok('POST', '/ssh-keys?project=red', { name: name(), publicKey })).id;
+const flavor = async (stack: ManagementStack): Promise<string> =>
+  (await stack.admin.ok('POST', '/flavors', { name: name(), vcpus: 1, memoryBytes: 2 ** 28 })).id;
+const project = async (stack: ManagementStack): Promise<string> =>
+  (await stack.admin.ok('POST', '/projects', { name: name() })).id;
+const hostToken = async (stack: ManagementStack): Promise<string> =>
+  (await stack.admin.ok('POST', '/host-tokens', {})).id;
+const red = async (stack: ManagementStack): Promise<string> => (await stack.admin.ok('GET', '/projects/red')).id;
 
 /** Nobody can log in as them: so many passwords take long to hash. */
 const user = async (stack: ManagementStack): Promise<string> => {
@@ -133,9 +134,7 @@ const noHost = ['instance_has_no_host', 'instance_stopped', 'no_host'];
 export const requests: Record<string, Make> = {
   'POST /login': async () => ({ path: '/login', body: { name: 'viewer', password: passwordOf('viewer') } }),
   'POST /login/refresh': async (s) => {
-    const { refreshToken } = await s
-      .client()
-      .ok<{ refreshToken: string }>('POST', '/login', { name: 'viewer', password: passwordOf('viewer') });
+    const { refreshToken } = await s.client().ok('POST', '/login', { name: 'viewer', password: passwordOf('viewer') });
     return { path: '/login/refresh', body: { refreshToken } };
   },
   'POST /logout': async () => ({ path: '/logout', endsSession: true }),
@@ -246,8 +245,8 @@ export const requests: Record<string, Make> = {
   ...taskVerb('skip-step', 'succeeded'),
   ...taskVerb('abandon', 'succeeded'),
   'POST /host-tokens': async () => ({ path: '/host-tokens', body: {} }),
-  'GET /host-tokens': async (s) => ({ path: '/host-tokens?limit=500', sees: await made(s, '/host-tokens', {}) }),
-  'DELETE /host-tokens/{id}': async (s) => ({ path: `/host-tokens/${await made(s, '/host-tokens', {})}` }),
+  'GET /host-tokens': async (s) => ({ path: '/host-tokens?limit=500', sees: await hostToken(s) }),
+  'DELETE /host-tokens/{id}': async (s) => ({ path: `/host-tokens/${await hostToken(s)}` }),
   'GET /hosts': async (s) => ({ path: '/hosts?limit=500', sees: await host(s) }),
   'GET /hosts/{ref}': async (s) => ({ path: `/hosts/${await host(s)}` }),
   'PATCH /hosts/{ref}': async (s) => ({ path: `/hosts/${await host(s)}`, body: { maintenance: true } }),

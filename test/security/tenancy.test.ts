@@ -1,27 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import type { ApiClient, Answer } from '../support/api-client';
+import type { BodyOf } from '../../src/rest/rest-call';
+import type { InstanceWithTask } from '../../src/rest/rest-paths';
+import type { Answer, ApiClient, Refusal } from '../support/api-client';
 import { waitFor } from '../support/wait-for';
 import { ManagementStack } from './management-stack';
 
 jest.setTimeout(120_000);
 
-interface Refusal {
-  code: string;
-  detail: string;
-  errors?: { path: string }[];
-  users?: { id: string; name: string; href: string; taskId?: string }[];
-  count?: number;
-  task?: string;
-}
+type CreateInstance = BodyOf<'post', '/instances'>;
 
 /** How often each outcome came. */
-const outcomes = (answers: readonly Answer[]): Record<string, number> => {
+const outcomes = (answers: readonly Answer<Pick<Refusal, 'code' | 'errors'>>[]): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const { status, body } of answers) {
-    const key =
-      status < 300
-        ? 'done'
-        : `${status} ${String(body['code'])} ${(body as unknown as Refusal).errors?.[0]?.path ?? ''}`.trim();
+    const key = status < 300 ? 'done' : `${status} ${body.code} ${body.errors?.[0]?.path ?? ''}`.trim();
     counts[key] = (counts[key] ?? 0) + 1;
   }
   return counts;
@@ -49,17 +41,15 @@ describe('what tenants learn and take from each other', () => {
        VALUES ($1, $2, '192.0.2.77', 8444, 'ready', true, '', now() + interval '1 hour', true, 'x86_64', 64, 68719476736, 1099511627776, '[{"kind":"simulated","usable":true,"capabilities":[]}]', '[{"name":"default","totalBytes":1099511627776}]')`,
       [hostId, hostName],
     );
-    flavor = (
-      await stack.admin.ok<{ id: string }>('POST', '/flavors', { name: 'tiny', vcpus: 1, memoryBytes: 2 ** 28 })
-    ).id;
+    flavor = (await stack.admin.ok('POST', '/flavors', { name: 'tiny', vcpus: 1, memoryBytes: 2 ** 28 })).id;
     await stack.admin.ok('POST', '/flavors', { name: 'giant', vcpus: 1000, memoryBytes: 2 ** 43 });
   });
   afterAll(() => stack?.close());
 
   const network = async (name: string): Promise<string> =>
-    (await member.ok<{ id: string }>('POST', '/networks', { name, subnet: '10.0.0.0/24' })).id;
+    (await member.ok('POST', '/networks', { name, subnet: '10.0.0.0/24' })).id;
   const image = async (name: string): Promise<string> => {
-    const { id } = await member.ok<{ id: string }>('POST', '/images', { name });
+    const { id } = await member.ok('POST', '/images', { name });
     await stack.db.database.query(
       `UPDATE image SET state = 'ready', sha256 = repeat('0', 64), virtual_bytes = 4096, source_format = 'raw' WHERE id = $1`,
       [id],
@@ -68,9 +58,9 @@ describe('what tenants learn and take from each other', () => {
   };
   const create = (
     name: string,
-    more: Record<string, unknown> = {},
+    more: Pick<CreateInstance, 'image' | 'networks'> & Partial<CreateInstance>,
     client = member,
-  ): Promise<Answer<Record<string, unknown> & { instance?: { id: string; host: unknown }; taskId?: string }>> =>
+  ): Promise<Answer<Partial<InstanceWithTask> & Omit<Refusal, 'instance'>>> =>
     client.call('POST', '/instances?project=red', { name, flavor: 'tiny', ...more });
 
   it('is neither hosts nor what is free on them: in instances, volumes, tasks, their texts and events', async () => {
@@ -80,10 +70,7 @@ describe('what tenants learn and take from each other', () => {
     const task = created.body.taskId ?? '';
     // Until it has called the host, which does not answer.
     const told = await waitFor('the task to wait for its host', async () => {
-      const detail = await stack.admin.ok<{ waiting: { kind: string } | null; steps: { host: unknown }[] }>(
-        'GET',
-        `/tasks/${task}`,
-      );
+      const detail = await stack.admin.ok('GET', `/tasks/${task}`);
       return detail.waiting?.kind === 'retry' && detail;
     });
     expect(JSON.stringify(told)).toContain(hostName);
@@ -97,7 +84,7 @@ describe('what tenants learn and take from each other', () => {
       '/tasks',
       '/networks',
       '/images',
-    ]) {
+    ] as const) {
       const text = JSON.stringify(await member.ok('GET', path));
       for (const secret of [hostName, hostId, '192.0.2.77']) expect(`${path}: ${text}`).not.toContain(secret);
     }
@@ -109,7 +96,7 @@ describe('what tenants learn and take from each other', () => {
   });
 
   it('is not whether a host exists, by any filter', async () => {
-    for (const path of ['/instances', '/tasks']) {
+    for (const path of ['/instances', '/tasks'] as const) {
       const answers = [];
       for (const host of [hostName, hostId, 'nowhere', randomUUID()])
         answers.push(await member.call('GET', `${path}?host=${host}`));
@@ -130,7 +117,7 @@ describe('what tenants learn and take from each other', () => {
   it('is not how much room there is, when an instance does not fit', async () => {
     const request = { flavor: 'giant', image: await image('big'), networks: [{ network: await network('big') }] };
     const refused = await create('big', request);
-    expect([refused.status, refused.body['code'], refused.body['hosts']]).toEqual([409, 'no_host', undefined]);
+    expect([refused.status, refused.body.code, refused.body.hosts]).toEqual([409, 'no_host', undefined]);
     expect(JSON.stringify(refused.body)).not.toMatch(/rack|GiB|vCPU|free/);
     const told = await create('big', request, stack.admin);
     expect(told.body).toMatchObject({
@@ -142,7 +129,7 @@ describe('what tenants learn and take from each other', () => {
   it('is `name_taken` for all losers of a race for a name, whatever is named', async () => {
     const networks = [{ network: await network('race-net') }];
     const picture = await image('race-image');
-    const races: Record<string, (name: string) => Promise<Answer>> = {
+    const races: Record<string, (name: string) => Promise<Answer<Pick<Refusal, 'code' | 'errors'>>>> = {
       network: (name) => member.call('POST', '/networks', { name, subnet: '10.0.0.0/24' }),
       image: (name) => member.call('POST', '/images', { name }),
       'ssh key': (name) => member.call('POST', '/ssh-keys', { name, publicKey }),
@@ -162,7 +149,7 @@ describe('what tenants learn and take from each other', () => {
   it('is `name_taken` when two objects are renamed to one name at once', async () => {
     for (const [list, make] of [
       ['/networks', (name: string) => network(name)],
-      ['/projects', async (name: string) => (await stack.admin.ok<{ id: string }>('POST', '/projects', { name })).id],
+      ['/projects', async (name: string) => (await stack.admin.ok('POST', '/projects', { name })).id],
     ] as const) {
       const ids = [await make(`a-${randomUUID().slice(0, 8)}`), await make(`b-${randomUUID().slice(0, 8)}`)];
       const name = `to-${randomUUID().slice(0, 8)}`;
@@ -181,7 +168,7 @@ describe('what tenants learn and take from each other', () => {
       [`/networks/${net}`, 'network_in_use'],
       [`/images/${picture}`, 'image_in_use'],
     ] as const) {
-      const { status, body } = await member.call<Refusal>('DELETE', path);
+      const { status, body } = await member.call('DELETE', path);
       expect([status, body.code, body.task]).toEqual([409, code, accepted.body.taskId]);
       const id = accepted.body.instance?.id ?? '';
       expect(body.users?.find((user) => user.id === id)).toEqual({
@@ -200,7 +187,7 @@ describe('what tenants learn and take from each other', () => {
       for (let round = 0; round < 12; round += 1) {
         const name = `${noun}-${round}`;
         const needs = { network: await network(name), image: await image(name) };
-        const path = noun === 'network' ? `/networks/${needs.network}` : `/images/${needs.image}`;
+        const path = noun === 'network' ? (`/networks/${needs.network}` as const) : (`/images/${needs.image}` as const);
         const [made, gone] = await Promise.all([
           create(name, { image: needs.image, networks: [{ network: needs.network }] }),
           member.call('DELETE', path),
@@ -212,10 +199,8 @@ describe('what tenants learn and take from each other', () => {
   );
 
   it('lets keys and flavors go at any time, for an instance keeps its own copy', async () => {
-    const key = (await member.ok<{ id: string }>('POST', '/ssh-keys', { name: 'mine', publicKey })).id;
-    const own = (
-      await stack.admin.ok<{ id: string }>('POST', '/flavors', { name: 'short-lived', vcpus: 1, memoryBytes: 2 ** 28 })
-    ).id;
+    const key = (await member.ok('POST', '/ssh-keys', { name: 'mine', publicKey })).id;
+    const own = (await stack.admin.ok('POST', '/flavors', { name: 'short-lived', vcpus: 1, memoryBytes: 2 ** 28 })).id;
     const made = await create('copying', {
       flavor: own,
       image: await image('copying'),
@@ -225,10 +210,7 @@ describe('what tenants learn and take from each other', () => {
     expect(made.status).toBe(202);
     await member.ok('DELETE', `/ssh-keys/${key}`);
     await stack.admin.ok('DELETE', `/flavors/${own}`);
-    const instance = await stack.admin.ok<{ flavor: { name: string; vcpus: number }; sshKeys: string[] }>(
-      'GET',
-      `/instances/${made.body.instance?.id ?? ''}`,
-    );
+    const instance = await stack.admin.ok('GET', `/instances/${made.body.instance?.id ?? ''}`);
     expect(instance).toMatchObject({
       flavor: { name: 'short-lived', vcpus: 1 },
       sshKeys: [expect.stringContaining('ssh-ed25519 ')],
@@ -241,7 +223,7 @@ describe('what tenants learn and take from each other', () => {
     const shared = await image('shared');
     await stack.db.database.query('UPDATE image SET public = true WHERE id = $1', [shared]);
     const blue = await stack.user('blue', { blue: 'member' });
-    const { id } = await blue.ok<{ id: string }>('POST', '/networks', { name: 'b', subnet: '10.0.0.0/24' });
+    const { id } = await blue.ok('POST', '/networks', { name: 'b', subnet: '10.0.0.0/24' });
     expect(
       (
         await blue.call('POST', '/instances', {
@@ -252,7 +234,7 @@ describe('what tenants learn and take from each other', () => {
         })
       ).status,
     ).toBe(202);
-    const { body } = await member.call<Refusal>('DELETE', `/images/${shared}`);
+    const { body } = await member.call('DELETE', `/images/${shared}`);
     expect(body).toMatchObject({ code: 'image_in_use', users: [], detail: expect.stringMatching(/of other projects/) });
     expect(JSON.stringify(body)).not.toContain('secret-project-x');
   });
@@ -264,7 +246,7 @@ describe('what tenants learn and take from each other', () => {
         name: `n${String(i).padStart(2, '0')}`,
         subnet: '10.0.0.0/24',
       });
-    const { status, body } = await stack.admin.call<Refusal>('DELETE', '/projects/full');
+    const { status, body } = await stack.admin.call('DELETE', '/projects/full');
     expect([status, body.code, body.count, body.users?.length, body.users?.[0]?.name]).toEqual([
       409,
       'project_in_use',

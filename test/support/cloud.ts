@@ -8,6 +8,7 @@ import type { Instance } from '../../src/modules/compute/contract/compute.api';
 import type { Host } from '../../src/modules/host/contract/host.api';
 import { hostHash, netnsPrefix } from '../../src/modules/network/node/drivers/linux/names';
 import type { TaskDetail } from '../../src/modules/task/contract/task.api';
+import type { BodyOf } from '../../src/rest/rest-call';
 import { ApiClient } from './api-client';
 import { sh, TestNamespaces } from './namespaces';
 import { repositoryRoot } from './repository';
@@ -115,7 +116,7 @@ export class TestCloud {
     const netns = this.namespaces.add(name);
     this.namespaces.join(netns, this.underlay, 'under0', `${this.subnet}.${this.nextHost++}/24`);
     sh('ip', '-n', netns, 'route', 'add', 'default', 'via', `${this.subnet}.254`);
-    const { token } = await this.api.ok<{ token: string }>('POST', '/host-tokens', {});
+    const { token } = await this.api.ok('POST', '/host-tokens', {});
     const host = new StackProcess({
       role: 'compute',
       netns,
@@ -155,7 +156,7 @@ export class TestCloud {
     return eventually(
       `host ${name} ${state}`,
       async () => {
-        const { items } = await this.api.ok<{ items: Host[] }>('GET', '/hosts');
+        const { items } = await this.api.ok('GET', '/hosts');
         const host = items.find((h) => h.name === name);
         seen = JSON.stringify(host);
         return host?.state === state && host;
@@ -173,13 +174,16 @@ export class TestCloud {
 
   /** The standard image, flavor, network and key that most tests need. */
   async furnish(): Promise<void> {
-    const created = await this.api.ok<{ id: string }>('POST', '/images?project=default', { name: 'linux' });
+    const created = await this.api.ok('POST', '/images?project=default', { name: 'linux' });
     await this.api.ok('PUT', `/images/${created.id}/content`, readFileSync(guestImage()));
     await this.api.ok('POST', '/flavors', { name: 'tiny', vcpus: 1, memoryBytes: 192 * 2 ** 20 });
     await this.api.ok('POST', '/networks?project=default', { name: 'n1', subnet: '10.10.0.0/24' });
   }
 
-  async create(name: string, more: Record<string, unknown> = {}): Promise<{ instance: Instance; taskId: string }> {
+  async create(
+    name: string,
+    more: Partial<BodyOf<'post', '/instances'>> = {},
+  ): Promise<{ instance: Instance; taskId: string }> {
     return this.api.ok('POST', '/instances?project=default', {
       name,
       flavor: 'tiny',
@@ -193,7 +197,7 @@ export class TestCloud {
   async settled(taskId: string, wanted = 'succeeded', timeoutMs = 90_000): Promise<TaskDetail> {
     const end = Date.now() + timeoutMs;
     for (;;) {
-      const { status, body: task } = await this.api.call<TaskDetail>('GET', `/tasks/${taskId}?wait=20s`);
+      const { status, body: task } = await this.api.call('GET', `/tasks/${taskId}?wait=20s`);
       // On a loaded machine a management that has just been started may have to wait for its database: what is asked
       // for is the task's end.
       if (status === 503 && Date.now() < end) {
@@ -216,12 +220,12 @@ export class TestCloud {
   }
 
   instance(ref: string): Promise<Instance> {
-    return this.api.ok<Instance>('GET', `/instances/${ref}?project=default`);
+    return this.api.ok('GET', `/instances/${ref}?project=default`);
   }
 
   /** Opens the serial console; `text` grows with the guest's output. */
   async console(ref: string): Promise<TestConsole> {
-    const { path } = await this.api.ok<{ path: string }>('POST', `/instances/${ref}/actions/console?project=default`);
+    const { path } = await this.api.ok('POST', `/instances/${ref}/actions/console?project=default`);
     const socket = new WebSocket(`${this.api.url.replace('https', 'wss')}${path}`, { rejectUnauthorized: false });
     await new Promise<void>((done, fail) => {
       socket.once('open', done);

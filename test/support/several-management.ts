@@ -240,7 +240,7 @@ export class SeveralManagement {
   private async join(count: number): Promise<void> {
     const { api } = this.at(0);
     const tokens: string[] = [];
-    for (let i = 0; i < count; i += 1) tokens.push((await api.ok<{ token: string }>('POST', '/host-tokens', {})).token);
+    for (let i = 0; i < count; i += 1) tokens.push((await api.ok('POST', '/host-tokens', {})).token);
     mkdirSync(join(this.directory, 'h'));
     this.hostsProcess = await Child.start(join(repositoryRoot, 'dist/bench/simulated-hosts.js'), [], {
       log: join(this.directory, 'hosts.log'),
@@ -256,7 +256,7 @@ export class SeveralManagement {
     await eventually(
       'the hosts to be ready',
       async () => {
-        const { items } = await api.ok<{ items: { state: string }[] }>('GET', '/hosts');
+        const { items } = await api.ok('GET', '/hosts');
         return items.length === count && items.every((host) => host.state === 'ready');
       },
       60_000,

@@ -38,10 +38,8 @@ describe("the console's connections", () => {
     const created = await cloud.create('steady');
     await cloud.settled(created.taskId);
     instance = (await cloud.instance('steady')).id;
-    const user = await cloud.api.ok<{ id: string }>('POST', '/users', viewer);
-    const project = (await cloud.api.ok<{ items: { id: string; name: string }[] }>('GET', '/projects')).items.find(
-      (p) => p.name === 'default',
-    );
+    const user = await cloud.api.ok('POST', '/users', viewer);
+    const project = (await cloud.api.ok('GET', '/projects')).items.find((p) => p.name === 'default');
     await cloud.api.ok('PUT', `/projects/${project?.id ?? ''}/members/${user.id}`, { role: 'viewer' });
     admin = { name: 'admin', password: cloud.adminPassword };
     browser = await ConsoleBrowser.start(cloud);

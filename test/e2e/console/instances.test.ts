@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import type { Instance } from '../../../src/modules/compute/contract/compute.api';
 import { eventually, TestCloud } from '../../support/cloud';
 import { ApiClient } from '../../support/api-client';
 import { ConsoleBrowser, pictures } from '../../support/console-browser';
@@ -77,7 +76,7 @@ describe('the console in a browser', () => {
       await eventually(
         'the instance running',
         async () =>
-          (await cloud.api.ok<{ items: Instance[] }>('GET', '/instances')).items.some(
+          (await cloud.api.ok('GET', '/instances')).items.some(
             (i) => i.name === 'from-the-browser' && i.state === 'running',
           ),
         60_000,
@@ -114,9 +113,7 @@ describe('the console in a browser', () => {
         await page.getByRole('row', { name: new RegExp(`${name}.*running`, 'i') }).waitFor({ timeout: 60_000 });
       await page.screenshot({ path: join(pictures, 'several.png') });
       for (const name of ['fleet-1', 'fleet-2'])
-        await cloud.settled(
-          (await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${(await cloud.instance(name)).id}`)).taskId,
-        );
+        await cloud.settled((await cloud.api.ok('DELETE', `/instances/${(await cloud.instance(name)).id}`)).taskId);
     },
     3 * minutes,
   );
@@ -200,9 +197,7 @@ describe('the console in a browser', () => {
   it(
     'brings the filled form back when its task failed',
     async () => {
-      const { items: hosts } = await cloud.api.ok<{
-        items: { capacity: { memoryBytes: number; memoryBytesUsed: number } }[];
-      }>('GET', '/hosts');
+      const { items: hosts } = await cloud.api.ok('GET', '/hosts');
       const free = (hosts[0]?.capacity.memoryBytes ?? 0) - (hosts[0]?.capacity.memoryBytesUsed ?? 0);
       await cloud.api.ok('POST', '/flavors', {
         name: 'half',
@@ -272,7 +267,7 @@ describe('the console in a browser', () => {
         .waitFor();
       const { id, taskId } = await cloud.instance('two-ways');
       if (taskId !== null) await cloud.settled(taskId);
-      await cloud.settled((await cloud.api.ok<{ taskId: string }>('DELETE', `/instances/${id}`)).taskId);
+      await cloud.settled((await cloud.api.ok('DELETE', `/instances/${id}`)).taskId);
     },
     2 * minutes,
   );
@@ -352,7 +347,7 @@ describe('the console in a browser', () => {
       await cloud.host('h1').end('SIGKILL');
       const drawer = page.getByRole('complementary', { name: 'Task' });
       try {
-        const { taskId } = await cloud.api.ok<{ taskId: string }>('POST', `/instances/${id}/actions/stop`, {
+        const { taskId } = await cloud.api.ok('POST', `/instances/${id}/actions/stop`, {
           force: true,
         });
         await page.goto(address(`tasks/${taskId}`));
@@ -424,7 +419,7 @@ describe('the console in a browser', () => {
     "resets a password, ends a user's session and token, and deletes by the name",
     async () => {
       const bob = { name: 'bob', password: 'a long enough password' };
-      const user = await cloud.api.ok<{ id: string }>('POST', '/users', bob);
+      const user = await cloud.api.ok('POST', '/users', bob);
       const asBob = new ApiClient(cloud.api.url);
       await asBob.login(bob.name, bob.password);
       await asBob.ok('POST', '/api-tokens', { name: 'backup' });
@@ -490,7 +485,7 @@ describe('the console in a browser', () => {
       await eventually(
         'the end of the test',
         async () => {
-          const { items } = await cloud.api.ok<{ items: { state: string }[] }>('GET', '/tasks?type=host.test');
+          const { items } = await cloud.api.ok('GET', '/tasks?type=host.test');
           return items[0]?.state === 'succeeded';
         },
         minutes,

@@ -143,28 +143,23 @@ describe('every page of the console', () => {
     const stopped = await cloud.create('stopped');
     await cloud.settled(stopped.taskId);
     await cloud.settled(
-      (
-        await cloud.api.ok<{ taskId: string }>(
-          'POST',
-          `/instances/${(await cloud.instance('stopped')).id}/actions/stop`,
-          { force: true },
-        )
-      ).taskId,
+      (await cloud.api.ok('POST', `/instances/${(await cloud.instance('stopped')).id}/actions/stop`, { force: true }))
+        .taskId,
     );
-    const image = await cloud.api.ok<{ taskId: string }>('POST', '/images?project=default', {
+    const image = await cloud.api.ok('POST', '/images?project=default', {
       name: 'unreachable',
       url: 'http://nowhere.invalid/disk.raw',
     });
     await cloud.api.ok('GET', `/tasks/${image.taskId}?wait=60s`);
-    const first = async (list: string): Promise<string> =>
-      (await cloud.api.ok<{ items: { id: string }[] }>('GET', list)).items[0]?.id ?? '';
+    const first = async (list: '/networks' | '/users' | '/hosts' | '/projects'): Promise<string> =>
+      (await cloud.api.ok('GET', list)).items[0]?.id ?? '';
     ids = {
       instance: (await cloud.instance('steady')).id,
       network: await first('/networks'),
       user: await first('/users'),
       host: await first('/hosts'),
       project: await first('/projects'),
-      failedTask: image.taskId,
+      failedTask: image.taskId ?? '',
     };
     browser = await ConsoleBrowser.start(cloud);
     page = await browser.page({ name: 'admin', password: cloud.adminPassword });

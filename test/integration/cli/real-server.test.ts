@@ -170,7 +170,7 @@ describe('vcctl and the server itself', () => {
       stack.client().ok('POST', '/login', { name: 'anna', password: passwordOf('anna') });
     const [first, second] = [await session(), await session()];
     const anna = stack.client(second.accessToken);
-    const token = await anna.ok<{ token: string }>('POST', '/api-tokens', { name: 'build' });
+    const token = await anna.ok('POST', '/api-tokens', { name: 'build' });
     const status = async (credential: string): Promise<number> =>
       (await stack.client(credential).call('GET', '/whoami')).status;
     const ids = (await ok('user', 'session', 'list', 'anna', '-o', 'jsonpath=$[*].id')).trim().split('\n');
