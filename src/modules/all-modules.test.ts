@@ -53,7 +53,7 @@ it('has a scenario for every workflow, and none for another', async () => {
       ? [...text.matchAll(/defineWorkflow(?:<[^>]*>)?\(\s*'([^']+)'/g)].map((match) => match[1] ?? '')
       : [],
   );
-  expect(types).toContain('compute.create-instance');
+  expect(types).toContain('instance.create');
   expect(Object.keys(await scenariosOf(allModules)).sort()).toEqual([...new Set(types)].sort());
 });
 

@@ -62,7 +62,7 @@ const instanceSight = async (lane: Lane, id: string): Promise<Sight> => {
     claim: await rows('SELECT vcpus, memory_bytes, disk_bytes, pool FROM host_claim WHERE instance_id = $1'),
     ports: await rows('SELECT state, position, message FROM port WHERE instance_id = $1 ORDER BY position'),
     volumes: await rows('SELECT role, state, bytes, pool FROM volume WHERE instance_id = $1 ORDER BY role'),
-    remainder: await rows('SELECT pool FROM instance_remainder WHERE instance_id = $1'),
+    tombstone: await rows('SELECT pool FROM instance_tombstone WHERE instance_id = $1'),
     live: await rows(
       `SELECT type, state FROM task WHERE subject_id = $1 AND state NOT IN ('succeeded', 'failed', 'cancelled')`,
     ),
@@ -119,7 +119,7 @@ export const takenBack = async (lane: Lane, taskId: string, subject: Subject, ty
   const faults =
     end >= 0 && end < states.length - 1 ? [`the task's events went on after its end: ${states.join(', ')}`] : [];
   if (end < 0) faults.push(`nobody was told of the task's end: ${states.join(', ')}`);
-  if (type !== 'compute.create-instance') return faults;
+  if (type !== 'instance.create') return faults;
   const instance = await lane.query<{ type: string; state: string }>(
     `SELECT type, data->>'state' AS state FROM outbox WHERE subject->>'kind' = 'instance' AND subject->>'id' = $1 ORDER BY seq`,
     [subject.id],
@@ -164,7 +164,7 @@ export const leftovers = async (lane: Lane): Promise<string[]> => {
   );
   await none('a port', 'SELECT id, instance_id, state FROM port');
   await none('a volume', 'SELECT id, instance_id, state FROM volume');
-  await none('a remainder', 'SELECT * FROM instance_remainder');
+  await none('a tombstone', 'SELECT * FROM instance_tombstone');
   await none('an image', `SELECT id, name, state FROM image WHERE name <> 'base'`);
   await none(
     'a transaction that nobody ends',

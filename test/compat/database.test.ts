@@ -83,6 +83,13 @@ describe.each(releases)('the database of %s', (release) => {
     },
   );
 
+  it('calls its tasks by the names of this build', async () => {
+    const { items } = await api.ok('GET', '/tasks?limit=100&type=instance.');
+    const stored = rows('task').filter(({ subject_kind: kind }) => kind === 'instance');
+    expect(stored.length).toBeGreaterThan(0);
+    expect(items.map(({ id }) => id)).toEqual(expect.arrayContaining(stored.map(({ id }) => id)));
+  });
+
   it('counts what instances have claimed, in each pool', async () => {
     const sums = await db.database.query(
       `SELECT host_id, pool, sum(disk_bytes)::float8 AS bytes FROM host_claim GROUP BY host_id, pool ORDER BY host_id, pool`,

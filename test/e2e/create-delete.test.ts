@@ -71,7 +71,7 @@ describe('an instance that is deleted at once', () => {
       await agent?.end('SIGKILL');
       const deleted = await cloud.api.ok('DELETE', `/instances/${created.instance.id}`);
       expect((await cloud.settled(deleted.taskId)).state).toBe('succeeded');
-      expect((await cloud.leftovers()).some((line) => line.startsWith('remainder'))).toBe(true);
+      expect((await cloud.leftovers()).some((line) => line.startsWith('tombstone'))).toBe(true);
       await agent?.start();
       // Its network document follows once it had its time to arrive by itself.
       await eventually('the rest removed', async () => (await cloud.leftovers()).length === 0, 60_000);

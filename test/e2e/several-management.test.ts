@@ -238,8 +238,7 @@ describe.each([
     });
     await eventually(
       'the burst under way',
-      async () =>
-        (await rows(`SELECT 1 FROM task WHERE state = 'running' AND type = 'compute.create-instance'`)).length > 2,
+      async () => (await rows(`SELECT 1 FROM task WHERE state = 'running' AND type = 'instance.create'`)).length > 2,
     );
     await eventually('the first events', () => sse.last > 0 && socket.last > 0);
     await a.process.end('SIGKILL');

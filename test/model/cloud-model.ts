@@ -75,11 +75,11 @@ export class CloudModel {
         ran: false,
         gone: false,
       });
-    this.task(taskId, 'compute.create-instance', instance.id);
+    this.task(taskId, 'instance.create', instance.id);
   }
 
   accepted(instanceId: string, taskId: string, type: string): void {
-    if (type === 'compute.delete-instance') this.instances.get(instanceId)?.deletes.push(taskId);
+    if (type === 'instance.delete') this.instances.get(instanceId)?.deletes.push(taskId);
     this.task(taskId, type, instanceId);
   }
 
@@ -166,7 +166,7 @@ export class CloudModel {
   }
 
   private sawTask({ subject, data }: SeenEvent): void {
-    if (data.subject === undefined || !(data.type ?? '').startsWith('compute.')) return;
+    if (data.subject === undefined || !(data.type ?? '').startsWith('instance.')) return;
     const task = this.task(subject.id, data.type ?? '', data.subject.id);
     if (data.error) task.explained = true;
     if (data.state === task.state) return;

@@ -92,8 +92,7 @@ class Delete extends Step {
     const gone = model.certainlyGone(instance);
     const alive = model.certainlyAlive(instance);
     const answer = await cloud.api.call('DELETE', `/instances/${instance.id}`);
-    if (answer.status === 202 && !gone)
-      return model.accepted(instance.id, answer.body.taskId, 'compute.delete-instance');
+    if (answer.status === 202 && !gone) return model.accepted(instance.id, answer.body.taskId, 'instance.delete');
     if (answer.status === 404 && !alive) return;
     refuse(`${this.toString()} (${instance.name}, ${alive ? 'alive' : gone ? 'gone' : 'in between'})`, answer);
   }
@@ -352,7 +351,7 @@ export const settleAndCheck = async (model: CloudModel, cloud: SimulatedCloud): 
   await checkSums(cloud);
   for (const instance of model.living) {
     const answer = await cloud.api.call('DELETE', `/instances/${instance.id}`);
-    if (answer.status === 202) model.accepted(instance.id, answer.body.taskId, 'compute.delete-instance');
+    if (answer.status === 202) model.accepted(instance.id, answer.body.taskId, 'instance.delete');
     else if (answer.status !== 404) refuse(`the last delete of ${instance.name}`, answer);
   }
   await allOver(model, cloud);

@@ -35,7 +35,7 @@ const remains: Record<string, string> = {
     'SELECT host_id::text AS what FROM host_usage WHERE vcpus <> 0 OR memory_bytes <> 0 OR disk_bytes <> 0 OR instances <> 0 OR EXISTS (SELECT FROM jsonb_each_text(pools) WHERE value <> $$0$$)',
   volume: 'SELECT id::text AS what FROM volume',
   port: 'SELECT id::text AS what FROM port',
-  remainder: 'SELECT instance_id::text AS what FROM instance_remainder',
+  tombstone: 'SELECT instance_id::text AS what FROM instance_tombstone',
   task: `SELECT id || ' ' || type || ' ' || state AS what FROM task WHERE state NOT IN ('succeeded', 'failed', 'cancelled') OR lock_state IS NOT NULL OR lease_until IS NOT NULL`,
   ticket: 'SELECT subject_id::text AS what FROM channel_ticket',
 };

@@ -79,7 +79,7 @@ describe('what is open', () => {
       [instanceId, projectId, `vm-${next}`, agent.hostId],
     );
     await first.db.database.query(
-      `INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, deadline_ms, created_by, wake_at) VALUES ($1, 'compute.start-instance', 1, $2, 'instance', $3, 'vm', 'queued', '{}', 1000, 'test', now() + interval '1 year')`,
+      `INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, deadline_ms, created_by, wake_at) VALUES ($1, 'instance.start', 1, $2, 'instance', $3, 'vm', 'queued', '{}', 1000, 'test', now() + interval '1 year')`,
       [taskId, projectId, instanceId],
     );
     return { name, project, projectId, instanceId, taskId, client };

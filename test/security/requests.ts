@@ -78,7 +78,7 @@ const instance = async (stack: ManagementStack): Promise<string> => {
 const task = async (stack: ManagementStack, state = 'succeeded'): Promise<string> => {
   const id = randomUUID();
   await stack.db.database.query(
-    `INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, deadline_ms, created_by) VALUES ($1, 'network.sync-host', 1, $2, 'thing', $1, 't', $3, '{}', 1, 'test')`,
+    `INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, deadline_ms, created_by) VALUES ($1, 'host.sync-network', 1, $2, 'thing', $1, 't', $3, '{}', 1, 'test')`,
     [id, await red(stack), state],
   );
   return id;

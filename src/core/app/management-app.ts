@@ -9,7 +9,7 @@ import { createDataSource } from '../db/data-source';
 import { Database } from '../db/database';
 import { EmbeddedPostgres } from '../db/embedded/embedded-postgres';
 import { EmbeddedPostgresWatch } from '../db/embedded/embedded-postgres-watch';
-import { loadMigrations, refuseNewerSchema, runMigrations, schemaStanding } from '../db/migrations';
+import { loadMigrations, refuseNewerSchema, runMigrations, schemaStatus } from '../db/migrations';
 import { ProblemHints } from '../errors/problem-hints';
 import { bindEvents } from '../events/events.bindings';
 import { EventDispatcher } from '../events/event-dispatcher';
@@ -197,9 +197,9 @@ export class ManagementApp {
       () => dataSource.initialize(),
       () => database.close(),
     );
-    const standing = await schemaStanding(dataSource);
-    refuseNewerSchema(standing, buildVersion);
-    const { pending } = standing;
+    const status = await schemaStatus(dataSource);
+    refuseNewerSchema(status, buildVersion);
+    const { pending } = status;
     if (pending.length > 0) {
       if (!embedded && !this.options.migrate)
         throw new Error(
@@ -216,7 +216,7 @@ export class ManagementApp {
    */
   private watchHealth(health: HealthChecks, database: Database): void {
     health.add('schema', async () => {
-      const { pending, unknown, newest } = await schemaStanding(database.dataSource);
+      const { pending, unknown, newest } = await schemaStatus(database.dataSource);
       const at = `build ${buildVersion}, schema ${newest.database}`;
       if (unknown.length > 0)
         return {

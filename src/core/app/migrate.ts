@@ -1,6 +1,6 @@
 import type { Config } from '../config/config';
 import { createDataSource } from '../db/data-source';
-import { loadMigrations, refuseNewerSchema, runMigrations, schemaStanding } from '../db/migrations';
+import { loadMigrations, refuseNewerSchema, runMigrations, schemaStatus } from '../db/migrations';
 import type { Logging } from '../telemetry/logging';
 import { buildVersion } from '../config/build-version';
 import { embeddedPostgres } from './management-app';
@@ -14,7 +14,7 @@ export const migrate = async (config: Config, logging: Logging): Promise<string[
   const dataSource = createDataSource(url, { pool: 2, migrations: await loadMigrations(), statementTimeoutMs: 0 });
   await dataSource.initialize();
   try {
-    refuseNewerSchema(await schemaStanding(dataSource), buildVersion);
+    refuseNewerSchema(await schemaStatus(dataSource), buildVersion);
     return await runMigrations(dataSource);
   } finally {
     await dataSource.destroy();

@@ -43,7 +43,7 @@ export const runMigrations = async (dataSource: DataSource): Promise<string[]> =
 };
 
 /** How the schema of a database stands to what this build knows. */
-export interface SchemaStanding {
+export interface SchemaStatus {
   /** Migrations that this build has and the database lacks. */
   pending: string[];
   /** Migrations that the database has and this build does not know: a newer build made them. */
@@ -56,7 +56,7 @@ export interface SchemaStanding {
 const newestOf = (names: readonly string[]): string =>
   [...names].sort((a, b) => a.slice(-13).localeCompare(b.slice(-13))).at(-1) ?? '';
 
-export const schemaStanding = async (dataSource: DataSource): Promise<SchemaStanding> => {
+export const schemaStatus = async (dataSource: DataSource): Promise<SchemaStatus> => {
   const table = await dataSource.query<{ present: boolean }[]>(
     `SELECT to_regclass('schema_migration') IS NOT NULL AS present`,
   );
@@ -73,7 +73,7 @@ export const schemaStanding = async (dataSource: DataSource): Promise<SchemaStan
 };
 
 /** Throws when a newer build has changed the schema: what this one would write might be wrong there. */
-export const refuseNewerSchema = ({ unknown, newest }: SchemaStanding, buildVersion: string): void => {
+export const refuseNewerSchema = ({ unknown, newest }: SchemaStatus, buildVersion: string): void => {
   if (unknown.length === 0) return;
   throw new Error(
     `the database was changed by a newer build: its schema is at ${newest.database}, this build (${buildVersion}) knows it up to ${newest.build} ` +

@@ -23,7 +23,7 @@ export class WorkflowSettings {
    */
   hostConcurrency = 16;
   /**
-   * Longest time in which the end of a wait for a place under a limit goes unnoticed when its notice was lost.
+   * Longest time in which the end of a wait for a slot under a limit goes unnoticed when its notice was lost.
    * Milliseconds.
    */
   slotRecheckMs = 30_000;

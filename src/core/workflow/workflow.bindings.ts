@@ -1,6 +1,6 @@
 import type { ContainerModuleLoadOptions, Newable } from 'inversify';
 import { Config } from '../config/config';
-import { TaskStanding } from '../m2m/reports/task-standing';
+import { LiveTasks } from '../m2m/reports/live-tasks';
 import { VerbEvents } from '../m2m/verbs/verb-events';
 import { TaskArchiveRepository } from './archive/task-archive.repository';
 import { TaskRetention } from './archive/task-retention.service';
@@ -10,7 +10,7 @@ import { TaskPump } from './engine/task-pump';
 import { WorkerIdentity } from './engine/worker-identity';
 import { WorkflowEngine } from './engine/workflow-engine';
 import { EngineWorkflows } from './request/engine-workflows';
-import { Settlements } from './request/settlements';
+import { TaskWaiters } from './request/task-waiters';
 import { StepProgress } from './request/step-progress';
 import { TaskOperations } from './request/task-operations';
 import { TaskQueue } from './request/task-queue';
@@ -39,7 +39,7 @@ import { EngineTransactions } from './storage/engine-transactions';
 import { TaskChildrenRepository } from './storage/task-children.repository';
 import { TaskRequestRepository } from './storage/task-request.repository';
 import { TaskRunRepository } from './storage/task-run.repository';
-import { TaskStandingRepository } from './storage/task-standing.repository';
+import { LiveTasksRepository } from './storage/live-tasks.repository';
 import { WorkflowMetrics } from './workflow-metrics';
 import { WorkflowSettings } from './workflow-settings';
 
@@ -47,7 +47,7 @@ import { WorkflowSettings } from './workflow-settings';
 const parts: Newable<object>[] = [
   DefinitionRegistry,
   ...[EngineTransactions, TaskChildrenRepository, TaskRequestRepository, TaskRunRepository],
-  ...[EngineWorkflows, Settlements, StepProgress, TaskOperations, TaskQueue, VerbReports, WakeUps],
+  ...[EngineWorkflows, TaskWaiters, StepProgress, TaskOperations, TaskQueue, VerbReports, WakeUps],
   ...[AllSteps, TxSteps, RemoteSteps, LocalSteps, WaitSteps, ChildrenSteps],
   ...[
     Checkpoints,
@@ -80,7 +80,7 @@ export const bindWorkflow = ({ bind, isBound }: ContainerModuleLoadOptions): voi
   }
   if (!isBound(WorkflowProbe)) bind(WorkflowProbe).toSelf().inSingletonScope();
   for (const part of parts) bind(part).toSelf().inSingletonScope();
-  bind(TaskStanding).to(TaskStandingRepository).inSingletonScope();
+  bind(LiveTasks).to(LiveTasksRepository).inSingletonScope();
   bind(Workflows).toService(EngineWorkflows);
   // A module may stand between the hosts and the engine.
   bind(VerbEvents).toService(VerbReports);

@@ -107,7 +107,7 @@ describe('the console in a browser', () => {
         ['radio', /^linux/],
         ['checkbox', /^n1/],
       ]);
-      await page.screenshot({ path: join(pictures, 'create-several.png') });
+      await page.screenshot({ path: join(pictures, 'create-batch.png') });
       await page.getByRole('button', { name: 'Create 2 instances' }).click();
       for (const name of ['fleet-1', 'fleet-2'])
         await page.getByRole('row', { name: new RegExp(`${name}.*running`, 'i') }).waitFor({ timeout: 60_000 });

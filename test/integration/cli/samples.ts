@@ -106,7 +106,7 @@ export const host = {
 
 export const task = (state: string, error: object | null = null): object => ({
   id: ids.task,
-  type: 'compute.stop-instance',
+  type: 'instance.stop',
   state,
   projectId: ids.project,
   subject: { kind: 'instance', id: ids.instance, name: 'web' },

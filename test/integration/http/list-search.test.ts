@@ -32,7 +32,7 @@ const fill = async ({ database }: TestDatabase): Promise<void> => {
   );
   await database.query(
     `INSERT INTO task_archive (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, cursor, progress, undone, children, children_left, priority, created_by, created_at, started_at, ended_at, steps)
-     SELECT md5('t' || n)::uuid, 'compute.create-instance', 1, $1, 'instance', md5('i' || n)::uuid, CASE WHEN n = 500 THEN 'Prod_DB-primary' ELSE 'node-' || n END, 'succeeded', '{}', 1, 100, true, 0, 0, 1, 'me',
+     SELECT md5('t' || n)::uuid, 'instance.create', 1, $1, 'instance', md5('i' || n)::uuid, CASE WHEN n = 500 THEN 'Prod_DB-primary' ELSE 'node-' || n END, 'succeeded', '{}', 1, 100, true, 0, 0, 1, 'me',
             timestamptz '2026-01-01' + n * interval '1 second', now(), now(), '[]' FROM generate_series(1, $2::int) n`,
     [project, many],
   );

@@ -139,7 +139,7 @@ describe('networks', () => {
         { principal: 'u', requestId: 'r' },
       ),
     );
-    expect(f.workflows.started).toEqual([{ type: 'network.sync-host', input: { hostId: host } }]);
+    expect(f.workflows.started).toEqual([{ type: 'host.sync-network', input: { hostId: host } }]);
     const document = await f.db.database.tx((tx) => f.ports.document(tx, host));
     expect(document.networks[0]?.dns).toEqual(['9.9.9.9']);
   });
@@ -481,10 +481,10 @@ describe('host documents', () => {
       await minuteLater();
       await f.reconciler.round();
       await f.reconciler.round();
-      expect(started()).toEqual([{ type: 'network.sync-host', input: { hostId: late } }]);
+      expect(started()).toEqual([{ type: 'host.sync-network', input: { hostId: late } }]);
       await minuteLater();
       await f.reconciler.round();
-      expect(started()).toEqual([{ type: 'network.sync-host', input: { hostId: late } }]);
+      expect(started()).toEqual([{ type: 'host.sync-network', input: { hostId: late } }]);
       await reports(late, 2);
       await minuteLater();
       await f.reconciler.round();
@@ -498,7 +498,7 @@ describe('host documents', () => {
       await reports(old, 1);
       expect((await f.db.database.tx((op) => f.ports.document(op, old))).egress.hosts).toEqual(['192.0.2.1']);
       await hear(added);
-      expect(started()).toEqual([{ type: 'network.sync-host', input: { hostId: old } }]);
+      expect(started()).toEqual([{ type: 'host.sync-network', input: { hostId: old } }]);
       expect((await f.db.database.tx((op) => f.ports.document(op, old))).egress.hosts).toEqual([
         '192.0.2.1',
         '192.0.2.2',
@@ -515,7 +515,7 @@ describe('host documents', () => {
       await documents(host, 1);
       await minuteLater();
       await f.reconciler.round();
-      expect(started()).toEqual([{ type: 'network.sync-host', input: { hostId: host } }]);
+      expect(started()).toEqual([{ type: 'host.sync-network', input: { hostId: host } }]);
     });
   });
 });

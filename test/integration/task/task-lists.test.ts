@@ -50,7 +50,7 @@ const fill = async (db: TestDatabase): Promise<void> => {
     await database.query(
       `INSERT INTO task_archive (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, cursor, progress, error, undone, parent_id, children, children_left, priority, created_by, created_at, started_at, ended_at, steps)
      SELECT gen_random_uuid(),
-            CASE WHEN n % 10 < 8 THEN 'network.sync-host' WHEN n % 1000 = 8 THEN 'image.import' WHEN n % 2 = 0 THEN 'compute.create-instance' ELSE 'compute.delete-instance' END, 1,
+            CASE WHEN n % 10 < 8 THEN 'host.sync-network' WHEN n % 1000 = 8 THEN 'image.import' WHEN n % 2 = 0 THEN 'instance.create' ELSE 'instance.delete' END, 1,
             CASE WHEN n % 10 < 8 THEN NULL WHEN n % 5000 = 9 THEN $2::uuid ELSE $1::uuid END,
             CASE WHEN n % 10 < 8 THEN 'host' WHEN n % 1000 = 8 THEN 'image' ELSE 'instance' END,
             CASE WHEN n % 20000 = 19 THEN $3::uuid ELSE gen_random_uuid() END,
@@ -67,7 +67,7 @@ const fill = async (db: TestDatabase): Promise<void> => {
     );
   await database.query(
     `INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, deadline_ms, created_by, created_at)
-     SELECT gen_random_uuid(), 'compute.create-instance', 1, $1, 'instance', gen_random_uuid(), 'now-' || n, CASE WHEN n % 100 = 0 THEN 'stuck' ELSE 'running' END, '{}', 1, 'somebody', timestamptz '2026-03-01' + n * interval '1 second' FROM generate_series(1, 2000) n`,
+     SELECT gen_random_uuid(), 'instance.create', 1, $1, 'instance', gen_random_uuid(), 'now-' || n, CASE WHEN n % 100 = 0 THEN 'stuck' ELSE 'running' END, '{}', 1, 'somebody', timestamptz '2026-03-01' + n * interval '1 second' FROM generate_series(1, 2000) n`,
     [projectA.id],
   );
   await database.query(
@@ -146,13 +146,13 @@ describe('lists of tasks', () => {
     ['succeeded', { states: ['succeeded'] }],
     ['errors', { errors: true }],
     ['errors of a project', { errors: true, projects: [projectA.id] }],
-    ['errors of a type', { errors: true, types: ['compute.create-instance'] }],
+    ['errors of a type', { errors: true, types: ['instance.create'] }],
     ['one type', { types: ['image.import'] }],
-    ['several types', { types: ['image.import', 'compute.create-instance'] }],
-    ['several types of a project', { types: ['image.import', 'compute.create-instance'], projects: [projectA.id] }],
+    ['several types', { types: ['image.import', 'instance.create'] }],
+    ['several types of a project', { types: ['image.import', 'instance.create'], projects: [projectA.id] }],
     [
       'several types of several projects',
-      { types: ['image.import', 'compute.create-instance'], projects: [projectA.id, projectB.id] },
+      { types: ['image.import', 'instance.create'], projects: [projectA.id, projectB.id] },
     ],
     ['a subject', { subjectId: rareSubject }],
     ['a subject of several projects', { subjectId: rareSubject, projects: [projectA.id, projectB.id] }],
@@ -185,7 +185,7 @@ describe('lists of tasks', () => {
       {
         projects: [projectA.id, projectB.id],
         states: ['failed', 'stuck'],
-        types: ['compute.create-instance', 'image.import'],
+        types: ['instance.create', 'image.import'],
         subjectKind: 'instance',
         hostId: busyHost,
         createdAfter: '2026-01-01T00:00:00Z',
@@ -221,7 +221,7 @@ describe('lists of tasks', () => {
     expect((await items('type=image.import&limit=500')).length).toBe(archived / 1000);
     expect((await items('type=image.&limit=500')).length).toBe(archived / 1000);
     expect(new Set((await items('type=compute.&state=failed,succeeded&limit=500')).map((t) => t.type))).toEqual(
-      new Set(['compute.create-instance', 'compute.delete-instance']),
+      new Set(['instance.create', 'instance.delete']),
     );
     expect(await items('type=nowhere.')).toEqual([]);
     expect((await items(`subject=${rareSubject}&limit=500`)).length).toBe(archived / 20000);

@@ -17,7 +17,7 @@ const step = (name: string, state: string, more: Partial<FollowedStep> = {}): Fo
 });
 const task = (state: string, steps: FollowedStep[], error: FollowedTask['error'] = null): FollowedTask => ({
   id: 't1',
-  type: 'compute.create-instance',
+  type: 'instance.create',
   state,
   step: null,
   error,

@@ -52,7 +52,7 @@ export class CaRepository {
   }
 
   /** Whether it stands, and whether older ones of the same host do. */
-  async standing(op: Op, serial: string): Promise<{ valid: boolean; older: boolean }> {
+  async status(op: Op, serial: string): Promise<{ valid: boolean; older: boolean }> {
     const [row] = await op.query<{ valid: boolean; older: boolean }>(
       `SELECT c.revoked_at IS NULL AS valid, EXISTS (${olderOnes}) AS older FROM certificate c WHERE c.serial = $1`,
       [serial],

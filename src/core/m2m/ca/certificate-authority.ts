@@ -84,7 +84,7 @@ export class CertificateAuthority {
    * with a renewed one has it safely: the ones before it are revoked.
    */
   async admits(serial: string): Promise<boolean> {
-    const { valid, older } = await this.repository.standing(this.database.op, serial);
+    const { valid, older } = await this.repository.status(this.database.op, serial);
     if (valid && older) {
       await this.repository.revokeOlder(this.database.op, serial);
       await this.refreshRevoked();

@@ -12,7 +12,7 @@ import { NodeGateway } from './gateway/node-gateway';
 import { TaskRoutes } from './gateway/task.routes';
 
 /**
- * The transport's management half. Needs `NodeRegistry` (host module) and `VerbEvents` and `TaskStanding` (workflow
+ * The transport's management half. Needs `NodeRegistry` (host module) and `VerbEvents` and `LiveTasks` (workflow
  * engine) bound as well.
  */
 export const bindManagementTransport = ({ bind }: Pick<ContainerModuleLoadOptions, 'bind'>): void => {

@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Logging } from '../../telemetry/logging';
-import { standingAnswer, standingLimit } from '../reports/task-standing';
+import { liveTasksAnswer, liveTasksLimit } from '../reports/live-tasks';
 import { HttpsManagementClient } from './https-management-client';
 import type { VerbJournal } from './verb-journal';
 
@@ -43,9 +43,9 @@ export class JournalKeeper {
   async round(journal: VerbJournal, quiet = quietMs): Promise<void> {
     await this.prune(journal);
     const tasks = journal.unconfirmed(quiet);
-    for (let from = 0; from < tasks.length; from += standingLimit) {
-      const asked = tasks.slice(from, from + standingLimit);
-      const live = await this.standing(asked);
+    for (let from = 0; from < tasks.length; from += liveTasksLimit) {
+      const asked = tasks.slice(from, from + liveTasksLimit);
+      const live = await this.liveTasks(asked);
       journal.confirm(
         asked.filter((task) => !live.has(task)),
         live.keys(),
@@ -56,8 +56,8 @@ export class JournalKeeper {
   /**
    * The present fence of each of the tasks that is not over; at most 1,000. Rejects when management does not answer.
    */
-  async standing(tasks: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    return new Map(Object.entries(standingAnswer.parse(await this.client.post('/tasks', { tasks })).live));
+  async liveTasks(tasks: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return new Map(Object.entries(liveTasksAnswer.parse(await this.client.post('/tasks', { tasks })).live));
   }
 
   private async prune(journal: VerbJournal): Promise<void> {

@@ -55,7 +55,7 @@ export class NodeServer {
     this.journal = new VerbJournal({ dir: this.journalDir });
     this.runner = new VerbRunner(this.journal, events, this.log, {
       acceptAfterMs: config.core.m2m.acceptAfterMs,
-      standing: (tasks) => keeper.standing(tasks),
+      liveTasks: (tasks) => keeper.liveTasks(tasks),
     });
     identity.onChange(() => this.useIdentity());
   }

@@ -57,7 +57,7 @@ describe('VerbJournal', () => {
       expect(journal.mustBeVerified(late)).toBe(false);
       expect(journal.mustBeVerified(timeOrdered())).toBe(false);
       expect(journal.mustBeVerified(randomUUID())).toBe(false);
-      expect(journal.mustBeVerified('remainder-1')).toBe(false);
+      expect(journal.mustBeVerified('tombstone-1')).toBe(false);
       await journal.close();
     }
   });

@@ -28,11 +28,11 @@ export interface VerbReports {
 }
 
 /** Asks management about tasks: the present fence of each that is not over. Rejects when it cannot be asked. */
-type AskStanding = (tasks: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+type AskLiveTasks = (tasks: readonly string[]) => Promise<ReadonlyMap<string, number>>;
 
 export interface VerbRunnerOptions {
   acceptAfterMs: number;
-  standing: AskStanding;
+  liveTasks: AskLiveTasks;
   /** Calls at work at most; more are refused as transient. Default 500. */
   maxRunning?: number;
 }
@@ -194,7 +194,7 @@ export class VerbRunner {
     if (!this.journal.mustBeVerified(task)) return undefined;
     let present: number | undefined;
     try {
-      present = (await this.options.standing([task])).get(task);
+      present = (await this.options.liveTasks([task])).get(task);
     } catch (error) {
       return failed('not_verified', `The host could not ask management about an old task: ${textOf(error)}`, false);
     }

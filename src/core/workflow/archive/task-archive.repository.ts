@@ -41,7 +41,7 @@ export class TaskArchiveRepository {
   }
 
   /**
-   * Gives back places whose task is over or gone: nothing does so when an operator took such a task out of the database
+   * Gives back slots whose task is over or gone: nothing does so when an operator took such a task out of the database
    * by hand.
    */
   async freeLostPlaces(): Promise<number> {

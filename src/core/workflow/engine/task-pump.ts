@@ -109,20 +109,20 @@ export class TaskPump implements LocalWorker {
         this.again = false;
         const room = Math.min(settings.concurrency - this.running.size, claimAtOnce);
         const sent = performance.now();
-        const inTurn = this.backlog && ++this.claims % oldestFirstEvery !== 0;
+        const inFairOrder = this.backlog && ++this.claims % oldestFirstEvery !== 0;
         const tasks = await store.claim(
           owner,
           this.registry.keys(),
           room,
           settings.leaseMs,
-          inTurn ? this.atWork() : undefined,
+          inFairOrder ? this.atWork() : undefined,
         );
         for (const task of tasks) {
           const definition = this.registry.get(task.type, task.version);
           if (definition) this.launch(new RunState(task, definition, owner, sent, settings.leaseMs));
         }
         // In turn, others may have locked what this process had picked: only an empty answer says that nothing is left.
-        this.backlog = inTurn ? tasks.length > 0 : tasks.length === room;
+        this.backlog = inFairOrder ? tasks.length > 0 : tasks.length === room;
         if (this.backlog) this.again = true;
       }
     } catch (error) {

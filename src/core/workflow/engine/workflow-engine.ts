@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
 import { Database } from '../../db/database';
 import { DefinitionRegistry, type AnyDefinition, type RegistrableDefinition } from '../definition/definition-registry';
-import { Settlements } from '../request/settlements';
+import { TaskWaiters } from '../request/task-waiters';
 import { wakeChannel, WakeUps } from '../request/wake-ups';
 import { LocalWork } from '../run/local-work';
 import { Workload } from '../run/workload';
@@ -19,7 +19,7 @@ export class WorkflowEngine {
     private readonly pump: TaskPump,
     private readonly requests: TaskRequestRepository,
     private readonly wakeUps: WakeUps,
-    private readonly settlements: Settlements,
+    private readonly waiters: TaskWaiters,
     private readonly workload: Workload,
     private readonly localWork: LocalWork,
     private readonly settings: WorkflowSettings,
@@ -56,6 +56,6 @@ export class WorkflowEngine {
     await this.unlisten?.();
     await this.pump.stop(this.settings.stopGraceMs);
     await this.wakeUps.stop();
-    await this.settlements.close();
+    await this.waiters.close();
   }
 }

@@ -4,7 +4,7 @@ import type { WorkflowDefinition } from '../definition/definition';
 import { DefinitionRegistry } from '../definition/definition-registry';
 import { finalStates, type TaskState } from '../definition/task-state';
 import { TaskRequestRepository } from '../storage/task-request.repository';
-import { Settlements } from './settlements';
+import { TaskWaiters } from './task-waiters';
 import { TaskQueue } from './task-queue';
 import { WakeUps } from './wake-ups';
 import { Workflows, type StartedTask, type StartOptions } from './workflows';
@@ -16,7 +16,7 @@ export class EngineWorkflows extends Workflows {
     private readonly queue: TaskQueue,
     private readonly requests: TaskRequestRepository,
     private readonly registry: DefinitionRegistry,
-    private readonly settlements: Settlements,
+    private readonly waiters: TaskWaiters,
     private readonly wakeUps: WakeUps,
   ) {
     super();
@@ -45,6 +45,6 @@ export class EngineWorkflows extends Workflows {
   }
 
   override settled(taskId: string, timeoutMs: number): Promise<TaskState> {
-    return this.settlements.wait(taskId, timeoutMs);
+    return this.waiters.wait(taskId, timeoutMs);
   }
 }

@@ -6,7 +6,7 @@ import { Outbox } from '../../events/outbox';
 import type { Priority, WorkflowDefinition, WorkflowOptions } from '../definition/definition';
 import { DefinitionRegistry, type AnyDefinition } from '../definition/definition-registry';
 import { parseDuration } from '../definition/duration';
-import { Settlements } from './settlements';
+import { TaskWaiters } from './task-waiters';
 import { TaskChildrenRepository } from '../storage/task-children.repository';
 import {
   TaskRequestRepository,
@@ -34,7 +34,7 @@ export class TaskQueue {
     private readonly registry: DefinitionRegistry,
     private readonly outbox: Outbox,
     private readonly metrics: WorkflowMetrics,
-    private readonly settlements: Settlements,
+    private readonly waiters: TaskWaiters,
     private readonly wakeUps: WakeUps,
   ) {}
 
@@ -93,7 +93,7 @@ export class TaskQueue {
     const ended = await this.requests.endStuck(op, task.id, { hint });
     if (ended?.parentId) await this.children.over(op, ended.parentId, true);
     if (task.hasWaiter && task.lockKey !== null) await this.requests.handOver(op, task.lockKey);
-    op.afterCommit(() => this.settlements.settled(task.id, 'failed'));
+    op.afterCommit(() => this.waiters.settled(task.id, 'failed'));
     this.wakeUps.workers(op, true);
   }
 

@@ -3,12 +3,12 @@ import type { Logger } from 'pino';
 import { Database } from '../../db/database';
 import type { Op } from '../../db/rows/op';
 import { Logging } from '../../telemetry/logging';
-import type { Limit } from '../storage/no-place';
+import type { Limit } from '../storage/no-slot';
 import { TaskRequestRepository } from '../storage/task-request.repository';
 
 export const wakeChannel = 'task_wake';
 
-/** Freed places are told together: at most one round of statements in so many milliseconds. */
+/** Freed slots are told together: at most one round of statements in so many milliseconds. */
 const gatherMs = 50;
 
 /** What claims and runs tasks in this process. */
@@ -27,7 +27,7 @@ export class WakeUps {
   private readonly log: Logger;
   private worker: LocalWorker | undefined;
   private timer: NodeJS.Timeout | undefined;
-  private readonly freed = new Map<string, { places: number; count: number }>();
+  private readonly freed = new Map<string, { slots: number; count: number }>();
 
   constructor(
     private readonly database: Database,
@@ -56,13 +56,13 @@ export class WakeUps {
   }
 
   /**
-   * A place was given back, or a task has gone to sleep for one (then with no freed place of its own). Those who wait
+   * A slot was given back, or a task has gone to sleep for one (then with no freed slot of its own). Those who wait
    * are looked for after that has committed, so that either this or the look of the one that went to sleep finds the
    * other.
    */
-  placeFreed({ scope, places }: Limit): void {
+  slotFreed({ scope, slots }: Limit): void {
     const known = this.freed.get(scope);
-    this.freed.set(scope, { places, count: (known?.count ?? 0) + 1 });
+    this.freed.set(scope, { slots, count: (known?.count ?? 0) + 1 });
     this.timer ??= setTimeout(() => void this.wakeWaiting(), gatherMs);
   }
 
@@ -83,11 +83,11 @@ export class WakeUps {
     this.freed.clear();
     try {
       let woken = false;
-      for (const [scope, { places, count }] of freed)
-        woken = (await this.requests.wakeWaiting(scope, places, count)) || woken;
+      for (const [scope, { slots, count }] of freed)
+        woken = (await this.requests.wakeWaiting(scope, slots, count)) || woken;
       if (woken) this.look(false);
     } catch (error) {
-      this.log.debug({ err: error }, 'those who wait for a place were not woken; they look for themselves later');
+      this.log.debug({ err: error }, 'those who wait for a slot were not woken; they look for themselves later');
     }
   }
 }

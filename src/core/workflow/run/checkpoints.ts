@@ -52,10 +52,10 @@ export class Checkpoints {
     return () => remember(seen, 'succeeded');
   }
 
-  /** Without an effect in the database: one statement, unless the task ends with it or gives up a place. */
+  /** Without an effect in the database: one statement, unless the task ends with it or gives up a slot. */
   alone(run: RunState, write: StepWrite): Promise<Remember> {
     const last = write.seq + 1 >= run.steps.length;
-    return !last && run.places.size === 0
+    return !last && run.slots.size === 0
       ? this.transactions.alone((op) => this.forward(run, op, [write]))
       : this.transactions.run((op) => this.forward(run, op, [write]));
   }

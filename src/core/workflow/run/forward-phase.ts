@@ -8,7 +8,7 @@ import { PermanentError, processDied } from '../definition/workflow-error';
 import { CancelSeen } from '../storage/cancel-seen';
 import { EngineTransactions } from '../storage/engine-transactions';
 import { LeaseLost } from '../storage/lease-lost';
-import { NoPlace } from '../storage/no-place';
+import { NoSlot } from '../storage/no-slot';
 import { TaskRunRepository } from '../storage/task-run.repository';
 import type { StepWrite } from '../storage/task-row';
 import { backoffMs } from './backoff';
@@ -65,7 +65,7 @@ export class ForwardPhase {
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
       await this.checkpoints.flush(run);
-      if (error instanceof NoPlace) return this.sleep.untilPlace(run, error.limit);
+      if (error instanceof NoSlot) return this.sleep.untilSlot(run, error.limit);
       if (error instanceof CancelSeen) {
         run.cancelReason = error.reason;
         return this.cancel(run);

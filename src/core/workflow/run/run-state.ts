@@ -32,8 +32,8 @@ export class RunState {
   /** On the clock of `performance.now()`; the watchdog aborts the run before it. */
   leaseEnd: number;
   lastEventAt = 0;
-  /** Scopes of the limits under which this task holds a place. */
-  readonly places = new Set<string>();
+  /** Scopes of the limits under which this task holds a slot. */
+  readonly slots = new Set<string>();
   /** Set after steps that shared a commit failed: from here on each has its own. */
   singly = false;
   /**
@@ -98,9 +98,9 @@ export class RunState {
     if (this.abort.signal.aborted || performance.now() >= this.leaseEnd) throw new LeaseLost(this.task.id);
   }
 
-  load(rows: StepRow[], places: string[]): void {
+  load(rows: StepRow[], slots: string[]): void {
     for (const row of rows) this.remember(row);
-    for (const scope of places) this.places.add(scope);
+    for (const scope of slots) this.slots.add(scope);
   }
 
   /** A row of a step as it was stored. */

@@ -17,7 +17,7 @@ export class TaskEnd {
     private readonly wakeUps: WakeUps,
   ) {}
 
-  /** Gives up its lock and its places, and tells the task that it is a part of. `seen`: what its last write returned. */
+  /** Gives up its lock and its slots, and tells the task that it is a part of. `seen`: what its last write returned. */
   async release(run: RunState, op: Op, seen: Pick<Seen, 'hasWaiter'>, failed: boolean): Promise<void> {
     if (seen.hasWaiter && run.task.lockKey !== null) await this.requests.handOver(op, run.task.lockKey);
     await this.slots.free(run, op);

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Logging } from '../../telemetry/logging';
-import { Settlements } from '../request/settlements';
+import { TaskWaiters } from '../request/task-waiters';
 import { WakeUps } from '../request/wake-ups';
 import { EngineTransactions } from '../storage/engine-transactions';
 import { LeaseLost } from '../storage/lease-lost';
@@ -28,7 +28,7 @@ export class TaskRunner {
     private readonly slots: TaskSlots,
     private readonly store: TaskRunRepository,
     private readonly transactions: EngineTransactions,
-    private readonly settlements: Settlements,
+    private readonly waiters: TaskWaiters,
     private readonly wakeUps: WakeUps,
     private readonly workload: Workload,
     private readonly metrics: WorkflowMetrics,
@@ -47,10 +47,10 @@ export class TaskRunner {
       );
     try {
       if (task.fence !== '1') {
-        const [steps, places] = await this.transactions.alone(() =>
-          Promise.all([this.store.steps(task.id), this.store.places(task.id)]),
+        const [steps, slots] = await this.transactions.alone(() =>
+          Promise.all([this.store.steps(task.id), this.store.slots(task.id)]),
         );
-        run.load(steps, places);
+        run.load(steps, slots);
       }
       if (await this.slots.admitted(run)) await this.loop(run);
     } catch (error) {
@@ -71,7 +71,7 @@ export class TaskRunner {
     const { task, state } = run;
     this.metrics.ended.inc({ type: task.type, state });
     this.metrics.duration.observe({ type: task.type, state }, Math.max(0, run.now() - task.startedAt) / 1000);
-    this.settlements.settled(task.id, state);
+    this.waiters.settled(task.id, state);
   }
 
   /**

@@ -2,7 +2,7 @@ import { injectable } from 'inversify';
 import type { Op } from '../../db/rows/op';
 import { WakeUps } from '../request/wake-ups';
 import { EngineTransactions } from '../storage/engine-transactions';
-import type { Limit } from '../storage/no-place';
+import type { Limit } from '../storage/no-slot';
 import { TaskRunRepository } from '../storage/task-run.repository';
 import type { Awaits, StepWrite } from '../storage/task-row';
 import { WorkflowSettings } from '../workflow-settings';
@@ -25,11 +25,11 @@ export class TaskSleep {
     return 'asleep';
   }
 
-  /** Sleeps until a place under the limit is free. */
-  async untilPlace(run: RunState, limit: Limit): Promise<StepEnd> {
+  /** Sleeps until a slot under the limit is free. */
+  async untilSlot(run: RunState, limit: Limit): Promise<StepEnd> {
     const pause = this.settings.slotRecheckMs * (0.5 + 0.5 * Math.random());
     await this.transactions.alone((op) => this.nap(run, op, null, pause, { scope: limit.scope }));
-    this.wakeUps.placeFreed(limit);
+    this.wakeUps.slotFreed(limit);
     return 'asleep';
   }
 }

@@ -8,7 +8,7 @@ import { processDied } from '../definition/workflow-error';
 import { TaskRequestRepository } from '../storage/task-request.repository';
 import { EngineTransactions } from '../storage/engine-transactions';
 import { LeaseLost } from '../storage/lease-lost';
-import { NoPlace } from '../storage/no-place';
+import { NoSlot } from '../storage/no-slot';
 import { TaskRunRepository } from '../storage/task-run.repository';
 import type { StepWrite } from '../storage/task-row';
 import { WorkflowSettings } from '../workflow-settings';
@@ -55,7 +55,7 @@ export class UndoPhase {
       return step ? await this.undo(run, step, seq) : await this.finish(run);
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
-      if (error instanceof NoPlace) return this.sleep.untilPlace(run, error.limit);
+      if (error instanceof NoSlot) return this.sleep.untilSlot(run, error.limit);
       run.assertHeld();
       return this.failed(run, step, seq, error);
     }

@@ -15,7 +15,7 @@ const isNew = `state = 'queued' AND waiting_for IS NULL AND wake_at IS NOT NULL`
  * thousand cost no more than its first few. Of those that have begun and are due again the longest waiting ones take
  * part; those asleep are never looked at.
  */
-export const inTurn = `
+export const inFairOrder = `
   project AS (
     (SELECT ${projectOf} AS key FROM task WHERE ${isNew} ORDER BY 1 LIMIT 1)
     UNION ALL
@@ -27,15 +27,15 @@ export const inTurn = `
      WHERE project.key IS NOT NULL
     UNION ALL
     (SELECT id, ${projectOf}, priority, wake_at FROM task WHERE state <> 'queued' AND ${isDue} ORDER BY wake_at LIMIT 2 * $3)),
-  waiting AS (SELECT *, row_number() OVER (PARTITION BY key, priority ORDER BY wake_at) + COALESCE(($5::jsonb->>(key::text))::int, 0) AS turn FROM head),
-  picked AS MATERIALIZED (SELECT id, row_number() OVER (ORDER BY priority, turn, wake_at) AS place FROM waiting ORDER BY priority, turn, wake_at LIMIT $3),
-  due AS MATERIALIZED (SELECT task.id FROM picked JOIN task ON task.id = picked.id WHERE ${isDue} ORDER BY picked.place FOR UPDATE OF task SKIP LOCKED)`;
+  waiting AS (SELECT *, row_number() OVER (PARTITION BY key, priority ORDER BY wake_at) + COALESCE(($5::jsonb->>(key::text))::int, 0) AS share FROM head),
+  picked AS MATERIALIZED (SELECT id, row_number() OVER (ORDER BY priority, share, wake_at) AS rank FROM waiting ORDER BY priority, share, wake_at LIMIT $3),
+  due AS MATERIALIZED (SELECT task.id FROM picked JOIN task ON task.id = picked.id WHERE ${isDue} ORDER BY picked.rank FOR UPDATE OF task SKIP LOCKED)`;
 
 /**
- * CTE that takes a free place under a limit for the task in the CTE `h`. Nothing is written when none is free; two that
+ * CTE that takes a free slot under a limit for the task in the CTE `h`. Nothing is written when none is free; two that
  * want the same one may both get nothing.
  */
-export const takenPlace = (scope: string, places: string): string => `taken AS (
+export const takenSlot = (scope: string, slots: string): string => `taken AS (
   INSERT INTO task_slot (scope, slot, task_id)
-  SELECT ${scope}::text, s, h.id FROM h, generate_series(1, ${places}::int) s WHERE NOT EXISTS (SELECT 1 FROM task_slot x WHERE x.scope = ${scope} AND x.slot = s) ORDER BY random() LIMIT 1
+  SELECT ${scope}::text, s, h.id FROM h, generate_series(1, ${slots}::int) s WHERE NOT EXISTS (SELECT 1 FROM task_slot x WHERE x.scope = ${scope} AND x.slot = s) ORDER BY random() LIMIT 1
   ON CONFLICT DO NOTHING RETURNING task_id)`;

@@ -227,16 +227,16 @@ export class TaskRequestRepository {
   }
 
   /**
-   * Wakes those that have waited longest for a place under a limit: at most `count`, and no more than there are free
-   * places. True when one was.
+   * Wakes those that have waited longest for a slot under a limit: at most `count`, and no more than there are free
+   * slots. True when one was.
    */
-  async wakeWaiting(scope: string, places: number, count: number): Promise<boolean> {
+  async wakeWaiting(scope: string, slots: number, count: number): Promise<boolean> {
     const rows = await this.database.query(
       `UPDATE task SET wake_at = clock_timestamp(), wake_seq = wake_seq + 1, waiting_for = NULL WHERE id IN (
          SELECT id FROM task WHERE waiting_for = $1 AND lease_until IS NULL ORDER BY priority, created_at
           LIMIT GREATEST(0, LEAST($3::int, $2::int - (SELECT count(*)::int FROM task_slot WHERE scope = $1))) FOR UPDATE SKIP LOCKED)
        RETURNING id`,
-      [scope, places, count],
+      [scope, slots, count],
     );
     return rows.length > 0;
   }

@@ -65,7 +65,7 @@ export interface Hold {
 }
 
 /**
- * What a task that goes to sleep waits for, beside time: a place under a limit, or children (in all, and not over yet).
+ * What a task that goes to sleep waits for, beside time: a slot under a limit, or children (in all, and not over yet).
  */
 export interface Awaits {
   scope?: string;

@@ -1,10 +1,10 @@
 import { injectable } from 'inversify';
 import { Database } from '../../db/database';
 import type { GatheredStatement, Op } from '../../db/rows/op';
-import { inTurn, longestWaiting, takenPlace } from './claim-order';
+import { inFairOrder, longestWaiting, takenSlot } from './claim-order';
 import { CancelSeen } from './cancel-seen';
 import { LeaseLost } from './lease-lost';
-import { NoPlace, type Limit } from './no-place';
+import { NoSlot, type Limit } from './no-slot';
 import type { StepError } from '../definition/step-error';
 import type { Awaits, ClaimedTask, Hold, Seen, StepRow, StepWrite } from './task-row';
 import type { TaskState } from '../definition/task-state';
@@ -29,7 +29,7 @@ const claimStatement = (due: string): string => `
     ${ms('clock_timestamp()')} AS now`;
 
 const claimLongestWaiting = claimStatement(longestWaiting);
-const claimInTurn = claimStatement(inTurn);
+const claimInTurn = claimStatement(inFairOrder);
 
 /** Every write of a worker begins with this: the row must be held as the worker believes, by the database's clock. */
 const held = `id = $1 AND owner = $2 AND fence = $3 AND state = $4 AND cursor = $5 AND lease_until > clock_timestamp()`;
@@ -61,9 +61,9 @@ const intentStatement = statement(
   'AND NOT ($10::boolean AND cancel_requested_at IS NOT NULL)',
 );
 const advanceStatement = statement('deaths = 0, cursor = $7::int, step = $8, progress = $9::int');
-const admitStatement = `WITH h AS MATERIALIZED (SELECT id FROM task WHERE ${held} FOR UPDATE), ${takenPlace('$6', '$7')} SELECT task_id FROM taken`;
+const admitStatement = `WITH h AS MATERIALIZED (SELECT id FROM task WHERE ${held} FOR UPDATE), ${takenSlot('$6', '$7')} SELECT task_id FROM taken`;
 const intentWithPlaceStatement = `
-  WITH h AS MATERIALIZED (SELECT id FROM task WHERE ${held} AND NOT ($10::boolean AND cancel_requested_at IS NOT NULL) FOR UPDATE), ${takenPlace('$11', '$12')},
+  WITH h AS MATERIALIZED (SELECT id FROM task WHERE ${held} AND NOT ($10::boolean AND cancel_requested_at IS NOT NULL) FOR UPDATE), ${takenSlot('$11', '$12')},
        t AS (UPDATE task SET ${goneOn}, cursor = $7::int, step = $8, progress = $9::int FROM taken WHERE task.id = taken.task_id RETURNING id, ${seen}),
        s AS (${stepUpsert})
   SELECT * FROM t`;
@@ -90,8 +90,8 @@ const stuckStatement = statement(
   `state = 'stuck', error = $7::jsonb, owner = NULL, lease_until = NULL, wake_at = NULL`,
 );
 
-/** Tries for a place while some are free: others may take the same ones. */
-const placeRounds = 4;
+/** Tries for a slot while some are free: others may take the same ones. */
+const slotRounds = 4;
 
 const freePlaces: GatheredStatement<{ taskId: string; scopes: readonly string[] }> = {
   sql: `DELETE FROM task_slot USING jsonb_to_recordset($1::jsonb) AS f("taskId" uuid, scopes jsonb) WHERE task_id = f."taskId" AND f.scopes ? scope`,
@@ -171,7 +171,7 @@ export class TaskRunRepository {
   /**
    * Written before the effect, together with checkpoints not stored yet: from here on the step counts as started and
    * will be undone. With `unlessCancelled` nothing is written once the task was asked to stop: throws `CancelSeen`.
-   * With `limit` it takes a place under it first: throws `NoPlace` when there is none.
+   * With `limit` it takes a slot under it first: throws `NoSlot` when there is none.
    */
   async intent(
     op: Op,
@@ -182,10 +182,10 @@ export class TaskRunRepository {
     limit?: Limit,
   ): Promise<Seen> {
     const params = [...holdParams(hold), stepsParam(steps), at.cursor, at.step, at.progress, unlessCancelled];
-    for (let round = 0; round < placeRounds; round += 1) {
+    for (let round = 0; round < slotRounds; round += 1) {
       const [row] = await op.query<Seen>(
         limit ? intentWithPlaceStatement : intentStatement,
-        limit ? [...params, limit.scope, limit.places] : params,
+        limit ? [...params, limit.scope, limit.slots] : params,
       );
       if (row) return row;
       const [now] = await op.query<{ cancelled: boolean; cancelReason: string | null; used: number }>(
@@ -194,36 +194,36 @@ export class TaskRunRepository {
       );
       if (now?.cancelled && unlessCancelled) throw new CancelSeen(now.cancelReason);
       if (!now || !limit) throw new LeaseLost(hold.taskId);
-      if (now.used >= limit.places) throw new NoPlace(limit);
+      if (now.used >= limit.slots) throw new NoSlot(limit);
     }
-    throw limit ? new NoPlace(limit) : new LeaseLost(hold.taskId);
+    throw limit ? new NoSlot(limit) : new LeaseLost(hold.taskId);
   }
 
-  /** Takes a place under a limit for the whole task. False when there is none. */
+  /** Takes a slot under a limit for the whole task. False when there is none. */
   async admit(hold: Hold, limit: Limit): Promise<boolean> {
-    for (let round = 0; round < placeRounds; round += 1) {
-      if ((await this.database.query(admitStatement, [...holdParams(hold), limit.scope, limit.places])).length > 0)
+    for (let round = 0; round < slotRounds; round += 1) {
+      if ((await this.database.query(admitStatement, [...holdParams(hold), limit.scope, limit.slots])).length > 0)
         return true;
     }
     return false;
   }
 
   /**
-   * Gives a task back that has done nothing yet, until there is a place for it. False when it was not the worker's any
+   * Gives a task back that has done nothing yet, until there is a slot for it. False when it was not the worker's any
    * more.
    */
   async postpone(hold: Hold, scope: string, afterMs: number): Promise<boolean> {
     return (await this.database.query(postponeStatement, [...holdParams(hold), scope, afterMs])).length > 0;
   }
 
-  /** The scopes of the places that a task holds. */
-  async places(taskId: string): Promise<string[]> {
+  /** The scopes of the slots that a task holds. */
+  async slots(taskId: string): Promise<string[]> {
     return (
       await this.database.query<{ scope: string }>('SELECT scope FROM task_slot WHERE task_id = $1', [taskId])
     ).map((row) => row.scope);
   }
 
-  /** Frees places with the transaction's commit. */
+  /** Frees slots with the transaction's commit. */
   free(op: Op, taskId: string, scopes: readonly string[]): Promise<void> {
     return op.gather(freePlaces, { taskId, scopes });
   }

@@ -15,7 +15,7 @@ import { FlavorRepository } from './flavors/flavor.repository';
 import { FlavorService } from './flavors/flavor.service';
 import { GuestDataService } from './guest-data/guest-data.service';
 import { InstanceObservedSink } from './observers/instance-observed.sink';
-import { InstanceRemainderRepository } from './instances/instance-remainder.repository';
+import { InstanceTombstoneRepository } from './instances/instance-tombstone.repository';
 import { InstanceController } from './instances/instance.controller';
 import { InstanceEvents } from './instances/instance.events';
 import { InstancePresenter } from './instances/instance.presenter';
@@ -29,7 +29,7 @@ import { SshKeyRepository } from './ssh-keys/ssh-key.repository';
 import { SshKeyService } from './ssh-keys/ssh-key.service';
 import { VmmKinds } from './vmms/vmm-kinds';
 import { CreateInstanceWorkflow } from './workflows/create-instance.workflow';
-import { CreateInstancesWorkflow } from './workflows/create-instances.workflow';
+import { CreateInstanceBatchWorkflow } from './workflows/create-instance-batch.workflow';
 import { DeleteInstanceWorkflow } from './workflows/delete-instance.workflow';
 import { InstanceSteps } from './workflows/instance-steps';
 import { RebootInstanceWorkflow } from './workflows/reboot-instance.workflow';
@@ -38,7 +38,7 @@ import { StopInstanceWorkflow } from './workflows/stop-instance.workflow';
 
 const workflows = [
   CreateInstanceWorkflow,
-  CreateInstancesWorkflow,
+  CreateInstanceBatchWorkflow,
   DeleteInstanceWorkflow,
   StartInstanceWorkflow,
   StopInstanceWorkflow,
@@ -52,7 +52,7 @@ const parts = [
   SshKeyRepository,
   SshKeyService,
   InstanceRepository,
-  InstanceRemainderRepository,
+  InstanceTombstoneRepository,
   InstanceEvents,
   InstancePresenter,
   InstanceCreation,

@@ -21,7 +21,7 @@ const verb = (prepare: Scenario['prepare'], path: string, body: object): Scenari
 });
 
 export const computeScenarios: Scenarios = {
-  'compute.create-instance': {
+  'instance.create': {
     prepare: async (cloud) => ({ kind: 'instance', id: '', name: cloud.name('vm') }),
     start: async (cloud, subject) => {
       const { instance, taskId } = await create(cloud, subject.name);
@@ -29,7 +29,7 @@ export const computeScenarios: Scenarios = {
     },
     cleanUp: removeInstance,
   },
-  'compute.create-instances': {
+  'instance.create-batch': {
     prepare: async (cloud) => ({ kind: 'instance', id: '', name: cloud.name('vm') }),
     start: async (cloud, subject) => {
       const body = { name: subject.name, count: 2, flavor: 'small', image: 'base', networks: [{ network: 'net' }] };
@@ -45,7 +45,7 @@ export const computeScenarios: Scenarios = {
       for (const id of subject.several ?? []) await removeInstance(cloud, { ...subject, id });
     },
   },
-  'compute.delete-instance': {
+  'instance.delete': {
     prepare: running,
     start: async (cloud, subject) => ({
       taskId: (await cloud.api.ok<Accepted>('DELETE', `/instances/${subject.id}`)).taskId,
@@ -53,7 +53,7 @@ export const computeScenarios: Scenarios = {
     }),
     cleanUp: removeInstance,
   },
-  'compute.start-instance': verb(stopped, 'start', {}),
-  'compute.stop-instance': verb(running, 'stop', {}),
-  'compute.reboot-instance': verb(running, 'reboot', {}),
+  'instance.start': verb(stopped, 'start', {}),
+  'instance.stop': verb(running, 'stop', {}),
+  'instance.reboot': verb(running, 'reboot', {}),
 };

@@ -11,7 +11,7 @@ import { taskView } from './task-view';
 const id = '0b7e9c5e-0000-4000-8000-000000000001';
 const base: TaskDetail = {
   id,
-  type: 'compute.create-instance',
+  type: 'instance.create',
   state: 'failed',
   projectId: null,
   subject: { kind: 'instance', id, name: 'web\u001b[31m' },
@@ -142,7 +142,7 @@ describe('vcctl task', () => {
       '--state',
       'running',
       '--type',
-      'compute.',
+      'instance.',
       '--subject',
       'web',
       '--kind',
@@ -162,7 +162,7 @@ describe('vcctl task', () => {
       {
         project: 'default',
         state: 'failed,stuck,running',
-        type: 'compute.',
+        type: 'instance.',
         subject: 'web',
         subjectKind: 'instance',
         host: 'h1',

@@ -72,7 +72,7 @@ const stateOption = (): Option =>
 export const addFilters = (command: Command): Command =>
   command
     .addOption(stateOption())
-    .option('--type <type,...>', 'e.g. compute.create-instance, or all of a module: compute.', collect)
+    .option('--type <type,...>', 'e.g. instance.create, or all of a noun: instance.', collect)
     .option('--subject <name|id>', 'of one object')
     .option('--kind <kind>', 'of objects of one kind, e.g. instance')
     .option('--host <host>', 'with a step on this host')

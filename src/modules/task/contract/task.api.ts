@@ -176,7 +176,7 @@ export const taskListQuery = pageQuery.extend({
   /** Types, or prefixes that end with a dot: `compute.`. */
   type: several(
     (value): value is string => /^[a-z][a-z0-9-]{0,62}(\.[a-z0-9-]{1,63}){0,3}\.?$/.test(value),
-    'a type such as compute.create-instance, or a prefix such as compute.',
+    'a type such as instance.create, or a prefix such as instance.',
     20,
   ).optional(),
   /** Id or exact name of the object that the task is about. */

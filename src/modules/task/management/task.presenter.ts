@@ -95,17 +95,17 @@ export const presentSteps = (task: TaskDetailRow, rows: readonly TaskStepRow[], 
 export interface Obstacle {
   /** The task that has the lock. */
   holder: { id: string; type: string } | undefined;
-  /** Places taken under the limit. */
-  places: number;
+  /** Slots taken under the limit. */
+  slots: number;
 }
 
-const limitText = (scope: string, places: number, viewer: Viewer): string => {
+const limitText = (scope: string, slots: number, viewer: Viewer): string => {
   const [kind, id = ''] = scope.split('/');
-  if (kind === 'host' && !viewer.operator) return 'waiting for a place on its host';
+  if (kind === 'host' && !viewer.operator) return 'waiting for a slot on its host';
   if (kind === 'host')
-    return `waiting for a place: host ${hostName(viewer, id) ?? id} has ${places} ${places === 1 ? 'call' : 'calls'} under way`;
+    return `waiting for a slot: host ${hostName(viewer, id) ?? id} has ${slots} ${slots === 1 ? 'call' : 'calls'} under way`;
   const whose = scope.includes('/project/') ? 'of its project and type' : 'of its type';
-  return `waiting for a place: ${places} other ${places === 1 ? 'task' : 'tasks'} ${whose} ${places === 1 ? 'is' : 'are'} at work`;
+  return `waiting for a slot: ${slots} other ${slots === 1 ? 'task' : 'tasks'} ${whose} ${slots === 1 ? 'is' : 'are'} at work`;
 };
 
 /** What a live task waits for, in words. */
@@ -113,7 +113,7 @@ export const presentWaiting = (
   task: TaskDetailRow,
   rows: readonly TaskStepRow[],
   viewer: Viewer,
-  { holder, places }: Obstacle,
+  { holder, slots }: Obstacle,
 ): TaskDetail['waiting'] => {
   if (task.endedAt !== null || task.state === 'stuck') return null;
   if (task.lockState === 'waiting') {
@@ -126,7 +126,7 @@ export const presentWaiting = (
     };
   }
   if (!task.asleep) return null;
-  if (task.waitingFor !== null) return { kind: 'limit', until: null, text: limitText(task.waitingFor, places, viewer) };
+  if (task.waitingFor !== null) return { kind: 'limit', until: null, text: limitText(task.waitingFor, slots, viewer) };
   const row = rows.find((step) => step.state === 'running');
   if (task.childrenLeft > 0)
     return {

@@ -66,8 +66,8 @@ export class TaskRepository {
     )[0];
   }
 
-  /** How many places are taken under a limit. */
-  async places(op: Op, scope: string): Promise<number> {
+  /** How many slots are taken under a limit. */
+  async slots(op: Op, scope: string): Promise<number> {
     return (
       (await op.query<{ n: number }>('SELECT count(*)::int AS n FROM task_slot WHERE scope = $1', [scope]))[0]?.n ?? 0
     );

@@ -183,14 +183,14 @@ export class TaskService {
   private async detail(op: Op, access: Access, task: TaskDetailRow): Promise<TaskDetail> {
     const steps = await this.tasks.steps(op, [task.id]);
     const viewer = this.viewer(access, task, await this.hostNames(op, [task], steps));
-    const places = task.waitingFor === null ? 0 : await this.tasks.places(op, task.waitingFor);
+    const slots = task.waitingFor === null ? 0 : await this.tasks.slots(op, task.waitingFor);
     const holder =
       task.lockState === 'waiting' && task.lockKey !== null ? await this.tasks.holder(op, task.lockKey) : undefined;
     const parent = task.parentId === null ? undefined : await this.tasks.byId(op, task.parentId);
     const children = task.children > 0 ? await this.tasks.children(op, task.id) : [];
     return {
       ...presentTask(task, steps, viewer, task.now),
-      waiting: presentWaiting(task, steps, viewer, { holder, places }),
+      waiting: presentWaiting(task, steps, viewer, { holder, slots }),
       cancel: task.cancelRequestedAt && {
         requestedAt: task.cancelRequestedAt.toISOString(),
         reason: task.cancelReason,

@@ -20,10 +20,9 @@ const states = [
 ] as const;
 const kinds = [
   ['', 'Any type'],
-  ['compute.', 'Instances'],
+  ['instance.', 'Instances'],
   ['image.', 'Images'],
-  ['network.', 'Networks'],
-  ['storage.', 'Volumes'],
+  ['host.', 'Hosts'],
 ] as const;
 const times = [
   ['', 'Any time'],

@@ -1,10 +1,10 @@
 import { words } from '../../lib/format';
 import type { Task, TaskState } from '../../lib/types';
 
-/** `compute.create-instance` → `Create instance`; `image.import` → `Import image`. */
+/** `instance.create` → `Create instance`; `instance.create-batch` → `Create instance batch`. */
 export const taskVerb = (task: Pick<Task, 'type' | 'subject'>): string => {
-  const last = task.type.split('.').at(-1) ?? task.type;
-  return last.includes(task.subject.kind) ? words(last) : `${words(last)} ${task.subject.kind}`;
+  const [verb = task.type, ...rest] = (task.type.split('.').at(-1) ?? task.type).split('-');
+  return words([verb, task.subject.kind, ...rest].join(' '));
 };
 
 export const taskTitle = (task: Pick<Task, 'type' | 'subject'>): string => `${taskVerb(task)} ${task.subject.name}`;

@@ -2,7 +2,7 @@ import { injectable } from 'inversify';
 import { z } from 'zod';
 import { sendJson } from '../../json-body';
 import { NodeRoutes, type NodeRoute } from '../node-route';
-import { standingBody, TaskStanding } from '../../reports/task-standing';
+import { liveTasksBody, LiveTasks } from '../../reports/live-tasks';
 import { VerbEvents } from '../../verbs/verb-events';
 import { bodyOf, reportBody } from './node-body';
 
@@ -33,7 +33,7 @@ const eventsBody = z.object({
 @injectable()
 export class TaskRoutes extends NodeRoutes {
   constructor(
-    private readonly standing: TaskStanding,
+    private readonly liveTasks: LiveTasks,
     private readonly events: VerbEvents,
   ) {
     super();
@@ -45,8 +45,8 @@ export class TaskRoutes extends NodeRoutes {
         method: 'POST',
         path: '/tasks',
         handle: async ({ raw, res }) => {
-          const { tasks } = await bodyOf(raw, standingBody, reportBody);
-          sendJson(res, 200, { live: await this.standing.live(tasks) });
+          const { tasks } = await bodyOf(raw, liveTasksBody, reportBody);
+          sendJson(res, 200, { live: await this.liveTasks.live(tasks) });
         },
       },
       {

@@ -116,7 +116,7 @@ export class RemoteSteps implements StepKind<'remote'> {
   }
 
   /**
-   * Takes a place at the host and stores that the call is about to happen, with the checkpoint that is carried. Returns
+   * Takes a slot at the host and stores that the call is about to happen, with the checkpoint that is carried. Returns
    * the call's arguments.
    */
   private async intend(run: RunState, call: Call, write: StepWrite & { hostId: string }): Promise<unknown> {
@@ -145,7 +145,7 @@ export class RemoteSteps implements StepKind<'remote'> {
         ),
       };
     });
-    run.places.add(`host/${hostId}`);
+    run.slots.add(`host/${hostId}`);
     run.saw(seen);
     run.wrote(write);
     Object.assign(run, at);

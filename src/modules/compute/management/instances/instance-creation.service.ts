@@ -36,7 +36,7 @@ import { placementRequest } from './placement-request';
 import { SshKeyService } from '../ssh-keys/ssh-key.service';
 import { VmmKinds } from '../vmms/vmm-kinds';
 import { CreateInstanceWorkflow } from '../workflows/create-instance.workflow';
-import { CreateInstancesWorkflow } from '../workflows/create-instances.workflow';
+import { CreateInstanceBatchWorkflow } from '../workflows/create-instance-batch.workflow';
 
 const numbered = (name: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${name}-${i + 1}`);
 
@@ -58,7 +58,7 @@ export class InstanceCreation {
     private readonly vmmKinds: VmmKinds,
     private readonly workflows: Workflows,
     private readonly createWorkflow: CreateInstanceWorkflow,
-    private readonly createInstancesWorkflow: CreateInstancesWorkflow,
+    private readonly createInstancesWorkflow: CreateInstanceBatchWorkflow,
   ) {}
 
   /** Checks everything that can be known now, then records the instance together with its task. */

@@ -14,7 +14,7 @@ import { hostIdOf } from './host-ref';
 import type { InstanceEntity } from './instance.entity';
 import { InstanceEvents } from './instance.events';
 import { InstancePresenter } from './instance.presenter';
-import { InstanceRemainderRepository } from './instance-remainder.repository';
+import { InstanceTombstoneRepository } from './instance-tombstone.repository';
 import { InstanceRepository } from './instance.repository';
 import { startOn, type Accepted, type Caller } from './instance-task';
 import { DeleteInstanceWorkflow } from '../workflows/delete-instance.workflow';
@@ -30,7 +30,7 @@ const mostAtAddress = 1000;
 export class InstanceService {
   constructor(
     private readonly instances: InstanceRepository,
-    private readonly remainders: InstanceRemainderRepository,
+    private readonly tombstones: InstanceTombstoneRepository,
     private readonly presenter: InstancePresenter,
     private readonly events: InstanceEvents,
     private readonly hosts: Hosts,
@@ -178,7 +178,7 @@ export class InstanceService {
     code: string,
     detail: string,
   ): Promise<void> {
-    if (instance.state !== 'deleting' && (await this.remainders.hasBegun(op, instance.id)))
+    if (instance.state !== 'deleting' && (await this.tombstones.hasBegun(op, instance.id)))
       throw conflict(
         'deletion_begun',
         'A deletion of it has begun and did not come to its end: parts of it may be gone. It can only be deleted.',

@@ -9,8 +9,8 @@ import { Hosts } from '../../../host/contract/host.ports';
 import { volumeAbsent } from '../../../storage/contract/volume.verbs';
 import { instanceAbsent } from '../../contract/instance.verbs';
 import { InstanceEvents } from '../instances/instance.events';
-import type { InstanceRemainderEntity } from '../instances/instance-remainder.entity';
-import { InstanceRemainderRepository } from '../instances/instance-remainder.repository';
+import type { InstanceTombstoneEntity } from '../instances/instance-tombstone.entity';
+import { InstanceTombstoneRepository } from '../instances/instance-tombstone.repository';
 import { InstanceRepository, type ObservedChange } from '../instances/instance.repository';
 
 const everyMs = 2_000;
@@ -31,7 +31,7 @@ export class InstanceReconciler extends Service {
   constructor(
     private readonly database: Database,
     private readonly instances: InstanceRepository,
-    private readonly remainders: InstanceRemainderRepository,
+    private readonly tombstones: InstanceTombstoneRepository,
     private readonly hosts: Hosts,
     private readonly nodes: NodeCaller,
     private readonly events: InstanceEvents,
@@ -68,36 +68,36 @@ export class InstanceReconciler extends Service {
     if (silent.length > 0) await this.publish((op) => this.instances.markUnknown(op, silent));
     if (heard.length > 0) await this.publish((op) => this.instances.markKnown(op, heard));
     const reachable = new Set(heard);
-    for (const remainder of await this.remainders.orphaned(this.database.op, batch)) {
-      if (!reachable.has(remainder.hostId)) continue;
+    for (const tombstone of await this.tombstones.orphaned(this.database.op, batch)) {
+      if (!reachable.has(tombstone.hostId)) continue;
       try {
         const gone = await this.nodes.call(
-          remainder.hostId,
+          tombstone.hostId,
           instanceAbsent,
-          { instanceId: remainder.instanceId, generation: remainder.generation },
-          this.callFor(remainder, 'vmm'),
+          { instanceId: tombstone.instanceId, generation: tombstone.generation },
+          this.callFor(tombstone, 'vmm'),
         );
         if (!gone.done) continue;
-        if (remainder.volumeId !== null && remainder.pool !== null) {
+        if (tombstone.volumeId !== null && tombstone.pool !== null) {
           const deleted = await this.nodes.call(
-            remainder.hostId,
+            tombstone.hostId,
             volumeAbsent,
-            { volumeId: remainder.volumeId, pool: remainder.pool },
-            this.callFor(remainder, 'volume'),
+            { volumeId: tombstone.volumeId, pool: tombstone.pool },
+            this.callFor(tombstone, 'volume'),
           );
           if (!deleted.done) continue;
         }
-        await this.remainders.done(this.database.op, remainder.instanceId);
-        this.refusals.delete(remainder.instanceId);
+        await this.tombstones.done(this.database.op, tombstone.instanceId);
+        this.refusals.delete(tombstone.instanceId);
         this.log.info(
-          { instanceId: remainder.instanceId, hostId: remainder.hostId },
+          { instanceId: tombstone.instanceId, hostId: tombstone.hostId },
           'removed what a deleted instance had left on its host',
         );
       } catch (error) {
         if (error instanceof NodeVerbError && error.permanent)
-          this.refusals.set(remainder.instanceId, (this.refusals.get(remainder.instanceId) ?? 0) + 1);
+          this.refusals.set(tombstone.instanceId, (this.refusals.get(tombstone.instanceId) ?? 0) + 1);
         this.log.warn(
-          { err: error, instanceId: remainder.instanceId, hostId: remainder.hostId },
+          { err: error, instanceId: tombstone.instanceId, hostId: tombstone.hostId },
           'the host still has remains of a deleted instance',
         );
       }
@@ -108,8 +108,8 @@ export class InstanceReconciler extends Service {
    * The host answers a key that it knows from its journal: one that was answered is not done again, and only a final
    * refusal takes a new one. No task stands behind it, so there is no other worker to be fenced off.
    */
-  private callFor({ instanceId }: InstanceRemainderEntity, part: 'vmm' | 'volume'): { key: string; fence: number } {
-    return { key: `remainder-${instanceId}/${part}/${this.refusals.get(instanceId) ?? 0}`, fence: 1 };
+  private callFor({ instanceId }: InstanceTombstoneEntity, part: 'vmm' | 'volume'): { key: string; fence: number } {
+    return { key: `tombstone-${instanceId}/${part}/${this.refusals.get(instanceId) ?? 0}`, fence: 1 };
   }
 
   private async publish(change: (op: Op) => Promise<ObservedChange[]>): Promise<void> {

@@ -35,7 +35,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
     images: Images,
   ) {
     super();
-    this.definition = defineWorkflow<Input>('compute.create-instance', {
+    this.definition = defineWorkflow<Input>('instance.create', {
       version: 1,
       input,
       lock: instanceLock,

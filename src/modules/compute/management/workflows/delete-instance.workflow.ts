@@ -8,7 +8,7 @@ import { Volumes } from '../../../storage/contract/storage.ports';
 import { volumeAbsent } from '../../../storage/contract/volume.verbs';
 import { instanceAbsent, lastGeneration } from '../../contract/instance.verbs';
 import { InstancePorts } from '../../../network/contract/network.ports';
-import { InstanceRemainderRepository } from '../instances/instance-remainder.repository';
+import { InstanceTombstoneRepository } from '../instances/instance-tombstone.repository';
 import { instanceLock } from './instance-lock';
 import { InstanceSteps } from './instance-steps';
 
@@ -30,10 +30,10 @@ export class DeleteInstanceWorkflow extends Workflow<Input> {
     placement: Placement,
     ports: InstancePorts,
     volumes: Volumes,
-    remainders: InstanceRemainderRepository,
+    tombstones: InstanceTombstoneRepository,
   ) {
     super();
-    this.definition = defineWorkflow<Input>('compute.delete-instance', {
+    this.definition = defineWorkflow<Input>('instance.delete', {
       version: 1,
       input,
       lock: instanceLock,
@@ -63,7 +63,7 @@ export class DeleteInstanceWorkflow extends Workflow<Input> {
           if (root) await volumes.markDeleting(c.op, root.id);
           await steps.set(c.op, instance, { state: 'deleting', taskId: c.taskId });
           if (instance.hostId !== null)
-            await remainders.record(c.op, {
+            await tombstones.record(c.op, {
               instanceId: instance.id,
               hostId: instance.hostId,
               generation: lastGeneration,
@@ -120,7 +120,7 @@ export class DeleteInstanceWorkflow extends Workflow<Input> {
             c.out['mark-deleting'].hostId !== null &&
             c.out['remove-vmm'] !== undefined &&
             (c.out['mark-deleting'].volumeId === null || c.out['remove-root-volume'] !== undefined);
-          if (confirmed) await remainders.done(c.op, c.input.instanceId);
+          if (confirmed) await tombstones.done(c.op, c.input.instanceId);
           await steps.remove(c.op, c.input.instanceId, 'deleted');
           return {};
         },

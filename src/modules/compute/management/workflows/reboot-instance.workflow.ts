@@ -17,7 +17,7 @@ export class RebootInstanceWorkflow extends Workflow<Input> {
 
   constructor(steps: InstanceSteps) {
     super();
-    this.definition = defineWorkflow<Input>('compute.reboot-instance', {
+    this.definition = defineWorkflow<Input>('instance.reboot', {
       version: 1,
       input,
       lock: instanceLock,

@@ -19,7 +19,7 @@ export class StartInstanceWorkflow extends Workflow<Input> {
 
   constructor(steps: InstanceSteps, ports: InstancePorts) {
     super();
-    this.definition = defineWorkflow<Input>('compute.start-instance', {
+    this.definition = defineWorkflow<Input>('instance.start', {
       version: 1,
       input,
       lock: instanceLock,

@@ -17,7 +17,7 @@ export class StopInstanceWorkflow extends Workflow<Input> {
 
   constructor(steps: InstanceSteps) {
     super();
-    this.definition = defineWorkflow<Input>('compute.stop-instance', {
+    this.definition = defineWorkflow<Input>('instance.stop', {
       version: 1,
       input,
       lock: instanceLock,

@@ -14,7 +14,7 @@ export interface FairQueueLimits {
   total: number;
 }
 
-interface Turns {
+interface Line {
   waiting: number;
   /** By user; the first one is next. A user that was served goes to the end. */
   users: Map<string, (() => void)[]>;
@@ -28,7 +28,7 @@ export class FairQueue {
   private running = 0;
   private waiting = 0;
   /** By address; the first one is next. */
-  private readonly addresses = new Map<string, Turns>();
+  private readonly addresses = new Map<string, Line>();
 
   constructor(private readonly limits: FairQueueLimits) {}
 
@@ -44,17 +44,17 @@ export class FairQueue {
   }
 
   private place({ address, user }: Asker, refused: () => Error): Promise<void> {
-    const turns: Turns = this.addresses.get(address) ?? { waiting: 0, users: new Map() };
-    const own = turns.users.get(user) ?? [];
+    const line: Line = this.addresses.get(address) ?? { waiting: 0, users: new Map() };
+    const own = line.users.get(user) ?? [];
     if (
       own.length >= this.limits.perUser ||
-      turns.waiting >= this.limits.perAddress ||
+      line.waiting >= this.limits.perAddress ||
       this.waiting >= this.limits.total
     )
       throw refused();
-    this.addresses.set(address, turns);
-    turns.users.set(user, own);
-    turns.waiting += 1;
+    this.addresses.set(address, line);
+    line.users.set(user, own);
+    line.waiting += 1;
     this.waiting += 1;
     return new Promise((resolve) => own.push(resolve));
   }
@@ -63,19 +63,19 @@ export class FairQueue {
    * Hands the place of what has ended to the first user of the first address, and sends both to the end of their lines.
    */
   private next(): void {
-    const [address, turns] = first(this.addresses);
-    const [user, own] = turns ? first(turns.users) : [];
+    const [address, line] = first(this.addresses);
+    const [user, own] = line ? first(line.users) : [];
     const resume = own?.shift();
-    if (address === undefined || !turns || user === undefined || !own || !resume) {
+    if (address === undefined || !line || user === undefined || !own || !resume) {
       this.running -= 1;
       return;
     }
     this.waiting -= 1;
-    turns.waiting -= 1;
-    turns.users.delete(user);
-    if (own.length > 0) turns.users.set(user, own);
+    line.waiting -= 1;
+    line.users.delete(user);
+    if (own.length > 0) line.users.set(user, own);
     this.addresses.delete(address);
-    if (turns.waiting > 0) this.addresses.set(address, turns);
+    if (line.waiting > 0) this.addresses.set(address, line);
     resume();
   }
 }

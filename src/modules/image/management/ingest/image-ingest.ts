@@ -7,7 +7,7 @@ import { ImageFetcher, type HeardBytes } from '../fetch/image-fetcher';
 import { ImageFiles } from '../images/image-files';
 import { ImageRefused } from '../import/image-refused';
 import type { DigestName } from './bytes-messages';
-import { FairTurns } from './fair-turns';
+import { FairSemaphore } from './fair-semaphore';
 import { ImageBytes } from './image-bytes';
 import type { ImageFacts } from './image-header';
 import { ImageSpace } from './image-space';
@@ -54,7 +54,7 @@ export interface StoredFacts {
 @injectable()
 export class ImageIngest {
   private readonly config: ImageConfig;
-  private readonly turns: FairTurns;
+  private readonly semaphore: FairSemaphore;
 
   constructor(
     private readonly files: ImageFiles,
@@ -65,7 +65,7 @@ export class ImageIngest {
     config: Config,
   ) {
     this.config = config.section<ImageConfig>('image');
-    this.turns = new FairTurns(this.config.workers, this.config.workersPerProject);
+    this.semaphore = new FairSemaphore(this.config.workers, this.config.workersPerProject);
   }
 
   /**
@@ -121,7 +121,7 @@ export class ImageIngest {
   async convert(source: ReceivedSource, raw: string, wanted: Wanted, signal: AbortSignal): Promise<StoredFacts> {
     if (source.bytes === 0) throw new ImageRefused('image_empty', 'The image has no bytes.');
     try {
-      return await this.turns.run(wanted.projectId, signal, () => this.unfold(source, raw, wanted, signal));
+      return await this.semaphore.run(wanted.projectId, signal, () => this.unfold(source, raw, wanted, signal));
     } catch (error) {
       const { contentType } = source;
       if (!(error instanceof ImageRefused) || contentType === null || !saidOf.has(error.code)) throw error;

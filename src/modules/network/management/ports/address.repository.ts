@@ -91,7 +91,7 @@ export class AddressRepository {
   }
 
   /** Whether an address is given out, or for how many more seconds it cools down. */
-  async standing(op: Op, networkId: string, address: string): Promise<'free' | 'used' | { cooling: number }> {
+  async availability(op: Op, networkId: string, address: string): Promise<'free' | 'used' | { cooling: number }> {
     const rows: { used: boolean; cooling: number | null }[] = await op.query(
       `SELECT EXISTS (SELECT 1 FROM port WHERE network_id = $1 AND address = $2) AS used,
          (SELECT ceil(extract(epoch FROM until - now()))::int FROM address_cooldown WHERE network_id = $1 AND address = $2 AND until > now()) AS cooling`,

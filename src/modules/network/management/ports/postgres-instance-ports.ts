@@ -246,9 +246,9 @@ export class PostgresInstancePorts extends InstancePorts {
   }
 
   private async requireFree(op: Op, network: NetworkEntity, address: string): Promise<void> {
-    const standing = await this.addresses.standing(op, network.id, address);
-    if (standing === 'used') throw inUse(network, address);
-    if (standing !== 'free') throw inUse(network, address, standing.cooling);
+    const availability = await this.addresses.availability(op, network.id, address);
+    if (availability === 'used') throw inUse(network, address);
+    if (availability !== 'free') throw inUse(network, address, availability.cooling);
   }
 
   /** In a transaction the network stays until that has committed: whoever deletes it then sees who uses it. */

@@ -15,7 +15,7 @@ export class SyncHostWorkflow extends Workflow<Input> {
 
   constructor(ports: InstancePorts) {
     super();
-    this.definition = defineWorkflow<Input>('network.sync-host', {
+    this.definition = defineWorkflow<Input>('host.sync-network', {
       version: 1,
       input,
       deadline: '10m',

@@ -41,7 +41,7 @@ const reasons = (body: string): string[] => {
  * only wait inside its deadline.
  */
 export class ChClient {
-  private turn: Promise<unknown> = Promise.resolve();
+  private queue: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly transport: ChTransport) {}
 
@@ -86,12 +86,12 @@ export class ChClient {
   }
 
   private call(method: 'GET' | 'PUT', endpoint: string, body: string | null, timeoutMs: number): Promise<string> {
-    const result = this.turn.then(async () => {
+    const result = this.queue.then(async () => {
       const reply = await this.transport(method, endpoint, body, timeoutMs);
       if (reply.status >= 200 && reply.status < 300) return reply.body;
       throw new ChError(endpoint, reply.status, reasons(reply.body));
     });
-    this.turn = result.catch(() => undefined);
+    this.queue = result.catch(() => undefined);
     return result;
   }
 }

@@ -32,7 +32,7 @@ const crowded = '{ "error": "Too many open connections" }';
 export class WireServer {
   private readonly server: Server;
   private readonly connections = new Set<Socket>();
-  private turn: Promise<void> = Promise.resolve();
+  private queue: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly handle: (request: WireRequest) => Promise<WireReply>,
@@ -96,7 +96,7 @@ export class WireServer {
   }
 
   private enqueue(socket: Socket, answer: () => Promise<WireReply>): void {
-    this.turn = this.turn.then(async () => {
+    this.queue = this.queue.then(async () => {
       const reply = await answer();
       if (!socket.destroyed) socket.write(render(reply));
     });

@@ -1,4 +1,4 @@
-import { FairTurns } from './fair-turns';
+import { FairSemaphore } from './fair-semaphore';
 
 const never = new AbortController().signal;
 
@@ -7,10 +7,10 @@ class Desk {
   readonly begun: string[] = [];
   private readonly open = new Map<string, () => void>();
 
-  constructor(private readonly turns: FairTurns) {}
+  constructor(private readonly semaphore: FairSemaphore) {}
 
   come(key: string, name: string, signal = never): Promise<void> {
-    return this.turns.run(key, signal, () => {
+    return this.semaphore.run(key, signal, () => {
       this.begun.push(name);
       return new Promise<void>((done) => this.open.set(name, done));
     });
@@ -26,7 +26,7 @@ class Desk {
 const entered = (): Promise<void> => new Promise((done) => setImmediate(done));
 
 it('lets in as many as may be in, and of one key no more than its share', async () => {
-  const desk = new Desk(new FairTurns(3, 2));
+  const desk = new Desk(new FairSemaphore(3, 2));
   for (const name of ['a1', 'a2', 'a3', 'a4']) void desk.come('a', name);
   await entered();
   expect(desk.begun).toEqual(['a1', 'a2']);
@@ -38,7 +38,7 @@ it('lets in as many as may be in, and of one key no more than its share', async 
 });
 
 it('gives each key its turn, however many another has waiting', async () => {
-  const desk = new Desk(new FairTurns(1, 1));
+  const desk = new Desk(new FairSemaphore(1, 1));
   for (let i = 1; i <= 50; i++) void desk.come('a', `a${i}`);
   void desk.come('b', 'b1');
   void desk.come('c', 'c1');
@@ -49,8 +49,8 @@ it('gives each key its turn, however many another has waiting', async () => {
 });
 
 it('forgets who stopped waiting, and frees the place of what failed', async () => {
-  const turns = new FairTurns(1, 1);
-  const desk = new Desk(turns);
+  const semaphore = new FairSemaphore(1, 1);
+  const desk = new Desk(semaphore);
   void desk.come('a', 'a1');
   const stop = new AbortController();
   const stopped = expect(desk.come('b', 'b1', stop.signal)).rejects.toThrow('enough');
@@ -60,7 +60,7 @@ it('forgets who stopped waiting, and frees the place of what failed', async () =
   await desk.leave('a1');
   expect(desk.begun).toEqual(['a1', 'c1']);
   await desk.leave('c1');
-  await expect(turns.run('d', never, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
-  await expect(turns.run('d', never, () => Promise.resolve('next'))).resolves.toBe('next');
-  await expect(turns.run('d', stop.signal, () => Promise.resolve('late'))).rejects.toThrow('enough');
+  await expect(semaphore.run('d', never, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+  await expect(semaphore.run('d', never, () => Promise.resolve('next'))).resolves.toBe('next');
+  await expect(semaphore.run('d', stop.signal, () => Promise.resolve('late'))).rejects.toThrow('enough');
 });

@@ -16,7 +16,7 @@ type Waiter = (state: TaskState | undefined) => void;
 
 /** Who waits for the end of a task, in this process or another. */
 @injectable()
-export class Settlements {
+export class TaskWaiters {
   private readonly waiters = new Map<string, Set<Waiter>>();
   private pending: string[] = [];
   private timer: NodeJS.Timeout | undefined;

@@ -16,7 +16,7 @@ type Input = z.output<typeof input>;
  * missed. Each is made by a task of its own; when one fails, those that run already are deleted again.
  */
 @injectable()
-export class CreateInstancesWorkflow extends Workflow<Input> {
+export class CreateInstanceBatchWorkflow extends Workflow<Input> {
   readonly definition;
 
   constructor(
@@ -26,7 +26,7 @@ export class CreateInstancesWorkflow extends Workflow<Input> {
     remove: DeleteInstanceWorkflow,
   ) {
     super();
-    this.definition = defineWorkflow<Input>('compute.create-instances', {
+    this.definition = defineWorkflow<Input>('instance.create-batch', {
       version: 1,
       input,
       deadline: '60m',

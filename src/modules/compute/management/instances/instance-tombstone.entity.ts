@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** What a deleted instance may still have on a host that did not answer: removed once the host is back. */
-@Entity('instance_remainder')
-export class InstanceRemainderEntity {
+@Entity('instance_tombstone')
+export class InstanceTombstoneEntity {
   @PrimaryColumn('uuid', { name: 'instance_id' }) instanceId!: string;
   @Column('uuid', { name: 'host_id' }) hostId!: string;
   @Column('integer') generation!: number;

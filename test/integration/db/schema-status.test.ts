@@ -1,5 +1,5 @@
 import { createDataSource } from '../../../src/core/db/data-source';
-import { loadMigrations, refuseNewerSchema, runMigrations, schemaStanding } from '../../../src/core/db/migrations';
+import { loadMigrations, refuseNewerSchema, runMigrations, schemaStatus } from '../../../src/core/db/migrations';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 
 describe('a build and the schema of its database', () => {
@@ -24,11 +24,11 @@ describe('a build and the schema of its database', () => {
       }
     };
     await build(migrations, runMigrations);
-    const fits = await build(migrations, schemaStanding);
+    const fits = await build(migrations, schemaStatus);
     expect(fits).toMatchObject({ pending: [], unknown: [] });
     expect(() => refuseNewerSchema(fits, '0.1.0')).not.toThrow();
 
-    const older = await build(migrations.slice(0, -1), schemaStanding);
+    const older = await build(migrations.slice(0, -1), schemaStatus);
     const newest = migrations.at(-1)?.name ?? '';
     expect(older).toMatchObject({ pending: [], unknown: [newest], newest: { database: newest } });
     expect(older.newest.build).not.toBe(newest);
@@ -37,6 +37,6 @@ describe('a build and the schema of its database', () => {
     );
 
     await db.database.query('DELETE FROM schema_migration WHERE name = $1', [newest]);
-    expect(await build(migrations, schemaStanding)).toMatchObject({ pending: [newest], unknown: [] });
+    expect(await build(migrations, schemaStatus)).toMatchObject({ pending: [newest], unknown: [] });
   }, 60_000);
 });

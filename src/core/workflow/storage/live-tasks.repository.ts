@@ -1,10 +1,10 @@
 import { injectable } from 'inversify';
 import { Database } from '../../db/database';
-import { TaskStanding } from '../../m2m/reports/task-standing';
+import { LiveTasks } from '../../m2m/reports/live-tasks';
 
 /** Which tasks may still ask a node for an outcome. */
 @injectable()
-export class TaskStandingRepository extends TaskStanding {
+export class LiveTasksRepository extends LiveTasks {
   constructor(private readonly database: Database) {
     super();
   }

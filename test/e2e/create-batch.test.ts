@@ -59,9 +59,7 @@ describe('several instances at once', () => {
         parts
           .map(({ type, state, subject }) => ({ type, state, name: subject.name }))
           .sort((a, b) => a.name.localeCompare(b.name)),
-      ).toEqual(
-        ['web-1', 'web-2', 'web-3'].map((name) => ({ type: 'compute.create-instance', state: 'succeeded', name })),
-      );
+      ).toEqual(['web-1', 'web-2', 'web-3'].map((name) => ({ type: 'instance.create', state: 'succeeded', name })));
     },
     minutes,
   );
@@ -93,11 +91,7 @@ describe('several instances at once', () => {
       const task = await cloud.settled(taskId);
       expect(task).toMatchObject({ state: 'failed', children: 3, error: { code: 'instance_failed', undone: true } });
       expect(task.childTasks.map(({ type, state }) => `${type} ${state}`)).toEqual(
-        expect.arrayContaining([
-          'compute.create-instance succeeded',
-          'compute.create-instance failed',
-          'compute.delete-instance succeeded',
-        ]),
+        expect.arrayContaining(['instance.create succeeded', 'instance.create failed', 'instance.delete succeeded']),
       );
       expect(task.error?.message).toMatch(/1 of 2 could not be made\. "big-[12]": .*memory/);
       expect(await instances()).toEqual([]);

@@ -7,7 +7,7 @@ interface Waiting {
  * Turns at something that only a few may do at once: of those who wait, the key with the fewest at it goes first, then
  * whose turn was longest ago.
  */
-export class FairTurns {
+export class FairSemaphore {
   private readonly inside = new Map<string, number>();
   /** Number of its last turn, by key. Only of those that wait or are inside. */
   private readonly served = new Map<string, number>();

@@ -1,0 +1,34 @@
+import { injectable } from 'inversify';
+import { findRow, removeRows } from '../../../../core/db/rows/rows';
+import type { Op } from '../../../../core/db/rows/op';
+import { InstanceTombstoneEntity } from './instance-tombstone.entity';
+
+@injectable()
+export class InstanceTombstoneRepository {
+  async record(op: Op, tombstone: InstanceTombstoneEntity): Promise<void> {
+    await op.query(
+      `INSERT INTO instance_tombstone (instance_id, host_id, generation, volume_id, pool) VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT (instance_id) DO UPDATE SET host_id = excluded.host_id, generation = excluded.generation, volume_id = excluded.volume_id, pool = excluded.pool`,
+      [tombstone.instanceId, tombstone.hostId, tombstone.generation, tombstone.volumeId, tombstone.pool],
+    );
+  }
+
+  async done(op: Op, instanceId: string): Promise<void> {
+    await removeRows(op, InstanceTombstoneEntity, { instanceId });
+  }
+
+  /** Whether a delete of the instance has begun to take it apart. */
+  async hasBegun(op: Op, instanceId: string): Promise<boolean> {
+    return (await findRow(op, InstanceTombstoneEntity, { instanceId })) !== null;
+  }
+
+  /** Tombstones whose instance is gone, i.e. whose delete went on without the host. Oldest first, at most `limit`. */
+  orphaned(op: Op, limit: number): Promise<InstanceTombstoneEntity[]> {
+    return op.manager
+      .createQueryBuilder(InstanceTombstoneEntity, 'r')
+      .where('NOT EXISTS (SELECT 1 FROM instance i WHERE i.id = r.instance_id)')
+      .orderBy('r.created_at')
+      .limit(limit)
+      .getMany();
+  }
+}
