@@ -220,7 +220,7 @@ describe('lists of tasks', () => {
     expect((await items('errors=true&limit=500')).every((t) => t.state === 'failed')).toBe(true);
     expect((await items('type=image.import&limit=500')).length).toBe(archived / 1000);
     expect((await items('type=image.&limit=500')).length).toBe(archived / 1000);
-    expect(new Set((await items('type=compute.&state=failed,succeeded&limit=500')).map((t) => t.type))).toEqual(
+    expect(new Set((await items('type=instance.&state=failed,succeeded&limit=500')).map((t) => t.type))).toEqual(
       new Set(['instance.create', 'instance.delete']),
     );
     expect(await items('type=nowhere.')).toEqual([]);
@@ -283,7 +283,7 @@ describe('lists of tasks', () => {
     ['state=', 'query.state', 422],
     ['state=failed,,stuck', 'query.state', 422],
     ['type=Compute', 'query.type', 422],
-    ["type=compute.';--", 'query.type', 422],
+    ["type=instance.';--", 'query.type', 422],
     ['type=a.b.c.d.e.f', 'query.type', 422],
     [`type=${Array.from({ length: 21 }, (_, n) => `a.b${n}`).join(',')}`, 'query.type', 422],
     ['subject=', 'query.subject', 422],
