@@ -10,6 +10,7 @@ import { createRate } from './figures/create-rate.figure';
 import { imageUploads } from './figures/image-uploads.figure';
 import { idleMemory } from './figures/idle-memory.figure';
 import { listPages } from './figures/list-pages.figure';
+import { placementRate } from './figures/placement-rate.figure';
 import { realGuest } from './figures/real-guest.figure';
 import { requestRate } from './figures/request-rate.figure';
 import { vmmStart } from './figures/vmm-start.figure';
@@ -24,6 +25,7 @@ const figures: readonly Figure[] = [
   requestRate,
   createLatency,
   createRate,
+  placementRate,
   imageUploads,
   idleMemory,
   vmmStart,

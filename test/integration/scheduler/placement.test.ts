@@ -150,6 +150,32 @@ describe('placement', () => {
     });
   });
 
+  it('goes by what a host has now, when it shrank or grew since the hosts were listed', async () => {
+    const one = hostWith('one');
+    hosts.listed = [one];
+    await placement.explain(db.database.op, request());
+    hosts.listed = [{ ...one, memoryBytes: 512 * mib }];
+    for (let i = 0; i < 2; i += 1) expect(await claim()).toEqual({ hostId: one.id });
+    await refusal(claim());
+    hosts.listed = [{ ...one, memoryBytes: 768 * mib }];
+    expect(await claim()).toEqual({ hostId: one.id });
+    await refusal(claim());
+    expect((await claims.usage(db.database.op, [one.id])).get(one.id)).toMatchObject({ instances: 3, vcpus: 3 });
+  });
+
+  it('keeps the claim that an instance has, whatever else is free', async () => {
+    hosts.listed = Array.from({ length: 5 }, (_, i) => hostWith(`h${i}`));
+    const wanted = request();
+    const { hostId } = await claim(wanted);
+    // The others are emptier, so they come first.
+    for (let i = 0; i < 10; i += 1) expect(await claim(wanted)).toEqual({ hostId });
+    const usage = await claims.usage(
+      db.database.op,
+      hosts.listed.map(({ id }) => id),
+    );
+    expect([...usage.values()].map(({ instances }) => instances).reduce((a, b) => a + b)).toBe(1);
+  });
+
   it('finds a host that joined a moment ago before it refuses', async () => {
     hosts.listed = [hostWith('small', { memoryBytes: 128 * mib })];
     expect((await placement.explain(db.database.op, request())).map((v) => v.code)).toEqual(['memory']);

@@ -32,7 +32,9 @@ export interface HostVerdict {
 
 /** Port: places instances and holds their claims. A claim counts against capacity until it is released. */
 export abstract class Placement {
-  /** Judges every host without claiming anything. */
+  /** Whether some host would have taken it a moment ago. False: `explain` says how it is now. */
+  abstract fits(op: Op, request: PlacementRequest): Promise<boolean>;
+  /** Judges every host as it is now, without claiming anything. */
   abstract explain(op: Op, request: PlacementRequest): Promise<HostVerdict[]>;
   /** Claims the best host. Idempotent per instance. Throws 409 `no_host` with `hosts` (the verdicts) when none fits. */
   abstract claim(op: Op, request: PlacementRequest): Promise<{ hostId: string }>;

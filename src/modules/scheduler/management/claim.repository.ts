@@ -13,6 +13,20 @@ interface UsageRow {
   instances: number;
 }
 
+const roomOf = (rows: readonly UsageRow[]): Map<string, ClaimedRoom> =>
+  new Map(
+    rows.map((r) => [
+      r.host_id,
+      {
+        vcpus: Number(r.vcpus),
+        memoryBytes: Number(r.memory_bytes),
+        diskBytes: Number(r.disk_bytes),
+        pools: r.pools,
+        instances: r.instances,
+      },
+    ]),
+  );
+
 /** Claims and their sums per host. The sum is changed by one guarded UPDATE, so parallel claims cannot overcommit. */
 @injectable()
 export class ClaimRepository {
@@ -21,17 +35,14 @@ export class ClaimRepository {
       'SELECT host_id, vcpus, memory_bytes, disk_bytes, pools, instances FROM host_usage WHERE host_id = ANY($1)',
       [hostIds],
     );
-    return new Map(
-      rows.map((r) => [
-        r.host_id,
-        {
-          vcpus: Number(r.vcpus),
-          memoryBytes: Number(r.memory_bytes),
-          diskBytes: Number(r.disk_bytes),
-          pools: r.pools,
-          instances: r.instances,
-        },
-      ]),
+    return roomOf(rows);
+  }
+
+  async usageOfAll(op: Op): Promise<Map<string, ClaimedRoom>> {
+    return roomOf(
+      await op.query(
+        'SELECT host_id, vcpus, memory_bytes, disk_bytes, pools, instances FROM host_usage WHERE instances > 0',
+      ),
     );
   }
 
@@ -49,8 +60,38 @@ export class ClaimRepository {
    */
   async tryClaim(op: Op, host: SchedulableHost, request: PlacementRequest): Promise<boolean> {
     const [, claimed] = await Promise.all([op.query('SAVEPOINT claim'), this.take(op, host, request)]);
-    if (!claimed) await op.query('ROLLBACK TO SAVEPOINT claim');
+    if (!claimed) await this.takeBack(op);
     return claimed;
+  }
+
+  /**
+   * As `tryClaim`, with what `read` asks for at the same time, and where the instance has a claim already (`held`): then
+   * nothing is claimed.
+   */
+  async claimReading<T>(
+    op: Op,
+    host: SchedulableHost,
+    request: PlacementRequest,
+    read: () => Promise<T>,
+  ): Promise<{ held: string | undefined; now: T; claimed: boolean }> {
+    const [before, now, savepoint, take] = await Promise.allSettled([
+      this.hostOf(op, request.instanceId),
+      read(),
+      op.query('SAVEPOINT claim'),
+      this.take(op, host, request),
+    ]);
+    for (const earlier of [before, now, savepoint]) if (earlier.status === 'rejected') throw earlier.reason;
+    const held = (before as PromiseFulfilledResult<string | undefined>).value;
+    const claimed = take.status === 'fulfilled' && take.value;
+    if (!claimed) await this.takeBack(op);
+    // An instance has one claim: a second one is refused by its key.
+    if (take.status === 'rejected' && held === undefined) throw take.reason;
+    return { held, now: (now as PromiseFulfilledResult<T>).value, claimed };
+  }
+
+  /** Takes the last claim of this transaction back, and gives the host's row free. */
+  async takeBack(op: Op): Promise<void> {
+    await op.query('ROLLBACK TO SAVEPOINT claim');
   }
 
   private async take(op: Op, host: SchedulableHost, request: PlacementRequest): Promise<boolean> {

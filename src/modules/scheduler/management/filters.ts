@@ -9,6 +9,8 @@ export interface HostFilter {
   code: string;
   /** The reason for users when the host is refused, undefined when it passes. */
   refuses: (host: SchedulableHost, usage: ClaimedRoom, request: PlacementRequest) => string | undefined;
+  /** It looks at what is claimed: `hasRoom` says the same, without words. */
+  ofRoom?: true;
 }
 
 const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(bytes % 2 ** 30 === 0 ? 0 : 1)} GiB`;
@@ -67,6 +69,7 @@ export const filters: readonly HostFilter[] = [
   },
   {
     code: 'vcpus',
+    ofRoom: true,
     refuses: (host, usage, request) =>
       usage.vcpus + request.vcpus <= host.vcpus
         ? undefined
@@ -74,6 +77,7 @@ export const filters: readonly HostFilter[] = [
   },
   {
     code: 'memory',
+    ofRoom: true,
     refuses: (host, usage, request) =>
       usage.memoryBytes + request.memoryBytes <= host.memoryBytes
         ? undefined
@@ -86,6 +90,7 @@ export const filters: readonly HostFilter[] = [
   },
   {
     code: 'disk',
+    ofRoom: true,
     refuses: (host, usage, { pool, diskBytes }) => {
       const claimed = usage.pools[pool] ?? 0;
       const total = poolBytes(host, pool) ?? 0;
@@ -95,6 +100,18 @@ export const filters: readonly HostFilter[] = [
     },
   },
 ];
+
+const lasting = filters.filter(({ ofRoom }) => ofRoom !== true);
+
+/** Whether it would take the request, had it room. */
+export const suits = (host: SchedulableHost, usage: ClaimedRoom, request: PlacementRequest): boolean =>
+  lasting.every(({ refuses }) => refuses(host, usage, request) === undefined);
+
+/** Whether what is asked for is free on it. */
+export const hasRoom = (host: SchedulableHost, usage: ClaimedRoom, request: PlacementRequest): boolean =>
+  usage.vcpus + request.vcpus <= host.vcpus &&
+  usage.memoryBytes + request.memoryBytes <= host.memoryBytes &&
+  (usage.pools[request.pool] ?? 0) + request.diskBytes <= (poolBytes(host, request.pool) ?? 0);
 
 /** Higher is better: spreads by the scarcer of memory and vCPUs left after the placement. 0 to 1. */
 export const weigh = (host: SchedulableHost, usage: ClaimedRoom, request: PlacementRequest): number =>

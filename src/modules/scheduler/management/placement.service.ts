@@ -1,10 +1,12 @@
 import { injectable } from 'inversify';
+import { atOnce } from '../../../core/db/at-once';
 import type { Op } from '../../../core/db/rows/op';
 import { Hosts, type ClaimedRoom, type SchedulableHost } from '../../host/contract/host.ports';
 import { PlacementRefusal } from '../contract/placement-refusal';
 import { Placement, type HostVerdict, type PlacementRequest } from '../contract/scheduler.ports';
 import { ClaimRepository } from './claim.repository';
-import { emptyUsage, filters, weigh } from './filters';
+import { emptyUsage, filters, poolBytes, suits, weigh } from './filters';
+import { RecentHosts, type Candidate } from './recent-hosts';
 
 interface Evaluated {
   host: SchedulableHost;
@@ -14,6 +16,9 @@ interface Evaluated {
 
 /** How long the list of hosts may be used for what is checked again before it counts. Milliseconds. */
 const recentMs = 1_000;
+/** It is used so many times as long as reading it took, so that reading is a small part of the work on many hosts. */
+const timesRead = 20;
+const longestMs = 5_000;
 
 const taken = { code: 'taken', reason: 'other instances took its room meanwhile' };
 
@@ -26,14 +31,18 @@ const judgeOne = (host: SchedulableHost, usage: ClaimedRoom, request: PlacementR
   return { host, usage, verdict: { hostId: host.id, host: host.name, fits: true, code: '', reason: '' } };
 };
 
+const sameSize = (one: SchedulableHost, other: SchedulableHost, pool: string): boolean =>
+  one.vcpus === other.vcpus && one.memoryBytes === other.memoryBytes && poolBytes(one, pool) === poolBytes(other, pool);
+
 /**
- * Reading and judging every host for every create is what placement would cost most. So the list of hosts is read once
- * a second; what is claimed on them always. A recent list only proposes: a host is read again before its room is
- * claimed, and a refusal always comes from a new list.
+ * Reading and judging every host for every create is what placement would cost most. So hosts and what is claimed on
+ * them are read once a second. What was read then only proposes: a host is read again before its room is claimed, which
+ * one guarded statement does, and a refusal always comes from a new reading.
  */
 @injectable()
 export class PlacementService extends Placement {
-  private recent: { hosts: SchedulableHost[]; readAt: number } | undefined;
+  private recent: { hosts: RecentHosts; until: number } | undefined;
+  private reading = false;
 
   constructor(
     private readonly hosts: Hosts,
@@ -42,20 +51,29 @@ export class PlacementService extends Placement {
     super();
   }
 
+  override async fits(op: Op, request: PlacementRequest): Promise<boolean> {
+    return (await this.recentHosts(op)).best(request) !== undefined;
+  }
+
   override async explain(op: Op, request: PlacementRequest): Promise<HostVerdict[]> {
-    const fits = (evaluated: Evaluated[]): boolean => evaluated.some(({ verdict }) => verdict.fits);
-    const recent = await this.evaluate(op, request, await this.recentHosts(op));
-    return (fits(recent) ? recent : await this.evaluate(op, request, await this.allHosts(op))).map(
-      ({ verdict }) => verdict,
-    );
+    return (await this.evaluate(op, request)).map(({ verdict }) => verdict);
   }
 
   override async claim(op: Op, request: PlacementRequest): Promise<{ hostId: string }> {
+    const recent = await this.recentHosts(op);
+    const tried = new Set<Candidate>();
+    for (let next = recent.best(request, tried); next; next = recent.best(request, tried)) {
+      tried.add(next);
+      const hostId = await this.claimOn(op, next, request);
+      if (hostId !== undefined) {
+        if (hostId === next.host.id) recent.claimed(next, request);
+        return { hostId };
+      }
+      recent.taken(next);
+    }
     const held = await this.claims.hostOf(op, request.instanceId);
     if (held !== undefined) return { hostId: held };
-    const proposed = await this.claimAmong(op, request, await this.evaluate(op, request, await this.recentHosts(op)));
-    if (proposed !== undefined) return { hostId: proposed };
-    const evaluated = await this.evaluate(op, request, await this.allHosts(op));
+    const evaluated = await this.evaluate(op, request);
     const hostId = await this.claimAmong(op, request, evaluated);
     if (hostId === undefined) throw new PlacementRefusal(evaluated.map(({ verdict }) => verdict));
     return { hostId };
@@ -66,40 +84,68 @@ export class PlacementService extends Placement {
   }
 
   /**
+   * Claims on a host of which is known what it was a moment ago, in one round trip: what it is now is read with the
+   * claim, which is taken back if that says something else. Returns where the instance has its room then, which is
+   * another host if it had a claim before; undefined when this one is not for it.
+   */
+  private async claimOn(op: Op, { host, usage }: Candidate, request: PlacementRequest): Promise<string | undefined> {
+    const { held, now, claimed } = await this.claims.claimReading(op, host, request, () =>
+      this.hosts.byId(op, host.id),
+    );
+    if (held !== undefined) return held;
+    if (!now || !suits(now, usage, request)) {
+      if (claimed) await this.claims.takeBack(op);
+      return undefined;
+    }
+    if (sameSize(now, host, request.pool)) return claimed ? host.id : undefined;
+    if (claimed) await this.claims.takeBack(op);
+    return (await this.claims.tryClaim(op, now, request)) ? host.id : undefined;
+  }
+
+  /**
    * Claims on the best of those that fit, else on the next one. Undefined when none has room; the verdicts then say
    * why.
    */
   private async claimAmong(op: Op, request: PlacementRequest, evaluated: Evaluated[]): Promise<string | undefined> {
     const candidates = evaluated
       .filter(({ verdict }) => verdict.fits)
-      .map((j) => ({ ...j, weight: weigh(j.host, j.usage, request) + Math.random() * 0.02 }));
+      .map((one) => ({ ...one, weight: weigh(one.host, one.usage, request) }));
     candidates.sort((a, b) => b.weight - a.weight);
-    for (const { host, usage, verdict } of candidates) {
-      const now = await this.hosts.byId(op, host.id);
-      const refusal = now
-        ? judgeOne(now, usage, request).verdict
-        : { ...verdict, fits: false, code: 'gone', reason: 'it was removed' };
-      if (now && refusal.fits && (await this.claims.tryClaim(op, now, request))) return host.id;
-      Object.assign(verdict, refusal.fits ? { ...taken, fits: false } : refusal);
+    for (const { host, verdict } of candidates) {
+      if (await this.claims.tryClaim(op, host, request)) return host.id;
+      Object.assign(verdict, { ...taken, fits: false });
     }
     return undefined;
   }
 
-  private async evaluate(op: Op, request: PlacementRequest, hosts: readonly SchedulableHost[]): Promise<Evaluated[]> {
-    const usage = await this.claims.usage(
-      op,
-      hosts.map((h) => h.id),
-    );
+  /** Judges all hosts as they are now. */
+  private async evaluate(op: Op, request: PlacementRequest): Promise<Evaluated[]> {
+    const { hosts, usage } = await this.read(op);
     return hosts.map((host) => judgeOne(host, usage.get(host.id) ?? emptyUsage, request));
   }
 
-  private async recentHosts(op: Op): Promise<SchedulableHost[]> {
-    return this.recent && performance.now() - this.recent.readAt < recentMs ? this.recent.hosts : this.allHosts(op);
+  /** While one reads the hosts anew, the others go on with what is known: it only proposes. */
+  private async recentHosts(op: Op): Promise<RecentHosts> {
+    if (this.recent && (this.reading || performance.now() < this.recent.until)) return this.recent.hosts;
+    this.reading = true;
+    try {
+      return (await this.read(op)).recent;
+    } finally {
+      this.reading = false;
+    }
   }
 
-  private async allHosts(op: Op): Promise<SchedulableHost[]> {
-    const hosts = await this.hosts.all(op);
-    this.recent = { hosts, readAt: performance.now() };
-    return hosts;
+  private async read(
+    op: Op,
+  ): Promise<{ hosts: SchedulableHost[]; usage: Map<string, ClaimedRoom>; recent: RecentHosts }> {
+    const since = performance.now();
+    const [hosts, usage] = await atOnce(this.hosts.all(op), this.claims.usageOfAll(op));
+    const recent = new RecentHosts(hosts, usage);
+    const now = performance.now();
+    this.recent = {
+      hosts: recent,
+      until: now + Math.min(longestMs, Math.max(recentMs, timesRead * (now - since))),
+    };
+    return { hosts, usage, recent };
   }
 }

@@ -223,7 +223,9 @@ export class InstanceCreation {
   }
 
   private async refuseWithoutHost(op: Op, caller: Caller, instance: InstanceEntity): Promise<void> {
-    const verdicts = await this.placement.explain(op, placementRequest(instance, this.volumes.rootPool()));
+    const request = placementRequest(instance, this.volumes.rootPool());
+    if (await this.placement.fits(op, request)) return;
+    const verdicts = await this.placement.explain(op, request);
     if (!verdicts.some((v) => v.fits)) throw new PlacementRefusal(verdicts, seesHosts(caller.access.principal));
   }
 
