@@ -1,5 +1,5 @@
 import type { InfiniteData, QueryClient } from '@tanstack/react-query';
-import { Connection, type Attempt } from './connection';
+import { Connection, type Attempt, type Failure } from './connection';
 import { ApiError } from './problem';
 import { reachability } from './reachability';
 import { freshToken, refresh, session } from './session';
@@ -55,10 +55,19 @@ const patch = (client: QueryClient, event: LiveEvent, collection: string): void 
 const loadAnew = (client: QueryClient): void =>
   void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'events' });
 
-/** The server took the token for no good one although it should be: a new one is fetched, once for all that ask. */
-const renew = async (): Promise<void> => {
+/**
+ * The server took the token for no good one although it should be: a new one is fetched, once for all that ask. Says
+ * what that means for the connection.
+ */
+const renewed = async (): Promise<Failure> => {
   const current = session.get();
-  if (current !== null) await refresh(current);
+  try {
+    if (current !== null) await refresh(current);
+    return { why: 'The session was renewed.' };
+  } catch (cause) {
+    const final = cause instanceof ApiError && cause.status === 401;
+    return { why: 'The session could not be renewed.', final };
+  }
 };
 
 /**
@@ -102,18 +111,18 @@ export const startLive = (client: QueryClient, position: number, affects: Affect
       saw(seq);
       opened();
     });
-    socket.on('reset', () => loadAnew(client));
+    socket.on('reset', () => {
+      // Its numbers may begin anew as well: those of a database that was restored.
+      seen = 0;
+      loadAnew(client);
+    });
     socket.on('disconnect', () => lost({ why: 'The live connection was closed.' }));
     socket.on('connect_error', (error) => {
       if (error.message !== 'unauthenticated') return lost({ why: error.message });
-      renew().then(
-        () => lost({ why: 'The session was renewed.' }),
-        (cause: unknown) =>
-          lost({ why: 'The session could not be renewed.', final: cause instanceof ApiError && cause.status === 401 }),
-      );
+      void renewed().then(lost);
     });
     socket.on('event', (event: LiveEventRecord) => {
-      if (signal.aborted) return;
+      if (signal.aborted || event.seq <= seen) return;
       saw(event.seq);
       const { kind } = event.subject;
       const collections = affects[kind] ?? [`${kind}s`];

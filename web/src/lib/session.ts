@@ -17,7 +17,7 @@ type PeerMessage =
   | { kind: 'ask' }
   | { kind: 'offer'; session: Session }
   | { kind: 'rotated'; used: string; session: Session }
-  | { kind: 'ended' };
+  | { kind: 'ended'; refreshToken: string; reason: string };
 
 const storageKey = 'vcs.session';
 /** How long a new tab waits for another tab of this browser to share its session. */
@@ -86,16 +86,16 @@ export const login = async (name: string, password: string): Promise<void> => {
 /** Ends the session here and in the browser's other tabs; the server is told on a best-effort basis. */
 export const logout = async (): Promise<void> => {
   const current = session.get();
-  keep(null);
-  endedReason.set('');
-  tell({ kind: 'ended' });
-  if (current !== null) await post('/logout', undefined, current.accessToken).catch(() => undefined);
+  if (current === null) return;
+  end(current, '');
+  await post('/logout', undefined, current.accessToken).catch(() => undefined);
 };
 
-const end = (reason: string): void => {
+/** Here and in the browser's other tabs that share this session. */
+const end = ({ refreshToken }: Session, reason: string): void => {
   endedReason.set(reason);
   keep(null);
-  tell({ kind: 'ended' });
+  tell({ kind: 'ended', refreshToken, reason });
 };
 
 let running: Promise<void> | null = null;
@@ -115,7 +115,8 @@ const rotate = (stale: Session): Promise<void> =>
       keep(next);
     } catch (error) {
       if (error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429) {
-        if (session.get()?.refreshToken === current.refreshToken) end('Your session has ended. Sign in again.');
+        if (session.get()?.refreshToken === current.refreshToken)
+          end(current, 'Your session has ended. Sign in again.');
       }
       throw error;
     }
@@ -183,5 +184,8 @@ peers?.addEventListener('message', (event: MessageEvent<PeerMessage>) => {
   if (message.kind === 'ask' && current !== null) tell({ kind: 'offer', session: current });
   else if (message.kind === 'offer' && current === null) keep(message.session);
   else if (message.kind === 'rotated' && current?.refreshToken === message.used) keep(message.session);
-  else if (message.kind === 'ended' && current !== null) keep(null);
+  else if (message.kind === 'ended' && current?.refreshToken === message.refreshToken) {
+    endedReason.set(message.reason);
+    keep(null);
+  }
 });
