@@ -25,9 +25,9 @@ module.exports = {
       to: { path: '^src/core/app/' },
     },
     {
-      name: 'jobs-carry-others-work',
+      name: 'periodic-work-is-others-work',
       severity: 'error',
-      from: { path: '^src/core/(jobs|redis|lifecycle)/' },
+      from: { path: '^src/core/(periodic|redis|lifecycle)/' },
       to: { path: '^src/core/(events|http|workflow|m2m|auth)/' },
     },
     ...workflowWalls,

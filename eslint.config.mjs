@@ -54,6 +54,16 @@ export default tseslint.config(
       'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
     },
   },
+  {
+    files: ['src/**/*.ts'],
+    ignores: ['src/core/periodic/**', 'src/**/cli/**', 'src/**/simulated-vmm/**', 'src/**/*.test.ts'],
+    rules: {
+      'no-restricted-globals': [
+        'error',
+        { name: 'setInterval', message: 'Periodic work is registered (core/periodic). A timer of one thing says so.' },
+      ],
+    },
+  },
   // A suite is one function, whatever it holds; and a workflow is one list of steps, read from top to bottom.
   { files: ['**/*.test.ts', 'src/**/*.workflow.ts'], rules: { 'max-lines-per-function': 'off' } },
   {

@@ -16,7 +16,6 @@ import { notFound, Problem } from '../../src/core/errors/problem';
 import { ProblemHints } from '../../src/core/errors/problem-hints';
 import { bindEvents } from '../../src/core/events/events.bindings';
 import { bindHttp } from '../../src/core/http/http.bindings';
-import { bindJobs } from '../../src/core/jobs/jobs.bindings';
 import { createLogger } from '../../src/core/telemetry/create-logger';
 import { Logging } from '../../src/core/telemetry/logging';
 import { Metrics } from '../../src/core/telemetry/metrics';
@@ -160,7 +159,6 @@ export const coreContainer = (
     new ContainerModule((o) => {
       bindHttp(o);
       bindEvents(o);
-      bindJobs(o);
     }),
   );
   return { container, authenticator, logs };

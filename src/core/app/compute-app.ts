@@ -5,6 +5,7 @@ import { StatePaths } from '../config/state-paths';
 import { bindNodeTransport } from '../m2m/node/node.bindings';
 import { NodeIdentity } from '../m2m/node/node-identity';
 import { NodeAgent } from '../m2m/node/node-agent';
+import { Periodic } from '../periodic/periodic.service';
 import { Logging } from '../telemetry/logging';
 import { getAll, load, roleContainer } from './container';
 import { Lifecycle } from '../lifecycle/lifecycle';
@@ -27,6 +28,13 @@ export class ComputeApp {
   async start(token?: string): Promise<void> {
     const { container, all } = await this.assemble();
     const agent = container.get(NodeAgent);
+    container.get(Periodic).register([
+      agent,
+      ...getAll(
+        container,
+        all((w) => w.periodic),
+      ),
+    ]);
     agent.register({
       verbs: getAll(
         container,
@@ -57,6 +65,12 @@ export class ComputeApp {
       'serve',
       () => agent.serve(),
       () => agent.pause(),
+    );
+    const periodic = container.get(Periodic);
+    await this.lifecycle.run(
+      'periodic work',
+      () => periodic.start(),
+      () => periodic.stop(),
     );
   }
 

@@ -18,8 +18,12 @@ import { LiveGateway } from '../events/live-gateway';
 import { bindHttp } from '../http/http.bindings';
 import { HealthChecks } from '../http/server/health-checks';
 import { HttpServer } from '../http/server/http-server';
-import { bindJobs } from '../jobs/jobs.bindings';
-import { Jobs } from '../jobs/jobs';
+import { Channels } from '../auth/channels/channels';
+import { SocketGateway } from '../http/sockets/socket-gateway';
+import { CertificateUpkeep } from '../m2m/ca/certificate-upkeep';
+import { bindPeriodic } from '../periodic/periodic.bindings';
+import type { PeriodicWorks } from '../periodic/periodic-work';
+import { Periodic } from '../periodic/periodic.service';
 import { Pruning } from './pruning.service';
 import { RedisClients } from '../redis/redis-clients';
 import { ServerIdentity } from '../m2m/ca/server-identity';
@@ -44,6 +48,9 @@ export interface ManagementOptions {
   /** Applies missing migrations instead of refusing to start. Always so on the embedded PostgreSQL. */
   migrate: boolean;
 }
+
+/** Core's own. */
+const ownPeriodic = [Pruning, TaskRetention, CertificateUpkeep, Channels, SocketGateway];
 
 /** What all modules together have of one kind. */
 type All = <T>(pick: (wiring: ManagementWiring) => readonly T[] | undefined) => T[];
@@ -86,7 +93,7 @@ export class ManagementApp {
     container.bind(HostConditionTypes).toConstantValue(conditions);
     load(
       container,
-      bindJobs,
+      bindPeriodic,
       bindEvents,
       bindHttp,
       bindManagementTransport,
@@ -142,6 +149,7 @@ export class ManagementApp {
       all((w) => w.observed),
     );
     container.get(NodeGateway).register(nodeRoutes, observed);
+    container.get(Periodic).register(getAll<PeriodicWorks>(container, [...ownPeriodic, ...all((w) => w.periodic)]));
   }
 
   /** Starts everything in order; `stop` ends it in the reverse one. REST listens last, when all behind it is ready. */
@@ -162,10 +170,11 @@ export class ManagementApp {
       async () => redis,
       () => redis.close(),
     );
-    await services([Jobs, Pruning, TaskRetention, EventDispatcher]);
+    await services([EventDispatcher]);
     await run('gateway', container.get(NodeGateway));
     await services(all((w) => w.services));
     await run('workflows', container.get(WorkflowEngine));
+    await run('periodic work', container.get(Periodic));
     await run('live', container.get(LiveGateway));
     const http = container.get(HttpServer);
     const identity = container.get(ServerIdentity);

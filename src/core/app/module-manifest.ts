@@ -11,6 +11,7 @@ import type { NodeRoutes, StreamHandlers } from '../m2m/management/node-route';
 import type { ObservedSink, ObservedSource } from '../m2m/reports/observed';
 import type { AnyVerb } from '../m2m/verbs/verb';
 import type { VerbHandlers } from '../m2m/verbs/verb-handler';
+import type { PeriodicWorks } from '../periodic/periodic-work';
 import type { Scenarios } from '../testing/scenario';
 import type { AnyWorkflow } from '../workflow/definition/definition';
 
@@ -27,6 +28,7 @@ export interface ManagementWiring {
   nodeRoutes?: Newable<NodeRoutes>[];
   observed?: Newable<ObservedSink>[];
   services?: Newable<Service>[];
+  periodic?: Newable<PeriodicWorks>[];
 }
 
 export interface NodeWiring {
@@ -37,6 +39,7 @@ export interface NodeWiring {
   streams?: Newable<StreamHandlers>[];
   observed?: Newable<ObservedSource>[];
   services?: Newable<Service>[];
+  periodic?: Newable<PeriodicWorks>[];
   removals?: Newable<HostRemoval>[];
 }
 

@@ -1,26 +1,24 @@
 import { injectable } from 'inversify';
-import { Service } from '../lifecycle/service';
 import { OutboxRepository } from '../events/outbox.repository';
 import { IdempotencyRepository } from '../http/routes/idempotency.repository';
-import { Jobs } from '../jobs/jobs';
+import { PeriodicWorks, type PeriodicWork } from '../periodic/periodic-work';
+
+const usual = { everyMs: 600_000, scope: 'cluster', deadlineMs: 120_000 } as const;
 
 /** Forgets what core keeps for a while only: sent events and answers under an `Idempotency-Key` (24 hours). */
 @injectable()
-export class Pruning extends Service {
+export class Pruning extends PeriodicWorks {
   constructor(
-    private readonly jobs: Jobs,
     private readonly outbox: OutboxRepository,
     private readonly idempotency: IdempotencyRepository,
   ) {
     super();
   }
 
-  override async start(): Promise<void> {
-    await this.jobs.repeat('core.prune-events', 600_000, () => this.outbox.prune());
-    await this.jobs.repeat('core.prune-idempotency-keys', 600_000, () => this.idempotency.prune());
-  }
-
-  override async stop(): Promise<void> {
-    await Promise.resolve();
+  override periodicWork(): PeriodicWork[] {
+    return [
+      { name: 'core.prune-events', ...usual, run: () => this.outbox.prune() },
+      { name: 'core.prune-idempotency-keys', ...usual, run: () => this.idempotency.prune() },
+    ];
   }
 }

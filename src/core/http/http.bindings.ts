@@ -7,12 +7,13 @@ import { ConsoleAssets } from './server/console-assets';
 import { HealthChecks } from './server/health-checks';
 import { HttpServer } from './server/http-server';
 import { IdempotencyRepository } from './routes/idempotency.repository';
+import { RedisClients } from '../redis/redis-clients';
 import { SecretLimiter } from './secret-limiter';
 import { RequestObserver } from './server/request-observer';
 import { RouteRunner } from './routes/route-runner';
 import { SocketGateway } from './sockets/socket-gateway';
 
-/** The management role's HTTP side. Needs Config, Logging, Metrics, Database, RedisClients, PermissionCatalogue and an Authenticator. */
+/** The management role's HTTP side. Needs Config, Logging, Metrics, Database, PermissionCatalogue and an Authenticator. */
 export const bindHttp = ({ bind }: ContainerModuleLoadOptions): void => {
   for (const service of [
     BearerAuthentication,
@@ -22,6 +23,7 @@ export const bindHttp = ({ bind }: ContainerModuleLoadOptions): void => {
     ConsoleAssets,
     HealthChecks,
     HttpServer,
+    RedisClients,
     IdempotencyRepository,
     SecretLimiter,
     RequestObserver,

@@ -13,7 +13,6 @@ import { NodeCaller } from '../../../src/core/m2m/management/node-caller';
 import { HttpsManagementClient } from '../../../src/core/m2m/node/https-management-client';
 import { NodeIdentity } from '../../../src/core/m2m/node/node-identity';
 import { MasterKey } from '../../../src/core/crypto/master-key';
-import { Logging } from '../../../src/core/telemetry/logging';
 import { HostService } from '../../../src/modules/host/management/hosts/host.service';
 import { HostTokenService } from '../../../src/modules/host/management/tokens/host-token.service';
 import { olderCertificate } from '../../support/older-certificate';
@@ -354,12 +353,7 @@ describe('identity', () => {
   it('makes the server certificate anew when it is of before roles', async () => {
     const { container } = management;
     const fresh = (): ServerIdentity =>
-      new ServerIdentity(
-        container.get(CertificateAuthority),
-        container.get(Config),
-        container.get(StatePaths),
-        container.get(Logging),
-      );
+      new ServerIdentity(container.get(CertificateAuthority), container.get(Config), container.get(StatePaths));
     const file = container.get(StatePaths).stateDir('tls', 'server.json');
     const text = readFileSync(file, 'utf8');
     const stored = JSON.parse(text) as { key: string; certificate: string; rootFingerprint: string };
@@ -380,7 +374,6 @@ describe('identity', () => {
     );
     const identity = fresh();
     const made = await identity.start();
-    identity.stop();
     writeFileSync(file, text);
     expect([
       new X509Certificate(made.certificate).subject,
@@ -395,10 +388,8 @@ describe('identity', () => {
       container.get(CertificateAuthority),
       container.get(Config),
       container.get(StatePaths),
-      container.get(Logging),
     );
     expect((await again.start()).certificate).toBe(current.certificate);
-    again.stop();
   });
 });
 

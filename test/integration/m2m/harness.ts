@@ -19,6 +19,10 @@ import { HttpsNodeCaller } from '../../../src/core/m2m/management/https-node-cal
 import { NodeGateway } from '../../../src/core/m2m/management/gateway/node-gateway';
 import { NodeRegistry } from '../../../src/core/m2m/management/node-registry';
 import type { NodeRoutes, StreamHandlers } from '../../../src/core/m2m/management/node-route';
+import { CertificateUpkeep } from '../../../src/core/m2m/ca/certificate-upkeep';
+import { bindPeriodic } from '../../../src/core/periodic/periodic.bindings';
+import { Periodic } from '../../../src/core/periodic/periodic.service';
+import { Metrics } from '../../../src/core/telemetry/metrics';
 import { NodeAgent } from '../../../src/core/m2m/node/node-agent';
 import type { ObservedSink, ObservedSource } from '../../../src/core/m2m/reports/observed';
 import { LiveTasks } from '../../../src/core/m2m/reports/live-tasks';
@@ -131,6 +135,8 @@ export class Management {
     const options = { bind: container.bind.bind(container) };
     for (const part of [RedisClients, SecretLimiter]) container.bind<object>(part).toSelf().inSingletonScope();
     bindManagementTransport(options);
+    bindPeriodic(options);
+    container.bind(Metrics).toConstantValue(new Metrics());
     container.bind(HostConditionTypes).toConstantValue(new HostConditionTypes(hostConditionsOf(allModules)));
     container.bind(InventoryPart).to(VmmInventoryPart);
     container.bind(InventoryPart).to(PoolInventoryPart);
@@ -143,7 +149,9 @@ export class Management {
       ...(parts.sinks ?? []),
     ]);
     management.port = await management.gateway.start();
-    await container.get(SilentHostReconciler).start();
+    const periodic = container.get(Periodic);
+    periodic.register([container.get(SilentHostReconciler), container.get(CertificateUpkeep)]);
+    await periodic.start();
     return management;
   }
 
@@ -161,7 +169,7 @@ export class Management {
   }
 
   async stop(): Promise<void> {
-    await this.container.get(SilentHostReconciler).stop();
+    await this.container.get(Periodic).stop();
     await this.caller.close();
     await this.gateway.stop();
     await this.db?.close();
@@ -208,11 +216,13 @@ export class Agent {
     );
     container.bind(StatePaths).toConstantValue(new StatePaths(agent.dir, agent.dir));
     container.bind(Logging).toConstantValue(logging);
+    container.bind(Metrics).toConstantValue(new Metrics());
     for (const source of parts.inventory ?? goodInventory()) container.bind(InventorySource).toConstantValue(source);
     const options = { bind: container.bind.bind(container) };
     bindNodeTransport(options);
     hostNodeWiring.bind(options as Parameters<typeof hostNodeWiring.bind>[0]);
     try {
+      agent.periodic.register([agent.agent]);
       agent.agent.register({
         verbs: parts.verbs ?? [],
         streams: parts.streams ?? [],
@@ -220,6 +230,7 @@ export class Agent {
       });
       agent.hostId = await agent.agent.join();
       await agent.agent.serve();
+      await agent.periodic.start();
     } catch (error) {
       await agent.agent.stop();
       if (parts.state === undefined) rmSync(agent.dir, { recursive: true, force: true });
@@ -228,12 +239,17 @@ export class Agent {
     return agent;
   }
 
+  private get periodic(): Periodic {
+    return this.container.get(Periodic);
+  }
+
   get agent(): NodeAgent {
     return this.container.get(NodeAgent);
   }
 
-  stop(): Promise<void> {
-    return this.agent.stop();
+  async stop(): Promise<void> {
+    await this.periodic.stop();
+    await this.agent.stop();
   }
 
   async destroy(): Promise<void> {

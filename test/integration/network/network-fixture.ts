@@ -130,15 +130,7 @@ export class NetworkFixture {
       config,
     );
     this.sink = new NetworkObservedSink(this.generations, ports, this.conditions);
-    this.reconciler = new StaleHostsReconciler(
-      db.database,
-      this.hosts,
-      egress,
-      this.agreement(),
-      this.generations,
-      this.sync,
-      quietLogging(),
-    );
+    this.reconciler = new StaleHostsReconciler(db.database, this.hosts, egress, this.generations, this.sync);
   }
 
   /** Of one more management process with this setting. */

@@ -5,6 +5,7 @@ import { Problem } from '../../errors/problem';
 import { EventDispatcher } from '../../events/event-dispatcher';
 import { Logging } from '../../telemetry/logging';
 import { Authenticator } from '../authenticator';
+import { PeriodicWorks, type PeriodicWork } from '../../periodic/periodic-work';
 import { type ChannelEnd, endProblem } from './channel-end';
 import type { Credential, Principal } from '../principal';
 
@@ -68,13 +69,12 @@ interface Entry {
  * all of them.
  */
 @injectable()
-export class Channels {
+export class Channels extends PeriodicWorks {
   private readonly log: Logger;
   private readonly entries = new Set<Entry>();
   private readonly told = new Set<string>();
   private everyone = false;
   private round: Promise<void> | undefined;
-  private timer: NodeJS.Timeout | undefined;
   private retry: NodeJS.Timeout | undefined;
   private unlisten: (() => Promise<void>) | undefined;
   private unsubscribe: (() => void) | undefined;
@@ -85,6 +85,7 @@ export class Channels {
     private readonly dispatcher: EventDispatcher,
     logging: Logging,
   ) {
+    super();
     this.log = logging.for('channels');
   }
 
@@ -97,13 +98,18 @@ export class Channels {
       },
       ended: () => undefined,
     });
-    this.timer = setInterval(() => this.wake(null), recheckMs);
-    this.timer.unref();
+  }
+
+  override periodicWork(): PeriodicWork[] {
+    const run = async (): Promise<void> => {
+      this.wake(null);
+      await this.round;
+    };
+    return [{ name: 'core.judge-channels', everyMs: recheckMs, scope: 'process', deadlineMs: 30_000, run }];
   }
 
   /** Ends all channels. May be called again. */
   async stop(): Promise<void> {
-    clearInterval(this.timer);
     clearTimeout(this.retry);
     this.unsubscribe?.();
     const { unlisten } = this;

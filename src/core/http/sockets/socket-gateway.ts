@@ -13,6 +13,7 @@ import { problemDocument, problemHeaders } from '../problems/problem-document';
 import { problemOf } from '../problems/problem-mapping';
 import { targetOf } from '../server/request-target';
 import { SecretLimiter } from '../secret-limiter';
+import { PeriodicWorks, type PeriodicWork } from '../../periodic/periodic-work';
 import type { SocketRoute, SocketRoutes } from './socket-route';
 
 /** How long a socket that is cut may take to close. */
@@ -29,7 +30,7 @@ export const sameOrigin = (req: IncomingMessage): boolean => {
 
 /** WebSocket endpoints of the modules. */
 @injectable()
-export class SocketGateway {
+export class SocketGateway extends PeriodicWorks {
   private readonly log: Logger;
   private readonly server = new WebSocketServer({
     noServer: true,
@@ -41,13 +42,13 @@ export class SocketGateway {
   /** Paths whose upgrades someone else answers. */
   private readonly foreign: string[] = [];
   private readonly alive = new WeakSet<WebSocket>();
-  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     logging: Logging,
     private readonly limiter: SecretLimiter,
     private readonly channels: Channels,
   ) {
+    super();
     this.log = logging.for('sockets');
   }
 
@@ -68,12 +69,14 @@ export class SocketGateway {
       socket.on('error', () => socket.destroy());
       this.upgrade(req, socket, head).catch((error: unknown) => this.refuse(req, socket, error));
     });
-    this.timer = setInterval(() => this.dropDead(), 30_000);
-    this.timer.unref();
+  }
+
+  override periodicWork(): PeriodicWork[] {
+    const run = async (): Promise<void> => this.dropDead();
+    return [{ name: 'core.drop-dead-sockets', everyMs: 30_000, scope: 'process', deadlineMs: 10_000, run }];
   }
 
   close(): void {
-    clearInterval(this.timer);
     for (const socket of this.server.clients) socket.close(1001, 'server stops');
     setTimeout(() => {
       for (const socket of this.server.clients) socket.terminate();

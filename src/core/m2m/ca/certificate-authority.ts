@@ -104,7 +104,7 @@ export class CertificateAuthority {
     return this.revoked.has(serial);
   }
 
-  /** Called regularly by the gateway. */
+  /** Called regularly. */
   async refreshRevoked(): Promise<void> {
     const rows = await this.repository.revoked(this.database.op);
     this.revoked = new Set(rows.map(({ serial }) => serial));

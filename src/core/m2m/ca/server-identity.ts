@@ -4,7 +4,6 @@ import { injectable } from 'inversify';
 import writeFileAtomic from 'write-file-atomic';
 import { Config } from '../../config/config';
 import { StatePaths } from '../../config/state-paths';
-import { Logging } from '../../telemetry/logging';
 import { CertificateAuthority } from './certificate-authority';
 import { describe, dueForRenewal, fingerprint, isOfOlderForm, type KeyedCertificate } from './certificates';
 import { ownAddresses, reachableAddress } from './own-addresses';
@@ -21,8 +20,6 @@ interface StoredIdentity extends KeyedCertificate {
   client: KeyedCertificate;
 }
 
-const checkEveryMs = 3_600_000;
-
 /**
  * The certificates of this management process: one with its names for 8443 and 8445, one without for its calls to
  * nodes. Kept in `<state>/tls/server.json` (0600), so that a browser that trusted it once goes on doing so; renewed by
@@ -32,32 +29,17 @@ const checkEveryMs = 3_600_000;
 @injectable()
 export class ServerIdentity {
   private material: TlsMaterial | undefined;
-  private timer: NodeJS.Timeout | undefined;
   private readonly listeners: ((material: TlsMaterial) => void)[] = [];
 
   constructor(
     private readonly authority: CertificateAuthority,
     private readonly config: Config,
     private readonly paths: StatePaths,
-    private readonly logging: Logging,
   ) {}
 
-  /** Loads or makes the certificate. Must have resolved before `current`. May be called again. */
-  async start(): Promise<TlsMaterial> {
-    const material = await this.ensure();
-    this.timer ??= setInterval(
-      () =>
-        void this.ensure().catch((error: unknown) =>
-          this.logging.for('tls').error({ err: error }, 'renewing the server certificate failed'),
-        ),
-      checkEveryMs,
-    ).unref();
-    return material;
-  }
-
-  stop(): void {
-    clearInterval(this.timer);
-    this.timer = undefined;
+  /** Loads or makes the certificate. Must have resolved before `current`. Called again, it renews what is due. */
+  start(): Promise<TlsMaterial> {
+    return this.ensure();
   }
 
   /** Throws before `start`. */

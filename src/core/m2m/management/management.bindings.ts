@@ -3,6 +3,7 @@ import { Breakers } from './breakers';
 import { CaRepository } from '../ca/ca.repository';
 import { CertificateAuthority } from '../ca/certificate-authority';
 import { ServerIdentity } from '../ca/server-identity';
+import { CertificateUpkeep } from '../ca/certificate-upkeep';
 import { HttpsNodeCaller } from './https-node-caller';
 import { ManagementEndpoint } from '../management-endpoint';
 import { NodeCaller } from './node-caller';
@@ -20,6 +21,7 @@ export const bindManagementTransport = ({ bind }: Pick<ContainerModuleLoadOption
     CaRepository,
     CertificateAuthority,
     ServerIdentity,
+    CertificateUpkeep,
     Breakers,
     ManagementEndpoint,
     HttpsNodeCaller,

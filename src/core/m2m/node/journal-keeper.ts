@@ -5,7 +5,6 @@ import { liveTasksAnswer, liveTasksLimit } from '../reports/live-tasks';
 import { HttpsManagementClient } from './https-management-client';
 import type { VerbJournal } from './verb-journal';
 
-const everyMs = 60_000;
 /** A task that called so recently is most likely at work still. */
 const quietMs = 30_000;
 
@@ -16,27 +15,12 @@ const quietMs = 30_000;
 @injectable()
 export class JournalKeeper {
   private readonly log: Logger;
-  private timer: NodeJS.Timeout | undefined;
-  private working: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly client: HttpsManagementClient,
     logging: Logging,
   ) {
     this.log = logging.for('journal');
-  }
-
-  start(journal: VerbJournal): void {
-    this.timer = setInterval(() => {
-      this.working = this.round(journal).catch((error: unknown) =>
-        this.log.debug({ err: error }, 'the journal could not be gone through'),
-      );
-    }, everyMs).unref();
-  }
-
-  async stop(): Promise<void> {
-    clearInterval(this.timer);
-    await this.working;
   }
 
   /** @param quiet tasks without a call for so long are asked about, in milliseconds */

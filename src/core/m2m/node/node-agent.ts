@@ -1,19 +1,17 @@
 import { hostname } from 'node:os';
 import { injectable } from 'inversify';
 import { Config } from '../../config/config';
-import { Logging } from '../../telemetry/logging';
 import type { StreamHandlers } from '../management/node-route';
 import type { ObservedSource } from '../reports/observed';
 import type { AnyVerb } from '../verbs/verb';
 import type { VerbHandlers } from '../verbs/verb-handler';
+import { PeriodicWorks, type PeriodicWork } from '../../periodic/periodic-work';
 import { EventSender } from './event-sender';
 import { HeartbeatService } from './heartbeat.service';
 import { HttpsManagementClient } from './https-management-client';
 import { NodeIdentity } from './node-identity';
 import { NodeServer } from './node-server';
 import { RevisionsSource } from './revisions.source';
-
-const renewalCheckMs = 3_600_000;
 
 export interface NodeParts {
   verbs: VerbHandlers[];
@@ -25,9 +23,8 @@ export interface NodeParts {
 
 /** The node half's frame: joins the installation, serves management, reports itself, renews its certificate. */
 @injectable()
-export class NodeAgent {
+export class NodeAgent extends PeriodicWorks {
   private readonly stopping = new AbortController();
-  private timer: NodeJS.Timeout | undefined;
   private port = 0;
 
   constructor(
@@ -38,14 +35,36 @@ export class NodeAgent {
     private readonly client: HttpsManagementClient,
     private readonly revisions: RevisionsSource,
     private readonly config: Config,
-    private readonly logging: Logging,
-  ) {}
+  ) {
+    super();
+  }
 
   /** Once, before `start`. */
   register(parts: NodeParts): void {
     this.server.register(parts.verbs, parts.streams, parts.contract);
     this.revisions.register(this.server.verbRevisions(), parts.observed);
     this.heartbeat.register([this.revisions, ...parts.observed]);
+  }
+
+  /** Once it serves. A certificate that could not be renewed is tried again before long. */
+  override periodicWork(): PeriodicWork[] {
+    return [
+      {
+        name: 'm2m.renew-certificate',
+        everyMs: 3_600_000,
+        scope: 'process',
+        deadlineMs: 120_000,
+        atStart: true,
+        run: () => this.identity.renewIfDue((path, body) => this.client.post(path, body)),
+      },
+      {
+        name: 'm2m.keep-journal',
+        everyMs: 60_000,
+        scope: 'process',
+        deadlineMs: 120_000,
+        run: () => this.server.tidyJournal(),
+      },
+    ];
   }
 
   /** The bound port, after `join`. */
@@ -72,18 +91,14 @@ export class NodeAgent {
   /** Lets management in and starts reporting. */
   async serve(): Promise<void> {
     this.server.useIdentity();
-    this.server.keepJournal();
     await this.events.start();
     const { localAddress } = this.identity.current();
     this.heartbeat.start({ address: this.config.core.compute.address || localAddress, port: this.port });
-    this.timer = setInterval(() => void this.renew(), renewalCheckMs).unref();
-    void this.renew();
   }
 
   /** Undoes `serve`: no heartbeat and no verb from here on, running verbs end. Services of modules stop after it. */
   async pause(): Promise<void> {
     this.stopping.abort();
-    clearInterval(this.timer);
     await this.heartbeat.stop();
     await this.server.stop();
   }
@@ -93,15 +108,5 @@ export class NodeAgent {
     await this.pause();
     await this.events.stop();
     await this.client.close();
-  }
-
-  private async renew(): Promise<void> {
-    try {
-      await this.identity.renewIfDue((path, body) => this.client.post(path, body));
-    } catch (error) {
-      this.logging
-        .for('identity')
-        .warn({ err: error }, 'the certificate could not be renewed; trying again in an hour');
-    }
   }
 }

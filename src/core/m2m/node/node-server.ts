@@ -123,12 +123,7 @@ export class NodeServer {
     return (server.address() as AddressInfo).port;
   }
 
-  /** Asks management now and then what of the journal may go. Once there is an identity. */
-  keepJournal(): void {
-    this.keeper.start(this.journal);
-  }
-
-  /** Goes through the journal now, as is otherwise done each minute. */
+  /** Asks management what of the journal may go. Once there is an identity. */
   tidyJournal(quietMs?: number): Promise<void> {
     return this.keeper.round(this.journal, quietMs);
   }
@@ -144,7 +139,6 @@ export class NodeServer {
     const server = this.server;
     if (!server) return;
     this.server = undefined;
-    await this.keeper.stop();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     await this.runner.stop(stopTimeoutMs);
     for (const stream of this.upgraded) stream.destroy();

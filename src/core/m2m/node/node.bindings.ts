@@ -1,5 +1,7 @@
 import type { ContainerModuleLoadOptions } from 'inversify';
 import { RecordProblems } from '../../host/records/record-problems';
+import { PeriodicMetrics } from '../../periodic/periodic-metrics';
+import { Periodic } from '../../periodic/periodic.service';
 import { EventSender } from './event-sender';
 import { HeartbeatService } from './heartbeat.service';
 import { HttpsManagementClient } from './https-management-client';
@@ -23,6 +25,8 @@ export const bindNodeTransport = ({ bind }: Pick<ContainerModuleLoadOptions, 'bi
     RevisionsSource,
     HeartbeatService,
     JournalKeeper,
+    Periodic,
+    PeriodicMetrics,
     NodeServer,
     NodeAgent,
   ])

@@ -34,6 +34,7 @@ export class LeaseKeeper {
   add(run: RunState): void {
     this.held.set(run.task.id, run);
     this.renewal ??= setTimeout(() => void this.renew(), this.leaseMs / 3).unref();
+    // eslint-disable-next-line no-restricted-globals -- ends with the last lease held
     this.watchdog ??= setInterval(() => this.watch(), Math.max(20, this.leaseMs / 20)).unref();
   }
 

@@ -61,6 +61,7 @@ export class TaskPump implements LocalWorker {
 
   start(): void {
     this.open = true;
+    // eslint-disable-next-line no-restricted-globals -- the fallback of a loop that notices wake
     this.poll = setInterval(() => this.kick(), Math.max(1_000, this.settings.pollMs)).unref();
     this.kick();
   }

@@ -84,5 +84,5 @@ export const computeWiring: ManagementWiring = {
   workflows,
   sockets: [ConsoleSocket],
   observed: [InstanceObservedSink],
-  services: [InstanceReconciler],
+  periodic: [InstanceReconciler],
 };

@@ -40,5 +40,5 @@ export const hostWiring: ManagementWiring = {
   controllers,
   workflows: [TestHostWorkflow],
   observed: [RevisionsSink, InventorySink, RecordProblemsSink],
-  services: [SilentHostReconciler],
+  periodic: [SilentHostReconciler],
 };

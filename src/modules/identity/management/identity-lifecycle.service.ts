@@ -11,23 +11,16 @@ import { AuthorityCache } from './authority/authority-cache';
 import { PasswordHasher } from './users/password-hasher';
 import { ProjectMemberRepository } from './projects/project-member.repository';
 import { ProjectRepository } from './projects/project.repository';
-import { SessionRepository } from './sessions/session.repository';
 import { UserRepository } from './users/user.repository';
 
-const pruneEveryMs = 3_600_000;
-
-/** Makes the first admin, and clears away what has expired. */
+/** Makes the first admin. */
 @injectable()
 export class IdentityLifecycle extends Service {
-  private timer: NodeJS.Timeout | undefined;
-  private pruning: Promise<void> = Promise.resolve();
-
   constructor(
     private readonly database: Database,
     private readonly users: UserRepository,
     private readonly projects: ProjectRepository,
     private readonly members: ProjectMemberRepository,
-    private readonly sessions: SessionRepository,
     private readonly hasher: PasswordHasher,
     private readonly config: Config,
     private readonly logging: Logging,
@@ -39,16 +32,10 @@ export class IdentityLifecycle extends Service {
   override async start(): Promise<void> {
     if (!(await this.users.any(this.database.op))) await this.firstBoot();
     await this.cache.start();
-    this.timer = setInterval(() => {
-      this.pruning = this.prune();
-    }, pruneEveryMs);
-    this.timer.unref();
   }
 
   override async stop(): Promise<void> {
-    clearInterval(this.timer);
     await this.cache.stop();
-    await this.pruning;
   }
 
   /**
@@ -72,14 +59,6 @@ export class IdentityLifecycle extends Service {
       return true;
     });
     if (made) this.logging.for('identity').info({ file }, 'made the user "admin"; its password is in the file');
-  }
-
-  private async prune(): Promise<void> {
-    try {
-      await this.sessions.prune(this.database.op);
-    } catch (error) {
-      this.logging.for('identity').warn({ err: error }, 'could not clear expired sessions');
-    }
   }
 }
 

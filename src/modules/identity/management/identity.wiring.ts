@@ -24,6 +24,7 @@ import { UserAccessService } from './users/user-access.service';
 import { UserController } from './users/user.controller';
 import { UserRepository } from './users/user.repository';
 import { UserService } from './users/user.service';
+import { SessionUpkeep } from './sessions/session-upkeep';
 
 export const identityWiring: ManagementWiring = {
   bind: ({ bind }) => {
@@ -44,6 +45,7 @@ export const identityWiring: ManagementWiring = {
       SessionController,
       SessionRepository,
       SessionService,
+      SessionUpkeep,
       SigningKeyRepository,
       SigningKeys,
       UserAccessController,
@@ -58,4 +60,5 @@ export const identityWiring: ManagementWiring = {
   },
   controllers: [SessionController, UserController, UserAccessController, ProjectController, ApiTokenController],
   services: [IdentityLifecycle],
+  periodic: [SessionUpkeep],
 };

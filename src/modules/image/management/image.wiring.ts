@@ -51,4 +51,5 @@ export const imageWiring: ManagementWiring = {
   nodeRoutes: [ImageNodeRoutes],
   workflows: [ImportImageWorkflow],
   services: [ImageSweeper],
+  periodic: [ImageSweeper],
 };

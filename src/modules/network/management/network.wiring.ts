@@ -43,6 +43,7 @@ export const networkWiring: ManagementWiring = {
   },
   controllers: [NetworkController],
   workflows: [SyncHostWorkflow],
-  services: [StaleHostsReconciler],
+  services: [GuestEgressAgreement],
+  periodic: [GuestEgressAgreement, StaleHostsReconciler],
   observed: [NetworkObservedSink],
 };

@@ -40,6 +40,7 @@ export const networkNodeWiring: NodeWiring = {
   contract: [networkApply],
   verbs: [NetworkVerbHandlers],
   observed: [NetworkObservedSource],
+  periodic: [NetworkAgent],
   services: [NetworkService],
   removals: [NetworkRemoval],
 };

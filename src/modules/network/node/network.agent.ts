@@ -4,6 +4,7 @@ import { Config } from '../../../core/config/config';
 import { ManagementAddresses } from '../../../core/m2m/node/management-addresses';
 import { NodeIdentity } from '../../../core/m2m/node/node-identity';
 import { VerbFailure } from '../../../core/m2m/verbs/verb-handler';
+import { PeriodicWorks, type PeriodicWork } from '../../../core/periodic/periodic-work';
 import { Logging } from '../../../core/telemetry/logging';
 import type { NetworkConfig } from '../contract/network.config';
 import type { ObservedNetwork } from '../contract/network.observed';
@@ -27,7 +28,7 @@ export type ConvergedListener = (served: ServedNetwork[], document: HostNetworkD
  * for the newest of them, and a regular look repairs what drifted.
  */
 @injectable()
-export class NetworkAgent {
+export class NetworkAgent extends PeriodicWorks {
   private readonly log: Logger;
   private readonly driver: NetworkDriver;
   private readonly listeners: ConvergedListener[] = [];
@@ -38,7 +39,6 @@ export class NetworkAgent {
   private working: Promise<void> | undefined;
   private started: Promise<void> | undefined;
   private stopped = false;
-  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly identity: NodeIdentity,
@@ -49,8 +49,14 @@ export class NetworkAgent {
     simulated: SimulatedNetworkDriver,
     logging: Logging,
   ) {
+    super();
     this.log = logging.for('network');
     this.driver = this.section().driver === 'linux' ? linux : simulated;
+  }
+
+  override periodicWork(): PeriodicWork[] {
+    const everyMs = this.section().reconcileSeconds * 1000;
+    return [{ name: 'network.verify', everyMs, scope: 'process', deadlineMs: 300_000, run: () => this.verify() }];
   }
 
   onConverged(listener: ConvergedListener): void {
@@ -61,13 +67,11 @@ export class NetworkAgent {
   async start(): Promise<void> {
     this.current = await this.store.load();
     this.started = this.current ? this.verify() : Promise.resolve();
-    this.timer = setInterval(() => void this.verify(), this.section().reconcileSeconds * 1000).unref();
   }
 
   /** Finishes the running pass. What is there stays: guests go on without the agent. */
   async stop(): Promise<void> {
     this.stopped = true;
-    clearInterval(this.timer);
     for (const w of this.waiting.splice(0)) w.reject(new VerbFailure('stopping', 'The agent is stopping.', false));
     await this.working;
   }

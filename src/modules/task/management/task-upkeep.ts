@@ -1,25 +1,16 @@
 import { injectable } from 'inversify';
-import { Service } from '../../../core/lifecycle/service';
-import { Jobs } from '../../../core/jobs/jobs';
+import { PeriodicWorks, type PeriodicWork } from '../../../core/periodic/periodic-work';
 import { TaskService } from './task.service';
-
-const hourMs = 3_600_000;
 
 /** Forgets what operators did to tasks that retention has removed. */
 @injectable()
-export class TaskUpkeep extends Service {
-  constructor(
-    private readonly jobs: Jobs,
-    private readonly tasks: TaskService,
-  ) {
+export class TaskUpkeep extends PeriodicWorks {
+  constructor(private readonly tasks: TaskService) {
     super();
   }
 
-  override async start(): Promise<void> {
-    await this.jobs.repeat('task.prune-audit', hourMs, () => this.tasks.prune());
-  }
-
-  override async stop(): Promise<void> {
-    await Promise.resolve();
+  override periodicWork(): PeriodicWork[] {
+    const run = (): Promise<void> => this.tasks.prune();
+    return [{ name: 'task.prune-audit', everyMs: 3_600_000, scope: 'cluster', deadlineMs: 300_000, run }];
   }
 }

@@ -11,5 +11,5 @@ export const taskWiring: ManagementWiring = {
       bind<object>(one).toSelf().inSingletonScope();
   },
   controllers: [TaskController],
-  services: [TaskUpkeep],
+  periodic: [TaskUpkeep],
 };

@@ -22,8 +22,6 @@ import { EnrolmentRoutes } from './enrolment.routes';
 import { HeartbeatRoutes } from './heartbeat.routes';
 import { TaskRoutes } from './task.routes';
 
-const refreshRevokedMs = 2_000;
-const purgeEveryMs = 3_600_000;
 /** A connection on which nothing moves for so long ends. */
 const silentMs = 120_000;
 
@@ -57,7 +55,6 @@ export class NodeGateway {
   /** Connections of hosts, with the serial of their certificate. */
   private readonly checked = new Map<TLSSocket, string>();
   private server: Server | undefined;
-  private timers: NodeJS.Timeout[] = [];
 
   constructor(
     private readonly enrolment: EnrolmentRoutes,
@@ -126,25 +123,10 @@ export class NodeGateway {
     });
     const { port } = server.address() as AddressInfo;
     this.endpoint.bound(port);
-    const quietly = (work: () => Promise<void>) => () =>
-      void work().catch((error: unknown) => this.log.warn({ err: error }, 'the certificate list could not be read'));
-    this.timers = [
-      setInterval(
-        quietly(() => this.authority.refreshRevoked()),
-        refreshRevokedMs,
-      ),
-      setInterval(
-        quietly(() => this.authority.purgeExpired()),
-        purgeEveryMs,
-      ),
-    ];
-    for (const timer of this.timers) timer.unref();
     return port;
   }
 
   async stop(): Promise<void> {
-    for (const timer of this.timers) clearInterval(timer);
-    this.identity.stop();
     const server = this.server;
     this.server = undefined;
     if (!server) return;

@@ -1,6 +1,5 @@
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
-import { Service } from '../../../../core/lifecycle/service';
 import { Database } from '../../../../core/db/database';
 import type { Op } from '../../../../core/db/rows/op';
 import { NodeCaller, NodeVerbError } from '../../../../core/m2m/management/node-caller';
@@ -9,11 +8,13 @@ import { Hosts } from '../../../host/contract/host.ports';
 import { volumeAbsent } from '../../../storage/contract/volume.verbs';
 import { instanceAbsent } from '../../contract/instance.verbs';
 import { InstanceEvents } from '../instances/instance.events';
+import { InstanceRepository, type ObservedChange } from '../instances/instance.repository';
+import { PeriodicWorks, type PeriodicWork } from '../../../../core/periodic/periodic-work';
 import type { InstanceTombstoneEntity } from '../instances/instance-tombstone.entity';
 import { InstanceTombstoneRepository } from '../instances/instance-tombstone.repository';
-import { InstanceRepository, type ObservedChange } from '../instances/instance.repository';
 
 const everyMs = 2_000;
+const deadlineMs = 300_000;
 const batch = 50;
 
 /**
@@ -21,9 +22,7 @@ const batch = 50;
  * meanwhile.
  */
 @injectable()
-export class InstanceReconciler extends Service {
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> = Promise.resolve();
+export class InstanceReconciler extends PeriodicWorks {
   private readonly log: Logger;
   /** Final refusals of a host, by instance. */
   private readonly refusals = new Map<string, number>();
@@ -41,27 +40,12 @@ export class InstanceReconciler extends Service {
     this.log = logging.for('instance-reconciler');
   }
 
-  override async start(): Promise<void> {
-    this.schedule();
+  override periodicWork(): PeriodicWork[] {
+    const run = (signal: AbortSignal): Promise<void> => this.round(signal);
+    return [{ name: 'compute.reconcile-instances', everyMs, scope: 'cluster', deadlineMs, run }];
   }
 
-  override async stop(): Promise<void> {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    await this.running;
-  }
-
-  private schedule(): void {
-    this.timer = setTimeout(() => {
-      this.running = this.round()
-        .catch((error: unknown) => this.log.warn({ err: error }, 'a round failed; the next one tries again'))
-        .finally(() => {
-          if (this.timer !== undefined) this.schedule();
-        });
-    }, everyMs);
-  }
-
-  private async round(): Promise<void> {
+  private async round(signal: AbortSignal): Promise<void> {
     const hosts = await this.hosts.all(this.database.op);
     const silent = hosts.filter((h) => h.state === 'unknown').map((h) => h.id);
     const heard = hosts.filter((h) => h.state !== 'unknown').map((h) => h.id);
@@ -69,6 +53,7 @@ export class InstanceReconciler extends Service {
     if (heard.length > 0) await this.publish((op) => this.instances.markKnown(op, heard));
     const reachable = new Set(heard);
     for (const tombstone of await this.tombstones.orphaned(this.database.op, batch)) {
+      if (signal.aborted) return;
       if (!reachable.has(tombstone.hostId)) continue;
       try {
         const gone = await this.nodes.call(

@@ -1,9 +1,8 @@
 import { injectable } from 'inversify';
-import { Service } from '../../../../core/lifecycle/service';
 import { Config } from '../../../../core/config/config';
 import { Attention } from '../../../../core/db/notify/attention';
 import { Database } from '../../../../core/db/database';
-import { Logging } from '../../../../core/telemetry/logging';
+import { PeriodicWorks, type PeriodicWork } from '../../../../core/periodic/periodic-work';
 import type { HostConfig } from '../../contract/host.config';
 import { HostConditions } from '../conditions/host-conditions.service';
 import { HostRepository } from '../hosts/host.repository';
@@ -11,13 +10,10 @@ import { HostRepository } from '../hosts/host.repository';
 /**
  * Finds hosts that went silent, on the database's clock. Silent is `unknown`, not down: their instances are not
  * touched. After management was away itself (a start, a freeze, a database that could not be reached) all hosts get the
- * full time anew, for nobody could hear them.
+ * full time anew, for nobody could hear them. Each process looks: what it concludes stands on its own attention.
  */
 @injectable()
-export class SilentHostReconciler extends Service {
-  private timer: NodeJS.Timeout | undefined;
-  private working: Promise<void> = Promise.resolve();
-  private stopped = false;
+export class SilentHostReconciler extends PeriodicWorks {
   private readonly attention: Attention;
 
   constructor(
@@ -25,33 +21,15 @@ export class SilentHostReconciler extends Service {
     private readonly hosts: HostRepository,
     private readonly conditions: HostConditions,
     private readonly config: Config,
-    private readonly logging: Logging,
   ) {
     super();
     this.attention = new Attention(config.section<HostConfig>('host').sweepMs);
   }
 
-  async start(): Promise<void> {
-    this.stopped = false;
-    this.schedule(0);
-  }
-
-  async stop(): Promise<void> {
-    this.stopped = true;
-    clearTimeout(this.timer);
-    await this.working;
-  }
-
-  private schedule(ms: number): void {
-    this.timer = setTimeout(() => {
-      this.working = this.sweep()
-        .catch((error: unknown) =>
-          this.logging.for('host').warn({ err: error }, 'silent hosts could not be looked for'),
-        )
-        .finally(() => {
-          if (!this.stopped) this.schedule(this.config.section<HostConfig>('host').sweepMs);
-        });
-    }, ms);
+  override periodicWork(): PeriodicWork[] {
+    const everyMs = this.config.section<HostConfig>('host').sweepMs;
+    const run = (): Promise<void> => this.sweep();
+    return [{ name: 'host.find-silent', everyMs, scope: 'process', deadlineMs: 60_000, atStart: true, run }];
   }
 
   private async sweep(): Promise<void> {

@@ -20,6 +20,7 @@ export async function* attended(
   let end: ((reason: unknown) => void) | undefined;
   const stopped = (): void => end?.(signal.reason);
   signal.addEventListener('abort', stopped);
+  // eslint-disable-next-line no-restricted-globals -- ends with one transfer
   const timer = setInterval(() => {
     if (end && pace.tooSlow(performance.now())) end(tooSlow());
   }, lookMs);

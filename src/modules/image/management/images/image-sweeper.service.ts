@@ -3,22 +3,19 @@ import type { Logger } from 'pino';
 import { Service } from '../../../../core/lifecycle/service';
 import { Database } from '../../../../core/db/database';
 import { Logging } from '../../../../core/telemetry/logging';
+import type { PeriodicWork, PeriodicWorks } from '../../../../core/periodic/periodic-work';
 import { ImageEvents } from './image.events';
 import { ImageFiles } from './image-files';
 import { ImagePublisher } from './image-publisher';
 import { ImageRepository } from './image.repository';
 import { ImageWorker } from '../import/image-worker';
 
-const everyMs = 60_000;
-
 /**
  * Settles what a crash left: uploads that nobody receives any more, temporary files, stored files that no image names.
  */
 @injectable()
-export class ImageSweeper extends Service {
+export class ImageSweeper extends Service implements PeriodicWorks {
   private readonly log: Logger;
-  private timer: NodeJS.Timeout | undefined;
-  private sweeping: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly database: Database,
@@ -38,25 +35,27 @@ export class ImageSweeper extends Service {
     // Later, what bears this process's name is its own, an upload perhaps that begins beside the sweep.
     await this.settleUploads(this.worker.name);
     await this.sweep();
-    this.timer = setInterval(() => {
-      this.sweeping = this.sweep().catch((error: unknown) =>
-        this.log.warn({ err: error }, 'could not sweep the images'),
-      );
-    }, everyMs);
   }
 
   override async stop(): Promise<void> {
-    clearInterval(this.timer);
-    await this.sweeping;
+    await Promise.resolve();
   }
 
-  async sweep(): Promise<void> {
+  /** Of each process: the folder is the one that it sees. */
+  periodicWork(): PeriodicWork[] {
+    const run = (signal: AbortSignal): Promise<void> => this.sweep(signal);
+    return [{ name: 'image.sweep', everyMs: 60_000, scope: 'process', deadlineMs: 600_000, run }];
+  }
+
+  async sweep(signal?: AbortSignal): Promise<void> {
     await this.settleUploads(null);
     for (const { path, imageId } of await this.files.leftovers()) {
+      if (signal?.aborted) return;
       if (!/^[0-9a-f-]{36}$/.test(imageId) || !(await this.images.inWork(this.database.op, imageId)))
         await this.files.discard([path]);
     }
     for (const sha256 of await this.files.stored()) {
+      if (signal?.aborted) return;
       if (!(await this.images.usesDigest(this.database.op, sha256))) await this.publisher.release(sha256);
     }
   }

@@ -41,6 +41,7 @@ export class ImageWorker {
     outer?: AbortSignal,
   ): Promise<T> {
     const controller = new AbortController();
+    // eslint-disable-next-line no-restricted-globals -- ends with the work on one image
     const timer = setInterval(() => {
       this.images.alive(this.database.op, imageId, this.name, [state]).then(
         (ours) => {

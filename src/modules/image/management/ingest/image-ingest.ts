@@ -188,6 +188,7 @@ export class ImageIngest {
   /** Unfolds an image. What it may write is bounded by its own tables, and by the room that there is. */
   private async write(from: string, raw: string, facts: ImageFacts, signal: AbortSignal): Promise<void> {
     const hold = this.space.open();
+    // eslint-disable-next-line no-restricted-globals -- ends with one conversion
     const timer = setInterval(() => void this.files.allocatedBytes(raw).then((bytes) => hold.wrote(bytes)), lookMs);
     try {
       await hold.expect(Math.min(facts.dataBytes, facts.virtualBytes));

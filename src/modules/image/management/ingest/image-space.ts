@@ -74,6 +74,7 @@ export class ImageSpace {
       (mine) => this.leave(mine),
     );
     this.holds.add(hold);
+    // eslint-disable-next-line no-restricted-globals -- ends with the last one that writes
     this.timer ??= setInterval(() => void this.look().catch(() => undefined), lookMs);
     return hold;
   }

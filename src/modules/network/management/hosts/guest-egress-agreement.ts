@@ -6,6 +6,8 @@ import { Database } from '../../../../core/db/database';
 import { HealthChecks } from '../../../../core/http/server/health-checks';
 import { Logging } from '../../../../core/telemetry/logging';
 import type { NetworkConfig } from '../../contract/network.config';
+import { Service } from '../../../../core/lifecycle/service';
+import type { PeriodicWork, PeriodicWorks } from '../../../../core/periodic/periodic-work';
 import { digestOf } from './guest-egress';
 import { GuestEgressSettingRepository } from './guest-egress-setting.repository';
 
@@ -17,7 +19,7 @@ const trouble =
  * page and in the log.
  */
 @injectable()
-export class GuestEgressAgreement {
+export class GuestEgressAgreement extends Service implements PeriodicWorks {
   private readonly log: Logger;
   private readonly process = randomUUID();
   private agreed = true;
@@ -29,13 +31,20 @@ export class GuestEgressAgreement {
     private readonly health: HealthChecks,
     logging: Logging,
   ) {
+    super();
     this.log = logging.for('network');
   }
 
-  start(): void {
+  override async start(): Promise<void> {
     this.health.add('guest-egress', () =>
       Promise.resolve(this.agreed ? { status: 'healthy' } : { status: 'degraded', message: trouble }),
     );
+    await Promise.resolve();
+  }
+
+  periodicWork(): PeriodicWork[] {
+    const run = (): Promise<void> => this.look();
+    return [{ name: 'network.agree-guest-egress', everyMs: 2_000, scope: 'process', deadlineMs: 60_000, run }];
   }
 
   /** Compares this process's setting with those of the others that are alive. */
@@ -47,7 +56,7 @@ export class GuestEgressAgreement {
     this.agreed = agreed;
   }
 
-  async stop(): Promise<void> {
+  override async stop(): Promise<void> {
     await this.settings
       .leave(this.database.op, this.process)
       .catch((error: unknown) =>
