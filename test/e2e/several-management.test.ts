@@ -216,6 +216,26 @@ describe.each([
     ]);
   }, 60_000);
 
+  it("takes turns at periodic work that is the cluster's, and each does what is its own", async () => {
+    const runsOf = (work: string): Promise<number[]> =>
+      Promise.all(cloud.processes.map((m) => m.counter(`vcstack_periodic_runs_total{work="${work}"}`)));
+    const turns = async (): Promise<number> =>
+      Number(
+        (await rows<{ fence: string }>(`SELECT fence FROM periodic_turn WHERE name = 'compute.reconcile-instances'`))[0]
+          ?.fence ?? 0,
+      );
+    const begun = await turns();
+    await eventually('some more turns', async () => (await turns()) >= begun + 3);
+    // Runs are read first: each of them had a turn of its own.
+    const all = (await runsOf('compute.reconcile-instances')).reduce((sum, n) => sum + n, 0);
+    expect(all).toBeGreaterThan(0);
+    expect(all).toBeLessThanOrEqual(await turns());
+    expect((await runsOf('host.find-silent')).every((n) => n > 0)).toBe(true);
+    expect(await Promise.all(cloud.processes.map((m) => m.counter('vcstack_periodic_failures_total')))).toEqual([
+      0, 0, 0,
+    ]);
+  }, 60_000);
+
   it('goes on when one is killed in a burst: nothing lost, nothing twice, clients and agents move on', async () => {
     const [a, b, c] = [cloud.at(0), cloud.at(1), cloud.at(2)];
     const [sse, socket, whole] = await Promise.all([follow(a.sse()), follow(a.socket()), follow(b.sse())]);
