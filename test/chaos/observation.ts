@@ -150,7 +150,7 @@ export const leftovers = async (lane: Lane): Promise<string[]> => {
   );
   await none(
     'a lock of a task that is over',
-    `SELECT id, type, state, lock_key, lock_state FROM task WHERE lock_state IS NOT NULL AND state IN ('succeeded', 'failed', 'cancelled')`,
+    `SELECT l.key, t.id, t.type, t.state FROM task_lock l LEFT JOIN task t ON t.id = l.task_id WHERE t.id IS NULL OR t.state IN ('succeeded', 'failed', 'cancelled')`,
   );
   await none(
     'a worker on a task that is over',

@@ -36,7 +36,7 @@ const remains: Record<string, string> = {
   volume: 'SELECT id::text AS what FROM volume',
   port: 'SELECT id::text AS what FROM port',
   tombstone: 'SELECT instance_id::text AS what FROM instance_tombstone',
-  task: `SELECT id || ' ' || type || ' ' || state AS what FROM task WHERE state NOT IN ('succeeded', 'failed', 'cancelled') OR lock_state IS NOT NULL OR lease_until IS NOT NULL`,
+  task: `SELECT id || ' ' || type || ' ' || state AS what FROM task WHERE state NOT IN ('succeeded', 'failed', 'cancelled') OR lock_state IS NOT NULL OR lease_until IS NOT NULL UNION ALL SELECT 'lock ' || key FROM task_lock WHERE NOT EXISTS (SELECT FROM task t WHERE t.id = task_id AND t.ended_at IS NULL)`,
   ticket: 'SELECT subject_id::text AS what FROM channel_ticket',
 };
 

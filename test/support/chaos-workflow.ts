@@ -71,7 +71,7 @@ export const chaosWorkflow = (database: Database) =>
     version: 1,
     input: z.object({ fail: z.boolean() }),
     deadline: '2m',
-    lock: () => 'chaos',
+    lock: () => ['chaos/one', 'chaos/two'],
     limit: 4,
   })
     .tx('claim', {

@@ -135,6 +135,8 @@ export interface TaskView {
   undone: boolean;
   fence: string;
   lock_state: string | null;
+  awaited_lock: string | null;
+  cancel_requested_at: Date | null;
   owner: string | null;
   wake_at: Date | null;
   progress: number;

@@ -10,6 +10,7 @@ import { TaskPump } from './engine/task-pump';
 import { WorkerIdentity } from './engine/worker-identity';
 import { WorkflowEngine } from './engine/workflow-engine';
 import { EngineWorkflows } from './request/engine-workflows';
+import { LockQueue } from './request/lock-queue';
 import { TaskWaiters } from './request/task-waiters';
 import { StepProgress } from './request/step-progress';
 import { TaskOperations } from './request/task-operations';
@@ -29,6 +30,7 @@ import { TxSteps } from './run/steps/tx-steps';
 import { WaitSteps } from './run/steps/wait-steps';
 import { TaskEnd } from './run/task-end';
 import { TaskEvents } from './run/task-events';
+import { TaskLocks } from './run/task-locks';
 import { TaskRunner } from './run/task-runner';
 import { TaskSleep } from './run/task-sleep';
 import { TaskSlots } from './run/task-slots';
@@ -37,6 +39,7 @@ import { WorkflowProbe } from './run/workflow-probe';
 import { Workload } from './run/workload';
 import { EngineTransactions } from './storage/engine-transactions';
 import { TaskChildrenRepository } from './storage/task-children.repository';
+import { TaskLockRepository } from './storage/task-lock.repository';
 import { TaskRequestRepository } from './storage/task-request.repository';
 import { TaskRunRepository } from './storage/task-run.repository';
 import { LiveTasksRepository } from './storage/live-tasks.repository';
@@ -46,8 +49,8 @@ import { WorkflowSettings } from './workflow-settings';
 /** Each part of the engine, by the folder that it lies in. */
 const parts: Newable<object>[] = [
   DefinitionRegistry,
-  ...[EngineTransactions, TaskChildrenRepository, TaskRequestRepository, TaskRunRepository],
-  ...[EngineWorkflows, TaskWaiters, StepProgress, TaskOperations, TaskQueue, VerbReports, WakeUps],
+  ...[EngineTransactions, TaskChildrenRepository, TaskLockRepository, TaskRequestRepository, TaskRunRepository],
+  ...[EngineWorkflows, LockQueue, TaskWaiters, StepProgress, TaskOperations, TaskQueue, VerbReports, WakeUps],
   ...[AllSteps, TxSteps, RemoteSteps, LocalSteps, WaitSteps, ChildrenSteps],
   ...[
     Checkpoints,
@@ -56,6 +59,7 @@ const parts: Newable<object>[] = [
     StepObserver,
     TaskEnd,
     TaskEvents,
+    TaskLocks,
     TaskRunner,
     TaskSleep,
     TaskSlots,

@@ -132,7 +132,8 @@ describe('a worker that dies or freezes', () => {
       const expected = fail
         ? { state: 'failed', done: [], things: [] }
         : { state: 'succeeded', done: ['claim', 'fetch', 'finish'], things: ['claimed', 'claimed-more'] };
-      expect({ boundary, state, done, things }).toEqual({ boundary, ...expected });
+      const locks = await database.query('SELECT * FROM task_lock');
+      expect({ boundary, state, done, things, locks }).toEqual({ boundary, ...expected, locks: [] });
       if (fail) expect(before.row.undone).toBe(true);
     } finally {
       await worker.stop();

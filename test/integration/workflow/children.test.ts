@@ -35,7 +35,7 @@ describe('a task that starts others', () => {
   afterAll(() => db.close());
   afterEach(async () => {
     for (const engine of engines.splice(0)) await engine.stop();
-    await db.database.query('TRUNCATE task, task_step, task_slot, effect, flag');
+    await db.database.query('TRUNCATE task, task_step, task_slot, task_lock, effect, flag');
   });
 
   const part = () =>

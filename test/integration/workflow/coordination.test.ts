@@ -44,7 +44,7 @@ describe('workflows that meet', () => {
   beforeEach(() => void (nodes = new FakeNodes()));
   afterEach(async () => {
     for (const engine of engines.splice(0)) await engine.stop();
-    await db.database.query('TRUNCATE task, task_step, task_slot, effect, flag');
+    await db.database.query('TRUNCATE task, task_step, task_slot, task_lock, effect, flag');
   });
 
   const engine = async (definitions: Parameters<typeof newEngine>[1], settings = {}): Promise<TestEngine> => {

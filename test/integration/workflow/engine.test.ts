@@ -41,7 +41,7 @@ describe('the workflow engine', () => {
   afterEach(async () => {
     await engine?.stop();
     engine = undefined;
-    await db.database.query('TRUNCATE task, task_step, task_slot, effect');
+    await db.database.query('TRUNCATE task, task_step, task_slot, task_lock, effect');
   });
 
   const run = async (definitions: readonly RegistrableDefinition[], settings = {}): Promise<TestEngine> => {

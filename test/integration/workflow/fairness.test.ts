@@ -34,7 +34,7 @@ describe('whose turn it is', () => {
   });
   afterEach(async () => {
     for (const engine of engines.splice(0)) await engine.stop();
-    await db.database.query('TRUNCATE task, task_step, task_slot');
+    await db.database.query('TRUNCATE task, task_step, task_slot, task_lock');
   });
 
   const engine = (definitions: Parameters<typeof newEngine>[1], settings = {}): TestEngine => {

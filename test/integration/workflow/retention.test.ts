@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Op } from '../../../src/core/db/rows/op';
-import { defineWorkflow } from '../../../src/core/workflow/definition/definition';
+import { defineWorkflow, type WorkflowDefinition } from '../../../src/core/workflow/definition/definition';
 import { TaskArchiveRepository } from '../../../src/core/workflow/archive/task-archive.repository';
 import { TaskChildrenRepository } from '../../../src/core/workflow/storage/task-children.repository';
+import { TaskLockRepository } from '../../../src/core/workflow/storage/task-lock.repository';
 import { TaskRequestRepository } from '../../../src/core/workflow/storage/task-request.repository';
 import { TaskRunRepository } from '../../../src/core/workflow/storage/task-run.repository';
 import { PermanentError } from '../../../src/core/workflow/definition/workflow-error';
@@ -62,6 +63,29 @@ describe('tasks that are over', () => {
       noUndo: 'nothing',
     });
 
+  const several = defineWorkflow('test.several', {
+    version: 1,
+    input: z.object({}),
+    deadline: '10m',
+    lock: () => ['one', 'two'],
+    whenLocked: 'wait',
+    preempts: true,
+  }).tx('end', { run: async () => undefined, noUndo: 'nothing' });
+  const one = defineWorkflow('test.one', {
+    version: 1,
+    input: z.object({ lock: z.string() }),
+    deadline: '10m',
+    lock: (i) => i.lock,
+  }).wait('ready', { until: async (c) => (c.attempt > 1 ? true : undefined), every: '100ms', timeout: '1m' });
+
+  /** One task that waits for two locks, of tasks that it ends, and another that waits for it. */
+  const meet = async (): Promise<void> => {
+    const begin = <I>(what: WorkflowDefinition<I, never>, input: I): Promise<{ id: string }> =>
+      db.database.tx((op) => engine.start(op, what, input, { ...startOptions, subject: subject() }));
+    const ids = [await begin(one, { lock: 'one' }), await begin(one, { lock: 'two' }), await begin(several, {})];
+    for (const { id } of ids) expect(['cancelled', 'succeeded']).toContain(await engine.settled(id, 10_000));
+  };
+
   const run = async (fail: boolean): Promise<string> => {
     const { id } = await db.database.tx((op) =>
       engine.start(
@@ -79,7 +103,7 @@ describe('tasks that are over', () => {
   const listen = (op: Op): void => {
     const plain = op.query.bind(op);
     op.query = (sql, params = []) => {
-      if (/\btask(_step|_slot|_history)?\b/.test(sql) && !/EXPLAIN/.test(sql)) asked.set(sql, [...params]);
+      if (/\btask(_step|_slot|_lock|_history)?\b/.test(sql) && !/EXPLAIN/.test(sql)) asked.set(sql, [...params]);
       return plain(sql, params);
     };
   };
@@ -87,7 +111,7 @@ describe('tasks that are over', () => {
   beforeAll(async () => {
     db = await startTestDatabase({ pool: 20 });
     archive = new TaskArchiveRepository(db.database);
-    engine = newEngine(db.database, [definition], { nodes: new FakeNodes() });
+    engine = newEngine(db.database, [definition, several, one], { nodes: new FakeNodes() });
     await engine.start();
   }, 60_000);
   afterAll(async () => {
@@ -158,6 +182,7 @@ describe('tasks that are over', () => {
     );
     await db.database.tx((op) => engine.cancel(op, id, 'test'));
     await engine.settled(id, 10_000);
+    await meet();
     await db.database.tx((op) => engine.wake(op, 'nothing'));
     await engine.onVerbDone(hostA, `${ids[0]}/make/run`);
     const [runs, requests, children] = [
@@ -177,6 +202,7 @@ describe('tasks that are over', () => {
     await archive.archive(31_536_000_000);
     await archive.prune(31_536_000_000);
     await archive.freeLostPlaces();
+    await engine.part(TaskLockRepository).freeLost();
     expect(asked.size).toBeGreaterThan(20);
 
     /** What a statement does, and undoes again. One that cannot be repeated is only planned. */

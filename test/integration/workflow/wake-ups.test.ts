@@ -33,7 +33,7 @@ describe('a signal that comes while a task is about to sleep', () => {
   afterEach(async () => {
     await engine?.stop();
     engine = undefined;
-    await db.database.query('TRUNCATE task, task_step, outbox');
+    await db.database.query('TRUNCATE task, task_step, task_lock, outbox');
   });
 
   const open = async (

@@ -4,7 +4,7 @@ import { Database } from '../../db/database';
 /** Tasks that one statement moves or forgets at most, so that it never holds locks for long. */
 const batch = 500;
 
-const columns = `id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, cursor, progress, step, priority, lock_key, lock_state, wake_at, waiting_for,
+const columns = `id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, cursor, progress, step, priority, wake_at, waiting_for,
   deadline, cancel_requested_at, cancel_by, cancel_reason, error, undone, parent_id, parent_step, children, children_left, created_by, request_id, created_at, started_at, ended_at`;
 
 /** Where tasks go when they are over. */

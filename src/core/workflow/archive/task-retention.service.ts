@@ -1,6 +1,7 @@
 import { injectable } from 'inversify';
 import { Config } from '../../config/config';
 import { PeriodicWorks, type PeriodicWork } from '../../periodic/periodic-work';
+import { TaskLockRepository } from '../storage/task-lock.repository';
 import { TaskArchiveRepository } from './task-archive.repository';
 
 const everyMs = 60_000;
@@ -16,6 +17,7 @@ const batchesPerRound = 200;
 export class TaskRetention extends PeriodicWorks {
   constructor(
     private readonly tasks: TaskArchiveRepository,
+    private readonly locks: TaskLockRepository,
     private readonly config: Config,
   ) {
     super();
@@ -31,6 +33,7 @@ export class TaskRetention extends PeriodicWorks {
     await this.all(signal, () => this.tasks.archive(archiveAfterMinutes * 60_000));
     await this.all(signal, () => this.tasks.prune(keepDays * 86_400_000));
     await this.tasks.freeLostPlaces();
+    await this.locks.freeLost();
   }
 
   private async all(signal: AbortSignal, step: () => Promise<boolean>): Promise<void> {

@@ -187,11 +187,14 @@ export type Priority = 'urgent' | 'normal' | 'background';
 export interface WorkflowOptions<I> {
   version: number;
   input: z.ZodType<I>;
-  /** One live task per key; a second start is refused with 409 `task_running` that names the first. */
-  lock?: (input: I) => string;
   /**
-   * What a start meets whose lock key another task holds (unless it preempts that one): `refuse` with 409, or `wait`
-   * for its turn behind those that wait already, 100 at most.
+   * One live task per key; a second start is refused with 409 `task_running` that names the first. A task may need
+   * several keys, 16 at most: it begins when it has them all.
+   */
+  lock?: (input: I) => string | readonly string[];
+  /**
+   * What a start meets of whose lock keys another task holds one (unless it preempts that one): `refuse` with 409, or
+   * `wait` for its turn behind those that wait already, 100 at most.
    */
   whenLocked?: 'refuse' | 'wait';
   /** Default `normal`. */
@@ -203,8 +206,8 @@ export interface WorkflowOptions<I> {
   /** Over all steps; undo has its own deadline of the same length, after which the task is `stuck`. */
   deadline: Duration;
   /**
-   * Whatever holds the same lock key is cancelled (at its next boundary) and waited for, unless it only goes forward: that
-   * is refused as any other. A start of the same type joins the one that is live.
+   * Whatever holds one of its lock keys is cancelled (at its next boundary) and waited for, unless it only goes forward:
+   * that is refused as any other. A start of the same type with the same keys joins the one that is live.
    */
   preempts?: boolean;
   /** Why it can be cancelled only until its first step begins, e.g. because what it takes away does not come back. */

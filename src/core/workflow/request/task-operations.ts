@@ -2,6 +2,7 @@ import { injectable } from 'inversify';
 import type { Op } from '../../db/rows/op';
 import { DefinitionRegistry } from '../definition/definition-registry';
 import { TaskRequestRepository } from '../storage/task-request.repository';
+import { LockQueue } from './lock-queue';
 import { TaskQueue } from './task-queue';
 import { WakeUps } from './wake-ups';
 
@@ -17,6 +18,7 @@ export interface StepOutline {
 export class TaskOperations {
   constructor(
     private readonly queue: TaskQueue,
+    private readonly locks: LockQueue,
     private readonly requests: TaskRequestRepository,
     private readonly registry: DefinitionRegistry,
     private readonly wakeUps: WakeUps,
@@ -39,10 +41,10 @@ export class TaskOperations {
     return step?.name ?? null;
   }
 
-  /** A stuck task ends as failed, not undone; what it left behind is the operator's business. Frees its lock. */
+  /** A stuck task ends as failed, not undone; what it left behind is the operator's business. Frees its locks. */
   async abandon(op: Op, taskId: string): Promise<void> {
     const task = await this.queue.stuckTask(op, taskId);
-    await this.queue.endStuck(op, task, 'It was abandoned by an operator; what it had made may still be there.');
+    await this.locks.endStuck(op, task, 'It was abandoned by an operator; what it had made may still be there.');
   }
 
   /** The steps of a type and version in order; empty when this process does not know it. */

@@ -46,7 +46,13 @@ export class Checkpoints {
       const seen = await this.store.advance(op, run.hold, writes, { cursor, step: next, progress });
       return () => remember(seen, run.state);
     }
-    const seen = await this.store.end(op, run.hold, writes, { state: 'succeeded', cursor, progress, undone: false });
+    const seen = await this.store.end(op, run.hold, writes, {
+      state: 'succeeded',
+      cursor,
+      progress,
+      undone: false,
+      lockKeys: run.locks,
+    });
     await this.end.release(run, op, seen, false);
     await this.events.state(run, op, { step: last.name, state: 'succeeded', progress });
     return () => remember(seen, 'succeeded');

@@ -34,6 +34,8 @@ export class RunState {
   lastEventAt = 0;
   /** Scopes of the limits under which this task holds a slot. */
   readonly slots = new Set<string>();
+  /** It has all of its locks: nobody hands one over to it any more. */
+  locked: boolean;
   /** Set after steps that shared a commit failed: from here on each has its own. */
   singly = false;
   /**
@@ -61,6 +63,7 @@ export class RunState {
     this.undoDeadline = task.undoDeadline;
     this.error = task.error;
     this.outcome = task.outcome;
+    this.locked = task.lockState !== 'waiting';
     this.leaseEnd = claimSentAt + leaseMs;
     this.clockOffset = task.now - performance.now();
   }
@@ -72,6 +75,11 @@ export class RunState {
 
   get cancellable(): boolean {
     return this.definition.options.goesForward === undefined || (this.cursor === 0 && !this.row(0, 'run'));
+  }
+
+  /** The keys of its locks, while it has all of them and no other can come. */
+  get locks(): readonly string[] | null {
+    return this.locked ? this.task.lockKeys : null;
   }
 
   get steps(): AnyStep[] {

@@ -10,6 +10,7 @@ import { TaskRunRepository } from '../storage/task-run.repository';
 import { WorkflowMetrics } from '../workflow-metrics';
 import { ForwardPhase } from './forward-phase';
 import type { RunState } from './run-state';
+import { TaskLocks } from './task-locks';
 import { TaskSlots } from './task-slots';
 import { UndoPhase } from './undo-phase';
 import { Workload } from './workload';
@@ -25,6 +26,7 @@ export class TaskRunner {
   constructor(
     private readonly forward: ForwardPhase,
     private readonly backward: UndoPhase,
+    private readonly locks: TaskLocks,
     private readonly slots: TaskSlots,
     private readonly store: TaskRunRepository,
     private readonly transactions: EngineTransactions,
@@ -52,7 +54,7 @@ export class TaskRunner {
         );
         run.load(steps, slots);
       }
-      if (await this.slots.admitted(run)) await this.loop(run);
+      if ((await this.locks.taken(run)) && (await this.slots.admitted(run))) await this.loop(run);
     } catch (error) {
       await this.stopped(run, error);
     }

@@ -5,7 +5,7 @@ import { Logging } from '../../telemetry/logging';
 import type { AnyStep } from '../definition/definition';
 import type { StepError } from '../definition/step-error';
 import { processDied } from '../definition/workflow-error';
-import { TaskRequestRepository } from '../storage/task-request.repository';
+import { LockQueue } from '../request/lock-queue';
 import { EngineTransactions } from '../storage/engine-transactions';
 import { LeaseLost } from '../storage/lease-lost';
 import { NoSlot } from '../storage/no-slot';
@@ -33,7 +33,7 @@ export class UndoPhase {
     private readonly steps: AllSteps,
     private readonly transactions: EngineTransactions,
     private readonly store: TaskRunRepository,
-    private readonly requests: TaskRequestRepository,
+    private readonly locks: LockQueue,
     private readonly end: TaskEnd,
     private readonly slots: TaskSlots,
     private readonly sleep: TaskSleep,
@@ -75,7 +75,13 @@ export class UndoPhase {
     const error = run.error ?? unknownError;
     await this.transactions.run(async (op) => {
       await run.definition.options.whenUndone?.(run.txContext(op, 1), { code: error.code, message: error.message });
-      const seen = await this.store.end(op, run.hold, [], { state, cursor: -1, progress: run.progress, undone: true });
+      const seen = await this.store.end(op, run.hold, [], {
+        state,
+        cursor: -1,
+        progress: run.progress,
+        undone: true,
+        lockKeys: run.locks,
+      });
       await this.end.release(run, op, seen, true);
       await this.events.state(run, op, { step: error.step, state, undone: true });
     });
@@ -170,12 +176,14 @@ export class UndoPhase {
       if (withCallback)
         await run.definition.options.whenStuck?.(run.txContext(op, 1), { code: error.code, message: error.message });
       const seen = await this.store.stuck(op, run.hold, write ? [write] : [], error);
-      const successor = seen.hasWaiter && run.task.lockKey !== null;
-      if (successor) {
-        const hint = 'It could not be undone; the task that waited for it goes on from there.';
-        await this.requests.endStuck(op, run.task.id, { hint });
-        await this.end.release(run, op, seen, true);
-      } else await this.slots.free(run, op);
+      const successor = seen.hasWaiter && (await this.locks.awaitedByRemoval(op, run.task.lockKeys));
+      if (successor)
+        await this.locks.endStuck(
+          op,
+          run.task,
+          'It could not be undone; the task that waited for it goes on from there.',
+        );
+      await this.slots.free(run, op);
       const state = successor ? 'failed' : 'stuck';
       await this.events.state(run, op, { step: error.step, state });
       return state;

@@ -12,8 +12,8 @@ export interface NewTask {
   subject: { kind: string; id: string; name: string };
   input: unknown;
   firstStep: string;
-  lockKey: string | null;
-  lockState: 'held' | 'waiting' | null;
+  /** In the order in which they are taken; null without any. */
+  lockKeys: readonly string[] | null;
   deadlineMs: number;
   createdBy: string;
   requestId: string | null;
@@ -21,34 +21,48 @@ export interface NewTask {
   parent: { id: string; step: string } | null;
 }
 
-export interface LockHolder {
+export interface OperatedTask {
   id: string;
   type: string;
   version: number;
   state: TaskState;
-}
-
-export interface OperatedTask extends LockHolder {
-  lockKey: string | null;
+  lockKeys: readonly string[] | null;
   cursor: number;
-  hasWaiter: boolean;
 }
 
+/**
+ * $10: its lock keys; all but the last are taken before. The last is taken here, unless it waits for one of them ($11):
+ * the task exists exactly when it has that one, or waits.
+ */
+const insertStatement = `
+  WITH taken AS (
+    INSERT INTO task_lock (key, task_id) SELECT ($10::text[])[cardinality($10::text[])], $1::uuid WHERE $10::text[] IS NOT NULL AND $11::text IS NULL
+    ON CONFLICT DO NOTHING RETURNING key)
+  INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, step, lock_keys, lock_state, awaited_lock, wake_at, deadline_ms, created_by, request_id, priority, parent_id, parent_step)
+  SELECT $1::uuid, $2::text, $3::int, $4::uuid, $5::text, $6::uuid, $7::text, 'queued', $8::jsonb, $9::text, $10::text[],
+         CASE WHEN $11::text IS NOT NULL THEN 'waiting' WHEN $10::text[] IS NOT NULL THEN 'held' END, $11::text, CASE WHEN $11::text IS NULL THEN clock_timestamp() END,
+         $12::bigint, $13::text, $14::text, $15::smallint, $16::uuid, $17::text
+   WHERE $10::text[] IS NULL OR $11::text IS NOT NULL OR EXISTS (SELECT 1 FROM taken)
+  RETURNING id`;
 const live = `state NOT IN ('succeeded', 'failed', 'cancelled')`;
 /** A sleeping task becomes due at once; one that a worker has is only marked, so that it does not fall asleep. */
 const woken = `wake_seq = wake_seq + 1, wake_at = CASE WHEN lease_until IS NULL AND wake_at IS NOT NULL THEN clock_timestamp() ELSE wake_at END`;
+/** $2: by whom, $3: why. Who asked first is kept. One that sleeps, or waits for a lock, sees it at once. */
+const stopAsked = `cancel_requested_at = COALESCE(cancel_requested_at, clock_timestamp()), cancel_by = COALESCE(cancel_by, $2), cancel_reason = COALESCE(cancel_reason, $3),
+  wake_seq = wake_seq + 1, wake_at = CASE WHEN lease_until IS NULL AND (wake_at IS NOT NULL OR lock_state = 'waiting') AND state <> 'stuck' THEN clock_timestamp() ELSE wake_at END`;
 
 /** Statements of those who ask for something: services, operators, nodes. */
 @injectable()
 export class TaskRequestRepository {
   constructor(private readonly database: Database) {}
 
-  /** False when another live task holds the lock key. Waits for an uncommitted rival to commit or roll back. */
-  async insert(op: Op, task: NewTask): Promise<boolean> {
+  /**
+   * With the last of its locks, or in the queue for `awaited`. False when another task holds that last one. Waits for an
+   * uncommitted rival to commit or roll back.
+   */
+  async insert(op: Op, task: NewTask, awaited: string | null = null): Promise<boolean> {
     const rows = await this.database.query<{ id: string }>(
-      `INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, step, lock_key, lock_state, wake_at, deadline_ms, created_by, request_id, priority, parent_id, parent_step)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, 'queued', $8, $9, $10, $11::text, CASE WHEN $11::text = 'waiting' THEN NULL ELSE clock_timestamp() END, $12, $13, $14, $15, $16, $17)
-       ON CONFLICT (lock_key) WHERE lock_state = 'held' DO NOTHING RETURNING id`,
+      insertStatement,
       [
         task.id,
         task.type,
@@ -59,8 +73,8 @@ export class TaskRequestRepository {
         task.subject.name,
         JSON.stringify(task.input ?? null),
         task.firstStep,
-        task.lockKey,
-        task.lockState,
+        task.lockKeys,
+        awaited,
         task.deadlineMs,
         task.createdBy,
         task.requestId,
@@ -73,42 +87,24 @@ export class TaskRequestRepository {
     return rows.length > 0;
   }
 
-  /** The task that holds the key, locked until the transaction ends: it cannot end meanwhile. */
-  async lockHolder(op: Op, lockKey: string): Promise<LockHolder | undefined> {
-    const rows = await this.database.query<LockHolder>(
-      `SELECT id, type, version, state FROM task WHERE lock_key = $1 AND lock_state = 'held' FOR UPDATE`,
-      [lockKey],
-      op,
-    );
-    return rows[0];
-  }
-
-  /** Marks the holder, so that it hands its lock over when it ends. Returns how many wait already. */
-  async joinQueue(op: Op, holderId: string, lockKey: string): Promise<number> {
-    await op.query('UPDATE task SET has_waiter = true WHERE id = $1', [holderId]);
-    const [row] = await op.query<{ n: number }>(
-      `SELECT count(*)::int AS n FROM task WHERE lock_key = $1 AND lock_state = 'waiting'`,
-      [lockKey],
-    );
-    return row?.n ?? 0;
-  }
-
-  async waiterOf(op: Op, lockKey: string, type: string): Promise<string | undefined> {
-    const rows = await this.database.query<{ id: string }>(
-      `SELECT id FROM task WHERE lock_key = $1 AND lock_state = 'waiting' AND type = $2 AND cancel_requested_at IS NULL ORDER BY created_at, id LIMIT 1`,
-      [lockKey, type],
-      op,
-    );
-    return rows[0]?.id;
-  }
-
-  /** Cancels the holder in favour of a waiter. */
+  /** Cancels the holder of a lock in favour of a waiter. */
   async preempt(op: Op, taskId: string, by: string, reason: string): Promise<void> {
     await this.database.query(
-      `UPDATE task SET cancel_requested_at = COALESCE(cancel_requested_at, clock_timestamp()), cancel_by = COALESCE(cancel_by, $2), cancel_reason = COALESCE(cancel_reason, $3),
-              has_waiter = true, ${woken} WHERE id = $1`,
+      `UPDATE task SET ${stopAsked}, has_waiter = true WHERE id = $1`,
       [taskId, by, reason],
       op,
+    );
+  }
+
+  /**
+   * Asks those of the tasks to stop whose rows nobody has locked at the moment. Without waiting: who holds the row of one
+   * may wait for that of another.
+   */
+  async preemptFree(op: Op, taskIds: readonly string[], by: string, reason: string): Promise<void> {
+    await op.query(
+      `WITH free AS MATERIALIZED (SELECT id FROM task WHERE id = ANY($1::uuid[]) AND ended_at IS NULL AND state <> 'stuck' FOR UPDATE SKIP LOCKED)
+       UPDATE task SET ${stopAsked} FROM free WHERE task.id = free.id`,
+      [taskIds, by, reason],
     );
   }
 
@@ -118,10 +114,7 @@ export class TaskRequestRepository {
    */
   async cancel(op: Op, taskId: string, by: string, reason: string, goingForward: readonly string[]): Promise<boolean> {
     const rows = await op.query<{ id: string }>(
-      `UPDATE task SET cancel_requested_at = COALESCE(cancel_requested_at, clock_timestamp()), cancel_by = COALESCE(cancel_by, $2), cancel_reason = COALESCE(cancel_reason, $3),
-              wake_seq = wake_seq + 1,
-              wake_at = CASE WHEN lease_until IS NULL AND (wake_at IS NOT NULL OR lock_state = 'waiting') AND state <> 'stuck' THEN clock_timestamp() ELSE wake_at END
-        WHERE id = $1 AND ${live} AND (state = 'queued' OR type || '@' || version <> ALL ($4::text[])) RETURNING id`,
+      `UPDATE task SET ${stopAsked} WHERE id = $1 AND ${live} AND (state = 'queued' OR type || '@' || version <> ALL ($4::text[])) RETURNING id`,
       [taskId, by, reason, goingForward],
     );
     return rows.length > 0;
@@ -129,7 +122,7 @@ export class TaskRequestRepository {
 
   async wakeByLock(op: Op, lockKey: string): Promise<void> {
     await this.database.query(
-      `UPDATE task SET ${woken} WHERE lock_key = $1 AND lock_state = 'held' AND state <> 'stuck'`,
+      `UPDATE task SET ${woken} WHERE id = (SELECT task_id FROM task_lock WHERE key = $1) AND state <> 'stuck'`,
       [lockKey],
       op,
     );
@@ -160,7 +153,7 @@ export class TaskRequestRepository {
   /** Locks a task for an operator's verb. */
   async forOperator(op: Op, taskId: string): Promise<OperatedTask | undefined> {
     const rows = await this.database.query<OperatedTask>(
-      `SELECT id, type, version, state, lock_key AS "lockKey", cursor, has_waiter AS "hasWaiter" FROM task WHERE id = $1 FOR UPDATE`,
+      `SELECT id, type, version, state, lock_keys AS "lockKeys", cursor FROM task WHERE id = $1 FOR UPDATE`,
       [taskId],
       op,
     );
@@ -196,34 +189,18 @@ export class TaskRequestRepository {
     );
   }
 
-  /** Ends a stuck task that was not undone, and gives up its lock. */
+  /** Ends a stuck task that was not undone. Its locks are the caller's to free. */
   async endStuck(
     op: Op,
     taskId: string,
     error: Pick<StepError, 'hint'>,
   ): Promise<{ parentId: string | null } | undefined> {
     const [row] = await op.query<{ parentId: string | null }>(
-      `UPDATE task SET state = 'failed', undone = false, lock_state = NULL, has_waiter = false, wake_at = NULL, ended_at = clock_timestamp(),
+      `UPDATE task SET state = 'failed', undone = false, lock_state = NULL, awaited_lock = NULL, has_waiter = false, wake_at = NULL, ended_at = clock_timestamp(),
               error = COALESCE(error, '{}'::jsonb) || jsonb_build_object('hint', $2::text) WHERE id = $1 AND state = 'stuck' RETURNING parent_id AS "parentId"`,
       [taskId, error.hint],
     );
     return row;
-  }
-
-  /**
-   * Gives a free lock key to the oldest task that waits for it. Call in the transaction that freed it. Returns that
-   * task's id.
-   */
-  async handOver(op: Op, lockKey: string): Promise<string | undefined> {
-    const rows = await op.query<{ id: string }>(
-      `UPDATE task t SET lock_state = 'held', wake_seq = wake_seq + 1,
-              wake_at = CASE WHEN t.lease_until IS NULL THEN clock_timestamp() ELSE t.wake_at END,
-              has_waiter = EXISTS (SELECT 1 FROM task o WHERE o.lock_key = $1 AND o.lock_state = 'waiting' AND o.id <> t.id)
-         FROM (SELECT id FROM task WHERE lock_key = $1 AND lock_state = 'waiting' ORDER BY priority, created_at, id LIMIT 1 FOR UPDATE) w
-        WHERE t.id = w.id RETURNING t.id`,
-      [lockKey],
-    );
-    return rows[0]?.id;
   }
 
   /**

@@ -10,7 +10,10 @@ export interface ClaimedTask {
   subject: { kind: string; id: string; name: string };
   state: TaskState;
   input: unknown;
-  lockKey: string | null;
+  /** In the order in which they are taken; null without any. */
+  lockKeys: string[] | null;
+  /** `waiting`: it has not all of its locks. */
+  lockState: 'held' | 'waiting' | null;
   /** Forward: index of the next step. Compensating: index of the next step to undo; -1 when none is left. */
   cursor: number;
   progress: number;

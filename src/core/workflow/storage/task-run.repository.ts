@@ -24,7 +24,7 @@ const claimStatement = (due: string): string => `
   RETURNING t.id, t.type, t.version, t.project_id AS "projectId", t.state, t.input, t.cursor, t.progress, t.fence, t.wake_seq AS "wakeSeq",
     json_build_object('kind', t.subject_kind, 'id', t.subject_id, 'name', t.subject_name) AS subject,
     ${ms('t.deadline')} AS deadline, t.deadline_ms::float8 AS "deadlineMs", ${ms('t.undo_deadline')} AS "undoDeadline",
-    t.cancel_requested_at IS NOT NULL AS cancelled, t.cancel_reason AS "cancelReason", t.outcome, t.error, t.lock_key AS "lockKey",
+    t.cancel_requested_at IS NOT NULL AS cancelled, t.cancel_reason AS "cancelReason", t.outcome, t.error, t.lock_keys AS "lockKeys", t.lock_state AS "lockState",
     t.deaths, t.created_by AS "createdBy", t.request_id AS "requestId", t.priority, t.parent_id AS "parentId", t.parent_step AS "parentStep", ${ms('t.created_at')} AS "createdAt", ${ms('t.started_at')} AS "startedAt",
     ${ms('clock_timestamp()')} AS now`;
 
@@ -48,8 +48,8 @@ const stepUpsert = `
          output = excluded.output, error = excluded.error, ended_at = excluded.ended_at,
          progress = CASE WHEN excluded.state = 'running' THEN task_step.progress END`;
 
-const statement = (set: string, returning = seen, when = ''): string =>
-  `WITH t AS (UPDATE task SET ${set} WHERE ${held} ${when} RETURNING id, ${returning}), s AS (${stepUpsert}) SELECT * FROM t`;
+const statement = (set: string, returning = seen, when = '', more = ''): string =>
+  `WITH t AS (UPDATE task SET ${set} WHERE ${held} ${when} RETURNING id, ${returning}), s AS (${stepUpsert})${more} SELECT * FROM t`;
 
 /** Another step is at work from here on: deaths are counted per step. */
 const goneOn = 'deaths = CASE WHEN cursor = $7::int THEN deaths ELSE 0 END';
@@ -72,10 +72,19 @@ const postponeStatement = `
   UPDATE task SET state = 'queued', started_at = NULL, deadline = NULL, owner = NULL, lease_until = NULL, waiting_for = $6,
          wake_at = CASE WHEN cancel_requested_at IS NULL THEN clock_timestamp() + $7::float8 * interval '1 millisecond' ELSE clock_timestamp() END
    WHERE ${held} RETURNING id`;
+const awaitLockStatement = `
+  UPDATE task SET state = 'queued', started_at = NULL, deadline = NULL, owner = NULL, lease_until = NULL, awaited_lock = $6,
+         wake_at = CASE WHEN cancel_requested_at IS NOT NULL THEN clock_timestamp() END
+   WHERE ${held} RETURNING id`;
+const lockedStatement = `UPDATE task SET lock_state = 'held' WHERE ${held} RETURNING id`;
 
-const over = `owner = NULL, lease_until = NULL, wake_at = NULL, lock_state = NULL, ended_at = clock_timestamp()`;
+const over = `owner = NULL, lease_until = NULL, wake_at = NULL, lock_state = NULL, awaited_lock = NULL, ended_at = clock_timestamp()`;
+/** $12: its lock keys. Only what is held when the statement begins is seen: enough for a task that had all of them. */
 const endStatement = statement(
   `state = $7, cursor = $8::int, progress = $9::int, undone = $10::boolean, error = COALESCE($11::jsonb, error), ${over}`,
+  seen,
+  '',
+  ', l AS (DELETE FROM task_lock USING t WHERE task_lock.key = ANY($12::text[]) AND task_lock.task_id = t.id)',
 );
 const napStatement = statement(
   `step = COALESCE($7, step), waiting_for = $10, children = CASE WHEN $11::int IS NULL THEN children ELSE (SELECT count(*)::int FROM task c WHERE c.parent_id = $1) END, children_left = COALESCE($11::int, children_left), progress = COALESCE($12::int, progress), owner = NULL, lease_until = NULL,
@@ -216,6 +225,18 @@ export class TaskRunRepository {
     return (await this.database.query(postponeStatement, [...holdParams(hold), scope, afterMs])).length > 0;
   }
 
+  /** Gives a task back that has done nothing yet, until the lock is handed over to it. */
+  async awaitLock(op: Op, hold: Hold, key: string): Promise<void> {
+    const rows = await op.query(awaitLockStatement, [...holdParams(hold), key]);
+    if (rows.length === 0) throw new LeaseLost(hold.taskId);
+  }
+
+  /** It has all of its locks. */
+  async locked(op: Op, hold: Hold): Promise<void> {
+    const rows = await op.query(lockedStatement, holdParams(hold));
+    if (rows.length === 0) throw new LeaseLost(hold.taskId);
+  }
+
   /** The scopes of the slots that a task holds. */
   async slots(taskId: string): Promise<string[]> {
     return (
@@ -238,12 +259,19 @@ export class TaskRunRepository {
     return this.run(op, advanceStatement, hold, steps, [next.cursor, next.step, next.progress]);
   }
 
-  /** A final state; the caller hands the lock over in the same transaction when `hasWaiter`. */
+  /** A final state, and its locks are free; the caller hands them over in the same transaction when `hasWaiter`. */
   end(
     op: Op,
     hold: Hold,
     steps: readonly StepWrite[],
-    final: { state: TaskState; cursor: number; progress: number; undone: boolean; error?: StepError },
+    final: {
+      state: TaskState;
+      cursor: number;
+      progress: number;
+      undone: boolean;
+      lockKeys: readonly string[] | null;
+      error?: StepError;
+    },
   ): Promise<Seen> {
     return this.run(op, endStatement, hold, steps, [
       final.state,
@@ -251,6 +279,7 @@ export class TaskRunRepository {
       final.progress,
       final.undone,
       json(final.error),
+      final.lockKeys,
     ]);
   }
 

@@ -1,3 +1,4 @@
+import { lockWords } from '../../../core/workflow/definition/lock-keys';
 import type { Task, TaskAudit, TaskDetail, TaskStep, RelatedTask } from '../contract/task.api';
 import { hostName, messageOf, presentError, titleOf, type Viewer } from './task-error.presenter';
 import type { TaskAuditRow, TaskDetailRow, TaskRow, TaskStepRow } from './task.row';
@@ -121,7 +122,7 @@ export const presentWaiting = (
       kind: 'lock',
       until: null,
       text: holder
-        ? `waiting for task ${holder.id} (${holder.type}) to end its work on this ${task.subjectKind}`
+        ? `waiting for task ${holder.id} (${holder.type}) to end its work on ${lockWords(task.awaitedLock ?? '', { kind: task.subjectKind, id: task.subjectId })}`
         : `waiting for another task on this ${task.subjectKind} to end`,
     };
   }

@@ -19,7 +19,7 @@ export interface NewAudit {
   requestId: string;
 }
 
-const detailColumns = `${listColumns}, ${createdKey('t.created_at')}, t.lock_key AS "lockKey", t.lock_state AS "lockState", t.waiting_for AS "waitingFor", t.children_left AS "childrenLeft",
+const detailColumns = `${listColumns}, ${createdKey('t.created_at')}, t.waiting_for AS "waitingFor", t.children_left AS "childrenLeft",
   t.wake_at AS "wakeAt", t.cancel_requested_at AS "cancelRequestedAt", t.cancel_reason AS "cancelReason", clock_timestamp() AS now`;
 const stepColumns = `task_id AS "taskId", seq, name, phase, state, attempt, host_id AS "hostId", accepted, progress, message, started_at AS "startedAt", ended_at AS "endedAt", error`;
 const childrenShown = 100;
@@ -32,8 +32,8 @@ const childrenShown = 100;
 export class TaskRepository {
   async byId(op: Op, id: string): Promise<TaskDetailRow | undefined> {
     const rows = await op.query<TaskDetailRow>(
-      `SELECT ${detailColumns}, t.lease_until IS NULL AS asleep FROM task t WHERE t.id = $1
-       UNION ALL SELECT ${detailColumns}, true AS asleep FROM task_archive t WHERE t.id = $1`,
+      `SELECT ${detailColumns}, t.lease_until IS NULL AS asleep, t.awaited_lock AS "awaitedLock", t.lock_state AS "lockState" FROM task t WHERE t.id = $1
+       UNION ALL SELECT ${detailColumns}, true AS asleep, NULL, NULL FROM task_archive t WHERE t.id = $1`,
       [id],
     );
     return rows[0];
@@ -60,7 +60,7 @@ export class TaskRepository {
   async holder(op: Op, lockKey: string): Promise<{ id: string; type: string } | undefined> {
     return (
       await op.query<{ id: string; type: string }>(
-        `SELECT id, type FROM task WHERE lock_key = $1 AND lock_state = 'held'`,
+        `SELECT t.id, t.type FROM task_lock l JOIN task t ON t.id = l.task_id WHERE l.key = $1`,
         [lockKey],
       )
     )[0];

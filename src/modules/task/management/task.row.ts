@@ -28,7 +28,8 @@ export interface TaskRow {
 
 /** With what only one task's page needs. */
 export interface TaskDetailRow extends TaskRow {
-  lockKey: string | null;
+  /** The lock in whose queue it is. */
+  awaitedLock: string | null;
   lockState: 'held' | 'waiting' | null;
   /** The limit that it waits to come under. */
   waitingFor: string | null;

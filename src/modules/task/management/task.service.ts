@@ -184,8 +184,7 @@ export class TaskService {
     const steps = await this.tasks.steps(op, [task.id]);
     const viewer = this.viewer(access, task, await this.hostNames(op, [task], steps));
     const slots = task.waitingFor === null ? 0 : await this.tasks.slots(op, task.waitingFor);
-    const holder =
-      task.lockState === 'waiting' && task.lockKey !== null ? await this.tasks.holder(op, task.lockKey) : undefined;
+    const holder = task.awaitedLock === null ? undefined : await this.tasks.holder(op, task.awaitedLock);
     const parent = task.parentId === null ? undefined : await this.tasks.byId(op, task.parentId);
     const children = task.children > 0 ? await this.tasks.children(op, task.id) : [];
     return {
