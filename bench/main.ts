@@ -7,6 +7,7 @@ import { asJson, asTable } from './harness/report';
 import { consoleSize } from './figures/console-size.figure';
 import { createLatency } from './figures/create-latency.figure';
 import { createRate } from './figures/create-rate.figure';
+import { heartbeats } from './figures/heartbeats.figure';
 import { imageUploads } from './figures/image-uploads.figure';
 import { idleMemory } from './figures/idle-memory.figure';
 import { listPages } from './figures/list-pages.figure';
@@ -26,6 +27,7 @@ const figures: readonly Figure[] = [
   createLatency,
   createRate,
   placementRate,
+  heartbeats,
   imageUploads,
   idleMemory,
   vmmStart,

@@ -52,6 +52,11 @@ export class Child {
     return child;
   }
 
+  /** A message over IPC. */
+  send(message: object): void {
+    this.process.send(message);
+  }
+
   get pid(): number {
     return this.process.pid ?? 0;
   }

@@ -13,6 +13,12 @@ import { bodyOf, reportBody } from './node-body';
 
 type Beat = z.infer<typeof heartbeatBody>;
 
+/** A section that its sink understands. */
+interface Taken {
+  sink: ObservedSink;
+  data: unknown;
+}
+
 /** Signs of life of hosts, and the sections that they carry to whoever takes them. */
 @injectable()
 export class HeartbeatRoutes extends NodeRoutes {
@@ -79,39 +85,52 @@ export class HeartbeatRoutes extends NodeRoutes {
     const outcome = await this.registry.heartbeat(hostId, { boot, seq, time, endpoint, agentVersion });
     if (outcome === 'unknown')
       throw new Problem({ status: 404, code: 'unknown_host', detail: 'This host was removed.' });
+    return outcome === 'stale' ? {} : this.takeSections(hostId, body.sections);
+  }
+
+  /**
+   * Why some were not taken. All are taken in one transaction, for a host at work tells of several things at once; when
+   * one of them cannot be stored, each gets its own: a bad one costs neither the others nor the sign of life.
+   */
+  private async takeSections(hostId: string, sections: Beat['sections']): Promise<Record<string, string>> {
     const refused: Record<string, string> = {};
-    if (outcome === 'stale') return refused;
-    for (const [section, data] of Object.entries(body.sections)) {
-      const reason = await this.takeSection(hostId, section, data);
-      if (reason !== undefined) refused[section] = reason;
+    const taken: Taken[] = [];
+    for (const [section, data] of Object.entries(sections)) {
+      const one = this.read(hostId, section, data);
+      if ('reason' in one) refused[section] = one.reason;
+      else taken.push(one);
+    }
+    if (taken.length > 1) {
+      try {
+        await this.database.tx(async (op) => {
+          for (const { sink, data } of taken) await sink.accept(op, hostId, data);
+        });
+        return refused;
+      } catch (error) {
+        this.log.debug({ hostId, err: error }, 'sections of a heartbeat are stored one by one');
+      }
+    }
+    for (const { sink, data } of taken) {
+      try {
+        await this.database.tx((op) => sink.accept(op, hostId, data));
+      } catch (error) {
+        this.log.error({ hostId, section: sink.section, err: error }, 'a section of a heartbeat could not be stored');
+        refused[sink.section] = 'failed';
+      }
     }
     return refused;
   }
 
-  /**
-   * Why it was not taken. Each section has its own transaction: a bad one costs neither the others nor the sign of
-   * life.
-   */
-  private async takeSection(hostId: string, section: string, data: unknown): Promise<string | undefined> {
+  private read(hostId: string, section: string, data: unknown): Taken | { reason: string } {
     const sink = this.sinks.get(section);
-    if (!sink) return 'unknown_section';
+    if (!sink) return { reason: 'unknown_section' };
     const parsed = sink.schema.safeParse(data);
-    if (!parsed.success) {
-      this.log.warn(
-        { hostId, section, issues: parsed.error.issues.slice(0, 5) },
-        'a section of a heartbeat is not valid',
-      );
-      return `invalid: ${parsed.error.issues
-        .slice(0, 3)
-        .map((i) => `${i.path.join('.')}: ${i.message}`)
-        .join('; ')}`;
-    }
-    try {
-      await this.database.tx((op) => sink.accept(op, hostId, parsed.data));
-      return undefined;
-    } catch (error) {
-      this.log.error({ hostId, section, err: error }, 'a section of a heartbeat could not be stored');
-      return 'failed';
-    }
+    if (parsed.success) return { sink, data: parsed.data };
+    this.log.warn(
+      { hostId, section, issues: parsed.error.issues.slice(0, 5) },
+      'a section of a heartbeat is not valid',
+    );
+    const issues = parsed.error.issues.slice(0, 3).map((i) => `${i.path.join('.')}: ${i.message}`);
+    return { reason: `invalid: ${issues.join('; ')}` };
   }
 }

@@ -1,4 +1,5 @@
 import { injectable } from 'inversify';
+import { atOnce } from '../../../../core/db/at-once';
 import { findRow, findRows, insertRow, removeRows, updateRow } from '../../../../core/db/rows/rows';
 import type { z } from 'zod';
 import type { Op } from '../../../../core/db/rows/op';
@@ -192,7 +193,7 @@ export class InstanceRepository {
    */
   async observe(op: Op, hostId: string, reported: ObservedInstance[]): Promise<ObservedChange[]> {
     const held = 'i.task_id IS NOT NULL OR r.instance_id IS NOT NULL';
-    const changed = await op.query<ObservedChange>(
+    const change = op.query<ObservedChange>(
       `UPDATE instance i SET observed_state = o.state, observed_revision = greatest(i.observed_revision, o.revision), observed_at = now(),
          started_at = CASE o.state WHEN 'unknown' THEN i.started_at ELSE o."startedAt" END, vmm = CASE o.state WHEN 'unknown' THEN i.vmm ELSE o.vmm END,
          state = CASE WHEN ${held} THEN i.state WHEN o.state = 'crashed' THEN 'error' ELSE o.state END,
@@ -205,14 +206,14 @@ export class InstanceRepository {
        RETURNING i.id, i.project_id, i.name, i.state, i.state_reason, i.task_id, i.observed_state`,
       [hostId, JSON.stringify(reported.map((r) => ({ ...r, words: reasonInWords(r) })))],
     );
-    const lost = await op.query<ObservedChange>(
+    const loss = op.query<ObservedChange>(
       `UPDATE instance SET state = 'error', state_reason = 'its host has no trace of it', observed_state = 'absent', observed_revision = 0, observed_at = now()
        WHERE host_id = $1 AND task_id IS NULL AND state IN ('running', 'stopped', 'unknown') AND NOT (id = ANY($2::uuid[]))
          AND coalesce(observed_at, created_at) < now() - interval '15 seconds'
        RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
       [hostId, reported.map((r) => r.instanceId)],
     );
-    return [...changed, ...lost];
+    return (await atOnce(change, loss)).flat();
   }
 
   /**

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { injectable } from 'inversify';
 import { Config } from '../../../../core/config/config';
+import { Batches } from '../../../../core/db/batches';
 import { Database } from '../../../../core/db/database';
 import type { Op } from '../../../../core/db/rows/op';
 import { conflict, Problem } from '../../../../core/errors/problem';
@@ -21,7 +22,7 @@ import type { HostConfig } from '../../contract/host.config';
 import { HostConditions } from '../conditions/host-conditions.service';
 import { type ConditionFact, evaluate } from './host-state';
 import { HostTokenService } from '../tokens/host-token.service';
-import { HostRepository } from './host.repository';
+import { type BeatRow, HostRepository } from './host.repository';
 
 const enrolledFact: ConditionFact = {
   type: 'Enrolled',
@@ -34,10 +35,19 @@ const endpointLifeMs = 2_000;
 const abilitiesLifeMs = 10_000;
 const localTokenMinutes = 15;
 
+interface WaitingBeat {
+  hostId: string;
+  beat: Beat;
+  /** When it came, on the clock of `performance.now()`. */
+  since: number;
+}
+
 /** Knows the installation's hosts for the transport: enrolment, liveness, addresses. */
 @injectable()
 export class HostRegistry extends NodeRegistry {
   private readonly endpoints = new Map<string, { endpoint: NodeEndpoint; until: number }>();
+
+  private readonly beats = new Batches((waiting: readonly WaitingBeat[]) => this.takeTogether(waiting));
 
   private readonly known = new Map<string, { abilities: NodeAbilities; until: number }>();
 
@@ -95,7 +105,7 @@ export class HostRegistry extends NodeRegistry {
   }
 
   async heartbeat(hostId: string, beat: Beat): Promise<BeatOutcome> {
-    const row = await this.hosts.beat(this.database.op, hostId, beat);
+    const row = await this.take(hostId, beat);
     if (!row) return (await this.hosts.exists(this.database.op, hostId)) ? 'stale' : 'unknown';
     this.remember(hostId, beat.endpoint);
     const clockOk = Math.abs(row.behindMs) <= this.config.section<HostConfig>('host').clockSkewMs;
@@ -124,6 +134,27 @@ export class HostRegistry extends NodeRegistry {
 
   async localToken(): Promise<string> {
     return (await this.tokens.issue(this.database.op, localTokenMinutes, 'system')).token;
+  }
+
+  /** Null when it was overtaken or the host is not there. */
+  private async take(hostId: string, beat: Beat): Promise<BeatRow | null> {
+    const since = performance.now();
+    const row = await this.beats.add({ hostId, beat, since });
+    const time = beat.time + performance.now() - since;
+    return row ?? this.hosts.beat(this.database.op, hostId, { ...beat, time });
+  }
+
+  /** A host's second one of a batch, and what waits for others, is left out: it is taken by itself. */
+  private async takeTogether(waiting: readonly WaitingBeat[]): Promise<(BeatRow | null)[]> {
+    const now = performance.now();
+    const first = new Map(waiting.toReversed().map((one) => [one.hostId, one]));
+    // The time that it waited here is not the host's clock being behind.
+    const beats = [...first.values()].map(({ hostId: id, beat, since }) => ({
+      id,
+      beat: { ...beat, time: beat.time + now - since },
+    }));
+    const rows = await this.hosts.beats(this.database.op, beats);
+    return waiting.map((one) => (first.get(one.hostId) === one && rows.get(one.hostId)) || null);
   }
 
   private remember(hostId: string, endpoint: NodeEndpoint): void {

@@ -159,6 +159,36 @@ export class HostRepository {
     return rows[0] ?? null;
   }
 
+  /**
+   * As `beat`, for many hosts in one statement, each at most once. Of hosts whose row somebody holds nothing is
+   * written: they are missing, and so are those that have nothing newer or are gone.
+   */
+  async beats(op: Op, beats: readonly { id: string; beat: Beat }[]): Promise<Map<string, BeatRow>> {
+    const rows = await op.query<BeatRow & { id: string }>(
+      `WITH b AS MATERIALIZED (
+         SELECT * FROM jsonb_to_recordset($1::jsonb) AS b(id uuid, boot uuid, seq bigint, address text, port int, version text, time float8)
+       ), newer AS MATERIALIZED (
+         SELECT h.id FROM b JOIN host h ON h.id = b.id WHERE h.agent_boot IS DISTINCT FROM b.boot OR h.agent_seq < b.seq
+         ORDER BY h.id FOR NO KEY UPDATE OF h SKIP LOCKED)
+       UPDATE host h SET last_seen_at = clock_timestamp(), agent_boot = b.boot, agent_seq = b.seq, address = b.address, port = b.port, agent_version = b.version
+       FROM b JOIN newer ON newer.id = b.id WHERE h.id = b.id
+       RETURNING h.id, h.heartbeat_ok AS "heartbeatOk", h.clock_ok AS "clockOk", (extract(epoch FROM clock_timestamp()) * 1000 - b.time)::float8 AS "behindMs"`,
+      [
+        JSON.stringify(
+          beats.map(({ id, beat: { boot, seq, endpoint, agentVersion, time } }) => ({
+            id,
+            boot,
+            seq,
+            ...endpoint,
+            version: agentVersion,
+            time,
+          })),
+        ),
+      ],
+    );
+    return new Map(rows.map(({ id, ...row }) => [id, row]));
+  }
+
   async exists(op: Op, id: string): Promise<boolean> {
     return rowExists(op, HostEntity, { id });
   }

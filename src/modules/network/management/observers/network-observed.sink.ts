@@ -1,4 +1,5 @@
 import { injectable } from 'inversify';
+import { atOnce } from '../../../../core/db/at-once';
 import type { Op } from '../../../../core/db/rows/op';
 import { ObservedSink } from '../../../../core/m2m/reports/observed';
 import { HostConditionNotes, type HostConditionFact } from '../../../host/contract/host.ports';
@@ -24,8 +25,10 @@ export class NetworkObservedSink extends ObservedSink<ObservedNetwork> {
   }
 
   override async accept(op: Op, hostId: string, data: ObservedNetwork): Promise<void> {
-    if (data.unknownMachines) await this.conditions.note(op, hostId, guestEgress(data.unknownMachines));
-    const { failures } = await this.generations.report(op, hostId, data.generation);
+    const [{ failures }] = await atOnce(
+      this.generations.report(op, hostId, data.generation),
+      data.unknownMachines && this.conditions.note(op, hostId, guestEgress(data.unknownMachines)),
+    );
     if (failures || data.failed.length > 0) await this.ports.observeFailed(op, hostId, data.failed);
   }
 }
