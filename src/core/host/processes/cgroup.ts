@@ -16,6 +16,9 @@ export interface CgroupPlacement {
   reason: string;
 }
 
+/** Moves a process into the group that was made for it. */
+export type PlaceInCgroup = (pid: number) => Promise<CgroupPlacement>;
+
 const controllers = ['cpu', 'memory', 'pids'] as const;
 const parent = 'vc-stack';
 /** Device models, page cache of the VMM's files and, under software emulation, translated code. */
@@ -36,20 +39,25 @@ const directoryOf = (root: string, instanceId: string): string => {
 const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * Moves a VMM into its own cgroup v2 with limits on memory, CPU time and threads. A host that cannot enforce them
- * (no cgroup v2, or its controllers are bound to v1) is not an error: the answer says why, and the caller reports it.
+ * Makes a cgroup v2 for a VMM, with limits on memory, CPU time and threads: its process may be placed there as soon as
+ * there is one. A host that cannot enforce them (no cgroup v2, or its controllers are bound to v1) is not an error: the
+ * placement says why, and the caller reports it. Undone by `removeCgroup`.
  */
-export const placeInCgroup = async (
-  instanceId: string,
-  pid: number,
-  limits: CgroupLimits,
-): Promise<CgroupPlacement> => {
+export const makeCgroup = async (instanceId: string, limits: CgroupLimits): Promise<PlaceInCgroup> => {
+  const unenforced =
+    (reason: string): PlaceInCgroup =>
+    () =>
+      Promise.resolve({ enforced: false, reason });
   const root = await unifiedRoot();
-  if (!root) return { enforced: false, reason: 'cgroup v2 is not mounted' };
+  if (!root) return unenforced('cgroup v2 is not mounted');
   const present = (await readFile(join(root, 'cgroup.controllers'), 'utf8').catch(() => '')).trim().split(/\s+/);
   const absent = controllers.filter((c) => !present.includes(c));
-  if (absent.length > 0) return { enforced: false, reason: `cgroup v2 has no ${absent.join(', ')} controller` };
+  if (absent.length > 0) return unenforced(`cgroup v2 has no ${absent.join(', ')} controller`);
   const directory = directoryOf(root, instanceId);
+  const failed = async (error: unknown): Promise<CgroupPlacement> => {
+    await rmdir(directory).catch(() => undefined);
+    return { enforced: false, reason: `the cgroup could not be set up: ${message(error)}` };
+  };
   try {
     const enable = controllers.map((c) => `+${c}`).join(' ');
     await writeFile(join(root, 'cgroup.subtree_control'), enable);
@@ -60,12 +68,11 @@ export const placeInCgroup = async (
     await writeFile(join(directory, 'memory.oom.group'), '1');
     await writeFile(join(directory, 'cpu.max'), `${limits.vcpus * cpuPeriodMicroseconds} ${cpuPeriodMicroseconds}`);
     await writeFile(join(directory, 'pids.max'), String(limits.pids ?? 512 + 8 * limits.vcpus));
-    await writeFile(join(directory, 'cgroup.procs'), String(pid));
-    return { enforced: true, reason: '' };
   } catch (error) {
-    await rmdir(directory).catch(() => undefined);
-    return { enforced: false, reason: `the cgroup could not be set up: ${message(error)}` };
+    return unenforced((await failed(error)).reason);
   }
+  return (pid) =>
+    writeFile(join(directory, 'cgroup.procs'), String(pid)).then(() => ({ enforced: true, reason: '' }), failed);
 };
 
 /**

@@ -15,8 +15,8 @@ export interface SandboxedProcess {
   /** Resolves when it has ended. Only for the process that started it, and until `release`. */
   ended: Promise<string>;
   hasEnded: () => boolean;
-  /** Lets go of the helper that waits for the program; nothing of ours is left beside it then. */
-  release: () => Promise<void>;
+  /** Ends the helper that waits for the program: nothing of ours stays beside it. */
+  release: () => void;
 }
 
 export interface SpawnSandboxedOptions {
@@ -117,16 +117,16 @@ export const spawnSandboxed = async (
       throw new SandboxMissing((await readTail(options.logFile)) || how);
     }
     const process = { pid, startTime };
-    const release = async (): Promise<void> => {
-      child.ref();
+    const release = (): void => {
       child.kill('SIGKILL');
-      await end;
     };
     try {
       await before?.(process);
     } catch (error) {
       signalProcess(process, 'SIGKILL');
-      await release();
+      child.ref();
+      release();
+      await end;
       await waitGone(process, killDeadline);
       throw error;
     }

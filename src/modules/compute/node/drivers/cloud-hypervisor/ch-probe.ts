@@ -1,6 +1,6 @@
 import { chown, mkdir, readFile } from 'node:fs/promises';
 import { release } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { exec } from '../../../../../core/host/processes/exec';
@@ -15,6 +15,7 @@ import {
   trialCommandLine,
   trialDeadlines,
 } from '../common/host-kernel';
+import { FolderChanges } from '../common/folder-changes';
 import { spawnVmm, startPause, type SpawnedVmm } from '../common/spawn-vmm';
 import { cachedTrial, trial, type Trial } from '../common/trial-cache';
 import { clearTrials, inTrialPlace } from '../common/trial-place';
@@ -60,25 +61,35 @@ const trialMemory = 256 * 1024 * 1024;
  * Waits until the VMM behind the socket answers and is the process that was started: a stale socket may be another's.
  * Throws `ChError`.
  */
-export const awaitApi = async (client: ChClient, spawned: SpawnedVmm, logFile: string): Promise<void> => {
+export const awaitApi = async (
+  socket: string,
+  client: ChClient,
+  spawned: SpawnedVmm,
+  logFile: string,
+): Promise<void> => {
   const begun = Date.now();
   const end = begun + startDeadlineMs;
-  for (;;) {
-    if (spawned.hasEnded())
-      throw new ChError('vmm.ping', 500, [(await readTail(logFile)).slice(-1000) || (await spawned.ended)]);
-    const answer = await client.ping().catch((error: unknown) => {
-      if (error instanceof ChError) return error;
-      throw error;
-    });
-    if (!(answer instanceof ChError)) {
-      // It knows itself by the id of its own process namespace.
-      if (answer.pid === innerPid(spawned.process.pid)) return;
-      throw new ChError('vmm.ping', 500, [
-        `process ${answer.pid} answers on the socket of process ${spawned.process.pid}`,
-      ]);
+  const changes = new FolderChanges(dirname(socket));
+  try {
+    for (;;) {
+      if (spawned.hasEnded())
+        throw new ChError('vmm.ping', 500, [(await readTail(logFile)).slice(-1000) || (await spawned.ended)]);
+      const answer = await client.ping().catch((error: unknown) => {
+        if (error instanceof ChError) return error;
+        throw error;
+      });
+      if (!(answer instanceof ChError)) {
+        // It knows itself by the id of its own process namespace.
+        if (answer.pid === innerPid(spawned.process.pid)) return;
+        throw new ChError('vmm.ping', 500, [
+          `process ${answer.pid} answers on the socket of process ${spawned.process.pid}`,
+        ]);
+      }
+      if (Date.now() >= end) throw answer;
+      await changes.next(startPause(begun));
     }
-    if (Date.now() >= end) throw answer;
-    await delay(startPause(begun));
+  } finally {
+    changes.close();
   }
 };
 
@@ -150,7 +161,7 @@ const attempt = async (
       },
     });
     const client = new ChClient(unixTransport(socket, trialUser));
-    await awaitApi(client, spawned, log);
+    await awaitApi(socket, client, spawned, log);
     await client.create({
       cpus: { boot_vcpus: 1, max_vcpus: 1 },
       memory: { size: trialMemory },

@@ -122,8 +122,9 @@ export class CloudHypervisorDriver extends VmmDriver {
         },
         sockets: Object.values(chSockets),
         observe: async (spawned) => {
-          const client = new ChClient(unixTransport(join(socketFolder(spec), chSockets.api), spec.user));
-          await awaitApi(client, spawned, logFile);
+          const socket = join(socketFolder(spec), chSockets.api);
+          const client = new ChClient(unixTransport(socket, spec.user));
+          await awaitApi(socket, client, spawned, logFile);
           await chSession.launch(client, chConfig(spec, this.options.payload, facts));
         },
       },

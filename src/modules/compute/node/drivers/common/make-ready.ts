@@ -1,6 +1,4 @@
-import type { Logger } from 'pino';
-import { placeInCgroup } from '../../../../../core/host/processes/cgroup';
-import type { ProcessIdentity } from '../../../../../core/host/processes/process-identity';
+import { makeCgroup, type PlaceInCgroup } from '../../../../../core/host/processes/cgroup';
 import { together } from '../../../../../core/host/together';
 import { ExitRecord } from './exit-record';
 import { unlinkAll } from './run-files';
@@ -9,19 +7,14 @@ import type { VmSpec } from '../vmm-driver';
 
 /**
  * What is done while a VMM's sandbox is being made, and is done when the VMM begins: nothing of an earlier run is left,
- * its disks are its own, and its process is in its cgroup, so that not even its first page is outside of the limits.
+ * its disks are its own, and there is a cgroup for it, in which it is to be placed before its first page.
  */
-export const makeReady = async (
-  spec: VmSpec,
-  process: ProcessIdentity,
-  sockets: readonly string[],
-  log: Logger,
-): Promise<void> => {
-  await together(unlinkAll(socketFolder(spec), sockets), new ExitRecord(spec.runDir).clear(), handOver(spec));
-  const placement = await placeInCgroup(spec.instanceId, process.pid, {
-    memoryBytes: spec.memoryBytes,
-    vcpus: spec.vcpus,
-  });
-  if (!placement.enforced)
-    log.debug({ instanceId: spec.instanceId, reason: placement.reason }, 'limits are not enforced');
+export const makeReady = async (spec: VmSpec, sockets: readonly string[]): Promise<PlaceInCgroup> => {
+  const [place] = await together(
+    makeCgroup(spec.instanceId, { memoryBytes: spec.memoryBytes, vcpus: spec.vcpus }),
+    unlinkAll(socketFolder(spec), sockets),
+    new ExitRecord(spec.runDir).clear(),
+    handOver(spec),
+  );
+  return place;
 };

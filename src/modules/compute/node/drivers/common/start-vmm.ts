@@ -3,6 +3,7 @@ import { removeCgroup } from '../../../../../core/host/processes/cgroup';
 import { signalProcess, waitGone } from '../../../../../core/host/processes/process-identity';
 import type { SpawnSandboxedOptions } from '../../../../../core/host/sandbox/spawn-sandboxed';
 import type { VmHandle, VmSpec } from '../vmm-driver';
+import { together } from '../../../../../core/host/together';
 import { beginStart } from './begin-start';
 import { makeReady } from './make-ready';
 import { unlinkAll } from './run-files';
@@ -37,13 +38,21 @@ export const startVmm = async (spec: VmSpec, start: VmmStart, log: Logger): Prom
   let spawned: SpawnedVmm | null = null;
   try {
     await start.prepare?.();
-    spawned = await spawnVmm(start.program, start.args, {
-      netns: spec.netns,
-      ...start.process,
-      before: (process) => makeReady(spec, process, start.sockets, log),
-    });
+    const ready = makeReady(spec, start.sockets);
+    // Whoever fails first, the other is at its end before anything is taken back.
+    [spawned] = await together(
+      spawnVmm(start.program, start.args, {
+        netns: spec.netns,
+        ...start.process,
+        before: async ({ pid }) => {
+          const { enforced, reason } = await (await ready)(pid);
+          if (!enforced) log.debug({ instanceId: spec.instanceId, reason }, 'limits are not enforced');
+        },
+      }),
+      ready,
+    );
     await start.observe(spawned);
-    await spawned.release();
+    spawned.release();
     return {
       driver: start.kind,
       instanceId: spec.instanceId,
@@ -57,8 +66,8 @@ export const startVmm = async (spec: VmSpec, start: VmmStart, log: Logger): Prom
     if (spawned) {
       signalProcess(spawned.process, 'SIGKILL');
       await waitGone(spawned.process, killDeadline);
-      await removeCgroup(spec.instanceId);
     }
+    await removeCgroup(spec.instanceId);
     await unlinkAll(socketFolder(spec), start.sockets);
     await files.rollback();
     throw error;

@@ -13,6 +13,7 @@ import type { VmmCapability } from '../../../contract/vmm-capabilities';
 import { ExitRecord } from '../common/exit-record';
 import { unlinkAll } from '../common/run-files';
 import { checkFirmware, checkResources, checkSpec } from '../common/spec-checks';
+import { FolderChanges } from '../common/folder-changes';
 import { startPause, type SpawnedVmm } from '../common/spawn-vmm';
 import { startVmm } from '../common/start-vmm';
 import { forgetTrial } from '../common/trial-cache';
@@ -190,21 +191,26 @@ export class QemuDriver extends VmmDriver {
   private async awaitRunning(spec: VmSpec, spawned: SpawnedVmm): Promise<void> {
     const begun = Date.now();
     const end = begun + deadlines.start;
-    for (;;) {
-      if (spawned.hasEnded())
-        throw qemuStartFailure(await readTail(join(spec.logDir, qemuLogs.vmm)), await spawned.ended);
-      const status = await this.askStatus(spec).catch((error: unknown) => {
-        if (error instanceof QmpError) return 'unknown';
-        throw error;
-      });
-      if (status === 'running' || status === 'shutdown') return;
-      if (Date.now() >= end)
-        throw new VerbFailure(
-          'vmm_start_timeout',
-          `QEMU was not running after ${deadlines.start / 1000} s (${status})`,
-          false,
-        );
-      await delay(startPause(begun));
+    const changes = new FolderChanges(socketFolder(spec));
+    try {
+      for (;;) {
+        if (spawned.hasEnded())
+          throw qemuStartFailure(await readTail(join(spec.logDir, qemuLogs.vmm)), await spawned.ended);
+        const status = await this.askStatus(spec).catch((error: unknown) => {
+          if (error instanceof QmpError) return 'unknown';
+          throw error;
+        });
+        if (status === 'running' || status === 'shutdown') return;
+        if (Date.now() >= end)
+          throw new VerbFailure(
+            'vmm_start_timeout',
+            `QEMU was not running after ${deadlines.start / 1000} s (${status})`,
+            false,
+          );
+        await changes.next(startPause(begun));
+      }
+    } finally {
+      changes.close();
     }
   }
 

@@ -99,7 +99,7 @@ export class DnsmasqSupervisor {
         throw new Error(`dnsmasq ended at once: ${(await readTail(join(dir, 'log'))).slice(-500)}`);
       if (Date.now() >= end) throw new Error(`dnsmasq was not ready after ${startDeadline / 1000} s`);
     }
-    await started.release();
+    started.release();
   }
 
   /** Ends a network's server and removes its files. */
