@@ -16,6 +16,7 @@ import { Database } from '../../db/database';
 import type { Op } from '../../db/rows/op';
 import { forbidden, Problem } from '../../errors/problem';
 import { Logging } from '../../telemetry/logging';
+import { answerShape, unfit } from './answer-shape';
 import { CursorSeal } from './cursor-seal';
 import { ref } from './fields';
 import { IdempotencyRepository, type KeptAnswer, type KeyedRequest } from './idempotency.repository';
@@ -28,6 +29,8 @@ import { parsePart } from './validation';
 type Spec = Route['spec'];
 interface Run {
   route: Route;
+  /** Of the route's answers. */
+  shape: ReturnType<typeof answerShape>;
   requestOf: (op: Op) => RouteRequest<unknown, unknown, unknown>;
   keyed: KeyedRequest | undefined;
   requestId: string;
@@ -84,12 +87,14 @@ export class RouteRunner {
 
   /** The Express handler of a route. Errors go to `next`. */
   handler(route: Route): RequestHandler {
+    let shape: Run['shape'] | undefined;
     return (req, res, next) => {
-      this.run(route, req, res).catch(next);
+      shape ??= answerShape(route.spec.response);
+      this.run(route, shape, req, res).catch(next);
     };
   }
 
-  private async run(route: Route, req: Request, res: Response): Promise<void> {
+  private async run(route: Route, shape: Run['shape'], req: Request, res: Response): Promise<void> {
     const { spec } = route;
     const requestId = String(res.locals['requestId']);
     const principal = spec.scope === 'public' ? undefined : await this.authentication.principal(req, res);
@@ -119,7 +124,7 @@ export class RouteRunner {
       principal && granted && lasts(spec, parsedQuery)
         ? await this.hold(spec, principal, granted, req, res)
         : undefined;
-    const answer = await this.answered({ route, requestOf, keyed, requestId, cursors }).finally(channel?.close);
+    const answer = await this.answered({ route, shape, requestOf, keyed, requestId, cursors }).finally(channel?.close);
     if (res.headersSent || res.destroyed) return;
     if (spec.secretResponse) res.setHeader('cache-control', 'no-store, no-transform');
     for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
@@ -297,7 +302,10 @@ export class RouteRunner {
    * Runs the handler. What it returns passes the response schema, so that no member leaves that the contract does not
    * name.
    */
-  private async answer({ route, cursors }: Run, request: RouteRequest<unknown, unknown, unknown>): Promise<KeptAnswer> {
+  private async answer(
+    { route, shape, cursors }: Run,
+    request: RouteRequest<unknown, unknown, unknown>,
+  ): Promise<KeptAnswer> {
     const { spec } = route;
     const returned = await route.handle(request);
     const broken = (how: string): Error =>
@@ -311,15 +319,15 @@ export class RouteRunner {
     if (request.res.headersSent || request.res.destroyed) return { status, headers, body: null };
     if (!(statuses as readonly number[]).includes(status)) throw broken(`it does not say that it may be ${status}`);
     if (status === 204) return { status, headers, body: null };
-    const parsed = spec.response.safeParse(made.body);
-    if (!parsed.success)
+    const shown = shape(made.body);
+    if (shown === unfit)
       throw broken(
-        parsed.error.issues
+        (spec.response.safeParse(made.body).error?.issues ?? [])
           .map((i) => `${i.path.join('.')}: ${i.message}`)
           .slice(0, 10)
           .join('; '),
       );
-    return { status, headers, body: JSON.stringify(withCursor(parsed.data, cursors)) };
+    return { status, headers, body: JSON.stringify(withCursor(shown, cursors)) };
   }
 }
 
