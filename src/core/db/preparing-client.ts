@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { Client, type ClientConfig } from 'pg';
+import { PreparedQuery } from './prepared-query';
 import { noteUnconnected } from './sql-state';
 
 /** A text is prepared once it has come so often: what runs seldom is not worth a plan kept on every connection. */
@@ -39,7 +40,13 @@ export class PreparingClient extends Client {
       if (typeof text !== 'string' || typeof values === 'function' || !worthIt(text, values))
         return plain(text, values, ...more);
       const name = nameOf(text);
-      return name === undefined ? plain(text, values, ...more) : plain({ name, text, values: values ?? [] }, ...more);
+      if (name === undefined) return plain(text, values, ...more);
+      const query = new PreparedQuery(name, text, (values as unknown[] | undefined) ?? []);
+      const [callback] = more;
+      if (typeof callback === 'function') return plain(query, callback);
+      return new Promise((resolve, reject) =>
+        plain(query, (error: unknown, result: unknown) => (error ? reject(error as Error) : resolve(result))),
+      );
     };
     this.query = preparing as typeof this.query;
     const connect = this.connect.bind(this) as unknown as (
