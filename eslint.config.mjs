@@ -72,7 +72,7 @@ export default tseslint.config(
       'no-restricted-syntax': [
         'error',
         {
-          selector: "MemberExpression[object.property.name='manager'][property.name!='createQueryBuilder']",
+          selector: "MemberExpression[object.property.name='manager']",
           message: 'Rows are reached by the helpers of core/db/rows, lists by keysetPage, the rest by op.query.',
         },
       ],

@@ -15,7 +15,7 @@ describe('who decides the state of an instance', () => {
   let db: TestDatabase;
   const published: LiveEvent[] = [];
   const outbox: Outbox = { publish: async (_op, event) => void published.push(event) };
-  const instances = new InstanceRepository();
+  const instances = new InstanceRepository({} as InstancePorts);
   const events = new InstanceEvents(outbox);
   // The states are asked for here; ports and volumes are not.
   const steps = new InstanceSteps(instances, {} as InstancePorts, {} as Volumes, events);

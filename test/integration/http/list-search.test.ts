@@ -2,6 +2,7 @@ import type { Op } from '../../../src/core/db/rows/op';
 import { computeEntities } from '../../../src/modules/compute/management/compute.entities';
 import { InstanceRepository } from '../../../src/modules/compute/management/instances/instance.repository';
 import { networkEntities } from '../../../src/modules/network/management/network.entities';
+import type { InstancePorts } from '../../../src/modules/network/contract/network.ports';
 import { PortRepository } from '../../../src/modules/network/management/ports/port.repository';
 import { TaskListRepository } from '../../../src/modules/task/management/task-list.repository';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
@@ -41,8 +42,8 @@ const fill = async ({ database }: TestDatabase): Promise<void> => {
 
 describe('search in lists', () => {
   let db: TestDatabase;
-  const instances = new InstanceRepository();
   const ports = new PortRepository();
+  const instances = new InstanceRepository({ shownOf: (id) => ports.shownOf(id) } as InstancePorts);
   const tasks = new TaskListRepository();
 
   beforeAll(async () => {

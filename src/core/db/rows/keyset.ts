@@ -1,68 +1,111 @@
-import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import type { Newable } from 'inversify';
+import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import { z } from 'zod';
+import type { Conditions } from './conditions';
 import { decodeCursor, encodeCursor } from './cursor';
-import { entitiesOf } from './rows';
+import type { Op } from './op';
+import { columnsOf, entitiesOf } from './rows';
 
 /**
  * The sort order that it belongs to, the sort column's value of the last row as text, and that row's id, which makes
  * equal values distinct.
  */
-const position = (sort: string, type: 'timestamptz' | 'text') =>
-  z.tuple([
-    z.literal(sort),
-    type === 'timestamptz' ? z.iso.datetime() : z.string().refine((value) => !value.includes('\u0000')),
-    z.uuid(),
-  ]);
+const positions = {
+  timestamptz: z.tuple([z.string(), z.iso.datetime(), z.uuid()]),
+  text: z.tuple([z.string(), z.string().refine((value) => !value.includes('\u0000')), z.uuid()]),
+};
+
+export interface KeysetOrder {
+  /** In the database; an index has it and the id, after the columns of filters. */
+  column: string;
+  type: keyof typeof positions;
+  descending: boolean;
+}
+
+/** The order of most lists. */
+export const newestFirst = { column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt' } as const;
+
+interface Read<P, A extends string> {
+  /** What the conditions call the table. */
+  alias: string;
+  /** Properties that are read; all of them when absent. */
+  properties?: readonly P[];
+  /** SQL that is read beside them, by the name that it gets. */
+  also?: Readonly<Record<A, string>>;
+  limit: number;
+}
+
+interface KeysetList<P, A extends string> extends KeysetOrder, Read<P, A> {
+  /** The order's name, which cursors carry. */
+  sort: string;
+  cursor?: string | undefined;
+}
+
+const columnsRead = (metadata: EntityMetadata, { alias, properties, also }: Read<unknown, string>): string =>
+  [
+    columnsOf(metadata, alias, properties as readonly string[] | undefined),
+    ...Object.entries(also ?? {}).map(([name, sql]) => `${sql} AS "${name}"`),
+  ].join(', ');
 
 /**
  * Keyset pagination on one column and the id: each page costs the same at any depth, and a row that stays is seen
  * exactly once. A cursor of another list or sort order, or one that nobody issued, is 400 `invalid_cursor`. Timestamps
- * travel as microsecond text, for a JS date would cut them to milliseconds and skip rows.
+ * travel as microsecond text, for a JS date would cut them to milliseconds and skip rows. A list's text is the same for
+ * all pages, so that it stays prepared.
  */
-export const keysetPage = async <E extends ObjectLiteral>(
-  query: SelectQueryBuilder<E>,
-  options: {
-    alias: string;
-    column: string;
-    type: 'timestamptz' | 'text';
-    descending: boolean;
-    sort: string;
-    limit: number;
-    cursor?: string | undefined;
-  },
-): Promise<{ rows: E[]; next: string | null }> => {
-  const { alias, column, descending } = options;
-  const order = descending ? 'DESC' : 'ASC';
-  const idColumn = `${alias}.id`;
+export const keysetPage = async <E extends ObjectLiteral, P extends keyof E = keyof E, A extends string = never>(
+  op: Op,
+  entity: Newable<E>,
+  conditions: Conditions,
+  list: KeysetList<P, A>,
+): Promise<{ rows: (Pick<E, P> & Record<A, unknown>)[]; next: string | null }> => {
+  const { alias, column, type, descending, sort, limit } = list;
+  const metadata = op.manager.connection.getMetadata(entity);
   const key = `${alias}.${column}`;
-  const after = decodeCursor(options.cursor, position(options.sort, options.type));
+  const after = decodeCursor(
+    list.cursor,
+    positions[type].refine(([of]) => of === sort),
+  );
   if (after) {
     const [, value, id] = after;
-    query.andWhere(
-      `(${key}, ${idColumn}) ${descending ? '<' : '>'} (CAST(:cursorValue AS ${options.type}), CAST(:cursorId AS uuid))`,
-      { cursorValue: value, cursorId: id },
+    conditions.add(
+      `(${key}, ${alias}.id) ${descending ? '<' : '>'} (${conditions.bind(value)}::${type}, ${conditions.bind(id)}::uuid)`,
     );
   }
-  // An expression, never the bare column: under an alias that would take the column away from the entity.
-  const keyText =
-    options.type === 'timestamptz'
-      ? `to_char(${key} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
-      : `(${key} || '')`;
-  const found = await query
-    .addSelect(keyText, 'keyset_value')
-    .orderBy(key, order)
-    .addOrderBy(idColumn, order)
-    .limit(options.limit + 1)
-    .getRawMany<Record<string, unknown>>();
-  const { metadata } = query.expressionMap.mainAlias ?? {};
-  if (!metadata) throw new Error('a page is of one kind of row');
-  const shown = found.slice(0, options.limit);
+  const direction = descending ? 'DESC' : 'ASC';
+  const keyText = type === 'timestamptz' ? `to_char(${key} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')` : key;
+  const { where, each } = conditions.ordered;
+  const rest = `ORDER BY ${key} ${direction}, ${alias}.id ${direction} LIMIT ${limit + 1}`;
+  const table = `"${metadata.tableName}" ${alias}`;
+  const from = each
+    ? `unnest(${conditions.bind(each.values)}::uuid[]) AS each(value) CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE ${each.column} = each.value AND ${where} ${rest}) ${alias}`
+    : `${table} WHERE ${where}`;
+  const found = await op.query<Record<string, unknown>>(
+    `SELECT ${columnsRead(metadata, list)}, ${keyText} AS "keysetValue" FROM ${from} ${rest}`,
+    [...conditions.params],
+  );
+  const shown = found.slice(0, limit);
   const last = shown.at(-1);
   return {
-    rows: entitiesOf<E>(metadata, shown, ({ databaseName }) => `${alias}_${databaseName}`),
+    rows: entitiesOf(metadata, shown),
     next:
       found.length > shown.length && last
-        ? encodeCursor([options.sort, String(last['keyset_value']), String(last[`${alias}_id`])])
+        ? encodeCursor([sort, String(last['keysetValue']), String(last['id'])])
         : null,
   };
+};
+
+/** The first rows that meet the conditions, in an order that an index has: for lists that make their own cursors. */
+export const rowsInOrder = async <E extends ObjectLiteral, P extends keyof E = keyof E, A extends string = never>(
+  op: Op,
+  entity: Newable<E>,
+  conditions: Conditions,
+  list: Read<P, A> & { order: string },
+): Promise<(Pick<E, P> & Record<A, unknown>)[]> => {
+  const metadata = op.manager.connection.getMetadata(entity);
+  const rows = await op.query<Record<string, unknown>>(
+    `SELECT ${columnsRead(metadata, list)} FROM "${metadata.tableName}" ${list.alias} WHERE ${conditions.where} ORDER BY ${list.order} LIMIT ${list.limit}`,
+    [...conditions.params],
+  );
+  return entitiesOf(metadata, rows);
 };

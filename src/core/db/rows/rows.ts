@@ -13,18 +13,23 @@ export interface RowOptions<E> {
   lock?: 'FOR UPDATE' | 'FOR NO KEY UPDATE' | 'FOR KEY SHARE';
 }
 
-const columns = new WeakMap<EntityMetadata, string>();
-
 const quoted = (name: string): string => `"${name}"`;
 
-const columnsOf = (metadata: EntityMetadata): string => {
-  let text = columns.get(metadata);
-  if (text === undefined) {
-    text = metadata.columns
-      .map((column) => `${quoted(column.databaseName)} AS ${quoted(column.propertyName)}`)
-      .join(', ');
-    columns.set(metadata, text);
-  }
+const columnTexts = new WeakMap<EntityMetadata, string>();
+
+/** The columns under the names of their properties, as a SELECT lists them: all, or those of the properties. */
+export const columnsOf = (metadata: EntityMetadata, alias?: string, properties?: readonly string[]): string => {
+  const known = alias === undefined ? columnTexts.get(metadata) : undefined;
+  if (known !== undefined) return known;
+  const wanted = properties && new Set(properties);
+  const text = metadata.columns
+    .filter(({ propertyName }) => wanted?.has(propertyName) ?? true)
+    .map(
+      ({ databaseName, propertyName }) =>
+        `${alias === undefined ? '' : `${alias}.`}${quoted(databaseName)} AS ${quoted(propertyName)}`,
+    )
+    .join(', ');
+  if (alias === undefined) columnTexts.set(metadata, text);
   return text;
 };
 
@@ -44,29 +49,21 @@ const isPlain = ({ type, isArray, transformer }: ColumnMetadata): boolean =>
   plain.has(type) && !isArray && transformer === undefined;
 
 /**
- * Rows as entities; of the columns that were not selected there is nothing. What TypeORM's own way does beyond this, for
- * joined relations, takes longer than the query.
- * @param nameIn what a column is called in the rows
+ * Rows that were selected with `columnsOf` as entities, in place: what the driver gives is what an entity holds, but for
+ * a few types. What TypeORM's own way does beyond this, for joined relations, takes longer than the query.
  */
-export const entitiesOf = <E extends ObjectLiteral>(
+export const entitiesOf = <E extends object>(
   metadata: EntityMetadata,
   rows: readonly Record<string, unknown>[],
-  nameIn: (column: ColumnMetadata) => string,
 ): E[] => {
   const { driver } = metadata.connection;
   const [first] = rows;
   if (!first) return [];
-  const parts = metadata.columns
-    .map((column) => ({ column, name: nameIn(column), direct: isPlain(column) }))
-    .filter(({ name }) => name in first);
-  return rows.map((row) => {
-    const made = metadata.create() as E;
-    for (const { column, name, direct } of parts) {
-      const value: unknown = direct ? row[name] : driver.prepareHydratedValue(row[name], column);
-      (made as Record<string, unknown>)[column.propertyName] = value;
-    }
-    return made;
-  });
+  const others = metadata.columns.filter((column) => !isPlain(column) && column.propertyName in first);
+  for (const row of rows)
+    for (const column of others)
+      row[column.propertyName] = driver.prepareHydratedValue(row[column.propertyName], column);
+  return rows as unknown as E[];
 };
 
 const columnOf = (metadata: EntityMetadata, property: string): string => {
@@ -107,7 +104,7 @@ export const findRows = async <E extends ObjectLiteral>(
     options.lock ?? '',
   ].join(' ');
   const rows = await op.query<Record<string, unknown>>(sql, values);
-  return entitiesOf<E>(metadata, rows, (column) => column.propertyName);
+  return entitiesOf<E>(metadata, rows);
 };
 
 /** The one row that meets the filter, or null. */

@@ -1,5 +1,3 @@
-import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
-
 /**
  * SQL expressions of what a list's `q` is compared with. Each must have an index that fits, made by the migration of
  * list search.
@@ -88,24 +86,4 @@ export const searchCondition = (q: string, columns: SearchedColumns, bind: Bind)
         `(host(${column}) COLLATE "C" >= ${bind(q.toLowerCase())} AND host(${column}) COLLATE "C" < ${bind(`${q.toLowerCase()}~`)})`,
       );
   return found.length === 0 ? 'false' : `(${found.join(' OR ')})`;
-};
-
-/**
- * Narrows a query to what `q` looks for; no `q`, no change. `more` are further ways to match, as conditions with
- * parameters of their own.
- */
-export const narrowBySearch = <E extends ObjectLiteral>(
-  query: SelectQueryBuilder<E>,
-  q: string | undefined,
-  columns: SearchedColumns,
-  more: readonly string[] = [],
-): void => {
-  if (q === undefined) return;
-  const params: Record<string, unknown> = {};
-  const condition = searchCondition(q, columns, (value) => {
-    const name = `search${Object.keys(params).length}`;
-    params[name] = value;
-    return `:${name}`;
-  });
-  query.andWhere(`(${[condition, ...more].join(' OR ')})`, params);
 };

@@ -43,6 +43,12 @@ export abstract class InstancePorts {
   abstract release(op: Op, instanceId: string): Promise<void>;
   abstract of(op: Op, instanceIds: string[]): Promise<Map<string, InstancePort[]>>;
   /**
+   * SQL for the ports of one instance, an array of `InstancePort` as JSON: whoever shows instances selects it beside
+   * them, so that a page is one statement.
+   * @param instanceId SQL for the instance's id, e.g. a column
+   */
+  abstract shownOf(instanceId: string): string;
+  /**
    * Instances of the projects with a port whose address or MAC begins with `q`, at most `limit`; none when `q` is the
    * beginning of neither.
    */

@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
+import { Conditions } from '../../../core/db/rows/conditions';
+import { keysetPage, newestFirst } from '../../../core/db/rows/keyset';
 import { findRow, removeRows, updateRow } from '../../../core/db/rows/rows';
-import { keysetPage } from '../../../core/db/rows/keyset';
-import { narrowBySearch } from '../../../core/db/rows/search';
 import type { Op } from '../../../core/db/rows/op';
 import type { InUseBy } from '../../../core/errors/in-use';
 import type { PageRequest } from '../../../core/http/routes/pagination';
@@ -38,19 +38,12 @@ export class VolumeRepository {
     projects: 'all' | readonly string[],
     { limit, cursor, q }: PageRequest,
   ): Promise<{ rows: VolumeEntity[]; next: string | null }> {
-    const select = op.manager.createQueryBuilder(VolumeEntity, 'v').where('true');
-    if (projects !== 'all') {
-      const [only, ...others] = projects;
-      if (only !== undefined && others.length === 0) select.andWhere('v.project_id = :only', { only });
-      else select.andWhere('v.project_id = ANY(:projects)', { projects });
-    }
-    narrowBySearch(select, q, { ids: ['v.id', 'v.instance_id'], texts: ['v.name'] });
-    return keysetPage(select, {
+    const found = new Conditions()
+      .within('v.project_id', projects)
+      .search(q, { ids: ['v.id', 'v.instance_id'], texts: ['v.name'] });
+    return keysetPage(op, VolumeEntity, found, {
+      ...newestFirst,
       alias: 'v',
-      column: 'created_at',
-      type: 'timestamptz',
-      descending: true,
-      sort: '-createdAt',
       limit,
       cursor,
     });

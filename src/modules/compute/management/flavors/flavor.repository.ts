@@ -1,8 +1,8 @@
 import { injectable } from 'inversify';
+import { Conditions } from '../../../../core/db/rows/conditions';
+import { keysetPage, newestFirst } from '../../../../core/db/rows/keyset';
 import { findRow, insertRow, removeRows, rowExists, updateRow } from '../../../../core/db/rows/rows';
 import type { Op } from '../../../../core/db/rows/op';
-import { keysetPage } from '../../../../core/db/rows/keyset';
-import { narrowBySearch } from '../../../../core/db/rows/search';
 import { violatedUnique } from '../../../../core/db/sql-state';
 import { nameTaken } from '../../../../core/errors/problem';
 import { looksLikeId } from '../../../../core/http/routes/fields';
@@ -24,14 +24,10 @@ export class FlavorRepository {
   }
 
   list(op: Op, { limit, cursor, q }: PageRequest): Promise<{ rows: FlavorEntity[]; next: string | null }> {
-    const query = op.manager.createQueryBuilder(FlavorEntity, 'f');
-    narrowBySearch(query, q, { ids: ['f.id'], texts: ['f.name'] });
-    return keysetPage(query, {
+    const found = new Conditions().search(q, { ids: ['f.id'], texts: ['f.name'] });
+    return keysetPage(op, FlavorEntity, found, {
+      ...newestFirst,
       alias: 'f',
-      column: 'created_at',
-      type: 'timestamptz',
-      descending: true,
-      sort: '-createdAt',
       limit,
       cursor,
     });

@@ -1,4 +1,6 @@
 import { injectable } from 'inversify';
+import { Conditions } from '../../../../core/db/rows/conditions';
+import { rowsInOrder } from '../../../../core/db/rows/keyset';
 import { findRow, removeRows } from '../../../../core/db/rows/rows';
 import type { Op } from '../../../../core/db/rows/op';
 import { InstanceTombstoneEntity } from './instance-tombstone.entity';
@@ -24,11 +26,7 @@ export class InstanceTombstoneRepository {
 
   /** Tombstones whose instance is gone, i.e. whose delete went on without the host. Oldest first, at most `limit`. */
   orphaned(op: Op, limit: number): Promise<InstanceTombstoneEntity[]> {
-    return op.manager
-      .createQueryBuilder(InstanceTombstoneEntity, 'r')
-      .where('NOT EXISTS (SELECT 1 FROM instance i WHERE i.id = r.instance_id)')
-      .orderBy('r.created_at')
-      .limit(limit)
-      .getMany();
+    const orphaned = new Conditions().add('NOT EXISTS (SELECT 1 FROM instance i WHERE i.id = r.instance_id)');
+    return rowsInOrder(op, InstanceTombstoneEntity, orphaned, { alias: 'r', order: 'r.created_at', limit });
   }
 }

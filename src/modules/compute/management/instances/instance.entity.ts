@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { bigintAsNumber } from '../../../../core/db/rows/transformers';
 import type { DriveForm } from '../../../network/contract/drive-forms';
-import type { WantedNic } from '../../../network/contract/network.ports';
+import type { InstancePort, WantedNic } from '../../../network/contract/network.ports';
 import type { InstanceState } from '../../contract/compute.api';
 
 /** What is shown of an instance: what its guest was given may be large, and a page of them need not read it. */
@@ -32,7 +32,8 @@ export const shownOfInstance = [
   'startedAt',
   'createdAt',
 ] as const satisfies readonly (keyof InstanceEntity)[];
-export type ShownInstance = Pick<InstanceEntity, (typeof shownOfInstance)[number]>;
+/** `ports`: where they were read with it. */
+export type ShownInstance = Pick<InstanceEntity, (typeof shownOfInstance)[number]> & { ports?: InstancePort[] };
 
 @Entity('instance')
 export class InstanceEntity {

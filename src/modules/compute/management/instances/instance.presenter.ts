@@ -8,10 +8,7 @@ import type { Instance } from '../../contract/compute.api';
 import type { ShownInstance } from './instance.entity';
 import { shownReason } from './state-reason';
 
-/** By instance. */
-type PortsOfInstances = Map<string, InstancePort[]>;
-
-/** Instances as REST shows them: a page costs one more query, whatever its length. */
+/** Instances as REST shows them. */
 @injectable()
 export class InstancePresenter {
   constructor(
@@ -19,36 +16,19 @@ export class InstancePresenter {
     private readonly hosts: Hosts,
   ) {}
 
-  /** @param asked its ports, when they have been asked for already */
-  async one(op: Op, entity: ShownInstance, viewer: Principal, asked?: Promise<PortsOfInstances>): Promise<Instance> {
-    const [presented] = await this.many(op, [entity], viewer, asked);
+  async one(op: Op, entity: ShownInstance, viewer: Principal): Promise<Instance> {
+    const [presented] = await this.many(op, [entity], viewer);
     if (!presented) throw new Error('one instance in, one out');
     return presented;
   }
 
-  /** For `one`, before the instance itself is there. */
-  async portsOf(op: Op, ids: string[]): Promise<PortsOfInstances> {
-    return ids.length === 0 ? new Map() : this.ports.of(op, ids);
-  }
-
   /** Which host it is on is told to those who may see hosts. */
-  async many(
-    op: Op,
-    entities: ShownInstance[],
-    viewer: Principal,
-    asked?: Promise<PortsOfInstances>,
-  ): Promise<Instance[]> {
+  async many(op: Op, entities: ShownInstance[], viewer: Principal): Promise<Instance[]> {
     if (entities.length === 0) return [];
     const told = seesHosts(viewer);
-    // Ports are made once a host is claimed: an instance without one has none.
-    const placed = entities.filter((i) => i.hostId !== null);
-    const hostIds = told ? [...new Set(placed.flatMap((i) => i.hostId ?? []))] : [];
-    const ports = await (asked ??
-      this.portsOf(
-        op,
-        placed.map((i) => i.id),
-      ));
-    const hosts = await this.hosts.names(op, hostIds);
+    const ports = await this.portsOf(op, entities);
+    const hostIds = told ? new Set(entities.flatMap((i) => i.hostId ?? [])) : [];
+    const hosts = await this.hosts.names(op, [...hostIds]);
     return entities.map((i) => ({
       id: i.id,
       projectId: i.projectId,
@@ -66,13 +46,7 @@ export class InstancePresenter {
       },
       image: { id: i.imageId, name: i.imageName },
       host: i.hostId === null || !told ? null : { id: i.hostId, name: hosts.get(i.hostId) ?? i.hostId },
-      ports: (ports.get(i.id) ?? []).map((p) => ({
-        id: p.id,
-        networkId: p.networkId,
-        network: p.network,
-        mac: p.mac,
-        address: p.address,
-      })),
+      ports: i.ports ?? ports.get(i.id) ?? [],
       sshKeys: i.sshKeys,
       stopGraceSeconds: i.stopGraceSeconds,
       configDrive: i.configDrive,
@@ -83,5 +57,11 @@ export class InstancePresenter {
       startedAt: i.startedAt?.toISOString() ?? null,
       observedAt: i.observedAt?.toISOString() ?? null,
     }));
+  }
+
+  /** Of those that were read without. Ports are made once a host is claimed: an instance without one has none. */
+  private async portsOf(op: Op, entities: ShownInstance[]): Promise<Map<string, InstancePort[]>> {
+    const ids = entities.filter((i) => i.ports === undefined && i.hostId !== null).map((i) => i.id);
+    return ids.length === 0 ? new Map() : this.ports.of(op, ids);
   }
 }

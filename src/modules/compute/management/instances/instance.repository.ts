@@ -4,8 +4,9 @@ import { findRow, findRows, insertRow, removeRows, updateRow } from '../../../..
 import type { z } from 'zod';
 import type { Op } from '../../../../core/db/rows/op';
 import type { InUseBy } from '../../../../core/errors/in-use';
-import { keysetPage } from '../../../../core/db/rows/keyset';
-import { narrowBySearch } from '../../../../core/db/rows/search';
+import { keysetPage, rowsInOrder } from '../../../../core/db/rows/keyset';
+import { Conditions } from '../../../../core/db/rows/conditions';
+import { InstancePorts } from '../../../network/contract/network.ports';
 import { violatedUnique } from '../../../../core/db/sql-state';
 import { nameTaken } from '../../../../core/errors/problem';
 import type { instanceListQuery } from '../../contract/compute.api';
@@ -32,10 +33,10 @@ const sorts = {
   '-createdAt': { column: 'created_at', type: 'timestamptz', descending: true },
 } as const;
 
-const shownColumns = shownOfInstance.map((property) => `i.${property}`);
-
 @injectable()
 export class InstanceRepository {
+  constructor(private readonly ports: InstancePorts) {}
+
   /** False when another instance of the project has its hostname. */
   insert(op: Op, instance: InstanceEntity): Promise<boolean> {
     return insertRow(op, InstanceEntity, instance, ['projectId', 'hostname']);
@@ -93,29 +94,30 @@ export class InstanceRepository {
     hostId: string | undefined,
     atAddress: readonly string[] = [],
   ): Promise<{ rows: ShownInstance[]; next: string | null }> {
-    const query = op.manager.createQueryBuilder(InstanceEntity, 'i').select(shownColumns).where('true');
-    if (projects !== 'all') {
-      const [only, ...others] = projects;
-      if (only !== undefined && others.length === 0) query.andWhere('i.project_id = :only', { only });
-      else query.andWhere('i.project_id = ANY(:projects)', { projects });
-    }
-    if (filter.state !== undefined) query.andWhere('i.state = :state', { state: filter.state });
-    if (filter.name !== undefined) query.andWhere('i.name = :name', { name: filter.name });
-    if (hostId !== undefined) query.andWhere('i.host_id = :hostId', { hostId });
-    narrowBySearch(
-      query,
-      filter.q,
-      { ids: ['i.id'], texts: ['i.name'] },
-      atAddress.length > 0 ? ['i.id = ANY(:atAddress)'] : [],
-    );
-    if (atAddress.length > 0) query.setParameter('atAddress', atAddress);
-    return keysetPage(query, {
-      alias: 'i',
+    const found = new Conditions()
+      .within('i.project_id', projects)
+      .equal('i.state', filter.state)
+      .equal('i.name', filter.name)
+      .equal('i.host_id', hostId);
+    const more = atAddress.length > 0 ? [`i.id = ANY(${found.bind(atAddress)}::uuid[])`] : [];
+    found.search(filter.q, { ids: ['i.id'], texts: ['i.name'] }, more);
+    return keysetPage(op, InstanceEntity, found, {
+      ...this.read(),
       ...sorts[filter.sort],
       sort: filter.sort,
       limit: filter.limit,
       cursor: filter.cursor,
-    });
+    }) as Promise<{ rows: ShownInstance[]; next: string | null }>;
+  }
+
+  /** As it is shown, with its ports, in one statement. */
+  async shown(op: Op, id: string): Promise<ShownInstance | null> {
+    const [found] = await this.shownWhere(op, new Conditions().equal('i.id', id), 1);
+    return found ?? null;
+  }
+
+  shownNamed(op: Op, projects: 'all' | readonly string[], name: string): Promise<ShownInstance[]> {
+    return this.shownWhere(op, new Conditions().within('i.project_id', projects).equal('i.name', name), 2);
   }
 
   /** False when the row is gone. */
@@ -264,6 +266,15 @@ export class InstanceRepository {
   /** Instances of the project. */
   ofProject(op: Op, projectId: string, limit: number): Promise<UsersFound> {
     return this.users(op, 'project_id = $1', projectId, limit);
+  }
+
+  private shownWhere(op: Op, found: Conditions, limit: number): Promise<ShownInstance[]> {
+    return rowsInOrder(op, InstanceEntity, found, { ...this.read(), order: 'i.id', limit }) as Promise<ShownInstance[]>;
+  }
+
+  /** What is read of instances that are shown. */
+  private read() {
+    return { alias: 'i', properties: shownOfInstance, also: { ports: this.ports.shownOf('i.id') } };
   }
 
   /** The first by name, and how many there are. */

@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import type { Access } from '../../../../core/auth/access';
 import type { Op } from '../../../../core/db/rows/op';
 import { conflict, unprocessable } from '../../../../core/errors/problem';
-import { looksLikeId } from '../../../../core/http/routes/fields';
 import type { Page } from '../../../../core/http/routes/pagination';
 import { pickByRef } from '../../../../core/http/routes/pick-by-ref';
 import { Workflows } from '../../../../core/workflow/request/workflows';
@@ -58,10 +57,11 @@ export class InstanceService {
   }
 
   async get(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<Instance> {
-    // Asked for together with the instance: one way to the database instead of two.
-    const ports = looksLikeId(ref) ? this.presenter.portsOf(op, [ref.toLowerCase()]) : undefined;
-    ports?.catch(() => undefined);
-    return this.presenter.one(op, await this.pick(op, access, projectId, ref), access.principal, ports);
+    const instance = await pickByRef('instance', ref, projectId, access, {
+      byId: (id) => this.instances.shown(op, id),
+      named: (projects, name) => this.instances.shownNamed(op, projects, name),
+    });
+    return this.presenter.one(op, instance, access.principal);
   }
 
   /** Changes what was given, at once and whatever runs. The guest keeps its hostname. 409 `name_taken`. */

@@ -8,10 +8,10 @@ import {
   rowExists,
   updateRow,
 } from '../../../../core/db/rows/rows';
+import { Conditions } from '../../../../core/db/rows/conditions';
+import { keysetPage, newestFirst } from '../../../../core/db/rows/keyset';
 import type { Op } from '../../../../core/db/rows/op';
 import type { InUseBy } from '../../../../core/errors/in-use';
-import { keysetPage } from '../../../../core/db/rows/keyset';
-import { narrowBySearch } from '../../../../core/db/rows/search';
 import { violatedUnique } from '../../../../core/db/sql-state';
 import { nameTaken } from '../../../../core/errors/problem';
 import { looksLikeId } from '../../../../core/http/routes/fields';
@@ -50,15 +50,10 @@ export class SshKeyRepository {
     projects: 'all' | readonly string[],
     { limit, cursor, q }: PageRequest,
   ): Promise<{ rows: SshKeyEntity[]; next: string | null }> {
-    const query = op.manager.createQueryBuilder(SshKeyEntity, 'k');
-    if (projects !== 'all') query.where('k.project_id = ANY(:projects)', { projects });
-    narrowBySearch(query, q, { ids: ['k.id'], texts: ['k.name'] });
-    return keysetPage(query, {
+    const found = new Conditions().within('k.project_id', projects).search(q, { ids: ['k.id'], texts: ['k.name'] });
+    return keysetPage(op, SshKeyEntity, found, {
+      ...newestFirst,
       alias: 'k',
-      column: 'created_at',
-      type: 'timestamptz',
-      descending: true,
-      sort: '-createdAt',
       limit,
       cursor,
     });

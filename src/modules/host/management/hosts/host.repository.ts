@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
+import { Conditions } from '../../../../core/db/rows/conditions';
+import { keysetPage, rowsInOrder } from '../../../../core/db/rows/keyset';
 import { findRow, findRows, removeRows, rowExists } from '../../../../core/db/rows/rows';
-import { keysetPage } from '../../../../core/db/rows/keyset';
-import { narrowBySearch } from '../../../../core/db/rows/search';
 import type { Op } from '../../../../core/db/rows/op';
 import { looksLikeId } from '../../../../core/http/routes/fields';
 import type { Beat, NodeAbilities, NodeEndpoint } from '../../../../core/m2m/management/node-registry';
@@ -57,16 +57,18 @@ export class HostRepository {
     return rows.length > 0;
   }
 
-  find(op: Op, ref: string): Promise<HostEntity | null> {
+  async find(op: Op, ref: string): Promise<HostEntity | null> {
     if (looksLikeId(ref)) return findRow(op, HostEntity, { id: ref.toLowerCase() });
-    return op.manager.createQueryBuilder(HostEntity, 'h').where('lower(h.name) = lower(:ref)', { ref }).getOne();
+    const named = new Conditions();
+    named.add(`lower(h.name) = lower(${named.bind(ref)})`);
+    return (await rowsInOrder(op, HostEntity, named, { alias: 'h', order: 'h.id', limit: 1 }))[0] ?? null;
   }
 
   list(op: Op, query: HostListQuery): Promise<{ rows: HostEntity[]; next: string | null }> {
-    const builder = op.manager.createQueryBuilder(HostEntity, 'h');
-    if (query.state) builder.where('h.state = :state', { state: query.state });
-    narrowBySearch(builder, query.q, { ids: ['h.id'], texts: ['h.name', 'h.address'] });
-    return keysetPage(builder, {
+    const found = new Conditions()
+      .equal('h.state', query.state)
+      .search(query.q, { ids: ['h.id'], texts: ['h.name', 'h.address'] });
+    return keysetPage(op, HostEntity, found, {
       alias: 'h',
       column: 'name',
       type: 'text',

@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
+import { Conditions } from '../../../../core/db/rows/conditions';
+import { keysetPage, newestFirst } from '../../../../core/db/rows/keyset';
 import { findRow, removeRows } from '../../../../core/db/rows/rows';
-import { keysetPage } from '../../../../core/db/rows/keyset';
-import { narrowBySearch } from '../../../../core/db/rows/search';
 import type { Op } from '../../../../core/db/rows/op';
 import type { PageRequest } from '../../../../core/http/routes/pagination';
 import { HostTokenEntity } from './host-token.entity';
@@ -41,14 +41,10 @@ export class HostTokenRepository {
   }
 
   list(op: Op, { limit, cursor, q }: PageRequest): Promise<{ rows: HostTokenEntity[]; next: string | null }> {
-    const query = op.manager.createQueryBuilder(HostTokenEntity, 't');
-    narrowBySearch(query, q, { ids: ['t.id'] });
-    return keysetPage(query, {
+    const found = new Conditions().search(q, { ids: ['t.id'] });
+    return keysetPage(op, HostTokenEntity, found, {
+      ...newestFirst,
       alias: 't',
-      column: 'created_at',
-      type: 'timestamptz',
-      descending: true,
-      sort: '-createdAt',
       limit,
       cursor,
     });

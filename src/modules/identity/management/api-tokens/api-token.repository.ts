@@ -1,7 +1,8 @@
 import { injectable } from 'inversify';
+import { Conditions } from '../../../../core/db/rows/conditions';
+import { rowsInOrder } from '../../../../core/db/rows/keyset';
 import { countRows, findRow, removeRows } from '../../../../core/db/rows/rows';
 import type { Op } from '../../../../core/db/rows/op';
-import { narrowBySearch } from '../../../../core/db/rows/search';
 import { ApiTokenEntity } from './api-token.entity';
 import { AuthorityCache } from '../authority/authority-cache';
 
@@ -30,14 +31,11 @@ export class ApiTokenRepository {
 
   /** Newest first (ids are ordered by time), `limit` rows after the id `after`. */
   page(op: Op, userId: string, limit: number, after?: string, q?: string): Promise<ApiTokenEntity[]> {
-    const query = op.manager
-      .createQueryBuilder(ApiTokenEntity, 't')
-      .where('t.userId = :userId', { userId })
-      .orderBy('t.id', 'DESC')
-      .limit(limit);
-    if (after !== undefined) query.andWhere('t.id < :after', { after });
-    narrowBySearch(query, q, { ids: ['t.id'], texts: ['t.name'] });
-    return query.getMany();
+    const found = new Conditions()
+      .equal('t.user_id', userId)
+      .before('t.id', after)
+      .search(q, { ids: ['t.id'], texts: ['t.name'] });
+    return rowsInOrder(op, ApiTokenEntity, found, { alias: 't', order: 't.id DESC', limit });
   }
 
   async count(op: Op, userId: string): Promise<number> {

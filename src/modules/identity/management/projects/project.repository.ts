@@ -1,7 +1,8 @@
 import { injectable } from 'inversify';
+import { Conditions } from '../../../../core/db/rows/conditions';
+import { rowsInOrder } from '../../../../core/db/rows/keyset';
 import { findRow, findRows, removeRows, updateRow } from '../../../../core/db/rows/rows';
 import type { Op } from '../../../../core/db/rows/op';
-import { narrowBySearch } from '../../../../core/db/rows/search';
 import { looksLikeId } from '../../../../core/http/routes/fields';
 import { violatedUnique } from '../../../../core/db/sql-state';
 import { nameTaken } from '../../../../core/errors/problem';
@@ -37,11 +38,11 @@ export class ProjectRepository {
     after?: string,
     q?: string,
   ): Promise<ProjectEntity[]> {
-    const query = op.manager.createQueryBuilder(ProjectEntity, 'p').orderBy('p.name', 'ASC').limit(limit);
-    if (projects !== 'all') query.andWhere('p.id = ANY(:projects)', { projects });
-    if (after !== undefined) query.andWhere('p.name > :after', { after });
-    narrowBySearch(query, q, { ids: ['p.id'], texts: ['p.name'] });
-    return query.getMany();
+    const found = new Conditions()
+      .within('p.id', projects)
+      .after('p.name', after)
+      .search(q, { ids: ['p.id'], texts: ['p.name'] });
+    return rowsInOrder(op, ProjectEntity, found, { alias: 'p', order: 'p.name', limit });
   }
 
   /** Throws 409 `name_taken`; the transaction is lost then. */

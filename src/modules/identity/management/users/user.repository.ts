@@ -1,7 +1,8 @@
 import { injectable } from 'inversify';
+import { Conditions } from '../../../../core/db/rows/conditions';
+import { rowsInOrder } from '../../../../core/db/rows/keyset';
 import { findRow, removeRows, updateRow } from '../../../../core/db/rows/rows';
 import type { Op } from '../../../../core/db/rows/op';
-import { narrowBySearch } from '../../../../core/db/rows/search';
 import { looksLikeId } from '../../../../core/http/routes/fields';
 import { UserEntity } from './user.entity';
 import { AuthorityCache } from '../authority/authority-cache';
@@ -40,10 +41,8 @@ export class UserRepository {
 
   /** By name, `limit` rows after `after`. */
   page(op: Op, limit: number, after: string | undefined, q?: string): Promise<UserEntity[]> {
-    const query = op.manager.createQueryBuilder(UserEntity, 'u').orderBy('u.name', 'ASC').limit(limit);
-    if (after !== undefined) query.where('u.name > :after', { after });
-    narrowBySearch(query, q, { ids: ['u.id'], texts: ['u.name'] });
-    return query.getMany();
+    const found = new Conditions().after('u.name', after).search(q, { ids: ['u.id'], texts: ['u.name'] });
+    return rowsInOrder(op, UserEntity, found, { alias: 'u', order: 'u.name', limit });
   }
 
   async update(

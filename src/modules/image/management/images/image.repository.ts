@@ -1,6 +1,4 @@
 import { injectable } from 'inversify';
-import { keysetPage } from '../../../../core/db/rows/keyset';
-import { narrowBySearch } from '../../../../core/db/rows/search';
 import {
   countRows,
   findRow,
@@ -12,6 +10,8 @@ import {
 } from '../../../../core/db/rows/rows';
 import { violatedUnique } from '../../../../core/db/sql-state';
 import { nameTaken } from '../../../../core/errors/problem';
+import { Conditions } from '../../../../core/db/rows/conditions';
+import { keysetPage, newestFirst } from '../../../../core/db/rows/keyset';
 import type { Op } from '../../../../core/db/rows/op';
 import type { InUseBy } from '../../../../core/errors/in-use';
 import type { PageRequest } from '../../../../core/http/routes/pagination';
@@ -70,15 +70,11 @@ export class ImageRepository {
     projects: 'all' | readonly string[],
     { limit, cursor, q }: PageRequest,
   ): Promise<{ rows: ImageEntity[]; next: string | null }> {
-    const select = op.manager.createQueryBuilder(ImageEntity, 'i').where('true');
-    if (projects !== 'all') select.andWhere('(i.project_id = ANY(:projects) OR i.public)', { projects });
-    narrowBySearch(select, q, { ids: ['i.id'], texts: ['i.name'] });
-    return keysetPage(select, {
+    const found = new Conditions().search(q, { ids: ['i.id'], texts: ['i.name'] });
+    if (projects !== 'all') found.add(`i.project_id = ANY(${found.bind(projects)}::uuid[]) OR i.public`);
+    return keysetPage(op, ImageEntity, found, {
+      ...newestFirst,
       alias: 'i',
-      column: 'created_at',
-      type: 'timestamptz',
-      descending: true,
-      sort: '-createdAt',
       limit,
       cursor,
     });

@@ -1,10 +1,10 @@
 import { injectable } from 'inversify';
+import { Conditions } from '../../../../core/db/rows/conditions';
+import { keysetPage, newestFirst } from '../../../../core/db/rows/keyset';
 import { findRow, findRows, firstByName, removeRows, updateRow } from '../../../../core/db/rows/rows';
 import type { z } from 'zod';
 import type { Op } from '../../../../core/db/rows/op';
 import type { InUseBy } from '../../../../core/errors/in-use';
-import { keysetPage } from '../../../../core/db/rows/keyset';
-import { narrowBySearch } from '../../../../core/db/rows/search';
 import { violatedUnique } from '../../../../core/db/sql-state';
 import { nameTaken } from '../../../../core/errors/problem';
 import type { networkListQuery } from '../../contract/network.api';
@@ -78,20 +78,13 @@ export class NetworkRepository {
     projects: 'all' | readonly string[],
     query: z.output<typeof networkListQuery>,
   ): Promise<{ rows: NetworkEntity[]; next: string | null }> {
-    const select = op.manager.createQueryBuilder(NetworkEntity, 'n').where('true');
-    if (projects !== 'all') {
-      const [only, ...others] = projects;
-      if (only !== undefined && others.length === 0) select.andWhere('n.project_id = :only', { only });
-      else select.andWhere('n.project_id = ANY(:projects)', { projects });
-    }
-    if (query.name !== undefined) select.andWhere('n.name = :name', { name: query.name });
-    narrowBySearch(select, query.q, { ids: ['n.id'], texts: ['n.name'], addresses: ['n.subnet'] });
-    return keysetPage(select, {
+    const found = new Conditions()
+      .within('n.project_id', projects)
+      .equal('n.name', query.name)
+      .search(query.q, { ids: ['n.id'], texts: ['n.name'], addresses: ['n.subnet'] });
+    return keysetPage(op, NetworkEntity, found, {
+      ...newestFirst,
       alias: 'n',
-      column: 'created_at',
-      type: 'timestamptz',
-      descending: true,
-      sort: '-createdAt',
       limit: query.limit,
       cursor: query.cursor,
     });

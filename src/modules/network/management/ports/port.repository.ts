@@ -1,9 +1,10 @@
 import { injectable } from 'inversify';
+import { Conditions } from '../../../../core/db/rows/conditions';
+import { keysetPage, newestFirst } from '../../../../core/db/rows/keyset';
 import { countRows, findRows } from '../../../../core/db/rows/rows';
 import type { z } from 'zod';
 import type { Op } from '../../../../core/db/rows/op';
-import { keysetPage } from '../../../../core/db/rows/keyset';
-import { narrowBySearch, searchCondition } from '../../../../core/db/rows/search';
+import { searchCondition } from '../../../../core/db/rows/search';
 import type { portListQuery } from '../../contract/network.api';
 import type { InstancePort } from '../../contract/network.ports';
 import { PortEntity } from './port.entity';
@@ -22,15 +23,19 @@ export class PortRepository {
       : findRows(op, PortEntity, { instanceId: instanceIds }, { order: 'position' });
   }
 
-  /** What is shown of instances' ports, with their networks' names. */
-  shown(op: Op, instanceIds: readonly string[]): Promise<(InstancePort & { instanceId: string })[]> {
+  /** What is shown of instances' ports. */
+  async shown(op: Op, instanceIds: readonly string[]): Promise<{ instanceId: string; ports: InstancePort[] }[]> {
     return instanceIds.length === 0
-      ? Promise.resolve([])
-      : op.query(
-          `SELECT p.instance_id AS "instanceId", p.id, p.network_id AS "networkId", n.name AS network, p.mac, p.address
-           FROM port p JOIN network n ON n.id = p.network_id WHERE p.instance_id = ANY($1) ORDER BY p.position`,
-          [instanceIds],
-        );
+      ? []
+      : op.query(`SELECT asked.id AS "instanceId", ${this.shownOf('asked.id')} AS ports FROM unnest($1::uuid[]) AS asked(id)`, [
+          instanceIds,
+        ]);
+  }
+
+  /** SQL for the same of one instance. */
+  shownOf(instanceId: string): string {
+    return `(SELECT coalesce(json_agg(json_build_object('id', p.id, 'networkId', p.network_id, 'network', n.name, 'mac', p.mac, 'address', p.address) ORDER BY p.position), '[]')
+             FROM port p JOIN network n ON n.id = p.network_id WHERE p.instance_id = ${instanceId})`;
   }
 
   ofHost(op: Op, hostId: string): Promise<PortEntity[]> {
@@ -72,26 +77,19 @@ export class PortRepository {
     projects: 'all' | readonly string[],
     query: z.output<typeof portListQuery>,
   ): Promise<{ rows: PortEntity[]; next: string | null }> {
-    const select = op.manager.createQueryBuilder(PortEntity, 'p').where('true');
-    if (projects !== 'all') {
-      const [only, ...others] = projects;
-      if (only !== undefined && others.length === 0) select.andWhere('p.project_id = :only', { only });
-      else select.andWhere('p.project_id = ANY(:projects)', { projects });
-    }
-    if (query.network !== undefined) select.andWhere('p.network_id = :network', { network: query.network });
-    if (query.instance !== undefined) select.andWhere('p.instance_id = :instance', { instance: query.instance });
-    narrowBySearch(select, query.q, {
-      ids: ['p.id', 'p.instance_id'],
-      texts: ['p.hostname'],
-      addresses: ['p.address'],
-      macs: ['p.mac'],
-    });
-    return keysetPage(select, {
+    const found = new Conditions()
+      .within('p.project_id', projects)
+      .equal('p.network_id', query.network)
+      .equal('p.instance_id', query.instance)
+      .search(query.q, {
+        ids: ['p.id', 'p.instance_id'],
+        texts: ['p.hostname'],
+        addresses: ['p.address'],
+        macs: ['p.mac'],
+      });
+    return keysetPage(op, PortEntity, found, {
+      ...newestFirst,
       alias: 'p',
-      column: 'created_at',
-      type: 'timestamptz',
-      descending: true,
-      sort: '-createdAt',
       limit: query.limit,
       cursor: query.cursor,
     });

@@ -145,13 +145,11 @@ export class PostgresInstancePorts extends InstancePorts {
   }
 
   override async of(op: Op, instanceIds: string[]): Promise<Map<string, InstancePort[]>> {
-    const result = new Map<string, InstancePort[]>();
-    for (const { instanceId, ...port } of await this.ports.shown(op, instanceIds)) {
-      const own = result.get(instanceId);
-      if (own) own.push(port);
-      else result.set(instanceId, [port]);
-    }
-    return result;
+    return new Map((await this.ports.shown(op, instanceIds)).map(({ instanceId, ports }) => [instanceId, ports]));
+  }
+
+  override shownOf(instanceId: string): string {
+    return this.ports.shownOf(instanceId);
   }
 
   override async instancesAt(op: Op, projects: 'all' | readonly string[], q: string, limit: number): Promise<string[]> {
