@@ -15,7 +15,7 @@ const positions = {
   text: z.tuple([z.string(), z.string().refine((value) => !value.includes('\u0000')), z.uuid()]),
 };
 
-export interface KeysetOrder {
+interface KeysetOrder {
   /** In the database; an index has it and the id, after the columns of filters. */
   column: string;
   type: keyof typeof positions;

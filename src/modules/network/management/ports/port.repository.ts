@@ -27,9 +27,10 @@ export class PortRepository {
   async shown(op: Op, instanceIds: readonly string[]): Promise<{ instanceId: string; ports: InstancePort[] }[]> {
     return instanceIds.length === 0
       ? []
-      : op.query(`SELECT asked.id AS "instanceId", ${this.shownOf('asked.id')} AS ports FROM unnest($1::uuid[]) AS asked(id)`, [
-          instanceIds,
-        ]);
+      : op.query(
+          `SELECT asked.id AS "instanceId", ${this.shownOf('asked.id')} AS ports FROM unnest($1::uuid[]) AS asked(id)`,
+          [instanceIds],
+        );
   }
 
   /** SQL for the same of one instance. */
