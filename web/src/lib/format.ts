@@ -54,6 +54,9 @@ export const plural = (count: number, noun: string, many = `${noun}s`): string =
 export const percent = (part: number, whole: number): number =>
   whole <= 0 ? 0 : Math.min(100, Math.round((part / whole) * 100));
 
+/** Bytes of a text as UTF-8. */
+export const utf8Length = (value: string): number => new TextEncoder().encode(value).length;
+
 /** Base64 of bytes as they are; of text, of its UTF-8. */
 export const base64 = (value: string | Uint8Array): string => {
   let binary = '';

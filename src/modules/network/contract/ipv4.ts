@@ -10,13 +10,13 @@ export interface Ipv4Subnet {
 }
 
 /** Dotted quad to unsigned 32-bit integer. Throws on anything else. */
-export const parseIpv4 = (text: string): number => Buffer.from(ipaddr.IPv4.parse(text).toByteArray()).readUInt32BE();
+export const parseIpv4 = (text: string): number =>
+  ipaddr.IPv4.parse(text)
+    .toByteArray()
+    .reduce((value, byte) => value * 256 + byte, 0);
 
-export const formatIpv4 = (value: number): string => {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(value);
-  return new ipaddr.IPv4([...bytes]).toString();
-};
+export const formatIpv4 = (value: number): string =>
+  new ipaddr.IPv4([24, 16, 8, 0].map((bits) => (value >>> bits) & 255)).toString();
 
 /** Parses `a.b.c.d/n`; host bits are cut off. */
 export const parseSubnet = (cidr: string): Ipv4Subnet => {

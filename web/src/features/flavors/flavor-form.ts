@@ -1,9 +1,8 @@
 import type { Options } from '../../lib/command';
 import { parseBytes } from '../../lib/format';
 import type { CreateFlavor } from '../../lib/types';
-import { checkName } from '../../lib/validate';
-
-const mib = 1024 ** 2;
+import { createFlavor } from '../../../../src/modules/compute/contract/compute.api';
+import { checkBy, checkDescription, checkName, checkWhole } from '../../lib/validate';
 
 /** What is filled in to create a flavor: texts, as they were typed. */
 export interface FlavorDraft {
@@ -23,19 +22,24 @@ const sizesOf = ({ memory, disk }: FlavorDraft) => ({
   memoryBytes: parseBytes(memory, 'm'),
   diskBytes: disk.trim() === '' ? 0 : parseBytes(disk, 'g'),
 });
-const checkWhole = (size: number): string | null => (size % mib === 0 ? null : 'Whole mebibytes only.');
-const checkMemory = (size: number | null): string | null =>
-  size === null ? 'A size such as 512 MiB or 4 GiB.' : size < 64 * mib ? 'At least 64 MiB.' : checkWhole(size);
+const { vcpus: vcpuCount, memoryBytes: memorySize, diskBytes: diskSize, vmm: vmmKind } = createFlavor.shape;
+const checkVcpus = checkWhole(vcpuCount);
+const wholeMebibytes = { not_multiple_of: 'Whole mebibytes only.' };
+const checkMemory = checkBy<number>(memorySize, { ...wholeMebibytes, too_small: 'At least 64 MiB.' });
+const checkDisk = checkBy<number>(diskSize, wholeMebibytes);
+const checkVmm = checkBy<string | null>(vmmKind);
 
 /** What is wrong, by member of the request; null where all is well. */
 export const problemsOf = (draft: FlavorDraft): Record<string, string | null> => {
   const { memoryBytes, diskBytes } = sizesOf(draft);
-  const { vcpus } = draft;
+  const vmm = draft.vmm.trim();
   return {
     name: checkName(draft.name),
-    vcpus: /^\d+$/.test(vcpus) && Number(vcpus) >= 1 && Number(vcpus) <= 1024 ? null : 'A whole number from 1 to 1024.',
-    memoryBytes: checkMemory(memoryBytes),
-    diskBytes: diskBytes === null ? 'A size such as 10 GiB.' : checkWhole(diskBytes),
+    vcpus: checkVcpus(draft.vcpus),
+    memoryBytes: memoryBytes === null ? 'A size such as 512 MiB or 4 GiB.' : checkMemory(memoryBytes),
+    diskBytes: diskBytes === null ? 'A size such as 10 GiB.' : checkDisk(diskBytes),
+    vmm: vmm === '' ? null : checkVmm(vmm),
+    description: checkDescription(draft.description),
   };
 };
 

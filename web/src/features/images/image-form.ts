@@ -1,6 +1,8 @@
 import type { Options } from '../../lib/command';
 import type { CreateImage } from '../../lib/types';
-import { checkName } from '../../lib/validate';
+import { checksumParts, digestFault, isDigestAlgorithm } from '../../../../src/modules/image/contract/checksum-form';
+import { createImage } from '../../../../src/modules/image/contract/image.api';
+import { checkBy, checkName } from '../../lib/validate';
 
 export type Firmware = NonNullable<CreateImage['firmware']>;
 
@@ -27,17 +29,13 @@ export const emptyImage: NewImageDraft = {
   open: false,
 };
 
-const checkUrl = (value: string): string | null => {
-  try {
-    return /^https?:$/.test(new URL(value).protocol) ? null : 'An http or https address.';
-  } catch {
-    return 'An http or https address.';
-  }
+const checkUrl = checkBy<string>(createImage.shape.url, { invalid_format: 'An http or https address.' });
+const checkForm = checkBy<string>(createImage.shape.checksum);
+const checkChecksum = (value: string): string | null => {
+  const { algorithm, hex } = checksumParts(value);
+  if (checkForm(value) !== null || !isDigestAlgorithm(algorithm)) return 'sha256:… or sha512:…, in hexadecimal.';
+  return digestFault(algorithm, hex);
 };
-const checkChecksum = (value: string): string | null =>
-  value === '' || /^(sha256:|sha512:)?([0-9a-f]{64}|[0-9a-f]{128})$/i.test(value)
-    ? null
-    : 'sha256:… or sha512:…, in hexadecimal.';
 const checkFile = (file: File | null): string | null =>
   file === null ? 'Choose a file.' : file.size === 0 ? 'This file is empty.' : null;
 
@@ -46,7 +44,7 @@ export const problemsOf = ({ source, file, url, name, checksum }: NewImageDraft)
   name: checkName(name),
   source: source === 'file' ? checkFile(file) : null,
   url: source === 'url' ? checkUrl(url.trim()) : null,
-  checksum: checkChecksum(checksum.trim()),
+  checksum: checksum.trim() === '' ? null : checkChecksum(checksum.trim()),
 });
 
 /** A name from a path or an address: its last part without what says the format; empty when that is no name. */

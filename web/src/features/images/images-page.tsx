@@ -9,7 +9,7 @@ import { useNewDialog } from '../../app/use-new-dialog';
 import { api } from '../../lib/api';
 import { useList } from '../../lib/queries';
 import type { Image } from '../../lib/types';
-import { checkName } from '../../lib/validate';
+import { checkDescription, checkName } from '../../lib/validate';
 import { Button } from '../../ui/button';
 import { DeleteButton } from '../../ui/dialogs/delete-button';
 import { Dialog } from '../../ui/dialogs/dialog';
@@ -72,7 +72,13 @@ export default function ImagesPage() {
         onClose={() => setEdited(null)}
         fields={[
           { key: 'name', label: 'Name', value: edited?.name ?? '', check: checkName },
-          { key: 'description', label: 'Description', value: edited?.description ?? '', optional: true },
+          {
+            key: 'description',
+            label: 'Description',
+            value: edited?.description ?? '',
+            optional: true,
+            check: checkDescription,
+          },
           vendorDataField(edited?.vendorData, 'image'),
         ]}
       />

@@ -1,9 +1,16 @@
 import { EditDialog } from '../../app/edit-dialog';
 import type { Instance } from '../../lib/types';
-import { checkGrace, checkName } from '../../lib/validate';
+import { checkDescription, checkName } from '../../lib/validate';
+import { checkGrace } from './grace-rule';
 
-/** What can be changed of an instance while it runs. `null` shows nothing. */
-export function EditInstance({ instance, onClose }: { instance: Instance | null; onClose: () => void }) {
+export interface EditInstanceProps {
+  /** Null shows nothing. */
+  instance: Instance | null;
+  onClose: () => void;
+}
+
+/** What can be changed of an instance while it runs. */
+export default function EditInstance({ instance, onClose }: EditInstanceProps) {
   return (
     <EditDialog
       noun="instance"
@@ -18,7 +25,13 @@ export function EditInstance({ instance, onClose }: { instance: Instance | null;
           check: checkName,
           hint: 'The guest keeps its hostname.',
         },
-        { key: 'description', label: 'Description', value: instance?.description ?? '', optional: true },
+        {
+          key: 'description',
+          label: 'Description',
+          value: instance?.description ?? '',
+          optional: true,
+          check: checkDescription,
+        },
         {
           key: 'stopGraceSeconds',
           label: 'Seconds to wait for the guest when stopping',

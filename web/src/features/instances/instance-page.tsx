@@ -16,7 +16,7 @@ import { StateBadge } from '../../ui/feedback/state';
 import { Skeleton } from '../../ui/lists/table';
 import { TaskTable } from '../tasks/task-table';
 import { DeleteInstances } from './delete-instances';
-import { EditInstance } from './edit-instance';
+import EditInstance from './edit-instance';
 import InstanceConsole from './instance-console';
 import { InstanceGuestData } from './instance-guest-data';
 import { InstanceMenu } from './instance-menu';

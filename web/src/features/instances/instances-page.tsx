@@ -1,6 +1,7 @@
 import { Box, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useSearchParams } from 'react-router';
+import { lazyPage } from '../../app/lazy-page';
 import { useScope } from '../../app/scope';
 import { useList } from '../../lib/queries';
 import type { Instance } from '../../lib/types';
@@ -9,9 +10,12 @@ import { FilterSelect } from '../../ui/lists/filter-bar';
 import { ListPage } from '../../ui/lists/list-page';
 import { useSearchFilter } from '../../ui/lists/search-filter';
 import { DeleteInstances } from './delete-instances';
-import { EditInstance } from './edit-instance';
+import type { EditInstanceProps } from './edit-instance';
 import { useInstanceColumns } from './instance-columns';
 import { SelectionToolbar } from './selection-toolbar';
+
+/** With the rules of what may be filled in, which the first page does without. */
+const EditInstance = lazyPage<EditInstanceProps>('instances', 'EditInstance', null);
 
 const states = [
   ['', 'Any state'],
@@ -106,7 +110,7 @@ export function InstancesPage() {
         action: readOnly === null && <CreateButton label="Create the first instance" reason={null} />,
       }}
     >
-      <EditInstance instance={edited} onClose={() => setEdited(null)} />
+      {edited !== null && <EditInstance instance={edited} onClose={() => setEdited(null)} />}
       <DeleteInstances
         instances={deleting}
         onClose={() => setDeleting([])}

@@ -1,4 +1,8 @@
-import { checkAddress } from '../../lib/validate';
+import { createNetwork } from '../../../../src/modules/network/contract/network.api';
+import { checkBy } from '../../lib/validate';
+import { checkAddress } from './address-rules';
+
+const checkAll = checkBy<string[]>(createNetwork.shape.dns, { too_big: 'At most 3 servers.' });
 
 /** Addresses from what was typed, with spaces or commas between. */
 export const serversOf = (text: string): string[] => text.split(/[\s,]+/).filter((server) => server !== '');
@@ -6,6 +10,5 @@ export const serversOf = (text: string): string[] => text.split(/[\s,]+/).filter
 /** What is wrong with them, or null. */
 export const checkServers = (text: string): string | null => {
   const servers = serversOf(text);
-  if (servers.length > 3) return 'At most 3 servers.';
-  return servers.map((server) => checkAddress(server)).find((problem) => problem !== null) ?? null;
+  return servers.map((server) => checkAddress(server)).find((problem) => problem !== null) ?? checkAll(servers);
 };

@@ -1,6 +1,7 @@
 import type { Options } from '../../lib/command';
 import type { CreateNetwork } from '../../lib/types';
-import { checkAddress, checkName, checkSubnet } from '../../lib/validate';
+import { checkName } from '../../lib/validate';
+import { checkAddress, checkSubnet } from './address-rules';
 import { checkServers, serversOf } from './dns-servers';
 
 /** What is filled in to create a network: texts, as they were typed. */

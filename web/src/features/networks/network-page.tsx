@@ -10,7 +10,7 @@ import { dateTime } from '../../lib/format';
 import { ApiError } from '../../lib/problem';
 import { useOne } from '../../lib/queries';
 import type { Network } from '../../lib/types';
-import { checkName } from '../../lib/validate';
+import { checkDescription, checkName } from '../../lib/validate';
 import { Button, ButtonLink } from '../../ui/button';
 import { Copyable } from '../../ui/copy';
 import { DeleteButton } from '../../ui/dialogs/delete-button';
@@ -96,7 +96,7 @@ function Shown({ network: n }: { network: Network }) {
         onClose={() => setEditing(false)}
         fields={[
           { key: 'name', label: 'Name', value: n.name, check: checkName },
-          { key: 'description', label: 'Description', value: n.description, optional: true },
+          { key: 'description', label: 'Description', value: n.description, optional: true, check: checkDescription },
           {
             key: 'dns',
             label: 'DNS servers',

@@ -8,7 +8,7 @@ import { api } from '../../lib/api';
 import { asApiError, fieldErrors } from '../../lib/problem';
 import { useList, useOne, useWrite } from '../../lib/queries';
 import type { Member, ProjectRole } from '../../lib/types';
-import { checkName } from '../../lib/validate';
+import { checkDescription, checkName } from '../../lib/validate';
 import { Button } from '../../ui/button';
 import { SelectField, TextField, controlClass } from '../../ui/forms/field';
 import { Card, Facts, Page } from '../../ui/page';
@@ -79,7 +79,13 @@ export default function ProjectPage() {
         touches={['whoami']}
         fields={[
           { key: 'name', label: 'Name', value: project?.name ?? '', check: checkName },
-          { key: 'description', label: 'Description', value: project?.description ?? '', optional: true },
+          {
+            key: 'description',
+            label: 'Description',
+            value: project?.description ?? '',
+            optional: true,
+            check: checkDescription,
+          },
         ]}
       />
     </Page>

@@ -10,7 +10,7 @@ import { DialogActions } from '../../ui/dialogs/dialog';
 import { Checkbox, TextField } from '../../ui/forms/field';
 import { FormProblem } from '../../ui/forms/form-problem';
 import { toast } from '../../ui/feedback/toast';
-import { checkPassword } from './password-rule';
+import { checkPassword } from './user-rules';
 
 /** What an administrator may change of a user: the rights, and a password that was forgotten. */
 export function EditUser({ user, self, onClose }: { user: User; self: boolean; onClose: () => void }) {

@@ -22,7 +22,7 @@ import { useSearchFilter } from '../../ui/lists/search-filter';
 import { Age } from '../../ui/time';
 import { toast } from '../../ui/feedback/toast';
 import { EditUser } from './edit-user';
-import { checkPassword } from './password-rule';
+import { checkPassword, checkUserName } from './user-rules';
 import { useUserSwitch } from './use-user-switch';
 import { UserStatus } from './user-status';
 
@@ -104,9 +104,7 @@ function NewUser({ onClose }: { onClose: () => void }) {
     },
   });
   const problems: Record<string, string | null> = {
-    name: /^[a-z0-9][a-z0-9._-]{0,62}$/.test(name)
-      ? null
-      : 'Lower-case letters, digits, dot, dash and underscore; at most 63.',
+    name: checkUserName(name),
     password: checkPassword(password),
   };
   const refused = fieldErrors(create.error);

@@ -1,5 +1,6 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import { unprocessable } from '../../../../core/errors/problem';
+import { isPublicKeyType, publicKeyTypes, type PublicKeyType } from '../../contract/public-key-types';
 import { SshWire } from './ssh-wire';
 
 export interface PublicKey {
@@ -53,12 +54,12 @@ const ed25519 = (wire: SshWire): void => {
  * What follows the type in a key's binary form. `sk-`: the key is in a security token, and names the application that
  * it is for.
  */
-const bodies: Readonly<Record<string, (wire: SshWire) => void>> = {
+const bodies: Readonly<Record<PublicKeyType, (wire: SshWire) => void>> = {
   'ssh-rsa': rsa,
   'ssh-ed25519': ed25519,
-  ...Object.fromEntries(
-    Object.keys(curves).map((name) => [`ecdsa-sha2-${name}`, (wire: SshWire) => ecdsa(wire, name)]),
-  ),
+  'ecdsa-sha2-nistp256': (wire) => ecdsa(wire, 'nistp256'),
+  'ecdsa-sha2-nistp384': (wire) => ecdsa(wire, 'nistp384'),
+  'ecdsa-sha2-nistp521': (wire) => ecdsa(wire, 'nistp521'),
   'sk-ssh-ed25519@openssh.com': (wire) => {
     ed25519(wire);
     wire.string();
@@ -83,8 +84,8 @@ export const parsePublicKey = (text: string, path: string): PublicKey => {
     unprocessable(path, 'invalid_ssh_key', why);
   if (!isKeyText(line) || /[\u0000-\u0008\u000a-\u001f\u007f]/.test(line)) throw refuse();
   const [type = '', encoded = ''] = line.split(/[ \t]+/);
-  const body = Object.hasOwn(bodies, type) ? bodies[type] : undefined;
-  if (!body) throw refuse(`Keys of type ${type.slice(0, 60)} are not taken. Types: ${Object.keys(bodies).join(', ')}.`);
+  const body = isPublicKeyType(type) ? bodies[type] : undefined;
+  if (!body) throw refuse(`Keys of type ${type.slice(0, 60)} are not taken. Types: ${publicKeyTypes.join(', ')}.`);
   const blob = Buffer.from(encoded, 'base64');
   if (blob.toString('base64') !== encoded) throw refuse();
   try {

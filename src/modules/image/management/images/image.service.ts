@@ -10,6 +10,7 @@ import { looksLikeId } from '../../../../core/http/routes/fields';
 import type { Page, PageRequest } from '../../../../core/http/routes/pagination';
 import { Workflows } from '../../../../core/workflow/request/workflows';
 import { Projects } from '../../../identity/contract/identity.ports';
+import { checksumParts, digestFault, isDigestAlgorithm } from '../../contract/checksum-form';
 import type { createImage, Image, updateImage } from '../../contract/image.api';
 import type { ImageConfig } from '../../contract/image.config';
 import { ImageUsage, type ImageUsers } from '../../contract/image.ports';
@@ -20,8 +21,6 @@ import { presentImage } from './image.presenter';
 import { ImagePublisher } from './image-publisher';
 import { ImageRepository } from './image.repository';
 import { ImportImageWorkflow } from '../workflows/import-image.workflow';
-
-const digestLength = { sha256: 64, sha512: 128 };
 
 export interface Caller {
   access: Access;
@@ -190,8 +189,8 @@ export class ImageService {
 }
 
 const normalizeChecksum = (text: string): string => {
-  const [algorithm = '', hex = ''] = text.includes(':') ? text.split(':') : ['sha256', text];
-  if (algorithm !== 'sha256' && algorithm !== 'sha512') {
+  const { algorithm, hex } = checksumParts(text);
+  if (!isDigestAlgorithm(algorithm)) {
     const message = `The algorithm "${algorithm}" is not known: use sha256 or sha512.`;
     throw new Problem({
       status: 400,
@@ -200,8 +199,7 @@ const normalizeChecksum = (text: string): string => {
       errors: [{ path: 'body.checksum', code: 'unknown_algorithm', message }],
     });
   }
-  const length = digestLength[algorithm];
-  if (hex.length !== length)
-    throw unprocessable('body.checksum', 'invalid_checksum', `A ${algorithm} digest has ${length} hexadecimal digits.`);
+  const fault = digestFault(algorithm, hex);
+  if (fault !== null) throw unprocessable('body.checksum', 'invalid_checksum', fault);
   return `${algorithm}:${hex.toLowerCase()}`;
 };

@@ -1,16 +1,6 @@
 import { unprocessable } from '../../../../core/errors/problem';
-import {
-  contains,
-  formatIpv4,
-  formatSubnet,
-  overlaps,
-  parseIpv4,
-  parseSubnet,
-  type Ipv4Subnet,
-} from '../../contract/ipv4';
-
-const largestPrefix = 8;
-const smallestPrefix = 29;
+import { contains, formatIpv4, overlaps, parseIpv4, parseSubnet, type Ipv4Subnet } from '../../contract/ipv4';
+import { subnetFault } from '../../contract/subnet-size';
 
 const reserved: readonly [string, string][] = [
   ['0.0.0.0/8', 'addresses of "this network"'],
@@ -32,21 +22,8 @@ export const checkSubnet = (
 ): { subnet: Ipv4Subnet; gateway: number } => {
   const at = `${path}.subnet`;
   const parsed = parseSubnet(subnet);
-  const [address = ''] = subnet.split('/');
-  if (parsed.prefix > smallestPrefix)
-    throw unprocessable(
-      at,
-      'network_too_small',
-      `A network has a prefix of /${largestPrefix} to /${smallestPrefix}; a /${parsed.prefix} has too few addresses for gateway and instances.`,
-    );
-  if (parsed.prefix < largestPrefix)
-    throw unprocessable(
-      at,
-      'network_too_large',
-      `A network has a prefix of /${largestPrefix} to /${smallestPrefix}; a /${parsed.prefix} is larger than that.`,
-    );
-  if (parseIpv4(address) !== parsed.first)
-    throw unprocessable(at, 'host_bits_set', `${subnet} has host bits set. The network is ${formatSubnet(parsed)}.`);
+  const fault = subnetFault(subnet);
+  if (fault) throw unprocessable(at, fault.code, fault.message);
   for (const [range, what] of [
     ...reserved,
     [linkPool, 'used by the hosts themselves (modules.network.linkPool)'] as const,

@@ -1,7 +1,11 @@
 import type { Options } from '../../../lib/command';
 import { base64 } from '../../../lib/format';
 import type { CreateInstance, Flavor, Host, Image, Network, SshKey } from '../../../lib/types';
-import { checkAddress, checkGrace, checkName, checkPublicKey, userDataLimit } from '../../../lib/validate';
+import { createInstances, maxUserDataBytes } from '../../../../../src/modules/compute/contract/compute.api';
+import { checkBy, checkDescription, checkName, checkWhole } from '../../../lib/validate';
+import { checkAddress } from '../../networks/address-rules';
+import { checkPublicKey } from '../../ssh-keys/public-key-rule';
+import { checkGrace } from '../grace-rule';
 import { userDataSize } from './data-file';
 import type { ChosenNetwork, Draft } from './drafts';
 import { imageReason } from './image-reason';
@@ -64,16 +68,19 @@ export const choicesOf = (draft: Draft, offers: Offers): Choices => {
   };
 };
 
+const checkCount = checkWhole(createInstances.shape.count);
+const checkVmm = checkBy<string>(createInstances.shape.vmm);
+
 /** What is wrong, by member of the request; null where all is well. */
 export const problemsOf = (draft: Draft, choices: Choices): Record<string, string | null> => {
   const { flavor, image, attached, several, copies, pastedKeys } = choices;
   return {
     name:
       checkName(draft.name) ??
-      (several && [...`${draft.name}-${copies}`].length > 63
+      (several && checkName(`${draft.name}-${copies}`) !== null
         ? 'With its number it may have 63 characters at most.'
         : null),
-    count: copies >= 1 && copies <= 100 ? null : 'A whole number from 1 to 100.',
+    count: checkCount(draft.count),
     flavor: flavor === undefined ? 'Choose a flavor.' : null,
     image: image === undefined ? 'Choose an image.' : null,
     networks:
@@ -83,9 +90,10 @@ export const problemsOf = (draft: Draft, choices: Choices): Record<string, strin
           ? 'Several instances cannot have the same address: leave it out.'
           : null,
     sshKeys: pastedKeys.map(checkPublicKey).find((m) => m !== null) ?? null,
-    userData: userDataSize(draft.userData, draft.dataFile) > userDataLimit ? 'Too large: at most 64 KiB.' : null,
+    userData: userDataSize(draft.userData, draft.dataFile) > maxUserDataBytes ? 'Too large: at most 64 KiB.' : null,
     stopGraceSeconds: checkGrace(draft.grace),
-    description: [...draft.description].length > 255 ? 'At most 255 characters.' : null,
+    vmm: draft.vmm.trim() === '' ? null : checkVmm(draft.vmm.trim()),
+    description: checkDescription(draft.description),
   };
 };
 

@@ -1,4 +1,4 @@
-import { utf8Length } from '../../../lib/validate';
+import { utf8Length } from '../../../lib/format';
 
 /** User data that is no typed text: a file's bytes as they are. */
 export interface DataFile {

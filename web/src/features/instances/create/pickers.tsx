@@ -2,7 +2,7 @@ import { ArrowRight } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import { bytes, plural } from '../../../lib/format';
-import { checkAddress } from '../../../lib/validate';
+import { checkAddress } from '../../networks/address-rules';
 import type { Flavor, Image, Network, SshKey } from '../../../lib/types';
 import { inputClass } from '../../../ui/forms/field';
 import { Skeleton } from '../../../ui/lists/table';

@@ -1,7 +1,7 @@
 import { FileUp, X } from 'lucide-react';
 import { useId } from 'react';
-import { bytes } from '../../../lib/format';
-import { userDataLimit, utf8Length } from '../../../lib/validate';
+import { maxUserDataBytes } from '../../../../../src/modules/compute/contract/compute.api';
+import { bytes, utf8Length } from '../../../lib/format';
 import type { DataFile } from './data-file';
 import { Button } from '../../../ui/button';
 import { TextArea } from '../../../ui/forms/field';
@@ -20,7 +20,7 @@ export function UserDataField({ text, file, onText, onFile, error }: Props) {
   const choose = async (chosen: File | undefined): Promise<void> => {
     if (chosen === undefined) return;
     // One that is far too large is not read, only told.
-    const head = chosen.size > 64 * userDataLimit ? chosen.slice(0, userDataLimit + 1) : chosen;
+    const head = chosen.size > 64 * maxUserDataBytes ? chosen.slice(0, maxUserDataBytes + 1) : chosen;
     onFile({ name: chosen.name, bytes: new Uint8Array(await head.arrayBuffer()) });
   };
   return (
