@@ -65,12 +65,13 @@ export const base64 = (value: string | Uint8Array): string => {
   return btoa(binary);
 };
 
-/** `delete-instance` → `Delete instance`; `DiskPressure` → `Disk pressure`. */
+/** `delete-instance` → `Delete instance`; `DiskPressure` → `Disk pressure`; `VmmSound` → `VMM sound`. */
 export const words = (slug: string): string => {
   const spaced = slug
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replace(/[-_.]+/g, ' ')
     .trim()
-    .toLowerCase();
+    .toLowerCase()
+    .replace(/\b(api|ssh|vmm)\b/g, (short) => short.toUpperCase());
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 };

@@ -76,11 +76,14 @@ export function Card({
 /** Label and value pairs. */
 export function Facts({ items }: { items: (readonly [string, ReactNode] | null)[] }) {
   return (
-    <dl className="divide-y divide-line px-4 text-sm">
+    <dl className="@container divide-y divide-line px-4 text-sm">
       {items.map(
         (item) =>
           item !== null && (
-            <div key={item[0]} className="grid grid-cols-[7.5rem_minmax(0,1fr)] gap-3 py-2">
+            <div
+              key={item[0]}
+              className="grid grid-cols-[6.5rem_minmax(0,1fr)] gap-3 py-2 @sm:grid-cols-[7.5rem_minmax(0,1fr)]"
+            >
               <dt className="text-dim">{item[0]}</dt>
               <dd className="min-w-0 break-words">{item[1]}</dd>
             </div>

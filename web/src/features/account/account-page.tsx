@@ -30,7 +30,9 @@ export default function AccountPage() {
                 ['Role', me.user.admin ? 'administrator' : 'user'],
                 [
                   'Projects',
-                  me.projects.length === 0 ? 'none' : me.projects.map((p) => `${p.name} (${p.role})`).join(', '),
+                  me.projects.length === 0
+                    ? 'none'
+                    : me.projects.map((p) => <div key={p.id}>{`${p.name} (${p.role})`}</div>),
                 ],
               ]}
             />

@@ -24,13 +24,18 @@ const lookOf = ({ type, status }: Condition): Look => {
   return status === 'true' ? ok : bad;
 };
 
+/** What is not well comes first. */
+const rank = (look: Look): number => (look === bad ? 0 : look === unknown ? 1 : 2);
+
 /** What is known of a host, each with its reason. */
 export function ConditionList({ conditions }: { conditions: Condition[] }) {
   if (conditions.length === 0) return <p className="px-4 py-4 text-sm text-dim">No condition has been reported yet.</p>;
+  const shown = conditions
+    .map((condition) => ({ condition, look: lookOf(condition) }))
+    .sort((a, b) => rank(a.look) - rank(b.look));
   return (
     <ul className="divide-y divide-line">
-      {conditions.map((c) => {
-        const { icon: Icon, className, label } = lookOf(c);
+      {shown.map(({ condition: c, look: { icon: Icon, className, label } }) => {
         return (
           <li key={c.type} className="flex items-start gap-3 px-4 py-2.5 text-sm">
             <Icon aria-hidden className={cx('mt-0.5 size-4 shrink-0', className)} />

@@ -4,7 +4,7 @@ import { Card } from '../../ui/page';
 import { PlainList } from '../../ui/lists/plain-list';
 import { Ref } from '../../ui/ref';
 import { StateBadge } from '../../ui/feedback/state';
-import { Head, Row, SkeletonRows, Table, Td, Th } from '../../ui/lists/table';
+import { Head, NameTd, Row, SkeletonRows, Table, Td, Th } from '../../ui/lists/table';
 import { useInstanceNames } from '../instances/use-instance-names';
 
 /** Which instance has which address of a network. */
@@ -19,7 +19,7 @@ export function Ports({ network }: { network: Network }) {
             <Th>Address</Th>
             <Th>State</Th>
             <Th from="sm">MAC</Th>
-            <Th>Instance</Th>
+            <Th className="w-full">Instance</Th>
           </Head>
           <tbody>
             {list.isPending && <SkeletonRows columns={4} rows={2} />}
@@ -32,13 +32,13 @@ export function Ports({ network }: { network: Network }) {
                 <Td from="sm" className="font-mono text-xs text-dim">
                   {p.mac}
                 </Td>
-                <Td className="max-w-52">
+                <NameTd>
                   {p.instanceId === null ? (
                     <span className="text-dim">none</span>
                   ) : (
                     <Ref to={`/instances/${p.instanceId}`}>{nameOf(p.instanceId)}</Ref>
                   )}
-                </Td>
+                </NameTd>
               </Row>
             ))}
           </tbody>

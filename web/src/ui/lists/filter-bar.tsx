@@ -17,7 +17,7 @@ export function FilterBar({
 }) {
   return (
     <div className="flex flex-wrap items-center gap-2 border-b border-line p-2.5">
-      <div className="relative min-w-0 flex-1 basis-44 sm:max-w-72">
+      <div className="relative min-w-0 flex-1 basis-full sm:max-w-72 sm:basis-44">
         <Search
           aria-hidden
           className="pointer-events-none absolute top-1/2 left-2.5 size-3.5 -translate-y-1/2 text-faint"
