@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { EventsController } from '../src/core/events/events.controller';
 import { openApiDocument, type OpenApiDocument } from '../src/core/http/openapi/openapi';
 import type { Controller, Route } from '../src/core/http/routes/route';
+import { inventoryOf } from '../src/core/app/declarations';
 import { allModules } from '../src/modules/all-modules';
 
 /**
@@ -11,7 +12,10 @@ import { allModules } from '../src/modules/all-modules';
 export const restDocument = async (): Promise<OpenApiDocument> => {
   const wirings = await Promise.all(allModules.map((module) => module.management?.()));
   const controllers = [...wirings.flatMap((wiring) => wiring?.controllers ?? []), EventsController];
-  const routes = controllers.flatMap((c): Route[] => (Object.create(c.prototype as object) as Controller).routes());
+  const declared = { inventory: await inventoryOf(allModules) };
+  const routes = controllers.flatMap((c): Route[] =>
+    (Object.create(c.prototype as object) as Controller).routes(declared),
+  );
   return openApiDocument(routes, '');
 };
 

@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 1d84a2478a711c64ea4bbb4d2c15f1bd1340273724bf9173b301783d753d839e
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 3e9cd5917d4a05cea06b7f6369428155d7c87582f3889b6fde73fcb256fc26df
 export interface paths {
   '/api-tokens': {
     parameters: {

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { nodeRevisions, revisionsSection } from '../../src/core/m2m/verbs/revisions';
 import type { Verb } from '../../src/core/m2m/verbs/verb';
+import { inventoryOf } from '../../src/core/app/declarations';
 import { allModules } from '../../src/modules/all-modules';
 import { observedInstance } from '../../src/modules/compute/contract/instance.verbs';
-import { inventory } from '../../src/modules/host/contract/host.api';
+import { inventoryWith } from '../../src/modules/host/contract/host.api';
 import { observedRecordProblems } from '../../src/modules/host/contract/record-problems.observed';
 import { observedNetwork } from '../../src/modules/network/contract/network.observed';
 
@@ -14,13 +15,13 @@ export interface Contracts {
 }
 
 /** What hosts report, as management reads it. */
-export const sectionSchemas: Readonly<Record<string, z.ZodType>> = {
+export const sectionSchemas = async (): Promise<Readonly<Record<string, z.ZodType>>> => ({
   [revisionsSection]: nodeRevisions,
-  inventory,
+  inventory: inventoryWith(await inventoryOf(allModules)),
   instances: z.array(observedInstance),
   network: observedNetwork,
   records: observedRecordProblems,
-};
+});
 
 /** Every verb of this build, by name. */
 export const allVerbs = async (): Promise<Map<string, Verb>> => {
@@ -51,6 +52,6 @@ export const contracts = async (): Promise<Contracts> => ({
       ]),
   ),
   sections: Object.fromEntries(
-    Object.entries(sectionSchemas).map(([name, schema]) => [name, { schema: json(schema) }]),
+    Object.entries(await sectionSchemas()).map(([name, schema]) => [name, { schema: json(schema) }]),
   ),
 });

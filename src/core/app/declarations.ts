@@ -4,6 +4,7 @@ import { coreHints, type HintTable } from '../errors/problem-hints';
 import type { CliRegistrar } from '../cli/cli-context';
 import type { ModuleSchemas } from '../config/schema-tree';
 import type { HostConditionTable } from '../m2m/reports/host-condition-types';
+import type { InventoryTable } from '../m2m/reports/inventory-table';
 import type { Scenarios } from '../testing/scenario';
 import type { ModuleManifest } from './module-manifest';
 
@@ -70,6 +71,21 @@ export const auditEvents = (modules: readonly ModuleManifest[]): void => {
   }
 };
 
+/** The parts of every host's inventory, those of modules nearest to users first. Throws when two modules declare the same. */
+export const inventoryOf = async (modules: readonly ModuleManifest[]): Promise<InventoryTable> =>
+  declaredOnce(
+    'part of the inventory',
+    (
+      await Promise.all(
+        modules
+          .toReversed()
+          .map(async (m) =>
+            Object.entries((await m.inventory?.()) ?? {}).map(([part, form]) => [m.name, part, form] as const),
+          ),
+      )
+    ).flat(),
+  );
+
 /** The sections of the configuration, by module. */
 export const configSchemasOf = async (modules: readonly ModuleManifest[]): Promise<ModuleSchemas> =>
   Object.fromEntries(
@@ -78,7 +94,9 @@ export const configSchemasOf = async (modules: readonly ModuleManifest[]): Promi
 
 /** The client's commands in the order of its help: what users ask for first is the last of the modules. */
 export const commandsOf = (modules: readonly ModuleManifest[]): Promise<CliRegistrar[]> =>
-  Promise.all(modules.toReversed().flatMap((m) => (m.commands ? [m.commands()] : [])));
+  Promise.all(
+    modules.toReversed().flatMap((m) => (m.commands ? [m.commands({ inventory: () => inventoryOf(modules) })] : [])),
+  );
 
 /** For the tests of chaos. Throws when two modules have one for the same workflow. */
 export const scenariosOf = async (modules: readonly ModuleManifest[]): Promise<Scenarios> =>

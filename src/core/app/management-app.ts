@@ -28,6 +28,7 @@ import { Pruning } from './pruning.service';
 import { RedisClients } from '../redis/redis-clients';
 import { ServerIdentity } from '../m2m/ca/server-identity';
 import { bindManagementTransport } from '../m2m/management/management.bindings';
+import { InventoryParts } from '../m2m/reports/inventory-table';
 import { HostConditionTypes } from '../m2m/reports/host-condition-types';
 import { NodeGateway } from '../m2m/management/gateway/node-gateway';
 import { NodeRegistry } from '../m2m/management/node-registry';
@@ -37,7 +38,7 @@ import { bindWorkflow } from '../workflow/workflow.bindings';
 import type { WorkflowDefinition } from '../workflow/definition/definition';
 import { WorkflowEngine } from '../workflow/engine/workflow-engine';
 import { buildVersion } from '../config/build-version';
-import { auditEvents, hintsOf, hostConditionsOf, permissionsOf } from './declarations';
+import { auditEvents, hintsOf, hostConditionsOf, inventoryOf, permissionsOf } from './declarations';
 import { getAll, load, roleContainer } from './container';
 import { Lifecycle } from '../lifecycle/lifecycle';
 import type { ManagementWiring, ModuleManifest } from './module-manifest';
@@ -76,6 +77,7 @@ export class ManagementApp {
     const hints = new ProblemHints(hintsOf(modules));
     auditEvents(modules);
     const conditions = new HostConditionTypes(hostConditionsOf(modules));
+    const inventory = new InventoryParts(await inventoryOf(modules));
     const wirings = (await Promise.all(modules.map((m) => m.management?.()))).filter(
       (w): w is ManagementWiring => w !== undefined,
     );
@@ -91,6 +93,7 @@ export class ManagementApp {
     container.bind(ProblemHints).toConstantValue(hints);
     container.bind(Pruning).toSelf().inSingletonScope();
     container.bind(HostConditionTypes).toConstantValue(conditions);
+    container.bind(InventoryParts).toConstantValue(inventory);
     load(
       container,
       bindPeriodic,
@@ -139,7 +142,9 @@ export class ManagementApp {
       container,
       all((w) => w.sockets),
     );
-    container.get(HttpServer).mount([...controllers, container.get(EventsController)], sockets);
+    container.get(HttpServer).mount([...controllers, container.get(EventsController)], sockets, {
+      inventory: container.get(InventoryParts).table,
+    });
     const nodeRoutes = getAll(
       container,
       all((w) => w.nodeRoutes),

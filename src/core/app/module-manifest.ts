@@ -8,6 +8,7 @@ import type { Service } from '../lifecycle/service';
 import type { SocketRoutes } from '../http/sockets/socket-route';
 import type { HostConditionTable } from '../m2m/reports/host-condition-types';
 import type { NodeRoutes, StreamHandlers } from '../m2m/management/node-route';
+import type { InventoryTable } from '../m2m/reports/inventory-table';
 import type { ObservedSink, ObservedSource } from '../m2m/reports/observed';
 import type { AnyVerb } from '../m2m/verbs/verb';
 import type { VerbHandlers } from '../m2m/verbs/verb-handler';
@@ -63,13 +64,15 @@ export interface ModuleManifest {
   events?: readonly `${string}.${string}`[];
   /** The conditions of hosts that it alone writes, and what each is for. */
   hostConditions?: HostConditionTable;
+  /** Its parts of every host's inventory: how they are read, and shown to people. */
+  inventory?: () => Promise<InventoryTable>;
   /** The module's own section of the configuration, by its name. */
   config?: () => Promise<z.ZodType>;
   entities?: () => Promise<Newable<object>[]>;
   management?: () => Promise<ManagementWiring>;
   node?: () => Promise<NodeWiring>;
-  /** Its commands of the client. */
-  commands?: () => Promise<CliRegistrar>;
+  /** Its commands of the client. @param declared what modules add to the answers of others */
+  commands?: (declared: { inventory: () => Promise<InventoryTable> }) => Promise<CliRegistrar>;
   /** How each of its workflows is brought about, for the tests of chaos. Only they load it, and no release carries it. */
   scenarios?: () => Promise<Scenarios>;
 }

@@ -36,6 +36,7 @@ export const computeModule: ModuleManifest = {
     'ssh-key.deleted',
   ],
   hostConditions: { Vmm: 'required', VmmSound: 'warns' },
+  inventory: async () => (await import('./contract/vmm.inventory.js')).computeInventory,
   config: async () => (await import('./contract/compute.config.js')).computeConfigSchema,
   entities: async () => (await import('./management/compute.entities.js')).computeEntities,
   management: async () => (await import('./management/compute.wiring.js')).computeWiring,

@@ -24,6 +24,6 @@ export const hostModule: ModuleManifest = {
   entities: async () => (await import('./management/host.entities.js')).hostEntities,
   management: async () => (await import('./management/host.wiring.js')).hostWiring,
   node: async () => (await import('./node/host-node.wiring.js')).hostNodeWiring,
-  commands: async () => new (await import('./cli/host.command.js')).HostCommands(),
+  commands: async ({ inventory }) => new (await import('./cli/host.command.js')).HostCommands(inventory),
   scenarios: async () => (await import('./testing/host.scenarios.js')).hostScenarios,
 };

@@ -8,6 +8,7 @@ export const storageModule: ModuleManifest = {
   problems: storageProblems,
   events: ['volume.created', 'volume.updated', 'volume.deleted'],
   hostConditions: { Storage: 'required' },
+  inventory: async () => (await import('./contract/pool.inventory.js')).storageInventory,
   config: async () => (await import('./contract/storage.config.js')).storageConfigSchema,
   entities: async () => (await import('./management/storage.entities.js')).storageEntities,
   management: async () => (await import('./management/storage.wiring.js')).storageWiring,

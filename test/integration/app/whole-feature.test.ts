@@ -14,9 +14,14 @@ export const beacons: Feature = {
   routes: [{ path: '/beacons', page: lazyPage('beacons', 'BeaconsPage') }],
   create: [{ label: 'Light a beacon', to: '/beacons?new=1', who: 'writers' }],
   live: { beacon: ['beacons'] },
+  hostParts: { beacons: lazyPage('beacons', 'LampsCard') },
 };
 `;
-const page = `export default function BeaconsPage() {
+const page = `import type { HostPartProps } from '../../app/feature';
+export function LampsCard({ entries }: HostPartProps) {
+  return <p>Lamps of this host: {entries.length}</p>;
+}
+export default function BeaconsPage() {
   return <h1>Every beacon that is lit</h1>;
 }
 `;
@@ -40,7 +45,7 @@ it('builds a console with one more feature: one folder and one line', () => {
   const folder = join(web, 'src/features/beacons');
   mkdirSync(folder);
   writeFileSync(join(folder, 'manifest.ts'), manifest);
-  writeFileSync(join(folder, 'pages.ts'), `export { default as BeaconsPage } from './beacons-page';\n`);
+  writeFileSync(join(folder, 'pages.ts'), `export { default as BeaconsPage, LampsCard } from './beacons-page';\n`);
   writeFileSync(join(folder, 'beacons-page.tsx'), page);
   const list = join(web, 'src/features/all-features.ts');
   const before = readFileSync(list, 'utf8');
@@ -64,4 +69,5 @@ it('builds a console with one more feature: one folder and one line', () => {
   expect(text('index')).toContain('Beacons of all hosts');
   expect(text('index')).not.toContain('Every beacon that is lit');
   expect(text('pages')).toContain('Every beacon that is lit');
+  expect(text('pages')).toContain('Lamps of this host');
 });

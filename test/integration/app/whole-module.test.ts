@@ -10,6 +10,7 @@ import { Logging } from '../../../src/core/telemetry/logging';
 import { allModules } from '../../../src/modules/all-modules';
 import type { TaskDetail } from '../../../src/modules/task/contract/task.api';
 import { beaconModule } from '../../fixtures/beacon/beacon.module';
+import type { HostDetail } from '../../../src/modules/host/contract/host.api';
 import type { Beacon } from '../../fixtures/beacon/contract/beacon.api';
 import { EventFollower, type SeenEvent } from '../../model/event-follower';
 import { ManagementStack } from '../../security/management-stack';
@@ -69,6 +70,26 @@ describe('a module that is one folder and one line', () => {
       return ['succeeded', 'failed'].includes(task.state) && task;
     });
 
+  /** What the command prints; it must succeed. */
+  const vcctl = async (...args: string[]): Promise<string> => {
+    const file = join(stack.directory, 'vcctl.yaml');
+    const ca = (await inspectServer(stack.url)).chain.at(-1)?.pem;
+    writeFileSync(
+      file,
+      JSON.stringify({
+        current: 'x',
+        profiles: [{ name: 'x', url: stack.url, ca, project: 'default', apiToken: stack.admin.token }],
+      }),
+    );
+    const { code, out } = await runHere(
+      { PATH: process.env['PATH'], VCCTL_CONFIG: file, HOME: stack.directory },
+      args,
+      modules,
+    );
+    expect(code).toBe(0);
+    return out;
+  };
+
   it('answers REST by the roles that it declares, acts on the host, and tells whoever may read it', async () => {
     const member = await stack.user('mia', { default: 'member' });
     const viewer = await stack.user('vera', { default: 'viewer' });
@@ -105,24 +126,24 @@ describe('a module that is one folder and one line', () => {
     expect(existsSync(lamp(beacon.id))).toBe(false);
   });
 
+  it('has its part of the inventory shown: by REST, in the API document and by vcctl', async () => {
+    const lamps = [{ name: 'great', watts: 1000 }];
+    await eventually(
+      'the lamps',
+      async () => (await stack.admin.ok('GET', `/hosts/${hostId}`)).inventory?.complete !== false,
+    );
+    const { inventory } = (await stack.admin.unchecked<HostDetail>('GET', `/hosts/${hostId}`)).body;
+    expect(inventory?.['lamps']).toEqual(lamps);
+    expect(inventory?.['vmms']).toHaveLength(1);
+    const { body: document } = await stack.admin.unchecked<object>('GET', '/openapi.json');
+    expect(JSON.stringify(document)).toContain('"watts"');
+    expect(await vcctl('host', 'show', 'lighthouse')).toMatch(/Lamps of the lighthouse\n.*LAMP +WATTS\n.*great +1000/i);
+  });
+
   it('is in the API document, the commands and the tests of chaos', async () => {
     const { body: document } = await stack.admin.unchecked<{ paths: object }>('GET', '/openapi.json');
     expect(Object.keys(document.paths)).toContain('/beacons');
     expect(Object.keys(await scenariosOf(modules))).toContain('beacon.light');
-    const file = join(stack.directory, 'vcctl.yaml');
-    const ca = (await inspectServer(stack.url)).chain.at(-1)?.pem;
-    writeFileSync(
-      file,
-      JSON.stringify({
-        current: 'x',
-        profiles: [{ name: 'x', url: stack.url, ca, project: 'default', apiToken: stack.admin.token }],
-      }),
-    );
-    const { code, out } = await runHere(
-      { PATH: process.env['PATH'], VCCTL_CONFIG: file, HOME: stack.directory },
-      ['beacon', 'list', '-o', 'jsonpath=$[*].colour'],
-      modules,
-    );
-    expect([code, out.trim()]).toEqual([0, 'green']);
+    expect((await vcctl('beacon', 'list', '-o', 'jsonpath=$[*].colour')).trim()).toBe('green');
   });
 });

@@ -31,7 +31,8 @@ import { LiveTasksRepository } from '../../../src/core/workflow/storage/live-tas
 import type { VerbHandlers } from '../../../src/core/m2m/verbs/verb-handler';
 import { Logging } from '../../../src/core/telemetry/logging';
 import { hostConfigSchema } from '../../../src/modules/host/contract/host.config';
-import { hostConditionsOf } from '../../../src/core/app/declarations';
+import { hostConditionsOf, inventoryOf } from '../../../src/core/app/declarations';
+import { InventoryParts } from '../../../src/core/m2m/reports/inventory-table';
 import { HostConditionTypes } from '../../../src/core/m2m/reports/host-condition-types';
 import { allModules } from '../../../src/modules/all-modules';
 import { VmmInventoryPart } from '../../../src/modules/compute/management/vmms/vmm-inventory.part';
@@ -138,6 +139,7 @@ export class Management {
     bindPeriodic(options);
     container.bind(Metrics).toConstantValue(new Metrics());
     container.bind(HostConditionTypes).toConstantValue(new HostConditionTypes(hostConditionsOf(allModules)));
+    container.bind(InventoryParts).toConstantValue(new InventoryParts(await inventoryOf(allModules)));
     container.bind(InventoryPart).to(VmmInventoryPart);
     container.bind(InventoryPart).to(PoolInventoryPart);
     container.bind(HostClaims).toConstantValue({ claimed: async () => new Map() });

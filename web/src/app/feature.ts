@@ -77,6 +77,11 @@ export interface PaletteItemProps {
   reason?: string | null;
 }
 
+/** The entries of a part of a host's inventory, as the part's own module has them in the API document. */
+export interface HostPartProps {
+  entries: readonly unknown[];
+}
+
 /**
  * What one noun adds to the console: all that the frame around the pages would else list. Loaded with the first page,
  * so it holds no page but those; the others come by `lazyPage`.
@@ -93,6 +98,8 @@ export interface Feature {
   palette?: { verbs: readonly PaletteVerb[]; Results: ComponentType<PaletteResultsProps> };
   /** By the noun of an event: the REST collections whose answers contain it, its own first. */
   live?: Readonly<Record<string, readonly string[]>>;
+  /** By a part of every host's inventory that its module declares: the card that shows it on the host's page. */
+  hostParts?: Readonly<Record<string, ComponentType<HostPartProps>>>;
   /** By noun: its sign where it stands among others. */
   icons?: Readonly<Record<string, LucideIcon>>;
   /** When a user has signed out: forgets what it kept of it. */

@@ -1,4 +1,5 @@
-import type { Feature, Findable, NavItem, PaletteVerb } from './feature';
+import type { ComponentType } from 'react';
+import type { Feature, Findable, HostPartProps, NavItem, PaletteVerb } from './feature';
 
 /** All features together, as the frame around the pages reads them. */
 export class Features {
@@ -6,6 +7,7 @@ export class Features {
   readonly find: readonly Findable[];
   readonly verbs: readonly PaletteVerb[];
   readonly live: Readonly<Record<string, readonly string[]>>;
+  readonly hostParts: Readonly<Record<string, ComponentType<HostPartProps>>>;
   readonly icons: Readonly<Record<string, NavItem['icon']>>;
 
   constructor(readonly all: readonly Feature[]) {
@@ -23,6 +25,10 @@ export class Features {
     this.live = once(
       'live key',
       all.map((f) => f.live),
+    );
+    this.hostParts = once(
+      'part of a host',
+      all.map((f) => f.hostParts),
     );
     this.icons = once(
       'icon',

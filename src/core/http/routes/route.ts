@@ -1,3 +1,4 @@
+import type { InventoryTable } from '../../m2m/reports/inventory-table';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import type { Access } from '../../auth/access';
@@ -128,7 +129,12 @@ export const projectOf = (req: { project?: ProjectRef }): ProjectRef => {
   return req.project;
 };
 
+/** What modules declare and the answers of another one consist of. */
+export interface Declared {
+  inventory: InventoryTable;
+}
+
 /** A controller lists its routes; it parses nothing and knows no ORM. */
 export abstract class Controller {
-  abstract routes(): Route[];
+  abstract routes(declared: Declared): Route[];
 }

@@ -24,7 +24,7 @@ import { problemDocument, problemHeaders, sendProblem } from '../problems/proble
 import { problemOf } from '../problems/problem-mapping';
 import { RequestObserver } from './request-observer';
 import { targetOf } from './request-target';
-import type { Controller, Route } from '../routes/route';
+import type { Controller, Route, Declared } from '../routes/route';
 import { auditRoutes, byPrecedence } from '../routes/route-audit';
 import { RouteRunner } from '../routes/route-runner';
 import { securityHeaders } from './security-headers';
@@ -86,10 +86,14 @@ export class HttpServer {
    * Audits and mounts everything. Throws when a route has no permission or one that no module declares, or two are the same. Call once, before
    * `start`.
    */
-  mount(controllers: readonly Controller[], sockets: readonly SocketRoutes[] = []): void {
+  mount(
+    controllers: readonly Controller[],
+    sockets: readonly SocketRoutes[] = [],
+    declared: Declared = { inventory: {} },
+  ): void {
     if (this.mounted) throw new Error('the HTTP server is mounted already');
     this.mounted = true;
-    this.routes = controllers.flatMap((c) => c.routes());
+    this.routes = controllers.flatMap((c) => c.routes(declared));
     auditRoutes(this.routes, this.permissions);
     this.app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('case sensitive routing', true);
     this.app.use(this.observer.handler(), securityHeaders(), compressed());

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { InventorySource } from '../../host/contract/host.ports';
-import type { VmmInventory } from '../../host/contract/host.api';
+import type { VmmInventory } from '../contract/vmm.inventory';
 import { VmmDrivers } from './drivers/vmm-drivers';
 
 @injectable()

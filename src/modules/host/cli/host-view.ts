@@ -1,6 +1,7 @@
 import type { CliColumn, Tone } from '../../../core/cli/output/cli-column';
 import { formatBytes, formatTime, moment } from '../../../core/cli/output/format';
 import { fact, type Fact, type Section } from '../../../core/cli/output/sections';
+import type { InventoryColumn, InventoryView, InventoryTable } from '../../../core/m2m/reports/inventory-table';
 import type { Host, HostDetail, HostState, Inventory } from '../contract/host.api';
 
 const tones: Record<HostState, Tone> = {
@@ -66,27 +67,35 @@ const machine = (inventory: Inventory): Fact[] => [
     : []),
 ];
 
-const inventorySections = (inventory: Inventory): Section[] => [
+type Entry = Record<string, unknown>;
+
+const cell = ({ key, as }: InventoryColumn, entry: Entry): string => {
+  const value = entry[key];
+  if (as === 'bytes') return formatBytes(Number(value));
+  if (as === 'yes-no') return value === true ? 'yes' : 'no';
+  return Array.isArray(value) ? value.join(', ') : String(value ?? '');
+};
+
+/** What another module's manifest says of its part of the inventory. */
+const partSection = ({ title, columns, only, none }: InventoryView, all: readonly Entry[]): Section => {
+  const entries = only === undefined ? all : all.filter((entry) => entry[only] === true);
+  return {
+    title,
+    headers: columns.map((column) => column.title),
+    rows: entries.map((entry) => columns.map((column) => cell(column, entry))),
+    tone: (row, index) => {
+      const column = columns[index];
+      return column?.as === 'yes-no' ? (entries[row]?.[column.key] === true ? 'good' : 'bad') : undefined;
+    },
+    none,
+  };
+};
+
+const inventorySections = (inventory: Inventory, parts: InventoryTable): Section[] => [
   { title: 'Machine', facts: machine(inventory) },
-  {
-    title: 'Virtual machine monitors',
-    headers: ['kind', 'version', 'accelerator', 'usable', 'reason'],
-    rows: inventory.vmms.map((v) => [v.kind, v.version, v.accel, v.usable ? 'yes' : 'no', v.reason]),
-    tone: (row, column) => (column === 3 ? (inventory.vmms[row]?.usable ? 'good' : 'bad') : undefined),
-    none: 'none found',
-  },
-  {
-    title: 'What they can do',
-    headers: ['kind', 'capabilities'],
-    rows: inventory.vmms.filter((v) => v.usable).map((v) => [v.kind, v.capabilities.join(', ')]),
-    none: 'none is usable',
-  },
-  {
-    title: 'Storage pools',
-    headers: ['name', 'driver', 'size', 'free'],
-    rows: inventory.pools.map((p) => [p.name, p.driver, formatBytes(p.totalBytes), formatBytes(p.freeBytes)]),
-    none: 'none',
-  },
+  ...Object.entries(parts).flatMap(([part, { tables }]) =>
+    tables.map((view) => partSection(view, (inventory[part] ?? []) as Entry[])),
+  ),
   {
     title: 'Disks',
     headers: ['name', 'size', 'model'],
@@ -109,7 +118,7 @@ const inventorySections = (inventory: Inventory): Section[] => [
 const conditionTone = (status: string): Tone => (status === 'true' ? 'good' : status === 'false' ? 'bad' : 'busy');
 
 /** A host as people read it. */
-export const hostView = (host: HostDetail): Section[] => [
+export const hostView = (host: HostDetail, parts: InventoryTable): Section[] => [
   {
     facts: [
       fact('Name', host.name),
@@ -147,5 +156,5 @@ export const hostView = (host: HostDetail): Section[] => [
     rows: host.conditions.map((c) => [c.type, c.status, c.reason, formatTime(c.since), c.message]),
     tone: (row, column) => (column === 1 ? conditionTone(host.conditions[row]?.status ?? '') : undefined),
   },
-  ...(host.inventory ? inventorySections(host.inventory) : []),
+  ...(host.inventory ? inventorySections(host.inventory, parts) : []),
 ];

@@ -9,6 +9,7 @@ import { addListOptions, type ListOptions } from '../../../core/cli/input/list-o
 import { nounCommand, type Noun } from '../../../core/cli/noun';
 import { parseInteger } from '../../../core/cli/input/parse-size';
 import { fact, type Section } from '../../../core/cli/output/sections';
+import type { InventoryTable } from '../../../core/m2m/reports/inventory-table';
 import type { Host, HostDetail, HostTokenInfo } from '../contract/host.api';
 import { hostColumns, hostStateNames, hostView } from './host-view';
 
@@ -44,6 +45,9 @@ const tokenColumns = (hosts: ReadonlyMap<string, string>): CliColumn<HostTokenIn
 ];
 
 export class HostCommands implements CliRegistrar {
+  /** @param inventory the parts that modules have in it */
+  constructor(private readonly inventory: () => Promise<InventoryTable>) {}
+
   register(program: Command, context: CliContext): void {
     const host = nounCommand(program, context, hostNoun, 'hypervisor hosts (admins only)');
     addListOptions(host.command('list').description('list hosts'))
@@ -59,7 +63,10 @@ export class HostCommands implements CliRegistrar {
       .command('show')
       .description('show a host with its capacity, conditions and inventory')
       .argument('<host>', 'name or id')
-      .action(async (ref: string) => context.show(await context.get<HostDetail>('host', ref), hostView));
+      .action(async (ref: string) => {
+        const [found, parts] = await Promise.all([context.get<HostDetail>('host', ref), this.inventory()]);
+        context.show(found, (shown) => hostView(shown, parts));
+      });
     host
       .command('update')
       .description('take a host out of scheduling, or back in')

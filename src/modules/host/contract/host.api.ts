@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/routes/fields';
 import { pageQuery } from '../../../core/http/routes/pagination';
+import type { InventoryTable } from '../../../core/m2m/reports/inventory-table';
 
 const hostStates = [
   'discovered',
@@ -25,26 +26,8 @@ const condition = z
     since: field.timestamp,
   })
   .meta({ id: 'Condition' });
-export const vmmInventory = z.object({
-  /** `cloud-hypervisor`, `qemu`, `simulated`, or one that this build does not know. */
-  kind: z.string().min(1).max(63),
-  version: z.string(),
-  /** kvm or tcg for QEMU; kvm for Cloud Hypervisor. */
-  accel: z.string(),
-  usable: z.boolean(),
-  reason: z.string(),
-  /** What operators should know although guests run on it. Absent when there is nothing. */
-  warning: z.string().optional(),
-  capabilities: z.array(z.string()),
-});
-export const poolInventory = z.object({
-  name: z.string(),
-  driver: z.string(),
-  totalBytes: field.bytes,
-  freeBytes: field.bytes,
-});
-/** What a host reports of itself. Memory and disk in bytes. */
-export const inventory = z.object({
+/** What a host reports of itself, without the parts of modules. Memory and disk in bytes. */
+const machine = z.object({
   hostname: z.string(),
   kernel: z.string(),
   architecture: z.string(),
@@ -68,8 +51,6 @@ export const inventory = z.object({
       up: z.boolean(),
     }),
   ),
-  pools: z.array(poolInventory),
-  vmms: z.array(vmmInventory),
   agentVersion: z.string(),
   /**
    * Control groups: version 2 and the controllers that instances can be limited with. Absent from agents that do not
@@ -104,7 +85,15 @@ export const host = z
     createdAt: field.timestamp,
   })
   .meta({ id: 'Host' });
-export const hostDetail = host.extend({ inventory: inventory.nullable() }).meta({ id: 'HostDetail' });
+const withParts = (parts: InventoryTable, list: (entry: z.ZodType) => z.ZodType): z.ZodType<Inventory, Inventory> => {
+  const lists = Object.entries(parts).map(([part, { entry }]) => [part, list(entry)]);
+  // The parts' types are their modules' affair.
+  return machine.extend(Object.fromEntries(lists)) as unknown as z.ZodType<Inventory, Inventory>;
+};
+/** As agents report it, with the parts that modules declare. An agent from before a part does not report it. */
+export const inventoryWith = (parts: InventoryTable) => withParts(parts, (entry) => z.array(entry).default([]));
+export const hostDetailWith = (parts: InventoryTable) =>
+  host.extend({ inventory: withParts(parts, (entry) => z.array(entry)).nullable() }).meta({ id: 'HostDetail' });
 /** The task that works on a host. */
 export const hostTask = z.object({ taskId: field.id });
 export const updateHost = z.strictObject({ maintenance: z.boolean().optional(), reason: field.description.optional() });
@@ -130,8 +119,8 @@ export const hostTokenInfo = z
 
 export type HostTokenInfo = z.infer<typeof hostTokenInfo>;
 export type HostListQuery = z.infer<typeof hostListQuery>;
-export type Inventory = z.infer<typeof inventory>;
-export type PoolInventory = z.infer<typeof poolInventory>;
-export type VmmInventory = z.infer<typeof vmmInventory>;
+/** Parts of modules have their name, and are lists. */
+export type Inventory = MachineInventory & { [part: string]: unknown };
+export type MachineInventory = z.infer<typeof machine>;
 export type Host = z.infer<typeof host>;
-export type HostDetail = z.infer<typeof hostDetail>;
+export type HostDetail = Host & { inventory: Inventory | null };

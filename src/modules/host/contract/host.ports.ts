@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import type { InUseBy } from '../../../core/errors/in-use';
 import type { Op } from '../../../core/db/rows/op';
 import type { HostState } from './host.api';
@@ -96,10 +95,8 @@ export abstract class InventorySource {
  * host's fitness.
  */
 export abstract class InventoryPart<T = unknown> {
-  /** As the `InventorySource` of the same module calls it. */
+  /** As the module's manifest and its `InventorySource` call it. */
   abstract readonly part: string;
-  /** Of one entry. Passes over what it does not know, as the schema of every section. */
-  abstract readonly entry: z.ZodType<T>;
   /**
    * The conditions that this module owns. @param complete false while parts of a restarted agent are still being collected
    */

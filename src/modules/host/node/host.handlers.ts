@@ -10,6 +10,6 @@ export class HostHandlers extends VerbHandlers {
   }
 
   override handlers(): VerbHandler[] {
-    return [handle(hostTest, async () => ({ vmms: await this.inventory.test() }))];
+    return [handle(hostTest, () => this.inventory.test())];
   }
 }

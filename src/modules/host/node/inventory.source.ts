@@ -5,7 +5,7 @@ import { ObservedReporter, ObservedSource } from '../../../core/m2m/reports/obse
 import { Logging } from '../../../core/telemetry/logging';
 import type { Inventory } from '../contract/host.api';
 import { InventorySource } from '../contract/host.ports';
-import { type MachineInventory, readMachine } from './machine-inventory';
+import { type Machine, readMachine } from './machine-inventory';
 
 /** What a host is changes seldom; free space is the exception and need not be to the second. */
 const refreshMs = 60_000;
@@ -20,7 +20,7 @@ export class HostInventorySource extends ObservedSource {
   readonly section = 'inventory';
   private readonly log: Logger;
   private readonly parts = new Map<InventorySource, unknown[]>();
-  private machine: MachineInventory | undefined;
+  private machine: Machine | undefined;
   private collecting: Promise<void> | undefined;
   private collectedAt = Number.NEGATIVE_INFINITY;
 
@@ -36,23 +36,27 @@ export class HostInventorySource extends ObservedSource {
   async collect(): Promise<Inventory> {
     this.machine ??= await readMachine();
     if (performance.now() - this.collectedAt > refreshMs) this.refresh();
-    const parts: Record<string, unknown[]> = { pools: [], vmms: [] };
-    for (const source of this.sources) (parts[source.part] ??= []).push(...(this.parts.get(source) ?? []));
     return {
       ...this.machine,
-      ...(parts as Pick<Inventory, 'pools' | 'vmms'>),
+      ...this.found(),
       agentVersion: buildVersion,
       complete: this.sources.every((source) => this.parts.has(source)),
     };
   }
 
   /** Has every part try again what failed before, and waits for what comes of it. */
-  async test(): Promise<Inventory['vmms']> {
+  async test(): Promise<Record<string, unknown[]>> {
     await this.collecting;
     await Promise.all(this.sources.map((source) => source.retest()));
     this.refresh();
     await this.collecting;
-    return (await this.collect()).vmms;
+    return this.found();
+  }
+
+  private found(): Record<string, unknown[]> {
+    const parts: Record<string, unknown[]> = {};
+    for (const source of this.sources) (parts[source.part] ??= []).push(...(this.parts.get(source) ?? []));
+    return parts;
   }
 
   /** Collects all parts anew in the background and reports when something came out differently. */

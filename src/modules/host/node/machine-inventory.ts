@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { arch, availableParallelism, hostname, release, totalmem } from 'node:os';
 import { basename, join } from 'node:path';
-import type { Inventory } from '../contract/host.api';
+import type { MachineInventory } from '../contract/host.api';
 
-export type MachineInventory = Omit<Inventory, 'pools' | 'vmms' | 'agentVersion' | 'complete'>;
+export type Machine = Omit<MachineInventory, 'agentVersion' | 'complete'>;
 
 const architectures: Record<string, string> = { x64: 'x86_64', arm64: 'aarch64' };
 /** Block devices that are no disks of the machine. */
@@ -19,7 +19,7 @@ const virtualNic = /^(lo$|veth|tap|vc|docker|br-|virbr|vxlan|dummy|ifb|tun|l[0-9
  * part empty.
  * @param root where /proc and /sys are; another folder in tests
  */
-export const readMachine = async (root = '/'): Promise<MachineInventory> => {
+export const readMachine = async (root = '/'): Promise<Machine> => {
   const [cpu, memory, disks, nics, cgroup] = await Promise.all([
     readCpu(root),
     readMemory(root),
@@ -52,7 +52,7 @@ const text = async (path: string): Promise<string> => {
 const number = async (path: string): Promise<number> => Number.parseInt(await text(path), 10) || 0;
 const list = (path: string): Promise<string[]> => readdir(path).catch(() => []);
 
-const readCpu = async (root: string): Promise<Inventory['cpu']> => {
+const readCpu = async (root: string): Promise<MachineInventory['cpu']> => {
   const info = await text(join(root, 'proc/cpuinfo'));
   const field = (names: string): string => new RegExp(`^(?:${names})\\s*:\\s*(.*)$`, 'm').exec(info)?.[1]?.trim() ?? '';
   const nodes = (await list(join(root, 'sys/devices/system/node'))).filter((name) => /^node\d+$/.test(name)).length;
@@ -66,7 +66,7 @@ const readCpu = async (root: string): Promise<Inventory['cpu']> => {
   };
 };
 
-const readMemory = async (root: string): Promise<Inventory['memory']> => {
+const readMemory = async (root: string): Promise<MachineInventory['memory']> => {
   const info = await text(join(root, 'proc/meminfo'));
   const totalKib = Number(/^MemTotal:\s+(\d+) kB$/m.exec(info)?.[1] ?? 0);
   const dir = join(root, 'sys/kernel/mm/hugepages');
@@ -84,7 +84,7 @@ const readMemory = async (root: string): Promise<Inventory['memory']> => {
   return { totalBytes: totalKib > 0 ? totalKib * 1024 : totalmem(), hugepages };
 };
 
-const readDisks = async (root: string): Promise<Inventory['disks']> => {
+const readDisks = async (root: string): Promise<MachineInventory['disks']> => {
   const dir = join(root, 'sys/block');
   const names = (await list(dir)).filter((name) => !virtualDisk.test(name)).sort();
   const disks = await Promise.all(
@@ -101,7 +101,7 @@ const readDisks = async (root: string): Promise<Inventory['disks']> => {
   return disks.filter((disk) => disk.sizeBytes > 0);
 };
 
-const readNics = async (root: string): Promise<Inventory['nics']> => {
+const readNics = async (root: string): Promise<MachineInventory['nics']> => {
   const dir = join(root, 'sys/class/net');
   const names = (await list(dir)).filter((name) => !virtualNic.test(name)).sort();
   return Promise.all(
@@ -120,7 +120,7 @@ const readNics = async (root: string): Promise<Inventory['nics']> => {
 /**
  * Version 2 stands at the top, or beside version 1 under `unified`, where controllers that version 1 holds are missing.
  */
-const readCgroup = async (root: string): Promise<NonNullable<Inventory['cgroup']>> => {
+const readCgroup = async (root: string): Promise<NonNullable<MachineInventory['cgroup']>> => {
   const dir = join(root, 'sys/fs/cgroup');
   for (const file of ['cgroup.controllers', 'unified/cgroup.controllers']) {
     const controllers = await text(join(dir, file));

@@ -1,12 +1,11 @@
 import { injectable } from 'inversify';
-import { poolInventory, type PoolInventory } from '../../host/contract/host.api';
+import type { PoolInventory } from '../contract/pool.inventory';
 import { type HostConditionFact, InventoryPart } from '../../host/contract/host.ports';
 
 /** Whether a host can hold disks. */
 @injectable()
 export class PoolInventoryPart extends InventoryPart<PoolInventory> {
   override readonly part = 'pools';
-  override readonly entry = poolInventory;
 
   override conditions(pools: readonly PoolInventory[], complete: boolean): HostConditionFact[] {
     return [storage(pools, complete)];

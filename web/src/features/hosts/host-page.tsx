@@ -135,9 +135,6 @@ function HostCapacity({ host: { capacity: c, inventory } }: { host: HostDetail }
             </>
           )}
           .
-          {inventory !== null && inventory.pools.length > 0 && (
-            <> On its disks {bytes(inventory.pools.reduce((sum, pool) => sum + pool.freeBytes, 0))} are free now.</>
-          )}
         </p>
       </div>
     </Card>

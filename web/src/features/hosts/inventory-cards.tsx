@@ -1,10 +1,8 @@
-import { capabilityInWords } from '../../../../src/modules/compute/contract/vmm-capabilities';
+import { useFeatures } from '../../app/use-features';
 import { bytes, plural } from '../../lib/format';
 import type { HostDetail } from '../../lib/types';
-import { Badge } from '../../ui/feedback/badge';
 import { Card, Facts } from '../../ui/page';
 import { Cut, Head, Row, Table, Td, Th } from '../../ui/lists/table';
-import { Check, X } from 'lucide-react';
 
 type Inventory = NonNullable<HostDetail['inventory']>;
 
@@ -13,8 +11,10 @@ export function InventoryCards({ inventory }: { inventory: Inventory }) {
   return (
     <>
       <Machine inventory={inventory} />
-      <Vmms inventory={inventory} />
-      <Storage inventory={inventory} />
+      {Object.entries(useFeatures().hostParts).map(([part, Part]) => (
+        <Part key={part} entries={(inventory as Record<string, unknown>)[part] as readonly unknown[]} />
+      ))}
+      <Disks inventory={inventory} />
       <NetworkCards inventory={inventory} />
     </>
   );
@@ -36,57 +36,18 @@ function Machine({ inventory: v }: { inventory: Inventory }) {
   );
 }
 
-function Vmms({ inventory: v }: { inventory: Inventory }) {
+function Disks({ inventory: v }: { inventory: Inventory }) {
   return (
-    <Card title="VMMs">
-      <ul className="divide-y divide-line">
-        {v.vmms.map((m) => (
-          <li key={m.kind} className="px-4 py-2.5 text-sm">
-            <div className="flex items-center gap-2">
-              <span className="font-medium">{m.kind}</span>
-              <span className="text-dim">{m.version}</span>
-              <span className="ml-auto">
-                <Badge tone={m.usable ? 'ok' : 'warn'} icon={m.usable ? Check : X}>
-                  {m.usable ? `usable, ${m.accel}` : 'not usable'}
-                </Badge>
-              </span>
-            </div>
-            {m.reason !== '' && <p className="mt-0.5 text-xs text-dim">{m.reason}</p>}
-            {m.usable && m.capabilities.length > 0 && (
-              <p className="mt-0.5 text-xs text-dim">{m.capabilities.map(capabilityInWords).join(', ')}</p>
-            )}
-            {m.warning !== undefined && <p className="mt-0.5 text-xs text-warn">{m.warning}</p>}
-          </li>
-        ))}
-        {v.vmms.length === 0 && <li className="px-4 py-4 text-sm text-dim">None found.</li>}
-      </ul>
-    </Card>
-  );
-}
-
-function Storage({ inventory: v }: { inventory: Inventory }) {
-  return (
-    <Card title="Storage">
-      <Table label="Storage">
+    <Card title="Disks">
+      <Table label="Disks">
         <Head>
           <Th>Name</Th>
           <Th>Kind</Th>
           <Th className="text-right">Size</Th>
-          <Th className="text-right">Free</Th>
         </Head>
         <tbody>
-          {v.pools.map((p) => (
-            <Row key={`pool ${p.name}`}>
-              <Td className="max-w-32 font-medium">
-                <Cut text={p.name} />
-              </Td>
-              <Td className="text-dim">pool, {p.driver}</Td>
-              <Td className="text-right whitespace-nowrap">{bytes(p.totalBytes)}</Td>
-              <Td className="text-right whitespace-nowrap">{bytes(p.freeBytes)}</Td>
-            </Row>
-          ))}
           {v.disks.map((d) => (
-            <Row key={`disk ${d.name}`}>
+            <Row key={d.name}>
               <Td className="max-w-32">
                 <Cut text={d.name} />
               </Td>
@@ -94,7 +55,6 @@ function Storage({ inventory: v }: { inventory: Inventory }) {
                 <Cut text={`${d.rotational ? 'disk' : 'SSD'}${d.model === '' ? '' : `, ${d.model}`}`} />
               </Td>
               <Td className="text-right whitespace-nowrap">{bytes(d.sizeBytes)}</Td>
-              <Td className="text-right text-dim">–</Td>
             </Row>
           ))}
         </tbody>

@@ -1,5 +1,5 @@
 import { Box } from 'lucide-react';
-import type { Feature, PaletteResultsProps } from '../../app/feature';
+import type { Feature, HostPartProps, PaletteResultsProps } from '../../app/feature';
 import { lazyPage } from '../../app/lazy-page';
 import { forgetDrafts } from './create/drafts';
 import { InstancesPage } from './instances-page';
@@ -28,6 +28,7 @@ export const instances: Feature = {
     Results: lazyPage<PaletteResultsProps>('instances', 'InstanceResults'),
   },
   live: { instance: ['instances', 'ports', 'volumes', 'networks', 'hosts'] },
+  hostParts: { vmms: lazyPage<HostPartProps>('instances', 'VmmsCard') },
   icons: { instance: Box },
   forget: forgetDrafts,
 };

@@ -3,3 +3,4 @@ export { default as InstancePage } from './instance-page';
 export { default as ConsolePage } from './console-page';
 export { default as EditInstance } from './edit-instance';
 export { default as InstanceResults } from './instance-results';
+export { VmmsCard } from './vmms-card';

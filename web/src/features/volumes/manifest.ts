@@ -1,5 +1,5 @@
 import { HardDrive } from 'lucide-react';
-import type { Feature } from '../../app/feature';
+import type { Feature, HostPartProps } from '../../app/feature';
 import { lazyPage } from '../../app/lazy-page';
 
 export const volumes: Feature = {
@@ -9,4 +9,5 @@ export const volumes: Feature = {
     { collection: 'volumes', heading: 'Volumes', icon: HardDrive, scoped: true, to: ({ id }) => `/volumes?q=${id}` },
   ],
   live: { volume: ['volumes'] },
+  hostParts: { pools: lazyPage<HostPartProps>('volumes', 'PoolsCard') },
 };

@@ -1,1 +1,2 @@
 export { default as VolumesPage } from './volumes-page';
+export { PoolsCard } from './pools-card';

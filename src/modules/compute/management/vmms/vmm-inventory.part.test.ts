@@ -1,4 +1,4 @@
-import type { VmmInventory } from '../../../host/contract/host.api';
+import type { VmmInventory } from '../../contract/vmm.inventory';
 import { VmmInventoryPart } from './vmm-inventory.part';
 
 const qemu: VmmInventory = {

@@ -1,12 +1,11 @@
 import { injectable } from 'inversify';
-import { vmmInventory, type VmmInventory } from '../../../host/contract/host.api';
+import type { VmmInventory } from '../../contract/vmm.inventory';
 import { type HostConditionFact, InventoryPart } from '../../../host/contract/host.ports';
 
 /** Whether guests can run on a host: a VMM is usable when it has really started one there. */
 @injectable()
 export class VmmInventoryPart extends InventoryPart<VmmInventory> {
   override readonly part = 'vmms';
-  override readonly entry = vmmInventory;
 
   override conditions(vmms: readonly VmmInventory[], complete: boolean): HostConditionFact[] {
     return [usability(vmms, complete), soundness(vmms)];

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { VmmInventory } from '../../../host/contract/host.api';
+import type { VmmInventory } from '../../contract/vmm.inventory';
 import type { ComputeConfig } from '../../contract/compute.config';
 import type { VmmCapability } from '../../contract/vmm-capabilities';
 import type { VmmSandboxOptions } from './common/vmm-sandbox';

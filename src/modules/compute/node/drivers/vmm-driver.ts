@@ -1,4 +1,4 @@
-import type { VmmInventory } from '../../../host/contract/host.api';
+import type { VmmInventory } from '../../contract/vmm.inventory';
 
 /** The two firmwares that images are made for. */
 export type Firmware = 'bios' | 'uefi';

@@ -5,7 +5,7 @@ import { StatePaths } from '../../../../core/config/state-paths';
 import { sandboxUsers } from '../../../../core/host/sandbox/sandbox-users';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import { Logging } from '../../../../core/telemetry/logging';
-import type { VmmInventory } from '../../../host/contract/host.api';
+import type { VmmInventory } from '../../contract/vmm.inventory';
 import type { ComputeConfig } from '../../contract/compute.config';
 import type { VmmSandboxOptions } from './common/vmm-sandbox';
 import { type Firmware, VmmDriver } from './vmm-driver';

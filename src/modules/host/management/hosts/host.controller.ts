@@ -2,8 +2,8 @@ import { injectable } from 'inversify';
 import { z } from 'zod';
 import * as field from '../../../../core/http/routes/fields';
 import { pageOf } from '../../../../core/http/routes/pagination';
-import { Controller, route, type Route } from '../../../../core/http/routes/route';
-import { host, hostDetail, hostListQuery, hostTask, updateHost } from '../../contract/host.api';
+import { Controller, route, type Declared, type Route } from '../../../../core/http/routes/route';
+import { host, hostDetailWith, hostListQuery, hostTask, updateHost } from '../../contract/host.api';
 import { HostService } from './host.service';
 
 const params = z.strictObject({ ref: field.ref });
@@ -14,7 +14,8 @@ export class HostController extends Controller {
     super();
   }
 
-  override routes(): Route[] {
+  override routes({ inventory }: Declared): Route[] {
+    const hostDetail = hostDetailWith(inventory);
     return [
       route(
         {

@@ -8,6 +8,7 @@ import type { Beat, NodeAbilities, NodeEndpoint } from '../../../../core/m2m/man
 import type { NodeRevisions } from '../../../../core/m2m/verbs/revisions';
 import type { HostListQuery, HostState, Inventory } from '../../contract/host.api';
 import { HostConditionEntity } from '../conditions/host-condition.entity';
+import { placementFacts } from './placement-facts';
 import { HostInventoryEntity } from './host-inventory.entity';
 import type { ConditionFact, HostEvaluation } from './host-state';
 import { HostEntity } from './host.entity';
@@ -247,9 +248,8 @@ export class HostRepository {
       [hostId, JSON.stringify(inventory)],
     );
     if (rows.length === 0) return false;
-    const vmms = inventory.vmms.map(({ kind, usable, capabilities }) => ({ kind, usable, capabilities }));
-    const pools = inventory.pools.map(({ name, totalBytes }) => ({ name, totalBytes }));
-    const diskBytes = inventory.pools.reduce((sum, pool) => sum + pool.totalBytes, 0);
+    const { vmms, pools } = placementFacts.parse(inventory);
+    const diskBytes = pools.reduce((sum, pool) => sum + pool.totalBytes, 0);
     await op.query(
       'UPDATE host SET architecture = $2, threads = $3, memory_bytes = $4, disk_bytes = $5, vmms = $6, pools = $7 WHERE id = $1',
       [

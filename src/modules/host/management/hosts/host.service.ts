@@ -7,6 +7,7 @@ import { conflict, notFound } from '../../../../core/errors/problem';
 import { Outbox } from '../../../../core/events/outbox';
 import type { Page } from '../../../../core/http/routes/pagination';
 import { Workflows } from '../../../../core/workflow/request/workflows';
+import { InventoryParts } from '../../../../core/m2m/reports/inventory-table';
 import { Breakers } from '../../../../core/m2m/management/breakers';
 import { CertificateAuthority } from '../../../../core/m2m/ca/certificate-authority';
 import type { Host, HostDetail, HostListQuery } from '../../contract/host.api';
@@ -22,6 +23,8 @@ import { TestHostWorkflow } from '../workflows/test-host.workflow';
 /** Hosts for operators. */
 @injectable()
 export class HostService {
+  private readonly noParts: Readonly<Record<string, never[]>>;
+
   constructor(
     private readonly hosts: HostRepository,
     private readonly conditions: HostConditions,
@@ -32,8 +35,11 @@ export class HostService {
     private readonly workflows: Workflows,
     private readonly testing: TestHostWorkflow,
     private readonly claims: HostClaims,
+    declared: InventoryParts,
     @multiInject(HostUsage) @optional() private readonly usages: HostUsage[] = [],
-  ) {}
+  ) {
+    this.noParts = Object.fromEntries(Object.keys(declared.table).map((part) => [part, []]));
+  }
 
   async list(op: Op, query: HostListQuery): Promise<Page<Host>> {
     const { rows, next } = await this.hosts.list(op, query);
@@ -123,7 +129,9 @@ export class HostService {
   private async detail(op: Op, host: HostEntity): Promise<HostDetail> {
     const [presented] = await this.present(op, [host]);
     if (!presented) throw notFound('host', host.id);
-    return { ...presented, inventory: await this.hosts.inventory(op, host.id) };
+    const inventory = await this.hosts.inventory(op, host.id);
+    // What was reported before a part was there does not have it.
+    return { ...presented, inventory: inventory && { ...this.noParts, ...inventory } };
   }
 
   private async present(op: Op, hosts: HostEntity[]): Promise<Host[]> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { InventoryParts } from '../../../../core/m2m/reports/inventory-table';
 import type { Op } from '../../../../core/db/rows/op';
 import type { Inventory } from '../../contract/host.api';
 import { type HostConditionFact, InventoryPart } from '../../contract/host.ports';
@@ -22,7 +23,6 @@ const machine = {
 /** What another module may add to every host's inventory. */
 class Overlays extends InventoryPart<{ name: string }> {
   readonly part = 'overlays';
-  readonly entry = z.object({ name: z.string() });
   conditions(entries: readonly { name: string }[], complete: boolean): HostConditionFact[] {
     const message = entries.map(({ name }) => name).join();
     return [{ type: 'Overlay', status: entries.length > 0 && complete ? 'true' : 'false', reason: 'R', message }];
@@ -35,7 +35,9 @@ it('gives each part of an inventory to its module, also parts that only that mod
   const conditions = {
     apply: async (_op: Op, _host: string, facts: HostConditionFact[]) => void applied.push(...facts),
   } as unknown as HostConditions;
-  const sink = new InventorySink(hosts, conditions, [new Overlays()]);
+  const entry = z.object({ name: z.string() });
+  const declared = new InventoryParts({ overlays: { entry, tables: [] } });
+  const sink = new InventorySink(hosts, conditions, declared, [new Overlays()]);
   const accept = async (told: object): Promise<unknown> => {
     applied.length = 0;
     await sink.accept({} as Op, 'h', sink.schema.parse({ ...machine, ...told }) as Inventory);
@@ -45,4 +47,5 @@ it('gives each part of an inventory to its module, also parts that only that mod
   expect(await accept({ overlays: [{ name: 'a' }], complete: false })).toMatchObject({ status: 'false' });
   expect(await accept({})).toMatchObject({ status: 'false', message: '' });
   expect(sink.schema.safeParse({ ...machine, overlays: [{}] }).success).toBe(false);
+  expect(() => new InventorySink(hosts, conditions, new InventoryParts({}), [new Overlays()])).toThrow('"overlays"');
 });

@@ -1,8 +1,9 @@
 import { injectable, multiInject, optional } from 'inversify';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Op } from '../../../../core/db/rows/op';
+import { InventoryParts } from '../../../../core/m2m/reports/inventory-table';
 import { ObservedSink } from '../../../../core/m2m/reports/observed';
-import { inventory, type Inventory } from '../../contract/host.api';
+import { inventoryWith, type Inventory } from '../../contract/host.api';
 import { InventoryPart } from '../../contract/host.ports';
 import { cgroupCondition } from '../conditions/cgroup-condition';
 import { HostConditions } from '../conditions/host-conditions.service';
@@ -17,18 +18,19 @@ export class InventorySink extends ObservedSink<Inventory> {
   constructor(
     private readonly hosts: HostRepository,
     private readonly conditions: HostConditions,
+    declared: InventoryParts,
     @multiInject(InventoryPart) @optional() private readonly parts: InventoryPart[] = [],
   ) {
     super();
-    const further = parts.filter(({ part }) => !Object.hasOwn(inventory.shape, part));
-    // An agent from before a part does not report it.
-    const shape = Object.fromEntries(further.map(({ part, entry }) => [part, z.array(entry).default([])]));
-    this.schema = inventory.and(z.object(shape));
+    for (const { part } of parts)
+      if (!Object.hasOwn(declared.table, part))
+        throw new Error(`no module declares the part "${part}" of the inventory`);
+    this.schema = inventoryWith(declared.table);
   }
 
   async accept(op: Op, hostId: string, data: Inventory): Promise<void> {
     if (!(await this.hosts.putInventory(op, hostId, data))) return;
-    const entriesOf = (part: string): unknown[] => (data as unknown as Record<string, unknown[]>)[part] ?? [];
+    const entriesOf = (part: string): unknown[] => data[part] as unknown[];
     const judged = this.parts.flatMap((one) => one.conditions(entriesOf(one.part), data.complete !== false));
     await this.conditions.apply(op, hostId, [...judged, cgroupCondition(data)]);
   }

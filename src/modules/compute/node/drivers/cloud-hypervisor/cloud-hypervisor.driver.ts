@@ -7,7 +7,7 @@ import { innerPid, isRunning, signalProcess, waitGone } from '../../../../../cor
 import { eventFd, readTail } from '../../../../../core/host/sandbox/spawn-sandboxed';
 import { together } from '../../../../../core/host/together';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
-import type { VmmInventory } from '../../../../host/contract/host.api';
+import type { VmmInventory } from '../../../contract/vmm.inventory';
 import type { VmmCapability } from '../../../contract/vmm-capabilities';
 import { ExitRecord } from '../common/exit-record';
 import { unlinkAll } from '../common/run-files';

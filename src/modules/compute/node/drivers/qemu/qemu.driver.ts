@@ -8,7 +8,7 @@ import { findProgram } from '../../../../../core/host/processes/find-program';
 import { isRunning, signalProcess, waitGone } from '../../../../../core/host/processes/process-identity';
 import { readTail } from '../../../../../core/host/sandbox/spawn-sandboxed';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
-import type { VmmInventory } from '../../../../host/contract/host.api';
+import type { VmmInventory } from '../../../contract/vmm.inventory';
 import type { VmmCapability } from '../../../contract/vmm-capabilities';
 import { ExitRecord } from '../common/exit-record';
 import { unlinkAll } from '../common/run-files';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { formatRecord, parseRecord, type RecordForm } from '../../../../../core/host/records/record-form';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import type { VmmCapability } from '../../../contract/vmm-capabilities';
-import type { VmmInventory } from '../../../../host/contract/host.api';
+import type { VmmInventory } from '../../../contract/vmm.inventory';
 import { ChClient } from '../cloud-hypervisor/ch-client';
 import { chConfig, chSockets, type ChPayload } from '../cloud-hypervisor/ch-config';
 import { chSession } from '../cloud-hypervisor/ch-session';

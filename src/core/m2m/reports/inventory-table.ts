@@ -1,0 +1,35 @@
+import type { z } from 'zod';
+
+/** A column of a table for people. */
+export interface InventoryColumn {
+  /** A member of the entry. */
+  key: string;
+  title: string;
+  /** `bytes`, a list of words, or yes and no; else as it is. */
+  as?: 'bytes' | 'words' | 'yes-no';
+}
+
+export interface InventoryView {
+  title: string;
+  columns: readonly InventoryColumn[];
+  /** Shows entries only in which this member is true. */
+  only?: string;
+  /** Said when there is nothing to show. */
+  none: string;
+}
+
+/** A part of every host's inventory that one module owns: what its `InventorySource` collects, entry by entry. */
+export interface InventoryPartForm {
+  /** Passes over what it does not know, as the schema of every section. */
+  entry: z.ZodType;
+  /** How people see it. */
+  tables: readonly InventoryView[];
+}
+
+/** By the name that the part has in the inventory. */
+export type InventoryTable = Readonly<Record<string, InventoryPartForm>>;
+
+/** The parts of a host's inventory that modules declare, each by its one owner. */
+export class InventoryParts {
+  constructor(readonly table: InventoryTable) {}
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import type { InventoryTable } from '../../../core/m2m/reports/inventory-table';
+
+export const vmmInventory = z.object({
+  /** `cloud-hypervisor`, `qemu`, `simulated`, or one that this build does not know. */
+  kind: z.string().min(1).max(63),
+  version: z.string(),
+  /** kvm or tcg for QEMU; kvm for Cloud Hypervisor. */
+  accel: z.string(),
+  usable: z.boolean(),
+  reason: z.string(),
+  /** What operators should know although guests run on it. Absent when there is nothing. */
+  warning: z.string().optional(),
+  capabilities: z.array(z.string()),
+});
+export type VmmInventory = z.infer<typeof vmmInventory>;
+
+export const computeInventory: InventoryTable = {
+  vmms: {
+    entry: vmmInventory,
+    tables: [
+      {
+        title: 'Virtual machine monitors',
+        columns: [
+          { key: 'kind', title: 'kind' },
+          { key: 'version', title: 'version' },
+          { key: 'accel', title: 'accelerator' },
+          { key: 'usable', title: 'usable', as: 'yes-no' },
+          { key: 'reason', title: 'reason' },
+        ],
+        none: 'none found',
+      },
+      {
+        title: 'What they can do',
+        columns: [
+          { key: 'kind', title: 'kind' },
+          { key: 'capabilities', title: 'capabilities', as: 'words' },
+        ],
+        only: 'usable',
+        none: 'none is usable',
+      },
+    ],
+  },
+};
