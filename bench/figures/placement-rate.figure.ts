@@ -4,11 +4,11 @@ import type { CoreConfig } from '../../src/core/config/core-config';
 import { createDataSource } from '../../src/core/db/data-source';
 import { Database } from '../../src/core/db/database';
 import { loadMigrations, runMigrations } from '../../src/core/db/migrations';
-import { HostReader } from '../../src/modules/host/management/hosts/host-reader.service';
+import { PostgresHosts } from '../../src/modules/host/management/hosts/postgres-hosts';
 import { HostRepository } from '../../src/modules/host/management/hosts/host.repository';
 import type { PlacementRequest } from '../../src/modules/scheduler/contract/scheduler.ports';
 import { ClaimRepository } from '../../src/modules/scheduler/management/claim.repository';
-import { PlacementService } from '../../src/modules/scheduler/management/placement.service';
+import { SchedulerPlacement } from '../../src/modules/scheduler/management/scheduler-placement';
 import type { Figure, Row } from '../harness/figure';
 import type { Lab } from '../harness/lab';
 import { BareTransactions } from '../harness/postgres';
@@ -74,11 +74,11 @@ const measure = async (lab: Lab, { hosts, placements, aim }: (typeof sizes)[numb
   lab.defer(() => database.close());
   await runMigrations(source);
   await fill(database, hosts);
-  const reader = new HostReader(
+  const reader = new PostgresHosts(
     new HostRepository(),
     new Config({} as CoreConfig, { host: { cpuOvercommit: 4, memoryReserveBytes: gib } }),
   );
-  const placement = new PlacementService(reader, new ClaimRepository());
+  const placement = new SchedulerPlacement(reader, new ClaimRepository());
   const place = async (): Promise<void> => {
     await database.tx((op) => placement.claim(op, request()));
   };

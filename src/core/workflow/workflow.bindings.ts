@@ -15,7 +15,7 @@ import { TaskWaiters } from './request/task-waiters';
 import { StepProgress } from './request/step-progress';
 import { TaskOperations } from './request/task-operations';
 import { TaskQueue } from './request/task-queue';
-import { VerbReports } from './request/verb-reports';
+import { EngineVerbEvents } from './request/engine-verb-events';
 import { WakeUps } from './request/wake-ups';
 import { Workflows } from './request/workflows';
 import { Checkpoints } from './run/checkpoints';
@@ -42,7 +42,7 @@ import { TaskChildrenRepository } from './storage/task-children.repository';
 import { TaskLockRepository } from './storage/task-lock.repository';
 import { TaskRequestRepository } from './storage/task-request.repository';
 import { TaskRunRepository } from './storage/task-run.repository';
-import { LiveTasksRepository } from './storage/live-tasks.repository';
+import { PostgresLiveTasks } from './storage/postgres-live-tasks';
 import { WorkflowMetrics } from './workflow-metrics';
 import { WorkflowSettings } from './workflow-settings';
 
@@ -50,7 +50,7 @@ import { WorkflowSettings } from './workflow-settings';
 const parts: Newable<object>[] = [
   DefinitionRegistry,
   ...[EngineTransactions, TaskChildrenRepository, TaskLockRepository, TaskRequestRepository, TaskRunRepository],
-  ...[EngineWorkflows, LockQueue, TaskWaiters, StepProgress, TaskOperations, TaskQueue, VerbReports, WakeUps],
+  ...[EngineWorkflows, LockQueue, TaskWaiters, StepProgress, TaskOperations, TaskQueue, EngineVerbEvents, WakeUps],
   ...[AllSteps, TxSteps, RemoteSteps, LocalSteps, WaitSteps, ChildrenSteps],
   ...[
     Checkpoints,
@@ -84,8 +84,8 @@ export const bindWorkflow = ({ bind, isBound }: ContainerModuleLoadOptions): voi
   }
   if (!isBound(WorkflowProbe)) bind(WorkflowProbe).toSelf().inSingletonScope();
   for (const part of parts) bind(part).toSelf().inSingletonScope();
-  bind(LiveTasks).to(LiveTasksRepository).inSingletonScope();
+  bind(LiveTasks).to(PostgresLiveTasks).inSingletonScope();
   bind(Workflows).toService(EngineWorkflows);
   // A module may stand between the hosts and the engine.
-  bind(VerbEvents).toService(VerbReports);
+  bind(VerbEvents).toService(EngineVerbEvents);
 };

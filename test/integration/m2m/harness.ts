@@ -27,7 +27,7 @@ import { NodeAgent } from '../../../src/core/m2m/node/node-agent';
 import type { ObservedSink, ObservedSource } from '../../../src/core/m2m/reports/observed';
 import { LiveTasks } from '../../../src/core/m2m/reports/live-tasks';
 import { VerbEvents } from '../../../src/core/m2m/verbs/verb-events';
-import { LiveTasksRepository } from '../../../src/core/workflow/storage/live-tasks.repository';
+import { PostgresLiveTasks } from '../../../src/core/workflow/storage/postgres-live-tasks';
 import type { VerbHandlers } from '../../../src/core/m2m/verbs/verb-handler';
 import { Logging } from '../../../src/core/telemetry/logging';
 import { hostConfigSchema } from '../../../src/modules/host/contract/host.config';
@@ -132,7 +132,7 @@ export class Management {
     container.bind(Outbox).toConstantValue(management.outbox);
     container.bind(VerbEvents).toConstantValue(management.verbEvents);
     container.bind(Workflows).toConstantValue(new RecordedWorkflows());
-    container.bind(LiveTasks).to(LiveTasksRepository).inSingletonScope();
+    container.bind(LiveTasks).to(PostgresLiveTasks).inSingletonScope();
     const options = { bind: container.bind.bind(container) };
     for (const part of [RedisClients, SecretLimiter]) container.bind<object>(part).toSelf().inSingletonScope();
     bindManagementTransport(options);

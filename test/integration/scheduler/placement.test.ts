@@ -3,7 +3,7 @@ import { Hosts, type SchedulableHost } from '../../../src/modules/host/contract/
 import { PlacementRefusal } from '../../../src/modules/scheduler/contract/placement-refusal';
 import type { PlacementRequest } from '../../../src/modules/scheduler/contract/scheduler.ports';
 import { ClaimRepository } from '../../../src/modules/scheduler/management/claim.repository';
-import { PlacementService } from '../../../src/modules/scheduler/management/placement.service';
+import { SchedulerPlacement } from '../../../src/modules/scheduler/management/scheduler-placement';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 
 const mib = 2 ** 20;
@@ -48,7 +48,7 @@ describe('placement', () => {
   let db: TestDatabase;
   let hosts: ListedHosts;
   const claims = new ClaimRepository();
-  let placement: PlacementService;
+  let placement: SchedulerPlacement;
 
   beforeAll(async () => {
     db = await startTestDatabase();
@@ -57,7 +57,7 @@ describe('placement', () => {
   beforeEach(async () => {
     await db.database.query('TRUNCATE host_claim, host_usage');
     hosts = new ListedHosts();
-    placement = new PlacementService(hosts, claims);
+    placement = new SchedulerPlacement(hosts, claims);
   });
 
   const request = (init: Partial<PlacementRequest> = {}): PlacementRequest => ({

@@ -151,7 +151,7 @@ describe('tasks that are over', () => {
       `INSERT INTO task_slot SELECT 'host/x', row_number() OVER (), id FROM task UNION ALL SELECT 'host/x', 9, gen_random_uuid()`,
     );
     await archive.archive(0);
-    expect(await archive.freeLostPlaces()).toBe(1);
+    expect(await archive.freeLostSlots()).toBe(1);
     expect((await db.database.query('SELECT 1 FROM task')).length).toBe(2);
     expect((await db.database.query('SELECT 1 FROM task_slot')).length).toBe(2);
     await db.database.query('DELETE FROM task_slot');
@@ -201,7 +201,7 @@ describe('tasks that are over', () => {
     await requests.wakeWaiting(`host/${hostA}`, 4, 1);
     await archive.archive(31_536_000_000);
     await archive.prune(31_536_000_000);
-    await archive.freeLostPlaces();
+    await archive.freeLostSlots();
     await engine.part(TaskLockRepository).freeLost();
     expect(asked.size).toBeGreaterThan(20);
 

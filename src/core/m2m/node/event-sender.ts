@@ -3,7 +3,7 @@ import { injectable } from 'inversify';
 import { StatePaths } from '../../config/state-paths';
 import { Logging } from '../../telemetry/logging';
 import { HttpsManagementClient } from './https-management-client';
-import type { VerbReports } from './verb-runner';
+import type { EngineVerbEvents } from './verb-runner';
 
 export type NodeEvent =
   | { type: 'verb.done'; key: string }
@@ -22,7 +22,7 @@ const progressEveryMs = 250;
  * management has taken them, so that they outlive this process; progress is best effort.
  */
 @injectable()
-export class EventSender implements VerbReports {
+export class EventSender implements EngineVerbEvents {
   private queue: NodeEvent[] = [];
   private readonly progressAt = new Map<string, number>();
   private sending: Promise<void> | undefined;

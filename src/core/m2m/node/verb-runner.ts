@@ -22,7 +22,7 @@ export type VerbAnswer =
   | { kind: 'failed'; error: VerbError };
 
 /** Takes what long verbs report. */
-export interface VerbReports {
+export interface EngineVerbEvents {
   done(key: string): void;
   progress(key: string, percent: number, message: string): void;
 }
@@ -67,7 +67,7 @@ export class VerbRunner {
 
   constructor(
     private readonly journal: VerbJournal,
-    private readonly reports: VerbReports,
+    private readonly reports: EngineVerbEvents,
     private readonly log: Logger,
     private readonly options: VerbRunnerOptions,
   ) {}

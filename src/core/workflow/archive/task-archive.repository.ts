@@ -44,7 +44,7 @@ export class TaskArchiveRepository {
    * Gives back slots whose task is over or gone: nothing does so when an operator took such a task out of the database
    * by hand.
    */
-  async freeLostPlaces(): Promise<number> {
+  async freeLostSlots(): Promise<number> {
     return (
       await this.database.query(
         'DELETE FROM task_slot WHERE NOT EXISTS (SELECT 1 FROM task WHERE task.id = task_slot.task_id AND task.ended_at IS NULL) RETURNING task_id',

@@ -2,7 +2,7 @@ import type { ManagementWiring } from '../../../core/app/module-manifest';
 import { NodeRegistry } from '../../../core/m2m/management/node-registry';
 import { HostConditionNotes, Hosts } from '../contract/host.ports';
 import { HostConditions } from './conditions/host-conditions.service';
-import { HostReader } from './hosts/host-reader.service';
+import { PostgresHosts } from './hosts/postgres-hosts';
 import { HostRegistry } from './hosts/host-registry.service';
 import { HostTokenController } from './tokens/host-token.controller';
 import { HostTokenRepository } from './tokens/host-token.repository';
@@ -34,7 +34,7 @@ export const hostWiring: ManagementWiring = {
   bind: ({ bind }) => {
     for (const part of [...parts, ...controllers]) bind<object>(part).toSelf().inSingletonScope();
     bind(NodeRegistry).to(HostRegistry).inSingletonScope();
-    bind(Hosts).to(HostReader).inSingletonScope();
+    bind(Hosts).to(PostgresHosts).inSingletonScope();
     bind(HostConditionNotes).toService(HostConditions);
   },
   controllers,

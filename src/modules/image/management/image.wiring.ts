@@ -17,7 +17,7 @@ import { ImageSpace } from './ingest/image-space';
 import { ImageSweeper } from './images/image-sweeper.service';
 import { ImageUploads } from './import/image-uploads.service';
 import { ImageWorker } from './import/image-worker';
-import { ImagesService } from './images/images.service';
+import { PostgresImages } from './images/postgres-images';
 import { QemuImg } from './ingest/qemu-img';
 import { ImportImageWorkflow } from './workflows/import-image.workflow';
 
@@ -44,7 +44,7 @@ const parts = [
 export const imageWiring: ManagementWiring = {
   bind: ({ bind }) => {
     for (const part of parts) bind<object>(part).toSelf().inSingletonScope();
-    bind(Images).to(ImagesService).inSingletonScope();
+    bind(Images).to(PostgresImages).inSingletonScope();
     bind(ProjectUsage).to(ImageProjectUsage).inSingletonScope();
   },
   controllers: [ImageController],

@@ -8,13 +8,13 @@ import { VolumeController } from './volume.controller';
 import { VolumeImageUsage } from './volume-image-usage';
 import { VolumeProjectUsage } from './volume-project-usage';
 import { VolumeRepository } from './volume.repository';
-import { VolumesService } from './volumes.service';
+import { PostgresVolumes } from './postgres-volumes';
 
 export const storageWiring: ManagementWiring = {
   bind: ({ bind }) => {
-    for (const part of [VolumeRepository, VolumesService, VolumeController])
+    for (const part of [VolumeRepository, PostgresVolumes, VolumeController])
       bind<object>(part).toSelf().inSingletonScope();
-    bind(Volumes).toService(VolumesService);
+    bind(Volumes).toService(PostgresVolumes);
     bind(InventoryPart).to(PoolInventoryPart).inSingletonScope();
     bind(ImageUsage).to(VolumeImageUsage).inSingletonScope();
     bind(ProjectUsage).to(VolumeProjectUsage).inSingletonScope();

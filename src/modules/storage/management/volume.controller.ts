@@ -2,11 +2,11 @@ import { injectable } from 'inversify';
 import { pageOf, pageQuery } from '../../../core/http/routes/pagination';
 import { Controller, route, type Route } from '../../../core/http/routes/route';
 import { volume } from '../contract/storage.api';
-import { VolumesService } from './volumes.service';
+import { PostgresVolumes } from './postgres-volumes';
 
 @injectable()
 export class VolumeController extends Controller {
-  constructor(private readonly volumes: VolumesService) {
+  constructor(private readonly volumes: PostgresVolumes) {
     super();
   }
 

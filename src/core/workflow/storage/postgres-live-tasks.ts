@@ -4,7 +4,7 @@ import { LiveTasks } from '../../m2m/reports/live-tasks';
 
 /** Which tasks may still ask a node for an outcome. */
 @injectable()
-export class LiveTasksRepository extends LiveTasks {
+export class PostgresLiveTasks extends LiveTasks {
   constructor(private readonly database: Database) {
     super();
   }

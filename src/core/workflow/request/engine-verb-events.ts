@@ -7,7 +7,7 @@ import { WakeUps } from './wake-ups';
 
 /** What hosts report of the calls that they accepted. */
 @injectable()
-export class VerbReports extends VerbEvents {
+export class EngineVerbEvents extends VerbEvents {
   constructor(
     private readonly database: Database,
     private readonly requests: TaskRequestRepository,

@@ -18,7 +18,7 @@ const blockBytes = 4096;
 
 /** Volumes as recorded. Their bytes are made and removed by the node, in workflows of the instance. */
 @injectable()
-export class VolumesService extends Volumes {
+export class PostgresVolumes extends Volumes {
   constructor(
     private readonly volumes: VolumeRepository,
     private readonly hosts: Hosts,

@@ -10,7 +10,7 @@ const maxKnown = 10_000;
 
 /** Hosts as other modules see them. */
 @injectable()
-export class HostReader extends Hosts {
+export class PostgresHosts extends Hosts {
   private readonly known = new Map<string, string>();
 
   constructor(

@@ -40,7 +40,7 @@ const sameSize = (one: SchedulableHost, other: SchedulableHost, pool: string): b
  * one guarded statement does, and a refusal always comes from a new reading.
  */
 @injectable()
-export class PlacementService extends Placement {
+export class SchedulerPlacement extends Placement {
   private recent: { hosts: RecentHosts; until: number } | undefined;
   private reading = false;
 

@@ -8,7 +8,7 @@ import { ImageRepository } from './image.repository';
 
 /** Images for other modules. */
 @injectable()
-export class ImagesService extends Images {
+export class PostgresImages extends Images {
   constructor(private readonly images: ImageRepository) {
     super();
   }
