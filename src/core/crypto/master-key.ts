@@ -25,6 +25,8 @@ export class MasterKey {
   /** First 8 hex digits of the key's SHA-256: tells a wrong key from a damaged value without giving the key away. */
   readonly id: string;
   private readonly key: Buffer;
+  /** By purpose, of which there are a few, all ours. */
+  private readonly macKeys = new Map<string, Buffer>();
 
   constructor(key: Buffer) {
     if (key.length !== keyBytes) throw new Error(`a master key has ${keyBytes} bytes, this one ${key.length}`);
@@ -79,9 +81,16 @@ export class MasterKey {
    * same, without showing it.
    */
   mac(data: string, purpose: string): Buffer {
-    return createHmac('sha256', Buffer.from(hkdfSync('sha256', this.key, '', `mac ${purpose}`, keyBytes)))
-      .update(data)
-      .digest();
+    return createHmac('sha256', this.macKey(purpose)).update(data).digest();
+  }
+
+  private macKey(purpose: string): Buffer {
+    let key = this.macKeys.get(purpose);
+    if (!key) {
+      key = Buffer.from(hkdfSync('sha256', this.key, '', `mac ${purpose}`, keyBytes));
+      this.macKeys.set(purpose, key);
+    }
+    return key;
   }
 
   /** Throws `SealError` when the value is damaged or belongs to another key or purpose. */

@@ -12,24 +12,29 @@ export type RowReader = (texts: readonly (string | null)[]) => Row;
 type Parser = (text: string) => unknown;
 
 const timestamptz = 1184;
-/** As a server gives it that counts in UTC: `2026-11-29 04:06:57.123456+00`, with as much of the fraction as is needed. */
-const utc = /^(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?\+00$/;
+/** The number that two digits are. */
+const two = (text: string, at: number): number => (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
 
-/** A time after 1970 in UTC without the general parser, which takes several times as long; all others with it. */
+/**
+ * A time of a server that counts in UTC, e.g. `2026-11-29 04:06:57.123456+00`, without the general parser, which takes
+ * several times as long. Everything else (other zones, before 1970, beyond 9999) with it.
+ */
 const readTime = (general: Parser): Parser => {
   return (text) => {
-    const parts = utc.exec(text);
-    if (!parts || text < '1970') return general(text);
-    const [, year, month, day, hour, minute, second, fraction = ''] = parts;
+    const fraction = text.length - 23;
+    if (text[4] !== '-' || text[10] !== ' ' || !text.endsWith('+00') || fraction > 6 || text < '1970')
+      return general(text);
+    // Cut off after three digits: a date holds milliseconds.
+    const ms = fraction <= 0 ? 0 : Number(text.slice(20, Math.min(23, 20 + fraction)).padEnd(3, '0'));
     return new Date(
       Date.UTC(
-        Number(year),
-        Number(month) - 1,
-        Number(day),
-        Number(hour),
-        Number(minute),
-        Number(second),
-        Number(fraction.slice(0, 3).padEnd(3, '0')),
+        two(text, 0) * 100 + two(text, 2),
+        two(text, 5) - 1,
+        two(text, 8),
+        two(text, 11),
+        two(text, 14),
+        two(text, 17),
+        ms,
       ),
     );
   };

@@ -2,7 +2,7 @@ import type { Newable } from 'inversify';
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import { z } from 'zod';
 import type { Conditions } from './conditions';
-import { decodeCursor, encodeCursor } from './cursor';
+import { decodeCursor, encodeCursor, invalidCursor } from './cursor';
 import type { Op } from './op';
 import { columnsOf, entitiesOf } from './rows';
 
@@ -62,10 +62,8 @@ export const keysetPage = async <E extends ObjectLiteral, P extends keyof E = ke
   const { alias, column, type, descending, sort, limit } = list;
   const metadata = op.manager.connection.getMetadata(entity);
   const key = `${alias}.${column}`;
-  const after = decodeCursor(
-    list.cursor,
-    positions[type].refine(([of]) => of === sort),
-  );
+  const after = decodeCursor(list.cursor, positions[type]);
+  if (after && after[0] !== sort) throw invalidCursor();
   if (after) {
     const [, value, id] = after;
     conditions.add(

@@ -42,6 +42,7 @@ interface Granted {
 }
 
 const noKeys = z.strictObject({});
+const namedProject = z.object({ project: ref });
 /** Scopes of routes that take `?project=`. */
 const projectScopes: ReadonlySet<string> = new Set(['project', 'collection', 'resource']);
 const methodsThatChange = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
@@ -170,7 +171,7 @@ export class RouteRunner {
       Object.defineProperty(query, '__proto__', { value: '', enumerable: true });
     if (!projectScopes.has(spec.scope) || query['project'] === undefined) return { query, projectRef: undefined };
     const projectRef = String(
-      (parsePart('query', z.object({ project: ref }), { project: query['project'] }) as { project: string }).project,
+      (parsePart('query', namedProject, { project: query['project'] }) as { project: string }).project,
     );
     const declared = spec.query instanceof z.ZodObject && Object.hasOwn(spec.query.shape, 'project');
     if (!declared) delete query['project'];
