@@ -25,23 +25,32 @@ interface KeysetOrder {
 /** The order of most lists. */
 export const newestFirst = { column: 'created_at', type: 'timestamptz', descending: true, sort: '-createdAt' } as const;
 
-interface Read<P, A extends string> {
+/** SQL of an expression, and the type of its values. */
+export type Sql<T> = string & { readonly of?: T };
+
+/** Says what type the values of an expression are. */
+export const sqlOf = <T>(sql: string): Sql<T> => sql;
+
+type Expressions = Readonly<Record<string, Sql<unknown>>>;
+type Values<A> = { [K in keyof A]: A[K] extends Sql<infer T> ? T : unknown };
+
+interface Read<P, A extends Expressions> {
   /** What the conditions call the table. */
   alias: string;
   /** Properties that are read; all of them when absent. */
   properties?: readonly P[];
   /** SQL that is read beside them, by the name that it gets. */
-  also?: Readonly<Record<A, string>>;
+  also?: A;
   limit: number;
 }
 
-interface KeysetList<P, A extends string> extends KeysetOrder, Read<P, A> {
+interface KeysetList<P, A extends Expressions> extends KeysetOrder, Read<P, A> {
   /** The order's name, which cursors carry. */
   sort: string;
   cursor?: string | undefined;
 }
 
-const columnsRead = (metadata: EntityMetadata, { alias, properties, also }: Read<unknown, string>): string =>
+const columnsRead = (metadata: EntityMetadata, { alias, properties, also }: Read<unknown, Expressions>): string =>
   [
     columnsOf(metadata, alias, properties as readonly string[] | undefined),
     ...Object.entries(also ?? {}).map(([name, sql]) => `${sql} AS "${name}"`),
@@ -53,12 +62,16 @@ const columnsRead = (metadata: EntityMetadata, { alias, properties, also }: Read
  * travel as microsecond text, for a JS date would cut them to milliseconds and skip rows. A list's text is the same for
  * all pages, so that it stays prepared.
  */
-export const keysetPage = async <E extends ObjectLiteral, P extends keyof E = keyof E, A extends string = never>(
+export const keysetPage = async <
+  E extends ObjectLiteral,
+  P extends keyof E = keyof E,
+  A extends Expressions = Record<never, never>,
+>(
   op: Op,
   entity: Newable<E>,
   conditions: Conditions,
   list: KeysetList<P, A>,
-): Promise<{ rows: (Pick<E, P> & Record<A, unknown>)[]; next: string | null }> => {
+): Promise<{ rows: (Pick<E, P> & Values<A>)[]; next: string | null }> => {
   const { alias, column, type, descending, sort, limit } = list;
   const metadata = op.manager.connection.getMetadata(entity);
   const key = `${alias}.${column}`;
@@ -94,12 +107,16 @@ export const keysetPage = async <E extends ObjectLiteral, P extends keyof E = ke
 };
 
 /** The first rows that meet the conditions, in an order that an index has: for lists that make their own cursors. */
-export const rowsInOrder = async <E extends ObjectLiteral, P extends keyof E = keyof E, A extends string = never>(
+export const rowsInOrder = async <
+  E extends ObjectLiteral,
+  P extends keyof E = keyof E,
+  A extends Expressions = Record<never, never>,
+>(
   op: Op,
   entity: Newable<E>,
   conditions: Conditions,
   list: Read<P, A> & { order: string },
-): Promise<(Pick<E, P> & Record<A, unknown>)[]> => {
+): Promise<(Pick<E, P> & Values<A>)[]> => {
   const metadata = op.manager.connection.getMetadata(entity);
   const rows = await op.query<Record<string, unknown>>(
     `SELECT ${columnsRead(metadata, list)} FROM "${metadata.tableName}" ${list.alias} WHERE ${conditions.where} ORDER BY ${list.order} LIMIT ${list.limit}`,

@@ -1,4 +1,5 @@
 import type { InUseBy } from '../../../core/errors/in-use';
+import type { Sql } from '../../../core/db/rows/keyset';
 import type { Op } from '../../../core/db/rows/op';
 import type { DriveForm } from './drive-forms';
 import type { HostNetworkDocument, NetworkApplyResult } from './network.verbs';
@@ -47,7 +48,7 @@ export abstract class InstancePorts {
    * them, so that a page is one statement.
    * @param instanceId SQL for the instance's id, e.g. a column
    */
-  abstract shownOf(instanceId: string): string;
+  abstract shownOf(instanceId: string): Sql<InstancePort[]>;
   /**
    * Instances of the projects with a port whose address or MAC begins with `q`, at most `limit`; none when `q` is the
    * beginning of neither.

@@ -107,7 +107,7 @@ export class InstanceRepository {
       sort: filter.sort,
       limit: filter.limit,
       cursor: filter.cursor,
-    }) as Promise<{ rows: ShownInstance[]; next: string | null }>;
+    });
   }
 
   /** As it is shown, with its ports, in one statement. */
@@ -269,7 +269,7 @@ export class InstanceRepository {
   }
 
   private shownWhere(op: Op, found: Conditions, limit: number): Promise<ShownInstance[]> {
-    return rowsInOrder(op, InstanceEntity, found, { ...this.read(), order: 'i.id', limit }) as Promise<ShownInstance[]>;
+    return rowsInOrder(op, InstanceEntity, found, { ...this.read(), order: 'i.id', limit });
   }
 
   /** What is read of instances that are shown. */

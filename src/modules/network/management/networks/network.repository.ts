@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { Conditions } from '../../../../core/db/rows/conditions';
-import { keysetPage, newestFirst } from '../../../../core/db/rows/keyset';
+import { keysetPage, newestFirst, rowsInOrder, sqlOf } from '../../../../core/db/rows/keyset';
 import { findRow, findRows, firstByName, removeRows, updateRow } from '../../../../core/db/rows/rows';
 import type { z } from 'zod';
 import type { Op } from '../../../../core/db/rows/op';
@@ -12,6 +12,15 @@ import { NetworkEntity } from './network.entity';
 
 /** Key of the lock between a network's deletion and those who are about to use it. */
 const deleteLock = `hashtextextended('network/' || $1, 0)`;
+
+/** `used`: its addresses that ports have. */
+export type ShownNetwork = NetworkEntity & { used: number };
+
+/** What is read of networks that are shown. */
+const shown = {
+  alias: 'n',
+  also: { used: sqlOf<number>('(SELECT count(*)::int FROM port WHERE network_id = n.id)') },
+};
 
 @injectable()
 export class NetworkRepository {
@@ -43,6 +52,17 @@ export class NetworkRepository {
 
   named(op: Op, projects: 'all' | readonly string[], name: string): Promise<NetworkEntity[]> {
     return findRows(op, NetworkEntity, { name, ...(projects !== 'all' && { projectId: projects }) }, { limit: 2 });
+  }
+
+  /** As it is shown, in one statement. */
+  async shown(op: Op, id: string): Promise<ShownNetwork | null> {
+    const found = new Conditions().equal('n.id', id);
+    return (await rowsInOrder(op, NetworkEntity, found, { ...shown, order: 'n.id', limit: 1 }))[0] ?? null;
+  }
+
+  shownNamed(op: Op, projects: 'all' | readonly string[], name: string): Promise<ShownNetwork[]> {
+    const found = new Conditions().within('n.project_id', projects).equal('n.name', name);
+    return rowsInOrder(op, NetworkEntity, found, { ...shown, order: 'n.id', limit: 2 });
   }
 
   byIds(op: Op, ids: readonly string[]): Promise<NetworkEntity[]> {
@@ -77,14 +97,14 @@ export class NetworkRepository {
     op: Op,
     projects: 'all' | readonly string[],
     query: z.output<typeof networkListQuery>,
-  ): Promise<{ rows: NetworkEntity[]; next: string | null }> {
+  ): Promise<{ rows: ShownNetwork[]; next: string | null }> {
     const found = new Conditions()
       .within('n.project_id', projects)
       .equal('n.name', query.name)
       .search(query.q, { ids: ['n.id'], texts: ['n.name'], addresses: ['n.subnet'] });
     return keysetPage(op, NetworkEntity, found, {
       ...newestFirst,
-      alias: 'n',
+      ...shown,
       limit: query.limit,
       cursor: query.cursor,
     });

@@ -70,7 +70,11 @@ export class NetworkService {
   }
 
   async get(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<Network> {
-    return this.presented(op, await this.pick(op, access, projectId, ref));
+    const network = await pickByRef('network', ref, projectId, access, {
+      byId: (id) => this.networks.shown(op, id),
+      named: (projects, name) => this.networks.shownNamed(op, projects, name),
+    });
+    return this.present(network, network.used);
   }
 
   async list(
@@ -80,11 +84,7 @@ export class NetworkService {
     query: z.output<typeof networkListQuery>,
   ): Promise<Page<Network>> {
     const page = await this.networks.list(op, projectId === undefined ? access.projects : [projectId], query);
-    const usage = await this.ports.usage(
-      op,
-      page.rows.map((n) => n.id),
-    );
-    return { items: page.rows.map((n) => this.present(n, usage.get(n.id) ?? 0)), next: page.next };
+    return { items: page.rows.map((n) => this.present(n, n.used)), next: page.next };
   }
 
   /** Changes what was given. New DNS servers reach guests when they renew their lease. */
@@ -142,15 +142,12 @@ export class NetworkService {
     // What the host's programs said is for those who run it.
     const operator = seesHosts(access.principal);
     const page = await this.ports.list(op, projectId === undefined ? access.projects : [projectId], query);
-    const networks = new Map(
-      (await this.networks.byIds(op, [...new Set(page.rows.map((p) => p.networkId))])).map((n) => [n.id, n.name]),
-    );
     return {
       items: page.rows.map((p) => ({
         id: p.id,
         projectId: p.projectId,
         networkId: p.networkId,
-        network: networks.get(p.networkId) ?? '',
+        network: p.network,
         instanceId: p.instanceId,
         position: p.position,
         mac: p.mac,

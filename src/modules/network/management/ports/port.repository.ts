@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { Conditions } from '../../../../core/db/rows/conditions';
-import { keysetPage, newestFirst } from '../../../../core/db/rows/keyset';
+import { keysetPage, newestFirst, type Sql, sqlOf } from '../../../../core/db/rows/keyset';
 import { countRows, findRows } from '../../../../core/db/rows/rows';
 import type { z } from 'zod';
 import type { Op } from '../../../../core/db/rows/op';
@@ -34,7 +34,7 @@ export class PortRepository {
   }
 
   /** SQL for the same of one instance. */
-  shownOf(instanceId: string): string {
+  shownOf(instanceId: string): Sql<InstancePort[]> {
     return `(SELECT coalesce(json_agg(json_build_object('id', p.id, 'networkId', p.network_id, 'network', n.name, 'mac', p.mac, 'address', p.address) ORDER BY p.position), '[]')
              FROM port p JOIN network n ON n.id = p.network_id WHERE p.instance_id = ${instanceId})`;
   }
@@ -77,7 +77,7 @@ export class PortRepository {
     op: Op,
     projects: 'all' | readonly string[],
     query: z.output<typeof portListQuery>,
-  ): Promise<{ rows: PortEntity[]; next: string | null }> {
+  ): Promise<{ rows: (PortEntity & { network: string })[]; next: string | null }> {
     const found = new Conditions()
       .within('p.project_id', projects)
       .equal('p.network_id', query.network)
@@ -91,6 +91,7 @@ export class PortRepository {
     return keysetPage(op, PortEntity, found, {
       ...newestFirst,
       alias: 'p',
+      also: { network: sqlOf<string>('(SELECT name FROM network WHERE id = p.network_id)') },
       limit: query.limit,
       cursor: query.cursor,
     });

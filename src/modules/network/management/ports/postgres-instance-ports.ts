@@ -1,6 +1,7 @@
 import { injectable } from 'inversify';
 import { randomUUID } from 'node:crypto';
 import { Config } from '../../../../core/config/config';
+import type { Sql } from '../../../../core/db/rows/keyset';
 import type { Op } from '../../../../core/db/rows/op';
 import { looksLikeAddress } from '../../../../core/db/rows/search';
 import { conflict, notFound, Problem, unprocessable } from '../../../../core/errors/problem';
@@ -148,7 +149,7 @@ export class PostgresInstancePorts extends InstancePorts {
     return new Map((await this.ports.shown(op, instanceIds)).map(({ instanceId, ports }) => [instanceId, ports]));
   }
 
-  override shownOf(instanceId: string): string {
+  override shownOf(instanceId: string): Sql<InstancePort[]> {
     return this.ports.shownOf(instanceId);
   }
 
