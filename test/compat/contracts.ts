@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nodeRevisions, revisionsSection } from '../../src/core/m2m/verbs/revisions';
 import type { Verb } from '../../src/core/m2m/verbs/verb';
-import { inventoryOf } from '../../src/core/app/declarations';
+import { inventoryOf, verbsOf } from '../../src/core/app/declarations';
 import { allModules } from '../../src/modules/all-modules';
 import { observedInstance } from '../../src/modules/compute/contract/instance.verbs';
 import { inventoryWith } from '../../src/modules/host/contract/host.api';
@@ -25,9 +25,8 @@ export const sectionSchemas = async (): Promise<Readonly<Record<string, z.ZodTyp
 
 /** Every verb of this build, by name. */
 export const allVerbs = async (): Promise<Map<string, Verb>> => {
-  const wirings = await Promise.all(allModules.map((m) => m.node?.()));
   // Manifests list them without their payload.
-  const verbs = wirings.flatMap((w) => (w?.contract ?? []) as unknown as Verb[]);
+  const verbs = Object.values(await verbsOf(allModules)) as unknown as Verb[];
   return new Map(verbs.map((verb) => [verb.name, verb]));
 };
 

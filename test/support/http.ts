@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Container, ContainerModule } from 'inversify';
-import { hintsOf, permissionsOf } from '../../src/core/app/declarations';
+import { hintsOf, metricsOf, permissionsOf } from '../../src/core/app/declarations';
 import { Authenticator, type ProjectRef } from '../../src/core/auth/authenticator';
 import { PermissionCatalogue } from '../../src/core/auth/permissions/permission-catalogue';
 import type { Credential, Principal, ProjectRole } from '../../src/core/auth/principal';
@@ -18,6 +18,7 @@ import { bindEvents } from '../../src/core/events/events.bindings';
 import { bindHttp } from '../../src/core/http/http.bindings';
 import { createLogger } from '../../src/core/telemetry/create-logger';
 import { Logging } from '../../src/core/telemetry/logging';
+import { DeclaredMetrics } from '../../src/core/telemetry/declared-metrics';
 import { Metrics } from '../../src/core/telemetry/metrics';
 import { allModules } from '../../src/modules/all-modules';
 
@@ -149,7 +150,9 @@ export const coreContainer = (
         ),
       ),
     );
-  container.bind(Metrics).toConstantValue(new Metrics());
+  const metrics = new Metrics();
+  container.bind(Metrics).toConstantValue(metrics);
+  container.bind(DeclaredMetrics).toConstantValue(new DeclaredMetrics(metrics, metricsOf(allModules)));
   container.bind(Database).toConstantValue(database);
   container.bind(Authenticator).toConstantValue(authenticator);
   container.bind(MasterKey).toConstantValue(new MasterKey(Buffer.alloc(32, 7)));

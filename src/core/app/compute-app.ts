@@ -8,6 +8,7 @@ import { NodeAgent } from '../m2m/node/node-agent';
 import { Periodic } from '../periodic/periodic.service';
 import { Logging } from '../telemetry/logging';
 import { getAll, load, roleContainer } from './container';
+import { verbsOf } from './declarations';
 import { Lifecycle } from '../lifecycle/lifecycle';
 import type { ModuleManifest, NodeWiring } from './module-manifest';
 import { sortModules } from './module-registry';
@@ -48,7 +49,7 @@ export class ComputeApp {
         container,
         all((w) => w.observed),
       ),
-      contract: all((w) => w.contract),
+      contract: Object.values(await verbsOf(this.manifests)),
     });
     await this.lifecycle.run(
       'agent',

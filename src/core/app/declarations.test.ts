@@ -1,6 +1,10 @@
 import { PermissionCatalogue } from '../auth/permissions/permission-catalogue';
 import { ProblemHints } from '../errors/problem-hints';
-import { auditEvents, hintsOf, hostConditionsOf, permissionsOf } from './declarations';
+import { auditCalls, auditEvents, hintsOf, hostConditionsOf, metricsOf, permissionsOf, verbsOf } from './declarations';
+import { z } from 'zod';
+import { DeclaredMetrics } from '../telemetry/declared-metrics';
+import { Metrics } from '../telemetry/metrics';
+import { defineVerb } from '../m2m/verbs/verb';
 import { HostConditionTypes } from '../m2m/reports/host-condition-types';
 import type { ModuleManifest } from './module-manifest';
 
@@ -54,4 +58,42 @@ it('refuses an event that nobody could see, or that two modules publish', () => 
   expect(() => auditEvents([manifest('b', { events: ['other.created'] })])).toThrow(
     '"b" publishes "other.created", but no module declares the permission "other:read"',
   );
+});
+
+it('refuses verbs that two modules declare, and steps that call what none does', async () => {
+  const empty = z.object({});
+  const paint = defineVerb('wall.paint', { args: empty, result: empty });
+  const other = defineVerb('wall.paint', { args: empty, result: empty });
+  const walls = manifest('walls', { verbs: async () => [paint] });
+  await expect(verbsOf([walls, manifest('doors', { verbs: async () => [other] })])).rejects.toThrow(
+    'the verb "wall.paint" is declared by "walls" and by "doors"',
+  );
+  const verbs = await verbsOf([walls]);
+  const calling = (verb: typeof paint, undo?: typeof paint) => [
+    { type: 'wall.make', steps: [{ name: 'paint', verb, undo: undo && { verb: undo } }] },
+  ];
+  expect(() => auditCalls(calling(paint, paint), verbs)).not.toThrow();
+  // Of the same name, and yet another one: its arguments need not be those that the node knows.
+  expect(() => auditCalls(calling(other), verbs)).toThrow('"paint" of "wall.make" calls "wall.paint"');
+  expect(() => auditCalls(calling(paint, other), verbs)).toThrow('which no module declares');
+});
+
+it('shows the metrics that modules declare, and refuses others', async () => {
+  const walls = manifest('walls', {
+    metrics: {
+      vcstack_walls_total: { kind: 'counter', help: 'Walls', labels: ['colour'] },
+      vcstack_rooms: { kind: 'gauge', help: 'Rooms' },
+    },
+  });
+  expect(() => metricsOf([walls, { ...walls, name: 'again' }])).toThrow('is declared by "walls" and by "again"');
+  const metrics = new Metrics();
+  const declared = new DeclaredMetrics(metrics, metricsOf([walls]));
+  declared.count('vcstack_walls_total', { colour: 'red' });
+  declared.count('vcstack_walls_total', { colour: 'red' }, 2);
+  declared.collect('vcstack_rooms', async () => [{ labels: {}, value: 4 }]);
+  const text = await metrics.registry.metrics();
+  expect(text).toContain('vcstack_walls_total{colour="red"} 3');
+  expect(text).toContain('vcstack_rooms 4');
+  expect(() => declared.count('vcstack_doors_total')).toThrow('no module declares');
+  expect(() => declared.collect('vcstack_walls_total', async () => [])).toThrow('no module declares');
 });

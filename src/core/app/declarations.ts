@@ -5,6 +5,8 @@ import type { CliRegistrar } from '../cli/cli-context';
 import type { ModuleSchemas } from '../config/schema-tree';
 import type { HostConditionTable } from '../m2m/reports/host-condition-types';
 import type { InventoryTable } from '../m2m/reports/inventory-table';
+import type { AnyVerb } from '../m2m/verbs/verb';
+import type { MetricTable } from '../telemetry/declared-metrics';
 import type { Scenarios } from '../testing/scenario';
 import type { ModuleManifest } from './module-manifest';
 
@@ -85,6 +87,39 @@ export const inventoryOf = async (modules: readonly ModuleManifest[]): Promise<I
       )
     ).flat(),
   );
+
+/** The modules' own figures. Throws when two declare the same. */
+export const metricsOf = (modules: readonly ModuleManifest[]): MetricTable =>
+  declaredOnce(
+    'metric',
+    each(modules, (m) => m.metrics),
+  );
+
+/** The verbs of all modules, by name. Throws when two declare the same. */
+export const verbsOf = async (modules: readonly ModuleManifest[]): Promise<Readonly<Record<string, AnyVerb>>> =>
+  declaredOnce(
+    'verb',
+    (
+      await Promise.all(
+        modules.map(async (m) => ((await m.verbs?.()) ?? []).map((verb) => [m.name, verb.name, verb] as const)),
+      )
+    ).flat(),
+  );
+
+/** A workflow, as far as it says what it calls. */
+export interface CallingWorkflow {
+  readonly type: string;
+  readonly steps: readonly { name: string; verb?: AnyVerb; undo?: unknown }[];
+}
+
+/** Throws for a step that calls a verb which no module declares: no agent would know it. */
+export const auditCalls = (workflows: readonly CallingWorkflow[], verbs: Readonly<Record<string, AnyVerb>>): void => {
+  for (const { type, steps } of workflows)
+    for (const { name, verb, undo } of steps)
+      for (const called of [verb, (undo as { verb?: AnyVerb } | undefined)?.verb])
+        if (called !== undefined && verbs[called.name] !== called)
+          throw new Error(`the step "${name}" of "${type}" calls "${called.name}", which no module declares`);
+};
 
 /** The sections of the configuration, by module. */
 export const configSchemasOf = async (modules: readonly ModuleManifest[]): Promise<ModuleSchemas> =>

@@ -28,6 +28,9 @@ import { Pruning } from './pruning.service';
 import { RedisClients } from '../redis/redis-clients';
 import { ServerIdentity } from '../m2m/ca/server-identity';
 import { bindManagementTransport } from '../m2m/management/management.bindings';
+import { DeclaredMetrics } from '../telemetry/declared-metrics';
+import { Metrics } from '../telemetry/metrics';
+import type { AnyVerb } from '../m2m/verbs/verb';
 import { InventoryParts } from '../m2m/reports/inventory-table';
 import { HostConditionTypes } from '../m2m/reports/host-condition-types';
 import { NodeGateway } from '../m2m/management/gateway/node-gateway';
@@ -38,7 +41,17 @@ import { bindWorkflow } from '../workflow/workflow.bindings';
 import type { WorkflowDefinition } from '../workflow/definition/definition';
 import { WorkflowEngine } from '../workflow/engine/workflow-engine';
 import { buildVersion } from '../config/build-version';
-import { auditEvents, hintsOf, hostConditionsOf, inventoryOf, permissionsOf } from './declarations';
+import {
+  auditEvents,
+  hintsOf,
+  hostConditionsOf,
+  inventoryOf,
+  metricsOf,
+  verbsOf,
+  auditCalls,
+  type CallingWorkflow,
+  permissionsOf,
+} from './declarations';
 import { getAll, load, roleContainer } from './container';
 import { Lifecycle } from '../lifecycle/lifecycle';
 import type { ManagementWiring, ModuleManifest } from './module-manifest';
@@ -61,6 +74,7 @@ export class ManagementApp {
   private readonly lifecycle: Lifecycle;
   private container: Container | undefined;
   private watch: EmbeddedPostgresWatch | undefined;
+  private verbs: Readonly<Record<string, AnyVerb>> = {};
 
   constructor(
     private readonly config: Config,
@@ -77,6 +91,8 @@ export class ManagementApp {
     const hints = new ProblemHints(hintsOf(modules));
     auditEvents(modules);
     const conditions = new HostConditionTypes(hostConditionsOf(modules));
+    this.verbs = await verbsOf(modules);
+    const metrics = metricsOf(modules);
     const inventory = new InventoryParts(await inventoryOf(modules));
     const wirings = (await Promise.all(modules.map((m) => m.management?.()))).filter(
       (w): w is ManagementWiring => w !== undefined,
@@ -93,6 +109,7 @@ export class ManagementApp {
     container.bind(ProblemHints).toConstantValue(hints);
     container.bind(Pruning).toSelf().inSingletonScope();
     container.bind(HostConditionTypes).toConstantValue(conditions);
+    container.bind(DeclaredMetrics).toConstantValue(new DeclaredMetrics(container.get(Metrics), metrics));
     container.bind(InventoryParts).toConstantValue(inventory);
     load(
       container,
@@ -132,6 +149,10 @@ export class ManagementApp {
     const workflows = getAll(
       container,
       all((w) => w.workflows),
+    );
+    auditCalls(
+      workflows.map((w) => w.definition as unknown as CallingWorkflow),
+      this.verbs,
     );
     container.get(WorkflowEngine).register(workflows.map((w) => w.definition as WorkflowDefinition));
     const controllers = getAll(

@@ -14,6 +14,7 @@ import type { AnyVerb } from '../m2m/verbs/verb';
 import type { VerbHandlers } from '../m2m/verbs/verb-handler';
 import type { PeriodicWorks } from '../periodic/periodic-work';
 import type { Scenarios } from '../testing/scenario';
+import type { MetricTable } from '../telemetry/declared-metrics';
 import type { AnyWorkflow } from '../workflow/definition/definition';
 
 /** Node half: takes everything of this module off the host. Nothing else of the agent runs meanwhile. */
@@ -34,8 +35,6 @@ export interface ManagementWiring {
 
 export interface NodeWiring {
   bind: (options: ContainerModuleLoadOptions) => void;
-  /** The verbs of the module's contract: the agent does not start while one has no handler. */
-  contract?: readonly AnyVerb[];
   verbs?: Newable<VerbHandlers>[];
   streams?: Newable<StreamHandlers>[];
   observed?: Newable<ObservedSource>[];
@@ -64,6 +63,10 @@ export interface ModuleManifest {
   events?: readonly `${string}.${string}`[];
   /** The conditions of hosts that it alone writes, and what each is for. */
   hostConditions?: HostConditionTable;
+  /** The verbs of its contract: all that management may call on a host for it, each with a handler of its node half. */
+  verbs?: () => Promise<readonly AnyVerb[]>;
+  /** Its own figures on `/metrics`. */
+  metrics?: MetricTable;
   /** Its parts of every host's inventory: how they are read, and shown to people. */
   inventory?: () => Promise<InventoryTable>;
   /** The module's own section of the configuration, by its name. */

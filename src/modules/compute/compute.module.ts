@@ -1,4 +1,5 @@
 import type { ModuleManifest } from '../../core/app/module-manifest';
+import { computeMetrics } from './contract/compute.metrics';
 import { computeProblems } from './contract/compute.problems';
 
 export const computeModule: ModuleManifest = {
@@ -36,10 +37,12 @@ export const computeModule: ModuleManifest = {
     'ssh-key.deleted',
   ],
   hostConditions: { Vmm: 'required', VmmSound: 'warns' },
+  metrics: computeMetrics,
   inventory: async () => (await import('./contract/vmm.inventory.js')).computeInventory,
   config: async () => (await import('./contract/compute.config.js')).computeConfigSchema,
   entities: async () => (await import('./management/compute.entities.js')).computeEntities,
   management: async () => (await import('./management/compute.wiring.js')).computeWiring,
+  verbs: async () => (await import('./contract/instance.verbs.js')).computeVerbs,
   node: async () => (await import('./node/compute-node.wiring.js')).computeNodeWiring,
   commands: async () => new (await import('./cli/compute.commands.js')).ComputeCommands(),
   scenarios: async () => (await import('./testing/compute.scenarios.js')).computeScenarios,

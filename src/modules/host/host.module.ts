@@ -23,6 +23,7 @@ export const hostModule: ModuleManifest = {
   config: async () => (await import('./contract/host.config.js')).hostConfigSchema.prefault({}),
   entities: async () => (await import('./management/host.entities.js')).hostEntities,
   management: async () => (await import('./management/host.wiring.js')).hostWiring,
+  verbs: async () => (await import('./contract/host.verbs.js')).hostVerbs,
   node: async () => (await import('./node/host-node.wiring.js')).hostNodeWiring,
   commands: async ({ inventory }) => new (await import('./cli/host.command.js')).HostCommands(inventory),
   scenarios: async () => (await import('./testing/host.scenarios.js')).hostScenarios,

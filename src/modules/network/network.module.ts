@@ -17,6 +17,7 @@ export const networkModule: ModuleManifest = {
   config: async () => (await import('./contract/network.config.js')).networkConfigSchema,
   entities: async () => (await import('./management/network.entities.js')).networkEntities,
   management: async () => (await import('./management/network.wiring.js')).networkWiring,
+  verbs: async () => (await import('./contract/network.verbs.js')).networkVerbs,
   node: async () => (await import('./node/network-node.wiring.js')).networkNodeWiring,
   commands: async () => new (await import('./cli/network.commands.js')).NetworkingCommands(),
   scenarios: async () => (await import('./testing/network.scenarios.js')).networkScenarios,

@@ -12,6 +12,7 @@ export const storageModule: ModuleManifest = {
   config: async () => (await import('./contract/storage.config.js')).storageConfigSchema,
   entities: async () => (await import('./management/storage.entities.js')).storageEntities,
   management: async () => (await import('./management/storage.wiring.js')).storageWiring,
+  verbs: async () => (await import('./contract/volume.verbs.js')).storageVerbs,
   node: async () => (await import('./node/storage-node.wiring.js')).storageNodeWiring,
   commands: async () => new (await import('./cli/volume.command.js')).VolumeCommands(),
 };

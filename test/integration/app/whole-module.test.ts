@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { Agent, request } from 'undici';
 import { ComputeApp } from '../../../src/core/app/compute-app';
 import { configSchemasOf, scenariosOf } from '../../../src/core/app/declarations';
 import type { ModuleManifest } from '../../../src/core/app/module-manifest';
@@ -124,6 +125,20 @@ describe('a module that is one folder and one line', () => {
     const task = await ended(stack.admin, taskId);
     expect(task.error).toMatchObject({ code: 'beacon_broken', undone: true, hint: 'Look at the lamp of the host.' });
     expect(existsSync(lamp(beacon.id))).toBe(false);
+  });
+
+  it('has its periodic work done, and its figures told', async () => {
+    const metrics = async (): Promise<string> => {
+      const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
+      try {
+        return await (await request(`${stack.url}/metrics`, { dispatcher })).body.text();
+      } finally {
+        await dispatcher.destroy();
+      }
+    };
+    await eventually('one lit beacon', async () => /^vcstack_beacons\{state="lit"\} 1$/m.test(await metrics()));
+    expect(await metrics()).toMatch(/^vcstack_periodic_runs_total\{work="beacon.count"\} [1-9]/m);
+    expect(await metrics()).toMatch(/^# TYPE vcstack_instances gauge$/m);
   });
 
   it('has its part of the inventory shown: by REST, in the API document and by vcctl', async () => {

@@ -62,9 +62,9 @@ export class NodeServer {
 
   /**
    * Before `start`. Throws when a verb or stream path has two handlers.
-   * @param contract the verbs that must have a handler
+   * @param contract the declared verbs: each must have a handler, and no other verb may have one
    */
-  register(handlers: VerbHandlers[], streams: StreamHandlers[], contract: readonly AnyVerb[] = []): void {
+  register(handlers: VerbHandlers[], streams: StreamHandlers[], contract?: readonly AnyVerb[]): void {
     this.runner.register(handlers, contract);
     for (const handler of streams.flatMap((s) => s.streams())) {
       if (this.streams.some((s) => s.pattern.pattern === handler.path))

@@ -73,11 +73,15 @@ export class VerbRunner {
   ) {}
 
   /** Throws when a verb has two handlers, or when one of `contract` has none. */
-  register(handlers: VerbHandlers[], contract: readonly AnyVerb[]): void {
+  register(handlers: VerbHandlers[], contract?: readonly AnyVerb[]): void {
     for (const handler of handlers.flatMap((h) => h.handlers())) {
       if (this.handlers.has(handler.verb.name)) throw new Error(`the verb "${handler.verb.name}" has two handlers`);
       this.handlers.set(handler.verb.name, handler);
     }
+    if (!contract) return;
+    const declared = new Set(contract.map((verb) => verb.name));
+    const extra = [...this.handlers.keys()].filter((name) => !declared.has(name));
+    if (extra.length > 0) throw new Error(`no module declares the verb ${extra.map((name) => `"${name}"`).join(', ')}`);
     const missing = contract.filter((verb) => !this.handlers.has(verb.name)).map((verb) => verb.name);
     if (missing.length > 0) throw new Error(`no handler for ${missing.map((name) => `"${name}"`).join(', ')}`);
   }

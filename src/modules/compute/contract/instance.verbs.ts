@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/routes/fields';
 import { openSet } from '../../../core/m2m/verbs/open-set';
-import { defineVerb } from '../../../core/m2m/verbs/verb';
+import { type AnyVerb, defineVerb } from '../../../core/m2m/verbs/verb';
 import { driveForms } from '../../network/contract/drive-forms';
 
 /**
@@ -108,3 +108,12 @@ export const instanceGuestFiles = defineVerb('instance.guest-files', {
   result: z.object({ files: z.array(z.object({ path: z.string(), content: z.string() })) }),
   mutating: false,
 });
+
+export const computeVerbs: readonly AnyVerb[] = [
+  instanceAbsent,
+  instanceConsoleLog,
+  instanceEnsure,
+  instanceGuestFiles,
+  instanceReboot,
+  instanceSeed,
+];

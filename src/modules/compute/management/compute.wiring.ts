@@ -20,6 +20,7 @@ import { InstanceController } from './instances/instance.controller';
 import { InstanceEvents } from './instances/instance.events';
 import { InstancePresenter } from './instances/instance.presenter';
 import { InstanceReconciler } from './reconcilers/instance.reconciler';
+import { InstanceFigures } from './instances/instance-figures';
 import { InstanceRepository } from './instances/instance.repository';
 import { InstanceCreation } from './instances/instance-creation.service';
 import { InstanceService } from './instances/instance.service';
@@ -52,6 +53,7 @@ const parts = [
   SshKeyRepository,
   SshKeyService,
   InstanceRepository,
+  InstanceFigures,
   InstanceTombstoneRepository,
   InstanceEvents,
   InstancePresenter,
@@ -84,5 +86,6 @@ export const computeWiring: ManagementWiring = {
   workflows,
   sockets: [ConsoleSocket],
   observed: [InstanceObservedSink],
+  services: [InstanceFigures],
   periodic: [InstanceReconciler],
 };

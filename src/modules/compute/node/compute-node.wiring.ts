@@ -1,12 +1,4 @@
 import type { NodeWiring } from '../../../core/app/module-manifest';
-import {
-  instanceAbsent,
-  instanceConsoleLog,
-  instanceEnsure,
-  instanceGuestFiles,
-  instanceReboot,
-  instanceSeed,
-} from '../contract/instance.verbs';
 import { InventorySource } from '../../host/contract/host.ports';
 import { MetadataProvider } from '../../network/contract/network.ports';
 import { ConfigDrives } from './seeds/config-drive';
@@ -41,7 +33,6 @@ export const computeNodeWiring: NodeWiring = {
     bind(MetadataProvider).toService(SeedStore);
     bind(InventorySource).to(VmmInventorySource).inSingletonScope();
   },
-  contract: [instanceAbsent, instanceConsoleLog, instanceEnsure, instanceGuestFiles, instanceReboot, instanceSeed],
   verbs: [InstanceHandlers],
   streams: [ConsoleStreams],
   observed: [InstanceObservedSource],

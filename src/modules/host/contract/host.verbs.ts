@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineVerb } from '../../../core/m2m/verbs/verb';
+import { type AnyVerb, defineVerb } from '../../../core/m2m/verbs/verb';
 
 /** Has every part of the inventory try anew what it tries, whatever came of it before, and tells what the host has now. */
 export const hostTest = defineVerb('host.test', {
@@ -8,3 +8,5 @@ export const hostTest = defineVerb('host.test', {
   timeoutMs: 15_000,
   long: true,
 });
+
+export const hostVerbs: readonly AnyVerb[] = [hostTest];

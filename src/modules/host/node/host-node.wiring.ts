@@ -1,5 +1,4 @@
 import type { NodeWiring } from '../../../core/app/module-manifest';
-import { hostTest } from '../contract/host.verbs';
 import { HostHandlers } from './host.handlers';
 import { HostInventorySource } from './inventory.source';
 import { RecordProblemsSource } from './record-problems.source';
@@ -10,7 +9,6 @@ export const hostNodeWiring: NodeWiring = {
     bind(RecordProblemsSource).toSelf().inSingletonScope();
     bind(HostHandlers).toSelf().inSingletonScope();
   },
-  contract: [hostTest],
   verbs: [HostHandlers],
   observed: [HostInventorySource, RecordProblemsSource],
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/routes/fields';
-import { defineVerb } from '../../../core/m2m/verbs/verb';
+import { type AnyVerb, defineVerb } from '../../../core/m2m/verbs/verb';
 
 /**
  * Fetches the image from management unless it is cached; verifies size and SHA-256. One download per image and node,
@@ -17,3 +17,5 @@ export const imageAbsent = defineVerb('image.absent', {
   args: z.object({ imageId: field.id }),
   result: z.object({}),
 });
+
+export const imageVerbs: readonly AnyVerb[] = [imageAbsent, imageEnsure];

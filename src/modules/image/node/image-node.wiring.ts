@@ -1,5 +1,4 @@
 import type { NodeWiring } from '../../../core/app/module-manifest';
-import { imageAbsent, imageEnsure } from '../contract/image.verbs';
 import { ImageCache } from '../contract/image.ports';
 import { ImageHandlers } from './image.handlers';
 import { ImageStore } from './image-store';
@@ -11,7 +10,6 @@ export const imageNodeWiring: NodeWiring = {
     bind(ImageHandlers).toSelf().inSingletonScope();
     bind(ImageCache).to(NodeImageCache).inSingletonScope();
   },
-  contract: [imageAbsent, imageEnsure],
   verbs: [ImageHandlers],
   services: [ImageStore],
 };

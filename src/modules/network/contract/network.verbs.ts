@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/routes/fields';
 import { openSet } from '../../../core/m2m/verbs/open-set';
-import { defineVerb } from '../../../core/m2m/verbs/verb';
+import { type AnyVerb, defineVerb } from '../../../core/m2m/verbs/verb';
 
 const mac = z.string().regex(/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/);
 
@@ -72,3 +72,5 @@ export type EgressDocument = z.infer<typeof egressDocument>;
 export const plainEgress: EgressDocument = { allow: [], deny: [], hosts: [] };
 export type HostNetworkDocument = z.infer<typeof hostNetworkDocument>;
 export type NetworkApplyResult = z.infer<typeof networkApply.result>;
+
+export const networkVerbs: readonly AnyVerb[] = [networkApply];

@@ -1,5 +1,4 @@
 import type { NodeWiring } from '../../../core/app/module-manifest';
-import { networkApply } from '../contract/network.verbs';
 import { GuestFiles, PortAttachments } from '../contract/network.ports';
 import { AppliedPortAttachments } from './applied-port-attachments';
 import { DocumentStore } from './document.store';
@@ -37,7 +36,6 @@ export const networkNodeWiring: NodeWiring = {
     bind(PortAttachments).to(AppliedPortAttachments).inSingletonScope();
     bind(GuestFiles).to(DriveFiles).inSingletonScope();
   },
-  contract: [networkApply],
   verbs: [NetworkVerbHandlers],
   observed: [NetworkObservedSource],
   periodic: [NetworkAgent],

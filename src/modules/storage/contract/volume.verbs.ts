@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/routes/fields';
-import { defineVerb } from '../../../core/m2m/verbs/verb';
+import { type AnyVerb, defineVerb } from '../../../core/m2m/verbs/verb';
 
 /**
  * Makes the volume (raw, sparse; a copy or reflink of the image when given, grown to `bytes`). Safe to repeat; never
@@ -22,3 +22,5 @@ export const volumeAbsent = defineVerb('volume.absent', {
   args: z.object({ volumeId: field.id, pool: z.string().max(63) }),
   result: z.object({}),
 });
+
+export const storageVerbs: readonly AnyVerb[] = [volumeAbsent, volumeEnsure];

@@ -1,5 +1,4 @@
 import type { NodeWiring } from '../../../core/app/module-manifest';
-import { volumeAbsent, volumeEnsure } from '../contract/volume.verbs';
 import { InventorySource } from '../../host/contract/host.ports';
 import { VolumePaths } from '../contract/storage.ports';
 import { PoolInventorySource } from './pool-inventory.source';
@@ -14,7 +13,6 @@ export const storageNodeWiring: NodeWiring = {
     bind(VolumePaths).to(PoolVolumePaths).inSingletonScope();
     bind(InventorySource).to(PoolInventorySource).inSingletonScope();
   },
-  contract: [volumeAbsent, volumeEnsure],
   verbs: [VolumeHandlers],
   services: [Pools],
 };

@@ -4,6 +4,7 @@ import { Config } from '../../../../core/config/config';
 import * as field from '../../../../core/http/routes/fields';
 import type { Op } from '../../../../core/db/rows/op';
 import { defineWorkflow, Workflow, type LocalContext } from '../../../../core/workflow/definition/definition';
+import { DeclaredMetrics } from '../../../../core/telemetry/declared-metrics';
 import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import type { ImageConfig } from '../../contract/image.config';
 import { ImageFiles } from '../images/image-files';
@@ -33,6 +34,7 @@ export class ImportImageWorkflow extends Workflow<Input> {
     files: ImageFiles,
     importing: ImageImport,
     config: Config,
+    metrics: DeclaredMetrics,
   ) {
     super();
     const { imports, importsPerProject } = config.section<ImageConfig>('image');
@@ -55,6 +57,7 @@ export class ImportImageWorkflow extends Workflow<Input> {
     const end = async (op: Op, imageId: string, message: string): Promise<void> => {
       const image = await images.byId(op, imageId);
       if (!image) return;
+      op.afterCommit(() => metrics.count('vcstack_image_imports_total', { outcome: 'failed' }));
       // Its bytes may be stored already: only the last step was missing.
       publisher.releaseAfter(op, image.sha256);
       if (image.state === 'deleting') {
@@ -99,10 +102,14 @@ export class ImportImageWorkflow extends Workflow<Input> {
         // The row names the digest already, so the file may be put in its place twice, or before a commit that fails.
         run: async (c) => {
           const image = await importingImage(c.op, c.input.imageId);
-          const { file, sha256, virtualBytes } = c.out.convert;
+          const { file, sha256, virtualBytes, sourceBytes } = c.out.convert;
           const raw = files.incomingPath(file);
           await publisher.place(c.op, { raw, sha256, virtualBytes });
           await files.discardOf(image.id, [raw]);
+          c.op.afterCommit(() => {
+            metrics.count('vcstack_image_imports_total', { outcome: 'ready' });
+            metrics.count('vcstack_image_imported_bytes_total', {}, sourceBytes);
+          });
           const changes = { state: 'ready' as const, message: '' };
           await images.update(c.op, image.id, changes);
           await events.changed(c.op, 'updated', { ...image, ...changes });
