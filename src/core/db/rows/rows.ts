@@ -72,13 +72,17 @@ const columnOf = (metadata: EntityMetadata, property: string): string => {
   return quoted(column.databaseName);
 };
 
-/** A filter without a property would mean every row of the table: that is no filter. */
+/**
+ * A list of one is asked for as the one: the server plans a list anew for each length that it meets. A filter without a
+ * property would mean every row of
+ * the table: that is no filter.
+ */
 const conditionOf = (metadata: EntityMetadata, filter: object): { condition: string; values: unknown[] } => {
   const values: unknown[] = [];
   const conditions = Object.entries(filter).map(([property, value]) =>
-    Array.isArray(value)
+    Array.isArray(value) && value.length !== 1
       ? `${columnOf(metadata, property)} = ANY($${values.push(value)})`
-      : `${columnOf(metadata, property)} = $${values.push(value)}`,
+      : `${columnOf(metadata, property)} = $${values.push(Array.isArray(value) ? value[0] : value)}`,
   );
   if (conditions.length === 0) throw new Error(`a filter of ${metadata.name} names no property`);
   return { condition: conditions.join(' AND '), values };
