@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { defineWorkflow } from '../../../src/core/workflow/definition/definition';
+import { defineWorkflow, type WorkflowDefinition } from '../../../src/core/workflow/definition/definition';
 import type { TestEngine } from '../../support/test-engine';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { waitFor } from '../../support/wait-for';
@@ -47,7 +47,7 @@ describe('whose turn it is', () => {
       run: async (c) => void ran.push(c.input.n),
       noUndo: 'a note',
     });
-  type Definition = ReturnType<typeof noted>;
+  type Definition = WorkflowDefinition<{ n: string }, never>;
   const start = async (
     one: TestEngine,
     definition: Definition,
@@ -172,6 +172,90 @@ describe('whose turn it is', () => {
       clearInterval(letGo);
       expect(highest).toBe(2);
       expect(Math.max(most.get(hostA) ?? 0, most.get(hostB) ?? 0)).toBeLessThanOrEqual(2);
+      expect(await db.database.query('SELECT * FROM task_slot')).toEqual([]);
+    });
+
+    it('are kept for the next call to the same host, and given back for another one and for all that waits', async () => {
+      const held: Record<string, string[]> = {};
+      const scopes = async (): Promise<string[]> =>
+        (await db.database.query<{ scope: string }>('SELECT scope FROM task_slot ORDER BY scope')).map(
+          ({ scope }) => scope,
+        );
+      nodes.on(makeThing.name, async ({ hostId, key }) => {
+        held[`${key.split('/')[1]} on ${hostId === hostA ? 'a' : 'b'}`] = await scopes();
+        return { done: true, result: { made: 'it' } };
+      });
+      const callTo = (hostId: string) => ({
+        verb: makeThing,
+        node: () => hostId,
+        args: () => ({ name: 'x' }),
+        noUndo: 'it leaves nothing',
+      });
+      const between = {
+        run: async () => void (held[`between ${Object.keys(held).length}`] = await scopes()),
+        noUndo: 'it only looks',
+      };
+      const definition = defineWorkflow('test.several', { version: 1, input, deadline: '10m' })
+        .remote('one', callTo(hostA))
+        .tx('look', between)
+        .remote('two', callTo(hostA))
+        .tx('look-again', between)
+        .remote('three', callTo(hostB))
+        .wait('rest', {
+          until: async () => {
+            held['asleep'] ??= await scopes();
+            return true;
+          },
+          every: '1s',
+          timeout: '1m',
+        })
+        .tx('end', between);
+      const one = engine([definition]);
+      await one.start();
+      expect(await one.settled(await start(one, definition, 'x'), 10_000)).toBe('succeeded');
+      const [a, b] = [`host/${hostA}`, `host/${hostB}`];
+      expect(held).toMatchObject({
+        'one on a': [a],
+        'between 1': [a],
+        'two on a': [a],
+        'between 3': [a],
+        'three on b': [b],
+        asleep: [],
+      });
+      expect(await scopes()).toEqual([]);
+    });
+
+    it('are given back by a task that has to wait for one at another host, so that no two wait for each other', async () => {
+      const begun: string[] = [];
+      let letGo: () => void = () => undefined;
+      const both = new Promise<void>((resolve) => (letGo = resolve));
+      nodes.on(makeThing.name, async ({ key }) => {
+        begun.push(key);
+        if (begun.length === 2) letGo();
+        await both;
+        return { done: true, result: { made: 'it' } };
+      });
+      const other = (hostId: string): string => (hostId === hostA ? hostB : hostA);
+      const call = (node: (c: { input: { n: string } }) => string) => ({
+        verb: makeThing,
+        node,
+        args: () => ({ name: 'x' }),
+        noUndo: 'it leaves nothing',
+      });
+      const definition = defineWorkflow('test.crossing', { version: 1, input, deadline: '10m' })
+        .remote(
+          'here',
+          call((c) => c.input.n),
+        )
+        .tx('look', { run: async () => ({}), noUndo: 'it only looks' })
+        .remote(
+          'there',
+          call((c) => other(c.input.n)),
+        );
+      const one = engine([definition], { hostConcurrency: 1, slotRecheckMs: 100 });
+      await one.start();
+      const ids = [await start(one, definition, hostA), await start(one, definition, hostB)];
+      for (const id of ids) expect(await one.settled(id, 10_000)).toBe('succeeded');
       expect(await db.database.query('SELECT * FROM task_slot')).toEqual([]);
     });
 

@@ -198,7 +198,7 @@ describe('tasks that are over', () => {
     await children.over(db.database.op, id, true);
     expect(await requests.liveKeys()).toEqual([]);
     expect(await requests.stuckCount()).toBe(0);
-    await requests.wakeWaiting(`host/${hostA}`, 4, 1);
+    await requests.wakeWaiting([{ scope: `host/${hostA}`, slots: 4, count: 1 }]);
     await archive.archive(31_536_000_000);
     await archive.prune(31_536_000_000);
     await archive.freeLostSlots();

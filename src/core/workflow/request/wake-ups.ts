@@ -79,13 +79,10 @@ export class WakeUps {
 
   private async wakeWaiting(): Promise<void> {
     this.timer = undefined;
-    const freed = [...this.freed];
+    const freed = [...this.freed].map(([scope, { slots, count }]) => ({ scope, slots, count }));
     this.freed.clear();
     try {
-      let woken = false;
-      for (const [scope, { slots, count }] of freed)
-        woken = (await this.requests.wakeWaiting(scope, slots, count)) || woken;
-      if (woken) this.look(false);
+      if (freed.length > 0 && (await this.requests.wakeWaiting(freed))) this.look(false);
     } catch (error) {
       this.log.debug({ err: error }, 'those who wait for a slot were not woken; they look for themselves later');
     }

@@ -13,6 +13,12 @@ import { TaskEvents } from './task-events';
 import { TaskSlots } from './task-slots';
 import { Workload } from './workload';
 
+/**
+ * Between two calls to a host, steps inside the database take less time than giving its slot back and taking it anew. A
+ * call to another host gives it back, and so does all that takes longer.
+ */
+const mayCallAgain = (next: AnyStep | undefined): boolean => next?.kind === 'remote' || next?.kind === 'tx';
+
 /** What to call once the checkpoint has committed. */
 export type Remember = () => void;
 
@@ -42,7 +48,7 @@ export class Checkpoints {
       Object.assign(run, { cursor, progress, state });
     };
     if (next !== null) {
-      if (op.inTransaction) await this.slots.freeHosts(run, op);
+      if (op.inTransaction && !mayCallAgain(run.steps[cursor])) await this.slots.freeHosts(run, op);
       const seen = await this.store.advance(op, run.hold, writes, { cursor, step: next, progress });
       return () => remember(seen, run.state);
     }

@@ -7,12 +7,14 @@ import { TaskRunRepository } from '../storage/task-run.repository';
 import type { Awaits, StepWrite } from '../storage/task-row';
 import { WorkflowSettings } from '../workflow-settings';
 import type { RunState, StepEnd } from './run-state';
+import { TaskSlots } from './task-slots';
 
 /** Tasks that wait give their worker's place back. */
 @injectable()
 export class TaskSleep {
   constructor(
     private readonly store: TaskRunRepository,
+    private readonly slots: TaskSlots,
     private readonly wakeUps: WakeUps,
     private readonly transactions: EngineTransactions,
     private readonly settings: WorkflowSettings,
@@ -25,10 +27,17 @@ export class TaskSleep {
     return 'asleep';
   }
 
-  /** Sleeps until a slot under the limit is free. */
+  /**
+   * Sleeps until a slot under the limit is free, without those of hosts: two tasks that each kept what the other one
+   * waits for would wait for ever.
+   */
   async untilSlot(run: RunState, limit: Limit): Promise<StepEnd> {
     const pause = this.settings.slotRecheckMs * (0.5 + 0.5 * Math.random());
-    await this.transactions.alone((op) => this.nap(run, op, null, pause, { scope: limit.scope }));
+    await this.transactions.run(async (op) => {
+      await this.slots.freeHosts(run, op);
+      op.last();
+      await this.nap(run, op, null, pause, { scope: limit.scope });
+    });
     this.wakeUps.slotFreed(limit);
     return 'asleep';
   }

@@ -204,16 +204,18 @@ export class TaskRequestRepository {
   }
 
   /**
-   * Wakes those that have waited longest for a slot under a limit: at most `count`, and no more than there are free
-   * slots. True when one was.
+   * Wakes those that have waited longest for a slot under one of the limits: at most `count`, and no more than there are
+   * free slots. True when one was.
    */
-  async wakeWaiting(scope: string, slots: number, count: number): Promise<boolean> {
+  async wakeWaiting(freed: readonly { scope: string; slots: number; count: number }[]): Promise<boolean> {
     const rows = await this.database.query(
-      `UPDATE task SET wake_at = clock_timestamp(), wake_seq = wake_seq + 1, waiting_for = NULL WHERE id IN (
-         SELECT id FROM task WHERE waiting_for = $1 AND lease_until IS NULL ORDER BY priority, created_at
-          LIMIT GREATEST(0, LEAST($3::int, $2::int - (SELECT count(*)::int FROM task_slot WHERE scope = $1))) FOR UPDATE SKIP LOCKED)
+      `WITH f AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1::jsonb) AS f(scope text, slots int, count int))
+       UPDATE task SET wake_at = clock_timestamp(), wake_seq = wake_seq + 1, waiting_for = NULL WHERE id IN (
+         SELECT w.id FROM f CROSS JOIN LATERAL (
+           SELECT id FROM task WHERE waiting_for = f.scope AND lease_until IS NULL ORDER BY priority, created_at
+            LIMIT GREATEST(0, LEAST(f.count, f.slots - (SELECT count(*)::int FROM task_slot WHERE scope = f.scope))) FOR UPDATE SKIP LOCKED) w)
        RETURNING id`,
-      [scope, slots, count],
+      [JSON.stringify(freed)],
     );
     return rows.length > 0;
   }

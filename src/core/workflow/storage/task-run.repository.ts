@@ -60,13 +60,31 @@ const intentStatement = statement(
   seen,
   'AND NOT ($10::boolean AND cancel_requested_at IS NOT NULL)',
 );
+/**
+ * A statement per number of slots, which the configuration and the definitions have few of: with the number as a
+ * parameter the server takes it for a thousand, finds its plan for any number too dear, and plans anew each time.
+ */
+const perSlots = (text: (slots: string) => string): ((slots: number) => string) => {
+  const texts = new Map<number, string>();
+  return (slots) => {
+    let known = texts.get(slots);
+    if (known === undefined) texts.set(slots, (known = text(String(Math.trunc(slots)))));
+    return known;
+  };
+};
+
 const advanceStatement = statement('deaths = 0, cursor = $7::int, step = $8, progress = $9::int');
-const admitStatement = `WITH h AS MATERIALIZED (SELECT id FROM task WHERE ${held} FOR UPDATE), ${takenSlot('$6', '$7')} SELECT task_id FROM taken`;
-const intentWithPlaceStatement = `
-  WITH h AS MATERIALIZED (SELECT id FROM task WHERE ${held} AND NOT ($10::boolean AND cancel_requested_at IS NOT NULL) FOR UPDATE), ${takenSlot('$11', '$12')},
+const admitStatement = perSlots(
+  (slots) =>
+    `WITH h AS MATERIALIZED (SELECT id FROM task WHERE ${held} FOR UPDATE), ${takenSlot('$6', slots)} SELECT task_id FROM taken`,
+);
+const intentWithPlaceStatement = perSlots(
+  (slots) => `
+  WITH h AS MATERIALIZED (SELECT id FROM task WHERE ${held} AND NOT ($10::boolean AND cancel_requested_at IS NOT NULL) FOR UPDATE), ${takenSlot('$11', slots)},
        t AS (UPDATE task SET ${goneOn}, cursor = $7::int, step = $8, progress = $9::int FROM taken WHERE task.id = taken.task_id RETURNING id, ${seen}),
        s AS (${stepUpsert})
-  SELECT * FROM t`;
+  SELECT * FROM t`,
+);
 /** As if it had not been claimed: its time has not begun. */
 const postponeStatement = `
   UPDATE task SET state = 'queued', started_at = NULL, deadline = NULL, owner = NULL, lease_until = NULL, waiting_for = $6,
@@ -193,8 +211,8 @@ export class TaskRunRepository {
     const params = [...holdParams(hold), stepsParam(steps), at.cursor, at.step, at.progress, unlessCancelled];
     for (let round = 0; round < slotRounds; round += 1) {
       const [row] = await op.query<Seen>(
-        limit ? intentWithPlaceStatement : intentStatement,
-        limit ? [...params, limit.scope, limit.slots] : params,
+        limit ? intentWithPlaceStatement(limit.slots) : intentStatement,
+        limit ? [...params, limit.scope] : params,
       );
       if (row) return row;
       const [now] = await op.query<{ cancelled: boolean; cancelReason: string | null; used: number }>(
@@ -211,7 +229,7 @@ export class TaskRunRepository {
   /** Takes a slot under a limit for the whole task. False when there is none. */
   async admit(hold: Hold, limit: Limit): Promise<boolean> {
     for (let round = 0; round < slotRounds; round += 1) {
-      if ((await this.database.query(admitStatement, [...holdParams(hold), limit.scope, limit.slots])).length > 0)
+      if ((await this.database.query(admitStatement(limit.slots), [...holdParams(hold), limit.scope])).length > 0)
         return true;
     }
     return false;
