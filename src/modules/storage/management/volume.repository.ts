@@ -1,4 +1,5 @@
 import { injectable } from 'inversify';
+import { atOnce } from '../../../core/db/at-once';
 import { Conditions } from '../../../core/db/rows/conditions';
 import { keysetPage, newestFirst } from '../../../core/db/rows/keyset';
 import { findRow, removeRows, updateRow } from '../../../core/db/rows/rows';
@@ -25,8 +26,8 @@ export class VolumeRepository {
 
   /** Null when it is gone. */
   async setState(op: Op, id: string, state: VolumeEntity['state']): Promise<VolumeEntity | null> {
-    await updateRow(op, VolumeEntity, id, { state });
-    return findRow(op, VolumeEntity, { id });
+    const [, volume] = await atOnce(updateRow(op, VolumeEntity, id, { state }), findRow(op, VolumeEntity, { id }));
+    return volume;
   }
 
   async remove(op: Op, id: string): Promise<void> {

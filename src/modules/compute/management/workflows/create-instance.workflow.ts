@@ -1,5 +1,6 @@
 import { injectable } from 'inversify';
 import { z } from 'zod';
+import { atOnce } from '../../../../core/db/at-once';
 import * as field from '../../../../core/http/routes/fields';
 import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
 import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
@@ -163,8 +164,10 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
       .tx('check-ports', {
         title: 'Check the ports',
         run: async (c) => {
-          await ports.applied(c.op, c.out['apply-network'], c.input.instanceId);
-          await volumes.markInUse(c.op, c.out['record-root-volume'].volumeId);
+          await atOnce(
+            ports.applied(c.op, c.out['apply-network'], c.input.instanceId),
+            volumes.markInUse(c.op, c.out['record-root-volume'].volumeId),
+          );
           return {};
         },
         noUndo: 'the rows are removed by the steps that made them',

@@ -2,6 +2,7 @@ import { injectable } from 'inversify';
 import { randomUUID } from 'node:crypto';
 import { Config } from '../../../../core/config/config';
 import type { Sql } from '../../../../core/db/rows/keyset';
+import { atOnce } from '../../../../core/db/at-once';
 import type { Op } from '../../../../core/db/rows/op';
 import { looksLikeAddress } from '../../../../core/db/rows/search';
 import { conflict, notFound, Problem, unprocessable } from '../../../../core/errors/problem';
@@ -93,6 +94,7 @@ export class PostgresInstancePorts extends InstancePorts {
       });
     }
     for (const { network, count } of wanted.values()) {
+      if (count === 1 && (await this.nextIsFree(op, network))) continue;
       const { used, cooling } = await this.addresses.taken(op, network.id);
       if (usableCount(parseSubnet(network.subnet)) - used - cooling < count) throw full(network);
     }
@@ -107,12 +109,13 @@ export class PostgresInstancePorts extends InstancePorts {
     // An address that was asked for is looked at before it is taken; the next free one is found and taken in one
     // statement that locks by itself. Several networks are locked in one order for all.
     const first = new Set(ids).size > 1 || request.nics.some((n) => n.address !== undefined);
-    const networks = new Map(
-      (await (first ? this.networks.lock(op, ids) : this.networks.byIds(op, ids))).map((n) => [n.id, n]),
+    const [found, present] = await atOnce(
+      first ? this.networks.lock(op, ids) : this.networks.byIds(op, ids),
+      this.ports.ofInstances(op, [request.instanceId]),
+      ...[...new Set(ids)].map((id) => this.addresses.sweep(op, id)),
     );
-    const present = await this.ports.ofInstances(op, [request.instanceId]);
+    const networks = new Map(found.map((n) => [n.id, n]));
     if (present.length > 0) return present.map((p) => presentPort(p, networks.get(p.networkId)?.name ?? ''));
-    for (const id of networks.keys()) await this.addresses.sweep(op, id);
     // Addresses that were asked for come first: no other NIC of the same instance may get them by chance.
     const order = [...request.nics.entries()].sort(
       ([, a], [, b]) => Number(b.address !== undefined) - Number(a.address !== undefined),
@@ -160,8 +163,11 @@ export class PostgresInstancePorts extends InstancePorts {
   override async document(op: Op, hostId: string): Promise<HostNetworkDocument> {
     if (!op.inTransaction) throw new Error('a host document is made in a transaction');
     const egress = await this.egress.document(op);
-    const generation = await this.generations.next(op, hostId, digestOf(egress));
-    const ports = await this.ports.ofHost(op, hostId);
+    // The generation's row is locked first: the ports are those that whoever had it has left.
+    const [generation, ports] = await atOnce(
+      this.generations.next(op, hostId, digestOf(egress)),
+      this.ports.ofHost(op, hostId),
+    );
     const networks = await this.networks.byIds(op, [...new Set(ports.map((p) => p.networkId))]);
     const routed = new Set(networks.filter((n) => n.nat).map((n) => n.id));
     // All ports of an instance are on its host, so this document knows them all.
@@ -213,11 +219,9 @@ export class PostgresInstancePorts extends InstancePorts {
             state.message,
           );
       }
-      await this.ports.setStates(
-        op,
-        instanceId,
-        own.flatMap((p) => reported.get(p.id) ?? []),
-      );
+      const states = own.flatMap((p) => reported.get(p.id) ?? []);
+      await atOnce(this.ports.setStates(op, instanceId, states), this.ports.setOtherStates(op, result.ports));
+      return;
     }
     await this.ports.setOtherStates(op, result.ports);
   }
@@ -242,6 +246,12 @@ export class PostgresInstancePorts extends InstancePorts {
       if (got !== 'again') return { id: port.id, networkId: network.id, network: network.name, mac, address: got };
     }
     throw new Error('no free MAC was found');
+  }
+
+  /** Most networks have room, and the address that comes next tells it at once: counting all of them takes time. */
+  private async nextIsFree(op: Op, network: NetworkEntity): Promise<boolean> {
+    if (network.nextAddress === network.gateway) return false;
+    return (await this.addresses.availability(op, network.id, network.nextAddress)) === 'free';
   }
 
   private async requireFree(op: Op, network: NetworkEntity, address: string): Promise<void> {
