@@ -22,10 +22,16 @@ export class ConsoleBrowser {
    */
   static async start(cloud: TestCloud): Promise<ConsoleBrowser> {
     mkdirSync(pictures, { recursive: true });
-    const program = join(cloud.directory, 'browser');
-    writeFileSync(program, `#!/bin/sh\nexec ip netns exec ${cloud.addDesk()} /usr/bin/chromium "$@"\n`, {
-      mode: 0o755,
-    });
+    return ConsoleBrowser.at(cloud.addDesk(), cloud.api.url, cloud.directory);
+  }
+
+  /**
+   * A browser in a network namespace, for the console at an address.
+   * @param directory takes the program that starts it there
+   */
+  static async at(netns: string, url: string, directory: string): Promise<ConsoleBrowser> {
+    const program = join(directory, 'browser');
+    writeFileSync(program, `#!/bin/sh\nexec ip netns exec ${netns} /usr/bin/chromium "$@"\n`, { mode: 0o755 });
     const browser = await chromium.launch({
       executablePath: program,
       args: [
@@ -38,7 +44,7 @@ export class ConsoleBrowser {
         '--disable-sync',
       ],
     });
-    return new ConsoleBrowser(browser, cloud.api.url);
+    return new ConsoleBrowser(browser, url);
   }
 
   address(path: string): string {
