@@ -18,6 +18,7 @@ export const hostModule: ModuleManifest = {
     Clock: 'warns',
     Agent: 'warns',
     Records: 'warns',
+    Sections: 'warns',
     Cgroup: 'warns',
   },
   config: async () => (await import('./contract/host.config.js')).hostConfigSchema.prefault({}),

@@ -7,7 +7,7 @@ import { NodeRegistry } from '../../../src/core/m2m/management/node-registry';
 import { NodeVerbError } from '../../../src/core/m2m/management/node-caller';
 import { HttpsManagementClient } from '../../../src/core/m2m/node/https-management-client';
 import { NotUnderstood } from '../../../src/core/m2m/verbs/not-understood';
-import { ObservedSource } from '../../../src/core/m2m/reports/observed';
+import { ObservedSink, ObservedSource } from '../../../src/core/m2m/reports/observed';
 import { defineVerb } from '../../../src/core/m2m/verbs/verb';
 import { handle, type VerbHandler, VerbHandlers } from '../../../src/core/m2m/verbs/verb-handler';
 import { HostRegistry } from '../../../src/modules/host/management/hosts/host-registry.service';
@@ -51,7 +51,24 @@ class Parts extends ObservedSource {
     super();
   }
   override collect(): Promise<unknown> {
-    return Promise.resolve([]);
+    // In the first revision they were words.
+    return Promise.resolve(this.revision === 1 ? ['door'] : [{ name: `door of ${this.revision}` }]);
+  }
+}
+
+/** Reads the second revision, and the first by the way of before. */
+class PartsSink extends ObservedSink<{ name: string }[]> {
+  readonly section = 'parts';
+  readonly schema = z.array(z.object({ name: z.string() }));
+  override readonly revision = 2;
+  override readonly older = { 1: (words: unknown) => (words as string[]).map((name) => ({ name })) };
+  readonly taken = new Map<string, string[]>();
+
+  override async accept(_op: unknown, hostId: string, parts: { name: string }[]): Promise<void> {
+    this.taken.set(
+      hostId,
+      parts.map(({ name }) => name),
+    );
   }
 }
 
@@ -59,6 +76,7 @@ jest.setTimeout(60_000);
 
 describe('management and agents of other releases', () => {
   let management: Management;
+  const sink = new PartsSink();
   const running: Agent[] = [];
   const join = async (
     verb: typeof second,
@@ -78,7 +96,7 @@ describe('management and agents of other releases', () => {
     management.caller.call(hostId, second, given, { key, fence: 1 });
 
   beforeAll(async () => {
-    management = await Management.start();
+    management = await Management.start({}, { sinks: [sink] });
   });
   afterAll(async () => {
     await Promise.all(running.map((agent) => agent.destroy()));
@@ -149,6 +167,32 @@ describe('management and agents of other releases', () => {
     });
     expect(await add(hostId, { by: 1, twice: false }, key)).toMatchObject({ done: true });
     expect(back.verbs.seen).toEqual([{ by: 1 }]);
+  });
+
+  it('read a section as its revision means it, and leave aside and name one that is newer', async () => {
+    const condition = (hostId: string, status: string): Promise<unknown> =>
+      eventually('the condition', async () => {
+        const all = await management.container.get(HostRepository).conditions(management.database.op, [hostId]);
+        return all.find((c) => c.type === 'Sections' && c.status === status);
+      });
+    const taken = (hostId: string): Promise<string[] | undefined> =>
+      eventually('the parts', async () => sink.taken.get(hostId));
+    const old = await join(first, { observed: [new Parts(1)] });
+    const same = await join(first, { observed: [new Parts(2)] });
+    expect(await taken(old.agent.hostId)).toEqual(['door']);
+    expect(await taken(same.agent.hostId)).toEqual(['door of 2']);
+    await condition(same.agent.hostId, 'true');
+    // Upgraded before management: its third revision would fit the schema, and may mean something else.
+    await running.pop()?.stop();
+    const newer = await join(first, { state: same.agent.dir, token: '', observed: [new Parts(3)] });
+    expect(await condition(newer.agent.hostId, 'false')).toMatchObject({
+      reason: 'OfNewerAgent',
+      message: expect.stringContaining('parts in revision 3 (read up to 2)'),
+    });
+    expect(sink.taken.get(newer.agent.hostId)).toEqual(['door of 2']);
+    await running.pop()?.stop();
+    await join(first, { state: same.agent.dir, token: '', observed: [new Parts(2)] });
+    await condition(newer.agent.hostId, 'true');
   });
 
   it('read past what they do not know', async () => {

@@ -7,6 +7,7 @@ import { CertificateUpkeep } from '../ca/certificate-upkeep';
 import { HttpsNodeCaller } from './https-node-caller';
 import { ManagementEndpoint } from '../management-endpoint';
 import { NodeCaller } from './node-caller';
+import { KnownSections } from '../reports/known-sections';
 import { EnrolmentRoutes } from './gateway/enrolment.routes';
 import { HeartbeatRoutes } from './gateway/heartbeat.routes';
 import { NodeGateway } from './gateway/node-gateway';
@@ -27,6 +28,7 @@ export const bindManagementTransport = ({ bind }: Pick<ContainerModuleLoadOption
     HttpsNodeCaller,
     EnrolmentRoutes,
     HeartbeatRoutes,
+    KnownSections,
     TaskRoutes,
     NodeGateway,
   ])

@@ -118,6 +118,12 @@ export class HeartbeatService extends ObservedReporter {
     const sections = Object.fromEntries(
       [...this.sources.keys()].flatMap((name) => (changed.has(name) ? [[name, changed.get(name)]] : [])),
     );
+    const sectionRevisions = Object.fromEntries(
+      Object.keys(sections).flatMap((name) => {
+        const revision = this.sources.get(name)?.revision ?? 1;
+        return revision > 1 ? [[name, revision]] : [];
+      }),
+    );
     this.seq += 1;
     const body = {
       hostId: this.identity.current().hostId,
@@ -127,6 +133,7 @@ export class HeartbeatService extends ObservedReporter {
       endpoint: this.endpoint,
       agentVersion: buildVersion,
       sections,
+      sectionRevisions,
     };
     try {
       const answer = heartbeatAnswer.parse(await this.client.post('/heartbeat', body));

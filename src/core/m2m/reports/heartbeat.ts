@@ -15,6 +15,8 @@ export const heartbeatBody = z.object({
   endpoint: z.object({ address: nodeAddress, port: z.number().int().min(1).max(65_535) }),
   agentVersion: z.string().max(100),
   sections: z.record(z.string().max(100), z.unknown()),
+  /** The revision of those sections that are not written in their first one. */
+  sectionRevisions: z.record(z.string().max(100), z.number().int().min(1)).default({}),
 });
 
 /**

@@ -6,7 +6,7 @@ import type { Op } from '../../db/rows/op';
  */
 export abstract class ObservedSource {
   abstract readonly section: string;
-  /** Of the form in which it is written: grows when readers find something new in it. */
+  /** Of the form in which it is written: grows when a reader of the one before would misread it. */
   readonly revision: number = 1;
   abstract collect(): Promise<unknown>;
 }
@@ -23,5 +23,9 @@ export abstract class ObservedReporter {
 export abstract class ObservedSink<T = unknown> {
   abstract readonly section: string;
   abstract readonly schema: z.ZodType<T>;
+  /** The newest revision that it reads. A newer one is not taken: it may mean something else by the same words. */
+  readonly revision: number = 1;
+  /** By revision: brings what an older agent wrote to the revision after it. Without an entry it reads the same. */
+  readonly older: Readonly<Record<number, (data: unknown) => unknown>> = {};
   abstract accept(op: Op, hostId: string, data: T): Promise<void>;
 }

@@ -8,6 +8,7 @@ import { heartbeatBody } from '../../reports/heartbeat';
 import { sendJson } from '../../json-body';
 import { NodeRegistry } from '../node-registry';
 import { NodeRoutes, type NodeRoute } from '../node-route';
+import { KnownSections } from '../../reports/known-sections';
 import type { ObservedSink } from '../../reports/observed';
 import { bodyOf, reportBody } from './node-body';
 
@@ -30,6 +31,7 @@ export class HeartbeatRoutes extends NodeRoutes {
   constructor(
     private readonly registry: NodeRegistry,
     private readonly database: Database,
+    private readonly known: KnownSections,
     logging: Logging,
   ) {
     super();
@@ -41,6 +43,7 @@ export class HeartbeatRoutes extends NodeRoutes {
     for (const sink of sinks) {
       if (this.sinks.has(sink.section)) throw new Error(`the section "${sink.section}" has two sinks`);
       this.sinks.set(sink.section, sink);
+      this.known.set(sink.section, sink.revision);
     }
   }
 
@@ -85,18 +88,18 @@ export class HeartbeatRoutes extends NodeRoutes {
     const outcome = await this.registry.heartbeat(hostId, { boot, seq, time, endpoint, agentVersion });
     if (outcome === 'unknown')
       throw new Problem({ status: 404, code: 'unknown_host', detail: 'This host was removed.' });
-    return outcome === 'stale' ? {} : this.takeSections(hostId, body.sections);
+    return outcome === 'stale' ? {} : this.takeSections(hostId, body);
   }
 
   /**
    * Why some were not taken. All are taken in one transaction, for a host at work tells of several things at once; when
    * one of them cannot be stored, each gets its own: a bad one costs neither the others nor the sign of life.
    */
-  private async takeSections(hostId: string, sections: Beat['sections']): Promise<Record<string, string>> {
+  private async takeSections(hostId: string, { sections, sectionRevisions }: Beat): Promise<Record<string, string>> {
     const refused: Record<string, string> = {};
     const taken: Taken[] = [];
     for (const [section, data] of Object.entries(sections)) {
-      const one = this.read(hostId, section, data);
+      const one = this.read(hostId, section, data, sectionRevisions[section] ?? 1);
       if ('reason' in one) refused[section] = one.reason;
       else taken.push(one);
     }
@@ -121,9 +124,14 @@ export class HeartbeatRoutes extends NodeRoutes {
     return refused;
   }
 
-  private read(hostId: string, section: string, data: unknown): Taken | { reason: string } {
+  private read(hostId: string, section: string, written: unknown, revision: number): Taken | { reason: string } {
     const sink = this.sinks.get(section);
     if (!sink) return { reason: 'unknown_section' };
+    // What it meant before stands, and the host's condition says so.
+    if (revision > sink.revision)
+      return { reason: `newer_revision: written in revision ${revision}, read up to ${sink.revision}` };
+    let data = written;
+    for (let older = revision; older < sink.revision; older += 1) data = sink.older[older]?.(data) ?? data;
     const parsed = sink.schema.safeParse(data);
     if (parsed.success) return { sink, data: parsed.data };
     this.log.warn(

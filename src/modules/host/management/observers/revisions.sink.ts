@@ -1,6 +1,7 @@
 import { injectable } from 'inversify';
 import { buildVersion } from '../../../../core/config/build-version';
 import type { Op } from '../../../../core/db/rows/op';
+import { KnownSections } from '../../../../core/m2m/reports/known-sections';
 import { ObservedSink } from '../../../../core/m2m/reports/observed';
 import { type NodeRevisions, nodeRevisions, revisionsSection } from '../../../../core/m2m/verbs/revisions';
 import { HostConditions } from '../conditions/host-conditions.service';
@@ -16,6 +17,7 @@ export class RevisionsSink extends ObservedSink<NodeRevisions> {
   constructor(
     private readonly hosts: HostRepository,
     private readonly conditions: HostConditions,
+    private readonly known: KnownSections,
   ) {
     super();
   }
@@ -23,8 +25,21 @@ export class RevisionsSink extends ObservedSink<NodeRevisions> {
   async accept(op: Op, hostId: string, data: NodeRevisions): Promise<void> {
     await this.hosts.putRevisions(op, hostId, data);
     await this.conditions.note(op, hostId, agentFact(data.release));
+    await this.conditions.note(op, hostId, sectionsFact(this.known.unread(data.sections)));
   }
 }
+
+const sectionsFact = (unread: ReturnType<KnownSections['unread']>): ConditionFact =>
+  unread.length === 0
+    ? { type: 'Sections', status: 'true', reason: 'Read', message: 'all that it reports is understood' }
+    : {
+        type: 'Sections',
+        status: 'false',
+        reason: 'OfNewerAgent',
+        message: `its agent reports ${unread
+          .map(({ section, written, read }) => `${section} in revision ${written} (read up to ${read})`)
+          .join(', ')}, so what was known of that before stands: upgrade management`,
+      };
 
 const agentFact = (release: string): ConditionFact =>
   release === buildVersion
