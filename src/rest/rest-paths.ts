@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 3e9cd5917d4a05cea06b7f6369428155d7c87582f3889b6fde73fcb256fc26df
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 acb6054d9c8819ea57c74b7593eb0ddbeb0d681b2b339a45f75a157515f25225
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -741,6 +741,8 @@ export interface paths {
             url?: string | null;
             /** @default null */
             vendorData?: string | null;
+            /** @default null */
+            vmm?: string | null;
           };
         };
       };
@@ -3403,6 +3405,7 @@ export interface components {
       taskId: string | null;
       vendorData: string | null;
       virtualBytes: number | null;
+      vmm: string | null;
     };
     Instance: {
       /** @enum {string|null} */

@@ -322,6 +322,20 @@ describe('the main job: a real guest on two real hosts', () => {
       status: 422,
       body: { errors: [{ path: 'body.vmm', code: 'other_vmm_of_flavor' }] },
     });
+    const image = await cloud.api.ok('POST', '/images?project=default', { name: 'for-ch', vmm: 'cloud-hypervisor' });
+    const bytes = Buffer.alloc(2 ** 20);
+    bytes.writeUInt16LE(0xaa55, 510);
+    await cloud.api.ok('PUT', `/images/${image.id}/content`, bytes);
+    // The image asks, for whoever says nothing; and against who says something else.
+    const from = { ...body, image: 'for-ch' };
+    expect(await cloud.api.call('POST', '/instances?project=default', from)).toMatchObject({
+      status: 409,
+      body: { code: 'no_host', hosts: expect.arrayContaining([expect.objectContaining({ code: 'vmm' })]) },
+    });
+    expect(await cloud.api.call('POST', '/instances?project=default', { ...from, flavor: 'on-qemu' })).toMatchObject({
+      status: 422,
+      body: { errors: [{ path: 'body.image', code: 'other_vmm_of_image' }] },
+    });
   });
 
   it('said nothing between management and hosts that a side of 0.1.0 would not have understood', () => {

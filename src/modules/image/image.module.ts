@@ -4,7 +4,7 @@ import { imageProblems } from './contract/image.problems';
 
 export const imageModule: ModuleManifest = {
   name: 'image',
-  needs: ['identity'],
+  needs: ['identity', 'host'],
   permissions: {
     'image:read': 'viewer',
     'image:create': 'member',

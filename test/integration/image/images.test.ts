@@ -81,6 +81,9 @@ describe('upload', () => {
     await f.upload(made.id, Buffer.alloc(4096, 7));
     const ready = await db.database.tx((op) => f.container.get(Images).requireReady(op, made.projectId, made.id));
     expect(ready.firmware).toBe('uefi');
+    const asking = await f.create({ name: name(), vmm: 'qemu' });
+    expect([asking.vmm, made.vmm]).toEqual(['qemu', null]);
+    await expect(f.create({ name: name(), vmm: 'No Kind' })).rejects.toThrow(/vmm/);
     await expect(f.create({ name: name(), firmware: 'coreboot' })).rejects.toThrow(/firmware/);
   });
 

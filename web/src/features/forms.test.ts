@@ -84,6 +84,7 @@ describe('what a form sends is what its contract takes, whatever was typed', () 
           `md5:${'0'.repeat(32)}`,
         ),
         firmware: fc.constantFrom('any' as const, 'uefi' as const),
+        vmm: vmms,
         open: fc.boolean(),
       }),
       createImage,

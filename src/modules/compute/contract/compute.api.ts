@@ -1,17 +1,12 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/routes/fields';
 import { pageQuery } from '../../../core/http/routes/pagination';
+import { vmmKind } from '../../host/contract/vmm-kind';
 import { vendorData } from '../../image/contract/vendor-data';
 import { driveForms } from '../../network/contract/drive-forms';
 
 /** Of user data, as the user gave it. */
 export const maxUserDataBytes = 65_536;
-
-/** A kind of virtual machine monitor, e.g. `qemu`; null leaves it to the host. One that no host has is refused. */
-const vmmKind = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: 'a kind of virtual machine monitor, such as qemu' })
-  .nullable();
 
 export const createFlavor = z.strictObject({
   name: field.displayName,
@@ -101,7 +96,7 @@ export const createInstance = z.strictObject({
   configDrive: z.enum(driveForms).nullable().default(null),
   /** Seconds that a stop waits for the guest before it is forced. */
   stopGraceSeconds: z.number().int().min(0).max(600).default(30),
-  /** Runs on this kind of VMM; not another one than its flavor asks for. */
+  /** Runs on this kind of VMM; not another one than its flavor or its image asks for. */
   vmm: vmmKind.default(null),
   /** Place on this host (id or name); admins only. */
   host: field.ref.optional(),

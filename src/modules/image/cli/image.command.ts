@@ -22,6 +22,7 @@ interface ImportOptions {
   checksum?: string;
   format?: 'raw' | 'qcow2';
   firmware?: 'bios' | 'uefi';
+  vmm?: string;
   vendorData?: string;
   description?: string;
   public?: boolean;
@@ -43,6 +44,7 @@ const columns: CliColumn<Image>[] = [
   { header: 'public', value: (i) => (i.public ? 'yes' : 'no') },
   { header: 'created', value: (i) => formatTime(i.createdAt), raw: (i) => i.createdAt },
   { header: 'firmware', value: (i) => i.firmware, wide: true },
+  { header: 'vmm', value: (i) => i.vmm ?? '', wide: true },
   { header: 'architecture', value: (i) => i.architecture, wide: true },
   { header: 'message', value: (i) => i.message, wide: true },
   { header: 'id', value: (i) => i.id, wide: true, whole: true },
@@ -61,6 +63,7 @@ const view =
         fact('SHA-256', i.sha256),
         fact('Architecture', i.architecture),
         fact('Firmware', i.firmware),
+        ...(i.vmm === null ? [] : [fact('VMM', i.vmm)]),
         ...(i.vendorData ? [fact('Vendor data', i.vendorData)] : []),
         fact('Public', i.public ? 'yes, in all projects' : 'no'),
         ...(project === undefined ? [] : [fact('Project', project)]),
@@ -100,6 +103,7 @@ export class ImageCommands implements CliRegistrar {
           ['bios', 'uefi'],
         ),
       )
+      .option('--vmm <kind>', 'its instances run on this kind of virtual machine monitor, e.g. qemu')
       .option(
         '--vendor-data <file>',
         'given to every guest of this image beside its user data: text in one of the forms of cloud-init',

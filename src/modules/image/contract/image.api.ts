@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/routes/fields';
+import { vmmKind } from '../../host/contract/vmm-kind';
 import { vendorData } from './vendor-data';
 
 export const imageFormats = ['raw', 'qcow2'] as const;
@@ -29,6 +30,8 @@ export const createImage = z.strictObject({
   /** Told by the header when absent. */
   format: z.enum(imageFormats).optional(),
   firmware: z.enum(imageFirmwares).default('any'),
+  /** Its instances run on this kind of VMM. Whether a host has it is looked at when one is made. */
+  vmm: vmmKind.default(null),
   vendorData: vendorData.default(null),
   /** Visible in all projects; admins only. */
   public: z.boolean().default(false),
@@ -56,6 +59,7 @@ export const image = z
     sha256: z.string().nullable(),
     architecture: z.string(),
     firmware: z.enum(imageFirmwares),
+    vmm: z.string().nullable(),
     vendorData: z.string().nullable(),
     taskId: field.id.nullable(),
     createdAt: field.timestamp,

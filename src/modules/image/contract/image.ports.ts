@@ -9,6 +9,8 @@ export interface UsableImage {
   architecture: string;
   /** What boots it: `any` leaves it to the host's VMM. */
   firmware: 'any' | 'bios' | 'uefi';
+  /** The kind of VMM that its instances run on; null for whichever. */
+  vmm: string | null;
   /** Text for its guests, empty for none. */
   vendorData: string;
 }

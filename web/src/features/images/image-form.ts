@@ -15,6 +15,8 @@ export interface NewImageDraft {
   name: string;
   checksum: string;
   firmware: Firmware;
+  /** Kind of VMM; empty for whichever. */
+  vmm: string;
   /** Visible in all projects. */
   open: boolean;
 }
@@ -26,10 +28,12 @@ export const emptyImage: NewImageDraft = {
   name: '',
   checksum: '',
   firmware: 'any',
+  vmm: '',
   open: false,
 };
 
 const checkUrl = checkBy<string>(createImage.shape.url, { invalid_format: 'An http or https address.' });
+const checkVmm = checkBy<string | null>(createImage.shape.vmm);
 const checkForm = checkBy<string>(createImage.shape.checksum);
 const checkChecksum = (value: string): string | null => {
   const { algorithm, hex } = checksumParts(value);
@@ -40,11 +44,19 @@ const checkFile = (file: File | null): string | null =>
   file === null ? 'Choose a file.' : file.size === 0 ? 'This file is empty.' : null;
 
 /** What is wrong, by field; null where all is well. */
-export const problemsOf = ({ source, file, url, name, checksum }: NewImageDraft): Record<string, string | null> => ({
+export const problemsOf = ({
+  source,
+  file,
+  url,
+  name,
+  checksum,
+  vmm,
+}: NewImageDraft): Record<string, string | null> => ({
   name: checkName(name),
   source: source === 'file' ? checkFile(file) : null,
   url: source === 'url' ? checkUrl(url.trim()) : null,
   checksum: checksum.trim() === '' ? null : checkChecksum(checksum.trim()),
+  vmm: vmm.trim() === '' ? null : checkVmm(vmm.trim()),
 });
 
 /** A name from a path or an address: its last part without what says the format; empty when that is no name. */
@@ -58,19 +70,21 @@ export const nameFrom = (path: string): string => {
   return checkName(stem) === null ? stem : '';
 };
 
-export const bodyOf = ({ source, url, name, checksum, firmware, open }: NewImageDraft): CreateImage => ({
+export const bodyOf = ({ source, url, name, checksum, firmware, vmm, open }: NewImageDraft): CreateImage => ({
   name,
   ...(source === 'url' ? { url: url.trim() } : {}),
   ...(checksum.trim() === '' ? {} : { checksum: checksum.trim() }),
   ...(firmware === 'any' ? {} : { firmware }),
+  ...(vmm.trim() === '' ? {} : { vmm: vmm.trim() }),
   ...(open ? { public: true } : {}),
 });
 
 /** The options of `vcctl image import` that ask for the same. */
-export const commandOptions = ({ source, file, url, name, checksum, firmware, open }: NewImageDraft): Options => ({
+export const commandOptions = ({ source, file, url, name, checksum, firmware, vmm, open }: NewImageDraft): Options => ({
   ...(source === 'file' ? { file: file?.name ?? 'disk.img' } : { url: url.trim() }),
   name,
   checksum: checksum.trim(),
   firmware: firmware === 'any' ? '' : firmware,
+  vmm: vmm.trim(),
   public: open,
 });

@@ -24,7 +24,7 @@ export function NewImage({ onClose }: { onClose: () => void }) {
       <SourceField form={form} />
       <Facts form={form} />
       {upload !== undefined && <UploadProgress upload={upload} />}
-      <FormProblem error={error} fields={['checksum', 'name', 'source', 'url']} />
+      <FormProblem error={error} fields={['checksum', 'name', 'source', 'url', 'vmm']} />
       {draft.name !== '' && <CommandLine line={vcctl(['image', 'import'], commandOptions(draft))} />}
       <DialogActions>
         {upload !== undefined ? (
@@ -113,6 +113,14 @@ function Facts({ form: { draft, change, show } }: { form: NewImageForm }) {
         <option value="bios">BIOS</option>
         <option value="uefi">UEFI</option>
       </SelectField>
+      <TextField
+        label="Virtual machine monitor"
+        optional
+        value={draft.vmm}
+        onChange={(e) => change({ vmm: e.target.value })}
+        error={show('vmm')}
+        hint="Its kind, such as qemu. Empty: the flavor, the instance or the host chooses."
+      />
       {admin && (
         <Checkbox
           label="Visible in all projects"

@@ -22,7 +22,6 @@ import {
   type Instance,
   type instanceCheck,
 } from '../../contract/compute.api';
-import type { FlavorEntity } from '../flavors/flavor.entity';
 import { FlavorService } from '../flavors/flavor.service';
 import { hostIdOf } from './host-ref';
 import { hostnamesFrom } from '../guest-data/hostname';
@@ -34,6 +33,7 @@ import { InstanceRepository } from './instance.repository';
 import { startOn, type Accepted, type Caller } from './instance-task';
 import { placementRequest } from './placement-request';
 import { SshKeyService } from '../ssh-keys/ssh-key.service';
+import { agreedVmm, type AskedVmms } from '../vmms/agreed-vmm';
 import { VmmKinds } from '../vmms/vmm-kinds';
 import { CreateInstanceWorkflow } from '../workflows/create-instance.workflow';
 import { CreateInstanceBatchWorkflow } from '../workflows/create-instance-batch.workflow';
@@ -182,7 +182,7 @@ export class InstanceCreation {
         `The flavor's disk is smaller than the image, which needs ${image.virtualBytes} bytes.`,
       );
     }
-    const wantedVmm = await this.wantedVmm(op, flavor, input.vmm);
+    const wantedVmm = await this.wantedVmm(op, { instance: input.vmm, flavor: flavor.vmm, image: image.vmm });
     const wantedHostId = await this.wantedHost(op, caller, input.host);
     return {
       projectId: project.id,
@@ -229,15 +229,10 @@ export class InstanceCreation {
     if (!verdicts.some((v) => v.fits)) throw new PlacementRefusal(verdicts, seesHosts(caller.access.principal));
   }
 
-  private async wantedVmm(op: Op, flavor: FlavorEntity, asked: string | null): Promise<string | null> {
-    await this.vmmKinds.check(op, asked, 'body.vmm');
-    if (asked !== null && flavor.vmm !== null && asked !== flavor.vmm)
-      throw unprocessable(
-        'body.vmm',
-        'other_vmm_of_flavor',
-        `The flavor's instances run on ${flavor.vmm}: leave the VMM out, or choose another flavor.`,
-      );
-    return asked ?? flavor.vmm;
+  private async wantedVmm(op: Op, asked: AskedVmms): Promise<string | null> {
+    const agreed = agreedVmm(asked);
+    if (agreed) await this.vmmKinds.check(op, agreed.kind, agreed.path);
+    return agreed?.kind ?? null;
   }
 
   private async wantedHost(op: Op, caller: Caller, ref: string | undefined): Promise<string | null> {

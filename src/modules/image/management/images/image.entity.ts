@@ -25,6 +25,7 @@ export class ImageEntity {
   @Column('text', { nullable: true }) sha256!: string | null;
   @Column('text') architecture!: string;
   @Column('text') firmware!: Image['firmware'];
+  @Column('text', { nullable: true }) vmm!: string | null;
   /** Text, empty for none. */
   @Column('text', { name: 'vendor_data' }) vendorData!: string;
   @Column('uuid', { name: 'task_id', nullable: true }) taskId!: string | null;

@@ -15,6 +15,7 @@ export const presentImage = (i: ImageEntity): Image => ({
   sha256: i.sha256,
   architecture: i.architecture,
   firmware: i.firmware,
+  vmm: i.vmm,
   vendorData: i.vendorData === '' ? null : i.vendorData,
   taskId: i.taskId,
   createdAt: i.createdAt.toISOString(),

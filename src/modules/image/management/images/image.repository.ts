@@ -25,8 +25,8 @@ export class ImageRepository {
   /** False when the project has one of this name. */
   async insert(op: Op, i: ImageEntity): Promise<boolean> {
     const rows: unknown[] = await op.query(
-      `INSERT INTO image (id, project_id, name, description, state, message, public, url, checksum, claimed_format, architecture, firmware, vendor_data, created_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT ON CONSTRAINT image_name DO NOTHING RETURNING id`,
+      `INSERT INTO image (id, project_id, name, description, state, message, public, url, checksum, claimed_format, architecture, firmware, vendor_data, created_at, vmm)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT ON CONSTRAINT image_name DO NOTHING RETURNING id`,
       [
         i.id,
         i.projectId,
@@ -42,6 +42,7 @@ export class ImageRepository {
         i.firmware,
         i.vendorData,
         i.createdAt,
+        i.vmm,
       ],
     );
     return rows.length === 1;

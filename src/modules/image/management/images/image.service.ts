@@ -69,6 +69,7 @@ export class ImageService {
       sha256: null,
       architecture: 'x86_64',
       firmware: input.firmware,
+      vmm: input.vmm,
       vendorData: input.vendorData ?? '',
       taskId: null,
       worker: null,

@@ -57,6 +57,7 @@ const usableFrom = (i: ImageEntity): UsableImage | null =>
         sha256: i.sha256,
         architecture: i.architecture,
         firmware: i.firmware,
+        vmm: i.vmm,
         vendorData: i.vendorData,
       }
     : null;
