@@ -283,6 +283,17 @@ describe('tasks that need several locks', () => {
     expect(await story()).not.toContain('waiter begins');
   });
 
+  it('a queue has a bound, and a removal gets past it', async () => {
+    const e = await engine();
+    const holder = await start(e, refusing, 'holder', 'a');
+    const waiting = await Promise.all(Array.from({ length: 100 }, (_, n) => start(e, patient, `w${n}`, 'a')));
+    await expect(start(e, patient, 'late', 'a')).rejects.toMatchObject({ status: 409, code: 'task_queue_full' });
+    const first = await start(e, removal, 'removal', 'a');
+    open.add('all');
+    for (const id of [...waiting, first]) expect(await e.settled(id, 30_000)).toBe('succeeded');
+    expect(await e.settled(holder, 10_000)).toBe('cancelled');
+  });
+
   it('a removal of other locks does not join one of the same type', async () => {
     const e = await engine();
     const first = await start(e, removal, 'first', 'a', 'b');

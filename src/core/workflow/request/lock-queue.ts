@@ -12,7 +12,7 @@ import { WakeUps } from './wake-ups';
 
 export type LockRules = Pick<WorkflowOptions<unknown>, 'preempts' | 'whenLocked'>;
 
-/** Tasks that wait for one lock key at most. */
+/** Tasks that wait for one lock key at most; removals, which others of their kind join, are not turned away. */
 const longestQueue = 100;
 /** A holder may end between the try and the look at it; each round sees a newer state of the database. */
 const rounds = 20;
@@ -134,7 +134,7 @@ export class LockQueue {
     const inTheWay = [{ ...holder, key }, ...later].find((one) => !rules.preempts || !this.preemptable(one));
     if (inTheWay && rules.whenLocked !== 'wait') throw busy(task, inTheWay);
     const waiting = await this.locks.joinQueue(op, holder.id, key);
-    if (waiting >= longestQueue) throw queueIsFull(task, key, waiting);
+    if (!rules.preempts && waiting >= longestQueue) throw queueIsFull(task, key, waiting);
     if (!rules.preempts) return undefined;
     if (this.preemptable(holder)) await this.preempt(op, task, holder);
     // Of the rest the task makes sure when it comes to their locks.
