@@ -1,7 +1,7 @@
 import { createDataSource } from '../../src/core/db/data-source';
 import { Database } from '../../src/core/db/database';
 import { WorkflowProbe, type ProbeBoundary } from '../../src/core/workflow/run/workflow-probe';
-import { chaosWorkflow, DurableNode } from './chaos-workflow';
+import { chaosWorkflow, DurableNode, followUp } from './chaos-workflow';
 import { newEngine } from './workflow-harness';
 
 /**
@@ -34,7 +34,7 @@ const main = async (): Promise<void> => {
   await dataSource.initialize();
   const database = new Database(dataSource);
   const probe = new DeadlyProbe(signal === 'SIGSTOP' ? 'SIGSTOP' : 'SIGKILL', boundary);
-  const engine = newEngine(database, [chaosWorkflow(database)], {
+  const engine = newEngine(database, [chaosWorkflow(database), followUp()], {
     nodes: new DurableNode(database),
     probe,
     settings: { leaseMs: Number(leaseMs) },

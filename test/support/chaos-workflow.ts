@@ -114,3 +114,16 @@ export const chaosWorkflow = (database: Database) =>
       undo: async (c) =>
         void (await database.query('DELETE FROM done WHERE task_id = $1 AND what = $2', [c.taskId, 'finish'], c.op)),
     });
+
+/** Waits for one of its locks until the task above is over, and then takes the other. */
+export const followUp = () =>
+  defineWorkflow('test.follow-up', {
+    version: 1,
+    input: z.object({}),
+    deadline: '2m',
+    lock: () => ['chaos/two', 'chaos/zero', 'chaos/three', 'chaos/zulu'],
+    whenLocked: 'wait',
+  }).tx('follow', {
+    run: async (c) => void (await c.op.query('INSERT INTO done (task_id, what) VALUES ($1, $2)', [c.taskId, 'follow'])),
+    noUndo: 'it is the last',
+  });

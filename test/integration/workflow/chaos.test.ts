@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { chaosWorkflow, createNodeTables, DurableNode } from '../../support/chaos-workflow';
+import { chaosWorkflow, createNodeTables, DurableNode, followUp } from '../../support/chaos-workflow';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { newEngine, startOptions, stepRows, subject, taskRow } from '../../support/workflow-harness';
 
@@ -72,7 +72,9 @@ const boundaries = (steps: readonly { name: string; kind: string }[]): { boundar
   const backward = [...steps]
     .reverse()
     .flatMap((step) => points.map((point) => ({ boundary: `undo/${step.name}/${point}`, fail: true })));
-  return [...forward, ...backward];
+  // Right after the locks were handed over and taken, whatever became of the task that had them.
+  const handed = points.flatMap((point) => [true, false].map((fail) => ({ boundary: `run/follow/${point}`, fail })));
+  return [...forward, ...backward, ...handed];
 };
 
 describe('a worker that dies or freezes', () => {
@@ -105,18 +107,26 @@ describe('a worker that dies or freezes', () => {
     const own = await startTestDatabase({ pool: 6 });
     const database = own.database;
     await createNodeTables(database);
-    const definition = chaosWorkflow(database);
-    const survivor = newEngine(database, [definition], { nodes: new DurableNode(database), settings: { leaseMs } });
+    const [definition, follow] = [chaosWorkflow(database), followUp()];
+    const survivor = newEngine(database, [definition, follow], {
+      nodes: new DurableNode(database),
+      settings: { leaseMs },
+    });
     const worker = startWorker(own.url, signal, boundary);
     workers.push(worker);
     try {
       await worker.line('started');
-      const { id } = await database.tx((op) =>
-        survivor.start(op, definition, { fail }, { ...startOptions, subject: subject() }),
-      );
+      const [id, next] = await database.tx(async (op) => {
+        const of = { ...startOptions, subject: subject() };
+        return [
+          (await survivor.start(op, definition, { fail }, of)).id,
+          (await survivor.start(op, follow, {}, of)).id,
+        ] as const;
+      });
       await worker.line('reached');
       await survivor.start();
       const state = await survivor.settled(id, 20_000);
+      expect(await survivor.settled(next, 20_000)).toBe('succeeded');
       const before = { steps: await stepRows(database, id), row: await taskRow(database, id) };
       if (signal === 'SIGSTOP') {
         worker.child.kill('SIGCONT');
@@ -125,7 +135,10 @@ describe('a worker that dies or freezes', () => {
         await new Promise((r) => setTimeout(r, 150));
         expect({ steps: await stepRows(database, id), row: await taskRow(database, id) }).toEqual(before);
       }
-      const done = (await database.query<{ what: string }>('SELECT what FROM done ORDER BY 1')).map((r) => r.what);
+      const done = (
+        await database.query<{ what: string }>(`SELECT what FROM done WHERE what <> 'follow' ORDER BY 1`)
+      ).map((r) => r.what);
+      expect(await database.query(`SELECT 1 FROM done WHERE what = 'follow'`)).toHaveLength(1);
       const things = (await database.query<{ name: string }>('SELECT name FROM node_thing ORDER BY 1')).map(
         (r) => r.name,
       );
@@ -174,7 +187,7 @@ describe('a worker that dies or freezes', () => {
     await all(
       'SIGSTOP',
       boundaries(chaosWorkflow(db.database).steps).filter(
-        ({ boundary }) => /claim|make\//.test(boundary) && !/after-checkpoint/.test(boundary),
+        ({ boundary }) => /claim|make\/|follow/.test(boundary) && !/after-checkpoint/.test(boundary),
       ),
     );
   }, 180_000);
