@@ -3,7 +3,7 @@ import { Counter, Gauge } from 'prom-client';
 import type { Metrics } from './metrics';
 
 /** A metric that a module declares: what it counts (`counter`) or how much there is (`gauge`). */
-export interface MetricForm {
+interface MetricForm {
   kind: 'counter' | 'gauge';
   help: string;
   /** Each with few values that the product knows: never a name or an id of a user's thing. */

@@ -10,7 +10,7 @@ export interface CgroupLimits {
   pids?: number;
 }
 
-export interface CgroupPlacement {
+interface CgroupPlacement {
   enforced: boolean;
   /** Why limits are not enforced, for the host's conditions; empty when they are. */
   reason: string;

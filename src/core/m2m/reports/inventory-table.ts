@@ -19,7 +19,7 @@ export interface InventoryView {
 }
 
 /** A part of every host's inventory that one module owns: what its `InventorySource` collects, entry by entry. */
-export interface InventoryPartForm {
+interface InventoryPartForm {
   /** Passes over what it does not know, as the schema of every section. */
   entry: z.ZodType;
   /** How people see it. */
