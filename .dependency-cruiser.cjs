@@ -43,6 +43,13 @@ module.exports = {
       },
     },
     {
+      name: 'steps-belong-to-their-noun',
+      severity: 'error',
+      comment: "A workflow composes the steps that another module's contract exports; it does not call its verbs.",
+      from: { path: '^src/modules/([^/]+)/management/workflows/' },
+      to: { path: '^src/modules/[^/]+/contract/[^/]+\\.verbs\\.ts$', pathNot: '^src/modules/$1/' },
+    },
+    {
       name: 'testing-is-for-tests',
       severity: 'error',
       comment: 'Releases do not carry it: a manifest may name it, and only tests load it.',

@@ -64,7 +64,7 @@ type RemoteUndo<I, O> =
   | { undo: RemoteUndoCall<I, O, never, unknown>; noUndo?: never }
   | { noUndo: string; undo?: never };
 
-export type RemoteStep<I, O, A, R> = RemoteCall<I, O, A, R> &
+type RemoteStep<I, O, A, R> = RemoteCall<I, O, A, R> &
   RemoteUndo<I, O> & {
     retry?: RetryPolicy;
     /** Deadline of the step over all attempts. Default: the task's. */
@@ -78,6 +78,10 @@ export type RemoteStep<I, O, A, R> = RemoteCall<I, O, A, R> &
      */
     tolerateLostNode?: boolean;
   };
+
+/** As `WorkflowDefinition.remote` takes it, with the arguments and result of its undo's verb. */
+export type RemoteSpec<I, O, A, R, UA = A, UR = R> = Omit<RemoteStep<I, O, A, R>, 'undo' | 'noUndo'> &
+  ({ undo: RemoteUndoCall<I, O, UA, UR>; noUndo?: never } | { noUndo: string; undo?: never });
 
 /** What a local step's callbacks see. They have no transaction: they may take hours. */
 export interface LocalContext<I, O> extends StepContext<I, O> {
@@ -240,8 +244,7 @@ export class WorkflowDefinition<I = unknown, O = Record<never, never>> {
   /** A step on a node: at least once, made idempotent by its key `task/step/phase` and the task's fence. */
   remote<N extends string, A, R, UA = A, UR = R>(
     name: N,
-    spec: Omit<RemoteStep<I, O, A, R>, 'undo' | 'noUndo'> &
-      ({ undo: RemoteUndoCall<I, O, UA, UR>; noUndo?: never } | { noUndo: string; undo?: never }),
+    spec: RemoteSpec<I, O, A, R, UA, UR>,
   ): WorkflowDefinition<I, O & Record<N, R>> {
     return this.add({ kind: 'remote', name, spec: spec as never });
   }

@@ -3,15 +3,15 @@ import { z } from 'zod';
 import { atOnce } from '../../../../core/db/at-once';
 import * as field from '../../../../core/http/routes/fields';
 import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
-import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import { Images } from '../../../image/contract/image.ports';
-import { imageEnsure } from '../../../image/contract/image.verbs';
+import { fetchImage } from '../../../image/contract/image.steps';
 import { InstancePorts } from '../../../network/contract/network.ports';
-import { networkApply } from '../../../network/contract/network.verbs';
+import { allocatePorts, attachPorts } from '../../../network/contract/network.steps';
 import { Placement } from '../../../scheduler/contract/scheduler.ports';
 import { Volumes } from '../../../storage/contract/storage.ports';
-import { volumeAbsent, volumeEnsure } from '../../../storage/contract/volume.verbs';
-import { instanceAbsent, instanceEnsure, instanceSeed } from '../../contract/instance.verbs';
+import { createVolume, recordRootVolume } from '../../../storage/contract/volume.steps';
+import { startVmm, vmmAbsent } from '../../contract/instance.steps';
+import { instanceSeed } from '../../contract/instance.verbs';
 import { configDriveOf, firmwareOf, vendorDataOf } from '../instances/asked-of-host';
 import { InstanceRepository } from '../instances/instance.repository';
 import { placementRequest } from '../instances/placement-request';
@@ -89,78 +89,20 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
           await instances.update(c.op, c.input.instanceId, { hostId: null });
         },
       })
-      .tx('record-root-volume', {
-        title: 'Reserve the root volume',
-        run: async (c) => {
-          const { hostId, projectId, name, imageId, diskBytes } = c.out['claim-host'];
-          const root = await volumes.createRoot(c.op, {
-            instanceId: c.input.instanceId,
-            projectId,
-            name,
-            hostId,
-            imageId,
-            bytes: diskBytes,
-          });
-          return { volumeId: root.id, pool: root.pool, bytes: root.bytes, imageId };
-        },
-        undo: (c) => volumes.remove(c.op, c.input.instanceId),
-      })
-      // Last before the commit: from here on other creates on the same network wait.
-      .tx('allocate-ports', {
-        title: 'Allocate addresses',
-        run: async (c) => {
-          const { hostId, projectId, hostname, nics } = c.out['claim-host'];
-          const made = await ports.allocate(c.op, {
-            instanceId: c.input.instanceId,
-            projectId,
-            hostname,
-            hostId,
-            nics,
-          });
-          return { portIds: made.map((port) => port.id) };
-        },
-        undo: (c) => ports.release(c.op, c.input.instanceId),
-      })
-      .remote('fetch-image', {
-        title: 'Fetch the image to the host',
-        verb: imageEnsure,
-        node: (c) => c.out['claim-host'].hostId,
-        args: async (c) => {
-          const image = await images.byId(c.op, c.out['record-root-volume'].imageId);
-          if (!image) throw new PermanentError('image_gone', 'The image was deleted meanwhile.');
-          return { imageId: image.id, sha256: image.sha256, virtualBytes: image.virtualBytes };
-        },
-        noUndo: 'the cache of the host belongs to all its instances and evicts by itself',
-      })
-      .remote('create-root-volume', {
-        title: 'Create the root volume',
-        verb: volumeEnsure,
-        node: (c) => c.out['claim-host'].hostId,
-        args: (c) => {
-          const { volumeId, pool, bytes, imageId } = c.out['record-root-volume'];
-          return { volumeId, pool, bytes, imageId };
-        },
-        undo: {
-          verb: volumeAbsent,
-          node: (c) => c.out['claim-host']?.hostId,
-          args: (c) => {
-            const root = c.out['record-root-volume'];
-            if (!root) throw new Error('the volume was recorded before it was made');
-            return { volumeId: root.volumeId, pool: root.pool };
-          },
-        },
-      })
-      .remote('apply-network', {
-        title: 'Apply the network on the host',
-        verb: networkApply,
-        node: (c) => c.out['claim-host'].hostId,
-        args: (c) => ports.document(c.op, c.out['claim-host'].hostId),
-        undo: {
-          verb: networkApply,
-          node: (c) => c.out['claim-host']?.hostId,
-          args: (c) => steps.documentWithout(c.op, hostOf(c.out).hostId, c.input.instanceId),
-        },
-      })
+      .tx(
+        'record-root-volume',
+        recordRootVolume(volumes, (c) => c.out['claim-host']),
+      )
+      .tx(
+        'allocate-ports',
+        allocatePorts(ports, (c) => c.out['claim-host']),
+      )
+      .remote('fetch-image', fetchImage(images, rootVolumeOf))
+      .remote('create-root-volume', createVolume(rootVolumeOf))
+      .remote(
+        'apply-network',
+        attachPorts(ports, (c) => c.out['claim-host']?.hostId),
+      )
       .tx('check-ports', {
         title: 'Check the ports',
         run: async (c) => {
@@ -189,39 +131,31 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             project: c.input.project,
           };
         },
-        undo: {
-          verb: instanceAbsent,
-          node: (c) => c.out['claim-host']?.hostId,
-          args: (c) => ({ instanceId: c.input.instanceId, generation: hostOf(c.out).generation }),
-        },
+        undo: vmmAbsent((c) => c.out['claim-host']),
       })
-      .remote('start-vmm', {
-        title: 'Start the virtual machine',
-        verb: instanceEnsure,
-        node: (c) => c.out['claim-host'].hostId,
-        args: (c) => {
-          const { name, vcpus, memoryBytes, firmware, configDrive, wantedVmm, generation } = c.out['claim-host'];
-          const { volumeId, pool } = c.out['record-root-volume'];
-          const spec = {
-            name,
-            vcpus,
-            memoryBytes,
-            disks: [{ volumeId, pool, readonly: false }],
-            ports: c.out['allocate-ports'].portIds,
-            // Tasks from before one could be asked for have none.
-            vmm: (wantedVmm as string | null | undefined) ?? null,
-            ...firmwareOf({ firmware }),
-            ...configDriveOf({ configDrive }),
-          };
-          return { instanceId: c.input.instanceId, generation, spec, power: 'on' as const, graceSeconds: 0 };
-        },
-        retry: { attempts: 3 },
-        undo: {
-          verb: instanceAbsent,
-          node: (c) => c.out['claim-host']?.hostId,
-          args: (c) => ({ instanceId: c.input.instanceId, generation: hostOf(c.out).generation }),
-        },
-      })
+      .remote(
+        'start-vmm',
+        startVmm(
+          (c) => c.out['claim-host']?.hostId,
+          (c) => {
+            const { name, vcpus, memoryBytes, firmware, configDrive, wantedVmm, generation } = c.out['claim-host'];
+            const { volumeId, pool } = c.out['record-root-volume'];
+            const spec = {
+              name,
+              vcpus,
+              memoryBytes,
+              disks: [{ volumeId, pool, readonly: false }],
+              ports: c.out['allocate-ports'].portIds,
+              // Tasks from before one could be asked for have none.
+              vmm: (wantedVmm as string | null | undefined) ?? null,
+              ...firmwareOf({ firmware }),
+              ...configDriveOf({ configDrive }),
+            };
+            return { generation, spec };
+          },
+          vmmAbsent((c) => c.out['claim-host']),
+        ),
+      )
       .tx('mark-running', {
         title: 'Running',
         run: async (c) => {
@@ -233,13 +167,13 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
   }
 }
 
-interface Claimed {
-  hostId: string;
-  generation: number;
+interface Made {
+  'claim-host'?: { hostId: string };
+  'record-root-volume'?: { volumeId: string; pool: string; bytes: number; imageId: string };
 }
 
-const hostOf = (out: { 'claim-host'?: Claimed }): Claimed => {
-  const claimed = out['claim-host'];
-  if (!claimed) throw new Error('the host was claimed before anything was made on it');
-  return claimed;
+/** The root volume and where it lies, once it was recorded. */
+const rootVolumeOf = ({ out }: { out: Made }) => {
+  const [host, root] = [out['claim-host'], out['record-root-volume']];
+  return host && root && { ...root, hostId: host.hostId };
 };

@@ -2,11 +2,12 @@ import { injectable } from 'inversify';
 import { z } from 'zod';
 import * as field from '../../../../core/http/routes/fields';
 import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
-import { networkApply } from '../../../network/contract/network.verbs';
+import { detachPorts } from '../../../network/contract/network.steps';
 import { Placement } from '../../../scheduler/contract/scheduler.ports';
 import { Volumes } from '../../../storage/contract/storage.ports';
-import { volumeAbsent } from '../../../storage/contract/volume.verbs';
-import { instanceAbsent, lastGeneration } from '../../contract/instance.verbs';
+import { deleteVolume } from '../../../storage/contract/volume.steps';
+import { removeVmm } from '../../contract/instance.steps';
+import { lastGeneration } from '../../contract/instance.verbs';
 import { InstancePorts } from '../../../network/contract/network.ports';
 import { InstanceTombstoneRepository } from '../instances/instance-tombstone.repository';
 import { instanceLock } from './instance-lock';
@@ -79,37 +80,18 @@ export class DeleteInstanceWorkflow extends Workflow<Input> {
         },
         noUndo: goesForward,
       })
-      .remote('remove-vmm', {
-        title: 'Remove the virtual machine',
-        verb: instanceAbsent,
-        when: (c) => c.out['mark-deleting'].hostId !== null,
-        node: (c) => hostOf(c.out['mark-deleting']),
-        args: (c) => ({ instanceId: c.input.instanceId, generation: c.out['mark-deleting'].generation }),
-        tolerateLostNode: true,
-        noUndo: goesForward,
-      })
-      .remote('remove-network', {
-        title: 'Remove its ports from the host',
-        verb: networkApply,
-        when: (c) => c.out['mark-deleting'].hostId !== null,
-        node: (c) => hostOf(c.out['mark-deleting']),
-        args: (c) => steps.documentWithout(c.op, hostOf(c.out['mark-deleting']), c.input.instanceId),
-        tolerateLostNode: true,
-        noUndo: goesForward,
-      })
-      .remote('remove-root-volume', {
-        title: 'Delete the root volume',
-        verb: volumeAbsent,
-        when: (c) => c.out['mark-deleting'].hostId !== null && c.out['mark-deleting'].volumeId !== null,
-        node: (c) => hostOf(c.out['mark-deleting']),
-        args: (c) => {
-          const { volumeId, pool } = c.out['mark-deleting'];
-          if (volumeId === null || pool === null) throw new Error('this step runs only for an instance with a volume');
-          return { volumeId, pool };
-        },
-        tolerateLostNode: true,
-        noUndo: goesForward,
-      })
+      .remote(
+        'remove-vmm',
+        removeVmm((c) => hostOf(c.out), goesForward),
+      )
+      .remote(
+        'remove-network',
+        detachPorts(ports, (c) => hostOf(c.out)?.hostId, goesForward),
+      )
+      .remote(
+        'remove-root-volume',
+        deleteVolume((c) => volumeOf(c.out), goesForward),
+      )
       .tx('release', {
         title: 'Release its claims',
         run: async (c) => {
@@ -129,7 +111,18 @@ export class DeleteInstanceWorkflow extends Workflow<Input> {
   }
 }
 
-const hostOf = (out: { hostId: string | null }): string => {
-  if (out.hostId === null) throw new Error('this step runs only for an instance with a host');
-  return out.hostId;
+interface Marked {
+  'mark-deleting'?: { hostId: string | null; generation: number; volumeId: string | null; pool: string | null };
+}
+
+/** Undefined for an instance that has come to no host. */
+const hostOf = (out: Marked): { hostId: string; generation: number } | undefined => {
+  const { hostId = null, generation = 0 } = out['mark-deleting'] ?? {};
+  return hostId === null ? undefined : { hostId, generation };
+};
+
+/** Undefined without a volume, or a host where it could lie. */
+const volumeOf = (out: Marked): { hostId: string; volumeId: string; pool: string } | undefined => {
+  const { hostId = null, volumeId = null, pool = null } = out['mark-deleting'] ?? {};
+  return hostId === null || volumeId === null || pool === null ? undefined : { hostId, volumeId, pool };
 };

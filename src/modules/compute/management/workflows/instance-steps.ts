@@ -2,7 +2,6 @@ import { injectable } from 'inversify';
 import type { Op } from '../../../../core/db/rows/op';
 import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import { InstancePorts } from '../../../network/contract/network.ports';
-import type { HostNetworkDocument } from '../../../network/contract/network.verbs';
 import { Volumes } from '../../../storage/contract/storage.ports';
 import type { InstanceState } from '../../contract/compute.api';
 import type { InstanceSpec, ObservedInstance } from '../../contract/instance.verbs';
@@ -49,10 +48,10 @@ export class InstanceSteps {
     };
   }
 
-  /** The host's networking without this instance's ports, which are released in the same transaction. */
-  async documentWithout(op: Op, hostId: string, instanceId: string): Promise<HostNetworkDocument> {
-    await this.ports.release(op, instanceId);
-    return this.ports.document(op, hostId);
+  /** As its host shall have it now. */
+  async wanted(op: Op, id: string): Promise<{ generation: number; spec: InstanceSpec }> {
+    const instance = await this.require(op, id);
+    return { generation: instance.generation, spec: await this.spec(op, instance) };
   }
 
   async set(

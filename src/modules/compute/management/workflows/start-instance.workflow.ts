@@ -4,7 +4,8 @@ import * as field from '../../../../core/http/routes/fields';
 import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
 import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import { InstancePorts } from '../../../network/contract/network.ports';
-import { networkApply } from '../../../network/contract/network.verbs';
+import { applyNetwork } from '../../../network/contract/network.steps';
+import { startVmm } from '../../contract/instance.steps';
 import { instanceEnsure } from '../../contract/instance.verbs';
 import { instanceLock } from './instance-lock';
 import { InstanceSteps } from './instance-steps';
@@ -35,43 +36,31 @@ export class StartInstanceWorkflow extends Workflow<Input> {
         },
         noUndo: 'the state is settled when the task ends',
       })
-      .remote('apply-network', {
-        title: 'Apply the network on the host',
-        verb: networkApply,
-        node: (c) => c.out.begin.hostId,
-        args: (c) => ports.document(c.op, c.out.begin.hostId),
-        noUndo: 'the document is the same whether it runs or not',
-      })
-      .remote('start-vmm', {
-        title: 'Start the virtual machine',
-        verb: instanceEnsure,
-        node: (c) => c.out.begin.hostId,
-        args: async (c) => {
-          const i = await steps.require(c.op, c.input.instanceId);
-          return {
-            instanceId: i.id,
-            generation: i.generation,
-            spec: await steps.spec(c.op, i),
-            power: 'on' as const,
-            graceSeconds: 0,
-          };
-        },
-        retry: { attempts: 3 },
-        undo: {
-          verb: instanceEnsure,
-          node: (c) => c.out.begin?.hostId,
-          args: async (c) => {
-            const i = await steps.turnedOff(c.op, c.input.instanceId);
-            return {
-              instanceId: i.id,
-              generation: i.generation,
-              spec: await steps.spec(c.op, i),
-              power: 'off' as const,
-              graceSeconds: 0,
-            };
+      .remote(
+        'apply-network',
+        applyNetwork(ports, (c) => c.out.begin?.hostId, 'the document is the same whether it runs or not'),
+      )
+      .remote(
+        'start-vmm',
+        startVmm(
+          (c) => c.out.begin?.hostId,
+          (c) => steps.wanted(c.op, c.input.instanceId),
+          {
+            verb: instanceEnsure,
+            node: (c) => c.out.begin?.hostId,
+            args: async (c) => {
+              const i = await steps.turnedOff(c.op, c.input.instanceId);
+              return {
+                instanceId: i.id,
+                generation: i.generation,
+                spec: await steps.spec(c.op, i),
+                power: 'off' as const,
+                graceSeconds: 0,
+              };
+            },
           },
-        },
-      })
+        ),
+      )
       .tx('settle', {
         title: 'Running',
         run: async (c) => {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import * as field from '../../../../core/http/routes/fields';
 import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
 import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
-import { instanceEnsure } from '../../contract/instance.verbs';
+import { stopVmm } from '../../contract/instance.steps';
 import { instanceLock } from './instance-lock';
 import { InstanceSteps } from './instance-steps';
 
@@ -33,22 +33,14 @@ export class StopInstanceWorkflow extends Workflow<Input> {
         },
         noUndo: 'the state is settled when the task ends',
       })
-      .remote('stop-vmm', {
-        title: 'Stop the virtual machine',
-        verb: instanceEnsure,
-        node: (c) => c.out.begin.hostId,
-        args: async (c) => {
-          const i = await steps.require(c.op, c.input.instanceId);
-          return {
-            instanceId: i.id,
-            generation: i.generation,
-            spec: await steps.spec(c.op, i),
-            power: 'off' as const,
-            graceSeconds: c.input.graceSeconds,
-          };
-        },
-        noUndo: 'a guest that was asked to stop is not asked to come back',
-      })
+      .remote(
+        'stop-vmm',
+        stopVmm(
+          (c) => c.out.begin?.hostId,
+          (c) => steps.wanted(c.op, c.input.instanceId),
+          'a guest that was asked to stop is not asked to come back',
+        ),
+      )
       .tx('settle', {
         title: 'Stopped',
         run: async (c) => {

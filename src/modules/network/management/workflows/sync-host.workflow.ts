@@ -3,7 +3,7 @@ import { z } from 'zod';
 import * as field from '../../../../core/http/routes/fields';
 import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
 import { InstancePorts } from '../../contract/network.ports';
-import { networkApply } from '../../contract/network.verbs';
+import { applyNetwork } from '../../contract/network.steps';
 
 const input = z.strictObject({ hostId: field.id });
 type Input = z.output<typeof input>;
@@ -21,13 +21,10 @@ export class SyncHostWorkflow extends Workflow<Input> {
       deadline: '10m',
       priority: 'background',
     })
-      .remote('apply-network', {
-        title: 'Apply the network on the host',
-        verb: networkApply,
-        node: (c) => c.input.hostId,
-        args: (c) => ports.document(c.op, c.input.hostId),
-        noUndo: 'the host goes on to the newest document whatever happens',
-      })
+      .remote(
+        'apply-network',
+        applyNetwork(ports, (c) => c.input.hostId, 'the host goes on to the newest document whatever happens'),
+      )
       .tx('record-ports', {
         title: 'Record what the host reports',
         run: async (c) => {
