@@ -278,7 +278,7 @@ describe('the main job: a real guest on two real hosts', () => {
         state: 'running',
         ports: [{ network: 'n2' }],
       });
-      expect(vcctl('task', 'list')).toMatch(/compute\.create-instance/);
+      expect(vcctl('task', 'list')).toMatch(/instance\.create/);
       vcctl('instance', 'delete', 'web', '--yes', '--wait');
       expect(() => vcctl('instance', 'show', 'web')).toThrow(/not_found/);
     },

@@ -430,7 +430,7 @@ describe('host documents', () => {
     const shown = async (): Promise<unknown> => {
       await mine.look();
       // The page keeps an answer for a second: asked anew, it looks anew.
-      mine.start();
+      await mine.start();
       return (await health.report()).checks['guest-egress'];
     };
     await same.look();
