@@ -31,6 +31,16 @@ export class Conditions {
     return value === undefined ? this : this.add(`${column} = ${this.bind(value)}`);
   }
 
+  /**
+   * Equal to one of a closed set of words. The statement itself names it, not a parameter: so the planner knows whether
+   * many rows have it, also once the statement is prepared. Throws for what is not in the set.
+   */
+  oneOf<T extends string>(column: string, value: T | undefined, set: readonly T[]): this {
+    if (value === undefined) return this;
+    if (!set.includes(value) || !/^[a-z-]+$/.test(value)) throw new Error(`"${value}" is not one of ${set.join(', ')}`);
+    return this.add(`${column} = '${value}'`);
+  }
+
   /** Greater than the value, which the page before ended with. */
   after(column: string, value: unknown): this {
     return value === undefined ? this : this.add(`${column} > ${this.bind(value)}`);

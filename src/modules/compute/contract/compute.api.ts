@@ -54,7 +54,7 @@ export const sshKey = z
  * `building` → `running` ⇄ `stopped`; `starting`, `stopping`, `rebooting`, `deleting` while a task works; `unknown`
  * when its host is silent; `error` when it ended by itself with a failure.
  */
-const instanceStates = [
+export const instanceStates = [
   'building',
   'running',
   'starting',

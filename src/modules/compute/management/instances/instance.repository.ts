@@ -9,7 +9,7 @@ import { Conditions } from '../../../../core/db/rows/conditions';
 import { InstancePorts } from '../../../network/contract/network.ports';
 import { violatedUnique } from '../../../../core/db/sql-state';
 import { nameTaken } from '../../../../core/errors/problem';
-import type { instanceListQuery } from '../../contract/compute.api';
+import { instanceStates, type instanceListQuery } from '../../contract/compute.api';
 import type { ObservedInstance } from '../../contract/instance.verbs';
 import { InstanceEntity, type ShownInstance, shownOfInstance } from './instance.entity';
 import { reasonInWords } from './state-reason';
@@ -101,7 +101,7 @@ export class InstanceRepository {
   ): Promise<{ rows: ShownInstance[]; next: string | null }> {
     const found = new Conditions()
       .within('i.project_id', projects)
-      .equal('i.state', filter.state)
+      .oneOf('i.state', filter.state, instanceStates)
       .equal('i.name', filter.name)
       .equal('i.host_id', hostId);
     const more = atAddress.length > 0 ? [`i.id = ANY(${found.bind(atAddress)}::uuid[])`] : [];
