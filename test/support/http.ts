@@ -14,6 +14,7 @@ import { MasterKey } from '../../src/core/crypto/master-key';
 import { Database } from '../../src/core/db/database';
 import { notFound, Problem } from '../../src/core/errors/problem';
 import { ProblemHints } from '../../src/core/errors/problem-hints';
+import { bindPeriodic } from '../../src/core/periodic/periodic.bindings';
 import { bindEvents } from '../../src/core/events/events.bindings';
 import { bindHttp } from '../../src/core/http/http.bindings';
 import { createLogger } from '../../src/core/telemetry/create-logger';
@@ -162,6 +163,7 @@ export const coreContainer = (
     new ContainerModule((o) => {
       bindHttp(o);
       bindEvents(o);
+      bindPeriodic(o);
     }),
   );
   return { container, authenticator, logs };

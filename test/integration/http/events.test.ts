@@ -9,6 +9,8 @@ import { Outbox } from '../../../src/core/events/outbox';
 import { OutboxRepository } from '../../../src/core/events/outbox.repository';
 import { HttpServer } from '../../../src/core/http/server/http-server';
 import { RedisClients } from '../../../src/core/redis/redis-clients';
+import { Channels } from '../../../src/core/auth/channels/channels';
+import { Periodic } from '../../../src/core/periodic/periodic.service';
 import { coreContainer, principal, projectA, projectB, testTls, type CoreForTest } from '../../support/http';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { startTestRedis, type TestRedis } from '../../support/redis';
@@ -47,10 +49,14 @@ describe('live events', () => {
     await core.container.get(EventDispatcher).start();
     await core.container.get(LiveGateway).start();
     await http.start(tls);
+    const periodic = core.container.get(Periodic);
+    periodic.register([core.container.get(Channels)]);
+    await periodic.start();
     addresses.push(http.address);
     return core;
   };
   const stopCore = async (core: CoreForTest): Promise<void> => {
+    await core.container.get(Periodic).stop();
     await core.container.get(EventDispatcher).stop();
     await core.container.get(LiveGateway).stop();
     await core.container.get(HttpServer).stop();
