@@ -98,12 +98,12 @@ function Shown({ host }: { host: HostDetail }) {
       <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-2">
         <div className="min-w-0 space-y-5">
           <HostCapacity host={host} />
-          <HostInstances host={host} />
-        </div>
-        <div className="min-w-0 space-y-5">
           <Card title="Conditions">
             <ConditionList conditions={host.conditions} />
           </Card>
+          <HostInstances host={host} />
+        </div>
+        <div className="min-w-0 space-y-5">
           {host.inventory === null ? (
             <Card title="Inventory">
               <p className="px-4 py-4 text-sm text-dim">The host has not reported what it has yet.</p>
