@@ -204,7 +204,8 @@ export const deviceCases = (one: Subject, lab: VmmLab): void => {
   });
 
   describe('resize', () => {
-    beforeEach(() => lab.open());
+    // The guest of a simulation lets no vCPU go while a test looks at what is refused meanwhile.
+    beforeEach(() => lab.open({ onlineMs: 60_000 }));
     const ram = (bytes: number): Promise<Answer> => lab.session.put('vm.resize', { desired_ram: bytes });
     const vcpus = (count: number): Promise<Answer> => lab.session.put('vm.resize', { desired_vcpus: count });
 

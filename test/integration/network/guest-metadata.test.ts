@@ -158,7 +158,9 @@ describe('the metadata service', () => {
       `/${'a'.repeat(2000)}`,
     ])
       expect((await get(a, path)).status).toBe(404);
-    expect((await get(a, '/', { 'x-long': 'a'.repeat(20_000) })).status).toBe(431);
+    // Who is still sending when the answer comes may see the connection end instead: status 0.
+    expect([431, 0]).toContain((await get(a, '/', { 'x-long': 'a'.repeat(20_000) })).status);
+    expect((await get(a, '/')).status).toBe(200);
   });
 });
 
