@@ -18,6 +18,7 @@ import { ConsoleAssets } from './console-assets';
 import { buildVersion } from '../../config/build-version';
 import { compressed } from './compressed';
 import { ConnectionGuard, endWithUnreadBody, guardedOptions } from './connection-guard';
+import { lastAnswer, unparsedStatus } from './last-answer';
 import { HealthChecks } from './health-checks';
 import { openApiDocument, type OpenApiDocument } from '../openapi/openapi';
 import { problemDocument, problemHeaders, sendProblem } from '../problems/problem-document';
@@ -266,21 +267,23 @@ export class HttpServer {
       socket.destroy();
       return;
     }
-    const large = error.code === 'HPE_HEADER_OVERFLOW';
-    const problem = large
-      ? new Problem({ status: 431, code: 'headers_too_large', detail: 'The headers are larger than 16 KiB.' })
-      : new Problem({
-          status: error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400,
-          code: 'malformed_request',
-          detail: 'This is not a valid HTTP request.',
-        });
+    const status = unparsedStatus(error.code);
+    const problem =
+      status === 431
+        ? new Problem({ status, code: 'headers_too_large', detail: 'The headers are larger than 16 KiB.' })
+        : new Problem({
+            status,
+            code: 'malformed_request',
+            detail: 'This is not a valid HTTP request.',
+          });
     const body = JSON.stringify(problemDocument(problem, '/', randomUUID()));
     const headers = {
       ...problemHeaders(problem),
       connection: 'close',
       'content-length': String(Buffer.byteLength(body)),
     };
-    socket.end(
+    lastAnswer(
+      socket,
       `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? 'Error'}\r\n${Object.entries(headers)
         .map(([n, v]) => `${n}: ${v}`)
         .join('\r\n')}\r\n\r\n${body}`,

@@ -1,6 +1,8 @@
 import { inject, injectable, optional } from 'inversify';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
+import { lastAnswer, unparsedStatus } from '../../../../core/http/server/last-answer';
 import { Logging } from '../../../../core/telemetry/logging';
 import { MetadataProvider } from '../../contract/network.ports';
 import { netnsInode } from '../drivers/linux/netns';
@@ -25,6 +27,18 @@ const maxPath = 1024;
 /** OpenStack's bound. */
 const maxPasswordBytes = 1020;
 const retryMs = 1000;
+
+const refuseUnparsed = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = unparsedStatus(error.code);
+  lastAnswer(
+    socket,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`,
+  );
+};
 
 /**
  * 169.254.169.254 for guests: one listening socket per network namespace, all served by this process. A caller is known
@@ -106,6 +120,7 @@ export class MetadataService {
         });
       },
     );
+    server.on('clientError', refuseUnparsed);
     server.maxConnections = maxConnections;
     server.maxRequestsPerSocket = 1000;
     server.on('error', (error) => this.log.warn({ err: error, networkId: network.networkId }, 'metadata listener'));
