@@ -177,7 +177,12 @@ describe("a cluster's periodic work in three processes", () => {
     await holder.query('SELECT pg_advisory_lock(8)');
     const all = await three(work);
     const first = await underWay(work.name);
-    all.find((child) => child.pid === first.pid)?.kill('SIGTERM');
+    const stopping = all.find((child) => child.pid === first.pid);
+    if (!stopping?.stdout) throw new Error('the run is of none of them');
+    const told = once(stopping.stdout, 'data');
+    stopping.kill('SIGTERM');
+    // Before it knows, the lock's end would be the end of a whole run.
+    await told;
     await holder.query('SELECT pg_advisory_unlock(8)');
     await holder.end();
     await waitFor('the end of it', async () => (await runs(work.name)).some((run) => run.told !== null));

@@ -55,10 +55,9 @@ const main = async (): Promise<void> => {
   ]);
   await periodic.start();
   process.on('SIGTERM', () => {
-    void periodic
-      .stop()
-      .then(() => database.close())
-      .then(() => process.exit(0));
+    const stopped = periodic.stop();
+    process.stdout.write('stopping\n');
+    void stopped.then(() => database.close()).then(() => process.exit(0));
   });
   process.stdout.write('ready\n');
 };
