@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Pool, type QueryResultRow } from 'pg';
 import pino from 'pino';
 import { EmbeddedPostgres } from '../../src/core/db/embedded/embedded-postgres';
 import { ApiClient } from '../support/api-client';
+import { freePort } from '../support/free-port';
 import { StackProcess } from '../support/stack-process';
 import { WorkerProcess } from './worker-process';
 
@@ -58,7 +58,7 @@ export class Lane {
     for (const setting of ['fsync', 'full_page_writes']) await superuser.query(`ALTER SYSTEM SET ${setting} = off`);
     await superuser.query('SELECT pg_reload_conf()');
     await superuser.end();
-    for (const list of [this.ports.rest, this.ports.node]) for (const i of [0, 1]) list[i] = await fixedPort();
+    for (const list of [this.ports.rest, this.ports.node]) for (const i of [0, 1]) list[i] = await freePort();
     this.survivor = await this.startWorker('survivor', 0);
     this.api = new ApiClient(`https://127.0.0.1:${this.ports.rest[0] ?? 0}`);
     await this.api.login('admin', readFileSync(join(this.stateDir, 'management', 'admin-password'), 'utf8').trim());
@@ -239,7 +239,7 @@ export class Lane {
       VC_STACK_COMPUTE__NAME: 'chaos',
       VC_STACK_COMPUTE__LISTEN: '127.0.0.1',
       VC_STACK_COMPUTE__ADDRESS: '127.0.0.1',
-      VC_STACK_COMPUTE__PORT: String(await fixedPort()),
+      VC_STACK_COMPUTE__PORT: String(await freePort()),
       VC_STACK_COMPUTE__TOKEN: token,
       VC_STACK_M2M__HEARTBEAT_MS: '1000',
       // Long verbs are answered "accepted": their tasks sleep and are woken, as with real guests.
@@ -267,19 +267,4 @@ export const bootable = (salt: number): Buffer => {
   bytes.writeUInt16LE(0xaa55, 510);
   bytes.writeUInt32LE(salt, 1024);
   return bytes;
-};
-
-let nextPort = 12_000 + (process.pid % 800) * 20;
-
-/** A port that stays free between two processes that listen on it: below those that the kernel gives to others. */
-const fixedPort = async (): Promise<number> => {
-  for (;;) {
-    const port = nextPort++;
-    const free = await new Promise<boolean>((resolve) => {
-      const server = createServer();
-      server.once('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-    });
-    if (free) return port;
-  }
 };

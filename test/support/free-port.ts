@@ -7,6 +7,8 @@ import { createServer } from 'node:net';
  */
 const range = { first: 15_000, last: 32_767 };
 const attempts = 50;
+/** What a server leaves while it is restarted is still its own. */
+const given = new Set<number>();
 
 /** Whether nobody listens on that port of any address. */
 const free = (port: number): Promise<boolean> =>
@@ -16,11 +18,13 @@ const free = (port: number): Promise<boolean> =>
     server.listen({ port, host: '0.0.0.0' }, () => server.close(() => resolve(true)));
   });
 
-/** A TCP port that nobody listens on at the moment. Fails when there seems to be none. */
+/** A TCP port that nobody listens on, and that this process has not given before. Fails when there seems to be none. */
 export const freePort = async (): Promise<number> => {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const port = randomInt(range.first, range.last + 1);
-    if (await free(port)) return port;
+    if (given.has(port) || !(await free(port))) continue;
+    given.add(port);
+    return port;
   }
   throw new Error('no free port');
 };
