@@ -1,8 +1,9 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Request, type Response } from 'express';
 import { Problem } from '../../errors/problem';
 import { parseJsonBytes } from './json-text';
 
-const hasBody = (req: Request): boolean =>
+const hasBody = (req: IncomingMessage): boolean =>
   req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 
 /**
@@ -13,7 +14,8 @@ const hasBody = (req: Request): boolean =>
 export const jsonBodyReader = (
   limit: number,
   deadlineMs: number,
-): ((req: Request, res: Response) => Promise<unknown>) => {
+): ((req: IncomingMessage, res: ServerResponse) => Promise<unknown>) => {
+  // It takes Node's own requests; what it read it leaves in `body`.
   const read = express.raw({ limit, type: () => true });
   /** The parsed body; undefined when there is none. Throws 400, 408, 413 or 415. */
   return async (req, res) => {
@@ -23,7 +25,7 @@ export const jsonBodyReader = (
     try {
       await Promise.race([
         new Promise<void>((resolve, reject) =>
-          read(req, res, (error?: unknown) => (error ? reject(error as Error) : resolve())),
+          read(req as Request, res as Response, (error?: unknown) => (error ? reject(error as Error) : resolve())),
         ),
         new Promise<never>((_, reject) => {
           timer = setTimeout(
@@ -37,7 +39,7 @@ export const jsonBodyReader = (
       clearTimeout(timer);
     }
     try {
-      return parseJsonBytes(req.body as Buffer);
+      return parseJsonBytes((req as Request).body as Buffer);
     } catch (cause) {
       throw new Problem({
         status: 400,

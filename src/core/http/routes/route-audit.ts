@@ -61,15 +61,3 @@ export const auditRoutes = (routes: readonly Route[], permissions: Pick<Permissi
   if (problems.length > 0)
     throw new Error(`routes are not fit to be served:\n${problems.map((p) => `  - ${p}`).join('\n')}`);
 };
-
-/** Fixed segments before parameters, so that `/images/formats` is not taken for an image's name. */
-export const byPrecedence = (a: Route, b: Route): number => {
-  const left = a.spec.path.split('/');
-  const right = b.spec.path.split('/');
-  for (let i = 0; i < Math.min(left.length, right.length); i++) {
-    const l = left[i]?.startsWith(':') ? 1 : 0;
-    const r = right[i]?.startsWith(':') ? 1 : 0;
-    if (l !== r) return l - r;
-  }
-  return left.length - right.length;
-};

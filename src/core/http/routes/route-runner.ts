@@ -1,4 +1,5 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parse as parseQuery } from 'node:querystring';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
@@ -17,10 +18,12 @@ import type { Op } from '../../db/rows/op';
 import { forbidden, Problem } from '../../errors/problem';
 import { Logging } from '../../telemetry/logging';
 import { answerShape, unfit } from './answer-shape';
+import type { Asked } from './asked';
 import { CursorSeal } from './cursor-seal';
 import { ref } from './fields';
 import { IdempotencyRepository, type KeptAnswer, type KeyedRequest } from './idempotency.repository';
 import { jsonBodyReader } from './json-body';
+import { endCompressed } from '../server/compressed';
 import { sendProblem } from '../problems/problem-document';
 import { isRetryable } from '../problems/problem-mapping';
 import { ReplyMarker, type Route, statusesOf, type RouteRequest } from './route';
@@ -69,7 +72,7 @@ const lasts = (spec: Spec, query: unknown): boolean => {
 @injectable()
 export class RouteRunner {
   private readonly log: Logger;
-  private readonly readJson: (req: Request, res: Response) => Promise<unknown>;
+  private readonly readJson: (req: IncomingMessage, res: ServerResponse) => Promise<unknown>;
 
   constructor(
     config: Config,
@@ -86,22 +89,22 @@ export class RouteRunner {
     this.readJson = jsonBodyReader(config.core.limits.body, config.core.limits.bodyMs);
   }
 
-  /** The Express handler of a route. Errors go to `next`. */
-  handler(route: Route): RequestHandler {
+  /** Answers the requests of a route. Rejects with what `Problem`s are made of. */
+  handler(route: Route): (asked: Asked) => Promise<void> {
     let shape: Run['shape'] | undefined;
-    return (req, res, next) => {
+    return (asked) => {
       shape ??= answerShape(route.spec.response);
-      this.run(route, shape, req, res).catch(next);
+      return this.run(route, shape, asked);
     };
   }
 
-  private async run(route: Route, shape: Run['shape'], req: Request, res: Response): Promise<void> {
+  private async run(route: Route, shape: Run['shape'], asked: Asked): Promise<void> {
     const { spec } = route;
-    const requestId = String(res.locals['requestId']);
-    const principal = spec.scope === 'public' ? undefined : await this.authentication.principal(req, res);
-    const { query, projectRef } = this.splitQuery(spec, req);
+    const { req, res, requestId } = asked;
+    const principal = spec.scope === 'public' ? undefined : await this.authentication.principal(req);
+    const { query, projectRef } = this.splitQuery(spec, asked);
     const granted = principal && (await this.authorize(spec, principal, projectRef));
-    const params = parsePart('params', spec.params ?? noKeys, { ...req.params });
+    const params = parsePart('params', spec.params ?? noKeys, asked.params);
     const parsedQuery = parsePart('query', spec.query ?? noKeys, query);
     const cursors = this.cursorsOf(spec, params, parsedQuery, granted?.project);
     const rawBody = spec.rawBody ? undefined : await this.readJson(req, res);
@@ -122,9 +125,7 @@ export class RouteRunner {
     });
     const keyed = principal && this.keyOf(spec, req, principal, rawBody);
     const channel =
-      principal && granted && lasts(spec, parsedQuery)
-        ? await this.hold(spec, principal, granted, req, res)
-        : undefined;
+      principal && granted && lasts(spec, parsedQuery) ? await this.hold(spec, principal, granted, asked) : undefined;
     const answer = await this.answered({ route, shape, requestOf, keyed, requestId, cursors }).finally(channel?.close);
     if (res.headersSent || res.destroyed) return;
     if (spec.secretResponse) res.setHeader('cache-control', 'no-store, no-transform');
@@ -136,11 +137,17 @@ export class RouteRunner {
       return;
     }
     if (!res.hasHeader('content-type')) res.setHeader('content-type', 'application/json; charset=utf-8');
-    res.end(answer.body);
+    if (spec.secretResponse) res.end(answer.body);
+    else endCompressed(req, res, answer.body);
   }
 
   /** A request that lasts ends at once when the caller's right to it does. */
-  private hold(spec: Spec, principal: Principal, granted: Granted, req: Request, res: Response): Promise<Channel> {
+  private hold(
+    spec: Spec,
+    principal: Principal,
+    granted: Granted,
+    { req, res, path, requestId }: Asked,
+  ): Promise<Channel> {
     const allows = (now: Principal): boolean => {
       if (spec.scope === 'self') return spec.permission === undefined || tokenAllows(now, spec.permission);
       if (!spec.permission || !tokenAllows(now, spec.permission)) return false;
@@ -158,17 +165,21 @@ export class RouteRunner {
           // An answered request is not told that its connection is gone; whoever reads its body would wait for ever.
           req.socket.once('close', () => req.destroy(problem));
           if (!res.headersSent) res.setHeader('connection', 'close');
-          sendProblem(res, problem, req.originalUrl.split('?')[0] ?? '/', String(res.locals['requestId']));
+          sendProblem(res, problem, path, requestId);
         },
       },
     );
   }
 
   /** `?project=` steers the scope; it reaches the handler's query only where the route's own schema names it. */
-  private splitQuery(spec: Spec, req: Request): { query: Record<string, unknown>; projectRef: string | undefined } {
-    const query: Record<string, unknown> = Object.fromEntries(Object.entries(req.query as Record<string, unknown>));
-    if (Object.hasOwn(req.query, '__proto__'))
-      Object.defineProperty(query, '__proto__', { value: '', enumerable: true });
+  private splitQuery(
+    spec: Spec,
+    { search }: Asked,
+  ): { query: Record<string, unknown>; projectRef: string | undefined } {
+    if (search === '') return { query: {}, projectRef: undefined };
+    const given = parseQuery(search);
+    const query: Record<string, unknown> = Object.fromEntries(Object.entries(given));
+    if (Object.hasOwn(given, '__proto__')) Object.defineProperty(query, '__proto__', { value: '', enumerable: true });
     if (!projectScopes.has(spec.scope) || query['project'] === undefined) return { query, projectRef: undefined };
     const projectRef = String(
       (parsePart('query', namedProject, { project: query['project'] }) as { project: string }).project,
@@ -220,7 +231,7 @@ export class RouteRunner {
     return raw === undefined ? undefined : (parsePart('body', noKeys, raw), undefined);
   }
 
-  private keyOf(spec: Spec, req: Request, principal: Principal, body: unknown): KeyedRequest | undefined {
+  private keyOf(spec: Spec, req: IncomingMessage, principal: Principal, body: unknown): KeyedRequest | undefined {
     const key = req.headers['idempotency-key'];
     if (key === undefined || !isKeyed(spec)) return undefined;
     if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) {
@@ -230,7 +241,7 @@ export class RouteRunner {
         detail: 'Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.',
       });
     }
-    return { principalId: principal.id, key, method: spec.method, path: req.originalUrl, body: body ?? null };
+    return { principalId: principal.id, key, method: spec.method, path: req.url ?? '', body: body ?? null };
   }
 
   /** For lists: opens the cursor that was given, in place, and seals the next one. */

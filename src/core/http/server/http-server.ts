@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { isIP, type AddressInfo, type Socket } from 'node:net';
-import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import express, { type Express, type Request, type Response } from 'express';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics } from 'prom-client';
@@ -14,9 +14,10 @@ import { Problem } from '../../errors/problem';
 import { Logging } from '../../telemetry/logging';
 import { Metrics } from '../../telemetry/metrics';
 import { apiDocsPage, apiDocsStyle } from '../openapi/api-docs-page';
+import { ApiRouter } from './api-router';
 import { ConsoleAssets } from './console-assets';
 import { buildVersion } from '../../config/build-version';
-import { compressed } from './compressed';
+import { compressed, compressing, endCompressed } from './compressed';
 import { ConnectionGuard, endWithUnreadBody, guardedOptions } from './connection-guard';
 import { lastAnswer, unparsedStatus } from './last-answer';
 import { HealthChecks } from './health-checks';
@@ -26,7 +27,7 @@ import { problemOf } from '../problems/problem-mapping';
 import { RequestObserver } from './request-observer';
 import { targetOf } from './request-target';
 import type { Controller, Route, Declared } from '../routes/route';
-import { auditRoutes, byPrecedence } from '../routes/route-audit';
+import { auditRoutes } from '../routes/route-audit';
 import { RouteRunner } from '../routes/route-runner';
 import { securityHeaders } from './security-headers';
 import { SocketGateway } from '../sockets/socket-gateway';
@@ -39,6 +40,7 @@ export interface TlsMaterial {
 }
 
 const prefix = '/api/v1';
+const jsonType = 'application/json; charset=utf-8';
 
 /** REST, console, documentation, health, metrics and WebSockets on one TLS port (`management.port`). */
 @injectable()
@@ -48,6 +50,8 @@ export class HttpServer {
   /** For listeners of the same port (live events). There from the start; it listens after `start`. */
   readonly server: Server;
   private readonly app: Express = express();
+  private readonly api = new ApiRouter(prefix);
+  private readonly headers = securityHeaders();
   private readonly log: Logger;
   private routes: Route[] = [];
   private document: { openapi: OpenApiDocument; json: string; html: string } | undefined;
@@ -72,7 +76,10 @@ export class HttpServer {
     this.log = logging.for('http');
     const { limits } = this.config.core;
     // Uploads may take hours; headers and JSON bodies have deadlines of their own, and a silent connection ends.
-    this.server = createServer({ ...guardedOptions(limits), minVersion: 'TLSv1.2', requestTimeout: 0 }, this.app);
+    this.server = createServer(
+      { ...guardedOptions(limits), minVersion: 'TLSv1.2', requestTimeout: 0 },
+      (req, res) => void this.answer(req, res),
+    );
     this.server.timeout = 180_000;
     this.guard = new ConnectionGuard(this.server, limits);
     this.server.prependListener('request', endWithUnreadBody);
@@ -97,12 +104,12 @@ export class HttpServer {
     this.routes = controllers.flatMap((c) => c.routes(declared));
     auditRoutes(this.routes, this.permissions);
     this.app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('case sensitive routing', true);
-    this.app.use(this.observer.handler(), securityHeaders(), compressed());
-    this.app.use((req, _res, next) => {
-      targetOf(req);
-      next();
+    this.app.use(compressed());
+    for (const route of this.routes) this.api.add(route.spec, this.runner.handler(route));
+    this.api.add({ method: 'GET', path: '/openapi.json' }, async ({ req, res }) => {
+      res.setHeader('content-type', jsonType);
+      endCompressed(req, res, this.documents().json);
     });
-    this.mountApi();
     this.mountOperations();
     this.app.get('/', (_req, res) => res.redirect(302, '/console/'));
     this.app.get('/console', (req, res, next) => (req.path === '/console' ? res.redirect(302, '/console/') : next()));
@@ -110,7 +117,6 @@ export class HttpServer {
     this.app.use((req, _res, next) =>
       next(new Problem({ status: 404, code: 'not_found', detail: `There is nothing at ${req.path.slice(0, 200)}.` })),
     );
-    this.app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => this.fail(error, req, res));
     this.sockets.mount(sockets);
     this.sockets.attach(this.server);
     this.health.add('database', async () => {
@@ -174,46 +180,24 @@ export class HttpServer {
     return `https://${isIP(host) === 6 ? `[${host}]` : host}:${bound.port}`;
   }
 
-  private mountApi(): void {
-    const api = express.Router({ caseSensitive: true, strict: true });
-    api.use((_req, res, next) => {
-      res.setHeader('cache-control', 'no-store');
-      next();
-    });
-    const allowed = new Map<string, Set<string>>([['/openapi.json', new Set(['GET', 'HEAD'])]]);
-    for (const route of [...this.routes].sort(byPrecedence)) {
-      const { method, path } = route.spec;
-      const known = allowed.get(path) ?? new Set();
-      known.add(method);
-      if (method === 'GET') known.add('HEAD');
-      allowed.set(path, known);
-      const handle = this.runner.handler(route);
-      const verb = method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete';
-      api[verb](path, (req, res, next) => {
-        res.locals['route'] = path;
-        return handle(req, res, next);
-      });
+  /**
+   * The API has a way of its own: what Express does for every request takes longer than most answers. All else (console,
+   * documentation, operations, what is nowhere) is Express's.
+   */
+  private async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const observed = this.observer.observe(req, res);
+    for (const [name, value] of this.headers) res.setHeader(name, value);
+    try {
+      const target = targetOf(req);
+      const inApi = target.path.startsWith(`${prefix}/`);
+      if (inApi) {
+        res.setHeader('cache-control', 'no-store');
+        if (await this.api.answer(req, res, observed, target)) return;
+      }
+      this.app(req as Request, res as Response, (error: unknown) => this.fail(error, req, res, observed.requestId));
+    } catch (error) {
+      compressing(req, res, () => this.fail(error, req, res, observed.requestId));
     }
-    api.get('/openapi.json', (_req, res) => void res.type('json').send(this.documents().json));
-    for (const [path, methods] of [...allowed].sort(([a], [b]) =>
-      byPrecedence({ spec: { path: a } } as Route, { spec: { path: b } } as Route),
-    )) {
-      api.all(path, (req, res, next) => {
-        if (methods.has(req.method)) return next();
-        const allow = [...methods].sort().join(', ');
-        res.setHeader('allow', allow);
-        if (req.method === 'OPTIONS') return void res.status(204).end();
-        next(
-          new Problem({
-            status: 405,
-            code: 'method_not_allowed',
-            detail: `${req.method} is not possible here; ${allow} is.`,
-            extra: { allow: [...methods].sort() },
-          }),
-        );
-      });
-    }
-    this.app.use(prefix, api);
   }
 
   /** Public on the same port, as documented: health and metrics name no tenant and no object. */
@@ -242,11 +226,10 @@ export class HttpServer {
     return this.document;
   }
 
-  private fail(error: unknown, req: Request, res: Response): void {
-    const requestId = String(res.locals['requestId'] ?? randomUUID());
+  private fail(error: unknown, req: IncomingMessage, res: ServerResponse, requestId: string): void {
+    const path = (req.url ?? '/').split('?', 1)[0] ?? '/';
     const known = problemOf(error);
-    if (!known)
-      this.log.error({ err: error, requestId, method: req.method, path: req.path }, 'a request failed unexpectedly');
+    if (!known) this.log.error({ err: error, requestId, method: req.method, path }, 'a request failed unexpectedly');
     else if (known.status >= 500 || !(error instanceof Problem))
       this.log.warn({ err: error, requestId, code: known.code }, 'a request was refused');
     const problem =
@@ -256,7 +239,7 @@ export class HttpServer {
         code: 'internal_error',
         detail: `Something failed here. Ask your operator, with the request id ${requestId}.`,
       });
-    sendProblem(res, problem, req.originalUrl.split('?')[0] ?? '/', requestId);
+    sendProblem(res, problem, path, requestId);
   }
 
   /**

@@ -1,10 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestHandler } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Histogram } from 'prom-client';
 import { Logging } from '../../telemetry/logging';
 import { Metrics } from '../../telemetry/metrics';
+
+/** What is known of a request while it is answered. */
+export interface Observed {
+  readonly requestId: string;
+  /** Of the API, once it is found: its path with parameters. */
+  route: string | undefined;
+}
 
 /** Request ids, request log and duration metrics. */
 @injectable()
@@ -27,37 +34,33 @@ export class RequestObserver {
    * Takes the caller's `X-Request-Id` when it is harmless, else makes one; echoes it. Paths are logged without their
    * query, which may hold tickets.
    */
-  handler(): RequestHandler {
-    return (req, res, next) => {
-      const given = req.headers['x-request-id'];
-      const requestId = typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID();
-      const path = req.path.slice(0, 300);
-      const { method } = req;
-      const started = process.hrtime.bigint();
-      res.locals['requestId'] = requestId;
-      res.setHeader('x-request-id', requestId);
-      res.once('close', () => {
-        const seconds = Number(process.hrtime.bigint() - started) / 1e9;
-        const route: unknown = res.locals['route'];
-        // Only known routes become label values, so that their number is bounded.
-        const label = typeof route === 'string' ? route : 'other';
-        this.duration.observe(
-          { route: label, method: label === 'other' ? 'ANY' : method, status: String(res.statusCode) },
-          seconds,
-        );
-        this.log[label === 'other' ? 'debug' : 'info'](
-          {
-            requestId,
-            method,
-            path,
-            status: res.statusCode,
-            ms: Math.round(seconds * 1000),
-            ...(!res.writableFinished && { aborted: true }),
-          },
-          'request',
-        );
-      });
-      next();
-    };
+  observe(req: IncomingMessage, res: ServerResponse): Observed {
+    const given = req.headers['x-request-id'];
+    const requestId = typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID();
+    const observed: Observed = { requestId, route: undefined };
+    const started = performance.now();
+    res.setHeader('x-request-id', requestId);
+    res.once('close', () => this.ended(req, res, observed, performance.now() - started));
+    return observed;
+  }
+
+  private ended(req: IncomingMessage, res: ServerResponse, { requestId, route }: Observed, ms: number): void {
+    // Only known routes become label values, so that their number is bounded.
+    const { method = '' } = req;
+    const labels = route === undefined ? { route: 'other', method: 'ANY' } : { route, method };
+    this.duration.observe({ ...labels, status: String(res.statusCode) }, ms / 1000);
+    this.log[route === undefined ? 'debug' : 'info'](
+      {
+        requestId,
+        method,
+        path: pathOf(req),
+        status: res.statusCode,
+        ms: Math.round(ms),
+        ...(!res.writableFinished && { aborted: true }),
+      },
+      'request',
+    );
   }
 }
+
+const pathOf = ({ url = '' }: IncomingMessage): string => (url.split('?', 1)[0] ?? '').slice(0, 300);

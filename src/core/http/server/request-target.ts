@@ -18,10 +18,10 @@ const single = new Set([
 const malformed = (): Problem => new Problem({ status: 400, code: 'malformed_path', detail: 'The path is not valid.' });
 
 /**
- * The target of a request, as it was sent: path and query, nothing resolved or decoded. Throws 400 `malformed_path` for
+ * The target of a request, as it was sent: path and what follows its question mark, nothing resolved or decoded. Throws 400 `malformed_path` for
  * everything but a plain path (no authority, no backslash, no fragment, valid escapes), and 400 `duplicate_header`.
  */
-export const targetOf = (req: IncomingMessage): { path: string; query: URLSearchParams } => {
+export const targetOf = (req: IncomingMessage): { path: string; search: string } => {
   const seen = new Set<string>();
   for (let i = 0; i < req.rawHeaders.length; i += 2) {
     const name = req.rawHeaders[i]?.toLowerCase() ?? '';
@@ -38,5 +38,5 @@ export const targetOf = (req: IncomingMessage): { path: string; query: URLSearch
   } catch {
     throw malformed();
   }
-  return { path, query: new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1)) };
+  return { path, search: mark < 0 ? '' : target.slice(mark + 1) };
 };

@@ -150,7 +150,8 @@ export class NodeServer {
   private async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     try {
       if (!isManagement(req)) return sendError(res, 403, 'forbidden', 'Only management may call a node.');
-      const { path, query } = targetOf(req);
+      const { path, search } = targetOf(req);
+      const query = new URLSearchParams(search);
       if (req.method === 'GET' && path === '/verbs/outcome')
         return sendAnswer(res, this.runner.outcome(query.get('key') ?? ''));
       const name = path.startsWith('/verbs/') ? path.slice('/verbs/'.length) : '';
