@@ -5,6 +5,7 @@ import { Client, Pool, type QueryResultRow } from 'pg';
 import pino from 'pino';
 import { EmbeddedPostgres } from '../../src/core/db/embedded/embedded-postgres';
 import { ApiClient } from '../support/api-client';
+import { beaconTable } from '../fixtures/beacon/management/beacon.repository';
 import { freePort } from '../support/free-port';
 import { StackProcess } from '../support/stack-process';
 import { WorkerProcess } from './worker-process';
@@ -41,7 +42,15 @@ export class Lane {
       { directory: join(directory, 'pg'), runDirectory: join(directory, 'pr'), user: 'vc-stack-pg' },
       pino({ level: 'silent' }),
     );
-    this.agent = new StackProcess({ role: 'compute', netns: null, directory, name: 'agent', env: this.agentEnv });
+    const program = join(__dirname, 'agent.js');
+    this.agent = new StackProcess({
+      program,
+      role: 'compute',
+      netns: null,
+      directory,
+      name: 'agent',
+      env: this.agentEnv,
+    });
   }
 
   async start(): Promise<void> {
@@ -204,8 +213,12 @@ export class Lane {
     return join(this.directory, 'hr', 'c', ...parts);
   }
 
+  statePath(...parts: string[]): string {
+    return join(this.stateDir, 'management', ...parts);
+  }
+
   imagePath(...parts: string[]): string {
-    return join(this.stateDir, 'management', 'images', ...parts);
+    return this.statePath('images', ...parts);
   }
 
   private startWorker(role: string, slot: 0 | 1): Promise<WorkerProcess> {
@@ -254,6 +267,7 @@ export class Lane {
   }
 
   private async furnish(): Promise<void> {
+    await this.query(beaconTable);
     const image = await this.api.ok('POST', '/images?project=default', { name: 'base', format: 'raw' });
     await this.api.ok('PUT', `/images/${image.id}/content`, bootable(0));
     await this.api.ok('POST', '/flavors', { name: 'small', vcpus: 1, memoryBytes: 64 * 1024 * 1024 });

@@ -30,8 +30,14 @@ export class WorkerProcess {
     });
     closeSync(out);
     const worker = new WorkerProcess(child, log);
-    await worker.until('its start', 60_000, () => worker.workflows.length > 0);
-    return worker;
+    try {
+      await worker.until('its start', 60_000, () => worker.workflows.length > 0);
+      return worker;
+    } catch (error) {
+      // It would still come, and have the ports of the next one.
+      await worker.kill();
+      throw error;
+    }
   }
 
   get alive(): boolean {

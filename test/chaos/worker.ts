@@ -25,7 +25,7 @@ import { WorkflowEngine } from '../../src/core/workflow/engine/workflow-engine';
 import { PermanentError } from '../../src/core/workflow/definition/workflow-error';
 import { WorkflowProbe, type ProbeBoundary } from '../../src/core/workflow/run/workflow-probe';
 import { WorkflowSettings } from '../../src/core/workflow/workflow-settings';
-import { allModules } from '../../src/modules/all-modules';
+import { chaosModules } from './modules';
 import type { Order, Report, Trap } from './messages';
 import type { WorkflowShape } from './plan';
 
@@ -164,7 +164,7 @@ class WorkerControl extends Service {
 
 const manifest: ModuleManifest = {
   name: 'chaos',
-  needs: allModules.map((m) => m.name),
+  needs: chaosModules.map((m) => m.name),
   management: async () => ({
     bind: ({ bind, rebind, onActivation }: ContainerModuleLoadOptions) => {
       bind(WorkflowProbe).toConstantValue(probe);
@@ -191,10 +191,10 @@ const manifest: ModuleManifest = {
 
 const main = async (): Promise<void> => {
   const config = await loadConfig({
-    modules: await configSchemasOf(allModules),
+    modules: await configSchemasOf(chaosModules),
     env: Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('VC_STACK_'))),
   });
-  const app = new ManagementApp(config, new Logging(createLogger(config)), [...allModules, manifest], {
+  const app = new ManagementApp(config, new Logging(createLogger(config)), [...chaosModules, manifest], {
     migrate: true,
   });
   process.once('disconnect', () => process.exit(0));

@@ -3,9 +3,11 @@ import { openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from './repository';
 
-const main = join(repositoryRoot, 'dist/src/main.js');
+const vcStack = join(repositoryRoot, 'dist/src/main.js');
 
 export interface StackProcessOptions {
+  /** Default: `vc-stack`. */
+  program?: string;
   role: 'management' | 'compute' | 'all' | 'purge';
   /** Namespace to run in; null for the test's own. */
   netns: string | null;
@@ -91,9 +93,9 @@ export class StackProcess {
   }
 
   private spawn(): ChildProcess {
-    const { role, netns, env, args = [] } = this.options;
+    const { program: script = vcStack, role, netns, env, args = [] } = this.options;
     const out = openSync(this.log, 'a');
-    const node = [process.execPath, main, role, ...args];
+    const node = [process.execPath, script, role, ...args];
     // Not `ip netns exec`: it would hide the namespaces that the agent makes from the next agent and from the test.
     const [program, argv] =
       netns === null ? [node[0] ?? '', node.slice(1)] : ['nsenter', [`--net=/run/netns/${netns}`, ...node]];

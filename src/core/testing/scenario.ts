@@ -15,6 +15,10 @@ export interface ScenarioCloud {
   readonly url: string;
   /** Where management keeps its images. */
   imagePath(...parts: string[]): string;
+  /** Where management keeps its files. */
+  statePath(...parts: string[]): string;
+  /** Where the host keeps its files. */
+  hostPath(...parts: string[]): string;
 }
 
 /** What a task is about. */

@@ -12,6 +12,7 @@ import { Logging } from '../../../src/core/telemetry/logging';
 import { allModules } from '../../../src/modules/all-modules';
 import type { TaskDetail } from '../../../src/modules/task/contract/task.api';
 import { beaconModule } from '../../fixtures/beacon/beacon.module';
+import { beaconTable } from '../../fixtures/beacon/management/beacon.repository';
 import type { HostDetail } from '../../../src/modules/host/contract/host.api';
 import type { Beacon } from '../../fixtures/beacon/contract/beacon.api';
 import { EventFollower, type SeenEvent } from '../../model/event-follower';
@@ -61,9 +62,7 @@ describe('a module that is one folder and one line', () => {
     sh('ip', '-n', desk, 'addr', 'add', `${there}/30`, 'dev', 'up0');
     sh('ip', '-n', desk, 'link', 'set', 'up0', 'up');
     stack = await ManagementStack.start({ VC_STACK_MANAGEMENT__LISTEN: '0.0.0.0' }, undefined, modules);
-    await stack.db.database.query(
-      'CREATE TABLE beacon (id uuid PRIMARY KEY, project_id uuid NOT NULL, colour text NOT NULL, state text NOT NULL)',
-    );
+    await stack.db.database.query(beaconTable);
     const config = await loadConfig({
       modules: await configSchemasOf(modules),
       env: {
