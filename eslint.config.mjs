@@ -1,6 +1,11 @@
 import globals from 'globals';
 import tseslint from 'typescript-eslint';
 
+const libraryInternals = {
+  group: ['typeorm/*', 'pg/*'],
+  message: 'What these libraries do not offer openly is taken in core/db/library-internals.ts alone.',
+};
+
 export default tseslint.config(
   { ignores: ['dist/', 'web/dist/', 'node_modules/', 'coverage/', '.cache/', '.state/'] },
   ...tseslint.configs.recommended,
@@ -20,6 +25,7 @@ export default tseslint.config(
       eqeqeq: ['error', 'always', { null: 'ignore' }],
     },
   },
+  { files: ['**/*.ts'], rules: { 'no-restricted-imports': ['error', { patterns: [libraryInternals] }] } },
   {
     files: ['src/**/*.ts'],
     ignores: [
@@ -41,6 +47,7 @@ export default tseslint.config(
               allowTypeImports: true,
             },
           ],
+          patterns: [libraryInternals],
         },
       ],
     },
@@ -66,18 +73,6 @@ export default tseslint.config(
   },
   // A suite is one function, whatever it holds; and a workflow is one list of steps, read from top to bottom.
   { files: ['**/*.test.ts', 'src/**/*.workflow.ts'], rules: { 'max-lines-per-function': 'off' } },
-  {
-    files: ['src/modules/**/*.ts'],
-    rules: {
-      'no-restricted-syntax': [
-        'error',
-        {
-          selector: "MemberExpression[object.property.name='manager']",
-          message: 'Rows are reached by the helpers of core/db/rows, lists by keysetPage, the rest by op.query.',
-        },
-      ],
-    },
-  },
   { files: ['bench/**/*.ts', 'test/**/*.ts', 'web/**/*.{ts,tsx,mjs}'], rules: { 'no-console': 'off' } },
   {
     files: ['**/*.cjs', '**/*.js'],

@@ -1,14 +1,14 @@
 import 'reflect-metadata';
 import type { Duplex } from 'node:stream';
 import { injectable, type ContainerModuleLoadOptions } from 'inversify';
-import type { Pool, PoolClient } from 'pg';
-import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import type { PoolClient } from 'pg';
 import { ManagementApp } from '../../src/core/app/management-app';
 import type { ModuleManifest } from '../../src/core/app/module-manifest';
 import { Service } from '../../src/core/lifecycle/service';
 import { configSchemasOf } from '../../src/core/app/declarations';
 import { loadConfig } from '../../src/core/config/config-loader';
 import { Database } from '../../src/core/db/database';
+import { poolOf } from '../../src/core/db/library-internals';
 import { HttpsNodeCaller } from '../../src/core/m2m/management/https-node-caller';
 import {
   NodeCaller,
@@ -131,9 +131,8 @@ class WorkerControl extends Service {
   }
 
   override async start(): Promise<void> {
-    const pool = (this.database.dataSource.driver as PostgresDriver).master as Pool;
     const told = new WeakSet<PoolClient>();
-    pool.on('acquire', (client) => {
+    poolOf(this.database.dataSource).on('acquire', (client) => {
       if (told.has(client)) return;
       told.add(client);
       client.query(`SET idle_in_transaction_session_timeout = ${idleInTransactionMs}`).catch(() => undefined);

@@ -1,7 +1,7 @@
-import type { Pool, QueryResultRow } from 'pg';
-import { QueryFailedError, type DataSource, type EntityManager } from 'typeorm';
-import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import type { QueryResultRow } from 'pg';
+import { QueryFailedError, type DataSource } from 'typeorm';
 import { injectable } from 'inversify';
+import { poolOf } from './library-internals';
 import { Notifier } from './notify/notifier';
 import { NotificationListener, type NotificationHandler } from './notify/listener';
 import type { GatheredStatement, Op } from './rows/op';
@@ -16,16 +16,10 @@ class TransactionOp implements Op {
   private readonly hooks: (() => void)[] = [];
   private readonly gathered = new Map<GatheredStatement<never>, unknown[]>();
 
-  private orm: EntityManager | undefined;
-
   constructor(
-    private readonly dataSource: DataSource,
+    readonly metadataOf: Op['metadataOf'],
     private readonly runner: TransactionRunner,
   ) {}
-
-  get manager(): EntityManager {
-    return (this.orm ??= this.dataSource.createEntityManager(this.runner));
-  }
 
   async query<R extends object>(sql: string, params: readonly unknown[] = []): Promise<R[]> {
     const client = await this.runner.connect().catch((error: unknown) => {
@@ -81,23 +75,19 @@ export class Database {
   constructor(readonly dataSource: DataSource) {
     const query = async <R extends object>(sql: string, params: readonly unknown[] = []): Promise<R[]> => {
       try {
-        return (await this.pool.query<R & QueryResultRow>(sql, [...params])).rows;
+        return (await poolOf(dataSource).query<R & QueryResultRow>(sql, [...params])).rows;
       } catch (error) {
         throw failed(sql, params, error);
       }
     };
     this.op = {
-      manager: dataSource.manager,
+      metadataOf: (entity) => dataSource.getMetadata(entity),
       inTransaction: false,
       query,
       gather: async (statement, item) => void (await query(statement.sql, statement.params([item]))),
       afterCommit: (fn) => fn(),
       last: () => undefined,
     };
-  }
-
-  private get pool(): Pool {
-    return (this.dataSource.driver as PostgresDriver).master as Pool;
   }
 
   /** Connections of this process at most. */
@@ -112,8 +102,8 @@ export class Database {
    */
   async tx<T>(fn: (op: Op) => Promise<T>, within?: Op): Promise<T> {
     if (within?.inTransaction) return fn(within);
-    const runner = new TransactionRunner(this.dataSource);
-    const op = new TransactionOp(this.dataSource, runner);
+    const runner = new TransactionRunner(poolOf(this.dataSource));
+    const op = new TransactionOp(this.op.metadataOf, runner);
     try {
       const result = await fn(op);
       await op.commit();

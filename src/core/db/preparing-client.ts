@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Duplex } from 'node:stream';
 import { Client, type ClientConfig } from 'pg';
-import { PreparedQuery } from './prepared-query';
+import { PreparedQuery } from './library-internals';
 import { noteUnconnected } from './sql-state';
 
 /** A text is prepared once it has come so often: what runs seldom is not worth a plan kept on every connection. */
@@ -63,12 +62,5 @@ export class PreparingClient extends Client {
     this.connect = noting as typeof this.connect;
     // A connection that breaks while nobody listens is found broken by its next user; it must not end the process.
     this.on('error', () => undefined);
-  }
-
-  /** What is asked until the end of this turn of the event loop leaves in one write. */
-  together(): void {
-    const { stream } = (this as unknown as { connection: { stream: Duplex } }).connection;
-    stream.cork();
-    process.nextTick(() => stream.uncork());
   }
 }

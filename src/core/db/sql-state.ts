@@ -1,3 +1,5 @@
+import { connectionWords, misuseWords } from './library-internals';
+
 const errorOf = (
   error: unknown,
 ): { code?: unknown; message?: unknown; severity?: unknown; constraint?: unknown } | undefined => {
@@ -28,12 +30,8 @@ export const noteUnconnected = (error: unknown): void => {
   if (typeof error === 'object' && error !== null) unconnected.add(error);
 };
 
-/** What pg, its pool and TypeORM say when there is no connection, or no longer. */
-const connectionWords =
-  /^(timeout exceeded when trying to connect|timeout expired|Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout|Received unexpected \w+ message from backend|Cannot use a pool after calling end|Driver not Connected|The server does not support SSL|There was an error establishing an SSL connection)/;
-/** What pg says of a statement that is no valid one. */
-const misuseWords =
-  /^(A query must have|Query values must be|Prepared statements must be unique|Passing a function|circular reference|the transaction had failed before its commit|.*not supported in pipeline mode)/;
+/** What a transaction says that failed before its end, by a statement whose error was caught. */
+export const rolledBackBefore = 'the transaction had failed before its commit: it was rolled back';
 
 /**
  * The database cannot be reached, or went away in the middle: what was asked may be asked again, and whether it was
@@ -51,6 +49,11 @@ export const databaseIsAway = (error: unknown): boolean => {
   // A statement that failed without the server's word failed by its connection, whatever the driver calls it, unless it
   // was never fit to be sent.
   if ('driverError' in error)
-    return !(inner instanceof TypeError || inner instanceof RangeError || misuseWords.test(message));
+    return !(
+      inner instanceof TypeError ||
+      inner instanceof RangeError ||
+      misuseWords.test(message) ||
+      message === rolledBackBefore
+    );
   return inner?.code === 'ECONNREFUSED' && 'syscall' in error && error.syscall === 'connect';
 };

@@ -1,48 +1,31 @@
-import type { DataSource } from 'typeorm';
-import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
-import type { PreparingClient } from './preparing-client';
+import type { Pool, PoolClient } from 'pg';
+import { inOneWrite } from './library-internals';
+import { rolledBackBefore } from './sql-state';
 
 /**
  * The connection of one transaction. BEGIN leaves together with the first statement and in the same write, what is
  * gathered together with COMMIT: on a machine that shares its cores with the database, round trips are what a
  * transaction costs. One without a statement takes no connection at all.
  */
-export class TransactionRunner extends PostgresQueryRunner {
-  private client: PreparingClient | undefined;
+export class TransactionRunner {
+  private connecting: Promise<PoolClient> | undefined;
+  private client: PoolClient | undefined;
   private begun: Promise<unknown> | undefined;
+  /** The server has answered COMMIT or ROLLBACK: the connection is free for others. */
+  private over = false;
   /** Its only statement has been announced: there is no COMMIT that anything more could go with. */
   alone = false;
 
-  constructor(dataSource: DataSource) {
-    super(dataSource.driver as PostgresDriver, 'master');
-    // TypeORM opens savepoints inside of it, not a transaction of its own.
-    this.isTransactionActive = true;
-    this.transactionDepth = 1;
-  }
-
-  /** The transaction has no statement so far. */
-  private get untouched(): boolean {
-    return this.client === undefined;
-  }
+  constructor(private readonly pool: Pool) {}
 
   /** What comes is the only statement: it needs no transaction around it. */
   standAlone(): void {
-    if (this.untouched) this.alone = true;
+    if (this.connecting === undefined) this.alone = true;
   }
 
-  override async connect(): Promise<PreparingClient> {
-    const client = (await super.connect()) as PreparingClient;
-    if (this.client === undefined) {
-      this.client = client;
-      if (!this.alone) {
-        client.together();
-        this.begun = client.query('BEGIN');
-        // Without it the statement after it fails too, and says why.
-        this.begun.catch(() => undefined);
-      }
-    }
-    return client;
+  /** The connection, from the first call on the same. */
+  connect(): Promise<PoolClient> {
+    return (this.connecting ??= this.open());
   }
 
   /** Runs what is left and commits, in one write. Throws the first failure; then nothing is committed. */
@@ -51,19 +34,41 @@ export class TransactionRunner extends PostgresQueryRunner {
     const { client, begun } = this;
     if (!client || !begun) return;
     await begun;
-    client.together();
+    inOneWrite(client);
     const work = left.map(({ sql, params }) => client.query(sql, params));
     const [commit, ...results] = await Promise.allSettled([client.query('COMMIT'), ...work]);
+    this.over = commit.status === 'fulfilled';
     for (const result of results) if (result.status === 'rejected') throw result.reason;
     if (commit.status === 'rejected') throw commit.reason;
     // The server answers the COMMIT of a transaction that failed before with a rollback, and without an error.
-    if (commit.value.command !== 'COMMIT')
-      throw new Error('the transaction had failed before its commit: it was rolled back');
+    if (commit.value.command !== 'COMMIT') throw new Error(rolledBackBefore);
   }
 
-  /** Undoes what there is. A connection that cannot even do that is closed, and not used again. */
+  /** Undoes what there is. */
   async rollback(): Promise<void> {
     const { client } = this;
-    if (client && this.begun) await client.query('ROLLBACK').catch((error: unknown) => client.emit('error', error));
+    if (!client || !this.begun) return;
+    await client.query('ROLLBACK').then(
+      () => (this.over = true),
+      () => undefined,
+    );
+  }
+
+  /** Gives the connection back. One whose transaction has no known end is closed, and not used again. */
+  async release(): Promise<void> {
+    const client = await this.connecting?.catch(() => undefined);
+    client?.release(this.begun !== undefined && !this.over);
+  }
+
+  private async open(): Promise<PoolClient> {
+    const client = await this.pool.connect();
+    this.client = client;
+    if (!this.alone) {
+      inOneWrite(client);
+      this.begun = client.query('BEGIN');
+      // Without it the statement after it fails too, and says why.
+      this.begun.catch(() => undefined);
+    }
+    return client;
   }
 }

@@ -76,24 +76,32 @@ describe('the database', () => {
       expect(await kept()).toEqual([]);
     });
 
-    it('rolls back what TypeORM wrote in it, and a savepoint of TypeORM by itself', async () => {
-      await db.database.tx(async (op) => {
-        await op.manager.query('INSERT INTO kept VALUES (1)');
-        await expect(
-          op.manager.transaction(async (inner) => {
-            await inner.query('INSERT INTO kept VALUES (2)');
-            throw new Error('inner');
-          }),
-        ).rejects.toThrow('inner');
-      });
-      expect(await kept()).toEqual([1]);
+    it('rolls back what was written in it, also by one who joined it', async () => {
       await expect(
         db.database.tx(async (op) => {
-          await op.manager.query('INSERT INTO kept VALUES (3)');
+          await op.query('INSERT INTO kept VALUES (1)');
+          await db.database.tx((joined) => joined.query('INSERT INTO kept VALUES (2)'), op);
+          expect(await op.query('SELECT n FROM kept')).toHaveLength(2);
           throw new Error('outer');
         }),
       ).rejects.toThrow('outer');
-      expect(await kept()).toEqual([1]);
+      expect(await kept()).toEqual([]);
+    });
+
+    it('that ends while a statement of it is still to come leaves nothing of it to the next', async () => {
+      let late: Promise<unknown> = Promise.resolve();
+      await expect(
+        db.database.tx((op) => {
+          late = op.query('INSERT INTO kept VALUES (1)').catch(() => undefined);
+          throw new Error('too early');
+        }),
+      ).rejects.toThrow('too early');
+      await late;
+      const states = await db.database.query<{ state: string }>(
+        `SELECT state FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'`,
+      );
+      expect([states, await kept()]).toEqual([[], []]);
+      await Promise.all(Array.from({ length: 40 }, () => db.database.tx((op) => op.query('SELECT 1'))));
     });
 
     it('runs its only statement by itself when that was announced, and in a transaction after others', async () => {

@@ -73,7 +73,7 @@ export const keysetPage = async <
   list: KeysetList<P, A>,
 ): Promise<{ rows: (Pick<E, P> & Values<A>)[]; next: string | null }> => {
   const { alias, column, type, descending, sort, limit } = list;
-  const metadata = op.manager.connection.getMetadata(entity);
+  const metadata = op.metadataOf(entity);
   const key = `${alias}.${column}`;
   const after = decodeCursor(list.cursor, positions[type]);
   if (after && after[0] !== sort) throw invalidCursor();
@@ -117,7 +117,7 @@ export const rowsInOrder = async <
   conditions: Conditions,
   list: Read<P, A> & { order: string },
 ): Promise<(Pick<E, P> & Values<A>)[]> => {
-  const metadata = op.manager.connection.getMetadata(entity);
+  const metadata = op.metadataOf(entity);
   const rows = await op.query<Record<string, unknown>>(
     `SELECT ${columnsRead(metadata, list)} FROM "${metadata.tableName}" ${list.alias} WHERE ${conditions.where} ORDER BY ${list.order} LIMIT ${list.limit}`,
     [...conditions.params],

@@ -1,4 +1,5 @@
-import type { EntityManager } from 'typeorm';
+import type { Newable } from 'inversify';
+import type { EntityMetadata } from 'typeorm';
 
 /**
  * A statement that several parts of a transaction add to, and that runs once, with all they added, just before its
@@ -14,8 +15,9 @@ export interface GatheredStatement<T> {
  * a reader sees which calls commit together. Outside a transaction (`Database.op`) each statement stands alone.
  */
 export interface Op {
-  readonly manager: EntityManager;
   readonly inTransaction: boolean;
+  /** What an entity says of its table. */
+  readonly metadataOf: (entity: Newable<object>) => EntityMetadata;
   /**
    * One parametrised statement. Rows as plain objects with the column names as selected, also of what is changed and
    * returned.

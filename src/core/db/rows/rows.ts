@@ -1,7 +1,8 @@
 import type { Newable } from 'inversify';
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
-import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Op } from './op';
+
+type ColumnMetadata = EntityMetadata['columns'][number];
 
 /** Values of properties, all of them to be met; of a list one of its members. */
 export type RowFilter<E> = { [K in keyof E]?: E[K] | readonly E[K][] };
@@ -99,7 +100,7 @@ export const findRows = async <E extends ObjectLiteral>(
   filter: RowFilter<E>,
   options: RowOptions<E> = {},
 ): Promise<E[]> => {
-  const metadata = op.manager.connection.getMetadata(entity);
+  const metadata = op.metadataOf(entity);
   const { condition, values } = conditionOf(metadata, filter);
   const sql = [
     `SELECT ${columnsOf(metadata)} FROM ${quoted(metadata.tableName)} WHERE ${condition}`,
@@ -124,9 +125,8 @@ const fieldsOf = <E extends ObjectLiteral>(
   entity: Newable<E>,
   values: Partial<E>,
 ): { table: string; fields: { name: string; value: unknown }[] } => {
-  const { connection } = op.manager;
-  const metadata = connection.getMetadata(entity);
-  const found = (property: string): EntityMetadata['columns'][number] => {
+  const metadata = op.metadataOf(entity);
+  const found = (property: string): ColumnMetadata => {
     const column = metadata.findColumnWithPropertyName(property);
     if (!column) throw new Error(`${metadata.name} has no column "${property}"`);
     return column;
@@ -135,7 +135,7 @@ const fieldsOf = <E extends ObjectLiteral>(
     .filter(([, value]) => value !== undefined)
     .map(([property, value]) => ({
       name: quoted(found(property).databaseName),
-      value: connection.driver.preparePersistentValue(value, found(property)) as unknown,
+      value: metadata.connection.driver.preparePersistentValue(value, found(property)) as unknown,
     }));
   return { table: quoted(metadata.tableName), fields };
 };
@@ -153,9 +153,7 @@ export const insertRow = async <E extends ObjectLiteral>(
 ): Promise<boolean> => {
   const { table, fields } = fieldsOf(op, entity, row);
   const target = unlessTaken
-    .map((property) =>
-      quoted(op.manager.connection.getMetadata(entity).findColumnWithPropertyName(property)?.databaseName ?? property),
-    )
+    .map((property) => quoted(op.metadataOf(entity).findColumnWithPropertyName(property)?.databaseName ?? property))
     .join(', ');
   const rows = await op.query(
     `INSERT INTO ${table} (${fields.map(({ name }) => name).join(', ')}) VALUES (${fields.map((_, i) => `$${i + 1}`).join(', ')})${target === '' ? '' : ` ON CONFLICT (${target}) DO NOTHING`} RETURNING true`,
@@ -186,7 +184,7 @@ export const removeRows = async <E extends ObjectLiteral>(
   entity: Newable<E>,
   filter: RowFilter<E>,
 ): Promise<number> => {
-  const metadata = op.manager.connection.getMetadata(entity);
+  const metadata = op.metadataOf(entity);
   const { condition, values } = conditionOf(metadata, filter);
   return (await op.query(`DELETE FROM ${quoted(metadata.tableName)} WHERE ${condition} RETURNING true`, values)).length;
 };
@@ -197,7 +195,7 @@ export const countRows = async <E extends ObjectLiteral>(
   entity: Newable<E>,
   filter: RowFilter<E>,
 ): Promise<number> => {
-  const metadata = op.manager.connection.getMetadata(entity);
+  const metadata = op.metadataOf(entity);
   const { condition, values } = conditionOf(metadata, filter);
   const sql = `SELECT count(*)::int AS count FROM ${quoted(metadata.tableName)} WHERE ${condition}`;
   return (await op.query<{ count: number }>(sql, values))[0]?.count ?? 0;
@@ -209,7 +207,7 @@ export const rowExists = async <E extends ObjectLiteral>(
   entity: Newable<E>,
   filter: RowFilter<E>,
 ): Promise<boolean> => {
-  const metadata = op.manager.connection.getMetadata(entity);
+  const metadata = op.metadataOf(entity);
   const { condition, values } = conditionOf(metadata, filter);
   return (await op.query(`SELECT 1 FROM ${quoted(metadata.tableName)} WHERE ${condition} LIMIT 1`, values)).length > 0;
 };
@@ -221,7 +219,7 @@ export const firstByName = async <E extends ObjectLiteral & { id: string; name: 
   filter: RowFilter<E>,
   limit: number,
 ): Promise<{ count: number; rows: { id: string; name: string }[] }> => {
-  const metadata = op.manager.connection.getMetadata(entity);
+  const metadata = op.metadataOf(entity);
   const { condition, values } = conditionOf(metadata, filter);
   const found = await op.query<{ id: string; name: string; count: number }>(
     `SELECT id, name, (count(*) OVER ())::int AS count FROM ${quoted(metadata.tableName)} WHERE ${condition} ORDER BY name, id LIMIT $${values.push(limit)}`,
