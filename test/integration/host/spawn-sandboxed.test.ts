@@ -1,6 +1,10 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRunning, type ProcessIdentity } from '../../../src/core/host/processes/process-identity';
+import { LauncherGone } from '../../../src/core/host/sandbox/launcher-gone';
+import { isRunning, waitGone, type ProcessIdentity } from '../../../src/core/host/processes/process-identity';
 import {
   spawnSandboxed,
   type SandboxedProcess,
@@ -75,5 +79,57 @@ describe('a program in a sandbox that outlives us', () => {
       '5',
     ]);
     expect(await readFile(eventFile, 'utf8')).toBe('told\n');
+  });
+
+  it('never begins when its starter is killed between the fork and its word, and leaves nothing', async () => {
+    const starter = fork(join(__dirname, 'dying-holder.ts'), [directory, String(user)], {
+      execArgv: ['-r', require.resolve('../../support/ts-register.js')],
+    });
+    try {
+      const [held] = (await once(starter, 'message')) as [ProcessIdentity];
+      expect(isRunning(held)).toBe(true);
+      starter.kill('SIGKILL');
+      expect(await waitGone(held, 20_000)).toBe(true);
+      expect(await readFile(join(directory, 'log'), 'utf8')).toBe('');
+    } finally {
+      starter.kill('SIGKILL');
+    }
+  }, 60_000);
+
+  describe('whose launcher is killed', () => {
+    /** The launcher of this very process: the child that runs its script. */
+    const killLauncher = async (): Promise<void> => {
+      const parentOf = (pid: string): number => {
+        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+        return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+      };
+      for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+        const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+        if (!words.includes('launcher-child') || parentOf(pid) !== process.pid) continue;
+        process.kill(Number(pid), 'SIGKILL');
+        return;
+      }
+      throw new Error('there is no launcher');
+    };
+
+    it('leaves nothing of what was held back, and another launcher starts the next', async () => {
+      let held: ProcessIdentity | undefined;
+      const before = async (of: ProcessIdentity): Promise<void> => {
+        held = of;
+        await killLauncher();
+      };
+      await expect(start('sleep 60', { before })).rejects.toThrow(LauncherGone);
+      expect(held && isRunning(held)).toBe(false);
+      expect(await said(await start('echo again', { before: () => Promise.resolve() }))).toEqual(['again']);
+    });
+
+    it('goes on when it had begun, and its end is still noticed', async () => {
+      const program = await start('sleep 60', { before: () => Promise.resolve() });
+      await killLauncher();
+      expect(isRunning(program.process)).toBe(true);
+      process.kill(program.process.pid, 'SIGKILL');
+      await program.ended;
+      expect([program.hasEnded(), isRunning(program.process)]).toEqual([true, false]);
+    });
   });
 });

@@ -1,11 +1,8 @@
-import { spawn, type StdioOptions } from 'node:child_process';
 import { env } from 'node:process';
-import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { json } from 'node:stream/consumers';
-import type { Readable, Writable } from 'node:stream';
-import { z } from 'zod';
-import { processStartTime, signalProcess, waitGone, type ProcessIdentity } from '../processes/process-identity';
+import { signalProcess, waitGone, type ProcessIdentity } from '../processes/process-identity';
+import { blockFd, infoFd } from './chain-descriptors';
+import { launch } from './launcher';
 import { sandboxed, type Sandbox } from './sandbox';
 import { SandboxMissing } from './sandbox-missing';
 
@@ -39,102 +36,53 @@ export interface SpawnSandboxedOptions {
 const startDeadline = 15_000;
 /** Milliseconds until what was killed is gone. */
 const killDeadline = 10_000;
-const infoFd = 3;
-const blockFd = 4;
-/** Of what `eventFile` is opened as. */
-export const eventFd = 5;
-const infoSchema = z.object({ 'child-pid': z.number().int().positive() });
-
-/** By number: output to the log, then `infoFd`, `blockFd` where it is held back, `eventFd` where there are events. */
-const descriptors = (log: number, heldBack: boolean, events: number | null): StdioOptions => [
-  'ignore',
-  log,
-  log,
-  'pipe',
-  ...(heldBack ? ['pipe' as const] : events === null ? [] : ['ignore' as const]),
-  ...(events === null ? [] : [events]),
-];
 
 /**
  * Starts a program in a sandbox and a session of its own, so that it outlives us, inside a network namespace if one is
  * given. Each program of the chain (ip, bubblewrap, setpriv) replaces itself by the next; the only fork is
  * bubblewrap's, whose parent ends at `release`. Throws `SandboxMissing`, also with what the chain printed when it
- * failed.
+ * failed, and `LauncherGone`: then a program that was not known yet may have begun.
  */
 export const spawnSandboxed = async (
   program: string,
   args: readonly string[],
   options: SpawnSandboxedOptions,
 ): Promise<SandboxedProcess> => {
-  const { before } = options;
-  const opened: number[] = [];
-  const fresh = (path: string): number => {
-    const fd = openSync(path, 'w', 0o600);
-    opened.push(fd);
-    return fd;
-  };
-  try {
-    const inside = await sandboxed(program, args, {
-      ...options.sandbox,
-      network: 'inherit',
-      bound: false,
-      infoFd,
-      ...(before && { blockFd }),
-    });
-    const log = fresh(options.logFile);
-    const events = options.eventFile === undefined ? null : fresh(options.eventFile);
-    const [command = '', ...argv] = [
-      ...(options.netns === null ? [] : ['ip', 'netns', 'exec', options.netns]),
-      inside[0],
-      ...inside[1],
-    ];
-    const child = spawn(command, argv, {
-      detached: true,
-      stdio: descriptors(log, before !== undefined, events),
-      cwd: '/',
-      env: { PATH: env['PATH'] ?? '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
-    });
-    const gate = before ? (child.stdio[blockFd] as Writable) : null;
-    // A chain that has failed reads nothing any more; its end says so.
-    gate?.on('error', () => undefined);
-    let ended: string | null = null;
-    const end = new Promise<string>((resolve) => {
-      const finish = (text: string): void => {
-        ended ??= text;
-        resolve(ended);
-      };
-      child.once('error', (error) => finish(error.message));
-      child.once('exit', (code, signal) => finish(signal ? `ended by ${signal}` : `exit ${code ?? '?'}`));
-    });
-    child.unref();
-    const timer = setTimeout(() => child.kill('SIGKILL'), startDeadline);
-    const info = infoSchema.safeParse(await json(child.stdio[infoFd] as Readable).catch(() => null));
-    clearTimeout(timer);
-    const pid = info.data?.['child-pid'];
-    const startTime = pid === undefined ? null : processStartTime(pid);
-    if (pid === undefined || startTime === null) {
-      const how = await end;
-      throw new SandboxMissing((await readTail(options.logFile)) || how);
-    }
-    const process = { pid, startTime };
-    const release = (): void => {
-      child.kill('SIGKILL');
-    };
-    try {
-      await before?.(process);
-    } catch (error) {
-      signalProcess(process, 'SIGKILL');
-      child.ref();
-      release();
-      await end;
-      await waitGone(process, killDeadline);
-      throw error;
-    }
-    gate?.end('\n');
-    return { process, ended: end, hasEnded: () => ended !== null, release };
-  } finally {
-    opened.forEach(closeSync);
+  const { before, netns, logFile, eventFile } = options;
+  const inside = await sandboxed(program, args, {
+    ...options.sandbox,
+    network: 'inherit',
+    bound: false,
+    infoFd,
+    ...(before && { blockFd }),
+  });
+  const [command = '', ...rest] = [...(netns === null ? [] : ['ip', 'netns', 'exec', netns]), inside[0], ...inside[1]];
+  const chain = launch({
+    command,
+    args: rest,
+    logFile,
+    eventFile: eventFile ?? null,
+    heldBack: before !== undefined,
+    env: { PATH: env['PATH'] ?? '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
+  });
+  const timer = setTimeout(() => chain.end(), startDeadline);
+  const started = await chain.program.finally(() => clearTimeout(timer));
+  if (started === null) {
+    const how = await chain.ended;
+    throw new SandboxMissing((await readTail(logFile)) || how);
   }
+  try {
+    if (before) {
+      await before(started);
+      await chain.begin();
+    }
+  } catch (error) {
+    signalProcess(started, 'SIGKILL');
+    chain.end();
+    await waitGone(started, killDeadline);
+    throw error;
+  }
+  return { process: started, ended: chain.ended, hasEnded: () => chain.hasEnded(), release: () => chain.end() };
 };
 
 /** The end of a text file, at most `bytes`; empty when there is none. */

@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import { removeCgroup } from '../../../../../core/host/processes/cgroup';
 import { signalProcess, waitGone } from '../../../../../core/host/processes/process-identity';
+import { endProcessesNaming } from '../../../../../core/host/processes/processes-naming';
+import { LauncherGone } from '../../../../../core/host/sandbox/launcher-gone';
 import type { SpawnSandboxedOptions } from '../../../../../core/host/sandbox/spawn-sandboxed';
 import type { VmHandle, VmSpec } from '../vmm-driver';
 import { together } from '../../../../../core/host/together';
@@ -66,7 +68,7 @@ export const startVmm = async (spec: VmSpec, start: VmmStart, log: Logger): Prom
     if (spawned) {
       signalProcess(spawned.process, 'SIGKILL');
       await waitGone(spawned.process, killDeadline);
-    }
+    } else if (error instanceof LauncherGone) await endProcessesNaming(spec.runDir);
     await removeCgroup(spec.instanceId);
     await unlinkAll(socketFolder(spec), start.sockets);
     await files.rollback();

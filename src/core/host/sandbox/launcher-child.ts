@@ -1,0 +1,106 @@
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import type { Readable, Writable } from 'node:stream';
+import { processStartTime, signalProcess, type ProcessIdentity } from '../processes/process-identity';
+import { blockFd, infoFd } from './chain-descriptors';
+import type { Chain, LauncherNews, LauncherOrder } from './launcher-messages';
+
+/** A chain that is at work. */
+interface Started {
+  child: ChildProcess;
+  /** Its process, once it is known; null when there will be none. */
+  program: Promise<ProcessIdentity | null>;
+  /** The program has not begun, and may not before it is told. */
+  heldBack: boolean;
+}
+
+const chains = new Map<number, Started>();
+const tell = (news: LauncherNews): void => {
+  // Nobody may be there any more.
+  if (process.connected) process.send?.(news, () => undefined);
+};
+
+/** By number: output to the log, then `infoFd`, `blockFd` where it is held back, `eventFd` where there are events. */
+const descriptors = (log: number, heldBack: boolean, events: number | null): StdioOptions => [
+  'ignore',
+  log,
+  log,
+  'pipe',
+  ...(heldBack ? ['pipe' as const] : events === null ? [] : ['ignore' as const]),
+  ...(events === null ? [] : [events]),
+];
+
+const childPid = (info: string): number | null => {
+  try {
+    const pid: unknown = (JSON.parse(info) as Record<string, unknown>)['child-pid'];
+    return typeof pid === 'number' ? pid : null;
+  } catch {
+    return null;
+  }
+};
+
+const identified = async (child: ChildProcess): Promise<ProcessIdentity | null> => {
+  const pid = childPid(await text(child.stdio[infoFd] as Readable).catch(() => ''));
+  const startTime = pid === null ? null : processStartTime(pid);
+  return pid === null || startTime === null ? null : { pid, startTime };
+};
+
+const start = (id: number, chain: Chain): void => {
+  const { command, args, logFile, eventFile, heldBack, env } = chain;
+  const opened: number[] = [];
+  const fresh = (path: string): number => {
+    const fd = openSync(path, 'w', 0o600);
+    opened.push(fd);
+    return fd;
+  };
+  try {
+    const log = fresh(logFile);
+    const stdio = descriptors(log, heldBack, eventFile === null ? null : fresh(eventFile));
+    const child = spawn(command, args, { detached: true, stdio, cwd: '/', env });
+    // A chain that has failed reads nothing any more; its end says so.
+    if (heldBack) child.stdio[blockFd]?.on('error', () => undefined);
+    const program = identified(child);
+    chains.set(id, { child, program, heldBack });
+    const known = program.then((found) => tell({ id, program: found }));
+    const ended = (how: string): void => {
+      chains.delete(id);
+      void known.then(() => tell({ id, ended: how }));
+    };
+    child.once('error', (error) => ended(error.message));
+    child.once('exit', (code, signal) => ended(signal ? `ended by ${signal}` : `exit ${code ?? '?'}`));
+  } catch (error) {
+    tell({ id, failed: error instanceof Error ? error.message : String(error) });
+  } finally {
+    opened.forEach(closeSync);
+  }
+};
+
+const letBegin = (id: number, chain: Started): void => {
+  if (chain.heldBack) (chain.child.stdio[blockFd] as Writable).end('\n');
+  chain.heldBack = false;
+  tell({ id, begun: true });
+};
+
+process.on('message', (order: LauncherOrder) => {
+  if ('start' in order) return start(order.id, order.start);
+  const chain = chains.get(order.id);
+  if (!chain) return;
+  if (order.then === 'begin') letBegin(order.id, chain);
+  else chain.child.kill('SIGKILL');
+});
+
+/**
+ * The agent is gone. What runs goes on; what was held back would begin as soon as the other end of its descriptor is
+ * closed, which is when this process ends: so it ends before.
+ */
+process.once('disconnect', () => {
+  const waiting = [...chains.values()].filter((chain) => chain.heldBack);
+  void Promise.all(
+    waiting.map(async (chain) => {
+      const program = await chain.program;
+      if (program) signalProcess(program, 'SIGKILL');
+      chain.child.kill('SIGKILL');
+    }),
+  ).finally(() => process.exit());
+});
