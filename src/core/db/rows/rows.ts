@@ -16,21 +16,26 @@ export interface RowOptions<E> {
 
 const quoted = (name: string): string => `"${name}"`;
 
-const columnTexts = new WeakMap<EntityMetadata, string>();
+/** By what was asked for: the list of properties, or the entity where that is all. Then by alias. */
+const columnTexts = new WeakMap<object, Map<string, string>>();
 
-/** The columns under the names of their properties, as a SELECT lists them: all, or those of the properties. */
-export const columnsOf = (metadata: EntityMetadata, alias?: string, properties?: readonly string[]): string => {
-  const known = alias === undefined ? columnTexts.get(metadata) : undefined;
+/**
+ * The columns under the names of their properties, as a SELECT lists them: all, or those of the properties (a list that
+ * stays, and is of this entity alone: the text is kept for it).
+ */
+export const columnsOf = (metadata: EntityMetadata, alias = '', properties?: readonly string[]): string => {
+  const texts = columnTexts.get(properties ?? metadata) ?? new Map<string, string>();
+  const known = texts.get(alias);
   if (known !== undefined) return known;
   const wanted = properties && new Set(properties);
   const text = metadata.columns
     .filter(({ propertyName }) => wanted?.has(propertyName) ?? true)
     .map(
       ({ databaseName, propertyName }) =>
-        `${alias === undefined ? '' : `${alias}.`}${quoted(databaseName)} AS ${quoted(propertyName)}`,
+        `${alias === '' ? '' : `${alias}.`}${quoted(databaseName)} AS ${quoted(propertyName)}`,
     )
     .join(', ');
-  if (alias === undefined) columnTexts.set(metadata, text);
+  columnTexts.set(properties ?? metadata, texts.set(alias, text));
   return text;
 };
 
@@ -49,6 +54,13 @@ const plain: ReadonlySet<unknown> = new Set([
 const isPlain = ({ type, isArray, transformer }: ColumnMetadata): boolean =>
   plain.has(type) && !isArray && transformer === undefined;
 
+const converted = new WeakMap<EntityMetadata, ColumnMetadata[]>();
+const notPlain = (metadata: EntityMetadata): ColumnMetadata[] => {
+  const known = converted.get(metadata) ?? metadata.columns.filter((column) => !isPlain(column));
+  converted.set(metadata, known);
+  return known;
+};
+
 /**
  * Rows that were selected with `columnsOf` as entities, in place: what the driver gives is what an entity holds, but for
  * a few types. What TypeORM's own way does beyond this, for joined relations, takes longer than the query.
@@ -60,7 +72,7 @@ export const entitiesOf = <E extends object>(
   const { driver } = metadata.connection;
   const [first] = rows;
   if (!first) return [];
-  const others = metadata.columns.filter((column) => !isPlain(column) && column.propertyName in first);
+  const others = notPlain(metadata).filter((column) => column.propertyName in first);
   for (const row of rows)
     for (const column of others)
       row[column.propertyName] = driver.prepareHydratedValue(row[column.propertyName], column);

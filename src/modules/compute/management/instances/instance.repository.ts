@@ -4,7 +4,8 @@ import { findRow, findRows, insertRow, removeRows, updateRow } from '../../../..
 import type { z } from 'zod';
 import type { Op } from '../../../../core/db/rows/op';
 import type { InUseBy } from '../../../../core/errors/in-use';
-import { keysetPage, rowsInOrder } from '../../../../core/db/rows/keyset';
+import { JoinedReads } from '../../../../core/db/rows/joined-reads';
+import { keysetPage, mostIds, rowsInOrder, rowsWithIds } from '../../../../core/db/rows/keyset';
 import { Conditions } from '../../../../core/db/rows/conditions';
 import { InstancePorts } from '../../../network/contract/network.ports';
 import { violatedUnique } from '../../../../core/db/sql-state';
@@ -33,9 +34,23 @@ const sorts = {
   '-createdAt': { column: 'created_at', type: 'timestamptz', descending: true },
 } as const;
 
+const shownRead = (ports: InstancePorts) => ({
+  alias: 'i',
+  properties: shownOfInstance,
+  also: { ports: ports.shownOf('i.id') },
+});
+
 @injectable()
 export class InstanceRepository {
+  private readonly joined = new JoinedReads<Op, ShownInstance>((op, ids) => this.shownWith(op, ids), mostIds);
+  private shownRead: ReturnType<typeof shownRead> | undefined;
+
   constructor(private readonly ports: InstancePorts) {}
+
+  /** What is read of instances that are shown. */
+  private get read(): ReturnType<typeof shownRead> {
+    return (this.shownRead ??= shownRead(this.ports));
+  }
 
   /** False when another instance of the project has its hostname. */
   insert(op: Op, instance: InstanceEntity): Promise<boolean> {
@@ -107,7 +122,7 @@ export class InstanceRepository {
     const more = atAddress.length > 0 ? [`i.id = ANY(${found.bind(atAddress)}::uuid[])`] : [];
     found.search(filter.q, { ids: ['i.id'], texts: ['i.name'] }, more);
     return keysetPage(op, InstanceEntity, found, {
-      ...this.read(),
+      ...this.read,
       ...sorts[filter.sort],
       sort: filter.sort,
       limit: filter.limit,
@@ -115,14 +130,15 @@ export class InstanceRepository {
     });
   }
 
-  /** As it is shown, with its ports, in one statement. */
+  /** As it is shown, with its ports. Of many that are asked for at a time several are one statement. */
   async shown(op: Op, id: string): Promise<ShownInstance | null> {
-    const [found] = await this.shownWhere(op, new Conditions().equal('i.id', id), 1);
+    const found = op.inTransaction ? (await this.shownWith(op, [id])).get(id) : await this.joined.of(op, id);
     return found ?? null;
   }
 
   shownNamed(op: Op, projects: 'all' | readonly string[], name: string): Promise<ShownInstance[]> {
-    return this.shownWhere(op, new Conditions().within('i.project_id', projects).equal('i.name', name), 2);
+    const found = new Conditions().within('i.project_id', projects).equal('i.name', name);
+    return rowsInOrder(op, InstanceEntity, found, { ...this.read, order: 'i.id', limit: 2 });
   }
 
   /** False when the row is gone. */
@@ -273,13 +289,8 @@ export class InstanceRepository {
     return this.users(op, 'project_id = $1', projectId, limit);
   }
 
-  private shownWhere(op: Op, found: Conditions, limit: number): Promise<ShownInstance[]> {
-    return rowsInOrder(op, InstanceEntity, found, { ...this.read(), order: 'i.id', limit });
-  }
-
-  /** What is read of instances that are shown. */
-  private read() {
-    return { alias: 'i', properties: shownOfInstance, also: { ports: this.ports.shownOf('i.id') } };
+  private async shownWith(op: Op, ids: readonly string[]): Promise<Map<string, ShownInstance>> {
+    return new Map((await rowsWithIds(op, InstanceEntity, ids, this.read)).map((instance) => [instance.id, instance]));
   }
 
   /** The first by name, and how many there are. */

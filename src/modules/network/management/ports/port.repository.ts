@@ -33,10 +33,10 @@ export class PortRepository {
         );
   }
 
-  /** SQL for the same of one instance. */
+  /** SQL for the same of one instance. The server's own makers of JSON take several times as long. */
   shownOf(instanceId: string): Sql<InstancePort[]> {
-    return `(SELECT coalesce(json_agg(json_build_object('id', p.id, 'networkId', p.network_id, 'network', n.name, 'mac', p.mac, 'address', p.address) ORDER BY p.position), '[]')
-             FROM port p JOIN network n ON n.id = p.network_id WHERE p.instance_id = ${instanceId})`;
+    return `('[' || (SELECT coalesce(string_agg(format('{"id":"%s","networkId":"%s","network":%s,"mac":"%s","address":"%s"}', p.id, p.network_id, to_json(n.name), p.mac, p.address), ',' ORDER BY p.position), '')
+             FROM port p JOIN network n ON n.id = p.network_id WHERE p.instance_id = ${instanceId}) || ']')::json`;
   }
 
   ofHost(op: Op, hostId: string): Promise<PortEntity[]> {
