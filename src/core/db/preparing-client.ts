@@ -22,9 +22,19 @@ const nameOf = (text: string): string | undefined => {
   return known.seen > preparedAfter ? known.name : undefined;
 };
 
+/**
+ * What a text begins with that is planned each time, for the values that it comes with: where these decide which way is
+ * the short one, a plan for any value takes the long one.
+ */
+export const plannedForValues = '/* planned for its values */ ';
+
 /** Without parameters only what reads: several statements in one text cannot be prepared. */
 const worthIt = (text: string, values: unknown): boolean =>
-  Array.isArray(values) && values.length > 0 ? true : /^\s*SELECT\b[^;]*$/i.test(text);
+  text.startsWith(plannedForValues)
+    ? false
+    : Array.isArray(values) && values.length > 0
+      ? true
+      : /^\s*SELECT\b[^;]*$/i.test(text);
 
 /**
  * A connection that prepares the statements it is asked often, by their text. Without that the server parses and plans

@@ -14,7 +14,7 @@ export class Conditions {
   readonly params: unknown[] = [];
   private readonly parts: string[] = [];
   private choice: Choice | undefined;
-  private searched = false;
+  private found = false;
 
   /** Adds a parameter and returns its placeholder. */
   bind(value: unknown): string {
@@ -66,8 +66,13 @@ export class Conditions {
    */
   search(q: string | undefined, columns: SearchedColumns, more: readonly string[] = []): this {
     if (q === undefined) return this;
-    this.searched = true;
+    this.found = true;
     return this.add(`(${[searchCondition(q, columns, (value) => this.bind(value)), ...more].join(' OR ')})`);
+  }
+
+  /** Whether `q` is part of them. */
+  get searched(): boolean {
+    return this.found;
   }
 
   /**
@@ -76,7 +81,7 @@ export class Conditions {
    * is sorted.
    */
   get ordered(): { where: string; each: Choice | undefined } {
-    if (this.searched || !this.choice) return { where: this.where, each: undefined };
+    if (this.found || !this.choice) return { where: this.where, each: undefined };
     return { where: joined(this.parts), each: this.choice };
   }
 

@@ -1,10 +1,12 @@
 import type { Newable } from 'inversify';
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import { z } from 'zod';
+import { plannedForValues } from '../preparing-client';
 import type { Conditions } from './conditions';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor';
 import type { Op } from './op';
 import { columnsOf, entitiesOf } from './rows';
+import { SharedReads } from './shared-reads';
 
 /**
  * The sort order that it belongs to, the sort column's value of the last row as text, and that row's id, which makes
@@ -50,6 +52,14 @@ interface KeysetList<P, A extends Expressions> extends KeysetOrder, Read<P, A> {
   cursor?: string | undefined;
 }
 
+/** Of each database. */
+const shared = new WeakMap<Op, SharedReads<Record<string, unknown>[]>>();
+const sharedBy = (op: Op): SharedReads<Record<string, unknown>[]> => {
+  const known = shared.get(op) ?? new SharedReads();
+  shared.set(op, known);
+  return known;
+};
+
 const columnsRead = (
   metadata: EntityMetadata,
   { alias, properties, also }: Omit<Read<unknown, Expressions>, 'limit'>,
@@ -63,7 +73,7 @@ const columnsRead = (
  * Keyset pagination on one column and the id: each page costs the same at any depth, and a row that stays is seen
  * exactly once. A cursor of another list or sort order, or one that nobody issued, is 400 `invalid_cursor`. Timestamps
  * travel as microsecond text, for a JS date would cut them to milliseconds and skip rows. A list's text is the same for
- * all pages, so that it stays prepared.
+ * all pages, so that it stays prepared; but for a search, of which the planner must know whether it finds few or most. Rows may be shared with others who asked for the same page: they do not change.
  */
 export const keysetPage = async <
   E extends ObjectLiteral,
@@ -94,14 +104,16 @@ export const keysetPage = async <
   const from = each
     ? `unnest(${conditions.bind(each.values)}::uuid[]) AS each(value) CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE ${each.column} = each.value AND ${where} ${rest}) ${alias}`
     : `${table} WHERE ${where}`;
-  const found = await op.query<Record<string, unknown>>(
-    `SELECT ${columnsRead(metadata, list)}, ${keyText} AS "keysetValue" FROM ${from} ${rest}`,
-    [...conditions.params],
-  );
+  const plan = conditions.searched ? plannedForValues : '';
+  const sql = `${plan}SELECT ${columnsRead(metadata, list)}, ${keyText} AS "keysetValue" FROM ${from} ${rest}`;
+  const params = [...conditions.params];
+  const read = async (): Promise<Record<string, unknown>[]> =>
+    entitiesOf(metadata, await op.query<Record<string, unknown>>(sql, params));
+  const found = op.inTransaction ? await read() : await sharedBy(op).of(`${sql} ${JSON.stringify(params)}`, read);
   const shown = found.slice(0, limit);
   const last = shown.at(-1);
   return {
-    rows: entitiesOf(metadata, shown),
+    rows: shown as (Pick<E, P> & Values<A>)[],
     next:
       found.length > shown.length && last
         ? encodeCursor([sort, positionOf(type, String(last['keysetValue'])), String(last['id'])])
