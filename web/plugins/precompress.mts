@@ -16,21 +16,26 @@ export function precompress(): Plugin {
     configResolved(resolved) {
       config = resolved;
     },
-    async closeBundle() {
-      const out = join(config.root, config.build.outDir);
-      for (const entry of await readdir(out, { recursive: true, withFileTypes: true })) {
-        if (!entry.isFile() || !compressible.test(entry.name)) continue;
-        const path = join(entry.parentPath, entry.name);
-        const bytes = await readFile(path);
-        if (bytes.length < smallest) continue;
-        await writeFile(`${path}.gz`, gzipSync(bytes, { level: 9 }));
-        await writeFile(
-          `${path}.br`,
-          brotliCompressSync(bytes, {
-            params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
-          }),
-        );
-      }
+    // Only of a build that was written: where it failed, what it says must not be hidden by a folder that is not there.
+    writeBundle: {
+      order: 'post',
+      sequential: true,
+      async handler() {
+        const out = join(config.root, config.build.outDir);
+        for (const entry of await readdir(out, { recursive: true, withFileTypes: true })) {
+          if (!entry.isFile() || !compressible.test(entry.name)) continue;
+          const path = join(entry.parentPath, entry.name);
+          const bytes = await readFile(path);
+          if (bytes.length < smallest) continue;
+          await writeFile(`${path}.gz`, gzipSync(bytes, { level: 9 }));
+          await writeFile(
+            `${path}.br`,
+            brotliCompressSync(bytes, {
+              params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+            }),
+          );
+        }
+      },
     },
   };
 }
