@@ -6,6 +6,10 @@ const libraryInternals = {
   message: 'What these libraries do not offer openly is taken in core/db/library-internals.ts alone.',
 };
 
+/** A class that does something: not a port (abstract), not an error that goes with the class beside it. */
+const exportedClass =
+  "ExportNamedDeclaration[declaration.type='ClassDeclaration'][declaration.abstract!=true][declaration.superClass.name!=/(Error|Failure|Problem)$/]";
+
 export default tseslint.config(
   { ignores: ['dist/', 'web/dist/', 'node_modules/', 'coverage/', '.cache/', '.state/'] },
   ...tseslint.configs.recommended,
@@ -68,6 +72,18 @@ export default tseslint.config(
       'no-restricted-globals': [
         'error',
         { name: 'setInterval', message: 'Periodic work is registered (core/periodic). A timer of one thing says so.' },
+      ],
+    },
+  },
+  {
+    files: ['{src,web/src,test,bench}/**/*.{ts,tsx}'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: `Program > ${exportedClass} ~ ${exportedClass}`,
+          message: 'One exported class per file. Ports (abstract classes) and errors may stand beside it.',
+        },
       ],
     },
   },

@@ -1,7 +1,7 @@
 import type { Figure } from '../harness/figure';
 import { ControlPlane, transactionsPerCreate } from '../harness/control-plane';
 import type { Lab } from '../harness/lab';
-import { BareTransactions } from '../harness/postgres';
+import { BareTransactions } from '../harness/bare-transactions';
 import { inLanes, percentile, timed } from '../harness/statistics';
 
 const hosts = 50;

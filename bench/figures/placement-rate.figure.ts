@@ -11,7 +11,7 @@ import { ClaimRepository } from '../../src/modules/scheduler/management/claim.re
 import { SchedulerPlacement } from '../../src/modules/scheduler/management/scheduler-placement';
 import type { Figure, Row } from '../harness/figure';
 import type { Lab } from '../harness/lab';
-import { BareTransactions } from '../harness/postgres';
+import { BareTransactions } from '../harness/bare-transactions';
 import { inLanes, timed } from '../harness/statistics';
 
 const sizes = [

@@ -6,7 +6,7 @@ import { childTask, defineWorkflow } from '../../src/core/workflow/definition/de
 import { BenchEngine } from '../harness/bench-engine';
 import type { Figure } from '../harness/figure';
 import type { Lab } from '../harness/lab';
-import { BareTransactions } from '../harness/postgres';
+import { BareTransactions } from '../harness/bare-transactions';
 import { cpuSecondsOf } from '../harness/processor-time';
 import { inLanes, median, timed } from '../harness/statistics';
 

@@ -6,7 +6,7 @@ import { defineWorkflow } from '../../src/core/workflow/definition/definition';
 import { BenchEngine } from '../harness/bench-engine';
 import type { Figure } from '../harness/figure';
 import type { Lab } from '../harness/lab';
-import { BareTransactions } from '../harness/postgres';
+import { BareTransactions } from '../harness/bare-transactions';
 import { inLanes, percentile, timed } from '../harness/statistics';
 
 const warmUp = 500;

@@ -6,7 +6,9 @@ import { argsFor } from '../../src/core/m2m/verbs/revisions';
 import { defineVerb, type Verb, type WireArgs } from '../../src/core/m2m/verbs/verb';
 import { handle, VerbHandlers, type VerbHandler } from '../../src/core/m2m/verbs/verb-handler';
 import { HostRepository } from '../../src/modules/host/management/hosts/host.repository';
-import { Agent, eventually, Management } from '../integration/m2m/harness';
+import { Management } from '../integration/m2m/harness';
+import { Agent } from '../integration/m2m/agent-harness';
+import { eventually } from '../integration/m2m/harness-parts';
 import { allVerbs, contracts, sectionSchemas } from './contracts';
 import { contractsOf, messagesOf, releases, verbOf } from './releases';
 

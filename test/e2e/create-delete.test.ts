@@ -1,4 +1,4 @@
-import { eventually } from '../support/cloud';
+import { eventually } from '../support/eventually';
 import { SimulatedCloud } from '../model/simulated-cloud';
 
 const minutes = 60_000;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Instance } from '../../src/modules/compute/contract/compute.api';
 import { ApiClient, type Answer } from '../support/api-client';
-import { eventually } from '../support/cloud';
+import { eventually } from '../support/eventually';
 import { SimulatedCloud } from '../model/simulated-cloud';
 
 const minutes = 60_000;

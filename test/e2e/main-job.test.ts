@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { Instance } from '../../src/modules/compute/contract/compute.api';
 import { hostHash, networkNetns } from '../../src/modules/network/node/drivers/linux/names';
 import { sh } from '../support/namespaces';
-import { eventually, TestCloud } from '../support/cloud';
+import { TestCloud } from '../support/cloud';
+import { eventually } from '../support/eventually';
 import { OlderSide } from '../support/older-side';
 
 const minutes = 60_000;

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { CloudModel } from '../model/cloud-model';
 import { commands, settleAndCheck } from '../model/commands';
 import { EventFollower } from '../model/event-follower';
-import { eventually } from '../support/cloud';
+import { eventually } from '../support/eventually';
 import { SimulatedCloud } from '../model/simulated-cloud';
 
 const minutes = 60_000;

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import { eventually, TestCloud } from '../support/cloud';
+import { TestCloud } from '../support/cloud';
+import { eventually } from '../support/eventually';
 import { SimulatedCloud } from '../model/simulated-cloud';
 
 const minutes = 60_000;

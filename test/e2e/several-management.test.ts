@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { inLanes } from '../../bench/harness/statistics';
 import { Agent, request } from 'undici';
 import WebSocket from 'ws';
-import { ManagementProcess, SeveralManagement, type EventReader } from '../support/several-management';
-import { eventually } from '../support/cloud';
+import { SeveralManagement } from '../support/several-management';
+import { ManagementProcess } from '../support/management-process';
+import { type EventReader } from '../support/event-reader';
+import { eventually } from '../support/eventually';
 
 const hosts = 3;
 const burst = 30;

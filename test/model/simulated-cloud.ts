@@ -4,7 +4,7 @@ import type { Host } from '../../src/modules/host/contract/host.api';
 import type { TaskDetail } from '../../src/modules/task/contract/task.api';
 import type { BodyOf } from '../../src/rest/rest-call';
 import { ApiClient } from '../support/api-client';
-import { eventually } from '../support/cloud';
+import { eventually } from '../support/eventually';
 import { startTestDatabase, type TestDatabase } from '../support/postgres';
 import { repositoryRoot } from '../support/repository';
 import { StackProcess } from '../support/stack-process';

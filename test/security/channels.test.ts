@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { Channels } from '../../src/core/auth/channels/channels';
 import type { ManagementApp } from '../../src/core/app/management-app';
 import { StreamHandlers, type StreamHandler } from '../../src/core/m2m/management/node-route';
-import { Agent } from '../integration/m2m/harness';
+import { Agent } from '../integration/m2m/agent-harness';
 import type { ApiClient } from '../support/api-client';
 import { waitFor } from '../support/wait-for';
 import { ManagementStack, passwordOf } from './management-stack';

@@ -2,7 +2,7 @@ import { connect as connectTcp } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import type { Container } from 'inversify';
 import { ServerIdentity } from '../../src/core/m2m/ca/server-identity';
-import { Agent } from '../integration/m2m/harness';
+import { Agent } from '../integration/m2m/agent-harness';
 import { waitFor } from '../support/wait-for';
 import { ManagementStack } from './management-stack';
 import { exchange, RawHttp } from './raw-http';

@@ -13,6 +13,8 @@ import { ApiClient } from './api-client';
 import { sh, TestNamespaces } from './namespaces';
 import { repositoryRoot } from './repository';
 import { StackProcess } from './stack-process';
+import { TestConsole } from './test-console';
+import { eventually } from './eventually';
 
 /** Path of the test guest's image, built when it is not in the cache. */
 export const guestImage = (): string =>
@@ -22,21 +24,6 @@ export const guestImage = (): string =>
     .trim()
     .split('\n')
     .pop() ?? '';
-
-/** Polls until `probe` gives something; for what has no event to wait for. Fails with `what` after `timeoutMs`. */
-export const eventually = async <T>(
-  what: string,
-  probe: () => Promise<T | undefined | false> | T | undefined | false,
-  timeoutMs = 30_000,
-): Promise<T> => {
-  const end = Date.now() + timeoutMs;
-  for (;;) {
-    const found = await probe();
-    if (found !== undefined && found !== false) return found;
-    if (Date.now() > end) throw new Error(`not within ${timeoutMs / 1000} s: ${what}`);
-    await delay(100);
-  }
-};
 
 /**
  * A whole cloud on one machine: management and each host in a network namespace of their own on one underlay, and an
@@ -322,48 +309,5 @@ export class TestCloud {
     const base = join(this.directory, name);
     mkdirSync(base, { recursive: true, mode: 0o755 });
     return { VC_STACK_STATE_DIR: join(base, 'state'), VC_STACK_RUN_DIR: join(base, 'run'), ...more };
-  }
-}
-
-/** A viewer of a serial console. */
-export class TestConsole {
-  text = '';
-
-  constructor(private readonly socket: WebSocket) {
-    socket.on('message', (data: Buffer) => {
-      this.text += data.toString('utf8');
-    });
-  }
-
-  type(keys: string): void {
-    this.socket.send(Buffer.from(keys), { binary: true });
-  }
-
-  /** Resolves with the match once the guest has printed it. */
-  async until(pattern: RegExp, timeoutMs = 60_000): Promise<RegExpExecArray> {
-    return eventually(
-      `${pattern} on the console; it shows:\n${this.text.slice(-2000)}`,
-      () => pattern.exec(this.text) ?? false,
-      timeoutMs,
-    ).catch(() => {
-      throw new Error(`not on the console within ${timeoutMs / 1000} s: ${pattern}\n${this.text.slice(-3000)}`);
-    });
-  }
-
-  /** Types the line until the answer comes: what is typed while a guest boots is lost. */
-  async ask(line: string, answer: RegExp, timeoutMs = 90_000): Promise<RegExpExecArray> {
-    const end = Date.now() + timeoutMs;
-    for (;;) {
-      this.type(`\n${line}\n`);
-      try {
-        return await this.until(answer, 3_000);
-      } catch (error) {
-        if (Date.now() > end) throw error;
-      }
-    }
-  }
-
-  close(): void {
-    this.socket.close();
   }
 }

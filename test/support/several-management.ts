@@ -9,114 +9,15 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { get as httpsGet } from 'node:https';
 import { join } from 'node:path';
-import { io, type Socket } from 'socket.io-client';
-import { Agent, request } from 'undici';
 import { Child } from '../../bench/harness/child';
-import type { LiveEventRecord } from '../../src/core/events/live-event-record';
-import { ApiClient } from './api-client';
-import { eventually } from './cloud';
+import { eventually } from './eventually';
 import { startTestDatabase, type TestDatabase } from './postgres';
 import { startTestRedis, type TestRedis } from './redis';
 import { repositoryRoot } from './repository';
 import { StackProcess } from './stack-process';
 import { freePort } from './free-port';
-
-/** One of the management processes, and a client of it. */
-export class ManagementProcess {
-  readonly url: string;
-  readonly api: ApiClient;
-
-  constructor(
-    readonly process: StackProcess,
-    readonly port: number,
-    readonly nodePort: number,
-  ) {
-    this.url = `https://127.0.0.1:${port}`;
-    this.api = new ApiClient(this.url, true);
-  }
-
-  /** The sum of a counter over its labels. */
-  async counter(name: string): Promise<number> {
-    const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
-    try {
-      const text = await (await request(`${this.url}/metrics`, { dispatcher })).body.text();
-      return text
-        .split('\n')
-        .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
-        .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
-    } finally {
-      await dispatcher.destroy();
-    }
-  }
-
-  /** Follows events by SSE from here on, or after `since`. Resolves once the stream is live. */
-  sse(since?: number): Promise<EventReader> {
-    return new Promise((resolve, reject) => {
-      const reader = new EventReader(() => req.destroy());
-      const req = httpsGet(
-        `${this.url}/api/v1/events`,
-        {
-          rejectUnauthorized: false,
-          agent: false,
-          headers: {
-            authorization: `Bearer ${this.api.token}`,
-            ...(since !== undefined && { 'last-event-id': String(since) }),
-          },
-        },
-        (res) => {
-          let text = '';
-          res.on('error', () => undefined);
-          res.on('close', () => (reader.open = false));
-          res.on('data', (chunk: Buffer) => {
-            text += chunk.toString();
-            for (let cut = text.indexOf('\n\n'); cut >= 0; cut = text.indexOf('\n\n')) {
-              const lines = text.slice(0, cut).split('\n');
-              text = text.slice(cut + 2);
-              const data = lines.find((line) => line.startsWith('data: '))?.slice(6);
-              if (lines.includes('event: ready')) resolve(reader);
-              else if (data !== undefined && lines.some((line) => line.startsWith('id: ')))
-                reader.events.push(JSON.parse(data) as LiveEventRecord);
-            }
-          });
-        },
-      );
-      req.on('error', reject);
-    });
-  }
-
-  /** The same by socket.io, as the console does. */
-  socket(since?: number): Promise<EventReader> {
-    return new Promise((resolve, reject) => {
-      const options = {
-        path: '/api/v1/live',
-        auth: { token: this.api.token, ...(since !== undefined && { since }) },
-        transports: ['websocket'],
-        rejectUnauthorized: false,
-        reconnection: false,
-        forceNew: true,
-      };
-      const socket: Socket = io(this.url, options);
-      const reader = new EventReader(() => socket.disconnect());
-      socket.on('event', (event: LiveEventRecord) => reader.events.push(event));
-      socket.on('ready', () => resolve(reader));
-      socket.on('disconnect', () => (reader.open = false));
-      socket.on('connect_error', reject);
-    });
-  }
-}
-
-export class EventReader {
-  readonly events: LiveEventRecord[] = [];
-  open = true;
-
-  constructor(readonly close: () => void) {}
-
-  get last(): number {
-    return this.events.at(-1)?.seq ?? 0;
-  }
-}
+import { ManagementProcess } from './management-process';
 
 /**
  * Three management processes on one database, each with its state and ports, sharing what must be shared: the master

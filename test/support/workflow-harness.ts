@@ -1,76 +1,27 @@
-import type { Duplex } from 'node:stream';
 import pino from 'pino';
 import { z } from 'zod';
 import type { Database } from '../../src/core/db/database';
 import type { Op } from '../../src/core/db/rows/op';
-import { Outbox, type LiveEvent } from '../../src/core/events/outbox';
-import { NodeCaller, type CallOptions, type CallOutcome } from '../../src/core/m2m/management/node-caller';
-import { defineVerb, type Verb } from '../../src/core/m2m/verbs/verb';
+import { Outbox } from '../../src/core/events/outbox';
+import { NodeCaller } from '../../src/core/m2m/management/node-caller';
+import { defineVerb } from '../../src/core/m2m/verbs/verb';
 import { Logging } from '../../src/core/telemetry/logging';
 import type { RegistrableDefinition } from '../../src/core/workflow/definition/definition-registry';
 import type { WorkflowProbe } from '../../src/core/workflow/run/workflow-probe';
 import { WorkflowSettings } from '../../src/core/workflow/workflow-settings';
 import { TestEngine } from './test-engine';
+import { MemoryOutbox } from './memory-outbox';
+import { FakeNodes } from './fake-nodes';
 
 export const hostA = '11111111-1111-4111-8111-111111111111';
+
 export const makeThing = defineVerb('thing.make', {
   args: z.object({ name: z.string() }),
   result: z.object({ made: z.string() }),
   long: true,
 });
+
 export const dropThing = defineVerb('thing.drop', { args: z.object({ name: z.string() }), result: z.object({}) });
-
-export class MemoryOutbox extends Outbox {
-  readonly events: LiveEvent[] = [];
-  override async publish(_op: Op, event: LiveEvent): Promise<void> {
-    this.events.push(event);
-  }
-}
-
-export interface FakeCall {
-  hostId: string;
-  verb: string;
-  args: unknown;
-  key: string;
-  fence: number;
-}
-
-type Behaviour = (call: FakeCall) => Promise<CallOutcome<unknown>> | CallOutcome<unknown>;
-
-/** A node that does what the test says: `on(verb, behaviour)`. Default: done at once with `{ made: name }`. */
-export class FakeNodes extends NodeCaller {
-  readonly calls: FakeCall[] = [];
-  readonly polls: string[] = [];
-  /** Outcomes of accepted calls by key: absent means still at work; an error is thrown. */
-  readonly outcomes = new Map<string, unknown>();
-  private readonly behaviours = new Map<string, Behaviour>();
-
-  on(verb: string, behaviour: Behaviour): void {
-    this.behaviours.set(verb, behaviour);
-  }
-
-  override async call<A, R>(hostId: string, verb: Verb<A, R>, args: A, options: CallOptions): Promise<CallOutcome<R>> {
-    const call: FakeCall = { hostId, verb: verb.name, args, key: options.key ?? '', fence: options.fence ?? 0 };
-    this.calls.push(call);
-    const behaviour = this.behaviours.get(verb.name);
-    const outcome = behaviour
-      ? await behaviour(call)
-      : { done: true as const, result: { made: (args as { name?: string }).name ?? '' } };
-    return outcome as CallOutcome<R>;
-  }
-
-  override async outcome<A, R>(_hostId: string, _verb: Verb<A, R>, key: string): Promise<CallOutcome<R>> {
-    this.polls.push(key);
-    if (!this.outcomes.has(key)) return { done: false };
-    const result = this.outcomes.get(key);
-    if (result instanceof Error) throw result;
-    return { done: true, result: result as R };
-  }
-
-  override stream(): Promise<Duplex> {
-    return Promise.reject(new Error('not in this test'));
-  }
-}
 
 export const quietLogging = (): Logging => new Logging(pino({ level: process.env['TEST_LOG'] ?? 'silent' }));
 
@@ -127,6 +78,7 @@ export const subject = (id: string = crypto.randomUUID()): { kind: string; id: s
   id,
   name: 'a thing',
 });
+
 export const startOptions = { projectId: null, createdBy: 'system' };
 
 export interface TaskView {

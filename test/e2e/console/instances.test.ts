@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { eventually, TestCloud } from '../../support/cloud';
+import { TestCloud } from '../../support/cloud';
+import { eventually } from '../../support/eventually';
 import { ApiClient } from '../../support/api-client';
 import { ConsoleBrowser, pictures } from '../../support/console-browser';
 

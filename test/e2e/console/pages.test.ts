@@ -2,7 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
-import { eventually, TestCloud } from '../../support/cloud';
+import { TestCloud } from '../../support/cloud';
+import { eventually } from '../../support/eventually';
 import { ConsoleBrowser } from '../../support/console-browser';
 
 const minutes = 60_000;

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import type { Locator, Page } from 'playwright-core';
-import { eventually, TestCloud } from '../../support/cloud';
+import { TestCloud } from '../../support/cloud';
+import { eventually } from '../../support/eventually';
 import { ConsoleBrowser } from '../../support/console-browser';
 
 const minutes = 60_000;

@@ -17,7 +17,7 @@ import type { HostDetail } from '../../../src/modules/host/contract/host.api';
 import type { Beacon } from '../../fixtures/beacon/contract/beacon.api';
 import { EventFollower, type SeenEvent } from '../../model/event-follower';
 import { ManagementStack } from '../../security/management-stack';
-import { eventually } from '../../support/cloud';
+import { eventually } from '../../support/eventually';
 import { ConsoleBrowser } from '../../support/console-browser';
 import { buildConsoleWith } from '../../support/console-build';
 import { sh, TestNamespaces } from '../../support/namespaces';

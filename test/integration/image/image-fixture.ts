@@ -28,7 +28,7 @@ import { VolumeController } from '../../../src/modules/storage/management/volume
 import { coreContainer, testTls } from '../../support/http';
 import { WorkflowProbe } from '../../../src/core/workflow/run/workflow-probe';
 import { compileScripts } from '../../support/compile-scripts';
-import { FakeNodes } from '../../support/workflow-harness';
+import { FakeNodes } from '../../support/fake-nodes';
 
 class AnyProjects extends Projects {
   override async hold(): Promise<void> {

@@ -16,7 +16,9 @@ import { MasterKey } from '../../../src/core/crypto/master-key';
 import { HostService } from '../../../src/modules/host/management/hosts/host.service';
 import { HostTokenService } from '../../../src/modules/host/management/tokens/host-token.service';
 import { olderCertificate } from '../../support/older-certificate';
-import { Agent, eventually, Management } from './harness';
+import { Management } from './harness';
+import { Agent } from './agent-harness';
+import { eventually } from './harness-parts';
 
 jest.setTimeout(60_000);
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { VerbJournal } from '../../../src/core/m2m/node/verb-journal';
 import { defineVerb } from '../../../src/core/m2m/verbs/verb';
 import { handle, type VerbHandler, VerbHandlers } from '../../../src/core/m2m/verbs/verb-handler';
-import { Agent } from './harness';
+import { Agent } from './agent-harness';
 
 /** Makes the thing exist; each attempt is counted in `attempts`, the thing itself is made once. */
 export const ensureThing = defineVerb('test.ensure', {

@@ -10,7 +10,9 @@ import { HttpsManagementClient } from '../../../src/core/m2m/node/https-manageme
 import { NodeServer } from '../../../src/core/m2m/node/node-server';
 import { defineVerb } from '../../../src/core/m2m/verbs/verb';
 import { handle, type VerbHandler, VerbHandlers } from '../../../src/core/m2m/verbs/verb-handler';
-import { Agent, eventually, Management, tempDir } from './harness';
+import { Management } from './harness';
+import { Agent } from './agent-harness';
+import { eventually, tempDir } from './harness-parts';
 import { attemptsIn, type DeathPoint, ensureThing, thingsIn } from './journal-child';
 
 jest.setTimeout(60_000);

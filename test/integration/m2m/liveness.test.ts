@@ -8,7 +8,9 @@ import type { HostDetail } from '../../../src/modules/host/contract/host.api';
 import { Hosts, InventorySource } from '../../../src/modules/host/contract/host.ports';
 import { HostService } from '../../../src/modules/host/management/hosts/host.service';
 import { HangingProxy } from './hanging-proxy';
-import { Agent, type AgentParts, eventually, FixedInventory, goodInventory, Management } from './harness';
+import { Management } from './harness';
+import { Agent, type AgentParts } from './agent-harness';
+import { eventually, FixedInventory, goodInventory } from './harness-parts';
 
 jest.setTimeout(60_000);
 

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { defineVerb } from '../../../src/core/m2m/verbs/verb';
 import { handle, type VerbHandler, VerbHandlers } from '../../../src/core/m2m/verbs/verb-handler';
-import { Agent, eventually, Management } from './harness';
+import { Management } from './harness';
+import { Agent } from './agent-harness';
+import { eventually } from './harness-parts';
 
 jest.setTimeout(120_000);
 

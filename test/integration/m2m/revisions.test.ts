@@ -12,7 +12,9 @@ import { defineVerb } from '../../../src/core/m2m/verbs/verb';
 import { handle, type VerbHandler, VerbHandlers } from '../../../src/core/m2m/verbs/verb-handler';
 import { HostRegistry } from '../../../src/modules/host/management/hosts/host-registry.service';
 import { HostRepository } from '../../../src/modules/host/management/hosts/host.repository';
-import { Agent, type AgentParts, eventually, Management } from './harness';
+import { Management } from './harness';
+import { Agent, type AgentParts } from './agent-harness';
+import { eventually } from './harness-parts';
 
 const args = z.object({ by: z.number(), twice: z.boolean().optional() });
 const result = z.object({ total: z.number() });

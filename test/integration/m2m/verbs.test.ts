@@ -12,7 +12,9 @@ import { StreamHandlers, type StreamHandler } from '../../../src/core/m2m/manage
 import { NodeIdentity } from '../../../src/core/m2m/node/node-identity';
 import { defineVerb } from '../../../src/core/m2m/verbs/verb';
 import { handle, VerbFailure, type VerbHandler, VerbHandlers } from '../../../src/core/m2m/verbs/verb-handler';
-import { Agent, type AgentParts, eventually, Management } from './harness';
+import { Management } from './harness';
+import { Agent, type AgentParts } from './agent-harness';
+import { eventually } from './harness-parts';
 
 const bump = defineVerb('test.bump', {
   args: z.strictObject({ by: z.number().int() }),

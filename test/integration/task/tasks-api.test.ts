@@ -17,7 +17,8 @@ import { TaskService } from '../../../src/modules/task/management/task.service';
 import { coreContainer, projectA, projectB, testTls } from '../../support/http';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { waitFor } from '../../support/wait-for';
-import { dropThing, FakeNodes, hostA, makeThing, newEngine, subject } from '../../support/workflow-harness';
+import { dropThing, hostA, makeThing, newEngine, subject } from '../../support/workflow-harness';
+import { FakeNodes } from '../../support/fake-nodes';
 
 jest.setTimeout(60_000);
 

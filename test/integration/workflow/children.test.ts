@@ -7,15 +7,15 @@ import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { waitFor } from '../../support/wait-for';
 import {
   createLedger,
-  FakeNodes,
   ledger,
-  MemoryOutbox,
   newEngine,
   startOptions,
   stepRows,
   subject,
   taskRow,
 } from '../../support/workflow-harness';
+import { FakeNodes } from '../../support/fake-nodes';
+import { MemoryOutbox } from '../../support/memory-outbox';
 
 const partInput = z.object({ of: z.string(), n: z.number(), does: z.enum(['well', 'fail', 'wait']) });
 type Part = z.output<typeof partInput>;

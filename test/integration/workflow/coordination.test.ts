@@ -8,7 +8,6 @@ import { waitFor } from '../../support/wait-for';
 import {
   createLedger,
   dropThing,
-  FakeNodes,
   hostA,
   ledger,
   makeThing,
@@ -18,6 +17,7 @@ import {
   subject,
   taskRow,
 } from '../../support/workflow-harness';
+import { FakeNodes } from '../../support/fake-nodes';
 
 const id = z.object({ id: z.string() });
 const until = async (check: () => boolean | Promise<boolean>): Promise<void> => {

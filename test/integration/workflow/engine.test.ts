@@ -9,17 +9,17 @@ import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import {
   createLedger,
   dropThing,
-  FakeNodes,
   hostA,
   ledger,
   makeThing,
-  MemoryOutbox,
   newEngine,
   startOptions,
   stepRows,
   subject,
   taskRow,
 } from '../../support/workflow-harness';
+import { FakeNodes } from '../../support/fake-nodes';
+import { MemoryOutbox } from '../../support/memory-outbox';
 
 jest.setTimeout(60_000);
 

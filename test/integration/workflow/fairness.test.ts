@@ -4,16 +4,8 @@ import { defineWorkflow, type WorkflowDefinition } from '../../../src/core/workf
 import type { TestEngine } from '../../support/test-engine';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { waitFor } from '../../support/wait-for';
-import {
-  FakeNodes,
-  hostA,
-  dropThing,
-  makeThing,
-  newEngine,
-  startOptions,
-  subject,
-  taskRow,
-} from '../../support/workflow-harness';
+import { hostA, dropThing, makeThing, newEngine, startOptions, subject, taskRow } from '../../support/workflow-harness';
+import { FakeNodes } from '../../support/fake-nodes';
 
 const input = z.object({ n: z.string() });
 const hostB = '22222222-2222-4222-8222-222222222222';

@@ -14,13 +14,13 @@ import { waitFor } from '../../support/wait-for';
 import {
   createLedger,
   ledger,
-  MemoryOutbox,
   newEngine,
   startOptions,
   stepRows,
   subject,
   taskRow,
 } from '../../support/workflow-harness';
+import { MemoryOutbox } from '../../support/memory-outbox';
 
 type Run = (
   c: LocalContext<unknown, Record<never, never>>,

@@ -10,15 +10,8 @@ import { TaskRunRepository } from '../../../src/core/workflow/storage/task-run.r
 import { PermanentError } from '../../../src/core/workflow/definition/workflow-error';
 import type { TestEngine } from '../../support/test-engine';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
-import {
-  dropThing,
-  FakeNodes,
-  hostA,
-  makeThing,
-  newEngine,
-  startOptions,
-  subject,
-} from '../../support/workflow-harness';
+import { dropThing, hostA, makeThing, newEngine, startOptions, subject } from '../../support/workflow-harness';
+import { FakeNodes } from '../../support/fake-nodes';
 
 jest.setTimeout(180_000);
 

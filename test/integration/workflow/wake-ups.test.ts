@@ -3,15 +3,8 @@ import { defineWorkflow, type WorkflowDefinition } from '../../../src/core/workf
 import type { TestEngine } from '../../support/test-engine';
 import { WorkflowProbe, type ProbeBoundary } from '../../../src/core/workflow/run/workflow-probe';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
-import {
-  dropThing,
-  FakeNodes,
-  hostA,
-  makeThing,
-  newEngine,
-  startOptions,
-  subject,
-} from '../../support/workflow-harness';
+import { dropThing, hostA, makeThing, newEngine, startOptions, subject } from '../../support/workflow-harness';
+import { FakeNodes } from '../../support/fake-nodes';
 
 jest.setTimeout(180_000);
 
