@@ -78,7 +78,9 @@ export class PreparedQuery extends Query {
   private learn: ((reader: RowReader) => void) | undefined;
 
   constructor(name: string, text: string, values: unknown[]) {
-    super({ name, text, values });
+    // Not as one object: of that pg makes a copy, member by member.
+    super(text, values);
+    (this as unknown as QueryInside).name = name;
   }
 
   prepare(wire: Wire): void {

@@ -127,12 +127,15 @@ const positionOf = (type: KeysetOrder['type'], value: string): string =>
 
 /** The lengths that lists of ids come in: each is a text of its own, which stays prepared. */
 const idCounts = [1, 2, 4, 8, 16, 32];
+/** By what is read. */
+const idTexts = new WeakMap<object, Map<number, string>>();
 /** Ids that one statement reads at most. */
 export const mostIds = 32;
 
 /**
  * The rows with these ids, in any order; at most `mostIds`. A list is filled up to one of a few lengths with its last
  * id: the server plans a parameter that is an array anew for each length that it meets.
+ * @param read always the same one of an entity: the statements are put together once for it
  */
 export const rowsWithIds = async <
   E extends ObjectLiteral & { id: string },
@@ -147,9 +150,14 @@ export const rowsWithIds = async <
   const count = idCounts.find((n) => n >= ids.length);
   if (ids.length === 0 || count === undefined) throw new Error(`${ids.length} ids are not 1 to ${mostIds}`);
   const metadata = op.metadataOf(entity);
-  const list = Array.from({ length: count }, (_, i) => `$${i + 1}`).join(', ');
+  const texts = idTexts.get(read) ?? new Map<number, string>();
+  const list = (): string => Array.from({ length: count }, (_, i) => `$${i + 1}`).join(', ');
+  const sql =
+    texts.get(count) ??
+    `SELECT ${columnsRead(metadata, read)} FROM "${metadata.tableName}" ${read.alias} WHERE ${read.alias}.id IN (${list()})`;
+  idTexts.set(read, texts.set(count, sql));
   const rows = await op.query<Record<string, unknown>>(
-    `SELECT ${columnsRead(metadata, read)} FROM "${metadata.tableName}" ${read.alias} WHERE ${read.alias}.id IN (${list})`,
+    sql,
     Array.from({ length: count }, (_, i) => ids[i] ?? ids.at(-1)),
   );
   return entitiesOf(metadata, rows);

@@ -44,7 +44,7 @@ export class EngineWorkflows extends Workflows {
     this.wakeUps.workers(op, true);
   }
 
-  override settled(taskId: string, timeoutMs: number): Promise<TaskState> {
-    return this.waiters.wait(taskId, timeoutMs);
+  override settled(taskId: string, timeoutMs: number, first?: () => Promise<TaskState>): Promise<TaskState> {
+    return this.waiters.wait(taskId, timeoutMs, first);
   }
 }

@@ -34,9 +34,13 @@ export class TaskWaiters {
     this.timer ??= setTimeout(() => void this.notify(), gatherMs);
   }
 
-  /** The task's state once it is settled, or its present one after `timeoutMs`. Throws when there is no such task. */
-  async wait(taskId: string, timeoutMs: number): Promise<TaskState> {
+  /**
+   * The task's state once it is settled, or its present one after `timeoutMs`. Throws when there is no such task.
+   * @param first looks at its state instead of us, the first time: it is asked once nothing can be missed any more
+   */
+  async wait(taskId: string, timeoutMs: number, first?: () => Promise<TaskState>): Promise<TaskState> {
     const end = performance.now() + timeoutMs;
+    let look: () => Promise<TaskState | undefined> = first ?? (() => this.requests.state(taskId));
     await this.listen();
     for (;;) {
       let known: TaskState | undefined;
@@ -48,7 +52,8 @@ export class TaskWaiters {
       };
       this.add(taskId, waiter);
       try {
-        const state = await this.requests.state(taskId);
+        const state = await look();
+        look = () => this.requests.state(taskId);
         if (state === undefined) throw new Error(`there is no task ${taskId}`);
         const left = end - performance.now();
         if (settledStates.includes(state) || left <= 0) return state;

@@ -41,6 +41,7 @@ export abstract class Workflows {
   /**
    * Resolves when the task reached a final state (succeeded, failed, cancelled) or is stuck, or after `timeoutMs`.
    * Returns the state.
+   * @param first looks at its state, the first time: once no change of it can be missed any more
    */
-  abstract settled(taskId: string, timeoutMs: number): Promise<TaskState>;
+  abstract settled(taskId: string, timeoutMs: number, first?: () => Promise<TaskState>): Promise<TaskState>;
 }

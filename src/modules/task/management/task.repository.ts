@@ -20,7 +20,8 @@ export interface NewAudit {
 }
 
 const detailColumns = `${listColumns}, ${createdKey('t.created_at')}, t.waiting_for AS "waitingFor", t.children_left AS "childrenLeft",
-  t.wake_at AS "wakeAt", t.cancel_requested_at AS "cancelRequestedAt", t.cancel_reason AS "cancelReason", clock_timestamp() AS now`;
+  t.wake_at AS "wakeAt", t.cancel_requested_at AS "cancelRequestedAt", t.cancel_reason AS "cancelReason", clock_timestamp() AS now,
+  EXISTS (SELECT 1 FROM task_audit a WHERE a.task_id = t.id) AS audited`;
 const stepColumns = `task_id AS "taskId", seq, name, phase, state, attempt, host_id AS "hostId", accepted, progress, message, started_at AS "startedAt", ended_at AS "endedAt", error`;
 const childrenShown = 100;
 

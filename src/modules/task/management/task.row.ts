@@ -31,6 +31,8 @@ export interface TaskDetailRow extends TaskRow {
   /** The lock in whose queue it is. */
   awaitedLock: string | null;
   lockState: 'held' | 'waiting' | null;
+  /** Operators' verbs on it are recorded. */
+  audited: boolean;
   /** The limit that it waits to come under. */
   waitingFor: string | null;
   childrenLeft: number;

@@ -88,11 +88,16 @@ export class TaskService {
 
   /** With its steps. Waits up to `waitMs` for it to settle (to end, or to get stuck). */
   async get(op: Op, access: Access, id: string, waitMs: number): Promise<TaskDetail> {
-    const first = await this.visible(op, access, id);
-    if (waitMs <= 0 || first.state === 'stuck' || finalStates.includes(first.state))
-      return this.detail(op, access, first);
-    await this.workflows.settled(id, waitMs);
-    return this.detail(op, access, await this.visible(op, access, id));
+    if (waitMs <= 0) return this.detail(op, access, await this.visible(op, access, id));
+    const seen: TaskDetailRow[] = [];
+    await this.workflows.settled(id, waitMs, async () => {
+      const task = await this.visible(op, access, id);
+      seen.push(task);
+      return task.state;
+    });
+    // What was waited for has changed meanwhile, whatever came of it.
+    const over = seen.find(({ state }) => state === 'stuck' || finalStates.includes(state));
+    return this.detail(op, access, over ?? (await this.visible(op, access, id)));
   }
 
   /**
@@ -196,7 +201,7 @@ export class TaskService {
       },
       irrevocable: presentIrrevocable(task, this.operations.goesForward(task.type, task.version)),
       steps: presentSteps(task, steps, viewer),
-      audit: presentAudit(await this.tasks.audit(op, task.id), viewer, access.principal.id),
+      audit: task.audited ? presentAudit(await this.tasks.audit(op, task.id), viewer, access.principal.id) : [],
       parent: parent && this.sees(access, parent.projectId) ? presentRelated(parent, viewer) : null,
       childTasks: children
         .filter((child) => this.sees(access, child.projectId))
