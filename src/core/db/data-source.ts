@@ -38,6 +38,8 @@ export const createDataSource = (url: string, init: DataSourceInit = {}): DataSo
     poolSize: init.pool ?? 20,
     extra: {
       Client: PreparingClient,
+      // Times come as text in the server's style of the day, which an operator's server may have set to another one.
+      options: '-c datestyle=ISO',
       statement_timeout: init.statementTimeoutMs ?? 30_000,
       idle_in_transaction_session_timeout: init.idleInTransactionMs ?? 15_000,
       connectionTimeoutMillis: 10_000,

@@ -1,3 +1,4 @@
+import { createDataSource } from '../../../src/core/db/data-source';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 
 describe('the database', () => {
@@ -21,6 +22,24 @@ describe('the database', () => {
       }),
     ).rejects.toThrow('division by zero');
     expect(ran).toEqual(['outer', 'inner']);
+  });
+
+  it('reads times of a server whose own style and zone are others', async () => {
+    const name = (await db.database.query<{ name: string }>('SELECT current_database() AS name'))[0]?.name ?? '';
+    await db.database.query(`ALTER DATABASE "${name}" SET datestyle = 'German, DMY'`);
+    await db.database.query(`ALTER DATABASE "${name}" SET timezone = 'Asia/Kolkata'`);
+    const source = createDataSource(db.url, { pool: 1 });
+    await source.initialize();
+    try {
+      const [row] = await source.query<{ at: unknown; text: string }[]>(
+        `SELECT at, (at AT TIME ZONE 'UTC')::text AS text FROM (VALUES ('2026-02-01T03:04:05.678901Z'::timestamptz)) AS v (at)`,
+      );
+      expect(row).toEqual({ at: new Date('2026-02-01T03:04:05.678Z'), text: '2026-02-01 03:04:05.678901' });
+    } finally {
+      await source.destroy();
+      for (const setting of ['datestyle', 'timezone'])
+        await db.database.query(`ALTER DATABASE "${name}" RESET ${setting}`);
+    }
   });
 
   const gathered = {
