@@ -205,6 +205,26 @@ describe('operations', () => {
     ]);
   });
 
+  it('says the length of what it does not compress, that others may get it compressed, and no body to HEAD', async () => {
+    const told = async (method: 'get' | 'head', path: string): Promise<unknown[]> => {
+      const { status, headers, text } = await server.agent[method](path).set(as('alice'));
+      expect(headers['content-security-policy']).toContain("default-src 'none'");
+      expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+      return [
+        status,
+        headers['vary'],
+        headers['transfer-encoding'] ?? Number(headers['content-length']),
+        text?.length ?? 0,
+      ];
+    };
+    const body = JSON.stringify({ id: 'one', name: 'x' }).length;
+    expect(await told('get', '/api/v1/things/one')).toEqual([200, 'Accept-Encoding', body, body]);
+    const head = await told('head', '/api/v1/things/one');
+    expect([head[0], head[1], head[3]]).toEqual([200, 'Accept-Encoding', 0]);
+    expect((await told('get', '/api/v1/nothing')).slice(0, 2)).toEqual([404, 'Accept-Encoding']);
+    expect((await told('get', '/api/v1/things/')).slice(0, 2)).toEqual([404, 'Accept-Encoding']);
+  });
+
   it('answers 304 to a browser that has a file already', async () => {
     const first = await server.agent.get('/console/assets/app-1a2b.js');
     expect([

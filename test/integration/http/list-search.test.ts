@@ -52,6 +52,19 @@ describe('search in lists', () => {
   });
   afterAll(() => db?.close());
 
+  it('gives each of many who ask at the same time its own, by a few statements', async () => {
+    const { op } = db.database;
+    const wanted = await op.query<{ id: string; name: string }>('SELECT id, name FROM instance LIMIT 100');
+    const absent = '33333333-3333-4333-8333-333333333333';
+    const asked = jest.spyOn(op, 'query');
+    const shown = await Promise.all([...wanted, { id: absent }, ...wanted].map(({ id }) => instances.shown(op, id)));
+    expect(asked.mock.calls.length).toBeLessThan(10);
+    asked.mockRestore();
+    const names = wanted.map(({ name }) => name);
+    expect(shown.map((instance) => instance?.name)).toEqual([...names, undefined, ...names]);
+    expect(new Set(shown.map((instance) => instance?.ports?.length))).toEqual(new Set([1, undefined]));
+  });
+
   /** Names that the list has for `q`, and how many rows the database read for them. */
   const found = (
     q: string,

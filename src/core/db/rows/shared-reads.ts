@@ -42,7 +42,8 @@ export class SharedReads<V> {
         else this.same.delete(key);
         waiting.forEach(tell);
       };
-      read().then(
+      const reading = async (): Promise<V> => read();
+      reading().then(
         (value) => ended(({ resolve }) => resolve(value)),
         (error: unknown) => ended(({ reject }) => reject(error)),
       );
