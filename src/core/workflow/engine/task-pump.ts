@@ -1,12 +1,15 @@
 import { performance } from 'node:perf_hooks';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
+import type { Op } from '../../db/rows/op';
 import { Logging } from '../../telemetry/logging';
 import { DefinitionRegistry } from '../definition/definition-registry';
 import type { LocalWorker } from '../request/wake-ups';
 import { RunState } from '../run/run-state';
 import { TaskRunner } from '../run/task-runner';
 import { Workload } from '../run/workload';
+import type { Worker } from '../storage/task-request.repository';
+import type { ClaimedTask } from '../storage/task-row';
 import { TaskRunRepository } from '../storage/task-run.repository';
 import { WorkflowMetrics } from '../workflow-metrics';
 import { WorkflowSettings } from '../workflow-settings';
@@ -30,6 +33,8 @@ export class TaskPump implements LocalWorker {
   private readonly log: Logger;
   private readonly running = new Set<RunState>();
   private readonly idle: (() => void)[] = [];
+  /** How many tasks of a transaction under way are to begin here with its commit. */
+  private readonly promised = new WeakMap<Op, number>();
   /** The last claim took as many as it could: more may be due, and then whose turn it is counts. */
   private backlog = false;
   private claims = 0;
@@ -57,6 +62,31 @@ export class TaskPump implements LocalWorker {
   /** True when a task that is queued now would be claimed here at once. */
   get hasRoom(): boolean {
     return this.open && this.running.size < this.settings.concurrency;
+  }
+
+  /**
+   * A task for which there is room, and that no other waits before, begins with the commit that makes it: what a claim
+   * would write is in its row from the start. Never outside of a transaction, nor more of one than there is room for.
+   */
+  workerFor(op: Op): Worker | null {
+    const promised = this.promised.get(op) ?? 0;
+    if (!op.inTransaction || !this.hasRoom || this.again || this.pumping || this.backlog) return null;
+    if (this.running.size + promised >= this.settings.concurrency)
+      return null;
+    this.promised.set(op, promised + 1);
+    return { owner: this.worker.owner, leaseMs: this.settings.leaseMs };
+  }
+
+  /** One for which there is no room any more is given back, for whoever has. */
+  begin(task: ClaimedTask, sentAt: number): void {
+    const definition = this.registry.get(task.type, task.version);
+    const { owner } = this.worker;
+    if (definition && this.hasRoom)
+      return this.launch(new RunState(task, definition, owner, sentAt, this.settings.leaseMs));
+    void this.store.release({ taskId: task.id, owner, fence: task.fence }, 0).then(
+      () => this.kick(),
+      (error: unknown) => this.log.warn({ taskId: task.id, err: error }, 'a task could not be given back'),
+    );
   }
 
   start(): void {

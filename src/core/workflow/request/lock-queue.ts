@@ -6,7 +6,7 @@ import { DefinitionRegistry } from '../definition/definition-registry';
 import { lockWords } from '../definition/lock-keys';
 import { TaskChildrenRepository } from '../storage/task-children.repository';
 import { TaskLockRepository, type LockHolder } from '../storage/task-lock.repository';
-import { TaskRequestRepository, type NewTask, type OperatedTask } from '../storage/task-request.repository';
+import { TaskRequestRepository, type Inserted, type NewTask, type OperatedTask } from '../storage/task-request.repository';
 import { TaskWaiters } from './task-waiters';
 import { WakeUps } from './wake-ups';
 
@@ -39,12 +39,13 @@ export class LockQueue {
    * Inserts a task with its locks, or in the queue of one. Returns the id of the live task that the start joins instead,
    * if any. Throws 409 `task_running`, `task_queue_full`.
    */
-  async insert(op: Op, task: NewTask, rules: LockRules): Promise<string | undefined> {
+  async insert(op: Op, task: NewTask, rules: LockRules): Promise<Inserted | { joined: string }> {
     const keys = task.lockKeys ?? [];
     let taken = 0;
     for (let round = 0; round < rounds; round++) {
       while (taken < keys.length - 1 && (await this.locks.take(op, keys[taken] ?? '', task.id))) taken++;
-      if (taken >= keys.length - 1 && (await this.requests.insert(op, task))) return undefined;
+      const inserted = taken >= keys.length - 1 ? await this.requests.insert(op, task) : undefined;
+      if (inserted) return inserted;
       const holder = await this.locks.holder(op, keys[taken] ?? '');
       if (!holder) continue;
       if (rules.preempts && holder.state === 'stuck') {
@@ -53,9 +54,9 @@ export class LockQueue {
       }
       try {
         const joined = await this.queue(op, { ...task, lockKeys: keys }, taken, holder, rules);
-        if (joined === undefined) await this.requests.insert(op, task, keys[taken]);
-        else await this.locks.release(op, task.id, keys.slice(0, taken));
-        return joined;
+        if (joined === undefined) return (await this.requests.insert(op, task, keys[taken])) ?? { begun: null };
+        await this.locks.release(op, task.id, keys.slice(0, taken));
+        return { joined };
       } catch (error) {
         await this.locks.release(op, task.id, keys.slice(0, taken));
         throw error;

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { injectable } from 'inversify';
 import { v7 as timeOrderedUuid } from 'uuid';
 import type { Op } from '../../db/rows/op';
@@ -53,15 +54,17 @@ export class TaskQueue {
       requestId: options.requestId ?? null,
       priority: priorities[definition.options.priority ?? 'normal'],
       parent,
+      worker: this.wakeUps.workerFor(op),
     };
-    const joined = await this.locks.insert(op, task, definition.options);
-    if (joined !== undefined) return { id: joined, created: false };
+    const sent = performance.now();
+    const come = await this.locks.insert(op, task, definition.options);
+    if ('joined' in come) return { id: come.joined, created: false };
     this.metrics.started.inc({ type: task.type });
     const { id, type, projectId, subject, firstStep, createdBy } = task;
     const data = {
       id,
       type,
-      state: 'queued',
+      state: come.begun?.state ?? 'queued',
       projectId,
       subject,
       progress: 0,
@@ -71,7 +74,8 @@ export class TaskQueue {
       parentId: parent?.id ?? null,
     };
     await this.outbox.publish(op, { type: 'task.created', projectId, subject: { kind: 'task', id }, data });
-    this.wakeUps.workers(op, false);
+    if (come.begun) this.wakeUps.begin(op, come.begun, sent);
+    else this.wakeUps.workers(op, false);
     return { id, created: true };
   }
 

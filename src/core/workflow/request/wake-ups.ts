@@ -4,7 +4,8 @@ import { Database } from '../../db/database';
 import type { Op } from '../../db/rows/op';
 import { Logging } from '../../telemetry/logging';
 import type { Limit } from '../storage/no-slot';
-import { TaskRequestRepository } from '../storage/task-request.repository';
+import { TaskRequestRepository, type Worker } from '../storage/task-request.repository';
+import type { ClaimedTask } from '../storage/task-row';
 
 export const wakeChannel = 'task_wake';
 
@@ -15,6 +16,10 @@ const gatherMs = 50;
 export interface LocalWorker {
   /** True when a task that is queued now would be claimed here at once. */
   readonly hasRoom: boolean;
+  /** Who takes up a task that is started in this transaction, with its commit; null when it is to wait its turn. */
+  workerFor(op: Op): Worker | null;
+  /** Takes a task up that was stored as its own. `sentAt`: `performance.now()` before it was. */
+  begin(task: ClaimedTask, sentAt: number): void;
   /** Looks for due tasks now. */
   kick(): void;
   /** Looks for due tasks in so many milliseconds. */
@@ -40,6 +45,16 @@ export class WakeUps {
   /** From here on this process runs tasks too. */
   attach(worker: LocalWorker): void {
     this.worker = worker;
+  }
+
+  /** See `LocalWorker`. */
+  workerFor(op: Op): Worker | null {
+    return this.worker?.workerFor(op) ?? null;
+  }
+
+  /** After the commit: has the worker of this process take up a task that was stored as its own. */
+  begin(op: Op, task: ClaimedTask, sentAt: number): void {
+    op.afterCommit(() => this.worker?.begin(task, sentAt));
   }
 
   /**

@@ -3,6 +3,7 @@ import { Database } from '../../db/database';
 import type { Op } from '../../db/rows/op';
 import type { StepError } from '../definition/step-error';
 import type { TaskState } from '../definition/task-state';
+import type { ClaimedTask } from './task-row';
 
 export interface NewTask {
   id: string;
@@ -19,6 +20,19 @@ export interface NewTask {
   requestId: string | null;
   priority: number;
   parent: { id: string; step: string } | null;
+  /** The worker of this process that takes it up with the commit, as if it had claimed it; null: it is queued. */
+  worker: Worker | null;
+}
+
+/** Who takes a task up, and how long it is his without a renewal. */
+export interface Worker {
+  owner: string;
+  leaseMs: number;
+}
+
+/** What came of an insert. `begun`: the task as its worker has it. */
+export interface Inserted {
+  begun: ClaimedTask | null;
 }
 
 export interface OperatedTask {
@@ -32,18 +46,23 @@ export interface OperatedTask {
 
 /**
  * $10: its lock keys; all but the last are taken before. The last is taken here, unless it waits for one of them ($11):
- * the task exists exactly when it has that one, or waits.
+ * the task exists exactly when it has that one, or waits. $18: the worker that it belongs to from the start, for $19.
  */
 const insertStatement = `
   WITH taken AS (
     INSERT INTO task_lock (key, task_id) SELECT ($10::text[])[cardinality($10::text[])], $1::uuid WHERE $10::text[] IS NOT NULL AND $11::text IS NULL
     ON CONFLICT DO NOTHING RETURNING key)
-  INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, step, lock_keys, lock_state, awaited_lock, wake_at, deadline_ms, created_by, request_id, priority, parent_id, parent_step)
-  SELECT $1::uuid, $2::text, $3::int, $4::uuid, $5::text, $6::uuid, $7::text, 'queued', $8::jsonb, $9::text, $10::text[],
-         CASE WHEN $11::text IS NOT NULL THEN 'waiting' WHEN $10::text[] IS NOT NULL THEN 'held' END, $11::text, CASE WHEN $11::text IS NULL THEN clock_timestamp() END,
-         $12::bigint, $13::text, $14::text, $15::smallint, $16::uuid, $17::text
+  INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, step, lock_keys, lock_state, awaited_lock, wake_at, deadline_ms, created_by, request_id, priority, parent_id, parent_step,
+                    owner, fence, lease_until, deadline, created_at, started_at)
+  SELECT $1::uuid, $2::text, $3::int, $4::uuid, $5::text, $6::uuid, $7::text, CASE WHEN $18::text IS NULL THEN 'queued' ELSE 'running' END, $8::jsonb, $9::text, $10::text[],
+         CASE WHEN $11::text IS NOT NULL THEN 'waiting' WHEN $10::text[] IS NOT NULL THEN 'held' END, $11::text,
+         CASE WHEN $18::text IS NOT NULL THEN c.now + $19::float8 * interval '1 millisecond' WHEN $11::text IS NULL THEN c.now END,
+         $12::bigint, $13::text, $14::text, $15::smallint, $16::uuid, $17::text,
+         $18::text, CASE WHEN $18::text IS NULL THEN 0 ELSE 1 END, CASE WHEN $18::text IS NOT NULL THEN c.now + $19::float8 * interval '1 millisecond' END,
+         CASE WHEN $18::text IS NOT NULL THEN c.now + $12::bigint * interval '1 millisecond' END, c.now, CASE WHEN $18::text IS NOT NULL THEN c.now END
+    FROM (SELECT clock_timestamp() AS now OFFSET 0) c
    WHERE $10::text[] IS NULL OR $11::text IS NOT NULL OR EXISTS (SELECT 1 FROM taken)
-  RETURNING id`;
+  RETURNING (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`;
 const live = `state NOT IN ('succeeded', 'failed', 'cancelled')`;
 /** A sleeping task becomes due at once; one that a worker has is only marked, so that it does not fall asleep. */
 const woken = `wake_seq = wake_seq + 1, wake_at = CASE WHEN lease_until IS NULL AND wake_at IS NOT NULL THEN clock_timestamp() ELSE wake_at END`;
@@ -51,17 +70,51 @@ const woken = `wake_seq = wake_seq + 1, wake_at = CASE WHEN lease_until IS NULL 
 const stopAsked = `cancel_requested_at = COALESCE(cancel_requested_at, clock_timestamp()), cancel_by = COALESCE(cancel_by, $2), cancel_reason = COALESCE(cancel_reason, $3),
   wake_seq = wake_seq + 1, wake_at = CASE WHEN lease_until IS NULL AND (wake_at IS NOT NULL OR lock_state = 'waiting') AND state <> 'stuck' THEN clock_timestamp() ELSE wake_at END`;
 
+/** The row of a new task as a claim would have returned it. */
+const begun = (task: NewTask, now: number): ClaimedTask => ({
+  id: task.id,
+  type: task.type,
+  version: task.version,
+  projectId: task.projectId,
+  subject: task.subject,
+  state: 'running',
+  input: JSON.parse(JSON.stringify(task.input ?? null)) as unknown,
+  lockKeys: task.lockKeys && [...task.lockKeys],
+  lockState: task.lockKeys && 'held',
+  cursor: 0,
+  progress: 0,
+  fence: '1',
+  deaths: 0,
+  wakeSeq: '0',
+  deadline: now + task.deadlineMs,
+  deadlineMs: task.deadlineMs,
+  undoDeadline: null,
+  cancelled: false,
+  cancelReason: null,
+  outcome: null,
+  error: null,
+  createdBy: task.createdBy,
+  requestId: task.requestId,
+  priority: task.priority,
+  parentId: task.parent?.id ?? null,
+  parentStep: task.parent?.step ?? null,
+  createdAt: now,
+  startedAt: now,
+  now,
+});
+
 /** Statements of those who ask for something: services, operators, nodes. */
 @injectable()
 export class TaskRequestRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * With the last of its locks, or in the queue for `awaited`. False when another task holds that last one. Waits for an
-   * uncommitted rival to commit or roll back.
+   * With the last of its locks, or in the queue for `awaited`, which nobody takes up yet. Undefined when another task
+   * holds that last one. Waits for an uncommitted rival to commit or roll back.
    */
-  async insert(op: Op, task: NewTask, awaited: string | null = null): Promise<boolean> {
-    const rows = await this.database.query<{ id: string }>(
+  async insert(op: Op, task: NewTask, awaited: string | null = null): Promise<Inserted | undefined> {
+    const worker = awaited === null ? task.worker : null;
+    const [row] = await this.database.query<{ createdAt: number }>(
       insertStatement,
       [
         task.id,
@@ -81,10 +134,12 @@ export class TaskRequestRepository {
         task.priority,
         task.parent?.id ?? null,
         task.parent?.step ?? null,
+        worker?.owner ?? null,
+        worker?.leaseMs ?? null,
       ],
       op,
     );
-    return rows.length > 0;
+    return row && { begun: worker && begun(task, row.createdAt) };
   }
 
   /** Cancels the holder of a lock in favour of a waiter. */
