@@ -1,13 +1,14 @@
 import { Batches } from './batches';
 
 /** Work that ends when told so. */
-const controlled = () => {
+const controlled = (apartMs = 50) => {
   const begun: { items: readonly number[]; end: () => void; fail: (error: Error) => void }[] = [];
   const batches = new Batches<number, string>(
     (items) =>
       new Promise((resolve, reject) =>
         begun.push({ items, end: () => resolve(items.map((n) => `<${n}>`)), fail: reject }),
       ),
+    apartMs,
   );
   return { begun, batches };
 };
@@ -41,6 +42,17 @@ describe('batches', () => {
     expect(begun).toHaveLength(1);
     await jest.advanceTimersByTimeAsync(1_000);
     expect(begun.map(({ items }) => items)).toEqual([[1], [2, 3]]);
+  });
+
+  it('waits for nothing but the batch at work when none has to be apart', async () => {
+    const { begun, batches } = controlled(0);
+    const first = batches.add(1);
+    const next = [batches.add(2), batches.add(3)];
+    begun[0]?.end();
+    await first;
+    expect(begun.map(({ items }) => items)).toEqual([[1], [2, 3]]);
+    begun[1]?.end();
+    await expect(Promise.all(next)).resolves.toEqual(['<2>', '<3>']);
   });
 
   it('fails those of a failed batch, and goes on with the next', async () => {

@@ -1,5 +1,3 @@
-/** Batches begin at least so far apart: a heartbeat comes every few seconds, so nobody waits for this one. Milliseconds. */
-const apartMs = 50;
 const largest = 200;
 
 interface Waiting<I, O> {
@@ -18,8 +16,14 @@ export class Batches<I, O> {
   private working = false;
   private startedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param work the outcome of each item, in their order */
-  constructor(private readonly work: (items: readonly I[]) => Promise<readonly O[]>) {}
+  /**
+   * @param work the outcome of each item, in their order
+   * @param apartMs batches begin at least so far apart; 0: what comes while one is at work makes the next. Milliseconds
+   */
+  constructor(
+    private readonly work: (items: readonly I[]) => Promise<readonly O[]>,
+    private readonly apartMs: number,
+  ) {}
 
   /** The item's own outcome. Rejects as the whole batch does. */
   add(item: I): Promise<O> {
@@ -31,7 +35,7 @@ export class Batches<I, O> {
 
   private schedule(): void {
     if (this.working || this.timer || this.waiting.length === 0) return;
-    const ms = this.startedAt + apartMs - performance.now();
+    const ms = this.startedAt + this.apartMs - performance.now();
     if (ms <= 0) void this.round();
     else
       this.timer = setTimeout(() => {

@@ -1,4 +1,5 @@
 import { injectable } from 'inversify';
+import { Batches } from '../../db/batches';
 import { Database } from '../../db/database';
 import { TaskRequestRepository } from '../storage/task-request.repository';
 import type { TaskState } from '../definition/task-state';
@@ -21,11 +22,15 @@ export class TaskWaiters {
   private pending: string[] = [];
   private timer: NodeJS.Timeout | undefined;
   private listening: Promise<() => Promise<void>> | undefined;
+  /** Many look at once, each before it waits. */
+  private readonly states: Batches<string, TaskState | undefined>;
 
   constructor(
     private readonly database: Database,
     private readonly requests: TaskRequestRepository,
-  ) {}
+  ) {
+    this.states = new Batches((ids) => requests.states(ids), 0);
+  }
 
   /** A task of this process settled: wakes local waiters at once and tells other processes soon. */
   settled(taskId: string, state: TaskState): void {
@@ -40,7 +45,7 @@ export class TaskWaiters {
    */
   async wait(taskId: string, timeoutMs: number, first?: () => Promise<TaskState>): Promise<TaskState> {
     const end = performance.now() + timeoutMs;
-    let look: () => Promise<TaskState | undefined> = first ?? (() => this.requests.state(taskId));
+    let look: () => Promise<TaskState | undefined> = first ?? (() => this.states.add(taskId));
     await this.listen();
     for (;;) {
       let known: TaskState | undefined;
@@ -53,7 +58,7 @@ export class TaskWaiters {
       this.add(taskId, waiter);
       try {
         const state = await look();
-        look = () => this.requests.state(taskId);
+        look = () => this.states.add(taskId);
         if (state === undefined) throw new Error(`there is no task ${taskId}`);
         const left = end - performance.now();
         if (settledStates.includes(state) || left <= 0) return state;

@@ -43,9 +43,11 @@ export class TaskRepository {
   /** Of one or several tasks, in the order of the definition. */
   async steps(op: Op, taskIds: readonly string[]): Promise<TaskStepRow[]> {
     if (taskIds.length === 0) return [];
+    const [one] = taskIds.length === 1 ? taskIds : [];
+    // How many an array has the server only knows when it is there, and so plans anew each time.
     return op.query<TaskStepRow>(
-      `SELECT ${stepColumns} FROM task_step_history WHERE task_id = ANY($1::uuid[]) ORDER BY task_id, seq, phase`,
-      [taskIds],
+      `SELECT ${stepColumns} FROM task_step_history WHERE task_id = ${one === undefined ? 'ANY($1::uuid[])' : '$1'} ORDER BY task_id, seq, phase`,
+      [one ?? taskIds],
     );
   }
 

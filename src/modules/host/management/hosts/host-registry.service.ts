@@ -43,11 +43,14 @@ interface WaitingBeat {
 }
 
 /** Knows the installation's hosts for the transport: enrolment, liveness, addresses. */
+/** A heartbeat comes every few seconds: nobody waits for this one. Milliseconds. */
+const beatsApartMs = 50;
+
 @injectable()
 export class HostRegistry extends NodeRegistry {
   private readonly endpoints = new Map<string, { endpoint: NodeEndpoint; until: number }>();
 
-  private readonly beats = new Batches((waiting: readonly WaitingBeat[]) => this.takeTogether(waiting));
+  private readonly beats = new Batches((waiting: readonly WaitingBeat[]) => this.takeTogether(waiting), beatsApartMs);
 
   private readonly known = new Map<string, { abilities: NodeAbilities; until: number }>();
 
