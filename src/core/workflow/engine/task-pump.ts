@@ -71,22 +71,20 @@ export class TaskPump implements LocalWorker {
   workerFor(op: Op): Worker | null {
     const promised = this.promised.get(op) ?? 0;
     if (!op.inTransaction || !this.hasRoom || this.again || this.pumping || this.backlog) return null;
-    if (this.running.size + promised >= this.settings.concurrency)
-      return null;
+    if (this.running.size + promised >= this.settings.concurrency) return null;
     this.promised.set(op, promised + 1);
     return { owner: this.worker.owner, leaseMs: this.settings.leaseMs };
   }
 
-  /** One for which there is no room any more is given back, for whoever has. */
-  begin(task: ClaimedTask, sentAt: number): void {
+  async begin(task: ClaimedTask, sentAt: number): Promise<boolean> {
     const definition = this.registry.get(task.type, task.version);
     const { owner } = this.worker;
-    if (definition && this.hasRoom)
-      return this.launch(new RunState(task, definition, owner, sentAt, this.settings.leaseMs));
-    void this.store.release({ taskId: task.id, owner, fence: task.fence }, 0).then(
-      () => this.kick(),
-      (error: unknown) => this.log.warn({ taskId: task.id, err: error }, 'a task could not be given back'),
-    );
+    if (definition && this.hasRoom) {
+      this.launch(new RunState(task, definition, owner, sentAt, this.settings.leaseMs));
+      return true;
+    }
+    await this.store.release({ taskId: task.id, owner, fence: task.fence }, 0);
+    return false;
   }
 
   start(): void {

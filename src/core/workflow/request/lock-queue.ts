@@ -6,7 +6,12 @@ import { DefinitionRegistry } from '../definition/definition-registry';
 import { lockWords } from '../definition/lock-keys';
 import { TaskChildrenRepository } from '../storage/task-children.repository';
 import { TaskLockRepository, type LockHolder } from '../storage/task-lock.repository';
-import { TaskRequestRepository, type Inserted, type NewTask, type OperatedTask } from '../storage/task-request.repository';
+import {
+  TaskRequestRepository,
+  type Inserted,
+  type NewTask,
+  type OperatedTask,
+} from '../storage/task-request.repository';
 import { TaskWaiters } from './task-waiters';
 import { WakeUps } from './wake-ups';
 

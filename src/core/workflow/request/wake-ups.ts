@@ -18,8 +18,11 @@ export interface LocalWorker {
   readonly hasRoom: boolean;
   /** Who takes up a task that is started in this transaction, with its commit; null when it is to wait its turn. */
   workerFor(op: Op): Worker | null;
-  /** Takes a task up that was stored as its own. `sentAt`: `performance.now()` before it was. */
-  begin(task: ClaimedTask, sentAt: number): void;
+  /**
+   * Takes a task up that was stored as its own, or gives it back when it has no room any more: false, once it is
+   * anybody's. `sentAt`: `performance.now()` before it was stored.
+   */
+  begin(task: ClaimedTask, sentAt: number): Promise<boolean>;
   /** Looks for due tasks now. */
   kick(): void;
   /** Looks for due tasks in so many milliseconds. */
@@ -54,7 +57,16 @@ export class WakeUps {
 
   /** After the commit: has the worker of this process take up a task that was stored as its own. */
   begin(op: Op, task: ClaimedTask, sentAt: number): void {
-    op.afterCommit(() => this.worker?.begin(task, sentAt));
+    op.afterCommit(() => {
+      this.worker?.begin(task, sentAt).then(
+        (begun) => begun || this.look(true),
+        (error: unknown) =>
+          this.log.warn(
+            { taskId: task.id, err: error },
+            'a new task could not be given back: it is free when its lease ends',
+          ),
+      );
+    });
   }
 
   /**
