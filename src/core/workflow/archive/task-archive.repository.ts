@@ -22,8 +22,7 @@ export class TaskArchiveRepository {
          SELECT id FROM task WHERE ended_at < now() - $1::float8 * interval '1 millisecond'
            AND (parent_id IS NULL OR NOT EXISTS (SELECT 1 FROM task p WHERE p.id = task.parent_id AND p.ended_at IS NULL))
           ORDER BY ended_at LIMIT ${batch} FOR UPDATE SKIP LOCKED),
-       gone AS (DELETE FROM task USING over WHERE task.id = over.id RETURNING task.*),
-       steps AS (DELETE FROM task_step USING over WHERE task_step.task_id = over.id)
+       gone AS (DELETE FROM task USING over WHERE task.id = over.id RETURNING task.*)
        INSERT INTO task_archive (${columns}, steps)
        SELECT ${columns}, COALESCE((SELECT jsonb_agg(to_jsonb(s) ORDER BY s.started_at) FROM task_step s WHERE s.task_id = gone.id), '[]'::jsonb) FROM gone
        RETURNING id`,
@@ -39,13 +38,6 @@ export class TaskArchiveRepository {
       [afterMs],
     );
     return rows.length === batch;
-  }
-
-  /** Forgets steps whose task is gone: an operator took it out of the database by hand. */
-  async forgetLostSteps(): Promise<void> {
-    await this.database.query(
-      'DELETE FROM task_step WHERE NOT EXISTS (SELECT 1 FROM task WHERE task.id = task_step.task_id)',
-    );
   }
 
   /**

@@ -32,7 +32,6 @@ export class TaskRetention extends PeriodicWorks {
     const { archiveAfterMinutes, keepDays } = this.config.core.workflow;
     await this.all(signal, () => this.tasks.archive(archiveAfterMinutes * 60_000));
     await this.all(signal, () => this.tasks.prune(keepDays * 86_400_000));
-    await this.tasks.forgetLostSteps();
     await this.tasks.freeLostSlots();
     await this.locks.freeLost();
   }
