@@ -91,6 +91,8 @@ describe('search in lists', () => {
   it.each([
     ['part of a name, in any case', 'prod_db', ['Prod_DB-primary']],
     ['the end of a name', 'PRIMARY', ['Prod_DB-primary']],
+    ['a number that its name ends with', 'NODE-54321', ['node-54321']],
+    ['a number that another name ends with', 'web-54321', []],
     ['letters beyond ASCII', 'GRÖSSE'.replace('SS', 'ß'), ['größe']],
     ['two letters where a word begins', 'pr', ['Prod_DB-primary']],
     ['one letter where a word begins', 'G', ['größe']],

@@ -16,6 +16,19 @@ describe('searchCondition', () => {
     });
   });
 
+  it.each([
+    ['list-12345', ['%-12345%', '%list-12345%']],
+    ['a_b 0042', ['% 0042%', '%a\\_b 0042%']],
+    ['list-123', ['%list-123%']],
+    ['list-2026', ['%list-2026%']],
+    ['list12345', ['%list12345%']],
+    ['-12345', ['%-12345%']],
+  ])('has the index look for the number of %s alone, where it has one', (q, values) => {
+    const found = written(q, { ids: [], texts: ['name'], addresses: [], macs: [] });
+    expect(found.values).toEqual(values);
+    expect(found.sql).toBe(values.length === 1 ? '(name ILIKE $1)' : "((name ILIKE $1 AND (name || '') ILIKE $2))");
+  });
+
   it('looks for one or two letters where a word begins', () => {
     expect(written('d1').values).toEqual(['d1%', '% d1%', '%-d1%', '%.d1%', '%\\_d1%']);
   });
