@@ -1,25 +1,35 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import findMyWay, { type HTTPMethod } from 'find-my-way';
 import { Problem } from '../../errors/problem';
 import type { Asked } from '../routes/asked';
 import type { Observed } from './request-observer';
-import { PathTree } from './path-tree';
 
-type Handler = (asked: Asked) => Promise<void>;
 interface Place {
   /** With its parameters, as the routes name it. */
   path: string;
-  handlers: Map<string, Handler>;
+  handler: (asked: Asked) => Promise<void>;
 }
+
+interface Found extends Place {
+  params: Record<string, string>;
+}
+
+/** The server bounds the whole request line, so the router need not bound a parameter. */
+const anyLength = Number.MAX_SAFE_INTEGER;
 
 /** Finds the route of a request to the API by path and method. */
 export class ApiRouter {
-  private readonly tree = new PathTree<Place>();
+  private readonly router = findMyWay({ caseSensitive: true, maxParamLength: anyLength });
+  private readonly methods = new Set<string>();
 
   /** @param prefix what the paths of all routes begin with on the wire */
   constructor(private readonly prefix: string) {}
 
-  add({ method, path }: { method: string; path: string }, handler: Handler): void {
-    this.tree.at(path, () => ({ path, handlers: new Map() })).handlers.set(method, handler);
+  /** Throws when there is such a route already. */
+  add({ method, path }: { method: string; path: string }, handler: Place['handler']): void {
+    this.methods.add(method);
+    const place: Place = { path, handler };
+    this.router.on(method as HTTPMethod, path, () => undefined, place);
   }
 
   /**
@@ -33,18 +43,30 @@ export class ApiRouter {
     { path, search }: { path: string; search: string },
   ): Promise<boolean> {
     const { method = '' } = req;
-    const found = this.tree.matches(path.slice(this.prefix.length));
-    for (const { value, params } of found) {
-      const handler = value.handlers.get(method === 'HEAD' ? 'GET' : method);
-      if (!handler) continue;
-      observed.route = value.path;
-      await handler({ req, res, requestId: observed.requestId, path, search, params });
+    const below = path.slice(this.prefix.length);
+    const found = this.find(method === 'HEAD' ? 'GET' : method, below);
+    if (found) {
+      observed.route = found.path;
+      await found.handler({ req, res, requestId: observed.requestId, path, search, params: found.params });
       return true;
     }
-    const [first] = found;
-    if (!first) return false;
-    refuse(method, res, [...first.value.handlers.keys()]);
+    const others = [...this.methods].filter((other) => this.find(other, below));
+    if (others.length === 0) return false;
+    refuse(method, res, others);
     return true;
+  }
+
+  /** A parameter is never empty. */
+  private find(method: string, path: string): Found | undefined {
+    if (!this.methods.has(method)) return undefined;
+    const match = this.router.find(method as HTTPMethod, path);
+    if (!match) return undefined;
+    const params: Record<string, string> = {};
+    for (const [name, value] of Object.entries(match.params)) {
+      if (!value) return undefined;
+      params[name] = value;
+    }
+    return { ...(match.store as Place), params };
   }
 }
 
