@@ -2,7 +2,9 @@ import { bootsGuests, realVmm } from './real-vmm';
 import { SimulatedBinary } from './simulated-binary';
 import { VmmSession } from './vmm-session';
 import { apiCases } from './vmm-api.suite';
+import { bootCases } from './vmm-boots.suite';
 import { deviceCases } from './vmm-devices.suite';
+import { guestCases } from './vmm-guests.suite';
 import { processCases } from './vmm-process.suite';
 import { type Subject, VmmLab } from './vmm-lab';
 
@@ -18,7 +20,9 @@ const conform = (one: Subject): void => {
     const lab = new VmmLab(one);
     afterEach(() => lab.close());
     apiCases(one, lab);
+    bootCases(lab);
     deviceCases(one, lab);
+    guestCases(one, lab);
   });
 };
 

@@ -1,9 +1,5 @@
-import { get as httpsGet } from 'node:https';
-import type { IncomingMessage } from 'node:http';
-import { io, type Socket } from 'socket.io-client';
 import { EventDispatcher } from '../../../src/core/events/event-dispatcher';
 import { EventsController } from '../../../src/core/events/events.controller';
-import type { LiveEventRecord } from '../../../src/core/events/live-event-record';
 import { LiveGateway } from '../../../src/core/events/live-gateway';
 import { Outbox } from '../../../src/core/events/outbox';
 import { OutboxRepository } from '../../../src/core/events/outbox.repository';
@@ -15,22 +11,9 @@ import { coreContainer, principal, projectA, projectB, testTls, type CoreForTest
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { startTestRedis, type TestRedis } from '../../support/redis';
 import { waitFor } from '../../support/wait-for';
+import { LiveClients } from './live-clients';
 
 jest.setTimeout(90_000);
-
-interface Frame {
-  event: string;
-  id: string | undefined;
-  data: LiveEventRecord & { code?: string };
-}
-interface Reader {
-  status: number;
-  frames: Frame[];
-  events: () => number[];
-  ended: Promise<void>;
-  response: IncomingMessage;
-  close: () => void;
-}
 
 describe('live events', () => {
   const tls = testTls();
@@ -39,8 +22,7 @@ describe('live events', () => {
   let first: CoreForTest;
   let second: CoreForTest;
   const addresses: string[] = [];
-  const readers: Reader[] = [];
-  const clients: Socket[] = [];
+  const live = new LiveClients(tls.cert, addresses);
 
   const startCore = async (redisUrl: string): Promise<CoreForTest> => {
     const core = coreContainer(db.database, { redisUrl });
@@ -70,8 +52,7 @@ describe('live events', () => {
     second = await startCore(redis.url);
   });
   afterAll(async () => {
-    for (const client of clients) client.disconnect();
-    for (const reader of readers) reader.close();
+    live.close();
     for (const core of [first, second]) if (core) await stopCore(core);
     await redis?.stop();
     await db?.close();
@@ -88,71 +69,8 @@ describe('live events', () => {
       }),
     );
 
-  const read = (
-    token: string,
-    query = '',
-    headers: Record<string, string> = {},
-    address = addresses[0] ?? '',
-  ): Promise<Reader> =>
-    new Promise((resolve, reject) => {
-      const req = httpsGet(
-        `${address}/api/v1/events${query}`,
-        { ca: tls.cert, agent: false, headers: { authorization: `Bearer ${token}`, ...headers } },
-        (res) => {
-          let text = '';
-          const frames: Frame[] = [];
-          const ended = new Promise<void>((done) => res.once('close', () => done()));
-          const reader: Reader = {
-            status: res.statusCode ?? 0,
-            frames,
-            events: () => frames.filter((f) => f.event === 'message').map((f) => Number(f.data.data?.['n'])),
-            ended,
-            response: res,
-            close: () => req.destroy(),
-          };
-          res.on('error', () => undefined);
-          res.on('data', (chunk: Buffer) => {
-            text += chunk.toString();
-            for (let cut = text.indexOf('\n\n'); cut >= 0; cut = text.indexOf('\n\n')) {
-              const lines = text.slice(0, cut).split('\n');
-              text = text.slice(cut + 2);
-              const of = (name: string) => lines.find((l) => l.startsWith(`${name}: `))?.slice(name.length + 2);
-              const data = of('data');
-              if (data)
-                frames.push({ event: of('event') ?? 'message', id: of('id'), data: JSON.parse(data) as Frame['data'] });
-            }
-          });
-          readers.push(reader);
-          if (reader.status !== 200) return resolve(reader);
-          waitFor('the stream to be ready', () => frames.some((f) => f.event === 'ready')).then(
-            () => resolve(reader),
-            reject,
-          );
-        },
-      );
-      req.on('error', () => undefined);
-    });
-
-  const connect = (
-    token: string,
-    address: string | undefined,
-    since?: number,
-  ): Promise<{ socket: Socket; got: LiveEventRecord[] }> =>
-    new Promise((resolve, reject) => {
-      const got: LiveEventRecord[] = [];
-      const socket = io(address ?? '', {
-        path: '/api/v1/live',
-        auth: { token, ...(since !== undefined && { since }) },
-        transports: ['websocket'],
-        ca: tls.cert,
-        reconnection: false,
-        forceNew: true,
-      } as Parameters<typeof io>[1]);
-      clients.push(socket);
-      socket.on('event', (event: LiveEventRecord) => got.push(event));
-      socket.on('connect', () => resolve({ socket, got }));
-      socket.on('connect_error', reject);
-    });
+  const read = live.read.bind(live);
+  const connect = live.connect.bind(live);
 
   it('are in order and complete however transactions overlap', async () => {
     const seen: number[] = [];

@@ -16,44 +16,24 @@ import { Readable } from 'node:stream';
 import { connect } from 'node:tls';
 import { HttpServer } from '../../../src/core/http/server/http-server';
 import { ImageSweeper } from '../../../src/modules/image/management/images/image-sweeper.service';
-import { imageEntities } from '../../../src/modules/image/management/image.entities';
-import { storageEntities } from '../../../src/modules/storage/management/storage.entities';
-import { Volumes } from '../../../src/modules/storage/contract/storage.ports';
 import { Images, type UsableImage } from '../../../src/modules/image/contract/image.ports';
-import { projectA, projectB } from '../../support/http';
-import { startTestDatabase, type TestDatabase } from '../../support/postgres';
+import { projectA } from '../../support/http';
+import { type TestDatabase } from '../../support/postgres';
 import { waitFor } from '../../support/wait-for';
 import { ImageFixture } from './image-fixture';
-import { DiskFiles } from './disk-files';
+import { imageSuite } from './image-suite';
 
 const root = resolve(__dirname, '../../..');
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 jest.setTimeout(30_000);
+const suite = imageSuite();
+const { disks, name } = suite;
 let db: TestDatabase;
 let f: ImageFixture;
-const disks = new DiskFiles();
-let names = 0;
-const name = (): string => `image ${++names}`;
-
-beforeAll(async () => {
-  db = await startTestDatabase({ entities: [...imageEntities, ...storageEntities] });
-  f = await ImageFixture.start(db.database, { image: { allowPrivateUrls: true } });
-}, 60_000);
-
-afterAll(async () => {
-  await f?.stop();
-  await db?.close();
-  disks.remove();
+beforeAll(() => {
+  ({ db, f } = suite.started());
 });
 
-/** After every test: the store holds exactly what ready images name, and nothing is at work. */
-afterEach(async () => {
-  const rows = await db.database.query<{ sha256: string }>(`SELECT DISTINCT sha256 FROM image WHERE state = 'ready'`);
-  await waitFor(
-    'the store to hold what images name',
-    () => JSON.stringify(f.files().sort()) === JSON.stringify(rows.map((r) => `${r.sha256}.raw`).sort()),
-  );
-});
 describe('upload', () => {
   it('takes raw bytes, whose size is rounded up to whole blocks', async () => {
     const bytes = Buffer.alloc(1_000_001, 7);
@@ -385,81 +365,6 @@ describe('upload', () => {
     await waitFor('the image to go', async () => (await f.api('GET', `/images/${made.id}`)).status === 404);
     more = false;
     await upload;
-  });
-});
-
-describe('names and visibility', () => {
-  it('keeps a display name as it is, and refuses what is too long or taken', async () => {
-    const display = 'Ubuntu (24.04) – тест 🙂';
-    const made = await f.create({ name: display });
-    expect((await f.image(made.id)).name).toBe(display);
-    expect((await f.api('GET', `/images/${encodeURIComponent(display)}?project=alpha`)).body.id).toBe(made.id);
-    expect(await f.api('POST', '/images?project=alpha', { name: display })).toMatchObject({
-      status: 409,
-      body: { code: 'name_taken' },
-    });
-    const long = await f.api('POST', '/images?project=alpha', { name: 'x'.repeat(300) });
-    expect([400, 422]).toContain(long.status);
-    expect((await f.api('DELETE', `/images/${made.id}`)).status).toBe(204);
-  });
-
-  it('shows own and public images only', async () => {
-    const own = await f.create({ name: 'mine' });
-    expect((await f.api('POST', '/images?project=alpha', { name: 'p', public: true })).status).toBe(403);
-    const shared = (await f.api('POST', '/images?project=beta', { name: 'shared', public: true }, 'admin')).body;
-    const foreign = (await f.api('POST', '/images?project=beta', { name: 'foreign' }, 'admin')).body;
-    const { body } = await f.api<{ items: { name: string }[] }>('GET', '/images');
-    expect(body.items.map((i) => i.name)).toEqual(expect.arrayContaining(['mine', 'shared']));
-    expect(body.items.map((i) => i.name)).not.toContain('foreign');
-    expect((await f.api('GET', `/images/${foreign.id}`)).status).toBe(404);
-    expect((await f.api('GET', '/images/shared')).body.id).toBe(shared.id);
-    expect((await f.api('DELETE', `/images/${shared.id}`)).status).toBe(403);
-    expect((await f.api('DELETE', `/images/${own.id}`, undefined, 'viewer')).status).toBe(403);
-    expect((await f.upload(own.id, Buffer.alloc(4096), {}, 'viewer')).status).toBe(403);
-    expect((await f.upload(foreign.id, Buffer.alloc(4096))).status).toBe(404);
-    await expect(f.container.get(Images).requireReady(db.database.op, projectB.id, own.id)).rejects.toMatchObject({
-      status: 404,
-    });
-    for (const { id } of [own, shared, foreign])
-      expect((await f.api('DELETE', `/images/${id}`, undefined, 'admin')).status).toBe(204);
-  });
-
-  it('is not deleted while a volume needs it', async () => {
-    const made = await f.create({ name: name() });
-    await f.upload(made.id, Buffer.alloc(4096, 3));
-    const volumes = f.container.get(Volumes);
-    const request = {
-      instanceId: crypto.randomUUID(),
-      projectId: projectA.id,
-      name: 'web',
-      hostId: crypto.randomUUID(),
-      imageId: made.id,
-      bytes: 1_000_001,
-    };
-    const volume = await volumes.createRoot(db.database.op, request);
-    expect(await volumes.createRoot(db.database.op, request)).toMatchObject({
-      id: volume.id,
-      bytes: 1_003_520,
-      pool: 'default',
-    });
-    expect(await f.api('DELETE', `/images/${made.id}`)).toMatchObject({
-      status: 409,
-      body: { code: 'image_in_use', count: 1, users: [{ kind: 'volume', id: volume.id, name: 'web' }] },
-    });
-    await volumes.markInUse(db.database.op, volume.id);
-    const of = async (token?: string): Promise<object[]> =>
-      (await f.api<{ items: object[] }>('GET', '/volumes', undefined, token)).body.items;
-    expect(await of('admin')).toEqual([
-      expect.objectContaining({
-        id: volume.id,
-        state: 'in-use',
-        role: 'root',
-        host: { id: request.hostId, name: expect.stringMatching(/^host-/) },
-      }),
-    ]);
-    expect(await of()).toEqual([expect.objectContaining({ id: volume.id, host: null })]);
-    await volumes.remove(db.database.op, request.instanceId);
-    expect((await f.api('DELETE', `/images/${made.id}`)).status).toBe(204);
   });
 });
 

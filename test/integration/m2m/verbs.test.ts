@@ -11,73 +11,10 @@ import { NodeUnreachableError } from '../../../src/core/m2m/management/node-call
 import { StreamHandlers, type StreamHandler } from '../../../src/core/m2m/management/node-route';
 import { NodeIdentity } from '../../../src/core/m2m/node/node-identity';
 import { defineVerb } from '../../../src/core/m2m/verbs/verb';
-import { handle, VerbFailure, type VerbHandler, VerbHandlers } from '../../../src/core/m2m/verbs/verb-handler';
 import { Management } from './harness';
 import { Agent, type AgentParts } from './agent-harness';
 import { eventually } from './harness-parts';
-
-const bump = defineVerb('test.bump', {
-  args: z.strictObject({ by: z.number().int() }),
-  result: z.object({ total: z.number() }),
-  timeoutMs: 2_000,
-});
-const slow = defineVerb('test.slow', {
-  args: z.strictObject({ name: z.string() }),
-  result: z.object({ name: z.string() }),
-  timeoutMs: 5_000,
-  long: true,
-});
-const fail = defineVerb('test.fail', {
-  args: z.strictObject({ permanent: z.boolean() }),
-  result: z.object({}),
-  timeoutMs: 2_000,
-});
-const peek = defineVerb('test.peek', {
-  args: z.strictObject({}),
-  result: z.object({ total: z.number() }),
-  mutating: false,
-  timeoutMs: 2_000,
-});
-
-/** A node module with effects that can be counted and verbs that end when told to. */
-class TestVerbs extends VerbHandlers {
-  total = 0;
-  failures = 0;
-  runs = 0;
-  private readonly gates = new Map<string, { open: () => void; promise: Promise<void> }>();
-
-  gate(name: string): { open: () => void; promise: Promise<void> } {
-    let gate = this.gates.get(name);
-    if (!gate) {
-      let open = (): void => undefined;
-      const promise = new Promise<void>((resolve) => (open = resolve));
-      gate = { open, promise };
-      this.gates.set(name, gate);
-    }
-    return gate;
-  }
-
-  handlers(): VerbHandler[] {
-    return [
-      handle(bump, async ({ by }) => ({ total: (this.total += by) })),
-      handle(slow, async ({ name }, ctx) => {
-        this.runs += 1;
-        ctx.progress(50, 'half');
-        await Promise.race([
-          this.gate(name).promise,
-          once(ctx.signal, 'abort').then(() => Promise.reject(new VerbFailure('stopping', 'stopping', false))),
-        ]);
-        if (name.startsWith('bad')) throw new VerbFailure('bad_name', 'no', name.includes('for good'), { name });
-        return { name };
-      }),
-      handle(fail, async ({ permanent }) => {
-        this.failures += 1;
-        throw new VerbFailure('nope', 'cannot', permanent, { n: this.failures });
-      }),
-      handle(peek, async () => ({ total: this.total })),
-    ];
-  }
-}
+import { TestVerbs, bump, peek, fail, slow } from './test-verbs';
 
 class EchoStreams extends StreamHandlers {
   streams(): StreamHandler[] {
@@ -96,17 +33,21 @@ class EchoStreams extends StreamHandlers {
 jest.setTimeout(60_000);
 
 let management: Management;
+
 const running: Agent[] = [];
+
 const start = async (parts: AgentParts): Promise<Agent> => {
   const agent = await Agent.start(parts);
   running.push(agent);
   return agent;
 };
+
 const taskId = (): string => randomUUID();
 
 beforeAll(async () => {
   management = await Management.start({ m2m: { breakerFailures: 3, breakerOpenMs: 400 } });
 });
+
 afterAll(async () => {
   await Promise.all(running.map((agent) => agent.destroy()));
   await management.stop();

@@ -244,6 +244,28 @@ export class HostLab {
     return (await run('nsenter', [`--net=/run/netns/${netns}`, '--', program, ...args], { timeout: 20_000 })).stdout;
   }
 
+  /** Listens in a namespace and answers with a line; returns how to end it. */
+  async serve(netns: string, address: string, port: number): Promise<() => Promise<void>> {
+    const child = execFile('nsenter', [
+      `--net=/run/netns/${netns}`,
+      '--',
+      'socat',
+      `TCP-LISTEN:${port},fork,reuseaddr,bind=${address}`,
+      'SYSTEM:echo served $SOCAT_PEERADDR',
+    ]);
+    await this.until(`port ${port}`, async () => (await this.in(netns, 'ss', '-ltn')).includes(`:${port}`));
+    return () =>
+      new Promise((done) => {
+        child.once('exit', () => done());
+        child.kill('SIGKILL');
+      });
+  }
+
+  /** What somebody who listens there answers; empty when nobody does. */
+  connect(netns: string, address: string, port: number): Promise<string> {
+    return this.in(netns, 'socat', '-T', '2', '-', `TCP:${address}:${port},connect-timeout=1`).catch(() => '');
+  }
+
   /** The lease line of the client's DHCP script; null when no server answered. */
   async lease(client: Client): Promise<string | null> {
     const options = ['staticroutes', 'mtu', 'hostname', 'domain', 'dns', 'router'].flatMap((o) => ['-O', o]);

@@ -51,25 +51,6 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-/** Listens in a namespace and answers with a line; returns how to end it. */
-const serve = async (netns: string, address: string, port: number): Promise<() => Promise<void>> => {
-  const child = execFile('nsenter', [
-    `--net=/run/netns/${netns}`,
-    '--',
-    'socat',
-    `TCP-LISTEN:${port},fork,reuseaddr,bind=${address}`,
-    'SYSTEM:echo served $SOCAT_PEERADDR',
-  ]);
-  await lab.until(`port ${port}`, async () => (await lab.in(netns, 'ss', '-ltn')).includes(`:${port}`));
-  return () =>
-    new Promise((done) => {
-      child.once('exit', () => done());
-      child.kill('SIGKILL');
-    });
-};
-const connect = (netns: string, address: string, port: number): Promise<string> =>
-  lab.in(netns, 'socat', '-T', '2', '-', `TCP:${address}:${port},connect-timeout=1`).catch(() => '');
-
 describe('a host', () => {
   it('gets a network with its first port, and answers with port states', async () => {
     const result = await lab.apply(document([lab.network(1, [lab.port(1, '10.77.0.11')])]));
@@ -127,16 +108,16 @@ describe('a guest', () => {
     expect(await lab.ping(a.netns, '10.77.0.1')).toBe(true);
     expect(await lab.ping(a.netns, '10.77.0.12')).toBe(true);
     expect(await lab.ping(a.netns, '203.0.113.9', '-M', 'do', '-s', '1422')).toBe(true);
-    const stop = await serve(lab.outside, '203.0.113.9', 8080);
-    expect(await connect(a.netns, '203.0.113.9', 8080)).toBe('served 198.51.100.2\n');
-    expect(await connect(other.netns, '203.0.113.9', 8080)).toBe('served 198.51.100.2\n');
+    const stop = await lab.serve(lab.outside, '203.0.113.9', 8080);
+    expect(await lab.connect(a.netns, '203.0.113.9', 8080)).toBe('served 198.51.100.2\n');
+    expect(await lab.connect(other.netns, '203.0.113.9', 8080)).toBe('served 198.51.100.2\n');
     await stop();
     const neighbour = await lab.in(a.netns, 'ip', 'neigh', 'show', '10.77.0.1');
     expect(neighbour).toContain('56:43:47:00:00:01');
   });
 
   it('does not reach the host, its links or another network with the same addresses', async () => {
-    const stop = await serve(lab.host, '0.0.0.0', 8443);
+    const stop = await lab.serve(lab.host, '0.0.0.0', 8443);
     const links = await lab.in(
       lab.host,
       'ip',
@@ -148,12 +129,12 @@ describe('a guest', () => {
     );
     const link = (JSON.parse(links) as { addr_info: { local: string }[] }[])[0]?.addr_info[0]?.local ?? '';
     expect(link).toMatch(/^100\.64\./);
-    for (const address of ['198.51.100.2', link]) expect(await connect(a.netns, address, 8443)).toBe('');
+    for (const address of ['198.51.100.2', link]) expect(await lab.connect(a.netns, address, 8443)).toBe('');
     expect(await lab.ping(a.netns, '198.51.100.2')).toBe(false);
     await stop();
-    const served = await serve(b.netns, '10.77.0.12', 80);
-    expect(await connect(a.netns, '10.77.0.12', 80)).toBe('served 10.77.0.11\n');
-    expect(await connect(other.netns, '10.77.0.12', 80)).toBe('');
+    const served = await lab.serve(b.netns, '10.77.0.12', 80);
+    expect(await lab.connect(a.netns, '10.77.0.12', 80)).toBe('served 10.77.0.11\n');
+    expect(await lab.connect(other.netns, '10.77.0.12', 80)).toBe('');
     expect(await lab.ping(other.netns, '10.77.0.12')).toBe(false);
     await served();
     await run('ip', ['-n', lab.outside, 'route', 'add', '10.77.0.0/24', 'via', '198.51.100.2']);
@@ -202,9 +183,9 @@ describe('the way out', () => {
   beforeAll(async () => {
     await lab.lease(a);
     for (const address of [gateway, neighbour, router, behindRouter, far])
-      ends.push(await serve(lab.outside, address, 7000));
-    ends.push(await serve(lab.outside, neighbour, 53));
-    ends.push(await serve(lab.host, '198.51.100.2', 7000));
+      ends.push(await lab.serve(lab.outside, address, 7000));
+    ends.push(await lab.serve(lab.outside, neighbour, 53));
+    ends.push(await lab.serve(lab.host, '198.51.100.2', 7000));
   });
   afterAll(async () => {
     for (const end of ends.splice(0)) await end();

@@ -1,105 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
-import { WorkflowLocks1764300100005 } from '../../../migrations/1764300100005-workflow-locks';
-import type { WorkflowOptions } from '../../../src/core/workflow/definition/definition';
 import { defineWorkflow } from '../../../src/core/workflow/definition/definition';
 import { PermanentError } from '../../../src/core/workflow/definition/workflow-error';
 import { TaskArchiveRepository } from '../../../src/core/workflow/archive/task-archive.repository';
 import { TaskLockRepository } from '../../../src/core/workflow/storage/task-lock.repository';
-import { TaskRunRepository } from '../../../src/core/workflow/storage/task-run.repository';
-import { TaskSlots } from '../../../src/core/workflow/run/task-slots';
-import { startTestDatabase, type TestDatabase } from '../../support/postgres';
-import type { TestEngine } from '../../support/test-engine';
+import { type TestDatabase } from '../../support/postgres';
 import { waitFor } from '../../support/wait-for';
-import { newEngine, startOptions, subject, taskRow } from '../../support/workflow-harness';
+import { startOptions, subject, taskRow } from '../../support/workflow-harness';
+import { lockInput, lockSuite } from './lock-suite';
 
 jest.setTimeout(60_000);
 
-const input = z.object({ name: z.string(), keys: z.array(z.string()) });
-type Input = z.infer<typeof input>;
-
 describe('tasks that need several locks', () => {
+  const suite = lockSuite();
+  const { open, guarded, refusing, patient, removal, forward, engine, start, begun, story, held, queued } = suite;
   let db: TestDatabase;
-  const open = new Set<string>();
-  const engines: TestEngine[] = [];
-  const deadlocks: unknown[] = [];
-
-  beforeAll(async () => {
-    db = await startTestDatabase({ pool: 40 });
-    await db.database.query('CREATE TABLE inside (key text PRIMARY KEY, task_id uuid NOT NULL)');
-    await db.database.query('CREATE TABLE story (n serial, name text NOT NULL, what text NOT NULL)');
-    const tx = db.database.tx.bind(db.database);
-    db.database.tx = ((fn, within) =>
-      tx(fn, within).catch((error: { driverError?: { code?: string } }) => {
-        if (error.driverError?.code === '40P01') deadlocks.push(error);
-        throw error;
-      })) as typeof db.database.tx;
-  }, 60_000);
-  afterAll(() => db.close());
-  afterEach(async () => {
-    for (const engine of engines.splice(0)) await engine.stop();
-    jest.restoreAllMocks();
-    open.clear();
-    const locks = await db.database.query('SELECT * FROM task_lock');
-    const live = await db.database.query(
-      'SELECT id, type, state, lock_keys, awaited_lock, wake_at, lease_until, has_waiter, cancel_requested_at FROM task WHERE ended_at IS NULL ORDER BY wake_at, id LIMIT 5',
-    );
-    await db.database.query('TRUNCATE task, task_step, task_slot, task_lock, inside, story');
-    expect({ locks, live, deadlocks: deadlocks.splice(0) }).toEqual({ locks: [], live: [], deadlocks: [] });
+  beforeAll(() => {
+    db = suite.db();
   });
-
-  /** Is inside of its locks until its name is opened. Two that are inside of the same lock fail by the table's key. */
-  const guarded = (type: string, rules: Partial<WorkflowOptions<Input>> = {}) =>
-    defineWorkflow(type, { version: 1, input, deadline: '1m', lock: (i) => i.keys, ...rules })
-      .tx('begin', {
-        run: async (c) => {
-          await c.op.query('INSERT INTO story (name, what) VALUES ($1, $2)', [c.input.name, 'begins']);
-          await c.op.query('INSERT INTO inside SELECT k, $2 FROM unnest($1::text[]) k', [c.input.keys, c.taskId]);
-        },
-        undo: async (c) => void (await c.op.query('DELETE FROM inside WHERE task_id = $1', [c.taskId])),
-      })
-      .wait('gate', {
-        until: async (c) => (open.has(c.input.name) || open.has('all') ? true : undefined),
-        every: '30ms',
-        timeout: '1m',
-      })
-      .tx('end', {
-        run: async (c) => {
-          await c.op.query('DELETE FROM inside WHERE task_id = $1', [c.taskId]);
-          await c.op.query('INSERT INTO story (name, what) VALUES ($1, $2)', [c.input.name, 'ends']);
-        },
-        noUndo: 'it is the last',
-      });
-  const refusing = guarded('test.refusing');
-  const patient = guarded('test.patient', { whenLocked: 'wait' });
-  const removal = guarded('test.removal', { preempts: true });
-  const forward = guarded('test.forward', { goesForward: 'what is gone does not come back' });
-
-  const engine = async (definitions: Parameters<typeof newEngine>[1] = [], settings = {}): Promise<TestEngine> => {
-    const one = newEngine(db.database, [refusing, patient, removal, forward, ...definitions], { settings });
-    engines.push(one);
-    await one.start();
-    return one;
-  };
-  const start = async (e: TestEngine, definition: typeof refusing, name: string, ...keys: string[]): Promise<string> =>
-    db.database.tx(
-      async (op) => (await e.start(op, definition, { name, keys }, { ...startOptions, subject: subject() })).id,
-    );
-  const begun = (name: string): Promise<boolean> =>
-    waitFor(`"${name}" to begin`, async () => (await story()).includes(`${name} begins`));
-  const story = async (): Promise<string[]> =>
-    (await db.database.query<{ line: string }>(`SELECT name || ' ' || what AS line FROM story ORDER BY n`)).map(
-      ({ line }) => line,
-    );
-  const held = async (): Promise<Record<string, string>> =>
-    Object.fromEntries(
-      (await db.database.query<{ key: string; task_id: string }>('SELECT * FROM task_lock')).map((row) => [
-        row.key,
-        row.task_id,
-      ]),
-    );
-  const queued = (id: string, key: string): Promise<boolean> =>
-    waitFor(`the queue for ${key}`, async () => (await taskRow(db.database, id)).awaited_lock === key);
 
   it('of two that want them in opposite order one is refused, or waits for the other', async () => {
     const e = await engine();
@@ -309,7 +226,7 @@ describe('tasks that need several locks', () => {
     let broken = true;
     const stuckable = defineWorkflow('test.stuckable', {
       version: 1,
-      input,
+      input: lockInput,
       lock: (i) => i.keys,
       deadline: '200ms',
     }).tx('try', {
@@ -334,86 +251,6 @@ describe('tasks that need several locks', () => {
     expect(await e.settled(await start(e, removal, 'over', 'b', 'c'), 10_000)).toBe('succeeded');
     expect(await taskRow(db.database, again)).toMatchObject({ state: 'failed', undone: false });
     broken = false;
-  });
-
-  /** One that was handed the first of its locks and finds the second free. Returns its id, not claimed yet. */
-  const handedOne = async (e: TestEngine): Promise<string> => {
-    const first = await start(e, patient, 'first', 'a');
-    await e.start();
-    await begun('first');
-    const both = await start(e, patient, 'both', 'a', 'b');
-    open.add('all');
-    expect(await e.settled(first, 10_000)).toBe('succeeded');
-    return both;
-  };
-
-  it('a worker that dies right before the taking has taken nothing, and another takes and goes on', async () => {
-    const dying = newEngine(db.database, [patient], { settings: { leaseMs: 400 } });
-    const real = dying.part(TaskLockRepository);
-    const reached = new Promise<void>((resolve) => {
-      jest.spyOn(real, 'heldBy').mockImplementation(() => {
-        jest.spyOn(dying.part(TaskRunRepository), 'claim').mockResolvedValue([]);
-        resolve();
-        return new Promise(() => undefined);
-      });
-    });
-    jest.spyOn(dying.part(TaskRunRepository), 'renew').mockResolvedValue([]);
-    const both = await handedOne(dying);
-    await reached;
-    expect(await held()).toEqual({ a: both });
-    const e = await engine();
-    expect(await e.settled(both, 10_000)).toBe('succeeded');
-    expect((await taskRow(db.database, both)).fence).toBe('2');
-    void dying.stop();
-  });
-
-  it('a worker that lost its lease during the taking takes nothing', async () => {
-    const late = newEngine(db.database, [patient], { settings: { leaseMs: 60_000 } });
-    const store = late.part(TaskRunRepository);
-    const locked = store.locked.bind(store);
-    let refused: unknown;
-    jest.spyOn(store, 'locked').mockImplementation(async (op, hold) => {
-      // Meanwhile it is another's.
-      await db.database.query(
-        `UPDATE task SET owner = 'another', fence = fence + 1, lease_until = now() + interval '400 ms', wake_at = now() + interval '400 ms' WHERE id = $1`,
-        [hold.taskId],
-      );
-      await locked(op, hold).catch((error: unknown) => {
-        refused = error;
-        throw error;
-      });
-    });
-    const both = await handedOne(late);
-    await waitFor('the refusal', () => refused !== undefined);
-    expect(refused).toMatchObject({ name: 'LeaseLost' });
-    await waitFor('the rollback', async () => Object.keys(await held()).length === 1);
-    await late.stop();
-    const e = await engine();
-    expect(await e.settled(both, 10_000)).toBe('succeeded');
-  });
-
-  it('a worker that dies right after the taking leaves it to the next, who takes nothing twice', async () => {
-    const dying = newEngine(db.database, [patient], { settings: { leaseMs: 400 } });
-    const slots = dying.part(TaskSlots);
-    const admitted = slots.admitted.bind(slots);
-    const reached = new Promise<void>((resolve) => {
-      jest.spyOn(slots, 'admitted').mockImplementation((run) => {
-        if (run.task.lockKeys?.length !== 2) return admitted(run);
-        jest.spyOn(dying.part(TaskRunRepository), 'claim').mockResolvedValue([]);
-        resolve();
-        return new Promise(() => undefined);
-      });
-    });
-    jest.spyOn(dying.part(TaskRunRepository), 'renew').mockResolvedValue([]);
-    const both = await handedOne(dying);
-    await reached;
-    expect(await held()).toEqual({ a: both, b: both });
-    const e = await engine();
-    const take = jest.spyOn(e.part(TaskLockRepository), 'take');
-    expect(await e.settled(both, 10_000)).toBe('succeeded');
-    expect(take).not.toHaveBeenCalled();
-    expect((await taskRow(db.database, both)).fence).toBe('2');
-    void dying.stop();
   });
 
   it('locks of a task that was taken out of the database by hand are freed and handed over', async () => {
@@ -471,46 +308,4 @@ describe('tasks that need several locks', () => {
     );
     expect(await db.database.query(`SELECT error FROM task WHERE state NOT IN ('succeeded', 'cancelled')`)).toEqual([]);
   });
-});
-
-it('tasks that held a lock, or waited for one, when the database was upgraded go on in order', async () => {
-  const db = await startTestDatabase({ pool: 10 });
-  try {
-    const { database } = db;
-    // As the release before had it: one lock per task, in a column of its own.
-    await database.query(`DROP VIEW task_history`);
-    await database.query(`DROP TABLE task_lock`);
-    await database.query(`ALTER TABLE task DROP COLUMN lock_keys, DROP COLUMN awaited_lock, ADD COLUMN lock_key text`);
-    await database.query(`ALTER TABLE task_archive ADD COLUMN lock_key text, ADD COLUMN lock_state text`);
-    await database.query(`CREATE VIEW task_history AS SELECT id, lock_key, lock_state FROM task`);
-    const [holder, waiter, over] = [randomUUID(), randomUUID(), randomUUID()];
-    await database.query(
-      `INSERT INTO task (id, type, version, subject_kind, subject_id, subject_name, state, input, lock_key, lock_state, has_waiter, wake_at, ended_at, deadline_ms, created_by)
-       SELECT id::uuid, 'test.old', 1, 'thing', gen_random_uuid(), 'x', state, '{}', 'thing/1', lock_state, lock_state IS NOT NULL AND lock_state = 'held', CASE lock_state WHEN 'held' THEN now() END,
-              CASE WHEN lock_state IS NULL THEN now() END, 60000, 'test'
-         FROM (VALUES ($1, 'queued', 'held'), ($2, 'queued', 'waiting'), ($3, 'succeeded', NULL)) v(id, state, lock_state)`,
-      [holder, waiter, over],
-    );
-    await database.dataSource.transaction(({ queryRunner }) => {
-      if (!queryRunner) throw new Error('a transaction has a runner');
-      return new WorkflowLocks1764300100005().up(queryRunner);
-    });
-    expect(await database.query('SELECT * FROM task_lock')).toEqual([{ key: 'thing/1', task_id: holder }]);
-    const old = defineWorkflow('test.old', {
-      version: 1,
-      input: z.object({}),
-      deadline: '1m',
-      lock: () => 'thing/1',
-    }).tx('step', { run: async () => undefined, noUndo: 'nothing' });
-    const e = newEngine(database, [old]);
-    await expect(
-      database.tx((op) => e.start(op, old, {}, { ...startOptions, subject: subject() })),
-    ).rejects.toMatchObject({ extra: { task: { id: holder } } });
-    await e.start();
-    for (const id of [holder, waiter]) expect(await e.settled(id, 10_000)).toBe('succeeded');
-    expect(await database.query('SELECT * FROM task_lock')).toEqual([]);
-    await e.stop();
-  } finally {
-    await db.close();
-  }
 });
