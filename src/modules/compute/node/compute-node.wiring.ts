@@ -11,6 +11,7 @@ import { InstanceUsers } from './instances/instance-users';
 import { InstanceHandlers } from './instances/instance.handlers';
 import { InstanceRemoval } from './instances/instance.removal';
 import { InstanceManager } from './instances/instance.manager';
+import { VmSpecs } from './instances/vm-specs';
 import { SeedStore } from './seeds/seed.store';
 import { VmmInventorySource } from './vmm-inventory.source';
 
@@ -21,6 +22,7 @@ export const computeNodeWiring: NodeWiring = {
       InstanceUsers,
       VmmDrivers,
       ConsoleHub,
+      VmSpecs,
       InstanceManager,
       SeedStore,
       ConfigDrives,

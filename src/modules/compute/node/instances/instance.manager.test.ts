@@ -13,6 +13,7 @@ import { ConsoleHub } from '../consoles/console.hub';
 import type { VmExit, VmHandle, VmmDriver } from '../drivers/vmm-driver';
 import type { VmmDrivers } from '../drivers/vmm-drivers';
 import { InstanceManager } from './instance.manager';
+import { VmSpecs } from './vm-specs';
 import { InstanceStore } from './instance-store';
 import { InstanceUsers } from './instance-users';
 
@@ -113,8 +114,12 @@ describe('InstanceManager', () => {
       store,
       users,
       drivers,
-      { of: async () => ({ netns: null, nics: [] }) },
-      { locate: async () => ({ path: '/disk', format: 'raw' as const, bytes: 1 }) },
+      new VmSpecs(
+        store,
+        { of: async () => ({ netns: null, nics: [] }) },
+        { locate: async () => ({ path: '/disk', format: 'raw' as const, bytes: 1 }) },
+        drives as unknown as ConfigDrives,
+      ),
       drives as unknown as ConfigDrives,
       new ConsoleHub(logging),
       { changed: () => undefined },

@@ -8,18 +8,18 @@ import { KeyedMutex } from '../../../../core/host/keyed-mutex';
 import { ObservedReporter } from '../../../../core/m2m/reports/observed';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import { Logging } from '../../../../core/telemetry/logging';
-import { PortAttachments } from '../../../network/contract/network.ports';
-import { VolumePaths } from '../../../storage/contract/storage.ports';
 import type { instanceEnsure, ObservedInstance } from '../../contract/instance.verbs';
 import { askToPowerOff } from './ask-to-power-off';
 import { ConfigDrives } from '../seeds/config-drive';
 import { ConsoleHub } from '../consoles/console.hub';
-import { forcedExit, type VmExit, type VmHandle, type VmmDriver, type VmSpec } from '../drivers/vmm-driver';
+import { forcedExit, type VmExit, type VmHandle, type VmmDriver } from '../drivers/vmm-driver';
 import { VmmDrivers } from '../drivers/vmm-drivers';
 import type { InstanceRecord } from './instance-record';
 import { InstanceStore } from './instance-store';
 import type { LostInstance } from './lost-instance';
 import { InstanceUsers } from './instance-users';
+import { observedLost, observedOf } from './observed-instance';
+import { VmSpecs } from './vm-specs';
 import { endProcessesNaming } from '../../../../core/host/processes/processes-naming';
 
 type EnsureArgs = z.output<typeof instanceEnsure.args>;
@@ -51,8 +51,7 @@ export class InstanceManager extends Service {
     private readonly store: InstanceStore,
     private readonly users: InstanceUsers,
     private readonly drivers: VmmDrivers,
-    private readonly ports: PortAttachments,
-    private readonly volumes: VolumePaths,
+    private readonly specs: VmSpecs,
     private readonly drives: ConfigDrives,
     private readonly consoles: ConsoleHub,
     private readonly reporter: ObservedReporter,
@@ -118,7 +117,7 @@ export class InstanceManager extends Service {
         await this.save(record);
         await this.turnOff(record, args.graceSeconds, aborted);
       }
-      return this.observe(record);
+      return observedOf(record);
     });
   }
 
@@ -141,7 +140,7 @@ export class InstanceManager extends Service {
         await this.turnOff(record, graceSeconds, aborted);
         await this.turnOn(record);
       }
-      return this.observe(record);
+      return observedOf(record);
     });
   }
 
@@ -175,10 +174,7 @@ export class InstanceManager extends Service {
   }
 
   list(): ObservedInstance[] {
-    return [
-      ...[...this.records.values()].map((record) => this.observe(record)),
-      ...[...this.lost.values()].map(observeLost),
-    ];
+    return [...[...this.records.values()].map(observedOf), ...[...this.lost.values()].map(observedLost)];
   }
 
   has(instanceId: string): boolean {
@@ -209,16 +205,6 @@ export class InstanceManager extends Service {
     );
   }
 
-  private observe(record: InstanceRecord): ObservedInstance {
-    const base = { instanceId: record.instanceId, generation: record.generation, revision: record.revision };
-    if (record.handle)
-      return { ...base, state: 'running', reason: '', vmm: record.handle.driver, startedAt: record.handle.startedAt };
-    const vmm = record.spec.vmm ?? '';
-    if (record.exit?.cause === 'crashed')
-      return { ...base, state: 'crashed', reason: record.exit.detail, vmm, startedAt: null };
-    return { ...base, state: 'stopped', reason: record.exit?.cause ?? '', vmm, startedAt: null };
-  }
-
   private async turnOn(record: InstanceRecord): Promise<void> {
     if (record.handle) {
       if ((await this.driverOf(record.handle).state(record.handle)) !== 'stopped') return this.save(record);
@@ -228,7 +214,7 @@ export class InstanceManager extends Service {
     const driver =
       record.spec.vmm === null ? await this.drivers.best(record.spec) : this.drivers.byKind(record.spec.vmm);
     if (record.user === 0) record.user = this.users.allocate(record.instanceId);
-    const spec = await this.vmSpec(record);
+    const spec = await this.specs.of(record);
     driver.validate(spec);
     record.starting = true;
     record.bootId = this.bootId;
@@ -351,32 +337,6 @@ export class InstanceManager extends Service {
     this.log.info({ instanceId: record.instanceId, cause: exit.cause, detail: exit.detail }, 'the machine ended');
   }
 
-  private async vmSpec(record: InstanceRecord): Promise<VmSpec> {
-    const { instanceId, spec } = record;
-    const attached = await this.ports.of(instanceId, spec.ports);
-    const disks = await Promise.all(
-      spec.disks.map(async (disk) => {
-        const { path, format } = await this.volumes.locate(disk.volumeId, disk.pool);
-        return { id: disk.volumeId, path, format, readonly: disk.readonly };
-      }),
-    );
-    if (spec.configDrive !== undefined)
-      disks.push({ id: 'config-drive', path: this.drives.path(instanceId), format: 'raw', readonly: true });
-    return {
-      instanceId,
-      name: spec.name,
-      vcpus: spec.vcpus,
-      memoryBytes: spec.memoryBytes,
-      disks,
-      ...(spec.firmware !== undefined && { firmware: spec.firmware }),
-      nics: attached.nics.map((nic) => ({ id: nic.portId, tap: nic.tap, mac: nic.mac, mtu: nic.mtu })),
-      netns: attached.netns,
-      user: record.user,
-      runDir: this.store.runDirectory(instanceId),
-      logDir: this.store.directory(instanceId),
-    };
-  }
-
   private driverOf(handle: VmHandle): VmmDriver {
     return this.drivers.byKind(handle.driver);
   }
@@ -403,13 +363,3 @@ export class InstanceManager extends Service {
     });
   }
 }
-
-const observeLost = ({ instanceId }: LostInstance): ObservedInstance => ({
-  instanceId,
-  generation: 0,
-  state: 'unknown',
-  reason: 'its host cannot read its record of it',
-  vmm: '',
-  startedAt: null,
-  revision: 0,
-});

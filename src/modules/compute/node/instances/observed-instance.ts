@@ -1,0 +1,25 @@
+import type { ObservedInstance } from '../../contract/instance.verbs';
+import type { InstanceRecord } from './instance-record';
+import type { LostInstance } from './lost-instance';
+
+/** What the host says of an instance to management. */
+export const observedOf = (record: InstanceRecord): ObservedInstance => {
+  const base = { instanceId: record.instanceId, generation: record.generation, revision: record.revision };
+  if (record.handle)
+    return { ...base, state: 'running', reason: '', vmm: record.handle.driver, startedAt: record.handle.startedAt };
+  const vmm = record.spec.vmm ?? '';
+  if (record.exit?.cause === 'crashed')
+    return { ...base, state: 'crashed', reason: record.exit.detail, vmm, startedAt: null };
+  return { ...base, state: 'stopped', reason: record.exit?.cause ?? '', vmm, startedAt: null };
+};
+
+/** The same of one whose record cannot be read. */
+export const observedLost = ({ instanceId }: LostInstance): ObservedInstance => ({
+  instanceId,
+  generation: 0,
+  state: 'unknown',
+  reason: 'its host cannot read its record of it',
+  vmm: '',
+  startedAt: null,
+  revision: 0,
+});

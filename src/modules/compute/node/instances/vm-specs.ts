@@ -1,0 +1,45 @@
+import { injectable } from 'inversify';
+import { PortAttachments } from '../../../network/contract/network.ports';
+import { VolumePaths } from '../../../storage/contract/storage.ports';
+import type { VmSpec } from '../drivers/vmm-driver';
+import { ConfigDrives } from '../seeds/config-drive';
+import type { InstanceRecord } from './instance-record';
+import { InstanceStore } from './instance-store';
+
+/** What a driver is told of an instance: what management wants of it, with where its disks and cards are on this host. */
+@injectable()
+export class VmSpecs {
+  constructor(
+    private readonly store: InstanceStore,
+    private readonly ports: PortAttachments,
+    private readonly volumes: VolumePaths,
+    private readonly drives: ConfigDrives,
+  ) {}
+
+  /** Throws what the modules answer that do not have a port or a volume of it. */
+  async of(record: InstanceRecord): Promise<VmSpec> {
+    const { instanceId, spec } = record;
+    const attached = await this.ports.of(instanceId, spec.ports);
+    const disks = await Promise.all(
+      spec.disks.map(async (disk) => {
+        const { path, format } = await this.volumes.locate(disk.volumeId, disk.pool);
+        return { id: disk.volumeId, path, format, readonly: disk.readonly };
+      }),
+    );
+    if (spec.configDrive !== undefined)
+      disks.push({ id: 'config-drive', path: this.drives.path(instanceId), format: 'raw', readonly: true });
+    return {
+      instanceId,
+      name: spec.name,
+      vcpus: spec.vcpus,
+      memoryBytes: spec.memoryBytes,
+      disks,
+      ...(spec.firmware !== undefined && { firmware: spec.firmware }),
+      nics: attached.nics.map((nic) => ({ id: nic.portId, tap: nic.tap, mac: nic.mac, mtu: nic.mtu })),
+      netns: attached.netns,
+      user: record.user,
+      runDir: this.store.runDirectory(instanceId),
+      logDir: this.store.directory(instanceId),
+    };
+  }
+}
