@@ -243,13 +243,11 @@ describe('malformed HTTP', () => {
 
   it('bounds the connections of one address', async () => {
     const { port } = all[0] as Listener;
-    const open: RawHttp[] = [];
+    // All at once: one by one, the first may be closed for its silence before the last is there.
+    const asked = await Promise.allSettled(Array.from({ length: 61 }, () => RawHttp.open(port)));
+    const open = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     try {
-      await expect(
-        (async () => {
-          for (let i = 0; i < 61; i += 1) open.push(await RawHttp.open(port));
-        })(),
-      ).rejects.toThrow();
+      expect(open.length).toBeLessThan(61);
       expect(open.length).toBeGreaterThan(40);
     } finally {
       for (const raw of open) raw.socket.destroy();
