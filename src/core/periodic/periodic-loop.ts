@@ -83,7 +83,7 @@ export class PeriodicLoop {
       await this.turns.end(name, turn, pause);
       return pause;
     } catch (error) {
-      this.complain(error, 'whose turn it is could not be asked; tried again');
+      this.complain({ err: error }, 'whose turn it is could not be asked; tried again');
       return Math.min(everyMs, failedMs);
     }
   }
@@ -95,7 +95,7 @@ export class PeriodicLoop {
     this.abort = abort;
     if (!this.open) abort.abort(stopped);
     const deadline = setTimeout(() => {
-      this.log.error({ work: name, deadlineMs }, 'periodic work takes longer than it may');
+      this.complain({ deadlineMs }, 'periodic work takes longer than it may');
       abort.abort(late);
     }, deadlineMs).unref();
     const renewing = turn && this.renewing(turn, abort);
@@ -104,7 +104,7 @@ export class PeriodicLoop {
       await this.work.run(abort.signal);
     } catch (error) {
       failed = true;
-      if (!abort.signal.aborted) this.complain(error, 'periodic work failed; it is tried again');
+      if (!abort.signal.aborted) this.complain({ err: error }, 'periodic work failed; it is tried again');
     } finally {
       clearTimeout(deadline);
       clearInterval(renewing);
@@ -121,9 +121,9 @@ export class PeriodicLoop {
     return outcome;
   }
 
-  private complain(err: unknown, words: string): void {
+  private complain(why: object, words: string): void {
     this.failures += 1;
-    this.log[this.failures === 1 ? 'warn' : 'debug']({ err, work: this.work.name, failures: this.failures }, words);
+    this.log[this.failures === 1 ? 'warn' : 'debug']({ ...why, work: this.work.name, failures: this.failures }, words);
   }
 
   /**

@@ -90,6 +90,19 @@ describe('Periodic', () => {
     expect(lines[0]?.msg).toBe('periodic work takes longer than it may');
   });
 
+  it('tells once of work that is late again and again, and of the end of that', async () => {
+    const held = new Held();
+    await start({ ...held, deadlineMs: 10 });
+    const { signal } = await held.nth(3);
+    await held.nth(4);
+    expect((signal.reason as Error).message).toBe('it takes longer than it may');
+    (await held.nth(5)).fail(new Error('no disk'));
+    const said = (): string[] => lines.map(({ msg }) => msg);
+    for (let n = 6; !said().includes('periodic work goes well again'); n += 1) (await held.nth(n)).end();
+    expect(said()).toEqual(['periodic work takes longer than it may', 'periodic work goes well again']);
+    expect(await figure('failures_total')).toBeGreaterThan(2);
+  });
+
   it('does not begin another beside a run that is deaf to its deadline', async () => {
     let begun = 0;
     let end = (): void => undefined;
