@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 acb6054d9c8819ea57c74b7593eb0ddbeb0d681b2b339a45f75a157515f25225
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 712b99353ba1c6aafe1f6f8d8fd4eff6023e2874d9913286361109eb35f223d7
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -849,7 +849,7 @@ export interface paths {
     };
     options?: never;
     head?: never;
-    /** Change name, description or vendor data of an image */
+    /** Change name, description, kind of VMM or vendor data of an image */
     patch: {
       parameters: {
         query?: {
@@ -871,6 +871,7 @@ export interface paths {
             description?: string | null;
             name?: string | null;
             vendorData?: string | null;
+            vmm?: string | null;
           };
         };
       };

@@ -337,6 +337,14 @@ describe('the main job: a real guest on two real hosts', () => {
       status: 422,
       body: { errors: [{ path: 'body.image', code: 'other_vmm_of_image' }] },
     });
+    await cloud.api.ok('PATCH', `/images/${image.id}`, { vmm: 'qemu' });
+    expect(
+      await cloud.api.call('POST', '/instances?project=default', {
+        ...from,
+        flavor: 'on-qemu',
+        vmm: 'cloud-hypervisor',
+      }),
+    ).toMatchObject({ status: 422, body: { errors: [{ path: 'body.vmm' }] } });
   });
 
   it('said nothing between management and hosts that a side of 0.1.0 would not have understood', () => {

@@ -89,6 +89,13 @@ describe('vcctl and the server itself', () => {
     await ok('image', 'rename', 'linux', 'debian');
     await ok('image', 'edit', 'debian', '--description', 'twelve');
     expect(await ok('image', 'show', 'debian', '-o', 'jsonpath=$.description')).toBe('twelve\n');
+    for (const [kind, vmm] of [
+      ['qemu', 'qemu'],
+      ['', null],
+    ]) {
+      await ok('image', 'edit', 'debian', '--vmm', kind ?? '');
+      expect(JSON.parse(await ok('image', 'show', 'debian', '-o', 'json'))).toMatchObject({ vmm });
+    }
     const vendorData = '#cloud-config\ntimezone: Europe/Zürich';
     writeFileSync(join(stack.directory, 'vendor.yaml'), vendorData);
     writeFileSync(join(stack.directory, 'binary'), Buffer.from([0x1f, 0x8b, 0xff]));

@@ -129,6 +129,12 @@ export class ImageCommands implements CliRegistrar {
     addEdit(image, context, imageNoun, [
       { member: 'description', flags: '--description <text>', description: 'what is on it' },
       {
+        member: 'vmm',
+        flags: '--vmm <kind>',
+        description: "instances made from now on run on this kind of virtual machine monitor; '' for any",
+        parse: (kind) => Promise.resolve(kind === '' ? null : kind),
+      },
+      {
         member: 'vendorData',
         flags: '--vendor-data <file>',
         description: "given to guests made from now on; '' for none",

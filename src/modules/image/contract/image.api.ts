@@ -39,6 +39,8 @@ export const createImage = z.strictObject({
 export const updateImage = z.strictObject({
   name: field.displayName.optional(),
   description: field.description.optional(),
+  /** Of instances that are made from now on; null leaves the kind open. */
+  vmm: vmmKind.optional(),
   vendorData: vendorData.optional(),
 });
 export const image = z

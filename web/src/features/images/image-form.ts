@@ -33,7 +33,9 @@ export const emptyImage: NewImageDraft = {
 };
 
 const checkUrl = checkBy<string>(createImage.shape.url, { invalid_format: 'An http or https address.' });
-const checkVmm = checkBy<string | null>(createImage.shape.vmm);
+const checkKind = checkBy<string | null>(createImage.shape.vmm);
+/** A kind of VMM; no text is none. */
+export const checkVmm = (value: string): string | null => (value.trim() === '' ? null : checkKind(value.trim()));
 const checkForm = checkBy<string>(createImage.shape.checksum);
 const checkChecksum = (value: string): string | null => {
   const { algorithm, hex } = checksumParts(value);
@@ -56,7 +58,7 @@ export const problemsOf = ({
   source: source === 'file' ? checkFile(file) : null,
   url: source === 'url' ? checkUrl(url.trim()) : null,
   checksum: checksum.trim() === '' ? null : checkChecksum(checksum.trim()),
-  vmm: vmm.trim() === '' ? null : checkVmm(vmm.trim()),
+  vmm: checkVmm(vmm),
 });
 
 /** A name from a path or an address: its last part without what says the format; empty when that is no name. */

@@ -19,6 +19,7 @@ import { useSearchFilter } from '../../ui/lists/search-filter';
 import { RowActions } from '../../ui/lists/row-actions';
 import { Age } from '../../ui/time';
 import { imageColumns } from './image-columns';
+import { checkVmm } from './image-form';
 import { NewImage } from './new-image';
 
 export default function ImagesPage() {
@@ -78,6 +79,15 @@ export default function ImagesPage() {
             value: edited?.description ?? '',
             optional: true,
             check: checkDescription,
+          },
+          {
+            key: 'vmm',
+            label: 'Virtual machine monitor',
+            value: edited?.vmm ?? '',
+            optional: true,
+            hint: 'Its kind, such as qemu, for instances made from now on. Empty: the flavor, the instance or the host chooses.',
+            check: checkVmm,
+            parse: (text) => (text.trim() === '' ? null : text.trim()),
           },
           vendorDataField(edited?.vendorData, 'image'),
         ]}

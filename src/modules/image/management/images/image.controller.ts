@@ -82,7 +82,7 @@ export class ImageController extends Controller {
         {
           method: 'PATCH',
           path: '/images/:ref',
-          summary: 'Change name, description or vendor data of an image',
+          summary: 'Change name, description, kind of VMM or vendor data of an image',
           tag,
           scope: 'resource',
           permission: 'image:update',

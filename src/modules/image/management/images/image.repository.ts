@@ -89,7 +89,7 @@ export class ImageRepository {
   async edit(
     op: Op,
     id: string,
-    changes: Partial<Pick<ImageEntity, 'name' | 'description' | 'vendorData'>>,
+    changes: Partial<Pick<ImageEntity, 'name' | 'description' | 'vmm' | 'vendorData'>>,
   ): Promise<void> {
     await updateRow(op, ImageEntity, id, changes).catch((error: unknown) => {
       throw violatedUnique(error) === 'image_name' ? nameTaken('image', changes.name ?? '') : error;

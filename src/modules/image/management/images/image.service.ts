@@ -115,11 +115,13 @@ export class ImageService {
   ): Promise<Image> {
     const image = await this.find(op, access, projectId, ref);
     this.assertOwn(image, access, ref);
-    // It runs as root in guests of every project, as what is on the disk: only who may publish an image may change it.
-    if (image.public && input.vendorData !== undefined && access.projects !== 'all') throw forbidden('image:publish');
+    // What guests of every project run as root, and on what: only who may publish an image may change it.
+    if (image.public && (input.vendorData !== undefined || input.vmm !== undefined) && access.projects !== 'all')
+      throw forbidden('image:publish');
     const changes = {
       ...(input.name !== undefined && { name: input.name }),
       ...(input.description !== undefined && { description: input.description }),
+      ...(input.vmm !== undefined && { vmm: input.vmm }),
       ...(input.vendorData !== undefined && { vendorData: input.vendorData ?? '' }),
     };
     if (Object.keys(changes).length === 0) return presentImage(image);
