@@ -187,6 +187,27 @@ describe('placement', () => {
     expect(await claim()).toEqual({ hostId: large.id });
   });
 
+  it('sees that another process took the last room, before a request is accepted', async () => {
+    const [one] = (hosts.listed = [hostWith('one')]);
+    expect(await placement.fits(db.database.op, request())).toBe(true);
+    const another = new SchedulerPlacement(hosts, claims);
+    for (let n = 0; n < 4; n += 1) await db.database.tx((op) => another.claim(op, request()));
+    expect(await placement.fits(db.database.op, request())).toBe(false);
+    expect((await claims.usage(db.database.op, [one?.id ?? ''])).get(one?.id ?? '')?.instances).toBe(4);
+  });
+
+  it('places on room that came free elsewhere, when what it knew of was taken by another process', async () => {
+    const [one, two] = [hostWith('one'), hostWith('two')];
+    hosts.listed = [one, two];
+    const another = new SchedulerPlacement(hosts, claims);
+    const there = Array.from({ length: 4 }, () => request({ hostId: two.id }));
+    for (const r of there) await db.database.tx((op) => another.claim(op, r));
+    expect(await placement.fits(db.database.op, request())).toBe(true);
+    for (let n = 0; n < 4; n += 1) await db.database.tx((op) => another.claim(op, request({ hostId: one.id })));
+    for (const { instanceId } of there) await db.database.tx((op) => another.release(op, instanceId));
+    expect(await claim()).toEqual({ hostId: two.id });
+  });
+
   it('reads the list of hosts once for many requests', async () => {
     hosts.listed = Array.from({ length: 30 }, (_, i) => hostWith(`h${i}`));
     for (let i = 0; i < 20; i += 1) await claim();

@@ -5,7 +5,7 @@ import { Hosts, type ClaimedRoom, type SchedulableHost } from '../../host/contra
 import { PlacementRefusal } from '../contract/placement-refusal';
 import { Placement, type HostVerdict, type PlacementRequest } from '../contract/scheduler.ports';
 import { ClaimRepository } from './claim.repository';
-import { emptyUsage, filters, poolBytes, suits, weigh } from './filters';
+import { emptyUsage, filters, hasRoom, poolBytes, suits, weigh } from './filters';
 import { RecentHosts, type Candidate } from './recent-hosts';
 
 interface Evaluated {
@@ -19,6 +19,20 @@ const recentMs = 1_000;
 /** It is used so many times as long as reading it took, so that reading is a small part of the work on many hosts. */
 const timesRead = 20;
 const longestMs = 5_000;
+
+/**
+ * A host that had room for so many of what is asked for a moment ago has it for one, whatever others claimed since.
+ * Where there is less, what is claimed now is looked at, on so many hosts at most.
+ */
+const ample = 16;
+const looks = 3;
+
+const several = (request: PlacementRequest): PlacementRequest => ({
+  ...request,
+  vcpus: request.vcpus * ample,
+  memoryBytes: request.memoryBytes * ample,
+  diskBytes: request.diskBytes * ample,
+});
 
 const taken = { code: 'taken', reason: 'other instances took its room meanwhile' };
 
@@ -37,7 +51,8 @@ const sameSize = (one: SchedulableHost, other: SchedulableHost, pool: string): b
 /**
  * Reading and judging every host for every create is what placement would cost most. So hosts and what is claimed on
  * them are read once a second. What was read then only proposes: a host is read again before its room is claimed, which
- * one guarded statement does, and a refusal always comes from a new reading.
+ * one guarded statement does, and a refusal always comes from a new reading. So a claim fails only when there is no room
+ * at that moment, and a request is accepted on old figures only where there was plenty.
  */
 @injectable()
 export class SchedulerPlacement extends Placement {
@@ -52,7 +67,16 @@ export class SchedulerPlacement extends Placement {
   }
 
   override async fits(op: Op, request: PlacementRequest): Promise<boolean> {
-    return (await this.recentHosts(op)).best(request) !== undefined;
+    const recent = await this.recentHosts(op);
+    if (recent.best(several(request)) !== undefined) return true;
+    const tried = new Set<Candidate>();
+    for (let next = recent.best(request, tried); next && tried.size < looks; next = recent.best(request, tried)) {
+      tried.add(next);
+      const usage = (await this.claims.usage(op, [next.host.id])).get(next.host.id) ?? emptyUsage;
+      if (hasRoom(next.host, usage, request)) return true;
+      next.usage = usage;
+    }
+    return false;
   }
 
   override async explain(op: Op, request: PlacementRequest): Promise<HostVerdict[]> {
