@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { LiveEvent, Outbox } from '../../../src/core/events/outbox';
+import { Metrics } from '../../../src/core/telemetry/metrics';
+import { DeclaredMetrics } from '../../../src/core/telemetry/declared-metrics';
+import { computeMetrics } from '../../../src/modules/compute/contract/compute.metrics';
+import { InstanceFigureRepository } from '../../../src/modules/compute/management/instances/instance-figure.repository';
+import { InstanceFigures } from '../../../src/modules/compute/management/instances/instance-figures';
 import { computeEntities } from '../../../src/modules/compute/management/compute.entities';
 import { InstanceEvents } from '../../../src/modules/compute/management/instances/instance.events';
 import type { InstanceEntity } from '../../../src/modules/compute/management/instances/instance.entity';
@@ -70,6 +75,41 @@ describe('who decides the state of an instance', () => {
     await instances.insert(db.database.op, row);
     return row;
   };
+
+  it('are counted now and then, and not by whoever reads the metrics', async () => {
+    const metrics = new Metrics();
+    const figures = new InstanceFigures(
+      db.database,
+      new InstanceFigureRepository(),
+      new DeclaredMetrics(metrics, computeMetrics),
+    );
+    await figures.start();
+    const counted = async (): Promise<void> => {
+      for (const work of figures.periodicWork()) await work.run(new AbortController().signal);
+    };
+    const told = async (): Promise<Record<string, string>> =>
+      Object.fromEntries(
+        [...(await metrics.registry.metrics()).matchAll(/^vcstack_(instances\S*) (\S+)$/gm)].map(([, name, value]) => [
+          name ?? '',
+          value ?? '',
+        ]),
+      );
+    expect(await told()).toEqual({ instances_counted_timestamp_seconds: '0' });
+    await db.database.query('DELETE FROM instance');
+    await counted();
+    expect(await told()).toMatchObject({ 'instances{state="running"}': '0' });
+    for (const state of ['running', 'running', 'error'] as const) await insert({ state });
+    const { instances_counted_timestamp_seconds: at, ...before } = await told();
+    expect(before).toEqual({ 'instances{state="running"}': '0' });
+    await counted();
+    const { instances_counted_timestamp_seconds: then, ...after } = await told();
+    expect(after).toEqual({ 'instances{state="error"}': '1', 'instances{state="running"}': '2' });
+    expect(Number(then)).toBeGreaterThan(Number(at));
+    await db.database.query(`DELETE FROM instance WHERE state = 'error'`);
+    await counted();
+    expect(await told()).toMatchObject({ 'instances{state="error"}': '0', 'instances{state="running"}': '2' });
+  });
+
   const read = async (id: string): Promise<InstanceEntity> => steps.require(db.database.op, id);
   const report = (instance: InstanceEntity, changes: Partial<ObservedInstance>): ObservedInstance => ({
     instanceId: instance.id,

@@ -20,6 +20,7 @@ import { InstanceController } from './instances/instance.controller';
 import { InstanceEvents } from './instances/instance.events';
 import { InstancePresenter } from './instances/instance.presenter';
 import { InstanceReconciler } from './reconcilers/instance.reconciler';
+import { InstanceFigureRepository } from './instances/instance-figure.repository';
 import { InstanceFigures } from './instances/instance-figures';
 import { InstanceRepository } from './instances/instance.repository';
 import { InstanceCreation } from './instances/instance-creation.service';
@@ -53,6 +54,7 @@ const parts = [
   SshKeyRepository,
   SshKeyService,
   InstanceRepository,
+  InstanceFigureRepository,
   InstanceFigures,
   InstanceTombstoneRepository,
   InstanceEvents,
@@ -87,5 +89,5 @@ export const computeWiring: ManagementWiring = {
   sockets: [ConsoleSocket],
   observed: [InstanceObservedSink],
   services: [InstanceFigures],
-  periodic: [InstanceReconciler],
+  periodic: [InstanceReconciler, InstanceFigures],
 };

@@ -58,10 +58,6 @@ export class InstanceRepository {
   }
 
   /** Of all projects. Reads the whole table. */
-  countByState(op: Op): Promise<{ state: string; count: number }[]> {
-    return op.query('SELECT state, count(*)::int AS count FROM instance GROUP BY state');
-  }
-
   byId(op: Op, id: string): Promise<InstanceEntity | null> {
     return findRow(op, InstanceEntity, { id });
   }
