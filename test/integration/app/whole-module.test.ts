@@ -2,11 +2,13 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { Agent, request } from 'undici';
+import { z } from 'zod';
 import { ComputeApp } from '../../../src/core/app/compute-app';
 import { configSchemasOf, scenariosOf } from '../../../src/core/app/declarations';
 import type { ModuleManifest } from '../../../src/core/app/module-manifest';
 import { inspectServer } from '../../../src/core/cli/session/server-trust';
 import { loadConfig } from '../../../src/core/config/config-loader';
+import { type AnyVerb, defineVerb } from '../../../src/core/m2m/verbs/verb';
 import { ConsoleAssets } from '../../../src/core/http/server/console-assets';
 import { Logging } from '../../../src/core/telemetry/logging';
 import { allModules } from '../../../src/modules/all-modules';
@@ -25,6 +27,8 @@ import { repositoryRoot } from '../../support/repository';
 import { runHere } from '../cli/vcctl-lab';
 
 jest.setTimeout(180_000);
+/** A folder for a picture of the host's page; none is taken without it. */
+const album = process.env['VC_STACK_TEST_PICTURES'];
 
 /** What lighting one answers: the document of the product knows no beacons. */
 interface Lit {
@@ -39,7 +43,7 @@ describe('a module that is one folder and one line', () => {
   let stack: ManagementStack;
   let agent: ComputeApp;
   let hostId: string;
-  const lamp = (id: string): string => join(stack.directory, 'host', 'compute', 'beacons', id);
+  const lamp = (id: string): string => join(stack.directory, 'lighthouse', 'compute', 'beacons', id);
 
   let build: string;
   let namespaces: TestNamespaces;
@@ -63,12 +67,18 @@ describe('a module that is one folder and one line', () => {
     sh('ip', '-n', desk, 'link', 'set', 'up0', 'up');
     stack = await ManagementStack.start({ VC_STACK_MANAGEMENT__LISTEN: '0.0.0.0' }, undefined, modules);
     await stack.db.database.query(beaconTable);
+    agent = await agentOf('lighthouse', modules);
+    await agent.start(await stack.app.localToken());
+    hostId = (await stack.admin.ok('GET', '/hosts')).items[0]?.id ?? '';
+  });
+  /** An agent with these modules, not yet started. */
+  const agentOf = async (name: string, manifests: readonly ModuleManifest[]): Promise<ComputeApp> => {
     const config = await loadConfig({
       modules: await configSchemasOf(modules),
       env: {
-        VC_STACK_STATE_DIR: join(stack.directory, 'host'),
-        VC_STACK_RUN_DIR: join(stack.directory, 'host', 'r'),
-        VC_STACK_COMPUTE__NAME: 'lighthouse',
+        VC_STACK_STATE_DIR: join(stack.directory, name),
+        VC_STACK_RUN_DIR: join(stack.directory, name, 'r'),
+        VC_STACK_COMPUTE__NAME: name,
         VC_STACK_COMPUTE__LISTEN: '127.0.0.1',
         VC_STACK_COMPUTE__ADDRESS: '127.0.0.1',
         VC_STACK_COMPUTE__PORT: '0',
@@ -79,10 +89,8 @@ describe('a module that is one folder and one line', () => {
         VC_STACK_MODULES__BEACON__BROKEN_COLOUR: 'black',
       },
     });
-    agent = new ComputeApp(config, new Logging(pino({ enabled: false })), modules);
-    await agent.start(await stack.app.localToken());
-    hostId = (await stack.admin.ok('GET', '/hosts')).items[0]?.id ?? '';
-  });
+    return new ComputeApp(config, new Logging(pino({ enabled: false })), manifests);
+  };
   afterAll(async () => {
     await agent?.stop();
     await stack?.close();
@@ -212,10 +220,31 @@ describe('a module that is one folder and one line', () => {
       expect(readFileSync(lamp(made?.id ?? ''), 'utf8')).toBe('violet');
       await page.goto(browser.address(`hosts/${hostId}`));
       await page.getByRole('region', { name: 'Lamps' }).getByText('1000 W').waitFor();
+      // The part of which it has no card is shown as it is.
+      const oil = await page.getByRole('region', { name: 'Oil tanks' }).getByRole('row').allInnerTexts();
+      expect(oil.map((row) => row.trim().split(/\s*\t\s*/))).toEqual([
+        ['Name', 'Full', 'Size', 'Kinds'],
+        ['north', 'yes', '1 GiB', 'rape, whale'],
+      ]);
+      if (album !== undefined) await page.screenshot({ path: join(album, 'host-with-parts.png'), fullPage: true });
       expect(browser.errors).toEqual([]);
     } finally {
       await browser.close();
     }
+  });
+
+  it('is not started on a host with a verb that its manifest does not declare, nor with one that nothing handles', async () => {
+    const verbs = (await beaconModule.verbs?.()) ?? [];
+    const [first] = verbs;
+    if (!first) throw new Error('it has verbs');
+    const started = async (name: string, declared: readonly AnyVerb[]): Promise<void> => {
+      const other = await agentOf(name, [...allModules, { ...beaconModule, verbs: async () => declared }]);
+      await other.start(await stack.app.localToken()).finally(() => other.stop());
+    };
+    await expect(started('silent', verbs.slice(1))).rejects.toThrow(`no module declares the verb "${first.name}"`);
+    const unheard = defineVerb('beacon.unheard', { args: z.object({}), result: z.object({}) });
+    await expect(started('deaf', [...verbs, unheard])).rejects.toThrow('no handler for "beacon.unheard"');
+    expect((await stack.admin.ok('GET', '/hosts')).items.map(({ name }) => name)).toEqual(['lighthouse']);
   });
 
   it('is in the API document, the commands and the tests of chaos', async () => {

@@ -3,17 +3,29 @@ import { bytes, plural } from '../../lib/format';
 import type { HostDetail } from '../../lib/types';
 import { Card, Facts } from '../../ui/page';
 import { Cut, Head, Row, Table, Td, Th } from '../../ui/lists/table';
+import { OtherPart } from './other-part';
 
 type Inventory = NonNullable<HostDetail['inventory']>;
 
-/** What the host says it is made of. */
+/** Lists that every machine has, and that are shown here. */
+const ownLists = ['disks', 'nics'];
+
+/** What the host says it is made of: the machine, the parts of features, and those that no feature shows. */
 export function InventoryCards({ inventory }: { inventory: Inventory }) {
+  const { hostParts } = useFeatures();
+  const lists = Object.entries(inventory as Record<string, unknown>).filter(
+    (entry): entry is [string, unknown[]] => Array.isArray(entry[1]) && !ownLists.includes(entry[0]),
+  );
+  const reported = new Map(lists);
   return (
     <>
       <Machine inventory={inventory} />
-      {Object.entries(useFeatures().hostParts).map(([part, Part]) => (
-        <Part key={part} entries={(inventory as Record<string, unknown>)[part] as readonly unknown[]} />
+      {Object.entries(hostParts).map(([part, Part]) => (
+        <Part key={part} entries={reported.get(part) ?? []} />
       ))}
+      {lists.map(
+        ([part, entries]) => !Object.hasOwn(hostParts, part) && <OtherPart key={part} part={part} entries={entries} />,
+      )}
       <Disks inventory={inventory} />
       <NetworkCards inventory={inventory} />
     </>
