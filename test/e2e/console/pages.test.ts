@@ -1,10 +1,15 @@
-import { mkdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
-import { TestCloud } from '../../support/cloud';
+import { guestImage, TestCloud } from '../../support/cloud';
 import { eventually } from '../../support/eventually';
 import { ConsoleBrowser } from '../../support/console-browser';
+import { repositoryRoot } from '../../support/repository';
+import { bytes } from '../../../web/src/lib/format';
+import { views, type Ids, type View } from '../../support/console-views';
 
 const minutes = 60_000;
 
@@ -13,117 +18,6 @@ jest.setTimeout(minutes);
 const album = process.env['VC_STACK_TEST_PICTURES'];
 const heights: Record<number, number> = { 390: 844, 1280: 800, 1920: 1080 };
 const themes = ['light', 'dark'] as const;
-
-interface View {
-  name: string;
-  path: (ids: Ids) => string;
-  /** What to open on the page, and how to close it. */
-  open?: (page: Page) => Promise<unknown>;
-}
-interface Ids {
-  instance: string;
-  network: string;
-  user: string;
-  host: string;
-  project: string;
-  failedTask: string;
-}
-
-/** A dialog that a button opens. */
-const opened = (name: string, path: View['path'], button: string): View => ({
-  name,
-  path,
-  open: async (page) => {
-    await page.getByRole('button', { name: button, exact: true }).first().click();
-    await page.getByRole('dialog').waitFor();
-  },
-});
-const dialog = (name: string, path: string): View => ({
-  name,
-  path: () => path,
-  open: (page) => page.getByRole('dialog').waitFor(),
-});
-const views: View[] = [
-  { name: 'overview', path: () => '' },
-  { name: 'instances', path: () => 'instances' },
-  {
-    name: 'instances-selected',
-    path: () => 'instances',
-    open: (page) => page.getByRole('checkbox', { name: 'Select steady' }).click(),
-  },
-  {
-    name: 'instances-menu',
-    path: () => 'instances',
-    open: (page) => page.getByRole('button', { name: 'Actions for steady' }).click(),
-  },
-  {
-    name: 'instances-nothing-found',
-    path: () => 'instances?q=nothing-like-it',
-    open: (page) => page.getByText('Nothing matches the filter').waitFor(),
-  },
-  {
-    name: 'instance-new',
-    path: () => 'instances/new',
-    open: (page) => page.getByRole('button', { name: 'Create instance' }).click(),
-  },
-  { name: 'instance', path: ({ instance }) => `instances/${instance}` },
-  {
-    name: 'instance-console',
-    path: ({ instance }) => `instances/${instance}?tab=console`,
-    open: (page) => page.getByText('Connected', { exact: true }).waitFor(),
-  },
-  {
-    name: 'instance-guest-data',
-    path: ({ instance }) => `instances/${instance}?tab=guest-data`,
-    open: (page) => page.getByRole('heading', { name: /meta_data\.json/ }).waitFor(),
-  },
-  {
-    name: 'console',
-    path: ({ instance }) => `instances/${instance}/console`,
-    open: (page) => page.getByText('Connected', { exact: true }).waitFor(),
-  },
-  { name: 'images', path: () => 'images' },
-  dialog('image-new', 'images?new=1'),
-  { name: 'flavors', path: () => 'flavors' },
-  dialog('flavor-new', 'flavors?new=1'),
-  opened('flavor-edit', () => 'flavors', 'Edit tiny'),
-  { name: 'ssh-keys', path: () => 'ssh-keys' },
-  { name: 'networks', path: () => 'networks' },
-  dialog('network-new', 'networks?new=1'),
-  { name: 'network', path: ({ network }) => `networks/${network}` },
-  opened('network-edit', ({ network }) => `networks/${network}`, 'Edit'),
-  { name: 'volumes', path: () => 'volumes' },
-  { name: 'tasks', path: () => 'tasks' },
-  {
-    name: 'task-failed',
-    path: ({ failedTask }) => `tasks/${failedTask}`,
-    open: (page) => page.getByRole('complementary', { name: 'Task' }).getByRole('alert').waitFor(),
-  },
-  { name: 'hosts', path: () => 'hosts' },
-  { name: 'host', path: ({ host }) => `hosts/${host}` },
-  { name: 'projects', path: () => 'projects' },
-  { name: 'project', path: ({ project }) => `projects/${project}` },
-  { name: 'users', path: () => 'users' },
-  { name: 'user', path: ({ user }) => `users/${user}` },
-  opened('user-edit', ({ user }) => `users/${user}`, 'Edit'),
-  { name: 'account', path: () => 'account' },
-  { name: 'not-found', path: () => 'nowhere' },
-  {
-    name: 'palette',
-    path: () => '',
-    open: async (page) => {
-      await page.keyboard.press('Control+k');
-      await page.getByRole('combobox').fill('stead');
-      await page
-        .getByRole('option', { name: /steady/ })
-        .first()
-        .waitFor();
-    },
-  },
-  { name: 'project-menu', path: () => '', open: (page) => page.getByRole('button', { name: /^Project:/ }).click() },
-  { name: 'account-menu', path: () => '', open: (page) => page.getByRole('button', { name: /^Account of/ }).click() },
-  { name: 'shortcuts', path: () => '', open: (page) => page.keyboard.press('?') },
-];
 
 /** Colours have changed, however short their transitions are: two frames begin them, then they end. */
 const settled = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(Promise.allSettled(document.getAnimations().filter((a) => a instanceof CSSTransition).map((a) => a.finished))))))`;
@@ -265,18 +159,260 @@ describe('every page of the console', () => {
     await remove(name);
   });
 
-  it('takes a member into a project, with another role, and lets a user in no more', async () => {
-    await cloud.api.ok('POST', '/users', { name: 'made-member', password: 'a long enough password' });
-    await page.goto(browser.address(`projects/${ids.project}`));
-    await page.getByLabel('User', { exact: true }).fill('made-member');
-    await page.getByRole('button', { name: 'Add member' }).click();
-    await page.getByLabel('Role of made-member').selectOption('viewer');
-    const roles = async () =>
-      (await cloud.api.ok('GET', `/projects/${ids.project}/members`)).items.map((m) => [m.userName, m.role]);
-    await eventually('the role', async () => JSON.stringify(await roles()).includes('["made-member","viewer"]'));
-    await page.goto(browser.address('users'));
-    await row('made-member').getByRole('button', { name: 'Disable' }).click();
-    await row('made-member').getByText('disabled', { exact: true }).waitFor();
+  it(
+    'takes a member into a project and out of it, which the member sees at once',
+    async () => {
+      const password = 'a long enough password';
+      await cloud.api.ok('POST', '/users', { name: 'made-member', password });
+      const theirs = await browser.page({ name: 'made-member', password });
+      await theirs.goto(browser.address('networks'));
+      await theirs.getByText('No networks yet').waitFor();
+      await page.goto(browser.address(`projects/${ids.project}`));
+      await page.getByLabel('User', { exact: true }).fill('made-member');
+      await page.getByRole('button', { name: 'Add member' }).click();
+      await page.getByLabel('Role of made-member').waitFor();
+      const roles = async () =>
+        (await cloud.api.ok('GET', `/projects/${ids.project}/members`)).items.map((m) => [m.userName, m.role]);
+      expect(await roles()).toContainEqual(['made-member', 'member']);
+      const create = theirs.getByRole('button', { name: 'New network' });
+      await theirs.getByRole('row', { name: /n1/ }).waitFor();
+      expect(await create.isEnabled()).toBe(true);
+      await page.getByLabel('Role of made-member').selectOption('viewer');
+      await eventually('the role', async () => JSON.stringify(await roles()).includes('["made-member","viewer"]'));
+      await theirs.locator('button[aria-disabled=true]', { hasText: 'New network' }).waitFor();
+      await page.getByRole('button', { name: 'Remove made-member' }).click();
+      await page.getByLabel('Role of made-member').waitFor({ state: 'detached' });
+      await theirs.getByRole('row', { name: /n1/ }).waitFor({ state: 'detached' });
+      await page.goto(browser.address('users'));
+      await row('made-member').getByRole('button', { name: 'Disable' }).click();
+      await row('made-member').getByText('Disabled', { exact: true }).waitFor();
+      await theirs.getByRole('button', { name: 'Sign in' }).waitFor();
+      await theirs.context().close();
+    },
+    minutes,
+  );
+
+  /** What the API says of what the overview counts, in the overview's words. */
+  const counted = async (): Promise<string[][]> => {
+    const [instances, images, networks, volumes] = await Promise.all([
+      cloud.api.ok('GET', '/instances?limit=500'),
+      cloud.api.ok('GET', '/images?limit=500'),
+      cloud.api.ok('GET', '/networks?limit=500'),
+      cloud.api.ok('GET', '/volumes?limit=500'),
+    ]);
+    const is = (state: string) => (item: { state: string }) => item.state === state;
+    return [
+      ['Instances', `${instances.items.length}`, `${instances.items.filter(is('running')).length} running`],
+      ['Images', `${images.items.length}`, `${images.items.filter(is('ready')).length} ready`],
+      [
+        'Networks',
+        `${networks.items.length}`,
+        `${networks.items.reduce((sum, n) => sum + n.addresses.used, 0)} addresses used`,
+      ],
+      ['Volumes', `${volumes.items.length}`, bytes(volumes.items.reduce((sum, v) => sum + v.bytes, 0))],
+    ];
+  };
+  /** Waits until the overview says the same, and gives it. */
+  const shownAsCounted = async (): Promise<string> => {
+    const wanted = JSON.stringify(await counted());
+    let shown = '';
+    return eventually('the figures of the overview', async () => {
+      const cards = await page.locator('main a.rounded-xl').allInnerTexts();
+      shown = JSON.stringify(cards.map((card) => card.split('\n').filter((line) => line.trim() !== '')));
+      return shown === wanted && shown;
+    }).catch(() => {
+      throw new Error(`the overview shows ${shown}, and there is ${wanted}`);
+    });
+  };
+
+  it(
+    'counts on the overview what there is, and shows the disk of an instance until that goes',
+    async () => {
+      await page.goto(browser.address(''));
+      const before = await shownAsCounted();
+      await cloud.settled((await cloud.create('disky')).taskId);
+      expect(await shownAsCounted()).not.toBe(before);
+      const { capacity } = await cloud.hostState('h1', 'ready');
+      const claimed = `${capacity.vcpusUsed} of ${capacity.vcpus}`;
+      await page
+        .getByRole('meter', { name: 'vCPUs' })
+        .and(page.locator(`[aria-valuetext^="${claimed},"]`))
+        .waitFor();
+      await page
+        .getByRole('main')
+        .getByRole('link', { name: /^Volumes/ })
+        .click();
+      const { items } = await cloud.api.ok('GET', '/volumes?q=disky');
+      const disk = row('disky').filter({ hasText: bytes(items[0]?.bytes ?? 0) });
+      await disk
+        .filter({ hasText: 'root' })
+        .filter({ hasText: 'h1' })
+        .filter({ hasText: items[0]?.pool ?? '?' })
+        .waitFor();
+      await disk.getByRole('link', { name: 'disky' }).click();
+      await page.getByRole('heading', { level: 1, name: 'disky' }).waitFor();
+      await page.goBack();
+      await disk.waitFor();
+      await cloud.settled((await cloud.api.ok('DELETE', '/instances/disky?project=default')).taskId ?? '');
+      await disk.waitFor({ state: 'detached' });
+      await page.getByRole('link', { name: 'Overview' }).first().click();
+      expect(await shownAsCounted()).toBe(before);
+    },
+    2 * minutes,
+  );
+
+  it('takes a public key, refuses a private one, and forgets a key', async () => {
+    const pair = join(cloud.directory, 'key');
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'my-laptop', '-f', pair]);
+    await page.goto(browser.address('ssh-keys?new=1'));
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Public key').fill(readFileSync(pair, 'utf8'));
+    await form.getByLabel('Name').fill('my-laptop');
+    await form.getByRole('button', { name: 'Add SSH key' }).click();
+    await form.getByText('This is a private key', { exact: false }).waitFor();
+    expect((await cloud.api.ok('GET', '/ssh-keys')).items).toEqual([]);
+    await form.getByLabel('Name').fill('');
+    await form.getByLabel('Public key').fill(readFileSync(`${pair}.pub`, 'utf8'));
+    await form.getByRole('button', { name: 'Add SSH key' }).click();
+    const fingerprint = execFileSync('ssh-keygen', ['-lf', `${pair}.pub`], { encoding: 'utf8' }).split(' ')[1] ?? '';
+    await row('my-laptop').getByText(fingerprint).waitFor();
+    await remove('my-laptop');
+  });
+
+  it(
+    'sends an image from a file, tells how far it is, stops at a word, and says why a wrong file is refused',
+    async () => {
+      const backed = join(cloud.directory, 'backed.qcow2');
+      execFileSync('qemu-img', ['create', '-q', '-f', 'qcow2', '-b', guestImage(), '-F', 'raw', backed]);
+      await page.goto(browser.address('images'));
+      const form = page.getByRole('dialog');
+      const send = async (file: string, name: string): Promise<void> => {
+        await page.getByRole('button', { name: 'Add image' }).click();
+        await form.getByLabel(/Choose a disk image/).setInputFiles(file);
+        await form.getByLabel('Name').fill(name);
+        await form.getByRole('button', { name: 'Upload' }).click();
+      };
+      await send(backed, 'not-alone');
+      await form
+        .getByRole('alert')
+        .getByText(/backing file/)
+        .waitFor();
+      await form.getByRole('button', { name: 'Cancel' }).click();
+      await row('not-alone').waitFor({ state: 'detached' });
+
+      const wire = await page.context().newCDPSession(page);
+      await wire.send('Network.enable');
+      const pace = (bytesPerSecond: number) =>
+        wire.send('Network.emulateNetworkConditions', {
+          offline: false,
+          latency: 0,
+          downloadThroughput: -1,
+          uploadThroughput: bytesPerSecond,
+        });
+      await pace(4 * 2 ** 20);
+      await send(guestImage(), 'slow');
+      const done = form.getByRole('progressbar', { name: 'Upload' });
+      await eventually('some of it', async () => Number(await done.getAttribute('aria-valuenow')) > 5);
+      await form.getByRole('button', { name: 'Stop the upload' }).click();
+      await form.getByRole('button', { name: 'Cancel' }).click();
+      await row('slow').waitFor({ state: 'detached' });
+      await pace(-1);
+      await send(guestImage(), 'from-here');
+      await row('from-here').getByText('ready').waitFor();
+      const digest = createHash('sha256').update(readFileSync(guestImage())).digest('hex');
+      await row('from-here').getByRole('button', { name: 'Edit from-here' }).click();
+      await form.getByLabel('Virtual machine monitor').fill('qemu');
+      await form.getByRole('button', { name: 'Save' }).click();
+      await form.waitFor({ state: 'detached' });
+      const { items } = await cloud.api.ok('GET', '/images?project=default');
+      expect(items.map(({ name }) => name).sort()).toEqual(['from-here', 'linux', 'unreachable']);
+      expect(items.find(({ name }) => name === 'from-here')).toMatchObject({
+        state: 'ready',
+        sha256: digest,
+        vmm: 'qemu',
+      });
+      await remove('from-here');
+    },
+    2 * minutes,
+  );
+
+  it(
+    'makes an API token that is shown once, works elsewhere, and ends when it is deleted',
+    async () => {
+      await page.goto(browser.address('account'));
+      await page.getByRole('button', { name: 'New token' }).click();
+      const form = page.getByRole('dialog');
+      await form.getByLabel('Name').fill('made-token');
+      await form.getByLabel('Scope').selectOption({ label: 'Only read' });
+      await form.getByRole('button', { name: 'Create token' }).click();
+      const token = await form.locator('code').filter({ hasText: /^vcs/ }).innerText();
+      await form.getByRole('button', { name: 'Done' }).click();
+      await form.waitFor({ state: 'detached' });
+      await page.reload();
+      await row('made-token').waitFor();
+      expect(await page.content()).not.toContain(token);
+
+      const curl = (...more: string[]): string =>
+        execFileSync(
+          'curl',
+          ['-sk', '-o', '/dev/null', '-w', '%{http_code}', '-H', `Authorization: Bearer ${token}`, ...more],
+          { encoding: 'utf8', timeout: 20_000 },
+        );
+      const url = `${cloud.api.url}/api/v1/networks?project=default`;
+      expect(curl(url)).toBe('200');
+      expect(curl('-H', 'Content-Type: application/json', '-d', '{"name":"x","subnet":"10.99.0.0/24"}', url)).toBe(
+        '403',
+      );
+      const vcctl = (args: string[], input = ''): string =>
+        execFileSync(process.execPath, [join(repositoryRoot, 'dist/src/vcctl.js'), ...args], {
+          encoding: 'utf8',
+          input,
+          env: { ...process.env, VCCTL_CONFIG: join(cloud.directory, 'vcctl.yaml') },
+          timeout: 20_000,
+        });
+      const server = readFileSync(join(cloud.directory, 'management/state/management/tls/server.json'), 'utf8');
+      const { rootFingerprint } = JSON.parse(server) as { rootFingerprint: string };
+      vcctl(['login', cloud.api.url, '--fingerprint', rootFingerprint, '--token-stdin'], token);
+      expect(vcctl(['network', 'list'])).toContain('n1');
+      await remove('made-token');
+      expect(curl(url)).toBe('401');
+      expect(() => vcctl(['network', 'list'])).toThrow(/unauthenticated|signed|login/i);
+    },
+    minutes,
+  );
+
+  it(
+    'shows a command with which one host joins, and no second one',
+    async () => {
+      await page.goto(browser.address('hosts?new=1'));
+      await page.getByRole('button', { name: 'Make the command' }).click();
+      const command = await page.getByRole('dialog').locator('code').filter({ hasText: 'sudo' }).innerText();
+      await page.getByRole('button', { name: 'Done' }).click();
+      const open = page.getByRole('table', { name: 'Commands that are still good' });
+      await open.waitFor();
+      const [, name = '', token = ''] = /^sudo (\w+)=(\S+) vc-stack compute$/.exec(command.trim()) ?? [];
+      await cloud.addHost('h2', { [name]: token });
+      await row('h2').getByText('Ready', { exact: true }).waitFor({ timeout: minutes });
+      await open.waitFor({ state: 'detached' });
+      await expect(cloud.addHost('h3', { [name]: token })).rejects.toThrow(/token_used|used already/);
+    },
+    3 * minutes,
+  );
+
+  it('shows a task that fails while one looks, with its reason', async () => {
+    await page.goto(browser.address('tasks'));
+    await row('Import image').first().waitFor();
+    const before = await row('nowhere').count();
+    const { taskId } = await cloud.api.ok('POST', '/images?project=default', {
+      name: 'nowhere',
+      url: 'http://nowhere.invalid/disk.raw',
+    });
+    await cloud.settled(taskId ?? '', 'failed');
+    expect(before).toBe(0);
+    const { error } = await cloud.api.ok('GET', `/tasks/${taskId ?? ''}`);
+    await row('nowhere')
+      .getByText(error?.reason ?? '?')
+      .waitFor();
   });
 
   it('narrows the list of tasks by state and type, and keeps that in the address', async () => {

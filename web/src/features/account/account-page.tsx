@@ -2,6 +2,7 @@ import { useState, type FormEvent } from 'react';
 import { useScope } from '../../app/scope';
 import { api } from '../../lib/api';
 import { vcctl } from '../../lib/command';
+import { words } from '../../lib/format';
 import { fieldErrors } from '../../lib/problem';
 import { useWrite } from '../../lib/queries';
 import { Button } from '../../ui/button';
@@ -32,7 +33,7 @@ export default function AccountPage() {
                   'Projects',
                   me.projects.length === 0
                     ? 'none'
-                    : me.projects.map((p) => <div key={p.id}>{`${p.name} (${p.role})`}</div>),
+                    : me.projects.map((p) => <div key={p.id}>{`${p.name} (${words(p.role).toLowerCase()})`}</div>),
                 ],
               ]}
             />

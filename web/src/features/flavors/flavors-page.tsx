@@ -58,9 +58,8 @@ export default function FlavorsPage() {
     touches: ['flavors'],
   });
   const [edited, setEdited] = useState<Flavor | null>(null);
-  const reason = admin ? null : 'Only an administrator may change flavors.';
   const create = (
-    <Button look="primary" icon={Plus} reason={reason} onClick={dialog.show}>
+    <Button look="primary" icon={Plus} onClick={dialog.show}>
       New flavor
     </Button>
   );
@@ -83,8 +82,8 @@ export default function FlavorsPage() {
           (f) =>
             admin && (
               <RowActions>
-                <EditButton name={f.name} reason={reason} onClick={() => setEdited(f)} />
-                <DeleteButton name={f.name} reason={reason} onClick={() => removal.ask(f)} />
+                <EditButton name={f.name} reason={null} onClick={() => setEdited(f)} />
+                <DeleteButton name={f.name} reason={null} onClick={() => removal.ask(f)} />
               </RowActions>
             ),
         ),

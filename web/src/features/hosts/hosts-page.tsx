@@ -4,14 +4,27 @@ import { useList } from '../../lib/queries';
 import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialogs/dialog';
 import { ListPage } from '../../ui/lists/list-page';
+import { FilterSelect } from '../../ui/lists/filter-bar';
 import { useSearchFilter } from '../../ui/lists/search-filter';
+import { useStateFilter } from '../../ui/lists/state-filter';
 import { AddHost } from './add-host';
 import { hostColumns } from './host-columns';
 import { HostTokens } from './host-tokens';
 
+const states = [
+  ['', 'Any state'],
+  ['ready', 'Ready'],
+  ['enrolling', 'Enrolling'],
+  ['testing', 'Testing'],
+  ['degraded', 'Degraded'],
+  ['unknown', 'Unknown'],
+  ['maintenance', 'Maintenance'],
+] as const;
+
 export default function HostsPage() {
   const search = useSearchFilter();
-  const list = useList('/hosts', { query: { q: search.q } });
+  const { state, setState } = useStateFilter(states);
+  const list = useList('/hosts', { query: { q: search.q, ...(state === '' ? {} : { state }) } });
   const dialog = useNewDialog(true);
   const add = (
     <Button look="primary" icon={Plus} onClick={dialog.show}>
@@ -25,6 +38,10 @@ export default function HostsPage() {
       actions={add}
       list={list}
       search={search}
+      searched="name, id or address"
+      filters={<FilterSelect label="State" value={state} onChange={setState} options={states} />}
+      narrowed={state !== ''}
+      onClear={() => setState('')}
       empty={{
         icon: Server,
         title: 'No hosts yet',

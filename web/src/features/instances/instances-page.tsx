@@ -1,6 +1,5 @@
 import { Box, Plus } from 'lucide-react';
 import { useState } from 'react';
-import { useSearchParams } from 'react-router';
 import { lazyPage } from '../../app/lazy-page';
 import { useScope } from '../../app/scope';
 import { useList } from '../../lib/queries';
@@ -9,6 +8,7 @@ import { Button, ButtonLink } from '../../ui/button';
 import { FilterSelect } from '../../ui/lists/filter-bar';
 import { ListPage } from '../../ui/lists/list-page';
 import { useSearchFilter } from '../../ui/lists/search-filter';
+import { useStateFilter } from '../../ui/lists/state-filter';
 import { DeleteInstances } from './delete-instances';
 import type { EditInstanceProps } from './edit-instance';
 import { useInstanceColumns } from './instance-columns';
@@ -33,23 +33,6 @@ const states = [
 /** The server's words for the orders of the list. */
 const sorts = ['name', '-name', 'createdAt', '-createdAt'] as const;
 
-/** The filter by state, kept in the address. */
-const useStateFilter = () => {
-  const [params, setParams] = useSearchParams();
-  const state = states.find(([known]) => known === params.get('state'))?.[0] ?? '';
-  const setState = (next: string): void =>
-    setParams(
-      (old) => {
-        const address = new URLSearchParams(old);
-        if (next === '') address.delete('state');
-        else address.set('state', next);
-        return address;
-      },
-      { replace: true },
-    );
-  return { state, setState };
-};
-
 function CreateButton({ label, reason }: { label: string; reason: string | null }) {
   return reason === null ? (
     <ButtonLink to="/instances/new" look="primary" icon={Plus}>
@@ -65,7 +48,7 @@ function CreateButton({ label, reason }: { label: string; reason: string | null 
 export function InstancesPage() {
   const { query, readOnly, project } = useScope();
   const search = useSearchFilter();
-  const { state, setState } = useStateFilter();
+  const { state, setState } = useStateFilter(states);
   const [sort, setSort] = useState<(typeof sorts)[number]>('-createdAt');
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [edited, setEdited] = useState<Instance | null>(null);

@@ -111,6 +111,8 @@ function FirstSteps({ lists: { instances, images, networks, keys, flavors, hosts
 
 function Counts({ lists: { instances, images, networks, volumes } }: { lists: Lists }) {
   const running = instances.items.filter((i) => i.state === 'running').length;
+  // Of a list that goes on, what is known is the least that there is.
+  const plus = ({ hasNextPage }: { hasNextPage: boolean }): string => (hasNextPage ? '+' : '');
   const trouble = instances.items.filter((i) => i.state === 'error' || i.state === 'unknown').length;
 
   return (
@@ -123,7 +125,7 @@ function Counts({ lists: { instances, images, networks, volumes } }: { lists: Li
         note={
           instances.items.length === 0
             ? 'none yet'
-            : `${running} running${trouble > 0 ? `, ${trouble} need attention` : ''}`
+            : `${running}${plus(instances)} running${trouble > 0 ? `, ${trouble}${plus(instances)} need attention` : ''}`
         }
         alert={trouble > 0}
       />
@@ -132,21 +134,21 @@ function Counts({ lists: { instances, images, networks, volumes } }: { lists: Li
         label="Images"
         to="/images"
         list={images}
-        note={`${images.items.filter((i) => i.state === 'ready').length} ready`}
+        note={`${images.items.filter((i) => i.state === 'ready').length}${plus(images)} ready`}
       />
       <Count
         icon={NetworkIcon}
         label="Networks"
         to="/networks"
         list={networks}
-        note={`${networks.items.reduce((n, x) => n + x.addresses.used, 0)} addresses used`}
+        note={`${networks.items.reduce((n, x) => n + x.addresses.used, 0)}${plus(networks)} addresses used`}
       />
       <Count
         icon={HardDrive}
         label="Volumes"
         to="/volumes"
         list={volumes}
-        note={bytes(volumes.items.reduce((n, v) => n + v.bytes, 0))}
+        note={`${bytes(volumes.items.reduce((n, v) => n + v.bytes, 0))}${plus(volumes)}`}
       />
     </div>
   );
@@ -235,7 +237,8 @@ function Capacity({ list }: { list: List<Host> }) {
           <Meter label="Memory" used={sum((c) => c.memoryBytesUsed)} total={sum((c) => c.memoryBytes)} show={bytes} />
           <Meter label="Disk" used={sum((c) => c.diskBytesUsed)} total={sum((c) => c.diskBytes)} show={bytes} />
           <p className="nums text-xs text-dim">
-            {ready.length} of {hosts.length} {hosts.length === 1 ? 'host' : 'hosts'} ready for new instances
+            {ready.length} of {list.hasNextPage && 'the first '}
+            {hosts.length} {hosts.length === 1 ? 'host' : 'hosts'} ready for new instances
           </p>
         </div>
       )}

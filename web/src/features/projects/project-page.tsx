@@ -18,12 +18,12 @@ import { ProblemNote } from '../../ui/feedback/problem-note';
 import { Copyable } from '../../ui/copy';
 import { NameTd, Cut, Head, Row, SkeletonRows, Table, Td, Th } from '../../ui/lists/table';
 import { toast } from '../../ui/feedback/toast';
-import { dateTime } from '../../lib/format';
+import { dateTime, words } from '../../lib/format';
 
-const roles: readonly (readonly [ProjectRole, string])[] = [
-  ['viewer', 'Viewer: looks'],
-  ['member', 'Member: creates and changes'],
-  ['project-admin', 'Project admin: also manages members'],
+const roles: readonly (readonly [role: ProjectRole, name: string, may: string])[] = [
+  ['viewer', 'Viewer', 'looks'],
+  ['member', 'Member', 'creates and changes'],
+  ['project-admin', 'Project admin', 'also manages members'],
 ];
 const isRole = (value: string): value is ProjectRole => roles.some(([role]) => role === value);
 
@@ -63,7 +63,7 @@ export default function ProjectPage() {
               <Facts
                 items={[
                   ['Created', dateTime(project.createdAt)],
-                  ['Your role', role ?? '–'],
+                  ['Your role', role === undefined ? '–' : words(role)],
                   ['Id', <Copyable key="id" text={project.id} label="Copy id" />],
                 ]}
               />
@@ -103,7 +103,7 @@ function Members({ projectId, reason }: { projectId: string; reason: string | nu
       }),
     {
       touches: [collection],
-      onDone: (m) => toast.ok(`${m.userName} is ${m.role}`),
+      onDone: (m) => toast.ok(`${m.userName} is ${words(m.role).toLowerCase()}`),
       onError: (error) => toast.bad('The role was not changed', error),
     },
   );
@@ -176,16 +176,17 @@ function MemberRow({ member: m, reason, onRole, onRemove }: MemberRowProps) {
             aria-label={`Role of ${m.userName}`}
             value={m.role}
             onChange={(e) => isRole(e.target.value) && onRole(e.target.value)}
-            className={`${controlClass} h-8 w-36 pr-7 @md:w-auto`}
+            title={roles.find(([role]) => role === m.role)?.[2]}
+            className={`${controlClass} h-8 w-42 pr-7`}
           >
-            {roles.map(([value, label]) => (
+            {roles.map(([value, name]) => (
               <option key={value} value={value}>
-                {label}
+                {name}
               </option>
             ))}
           </select>
         ) : (
-          <span className="text-dim">{m.role}</span>
+          <span className="text-dim">{words(m.role)}</span>
         )}
       </Td>
       <Td className="w-12 py-0 text-right">
@@ -252,9 +253,9 @@ function AddMember({ projectId, present }: { projectId: string; present: Member[
           onChange={(e) => isRole(e.target.value) && setRole(e.target.value)}
           className="min-w-40"
         >
-          {roles.map(([value, label]) => (
+          {roles.map(([value, name, may]) => (
             <option key={value} value={value}>
-              {label}
+              {`${name}: ${may}`}
             </option>
           ))}
         </SelectField>

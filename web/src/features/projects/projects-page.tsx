@@ -6,6 +6,7 @@ import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
 import { api } from '../../lib/api';
 import { vcctl } from '../../lib/command';
+import { words } from '../../lib/format';
 import { fieldErrors } from '../../lib/problem';
 import { useList, useWrite } from '../../lib/queries';
 import type { Project } from '../../lib/types';
@@ -70,7 +71,7 @@ export default function ProjectsPage() {
         {
           head: 'Your role',
           className: 'text-dim',
-          cell: (p) => projects.find((mine) => mine.id === p.id)?.role ?? '–',
+          cell: (p) => words(projects.find((mine) => mine.id === p.id)?.role ?? '–'),
         },
         { head: 'Age', from: 'sm', className: 'text-dim', cell: (p) => <Age at={p.createdAt} /> },
         actionColumn<Project>(

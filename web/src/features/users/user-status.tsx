@@ -7,11 +7,11 @@ export function UserStatus({ user }: { user: User }) {
   return (
     <span className="flex flex-wrap gap-1.5 sm:flex-nowrap">
       <Badge tone={user.enabled ? 'ok' : 'idle'} icon={user.enabled ? Check : Ban}>
-        {user.enabled ? 'enabled' : 'disabled'}
+        {user.enabled ? 'Enabled' : 'Disabled'}
       </Badge>
       {user.admin && (
         <Badge tone="busy" icon={ShieldCheck}>
-          administrator
+          Administrator
         </Badge>
       )}
     </span>

@@ -67,7 +67,7 @@ export function FilterSelect({
       aria-label={label}
       value={value}
       onChange={(event) => onChange(event.target.value)}
-      className={cx(controlClass, 'h-8 max-w-full pr-7 sm:max-w-44')}
+      className={cx(controlClass, 'h-8 max-w-full pr-7 max-sm:basis-2/5 max-sm:grow sm:max-w-44')}
     >
       {options.map(([key, text]) => (
         <option key={key} value={key}>
