@@ -22,6 +22,8 @@ interface ServerEvents {
   ready: (at: { seq: number }) => void;
   /** Some of the events that were asked for are no longer kept: load everything anew. */
   reset: (reason: { reason: string }) => void;
+  /** The user sees more or less than before: what was loaded is to be asked for again. */
+  rights: () => void;
   /** The server is about to close the connection, and why. */
   end: (reason: { code: string }) => void;
 }
@@ -182,11 +184,14 @@ export class LiveGateway extends Service {
 
   /** Its rights may be others than before. */
   private async follow(socket: LiveSocket, principal: Principal): Promise<void> {
+    const before = new Set(socket.data.rooms);
     const wanted = this.visibility.roomsOfPrincipal(principal);
     socket.data.rooms = wanted;
     if (!socket.data.live) return;
     for (const room of socket.rooms) if (room !== socket.id && !wanted.includes(room)) await socket.leave(room);
     await socket.join(wanted);
+    // No event says so to somebody who may not see it any more: what was loaded before is to be asked for again.
+    if (before.size !== wanted.length || wanted.some((room) => !before.has(room))) socket.emit('rights');
   }
 
   /** Counts what the transport has not taken yet. */

@@ -45,7 +45,7 @@ describe('every page of the console', () => {
     );
     const image = await cloud.api.ok('POST', '/images?project=default', {
       name: 'unreachable',
-      url: 'http://nowhere.invalid/disk.raw',
+      url: 'http://9.9.9.9/disk.raw',
     });
     await cloud.api.ok('GET', `/tasks/${image.taskId}?wait=60s`);
     const first = async (list: '/networks' | '/users' | '/hosts' | '/projects'): Promise<string> =>
@@ -405,7 +405,7 @@ describe('every page of the console', () => {
     const before = await row('nowhere').count();
     const { taskId } = await cloud.api.ok('POST', '/images?project=default', {
       name: 'nowhere',
-      url: 'http://nowhere.invalid/disk.raw',
+      url: 'http://9.9.9.9/disk.raw',
     });
     await cloud.settled(taskId ?? '', 'failed');
     expect(before).toBe(0);

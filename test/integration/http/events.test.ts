@@ -249,10 +249,11 @@ describe('live events', () => {
     const { socket } = await connect('soon-gone', addresses[0]);
     const disconnected = new Promise<void>((resolve) => socket.on('disconnect', () => resolve()));
     const alice = await connect('alice', addresses[0]);
+    const told = new Promise<void>((resolve) => alice.socket.once('rights', () => resolve()));
     first.authenticator.tokens.set('alice', principal('alice', {}));
     first.authenticator.tokens.delete('soon-gone');
     const started = Date.now();
-    await Promise.all([stream.ended, disconnected]);
+    await Promise.all([stream.ended, disconnected, told]);
     expect(Date.now() - started).toBeLessThan(15_000);
     expect(stream.frames.at(-1)).toMatchObject({ event: 'end', data: { code: 'unauthenticated' } });
     await publish(77);

@@ -182,6 +182,16 @@ describe('live events', () => {
     expect(asked).toEqual(['flavors/list/[object Object]']);
   });
 
+  it('load everything anew when the rights of the user are others, and go on from where they are', async () => {
+    listed('networks', [{ id: 'n', state: '' }]);
+    socket().emit('ready', { seq: 104 });
+    socket().emit('rights');
+    await pass(1);
+    expect(asked).toEqual(['networks/list/[object Object]']);
+    socket().emit('disconnect');
+    expect((await reconnected()).options.auth.since).toBe(104);
+  });
+
   it('count anew after a reset: the numbers of a restored database are lower', async () => {
     listed('instances', [{ id: 'a', state: 'running' }]);
     socket().emit('reset', { reason: 'there is no such event' });

@@ -116,6 +116,8 @@ export const startLive = (client: QueryClient, position: number, affects: Affect
       seen = 0;
       loadAnew(client);
     });
+    // The user may see more or less than before: what shows may be neither all nor theirs.
+    socket.on('rights', () => loadAnew(client));
     socket.on('disconnect', () => lost({ why: 'The live connection was closed.' }));
     socket.on('connect_error', (error) => {
       if (error.message !== 'unauthenticated') return lost({ why: error.message });

@@ -19,6 +19,7 @@ export const hosts: Feature = {
       to: ({ id }) => `/hosts/${id}`,
     },
   ],
-  live: { host: ['hosts'] },
+  // A host that joined has used its command.
+  live: { host: ['hosts', 'host-tokens'] },
   icons: { host: Server },
 };
