@@ -7,6 +7,8 @@ import { loadMigrations, runMigrations } from '../../src/core/db/migrations';
 import { PostgresHosts } from '../../src/modules/host/management/hosts/postgres-hosts';
 import { HostRepository } from '../../src/modules/host/management/hosts/host.repository';
 import type { PlacementRequest } from '../../src/modules/scheduler/contract/scheduler.ports';
+import { poolNeed, poolStore } from '../../src/modules/storage/contract/pool-needs';
+import { vmmNeeds } from '../../src/modules/compute/management/vmms/vmm-needs';
 import { ClaimRepository } from '../../src/modules/scheduler/management/claim.repository';
 import { SchedulerPlacement } from '../../src/modules/scheduler/management/scheduler-placement';
 import type { Figure, Row } from '../harness/figure';
@@ -32,21 +34,24 @@ const revisions = {
 /** Ready hosts of 64 threads and 512 GiB with some claims on each, as many instances would leave them. */
 const fill = async (database: Database, hosts: number): Promise<void> => {
   await database.query(
-    `INSERT INTO host (id, name, address, port, state, schedulable, state_reason, architecture, threads, memory_bytes, disk_bytes, vmms, pools, revisions)
+    `INSERT INTO host (id, name, address, port, state, schedulable, state_reason, architecture, threads, memory_bytes, disk_bytes, parts, stores, revisions)
      SELECT gen_random_uuid(), 'placed' || n, '192.0.2.1', 8444, 'ready', true, '', 'x86_64', 64, $2::bigint, $3::bigint, $4, $5, $6
        FROM generate_series(1, $1::int) n`,
     [
       hosts,
       512 * gib,
       8192 * gib,
-      JSON.stringify([{ kind: 'cloud-hypervisor', usable: true, capabilities: ['uefi', 'serial', 'hotplug'] }]),
-      JSON.stringify([{ name: 'default', totalBytes: 8192 * gib }]),
+      JSON.stringify({
+        vmms: [{ kind: 'cloud-hypervisor', usable: true, capabilities: ['uefi', 'serial', 'hotplug'] }],
+        pools: [{ name: 'default', totalBytes: 8192 * gib }],
+      }),
+      JSON.stringify([{ key: 'pools/default', part: 'pools', name: 'default', bytes: 8192 * gib }]),
       JSON.stringify(revisions),
     ],
   );
   await database.query(
-    `INSERT INTO host_usage (host_id, vcpus, memory_bytes, disk_bytes, pools, instances)
-     SELECT id, c, c * $1::bigint, c * $1::bigint, jsonb_build_object('default', c * $1::bigint), c
+    `INSERT INTO host_usage (host_id, vcpus, memory_bytes, disk_bytes, stores, instances)
+     SELECT id, c, c * $1::bigint, c * $1::bigint, jsonb_build_object('pools/default', c * $1::bigint), c
        FROM host, LATERAL (SELECT 1 + abs(hashtext(id::text)) % 20 AS c) claims`,
     [gib],
   );
@@ -60,9 +65,9 @@ const request = (): PlacementRequest => ({
   vcpus: 1,
   memoryBytes: gib,
   diskBytes: 10 * gib,
-  pool: 'default',
+  store: poolStore('default'),
   architecture: 'x86_64',
-  firmware: 'any',
+  needs: [...vmmNeeds({ vmm: null, firmware: 'any' }), poolNeed('default')],
   verbs: { 'noun.verb-1': 1 },
 });
 

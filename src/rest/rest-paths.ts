@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 712b99353ba1c6aafe1f6f8d8fd4eff6023e2874d9913286361109eb35f223d7
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 cd392bac0dc24f19642dd8f44ea4b9a3a34e526f8ac1207e77b48e41bc234bc2
 export interface paths {
   '/api-tokens': {
     parameters: {

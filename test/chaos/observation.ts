@@ -59,7 +59,7 @@ const instanceSight = async (lane: Lane, id: string): Promise<Sight> => {
     instance: await rows(
       'SELECT state, power, generation, task_id IS NOT NULL AS held, host_id IS NOT NULL AS placed, vmm FROM instance WHERE id = $1',
     ),
-    claim: await rows('SELECT vcpus, memory_bytes, disk_bytes, pool FROM host_claim WHERE instance_id = $1'),
+    claim: await rows('SELECT vcpus, memory_bytes, disk_bytes, store FROM host_claim WHERE instance_id = $1'),
     ports: await rows('SELECT state, position, message FROM port WHERE instance_id = $1 ORDER BY position'),
     volumes: await rows('SELECT role, state, bytes, pool FROM volume WHERE instance_id = $1 ORDER BY role'),
     tombstone: await rows('SELECT pool FROM instance_tombstone WHERE instance_id = $1'),
@@ -160,7 +160,7 @@ export const leftovers = async (lane: Lane): Promise<string[]> => {
   await none('a claim', 'SELECT * FROM host_claim');
   await none(
     'a usage sum',
-    'SELECT * FROM host_usage WHERE vcpus <> 0 OR memory_bytes <> 0 OR disk_bytes <> 0 OR instances <> 0 OR EXISTS (SELECT FROM jsonb_each_text(pools) WHERE value <> $$0$$)',
+    'SELECT * FROM host_usage WHERE vcpus <> 0 OR memory_bytes <> 0 OR disk_bytes <> 0 OR instances <> 0 OR EXISTS (SELECT FROM jsonb_each_text(stores) WHERE value <> $$0$$)',
   );
   await none('a port', 'SELECT id, instance_id, state FROM port');
   await none('a volume', 'SELECT id, instance_id, state FROM volume');

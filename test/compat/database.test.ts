@@ -92,16 +92,24 @@ describe.each(releases)('the database of %s', (release) => {
 
   it('counts what instances have claimed, in each pool', async () => {
     const sums = await db.database.query(
-      `SELECT host_id, pool, sum(disk_bytes)::float8 AS bytes FROM host_claim GROUP BY host_id, pool ORDER BY host_id, pool`,
+      `SELECT host_id, store, sum(disk_bytes)::float8 AS bytes FROM host_claim GROUP BY host_id, store ORDER BY host_id, store`,
     );
     expect(sums.length).toBeGreaterThan(0);
     expect(
       await db.database.query(
-        `SELECT host_id, p.key AS pool, p.value::float8 AS bytes FROM host_usage, jsonb_each_text(pools) p ORDER BY host_id, p.key`,
+        `SELECT host_id, p.key AS store, p.value::float8 AS bytes FROM host_usage, jsonb_each_text(stores) p ORDER BY host_id, p.key`,
       ),
     ).toEqual(sums);
-    const [host] = await db.database.query<{ pools: { name: string }[] }>('SELECT pools FROM host');
-    expect(host?.pools.map(({ name }) => name)).toEqual(sums.map((row) => (row as { pool: string }).pool));
+    const [host] = await db.database.query<{
+      stores: { key: string; bytes: number }[];
+      parts: Record<string, unknown[]>;
+    }>('SELECT stores, parts FROM host');
+    expect(host?.stores.map(({ key }) => key)).toEqual(sums.map((row) => (row as { store: string }).store));
+    expect(host?.stores.map(({ bytes }) => typeof bytes)).toEqual(['number']);
+    expect(host?.parts).toEqual({
+      pools: [{ name: 'default', totalBytes: host?.stores[0]?.bytes }],
+      vmms: expect.arrayContaining([expect.objectContaining({ kind: 'qemu', usable: true })]),
+    });
   });
 
   it('keeps what its hosts understood', async () => {

@@ -32,7 +32,7 @@ const remains: Record<string, string> = {
   instance: 'SELECT id::text AS what FROM instance',
   claim: 'SELECT instance_id::text AS what FROM host_claim',
   usage:
-    'SELECT host_id::text AS what FROM host_usage WHERE vcpus <> 0 OR memory_bytes <> 0 OR disk_bytes <> 0 OR instances <> 0 OR EXISTS (SELECT FROM jsonb_each_text(pools) WHERE value <> $$0$$)',
+    'SELECT host_id::text AS what FROM host_usage WHERE vcpus <> 0 OR memory_bytes <> 0 OR disk_bytes <> 0 OR instances <> 0 OR EXISTS (SELECT FROM jsonb_each_text(stores) WHERE value <> $$0$$)',
   volume: 'SELECT id::text AS what FROM volume',
   port: 'SELECT id::text AS what FROM port',
   tombstone: 'SELECT instance_id::text AS what FROM instance_tombstone',

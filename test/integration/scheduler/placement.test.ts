@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { HostStore } from '../../../src/modules/host/contract/host-needs';
 import { Hosts, type SchedulableHost } from '../../../src/modules/host/contract/host.ports';
 import { PlacementRefusal } from '../../../src/modules/scheduler/contract/placement-refusal';
 import type { PlacementRequest } from '../../../src/modules/scheduler/contract/scheduler.ports';
@@ -7,6 +8,8 @@ import { SchedulerPlacement } from '../../../src/modules/scheduler/management/sc
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 
 const mib = 2 ** 20;
+
+const storeOf = (name: string, bytes: number): HostStore => ({ key: `pools/${name}`, part: 'pools', name, bytes });
 
 /** Room for four of what is asked for, by memory. */
 const hostWith = (name: string, init: Partial<SchedulableHost> = {}): SchedulableHost => ({
@@ -20,8 +23,8 @@ const hostWith = (name: string, init: Partial<SchedulableHost> = {}): Schedulabl
   vcpus: 8,
   memoryBytes: 1024 * mib,
   diskBytes: 10_240 * mib,
-  pools: [{ name: 'default', totalBytes: 10_240 * mib }],
-  vmms: [{ kind: 'qemu', usable: true, capabilities: [] }],
+  stores: [storeOf('default', 10_240 * mib)],
+  parts: { lamps: [{ name: 'great' }] },
   verbs: null,
   ...init,
 });
@@ -66,9 +69,9 @@ describe('placement', () => {
     vcpus: 1,
     memoryBytes: 256 * mib,
     diskBytes: mib,
-    pool: 'default',
+    store: { key: 'pools/default', words: 'the pool "default"' },
     architecture: 'x86_64',
-    firmware: 'any',
+    needs: [],
     ...init,
   });
   const claim = (r = request()): Promise<{ hostId: string }> => db.database.tx((op) => placement.claim(op, r));
@@ -102,24 +105,28 @@ describe('placement', () => {
   });
 
   it('never gives away more of a pool than there is, whatever lies in the others', async () => {
-    const pools = [
-      { name: 'default', totalBytes: 3 * mib },
-      { name: 'fast', totalBytes: 2 * mib },
-    ];
-    const one = hostWith('one', { pools });
+    const fast = { key: 'pools/fast', words: 'the pool "fast"' };
+    const one = hostWith('one', { stores: [storeOf('default', 3 * mib), storeOf('fast', 2 * mib)] });
     hosts.listed = [one];
     const wanted = Array.from({ length: 8 }, (_, i) =>
-      request({ memoryBytes: mib, pool: i % 2 === 0 ? 'default' : 'fast' }),
+      request({ memoryBytes: mib, ...(i % 2 === 0 ? {} : { store: fast }) }),
     );
     const outcomes = await Promise.allSettled(wanted.map((r) => claim(r)));
     expect(outcomes.filter((o) => o.status === 'fulfilled')).toHaveLength(5);
     const usage = async (): Promise<unknown> => (await claims.usage(db.database.op, [one.id])).get(one.id);
-    expect(await usage()).toMatchObject({ diskBytes: 5 * mib, pools: { default: 3 * mib, fast: 2 * mib } });
-    expect(await refusal(claim(request({ memoryBytes: mib, pool: 'fast' })))).toMatchObject({
+    expect(await usage()).toMatchObject({
+      diskBytes: 5 * mib,
+      stores: { 'pools/default': 3 * mib, 'pools/fast': 2 * mib },
+    });
+    expect(await refusal(claim(request({ memoryBytes: mib, store: fast })))).toMatchObject({
       cause: expect.stringContaining('of disk in the pool "fast", has 0 GiB free'),
     });
     for (const r of wanted) await db.database.tx((op) => placement.release(op, r.instanceId));
-    expect(await usage()).toMatchObject({ diskBytes: 0, instances: 0, pools: { default: 0, fast: 0 } });
+    expect(await usage()).toMatchObject({
+      diskBytes: 0,
+      instances: 0,
+      stores: { 'pools/default': 0, 'pools/fast': 0 },
+    });
   });
 
   it('is asked twice for one instance and claims once', async () => {

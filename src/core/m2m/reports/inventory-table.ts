@@ -24,6 +24,18 @@ interface InventoryPartForm {
   entry: z.ZodType;
   /** How people see it. */
   tables: readonly InventoryView[];
+  /** What of an entry is kept beside the host, so that those who place instances read no inventory. Absent: nothing. */
+  kept?: z.ZodType<Readonly<Record<string, unknown>>>;
+  /** Its entries hold the disks of instances: the host's capacity shows each, by its `name`, and how full it is. */
+  store?: InventoryStore;
+}
+
+/** How an entry says what it holds. */
+interface InventoryStore {
+  /** What people call one of them. */
+  noun: string;
+  /** The member of what is kept that has its size in bytes. */
+  bytes: string;
 }
 
 /** By the name that the part has in the inventory. */

@@ -13,6 +13,9 @@ export const vmmInventory = z.object({
   warning: z.string().optional(),
   capabilities: z.array(z.string()),
 });
+/** What placement looks at. */
+const keptVmm = vmmInventory.pick({ kind: true, usable: true, capabilities: true });
+export type KeptVmm = z.infer<typeof keptVmm>;
 export type VmmInventory = z.infer<typeof vmmInventory>;
 
 export const computeInventory: InventoryTable = {
@@ -40,5 +43,6 @@ export const computeInventory: InventoryTable = {
         none: 'none is usable',
       },
     ],
+    kept: keptVmm,
   },
 };

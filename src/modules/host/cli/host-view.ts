@@ -2,7 +2,7 @@ import type { CliColumn, Tone } from '../../../core/cli/output/cli-column';
 import { formatBytes, formatTime, moment } from '../../../core/cli/output/format';
 import { fact, type Fact, type Section } from '../../../core/cli/output/sections';
 import type { InventoryColumn, InventoryView, InventoryTable } from '../../../core/m2m/reports/inventory-table';
-import type { Host, HostDetail, HostState, Inventory } from '../contract/host.api';
+import type { Host, HostDetail, HostState, Inventory, StoreRoom } from '../contract/host.api';
 
 const tones: Record<HostState, Tone> = {
   discovered: 'busy',
@@ -117,6 +117,14 @@ const inventorySections = (inventory: Inventory, parts: InventoryTable): Section
 /** A condition that is as it should be needs no colour; `true` is good for all of them. */
 const conditionTone = (status: string): Tone => (status === 'true' ? 'good' : status === 'false' ? 'bad' : 'busy');
 
+const storeFacts = (noun: string, rooms: unknown) =>
+  ((rooms ?? []) as StoreRoom[]).map(({ name, bytes, bytesUsed }) =>
+    fact(
+      `${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${name}`,
+      `${formatBytes(bytesUsed)} of ${formatBytes(bytes)} given out`,
+    ),
+  );
+
 /** A host as people read it. */
 export const hostView = (host: HostDetail, parts: InventoryTable): Section[] => [
   {
@@ -144,8 +152,8 @@ export const hostView = (host: HostDetail, parts: InventoryTable): Section[] => 
         'Memory',
         `${formatBytes(host.capacity.memoryBytesUsed)} of ${formatBytes(host.capacity.memoryBytes)} given out`,
       ),
-      ...host.capacity.pools.map((p) =>
-        fact(`Pool ${p.name}`, `${formatBytes(p.bytesUsed)} of ${formatBytes(p.bytes)} given out`),
+      ...Object.entries(parts).flatMap(([part, { store }]) =>
+        store === undefined ? [] : storeFacts(store.noun, host.capacity[part]),
       ),
       fact('Disk', `${formatBytes(host.capacity.diskBytesUsed)} of ${formatBytes(host.capacity.diskBytes)} given out`),
     ],

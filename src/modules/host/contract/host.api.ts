@@ -57,34 +57,41 @@ const machine = z.object({
    * report it.
    */
   cgroup: z.object({ version: z.number().int(), controllers: z.array(z.string()) }).optional(),
-  /** False while parts (VMM probes, pools) are still being collected. */
+  /** False while parts are still being collected. */
   complete: z.boolean().optional(),
 });
-export const host = z
-  .object({
-    id: field.id,
-    name: z.string(),
-    address: z.string(),
-    state: z.enum(hostStates),
-    schedulable: z.boolean(),
-    conditions: z.array(condition),
-    /** Circuit breaker of management's calls to it. */
-    breaker: z.enum(['closed', 'open', 'half-open']),
-    lastSeenAt: field.timestamp.nullable(),
-    capacity: z.object({
-      vcpus: z.number().int(),
-      vcpusUsed: z.number().int(),
-      memoryBytes: field.bytes,
-      memoryBytesUsed: field.bytes,
-      diskBytes: field.bytes,
-      diskBytesUsed: field.bytes,
-      /** The disk by storage pool. */
-      pools: z.array(z.object({ name: z.string(), bytes: field.bytes, bytesUsed: field.bytes })),
-      instances: z.number().int(),
-    }),
-    createdAt: field.timestamp,
-  })
-  .meta({ id: 'Host' });
+const capacity = z.object({
+  vcpus: z.number().int(),
+  vcpusUsed: z.number().int(),
+  memoryBytes: field.bytes,
+  memoryBytesUsed: field.bytes,
+  diskBytes: field.bytes,
+  diskBytesUsed: field.bytes,
+  instances: z.number().int(),
+});
+/** The disk by the stores of one part. */
+const storeRoom = z.object({ name: z.string(), bytes: field.bytes, bytesUsed: field.bytes });
+const host = z.object({
+  id: field.id,
+  name: z.string(),
+  address: z.string(),
+  state: z.enum(hostStates),
+  schedulable: z.boolean(),
+  conditions: z.array(condition),
+  /** Circuit breaker of management's calls to it. */
+  breaker: z.enum(['closed', 'open', 'half-open']),
+  lastSeenAt: field.timestamp.nullable(),
+  createdAt: field.timestamp,
+});
+/** With the room of the stores that the parts of modules are. */
+const hostWithRoom = (parts: InventoryTable) => {
+  const rooms = Object.entries(parts).flatMap(([part, { store }]) => (store ? [[part, z.array(storeRoom)]] : []));
+  return host.extend({
+    // By part: which ones there are is the modules' affair.
+    capacity: capacity.extend(Object.fromEntries(rooms)) as unknown as z.ZodType<Capacity, Capacity>,
+  });
+};
+export const hostWith = (parts: InventoryTable) => hostWithRoom(parts).meta({ id: 'Host' });
 const withParts = (parts: InventoryTable, list: (entry: z.ZodType) => z.ZodType): z.ZodType<Inventory, Inventory> => {
   const lists = Object.entries(parts).map(([part, { entry }]) => [part, list(entry)]);
   // The parts' types are their modules' affair.
@@ -93,7 +100,9 @@ const withParts = (parts: InventoryTable, list: (entry: z.ZodType) => z.ZodType)
 /** As agents report it, with the parts that modules declare. An agent from before a part does not report it. */
 export const inventoryWith = (parts: InventoryTable) => withParts(parts, (entry) => z.array(entry).default([]));
 export const hostDetailWith = (parts: InventoryTable) =>
-  host.extend({ inventory: withParts(parts, (entry) => z.array(entry)).nullable() }).meta({ id: 'HostDetail' });
+  hostWithRoom(parts)
+    .extend({ inventory: withParts(parts, (entry) => z.array(entry)).nullable() })
+    .meta({ id: 'HostDetail' });
 /** The task that works on a host. */
 export const hostTask = z.object({ taskId: field.id });
 export const updateHost = z.strictObject({ maintenance: z.boolean().optional(), reason: field.description.optional() });
@@ -122,5 +131,8 @@ export type HostListQuery = z.infer<typeof hostListQuery>;
 /** Parts of modules have their name, and are lists. */
 export type Inventory = MachineInventory & { [part: string]: unknown };
 export type MachineInventory = z.infer<typeof machine>;
-export type Host = z.infer<typeof host>;
+export type StoreRoom = z.infer<typeof storeRoom>;
+/** The room of stores has the name of their part, and is a list of `StoreRoom`. */
+type Capacity = z.infer<typeof capacity> & { [part: string]: unknown };
+export type Host = z.infer<typeof host> & { capacity: Capacity };
 export type HostDetail = Host & { inventory: Inventory | null };

@@ -1,6 +1,7 @@
 import type { InUseBy } from '../../../core/errors/in-use';
 import type { Op } from '../../../core/db/rows/op';
 import type { HostState } from './host.api';
+import type { HostParts, HostStore } from './host-needs';
 
 /** What the scheduler needs of each host. */
 export interface SchedulableHost {
@@ -15,10 +16,10 @@ export interface SchedulableHost {
   architecture: string;
   vcpus: number;
   memoryBytes: number;
-  /** Of all pools. */
+  /** Of all stores. */
   diskBytes: number;
-  pools: { name: string; totalBytes: number }[];
-  vmms: { kind: string; usable: boolean; capabilities: string[] }[];
+  stores: readonly HostStore[];
+  parts: HostParts;
   /** The revision up to which its agent understands each verb; null for an agent from before they were told. */
   verbs: Readonly<Record<string, number>> | null;
 }
@@ -62,10 +63,10 @@ export abstract class HostUsage {
 export interface ClaimedRoom {
   vcpus: number;
   memoryBytes: number;
-  /** In all pools. */
+  /** In all stores. */
   diskBytes: number;
-  /** Bytes by pool; one without a claim may be missing. */
-  pools: Readonly<Record<string, number>>;
+  /** Bytes by the key of the store; one without a claim may be missing. */
+  stores: Readonly<Record<string, number>>;
   /** How many hold a claim, those included that are about to come. */
   instances: number;
 }

@@ -1,19 +1,12 @@
 import { Problem } from '../../../core/errors/problem';
 import type { HostVerdict } from './scheduler.ports';
 
-/** What a user can do something about, when it is the same for all hosts. */
-const sayings: Record<string, string> = {
-  outdated: 'The hosts run an older release that cannot do this. An administrator has to upgrade them.',
-  architecture: 'No host has the architecture of the image.',
-  vmm: 'No host has the virtual machine monitor that was asked for.',
-  pool: 'No host has the storage pool that root disks are made in. Ask an administrator.',
-  firmware: 'No host can boot the image: none has the firmware that it asks for.',
-};
 const noRoom = 'There is no room for this instance at the moment. Choose a smaller flavor, or ask an administrator.';
 
 const forTenants = (verdicts: readonly HostVerdict[]): string => {
+  // What a user can do something about, when it is the same for all hosts.
   const [first, ...others] = new Set(verdicts.map((v) => v.code));
-  return (first !== undefined && others.length === 0 ? sayings[first] : undefined) ?? noRoom;
+  return (first !== undefined && others.length === 0 ? verdicts[0]?.saying : undefined) ?? noRoom;
 };
 
 const forOperators = (verdicts: readonly HostVerdict[]): string => {

@@ -1,4 +1,5 @@
 import type { Op } from '../../../core/db/rows/op';
+import type { HostNeed } from '../../host/contract/host-needs';
 
 /** What an instance needs of its host. Memory and disk in bytes. */
 export interface PlacementRequest {
@@ -7,13 +8,11 @@ export interface PlacementRequest {
   vcpus: number;
   memoryBytes: number;
   diskBytes: number;
-  /** That its disk lies in. */
-  pool: string;
+  /** Where its disk lies on the host: the key of a store, and what people call it. */
+  store: { key: string; words: string };
   architecture: string;
-  /** What boots the image: a VMM of the host must have it. `any`: whatever the VMM has. */
-  firmware: 'any' | 'bios' | 'uefi';
-  /** Kind of VMM that its host must have; absent or null: any. */
-  vmm?: string | null;
+  /** What the parts of its host must have, in the order in which a refusal names them. */
+  needs: readonly HostNeed[];
   /** Verbs that its host must understand, with the revision that says what is asked for. Absent: nothing special. */
   verbs?: Readonly<Record<string, number>>;
   /** Only this host (operators). */
@@ -24,10 +23,11 @@ export interface HostVerdict {
   hostId: string;
   host: string;
   fits: boolean;
-  /** Stable code of the filter that refused it, e.g. `not_ready`, `vcpus`, `memory`, `disk`, `no_vmm`, `vmm`, `firmware`, `pool`,
-   * `outdated`. */
+  /** Stable code of what refused it: `not_ready`, `vcpus`, `memory`, `disk`, `outdated`, `architecture`, or that of a need. */
   code: string;
   reason: string;
+  /** What tenants are told when all hosts are refused by it. */
+  saying?: string;
 }
 
 /** Port: places instances and holds their claims. A claim counts against capacity until it is released. */

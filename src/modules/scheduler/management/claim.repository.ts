@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/rows/op';
 import type { ClaimedRoom, SchedulableHost } from '../../host/contract/host.ports';
-import { poolBytes } from './filters';
+import { storeBytes } from './filters';
 import type { PlacementRequest } from '../contract/scheduler.ports';
 
 interface UsageRow {
@@ -9,7 +9,7 @@ interface UsageRow {
   vcpus: string;
   memory_bytes: string;
   disk_bytes: string;
-  pools: Record<string, number>;
+  stores: Record<string, number>;
   instances: number;
 }
 
@@ -21,7 +21,7 @@ const roomOf = (rows: readonly UsageRow[]): Map<string, ClaimedRoom> =>
         vcpus: Number(r.vcpus),
         memoryBytes: Number(r.memory_bytes),
         diskBytes: Number(r.disk_bytes),
-        pools: r.pools,
+        stores: r.stores,
         instances: r.instances,
       },
     ]),
@@ -32,7 +32,7 @@ const roomOf = (rows: readonly UsageRow[]): Map<string, ClaimedRoom> =>
 export class ClaimRepository {
   async usage(op: Op, hostIds: string[]): Promise<Map<string, ClaimedRoom>> {
     const rows: UsageRow[] = await op.query(
-      'SELECT host_id, vcpus, memory_bytes, disk_bytes, pools, instances FROM host_usage WHERE host_id = ANY($1)',
+      'SELECT host_id, vcpus, memory_bytes, disk_bytes, stores, instances FROM host_usage WHERE host_id = ANY($1)',
       [hostIds],
     );
     return roomOf(rows);
@@ -41,7 +41,7 @@ export class ClaimRepository {
   async usageOfAll(op: Op): Promise<Map<string, ClaimedRoom>> {
     return roomOf(
       await op.query(
-        'SELECT host_id, vcpus, memory_bytes, disk_bytes, pools, instances FROM host_usage WHERE instances > 0',
+        'SELECT host_id, vcpus, memory_bytes, disk_bytes, stores, instances FROM host_usage WHERE instances > 0',
       ),
     );
   }
@@ -97,14 +97,14 @@ export class ClaimRepository {
   private async take(op: Op, host: SchedulableHost, request: PlacementRequest): Promise<boolean> {
     const rows: unknown[] = await op.query(
       `WITH room AS (
-         INSERT INTO host_usage AS u (host_id, vcpus, memory_bytes, disk_bytes, pools, instances)
+         INSERT INTO host_usage AS u (host_id, vcpus, memory_bytes, disk_bytes, stores, instances)
          VALUES ($1, $3, $4, $5, jsonb_build_object($9::text, $5::bigint), 1)
          ON CONFLICT (host_id) DO UPDATE
            SET vcpus = u.vcpus + $3, memory_bytes = u.memory_bytes + $4, disk_bytes = u.disk_bytes + $5, instances = u.instances + 1,
-             pools = u.pools || jsonb_build_object($9::text, coalesce((u.pools->>$9)::bigint, 0) + $5::bigint)
-           WHERE u.vcpus + $3 <= $6 AND u.memory_bytes + $4 <= $7 AND coalesce((u.pools->>$9)::bigint, 0) + $5 <= $8
+             stores = u.stores || jsonb_build_object($9::text, coalesce((u.stores->>$9)::bigint, 0) + $5::bigint)
+           WHERE u.vcpus + $3 <= $6 AND u.memory_bytes + $4 <= $7 AND coalesce((u.stores->>$9)::bigint, 0) + $5 <= $8
          RETURNING host_id)
-       INSERT INTO host_claim (instance_id, host_id, vcpus, memory_bytes, disk_bytes, pool)
+       INSERT INTO host_claim (instance_id, host_id, vcpus, memory_bytes, disk_bytes, store)
        SELECT $2, host_id, $3, $4, $5, $9 FROM room RETURNING instance_id`,
       [
         host.id,
@@ -114,8 +114,8 @@ export class ClaimRepository {
         request.diskBytes,
         host.vcpus,
         host.memoryBytes,
-        poolBytes(host, request.pool) ?? 0,
-        request.pool,
+        storeBytes(host, request.store) ?? 0,
+        request.store.key,
       ],
     );
     return rows.length === 1;
@@ -123,10 +123,10 @@ export class ClaimRepository {
 
   async release(op: Op, instanceId: string): Promise<void> {
     await op.query(
-      `WITH gone AS (DELETE FROM host_claim WHERE instance_id = $1 RETURNING host_id, vcpus, memory_bytes, disk_bytes, pool)
+      `WITH gone AS (DELETE FROM host_claim WHERE instance_id = $1 RETURNING host_id, vcpus, memory_bytes, disk_bytes, store)
        UPDATE host_usage u SET vcpus = u.vcpus - gone.vcpus, memory_bytes = u.memory_bytes - gone.memory_bytes,
          disk_bytes = u.disk_bytes - gone.disk_bytes, instances = u.instances - 1,
-         pools = u.pools || jsonb_build_object(gone.pool, (u.pools->>gone.pool)::bigint - gone.disk_bytes)
+         stores = u.stores || jsonb_build_object(gone.store, (u.stores->>gone.store)::bigint - gone.disk_bytes)
        FROM gone WHERE u.host_id = gone.host_id`,
       [instanceId],
     );

@@ -15,8 +15,8 @@ const maxKinds = 64;
 const jitter = 0.02;
 
 /** All that decides which hosts suit, whatever room they have. */
-const kindOf = ({ hostId, architecture, firmware, vmm, verbs, pool }: PlacementRequest): string =>
-  JSON.stringify([hostId, architecture, firmware, vmm, verbs, pool]);
+const kindOf = ({ hostId, architecture, needs, verbs, store }: PlacementRequest): string =>
+  JSON.stringify([hostId, architecture, needs.map(({ code, key }) => [code, key]), verbs, store.key]);
 
 /**
  * Hosts and what is claimed on them, as they were a moment ago. Proposes and decides nothing, so what others claim
@@ -48,13 +48,13 @@ export class RecentHosts {
   }
 
   /** The request was claimed on it; should that be rolled back, the next reading of the hosts knows. */
-  claimed(candidate: Candidate, { vcpus, memoryBytes, diskBytes, pool }: PlacementRequest): void {
+  claimed(candidate: Candidate, { vcpus, memoryBytes, diskBytes, store }: PlacementRequest): void {
     const { usage } = candidate;
     candidate.usage = {
       vcpus: usage.vcpus + vcpus,
       memoryBytes: usage.memoryBytes + memoryBytes,
       diskBytes: usage.diskBytes + diskBytes,
-      pools: { ...usage.pools, [pool]: (usage.pools[pool] ?? 0) + diskBytes },
+      stores: { ...usage.stores, [store.key]: (usage.stores[store.key] ?? 0) + diskBytes },
       instances: usage.instances + 1,
     };
   }

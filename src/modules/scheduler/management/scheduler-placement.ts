@@ -5,7 +5,7 @@ import { Hosts, type ClaimedRoom, type SchedulableHost } from '../../host/contra
 import { PlacementRefusal } from '../contract/placement-refusal';
 import { Placement, type HostVerdict, type PlacementRequest } from '../contract/scheduler.ports';
 import { ClaimRepository } from './claim.repository';
-import { emptyUsage, filters, hasRoom, poolBytes, suits, weigh } from './filters';
+import { emptyUsage, hasRoom, refusal, storeBytes, suits, weigh } from './filters';
 import { RecentHosts, type Candidate } from './recent-hosts';
 
 interface Evaluated {
@@ -37,16 +37,19 @@ const several = (request: PlacementRequest): PlacementRequest => ({
 const taken = { code: 'taken', reason: 'other instances took its room meanwhile' };
 
 const judgeOne = (host: SchedulableHost, usage: ClaimedRoom, request: PlacementRequest): Evaluated => {
-  for (const filter of filters) {
-    const reason = filter.refuses(host, usage, request);
-    if (reason !== undefined)
-      return { host, usage, verdict: { hostId: host.id, host: host.name, fits: false, code: filter.code, reason } };
-  }
-  return { host, usage, verdict: { hostId: host.id, host: host.name, fits: true, code: '', reason: '' } };
+  const refused = refusal(host, usage, request);
+  const whose = { hostId: host.id, host: host.name };
+  return {
+    host,
+    usage,
+    verdict: refused ? { ...whose, fits: false, ...refused } : { ...whose, fits: true, code: '', reason: '' },
+  };
 };
 
-const sameSize = (one: SchedulableHost, other: SchedulableHost, pool: string): boolean =>
-  one.vcpus === other.vcpus && one.memoryBytes === other.memoryBytes && poolBytes(one, pool) === poolBytes(other, pool);
+const sameSize = (one: SchedulableHost, other: SchedulableHost, store: PlacementRequest['store']): boolean =>
+  one.vcpus === other.vcpus &&
+  one.memoryBytes === other.memoryBytes &&
+  storeBytes(one, store) === storeBytes(other, store);
 
 /**
  * Reading and judging every host for every create is what placement would cost most. So hosts and what is claimed on
@@ -121,7 +124,7 @@ export class SchedulerPlacement extends Placement {
       if (claimed) await this.claims.takeBack(op);
       return undefined;
     }
-    if (sameSize(now, host, request.pool)) return claimed ? host.id : undefined;
+    if (sameSize(now, host, request.store)) return claimed ? host.id : undefined;
     if (claimed) await this.claims.takeBack(op);
     return (await this.claims.tryClaim(op, now, request)) ? host.id : undefined;
   }

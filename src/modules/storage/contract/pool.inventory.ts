@@ -25,5 +25,7 @@ export const storageInventory: InventoryTable = {
         none: 'none',
       },
     ],
+    kept: poolInventory.pick({ name: true, totalBytes: true }),
+    store: { noun: 'pool', bytes: 'totalBytes' },
   },
 };

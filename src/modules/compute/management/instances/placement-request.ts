@@ -1,6 +1,8 @@
 import { neededRevision } from '../../../../core/m2m/verbs/revisions';
+import { poolNeed, poolStore } from '../../../storage/contract/pool-needs';
 import type { PlacementRequest } from '../../../scheduler/contract/scheduler.ports';
 import { instanceEnsure, instanceSeed } from '../../contract/instance.verbs';
+import { vmmNeeds } from '../vmms/vmm-needs';
 import type { InstanceEntity } from './instance.entity';
 import { configDriveOf, firmwareOf, vendorDataOf } from './asked-of-host';
 
@@ -11,10 +13,9 @@ export const placementRequest = (i: InstanceEntity, pool: string): PlacementRequ
   vcpus: i.vcpus,
   memoryBytes: i.memoryBytes,
   diskBytes: i.diskBytes,
-  pool,
+  store: poolStore(pool),
   architecture: i.architecture,
-  firmware: i.firmware,
-  vmm: i.wantedVmm,
+  needs: [...vmmNeeds({ vmm: i.wantedVmm, firmware: i.firmware }), poolNeed(pool)],
   verbs: {
     [instanceEnsure.name]: neededRevision(instanceEnsure, {
       spec: { vmm: i.wantedVmm, ...firmwareOf(i), ...configDriveOf(i) },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import * as field from '../../../../core/http/routes/fields';
 import { pageOf } from '../../../../core/http/routes/pagination';
 import { Controller, route, type Declared, type Route } from '../../../../core/http/routes/route';
-import { host, hostDetailWith, hostListQuery, hostTask, updateHost } from '../../contract/host.api';
+import { hostDetailWith, hostWith, hostListQuery, hostTask, updateHost } from '../../contract/host.api';
 import { HostService } from './host.service';
 
 const params = z.strictObject({ ref: field.ref });
@@ -26,7 +26,7 @@ export class HostController extends Controller {
           scope: 'global',
           permission: 'host:read',
           query: hostListQuery,
-          response: pageOf(host),
+          response: pageOf(hostWith(inventory)),
         },
         (req) => this.hosts.list(req.op, req.query),
       ),

@@ -2,6 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { bigintAsNumber } from '../../../../core/db/rows/transformers';
 import type { NodeRevisions } from '../../../../core/m2m/verbs/revisions';
 import type { HostState } from '../../contract/host.api';
+import type { HostParts, HostStore } from '../../contract/host-needs';
 
 @Entity('host')
 export class HostEntity {
@@ -23,8 +24,8 @@ export class HostEntity {
   @Column('integer') threads!: number;
   @Column('bigint', { name: 'memory_bytes', transformer: bigintAsNumber }) memoryBytes!: number;
   @Column('bigint', { name: 'disk_bytes', transformer: bigintAsNumber }) diskBytes!: number;
-  @Column('jsonb') vmms!: { kind: string; usable: boolean; capabilities: string[] }[];
-  @Column('jsonb') pools!: { name: string; totalBytes: number }[];
+  @Column('jsonb') parts!: HostParts;
+  @Column('jsonb') stores!: HostStore[];
   /** What its agent understands; null for one from before revisions were told. */
   @Column('jsonb', { nullable: true }) revisions!: NodeRevisions | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;

@@ -1,19 +1,25 @@
-import type { Host } from '../../contract/host.api';
+import type { Host, StoreRoom } from '../../contract/host.api';
 import type { HostConfig } from '../../contract/host.config';
 import type { ClaimedRoom } from '../../contract/host.ports';
 import { capacityOf } from './host-capacity';
 import type { HostConditionEntity } from '../conditions/host-condition.entity';
 import type { HostEntity } from './host.entity';
 
-export const unused: ClaimedRoom = { vcpus: 0, memoryBytes: 0, diskBytes: 0, pools: {}, instances: 0 };
+export const unused: ClaimedRoom = { vcpus: 0, memoryBytes: 0, diskBytes: 0, stores: {}, instances: 0 };
 
-/** A host as REST shows it. */
+const roomOf = (part: string, host: HostEntity, used: ClaimedRoom): StoreRoom[] =>
+  host.stores
+    .filter((store) => store.part === part)
+    .map(({ key, name, bytes }) => ({ name, bytes, bytesUsed: used.stores[key] ?? 0 }));
+
+/** A host as REST shows it. @param storeParts the parts of the inventory that are stores */
 export const presentHost = (
   host: HostEntity,
   conditions: HostConditionEntity[],
   used: ClaimedRoom,
   breaker: Host['breaker'],
   config: HostConfig,
+  storeParts: readonly string[],
 ): Host => {
   const total = capacityOf(host, config);
   return {
@@ -38,11 +44,7 @@ export const presentHost = (
       memoryBytesUsed: used.memoryBytes,
       diskBytes: total.diskBytes,
       diskBytesUsed: used.diskBytes,
-      pools: host.pools.map(({ name, totalBytes }) => ({
-        name,
-        bytes: totalBytes,
-        bytesUsed: used.pools[name] ?? 0,
-      })),
+      ...Object.fromEntries(storeParts.map((part) => [part, roomOf(part, host, used)])),
       instances: used.instances,
     },
     createdAt: host.createdAt.toISOString(),

@@ -8,7 +8,6 @@ import type { Beat, NodeAbilities, NodeEndpoint } from '../../../../core/m2m/man
 import type { NodeRevisions } from '../../../../core/m2m/verbs/revisions';
 import type { HostListQuery, HostState, Inventory } from '../../contract/host.api';
 import { HostConditionEntity } from '../conditions/host-condition.entity';
-import { placementFacts } from './placement-facts';
 import { HostInventoryEntity } from './host-inventory.entity';
 import type { ConditionFact, HostEvaluation } from './host-state';
 import { HostEntity } from './host.entity';
@@ -31,16 +30,16 @@ export type HostFacts = Pick<
   | 'threads'
   | 'memoryBytes'
   | 'diskBytes'
-  | 'vmms'
+  | 'parts'
   | 'revisions'
-  | 'pools'
+  | 'stores'
 > & { reason: string };
 
 /** What many hosts have alike. */
-type Shared = 'vmms' | 'revisions' | 'pools';
+type Shared = 'parts' | 'revisions' | 'stores';
 
 const plainFacts = `id, name, address, state, schedulable, state_reason AS reason, architecture, threads, memory_bytes::float8 AS "memoryBytes", disk_bytes::float8 AS "diskBytes"`;
-const facts = `${plainFacts}, vmms, revisions, pools`;
+const facts = `${plainFacts}, parts, revisions, stores`;
 
 @injectable()
 export class HostRepository {
@@ -86,7 +85,7 @@ export class HostRepository {
    */
   async all(op: Op): Promise<HostFacts[]> {
     const rows = await op.query<Omit<HostFacts, Shared> & Record<Shared, string | null>>(
-      `SELECT ${plainFacts}, vmms::text, revisions::text, pools::text FROM host ORDER BY name`,
+      `SELECT ${plainFacts}, parts::text, revisions::text, stores::text FROM host ORDER BY name`,
     );
     const known = new Map<string, unknown>();
     const parsed = <K extends Shared>(text: string | null): HostFacts[K] => {
@@ -95,9 +94,9 @@ export class HostRepository {
     };
     return rows.map((row) => ({
       ...row,
-      vmms: parsed<'vmms'>(row.vmms),
+      parts: parsed<'parts'>(row.parts),
       revisions: parsed<'revisions'>(row.revisions),
-      pools: parsed<'pools'>(row.pools),
+      stores: parsed<'stores'>(row.stores),
     }));
   }
 
@@ -239,7 +238,12 @@ export class HostRepository {
    * False when it is what is stored already, or when a restarted agent still examines the host: what it found before
    * stands until it is done, so that a restart does not take a ready host out of service.
    */
-  async putInventory(op: Op, hostId: string, inventory: Inventory): Promise<boolean> {
+  async putInventory(
+    op: Op,
+    hostId: string,
+    inventory: Inventory,
+    { parts, stores }: Pick<HostEntity, 'parts' | 'stores'>,
+  ): Promise<boolean> {
     const rows = await op.query(
       `INSERT INTO host_inventory (host_id, data) VALUES ($1, $2)
        ON CONFLICT (host_id) DO UPDATE SET data = EXCLUDED.data, updated_at = now() WHERE host_inventory.data IS DISTINCT FROM EXCLUDED.data
@@ -248,18 +252,17 @@ export class HostRepository {
       [hostId, JSON.stringify(inventory)],
     );
     if (rows.length === 0) return false;
-    const { vmms, pools } = placementFacts.parse(inventory);
-    const diskBytes = pools.reduce((sum, pool) => sum + pool.totalBytes, 0);
+    const diskBytes = stores.reduce((sum, store) => sum + store.bytes, 0);
     await op.query(
-      'UPDATE host SET architecture = $2, threads = $3, memory_bytes = $4, disk_bytes = $5, vmms = $6, pools = $7 WHERE id = $1',
+      'UPDATE host SET architecture = $2, threads = $3, memory_bytes = $4, disk_bytes = $5, parts = $6, stores = $7 WHERE id = $1',
       [
         hostId,
         inventory.architecture,
         inventory.cpu.threads,
         inventory.memory.totalBytes,
         diskBytes,
-        JSON.stringify(vmms),
-        JSON.stringify(pools),
+        JSON.stringify(parts),
+        JSON.stringify(stores),
       ],
     );
     return true;

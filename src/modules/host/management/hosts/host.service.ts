@@ -24,6 +24,7 @@ import { TestHostWorkflow } from '../workflows/test-host.workflow';
 @injectable()
 export class HostService {
   private readonly noParts: Readonly<Record<string, never[]>>;
+  private readonly storeParts: readonly string[];
 
   constructor(
     private readonly hosts: HostRepository,
@@ -38,6 +39,7 @@ export class HostService {
     declared: InventoryParts,
     @multiInject(HostUsage) @optional() private readonly usages: HostUsage[] = [],
   ) {
+    this.storeParts = Object.keys(declared.table).filter((part) => declared.table[part]?.store !== undefined);
     this.noParts = Object.fromEntries(Object.keys(declared.table).map((part) => [part, []]));
   }
 
@@ -142,7 +144,14 @@ export class HostService {
     const used = await this.claims.claimed(op, ids);
     const config = this.config.section<HostConfig>('host');
     return hosts.map((host) =>
-      presentHost(host, byHost.get(host.id) ?? [], used.get(host.id) ?? unused, this.breakers.state(host.id), config),
+      presentHost(
+        host,
+        byHost.get(host.id) ?? [],
+        used.get(host.id) ?? unused,
+        this.breakers.state(host.id),
+        config,
+        this.storeParts,
+      ),
     );
   }
 }

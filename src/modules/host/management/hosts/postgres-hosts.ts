@@ -30,7 +30,7 @@ export class PostgresHosts extends Hosts {
   }
 
   private schedulable(host: HostFacts): SchedulableHost {
-    const { id, name, address, state, schedulable, reason, architecture, vmms, revisions, pools } = host;
+    const { id, name, address, state, schedulable, reason, architecture, parts, revisions, stores } = host;
     return {
       id,
       name,
@@ -39,8 +39,8 @@ export class PostgresHosts extends Hosts {
       schedulable,
       reason,
       architecture,
-      vmms,
-      pools,
+      parts,
+      stores,
       verbs: revisions?.verbs ?? null,
       ...capacityOf(host, this.config.section<HostConfig>('host')),
     };

@@ -7,6 +7,7 @@ import { inventoryWith, type Inventory } from '../../contract/host.api';
 import { InventoryPart } from '../../contract/host.ports';
 import { cgroupCondition } from '../conditions/cgroup-condition';
 import { HostConditions } from '../conditions/host-conditions.service';
+import { keptOf, storesOf } from '../hosts/host-parts';
 import { HostRepository } from '../hosts/host.repository';
 
 /** Takes what a host reports of itself. Each part is judged by the module that owns it. */
@@ -18,7 +19,7 @@ export class InventorySink extends ObservedSink<Inventory> {
   constructor(
     private readonly hosts: HostRepository,
     private readonly conditions: HostConditions,
-    declared: InventoryParts,
+    private readonly declared: InventoryParts,
     @multiInject(InventoryPart) @optional() private readonly parts: InventoryPart[] = [],
   ) {
     super();
@@ -29,7 +30,9 @@ export class InventorySink extends ObservedSink<Inventory> {
   }
 
   async accept(op: Op, hostId: string, data: Inventory): Promise<void> {
-    if (!(await this.hosts.putInventory(op, hostId, data))) return;
+    const parts = keptOf(this.declared.table, data);
+    const stores = storesOf(this.declared.table, parts);
+    if (!(await this.hosts.putInventory(op, hostId, data, { parts, stores }))) return;
     const entriesOf = (part: string): unknown[] => data[part] as unknown[];
     const judged = this.parts.flatMap((one) => one.conditions(entriesOf(one.part), data.complete !== false));
     await this.conditions.apply(op, hostId, [...judged, cgroupCondition(data)]);

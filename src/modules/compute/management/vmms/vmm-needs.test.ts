@@ -1,0 +1,49 @@
+import { vmmNeeds, type WantedVmm } from './vmm-needs';
+
+const qemu = { kind: 'qemu', usable: true, capabilities: ['bios'] };
+const ch = { kind: 'cloud-hypervisor', usable: true, capabilities: ['uefi'] };
+
+/** Code and reason of the first need that a host with these VMMs does not fulfil. */
+const refusal = (vmms: readonly (typeof qemu)[], wanted: Partial<WantedVmm> = {}): string[] | undefined => {
+  for (const { code, refuses } of vmmNeeds({ vmm: null, firmware: 'any', ...wanted })) {
+    const reason = refuses({ vmms });
+    if (reason !== undefined) return [code, reason];
+  }
+  return undefined;
+};
+
+it('wants a VMM that works', () => {
+  expect(refusal([qemu])).toBeUndefined();
+  expect(refusal([])?.[0]).toBe('no_vmm');
+  expect(refusal([{ ...qemu, usable: false }])).toEqual(['no_vmm', 'no virtual machine monitor works on it']);
+});
+
+it('asks a VMM that works for the firmware of the image', () => {
+  expect(refusal([qemu], { firmware: 'uefi' })?.[0]).toBe('firmware');
+  expect(refusal([qemu, { ...ch, usable: false }], { firmware: 'uefi' })?.[0]).toBe('firmware');
+  expect(refusal([qemu, ch], { firmware: 'uefi' })).toBeUndefined();
+});
+
+it('wants the VMM that was asked for, working and with the firmware', () => {
+  for (const fits of [
+    { vmm: 'qemu' },
+    { vmm: 'qemu', firmware: 'bios' },
+    { vmm: 'cloud-hypervisor', firmware: 'uefi' },
+  ])
+    expect(refusal([qemu, ch], fits as WantedVmm)).toBeUndefined();
+  expect(refusal([qemu, ch], { vmm: 'qemu', firmware: 'uefi' })?.[0]).toBe('firmware');
+  expect(refusal([qemu, ch], { vmm: 'firecracker' })?.[0]).toBe('vmm');
+  expect(refusal([{ ...ch, usable: false }, qemu], { vmm: 'cloud-hypervisor' })).toEqual([
+    'vmm',
+    'cloud-hypervisor was asked for, which does not work on it',
+  ]);
+  expect(refusal([qemu], { vmm: 'cloud-hypervisor' })?.[1]).toBe(
+    'cloud-hypervisor was asked for, which it does not have',
+  );
+});
+
+it('tells needs apart by what they ask for', () => {
+  const keys = (wanted: WantedVmm) => vmmNeeds(wanted).map(({ code, key }) => [code, key]);
+  expect(keys({ vmm: 'qemu', firmware: 'bios' })).not.toEqual(keys({ vmm: 'qemu', firmware: 'uefi' }));
+  expect(keys({ vmm: 'qemu', firmware: 'any' })).not.toEqual(keys({ vmm: null, firmware: 'any' }));
+});

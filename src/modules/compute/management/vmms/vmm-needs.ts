@@ -1,0 +1,46 @@
+import type { HostNeed, HostParts } from '../../../host/contract/host-needs';
+import type { KeptVmm } from '../../contract/vmm.inventory';
+
+/** What an instance asks of a host's VMMs. */
+export interface WantedVmm {
+  /** Kind; null for any. */
+  vmm: string | null;
+  /** What boots the image: a VMM of the host must have it. `any`: whatever the VMM has. */
+  firmware: 'any' | 'bios' | 'uefi';
+}
+
+/** The VMMs that a host has, as far as they are kept beside it. */
+export const vmmsOf = ({ vmms = [] }: HostParts): readonly KeptVmm[] =>
+  vmms as readonly unknown[] as readonly KeptVmm[];
+
+/** A host with a VMM that works, of the kind that is asked for, with the firmware that the image boots by. */
+export const vmmNeeds = ({ vmm, firmware }: WantedVmm): HostNeed[] => {
+  const candidates = (parts: HostParts): KeptVmm[] =>
+    vmmsOf(parts).filter((one) => one.usable && (vmm === null || one.kind === vmm));
+  return [
+    {
+      code: 'no_vmm',
+      key: '',
+      refuses: (parts) =>
+        vmmsOf(parts).some(({ usable }) => usable) ? undefined : 'no virtual machine monitor works on it',
+    },
+    {
+      code: 'vmm',
+      key: vmm ?? '',
+      saying: 'No host has the virtual machine monitor that was asked for.',
+      refuses: (parts) =>
+        candidates(parts).length > 0
+          ? undefined
+          : `${vmm ?? ''} was asked for, which ${vmmsOf(parts).some(({ kind }) => kind === vmm) ? 'does not work on it' : 'it does not have'}`,
+    },
+    {
+      code: 'firmware',
+      key: firmware,
+      saying: 'No host can boot the image: none has the firmware that it asks for.',
+      refuses: (parts) =>
+        firmware === 'any' || candidates(parts).some(({ capabilities }) => capabilities.includes(firmware))
+          ? undefined
+          : `the image boots by ${firmware === 'uefi' ? 'UEFI' : 'BIOS'}, which ${vmm === null ? 'none of its virtual machine monitors has' : `its ${vmm} does not have`}`,
+    },
+  ];
+};
