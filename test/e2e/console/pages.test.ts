@@ -123,6 +123,9 @@ describe('every page of the console', () => {
     3 * minutes,
   );
 
+  // What was looked at on a phone's screen before is used on a larger one.
+  beforeEach(() => page.setViewportSize({ width: 1280, height: 800 }));
+
   /** The row of a list, the one with this name in it. */
   const row = (name: string) => page.getByRole('row', { name: new RegExp(name) });
   /** Asks for it in the row, types its name, and sees the row go. */

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useState, type FormEvent } from 'react';
+import { useEffect, useRef, useState, type FormEvent } from 'react';
 import { api } from '../../lib/api';
 import { fieldErrors, type ApiError } from '../../lib/problem';
 import { useWrite } from '../../lib/queries';
@@ -16,6 +16,12 @@ const useImageCreation = (query: { project?: string }, file: File | null, onClos
   const running = useStore(uploads);
   const [imageId, setImageId] = useState<string | null>(null);
   const [failed, setFailed] = useState<ApiError | null>(null);
+  /** Whether the form is still there to say what went wrong: uploads outlive it. */
+  const shown = useRef(true);
+  useEffect(() => {
+    shown.current = true;
+    return () => void (shown.current = false);
+  }, []);
   const send = async (image: Image, chosen: File): Promise<void> => {
     setImageId(image.id);
     try {
@@ -27,7 +33,7 @@ const useImageCreation = (query: { project?: string }, file: File | null, onClos
       const problem = error as ApiError;
       setFailed(problem);
       setImageId(null);
-      toast.bad(`${image.name} was not uploaded`, problem);
+      if (!shown.current) toast.bad(`${image.name} was not uploaded`, problem);
       // What waits for bytes that will not come is of no use to anybody.
       await api.delete('/images/{ref}', { path: { ref: image.id } }).catch(() => undefined);
     } finally {
