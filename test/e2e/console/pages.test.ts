@@ -49,10 +49,7 @@ describe('every page of the console', () => {
       (await cloud.api.ok('POST', `/instances/${(await cloud.instance('stopped')).id}/actions/stop`, { force: true }))
         .taskId,
     );
-    const image = await cloud.api.ok('POST', '/images?project=default', {
-      name: 'unreachable',
-      url: ownMachine,
-    });
+    const image = await cloud.api.ok('POST', '/images?project=default', { name: 'unreachable', url: ownMachine });
     await cloud.api.ok('GET', `/tasks/${image.taskId}?wait=60s`);
     const first = async (list: '/networks' | '/users' | '/hosts' | '/projects'): Promise<string> =>
       (await cloud.api.ok('GET', list)).items[0]?.id ?? '';
