@@ -3,8 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import type { Readable, Writable } from 'node:stream';
 import { processStartTime, signalProcess, type ProcessIdentity } from '../processes/process-identity';
-import { blockFd, infoFd } from './chain-descriptors';
-import type { Chain, LauncherNews, LauncherOrder } from './launcher-messages';
+import { type Chain, type LauncherNews, type LauncherOrder, blockFd, infoFd } from './launcher-messages';
 
 /** A chain that is at work. */
 interface Started {

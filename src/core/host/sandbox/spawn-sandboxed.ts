@@ -1,10 +1,10 @@
 import { env } from 'node:process';
 import { readFile } from 'node:fs/promises';
 import { signalProcess, waitGone, type ProcessIdentity } from '../processes/process-identity';
-import { blockFd, infoFd } from './chain-descriptors';
 import { launch } from './launcher';
 import { sandboxed, type Sandbox } from './sandbox';
 import { SandboxMissing } from './sandbox-missing';
+import { blockFd, infoFd } from './launcher-messages';
 
 export interface SandboxedProcess {
   /** The program itself, first of its process namespace, by its id here. */

@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import { Database } from '../../db/database';
 import type { Op } from '../../db/rows/op';
 import { Logging } from '../../telemetry/logging';
-import type { Limit } from '../storage/no-slot';
 import { TaskRequestRepository, type Worker } from '../storage/task-request.repository';
 import type { ClaimedTask } from '../storage/task-row';
+import type { Limit } from '../storage/interruptions';
 
 export const wakeChannel = 'task_wake';
 

@@ -5,10 +5,7 @@ import { Logging } from '../../telemetry/logging';
 import type { AnyStep, Duration, RetryPolicy } from '../definition/definition';
 import type { StepError } from '../definition/step-error';
 import { PermanentError, processDied } from '../definition/workflow-error';
-import { CancelSeen } from '../storage/cancel-seen';
 import { EngineTransactions } from '../storage/engine-transactions';
-import { LeaseLost } from '../storage/lease-lost';
-import { NoSlot } from '../storage/no-slot';
 import { TaskRunRepository } from '../storage/task-run.repository';
 import type { StepWrite } from '../storage/task-row';
 import { backoffMs } from './backoff';
@@ -20,6 +17,7 @@ import { AllSteps } from './steps/all-steps';
 import { TaskEvents } from './task-events';
 import { TaskSleep } from './task-sleep';
 import { TaskSlots } from './task-slots';
+import { CancelSeen, LeaseLost, NoSlot } from '../storage/interruptions';
 
 /**
  * A removal on a node that cannot be reached counts as done after so many attempts, so that a short break is not taken

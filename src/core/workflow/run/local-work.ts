@@ -1,10 +1,10 @@
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import { Logging } from '../../telemetry/logging';
-import { CancelSeen } from '../storage/cancel-seen';
 import { EngineTransactions } from '../storage/engine-transactions';
 import { TaskRunRepository } from '../storage/task-run.repository';
 import type { RunState } from './run-state';
+import { CancelSeen } from '../storage/interruptions';
 
 /** How often those at work are asked after: whether somebody cancelled them. Milliseconds. */
 const lookMs = 1_000;

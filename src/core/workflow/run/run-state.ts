@@ -2,11 +2,11 @@ import { performance } from 'node:perf_hooks';
 import type { Op } from '../../db/rows/op';
 import type { AnyStep, Duration, StepContext, TxContext, UndoContext } from '../definition/definition';
 import type { AnyDefinition } from '../definition/definition-registry';
-import { LeaseLost } from '../storage/lease-lost';
 import type { StepError } from '../definition/step-error';
 import type { ClaimedTask, Hold, Seen, StepRow, StepWrite } from '../storage/task-row';
 import { parseDuration } from '../definition/duration';
 import type { TaskState } from '../definition/task-state';
+import { LeaseLost } from '../storage/interruptions';
 
 /** What a step came to: it is over, or the task went to sleep and the worker has nothing more to do with it. */
 export type StepEnd = 'next' | 'asleep';

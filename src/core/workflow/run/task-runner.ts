@@ -5,7 +5,6 @@ import { Logging } from '../../telemetry/logging';
 import { TaskWaiters } from '../request/task-waiters';
 import { WakeUps } from '../request/wake-ups';
 import { EngineTransactions } from '../storage/engine-transactions';
-import { LeaseLost } from '../storage/lease-lost';
 import { TaskRunRepository } from '../storage/task-run.repository';
 import { WorkflowMetrics } from '../workflow-metrics';
 import { ForwardPhase } from './forward-phase';
@@ -14,6 +13,7 @@ import { TaskLocks } from './task-locks';
 import { TaskSlots } from './task-slots';
 import { UndoPhase } from './undo-phase';
 import { Workload } from './workload';
+import { LeaseLost } from '../storage/interruptions';
 
 /** After the engine's own writes failed. Milliseconds. */
 const afterFailureMs = 500;

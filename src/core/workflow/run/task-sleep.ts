@@ -2,12 +2,12 @@ import { injectable } from 'inversify';
 import type { Op } from '../../db/rows/op';
 import { WakeUps } from '../request/wake-ups';
 import { EngineTransactions } from '../storage/engine-transactions';
-import type { Limit } from '../storage/no-slot';
 import { TaskRunRepository } from '../storage/task-run.repository';
 import type { Awaits, StepWrite } from '../storage/task-row';
 import { WorkflowSettings } from '../workflow-settings';
 import type { RunState, StepEnd } from './run-state';
 import { TaskSlots } from './task-slots';
+import type { Limit } from '../storage/interruptions';
 
 /** Tasks that wait give their worker's place back. */
 @injectable()

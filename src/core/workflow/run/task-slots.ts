@@ -2,10 +2,10 @@ import { injectable } from 'inversify';
 import type { Op } from '../../db/rows/op';
 import { WakeUps } from '../request/wake-ups';
 import { EngineTransactions } from '../storage/engine-transactions';
-import type { Limit } from '../storage/no-slot';
 import { TaskRunRepository } from '../storage/task-run.repository';
 import { WorkflowSettings } from '../workflow-settings';
 import type { RunState } from './run-state';
+import type { Limit } from '../storage/interruptions';
 
 const isHost = (scope: string): boolean => scope.startsWith('host/');
 

@@ -7,8 +7,6 @@ import type { StepError } from '../definition/step-error';
 import { processDied } from '../definition/workflow-error';
 import { LockQueue } from '../request/lock-queue';
 import { EngineTransactions } from '../storage/engine-transactions';
-import { LeaseLost } from '../storage/lease-lost';
-import { NoSlot } from '../storage/no-slot';
 import { TaskRunRepository } from '../storage/task-run.repository';
 import type { StepWrite } from '../storage/task-row';
 import { WorkflowSettings } from '../workflow-settings';
@@ -21,6 +19,7 @@ import { TaskEnd } from './task-end';
 import { TaskEvents } from './task-events';
 import { TaskSleep } from './task-sleep';
 import { TaskSlots } from './task-slots';
+import { LeaseLost, NoSlot } from '../storage/interruptions';
 
 const unknownError: StepError = { code: 'unknown', message: 'The task failed.', step: null, host: null, hint: null };
 

@@ -2,12 +2,10 @@ import { injectable } from 'inversify';
 import { Database } from '../../db/database';
 import type { GatheredStatement, Op } from '../../db/rows/op';
 import { inFairOrder, longestWaiting, takenSlot } from './claim-order';
-import { CancelSeen } from './cancel-seen';
-import { LeaseLost } from './lease-lost';
-import { NoSlot, type Limit } from './no-slot';
 import type { StepError } from '../definition/step-error';
 import type { Awaits, ClaimedTask, Hold, Seen, StepRow, StepWrite } from './task-row';
 import type { TaskState } from '../definition/task-state';
+import { CancelSeen, LeaseLost, NoSlot, type Limit } from './interruptions';
 
 const ms = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::float8`;
 

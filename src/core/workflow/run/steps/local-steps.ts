@@ -4,7 +4,6 @@ import type { Logger } from 'pino';
 import { Logging } from '../../../telemetry/logging';
 import type { LocalContext, ReportProgress } from '../../definition/definition';
 import { StepProgress } from '../../request/step-progress';
-import { CancelSeen } from '../../storage/cancel-seen';
 import { EngineTransactions } from '../../storage/engine-transactions';
 import { TaskRunRepository } from '../../storage/task-run.repository';
 import type { StepWrite } from '../../storage/task-row';
@@ -15,8 +14,8 @@ import type { RunState, StepEnd } from '../run-state';
 import { StepObserver } from '../step-observer';
 import { TaskEvents } from '../task-events';
 import { Workload } from '../workload';
-import type { StepKind, StepOf } from './step-kind';
-import { stepTimedOut } from './step-timeout';
+import { type StepKind, type StepOf, stepTimedOut } from './step-kind';
+import { CancelSeen } from '../../storage/interruptions';
 
 type Context = LocalContext<unknown, Record<string, unknown>>;
 

@@ -4,7 +4,6 @@ import { NodeCaller } from '../../../m2m/management/node-caller';
 import type { RemoteCall, RemoteUndoCall } from '../../definition/definition';
 import { PermanentError } from '../../definition/workflow-error';
 import { EngineTransactions } from '../../storage/engine-transactions';
-import { LeaseLost } from '../../storage/lease-lost';
 import { TaskRunRepository } from '../../storage/task-run.repository';
 import type { StepRow, StepWrite } from '../../storage/task-row';
 import { WorkflowSettings } from '../../workflow-settings';
@@ -15,8 +14,8 @@ import { StepObserver } from '../step-observer';
 import { TaskEvents } from '../task-events';
 import { TaskSleep } from '../task-sleep';
 import { TaskSlots } from '../task-slots';
-import type { StepKind, StepOf } from './step-kind';
-import { stepTimedOut } from './step-timeout';
+import { type StepKind, type StepOf, stepTimedOut } from './step-kind';
+import { LeaseLost } from '../../storage/interruptions';
 
 type Call =
   | RemoteCall<unknown, Record<string, unknown>, unknown, unknown>

@@ -3,13 +3,13 @@ import { injectable } from 'inversify';
 import type { Op } from '../../../db/rows/op';
 import type { AnyStep } from '../../definition/definition';
 import { EngineTransactions } from '../../storage/engine-transactions';
-import { LeaseLost } from '../../storage/lease-lost';
 import type { StepWrite } from '../../storage/task-row';
 import { Checkpoints } from '../checkpoints';
 import { jsonOutput } from '../json-output';
 import type { RunState, StepEnd } from '../run-state';
 import { StepObserver } from '../step-observer';
 import type { StepKind, StepOf } from './step-kind';
+import { LeaseLost } from '../../storage/interruptions';
 
 /** Times on the clock of `performance.now()`. */
 interface TimedWrite {

@@ -8,8 +8,7 @@ import type { RunState, StepEnd } from '../run-state';
 import { StepObserver } from '../step-observer';
 import { TaskEvents } from '../task-events';
 import { TaskSleep } from '../task-sleep';
-import type { StepKind, StepOf } from './step-kind';
-import { stepTimedOut } from './step-timeout';
+import { type StepKind, type StepOf, stepTimedOut } from './step-kind';
 
 /** Steps that wait for stored data. They have no effect. */
 @injectable()

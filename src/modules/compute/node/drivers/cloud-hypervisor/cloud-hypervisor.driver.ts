@@ -4,7 +4,6 @@ import type { Logger } from 'pino';
 import { removeCgroup } from '../../../../../core/host/processes/cgroup';
 import { findProgram } from '../../../../../core/host/processes/find-program';
 import { innerPid, isRunning, signalProcess, waitGone } from '../../../../../core/host/processes/process-identity';
-import { eventFd } from '../../../../../core/host/sandbox/chain-descriptors';
 import { readTail } from '../../../../../core/host/sandbox/spawn-sandboxed';
 import { together } from '../../../../../core/host/together';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
@@ -26,6 +25,7 @@ import { awaitApi, chTrialFile, probeCh, type ChFacts, type ChProbeOptions } fro
 import { asVerbFailure, chSession } from './ch-session';
 import { unixTransport } from './ch-transport';
 import { chWarning } from './ch-warning';
+import { eventFd } from '../../../../../core/host/sandbox/launcher-messages';
 
 /** Milliseconds. */
 const deadlines = { shutdown: 5000, terminate: 3000, kill: 10_000, wait: 60_000 } as const;
