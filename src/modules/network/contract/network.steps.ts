@@ -1,4 +1,4 @@
-import type { RemoteSpec, TxStep } from '../../../core/workflow/definition/definition';
+import type { RemoteSpec, StepContext, TxContext, TxStep } from '../../../core/workflow/definition/definition';
 import { certain, type Known } from '../../../core/workflow/definition/fragment';
 import type { InstancePort, InstancePorts, WantedNic } from './network.ports';
 import { networkApply, type HostNetworkDocument, type NetworkApplyResult } from './network.verbs';
@@ -24,16 +24,21 @@ export const allocatePorts = <I extends OfInstance, O>(
   undo: (c) => ports.release(c.op, c.input.instanceId),
 });
 
+/** The host comes to its present document. */
+const comesToItsDocument = <I, O>(ports: InstancePorts, host: Known<I, O, string>) => ({
+  title: 'Apply the network on the host',
+  verb: networkApply,
+  node: (c: StepContext<I, O>) => certain(host, c),
+  args: (c: TxContext<I, O>) => ports.document(c.op, certain(host, c)),
+});
+
 /** The host comes to its present document; `noUndo`: why nothing is to be taken back. */
 export const applyNetwork = <I, O>(
   ports: InstancePorts,
   host: Known<I, O, string>,
   noUndo: string,
 ): ApplyStep<I, O> => ({
-  title: 'Apply the network on the host',
-  verb: networkApply,
-  node: (c) => certain(host, c),
-  args: (c) => ports.document(c.op, certain(host, c)),
+  ...comesToItsDocument(ports, host),
   noUndo,
 });
 
@@ -42,10 +47,7 @@ export const attachPorts = <I extends OfInstance, O>(
   ports: InstancePorts,
   host: Known<I, O, string>,
 ): ApplyStep<I, O> => ({
-  title: 'Apply the network on the host',
-  verb: networkApply,
-  node: (c) => certain(host, c),
-  args: (c) => ports.document(c.op, certain(host, c)),
+  ...comesToItsDocument(ports, host),
   undo: {
     verb: networkApply,
     node: host,

@@ -2,10 +2,10 @@ import { injectable } from 'inversify';
 import { z } from 'zod';
 import * as field from '../../../../core/http/routes/fields';
 import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
-import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import { instanceReboot } from '../../contract/instance.verbs';
 import { instanceLock } from './instance-lock';
 import { InstanceSteps } from './instance-steps';
+import { beginOnHost, settleObserved } from './verb-steps';
 
 const input = z.strictObject({ instanceId: field.id, force: z.boolean(), graceSeconds: z.number().int().min(0) });
 type Input = z.output<typeof input>;
@@ -24,15 +24,7 @@ export class RebootInstanceWorkflow extends Workflow<Input> {
       deadline: '20m',
       whenUndone: (c, error) => steps.release(c.op, c.input.instanceId, c.taskId, error.message),
     })
-      .tx('begin', {
-        title: 'Check the instance',
-        run: async (c) => {
-          const instance = await steps.require(c.op, c.input.instanceId);
-          if (instance.hostId === null) throw new PermanentError('no_host', 'The instance has no host.');
-          return { hostId: instance.hostId };
-        },
-        noUndo: 'the state is settled when the task ends',
-      })
+      .tx('begin', beginOnHost(steps))
       .remote('reboot-vmm', {
         title: 'Reboot the virtual machine',
         verb: instanceReboot,
@@ -41,13 +33,9 @@ export class RebootInstanceWorkflow extends Workflow<Input> {
         retry: { attempts: 3 },
         noUndo: 'a reboot leaves nothing to take back',
       })
-      .tx('settle', {
-        title: 'Running',
-        run: async (c) => {
-          await steps.settle(c.op, c.input.instanceId, c.taskId, c.out['reboot-vmm']);
-          return {};
-        },
-        noUndo: 'it is the last step',
-      });
+      .tx(
+        'settle',
+        settleObserved(steps, 'Running', (c) => c.out['reboot-vmm']),
+      );
   }
 }

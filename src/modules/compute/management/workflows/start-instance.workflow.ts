@@ -2,13 +2,13 @@ import { injectable } from 'inversify';
 import { z } from 'zod';
 import * as field from '../../../../core/http/routes/fields';
 import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
-import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import { InstancePorts } from '../../../network/contract/network.ports';
 import { applyNetwork } from '../../../network/contract/network.steps';
 import { startVmm } from '../../contract/instance.steps';
 import { instanceEnsure } from '../../contract/instance.verbs';
 import { instanceLock } from './instance-lock';
 import { InstanceSteps } from './instance-steps';
+import { beginOnHost, settleObserved } from './verb-steps';
 
 const input = z.strictObject({ instanceId: field.id });
 type Input = z.output<typeof input>;
@@ -27,15 +27,7 @@ export class StartInstanceWorkflow extends Workflow<Input> {
       deadline: '10m',
       whenUndone: (c, error) => steps.release(c.op, c.input.instanceId, c.taskId, error.message, true),
     })
-      .tx('begin', {
-        title: 'Check the instance',
-        run: async (c) => {
-          const instance = await steps.require(c.op, c.input.instanceId);
-          if (instance.hostId === null) throw new PermanentError('no_host', 'The instance has no host.');
-          return { hostId: instance.hostId };
-        },
-        noUndo: 'the state is settled when the task ends',
-      })
+      .tx('begin', beginOnHost(steps))
       .remote(
         'apply-network',
         applyNetwork(ports, (c) => c.out.begin?.hostId, 'the document is the same whether it runs or not'),
@@ -61,13 +53,9 @@ export class StartInstanceWorkflow extends Workflow<Input> {
           },
         ),
       )
-      .tx('settle', {
-        title: 'Running',
-        run: async (c) => {
-          await steps.settle(c.op, c.input.instanceId, c.taskId, c.out['start-vmm']);
-          return {};
-        },
-        noUndo: 'it is the last step',
-      });
+      .tx(
+        'settle',
+        settleObserved(steps, 'Running', (c) => c.out['start-vmm']),
+      );
   }
 }
