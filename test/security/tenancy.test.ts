@@ -37,8 +37,8 @@ describe('what tenants learn and take from each other', () => {
     member = await stack.user('member', { red: 'member' });
     hostId = randomUUID();
     await stack.db.database.query(
-      `INSERT INTO host (id, name, address, port, state, schedulable, state_reason, last_seen_at, heartbeat_ok, architecture, threads, memory_bytes, disk_bytes, vmms, pools)
-       VALUES ($1, $2, '192.0.2.77', 8444, 'ready', true, '', now() + interval '1 hour', true, 'x86_64', 64, 68719476736, 1099511627776, '[{"kind":"simulated","usable":true,"capabilities":[]}]', '[{"name":"default","totalBytes":1099511627776}]')`,
+      `INSERT INTO host (id, name, address, port, state, schedulable, state_reason, last_seen_at, heartbeat_ok, architecture, threads, memory_bytes, disk_bytes, parts, stores)
+       VALUES ($1, $2, '192.0.2.77', 8444, 'ready', true, '', now() + interval '1 hour', true, 'x86_64', 64, 68719476736, 1099511627776, '{"vmms":[{"kind":"simulated","usable":true,"capabilities":[]}],"pools":[{"name":"default","totalBytes":1099511627776}]}', '[{"key":"pools/default","part":"pools","name":"default","bytes":1099511627776}]')`,
       [hostId, hostName],
     );
     flavor = (await stack.admin.ok('POST', '/flavors', { name: 'tiny', vcpus: 1, memoryBytes: 2 ** 28 })).id;
