@@ -34,7 +34,7 @@ export const formCases = (at: ConsoleSuite): void => {
         60_000,
       );
       await at.page.goto(at.address('instances'));
-      await at.page.getByRole('row', { name: /from-the-at.browser.*running/i }).waitFor();
+      await at.page.getByRole('row', { name: /from-the-browser.*running/i }).waitFor();
       const { taskId } = await at.cloud.create('second-by-rest');
       await at.page.getByRole('row', { name: /second-by-rest/ }).waitFor();
       await at.cloud.settled(taskId);
@@ -131,7 +131,7 @@ export const formCases = (at: ConsoleSuite): void => {
         ['checkbox', /^n1/],
       ]);
       const field = at.page.getByLabel('Instance name');
-      const taken = at.page.getByText(/already.*from-the-browser|from-the-at.browser.*already/);
+      const taken = at.page.getByText(/already.*from-the-browser|from-the-browser.*already/);
       await taken.waitFor();
       await at.page.getByLabel('Fixed address in n1').scrollIntoViewIfNeeded();
       await at.page.getByRole('button', { name: 'Create instance' }).click();
