@@ -1,5 +1,6 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/rows/op';
+import { plannedForValues } from '../../../core/db/preparing-client';
 import { searchCondition } from '../../../core/db/rows/search';
 import { finalStates, taskStates, type TaskState } from '../../../core/workflow/definition/task-state';
 import { createdKey, listColumns, type TaskRow } from './task.row';
@@ -180,7 +181,9 @@ export class TaskListRepository {
     const page: Page = { where, split, params, limit };
     const branches = [present(filter, page), archived(filter, page)].filter((sql) => sql !== undefined);
     if (branches.length === 0) return undefined;
-    const sql = `SELECT p.*, ${createdKey('p."createdAt"')} FROM (${branches.map((one) => `(${one})`).join(' UNION ALL ')}) p ORDER BY p."createdAt" DESC, p.id DESC LIMIT ${limit}`;
+    // A search by an id is a short way, by what most names have a long one: the plan for any value takes the latter.
+    const plan = filter.q === undefined ? '' : plannedForValues;
+    const sql = `${plan}SELECT p.*, ${createdKey('p."createdAt"')} FROM (${branches.map((one) => `(${one})`).join(' UNION ALL ')}) p ORDER BY p."createdAt" DESC, p.id DESC LIMIT ${limit}`;
     return { sql, params: params.values };
   }
 

@@ -4,6 +4,7 @@ import { keysetPage, newestFirst, type Sql, sqlOf } from '../../../../core/db/ro
 import { countRows, findRows } from '../../../../core/db/rows/rows';
 import type { z } from 'zod';
 import type { Op } from '../../../../core/db/rows/op';
+import { plannedForValues } from '../../../../core/db/preparing-client';
 import { searchCondition } from '../../../../core/db/rows/search';
 import type { portListQuery } from '../../contract/network.api';
 import type { InstancePort } from '../../contract/network.ports';
@@ -104,7 +105,7 @@ export class PortRepository {
     const found = searchCondition(q, { ids: [], addresses: ['p.address'], macs: ['p.mac'] }, bind);
     const own = projects === 'all' ? 'true' : `p.project_id = ANY(${bind(projects)}::uuid[])`;
     const rows = await op.query<{ instance_id: string }>(
-      `SELECT DISTINCT p.instance_id FROM port p WHERE ${found} AND ${own} LIMIT ${bind(limit)}`,
+      `${plannedForValues}SELECT DISTINCT p.instance_id FROM port p WHERE ${found} AND ${own} LIMIT ${bind(limit)}`,
       params,
     );
     return rows.map((row) => row.instance_id);
