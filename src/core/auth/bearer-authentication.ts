@@ -14,7 +14,8 @@ const maxLength = 8192;
 
 /** The credential of an `Authorization: Bearer` header; undefined when there is none that could be one. */
 const bearerOf = (header: string | undefined): string | undefined => {
-  const [, scheme, credential] = header === undefined ? [] : (/(\S+)\s+(\S+)/.exec(header) ?? []);
+  // From its beginning only: looked for at each place, a header without a space takes its length squared.
+  const [, scheme, credential] = header === undefined ? [] : (/^\s*(\S+)\s+(\S+)/.exec(header) ?? []);
   if (scheme?.toLowerCase() !== 'bearer' || credential === undefined || credential.length > maxLength) return undefined;
   return /^[\x21-\x7e]+$/.test(credential) ? credential : undefined;
 };

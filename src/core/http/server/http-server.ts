@@ -91,8 +91,8 @@ export class HttpServer {
   }
 
   /**
-   * Audits and mounts everything. Throws when a route has no permission or one that no module declares, or two are the same. Call once, before
-   * `start`.
+   * Audits and mounts everything. Throws when a route has no permission or one that no module declares, or two are the
+   * same. Call once, before `start`.
    */
   mount(
     controllers: readonly Controller[],

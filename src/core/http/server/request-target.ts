@@ -18,8 +18,9 @@ const single = new Set([
 const malformed = (): Problem => new Problem({ status: 400, code: 'malformed_path', detail: 'The path is not valid.' });
 
 /**
- * The target of a request, as it was sent: path and what follows its question mark, nothing resolved or decoded. Throws 400 `malformed_path` for
- * everything but a plain path (no authority, no backslash, no fragment, valid escapes), and 400 `duplicate_header`.
+ * The target of a request, as it was sent: path and what follows its question mark, nothing resolved or decoded. Throws
+ * 400 `malformed_path` for everything but a plain path (no authority, no backslash, no fragment, valid escapes), and 400
+ * `duplicate_header`.
  */
 export const targetOf = (req: IncomingMessage): { path: string; search: string } => {
   const seen = new Set<string>();

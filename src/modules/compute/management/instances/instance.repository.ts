@@ -57,7 +57,6 @@ export class InstanceRepository {
     return insertRow(op, InstanceEntity, instance, ['projectId', 'hostname']);
   }
 
-  /** Of all projects. Reads the whole table. */
   byId(op: Op, id: string): Promise<InstanceEntity | null> {
     return findRow(op, InstanceEntity, { id });
   }
