@@ -4,11 +4,12 @@ import type { Logger } from 'pino';
 import { Service } from '../lifecycle/service';
 import { Database } from '../db/database';
 import { Logging } from '../telemetry/logging';
-import type { LiveEventRecord } from './live-event-record';
+import { EventSource } from './event-source';
 import { outboxChannel, OutboxRepository } from './outbox.repository';
+import type { OutgoingEvent } from './outgoing-event';
 
 export interface EventSubscriber {
-  events(batch: readonly LiveEventRecord[]): void;
+  events(batch: readonly OutgoingEvent[]): void;
   /** This process stops dispatching: no more events come. */
   ended(): void;
 }
@@ -46,6 +47,7 @@ export class EventDispatcher extends Service {
 
   constructor(
     private readonly repository: OutboxRepository,
+    private readonly source: EventSource,
     private readonly database: Database,
     logging: Logging,
   ) {
@@ -154,15 +156,15 @@ export class EventDispatcher extends Service {
     }
     if (settled === undefined) return false;
     while (this.started && this.delivered < settled) {
-      const batch = await this.repository.between(this.delivered, settled, batchSize);
-      const last = batch.at(-1);
+      const batch = await this.source.between(this.delivered, settled, batchSize);
+      const last = batch.at(-1)?.event;
       this.delivered = batch.length === batchSize && last ? last.seq : settled;
       if (batch.length > 0) this.hand(batch);
     }
     return true;
   }
 
-  private hand(batch: readonly LiveEventRecord[]): void {
+  private hand(batch: readonly OutgoingEvent[]): void {
     for (const subscriber of [...this.subscribers]) {
       try {
         subscriber.events(batch);

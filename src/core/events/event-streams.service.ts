@@ -3,6 +3,7 @@ import { injectable } from 'inversify';
 import { Channels } from '../auth/channels/channels';
 import { credentialOf, type Principal } from '../auth/principal';
 import { EventDispatcher } from './event-dispatcher';
+import { EventSource } from './event-source';
 import { EventVisibility } from './event-visibility';
 import { OutboxRepository } from './outbox.repository';
 import { SseStream, type EventFilter } from './sse-stream';
@@ -21,6 +22,7 @@ export class EventStreams {
   constructor(
     private readonly dispatcher: EventDispatcher,
     private readonly repository: OutboxRepository,
+    private readonly source: EventSource,
     private readonly channels: Channels,
     private readonly visibility: EventVisibility,
   ) {}
@@ -84,8 +86,8 @@ export class EventStreams {
     // What was pruned cannot be told any more: the client loads its lists again.
     if (oldest === null || oldest > from + 1) stream.control('reset', { reason: 'older events are no longer kept' });
     for (let at = from; stream.open; ) {
-      const batch = await this.repository.between(at, position, 100);
-      const last = batch.at(-1);
+      const batch = await this.source.between(at, position, 100);
+      const last = batch.at(-1)?.event;
       if (!last) return;
       await stream.replay(batch);
       at = last.seq;

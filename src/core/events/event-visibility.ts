@@ -1,7 +1,9 @@
 import type { PermissionCatalogue } from '../auth/permissions/permission-catalogue';
 import { tokenAllows, type Permission } from '../auth/permissions/permissions';
 import type { Membership, Principal } from '../auth/principal';
+import type { LiveEventRecord } from './live-event-record';
 import type { LiveEvent } from './outbox';
+import type { OutgoingEvent } from './outgoing-event';
 
 const reading = (noun: string): Permission => `${noun}:read`;
 
@@ -59,6 +61,19 @@ export class EventVisibility {
         ? [`admins:${noun}`]
         : ['everyone', ...projects.map((id) => `project:${id}`)].map((room) => `${room}:${noun}`);
     });
+  }
+
+  /** What of an event goes to somebody in these rooms; undefined when nothing does. */
+  formFor({ event, insight }: OutgoingEvent, rooms: ReadonlySet<string>): LiveEventRecord | undefined {
+    if (!this.roomsOfEvent(event).some((room) => rooms.has(room))) return undefined;
+    return insight !== undefined && this.roomsOfInsight(insight.noun).some((room) => rooms.has(room))
+      ? insight.event
+      : event;
+  }
+
+  /** Rooms of those who may read a noun everywhere. */
+  roomsOfInsight(noun: string): string[] {
+    return ['admins', `admins:${noun}`];
   }
 
   /** True for nouns that every member of a project may read, whatever its role. */

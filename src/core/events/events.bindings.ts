@@ -1,6 +1,7 @@
 import type { ContainerModuleLoadOptions } from 'inversify';
 import { EventDispatcher } from './event-dispatcher';
 import { PermissionCatalogue } from '../auth/permissions/permission-catalogue';
+import { EventSource } from './event-source';
 import { EventStreams } from './event-streams.service';
 import { EventVisibility } from './event-visibility';
 import { EventsController } from './events.controller';
@@ -18,6 +19,6 @@ export const bindEvents = ({ bind }: ContainerModuleLoadOptions): void => {
     .toDynamicValue(({ get }) => new EventVisibility(get(PermissionCatalogue)))
     .inSingletonScope();
   bind(Outbox).to(PostgresOutbox).inSingletonScope();
-  for (const service of [OutboxRepository, EventDispatcher, EventStreams, EventsController, LiveGateway])
+  for (const service of [OutboxRepository, EventSource, EventDispatcher, EventStreams, EventsController, LiveGateway])
     bind<object>(service).toSelf().inSingletonScope();
 };

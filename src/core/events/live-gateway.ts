@@ -12,9 +12,11 @@ import { targetOf } from '../http/server/request-target';
 import { sameOrigin, SocketGateway } from '../http/sockets/socket-gateway';
 import { Logging } from '../telemetry/logging';
 import { EventDispatcher } from './event-dispatcher';
+import { EventSource } from './event-source';
 import { EventVisibility } from './event-visibility';
 import type { LiveEventRecord } from './live-event-record';
 import { OutboxRepository } from './outbox.repository';
+import type { OutgoingEvent } from './outgoing-event';
 
 interface ServerEvents {
   event: (event: LiveEventRecord) => void;
@@ -62,6 +64,7 @@ export class LiveGateway extends Service {
     private readonly channels: Channels,
     private readonly sockets: SocketGateway,
     private readonly outbox: OutboxRepository,
+    private readonly source: EventSource,
     private readonly visibility: EventVisibility,
     logging: Logging,
   ) {
@@ -105,7 +108,7 @@ export class LiveGateway extends Service {
     io.attach(this.http.server);
     this.unsubscribe = this.dispatcher.subscribe({
       events: (batch) => {
-        for (const event of batch) io.local.to(this.visibility.roomsOfEvent(event)).emit('event', event);
+        for (const outgoing of batch) this.tell(io, outgoing);
       },
       ended: () => undefined,
     });
@@ -160,17 +163,34 @@ export class LiveGateway extends Service {
     }
     while (socket.connected && at < this.dispatcher.position) {
       const upTo = this.dispatcher.position;
-      const batch = await this.outbox.between(at, upTo, replayBatch);
-      for (const event of batch)
-        if (this.visibility.roomsOfEvent(event).some((room) => socket.data.rooms.includes(room)))
-          socket.emit('event', event);
-      at = batch.length === replayBatch ? (batch.at(-1)?.seq ?? upTo) : upTo;
+      const batch = await this.source.between(at, upTo, replayBatch);
+      for (const outgoing of batch) this.tellOne(socket, outgoing);
+      at = batch.length === replayBatch ? (batch.at(-1)?.event.seq ?? upTo) : upTo;
       await this.drained(socket);
     }
     if (!socket.connected) return;
     socket.emit('ready', { seq: Math.max(at, this.dispatcher.position) });
     socket.data.live = true;
     await socket.join(socket.data.rooms);
+  }
+
+  /** Written once for all that are told the same; the few who are told more are told one by one. */
+  private tell(io: LiveServer, outgoing: OutgoingEvent): void {
+    const { event, insight } = outgoing;
+    const all = io.local.to(this.visibility.roomsOfEvent(event));
+    if (insight === undefined) return void all.emit('event', event);
+    const rooms = this.visibility.roomsOfInsight(insight.noun);
+    all.except(rooms).emit('event', event);
+    const { sockets, adapter } = io.of('/');
+    for (const id of new Set(rooms.flatMap((room) => [...(adapter.rooms.get(room) ?? [])]))) {
+      const socket = sockets.get(id);
+      if (socket) this.tellOne(socket, outgoing);
+    }
+  }
+
+  private tellOne(socket: LiveSocket, outgoing: OutgoingEvent): void {
+    const told = this.visibility.formFor(outgoing, new Set(socket.data.rooms));
+    if (told !== undefined) socket.emit('event', told);
   }
 
   /** Resolves once the transport has taken what was sent to it. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { LiveEventRecord } from './live-event-record';
 import type { EventVisibility } from './event-visibility';
+import type { OutgoingEvent } from './outgoing-event';
 
 /** A reader that has this much unread is dropped; it may come back and resume. In bytes. */
 const maxUnread = 1_048_576;
@@ -16,7 +17,7 @@ export interface EventFilter {
 /** One Server-Sent Events response. */
 export class SseStream {
   /** While older events are sent again, newer ones wait here. */
-  private held: LiveEventRecord[] | undefined = [];
+  private held: OutgoingEvent[] | undefined = [];
   private readonly closed = new Set<() => void>();
 
   constructor(
@@ -49,14 +50,14 @@ export class SseStream {
   }
 
   /** Live events. */
-  push(batch: readonly LiveEventRecord[]): void {
+  push(batch: readonly OutgoingEvent[]): void {
     if (!this.held) return this.send(batch);
     this.held.push(...batch);
     if (this.held.length > maxHeld) this.res.destroy();
   }
 
   /** Sends older events, no faster than they are read. */
-  async replay(batch: readonly LiveEventRecord[]): Promise<void> {
+  async replay(batch: readonly OutgoingEvent[]): Promise<void> {
     for (const event of batch) {
       this.send([event], Infinity);
       if (this.open && this.res.writableNeedDrain) await this.drained();
@@ -91,22 +92,23 @@ export class SseStream {
    * A reader is given up when it left earlier batches unread: one large batch alone says nothing about how fast it
    * reads.
    */
-  private send(batch: readonly LiveEventRecord[], limit = maxUnread): void {
+  private send(batch: readonly OutgoingEvent[], limit = maxUnread): void {
     if (this.res.writableLength > limit) this.res.destroy();
-    for (const event of batch) {
+    for (const outgoing of batch) {
+      const { seq } = outgoing.event;
       if (!this.open) return;
-      if (event.seq <= this.lastSeq) continue;
-      this.lastSeq = event.seq;
-      if (this.wanted(event)) this.res.write(`id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`);
+      if (seq <= this.lastSeq) continue;
+      this.lastSeq = seq;
+      if (!this.wanted(outgoing.event)) continue;
+      const told = this.visibility.formFor(outgoing, this.rooms);
+      if (told !== undefined) this.res.write(`id: ${seq}\ndata: ${JSON.stringify(told)}\n\n`);
     }
   }
 
   private wanted(event: LiveEventRecord): boolean {
     if (this.filter.project !== undefined && event.projectId !== this.filter.project) return false;
     const { types } = this.filter;
-    if (types.length > 0 && !types.includes(event.type) && !types.includes(event.type.split('.')[0] ?? ''))
-      return false;
-    return this.visibility.roomsOfEvent(event).some((room) => this.rooms.has(room));
+    return types.length === 0 || types.includes(event.type) || types.includes(event.type.split('.')[0] ?? '');
   }
 
   private drained(): Promise<void> {

@@ -76,7 +76,7 @@ describe('live events', () => {
     const seen: number[] = [];
     const unsubscribe = first.container
       .get(EventDispatcher)
-      .subscribe({ events: (batch) => seen.push(...batch.map((e) => e.seq)), ended: () => undefined });
+      .subscribe({ events: (batch) => seen.push(...batch.map(({ event }) => event.seq)), ended: () => undefined });
     const outbox = first.container.get(Outbox);
     let left = 300;
     const worker = async (w: number): Promise<void> => {
@@ -108,9 +108,10 @@ describe('live events', () => {
 
   it('wait for an older transaction that holds a lower number', async () => {
     const seen: number[] = [];
-    const unsubscribe = first.container
-      .get(EventDispatcher)
-      .subscribe({ events: (batch) => seen.push(...batch.map((e) => Number(e.data['n']))), ended: () => undefined });
+    const unsubscribe = first.container.get(EventDispatcher).subscribe({
+      events: (batch) => seen.push(...batch.map(({ event }) => Number(event.data['n']))),
+      ended: () => undefined,
+    });
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
     let published = (): void => undefined;

@@ -1,6 +1,5 @@
 import supertest from 'supertest';
 import { z } from 'zod';
-import type { Op } from '../../../src/core/db/rows/op';
 import { HttpServer } from '../../../src/core/http/server/http-server';
 import { defineWorkflow } from '../../../src/core/workflow/definition/definition';
 import { NodeUnreachableError } from '../../../src/core/m2m/management/node-caller';
@@ -19,20 +18,9 @@ import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 import { waitFor } from '../../support/wait-for';
 import { dropThing, hostA, makeThing, newEngine, subject } from '../../support/workflow-harness';
 import { FakeNodes } from '../../support/fake-nodes';
+import { NamedHosts } from './named-hosts';
 
 jest.setTimeout(60_000);
-
-class NamedHosts extends Hosts {
-  override async all(): Promise<never[]> {
-    return [];
-  }
-  override async byId(): Promise<undefined> {
-    return undefined;
-  }
-  override async names(_op: Op, ids: string[]): Promise<Map<string, string>> {
-    return new Map(ids.filter((id) => id === hostA).map((id) => [id, 'alpha-host']));
-  }
-}
 
 describe('the task routes', () => {
   let db: TestDatabase;

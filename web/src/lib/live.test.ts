@@ -125,6 +125,17 @@ describe('live events', () => {
     expect(client.getQueryData(['instances', 'one', 'z'])).toBeUndefined();
   });
 
+  it('bring the whole story of a failure with them', () => {
+    listed('tasks', [{ id: 't', state: 'running', error: null }]);
+    client.setQueryData(['tasks', 'one', 't'], { id: 't', state: 'running', error: null });
+    const error = { code: 'no_host', reason: 'There is no room.', hint: 'Choose a smaller flavor.' };
+    socket().emit('event', event('task.updated', 't', { state: 'failed', error }));
+    expect(client.getQueryData(['tasks', 'one', 't'])).toEqual({ id: 't', state: 'failed', error });
+    expect(rows('tasks')).toEqual([{ id: 't', state: 'failed', error }]);
+    socket().emit('event', event('task.updated', 't', { state: 'running', error: null }));
+    expect(rows('tasks')).toEqual([{ id: 't', state: 'running', error: null }]);
+  });
+
   it('never take the whole text of a failure away for its short cause', () => {
     const error = { code: 'no_host', hint: 'Choose a smaller flavor.' };
     client.setQueryData(['tasks', 'one', 't'], { id: 't', state: 'running', error });

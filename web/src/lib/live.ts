@@ -21,6 +21,15 @@ const firstMs = 4000;
 
 type Item = { id: string };
 
+/**
+ * A failure that could not be told whole comes as its cause alone: the story around it is asked for a moment later, as for
+ * all that changed.
+ */
+const withoutShortCause = (data: LiveEvent['data']): LiveEvent['data'] => {
+  const { error, ...others } = data;
+  return typeof error === 'object' && error !== null && !('reason' in error) ? others : data;
+};
+
 const patch = (client: QueryClient, event: LiveEvent, collection: string): void => {
   const { id } = event.subject;
   if (event.type.endsWith('.deleted')) {
@@ -32,10 +41,7 @@ const patch = (client: QueryClient, event: LiveEvent, collection: string): void 
     return;
   }
   if (!event.type.endsWith('.updated')) return;
-  // A task's event tells its cause without the story around it: that is asked for a moment later, as for all that
-  // changed.
-  const { error: _cause, ...told } = event.data;
-  const data = event.subject.kind === 'task' ? told : event.data;
+  const data = event.subject.kind === 'task' ? withoutShortCause(event.data) : event.data;
   const merge = <T extends Item>(old: T): T => ({ ...old, ...data, id: old.id });
   client.setQueriesData<InfiniteData<Page<Item>>>({ queryKey: [collection, 'list'] }, (old) =>
     old === undefined || !old.pages.some((page) => page.items.some((item) => item.id === id))

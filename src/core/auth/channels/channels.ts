@@ -94,7 +94,10 @@ export class Channels extends PeriodicWorks {
     this.unlisten = await this.database.listen(authorityChannel, (userId) => this.wake(userId));
     this.unsubscribe = this.dispatcher.subscribe({
       events: (events) => {
-        for (const { type, subject } of events) if (type === `${subject.kind}.deleted`) this.deleted(subject);
+        for (const {
+          event: { type, subject },
+        } of events)
+          if (type === `${subject.kind}.deleted`) this.deleted(subject);
       },
       ended: () => undefined,
     });
