@@ -147,11 +147,12 @@ describe('who gets what from the other listeners', () => {
       req.on('error', reject).end();
     });
 
-  const consoleSocket = (path: string, credential: string, origin?: string): Promise<string> =>
+  const consoleSocket = (path: string, credential: string, origin?: string, localAddress?: string): Promise<string> =>
     new Promise((resolve, reject) => {
       const socket = new WebSocket(`${stack.url.replace('https', 'wss')}${path}?ticket=${credential}`, {
         rejectUnauthorized: false,
         ...(origin !== undefined && { origin }),
+        ...(localAddress !== undefined && { localAddress }),
       });
       socket.once('open', () => {
         socket.terminate();
@@ -174,6 +175,52 @@ describe('who gets what from the other listeners', () => {
       'yes',
       'yes',
     ]);
+  });
+
+  /** Wherever a secret is shown: how a wrong one is answered, and how many an address has. Each is told by its own. */
+  const doors: [name: string, limit: number, wrong: string, guess: (from: string) => Promise<string>][] = [
+    ['an API token', 60, '401', async (from) => status(stack.client('vcs_x_wrong', from).call('GET', '/instances'))],
+    ['a refresh token', 60, '401', async (from) => refused(from, '/login/refresh', { refreshToken: 'vcr_x_wrong' })],
+    ['the ticket of a console', 60, '401', (from) => consoleSocket('/api/v1/console', 'wrong', undefined, from)],
+    [
+      'the ticket of a host',
+      60,
+      '401',
+      async (from) => String((await call('POST /node/enroll', { hostId: '' }, await strangers(), from)).status),
+    ],
+    ['a name and its password', 10, '401', (from) => refused(from, '/login', { name: 'viewer', password: 'wrong' })],
+    [
+      'the own password of who is logged in',
+      10,
+      '422',
+      (from) =>
+        status(
+          stack
+            .client(bearer('member'), from)
+            .call('POST', '/users/me/password', { current: 'wrong', password: 'a password that never is' }),
+        ),
+    ],
+  ];
+
+  it.each(doors)('counts what is wrong, and lets nobody guess on: %s', async (name, limit, wrong, guess) => {
+    const from = `127.0.9.${1 + doors.findIndex((door) => door[0] === name)}`;
+    const answers = [];
+    for (let i = 0; i <= limit; i += 1) answers.push(await guess(from));
+    expect(answers).toEqual([...Array<string>(limit).fill(wrong), '429']);
+  });
+
+  const status = async (answer: Promise<{ status: number }>): Promise<string> => String((await answer).status);
+
+  const refused = (from: string, path: '/login' | '/login/refresh', body: object): Promise<string> =>
+    status(stack.client('', from).unchecked('POST', path, body));
+
+  /** What a host without a right ticket would send. */
+  const strangers = async (): Promise<object> => ({
+    ticket: 'wrong-'.repeat(8),
+    csr: (await createSigningRequest('x')).csr,
+    name: 'stranger',
+    address: '127.0.0.1',
+    port: 1,
   });
 
   const live = (credential: string, origin?: string): Promise<string> =>
@@ -240,7 +287,12 @@ describe('who gets what from the other listeners', () => {
     }
   };
 
-  const call = (key: string, who: Certificate, body: unknown): Promise<{ status: number; text: string }> =>
+  const call = (
+    key: string,
+    who: Certificate,
+    body: unknown,
+    localAddress?: string,
+  ): Promise<{ status: number; text: string }> =>
     new Promise((resolve, reject) => {
       const [method = '', path = ''] = key.split(' ');
       const options = {
@@ -251,6 +303,7 @@ describe('who gets what from the other listeners', () => {
         rejectUnauthorized: false,
         agent: false as const,
         ...(who.cert && { cert: who.cert, key: who.key }),
+        ...(localAddress !== undefined && { localAddress }),
       };
       const req = httpsRequest(options, (res) => {
         let text = '';
