@@ -35,6 +35,10 @@ describe('readMachine', () => {
       'sys/class/net/eth0/speed': '-1\n',
       'sys/class/net/eth0/operstate': 'up\n',
       'sys/class/net/lo/mtu': '65536\n',
+      // Ours, as the host's namespace has them, and those of containers.
+      'sys/class/net/l1f0e2d3c4b5a69/mtu': '1450\n',
+      'sys/class/net/veth1a2b3c4/mtu': '1500\n',
+      'sys/class/net/docker0/mtu': '1500\n',
       'sys/fs/cgroup/cgroup.controllers': 'cpu memory pids\n',
     });
     const machine = await readMachine(root);

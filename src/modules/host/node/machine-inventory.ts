@@ -8,9 +8,9 @@ export type Machine = Omit<MachineInventory, 'agentVersion' | 'complete'>;
 const architectures: Record<string, string> = { x64: 'x86_64', arm64: 'aarch64' };
 /** Block devices that are no disks of the machine. */
 const virtualDisk = /^(loop|ram|zram|dm-|md|sr|fd|nbd|rbd)/;
-/** Interfaces that we or containers make. */
 /**
- * Links that are no cards; `l`, a hash and the end of an id is how the product names its own in the host's namespace.
+ * Links that are no cards, made by us or by containers; `l`, a hash and the end of an id is how the product names its
+ * own in the host's namespace.
  */
 const virtualNic = /^(lo$|veth|tap|vc|docker|br-|virbr|vxlan|dummy|ifb|tun|l[0-9a-f]{14}$)/;
 
