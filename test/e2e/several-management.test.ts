@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { inLanes } from '../../bench/harness/statistics';
+import { Redis } from 'ioredis';
 import { Agent, request } from 'undici';
 import WebSocket from 'ws';
 import { SeveralManagement } from '../support/several-management';
@@ -19,6 +20,8 @@ describe.each([
 ])('three management processes on one database, %s', (_what, redis) => {
   let cloud: SeveralManagement;
   let images: string;
+  /** Instances that there are. */
+  let standing = burst;
   const readers: EventReader[] = [];
   const follow = async (reader: Promise<EventReader>): Promise<EventReader> => {
     const opened = await reader;
@@ -180,28 +183,31 @@ describe.each([
     expect(error.message).toContain('401');
   }, 30_000);
 
-  it('counts logins over all processes', async () => {
+  /** Ten wrong passwords, wherever they come, and no more. */
+  const expectLoginsCounted = async (name: string): Promise<void> => {
     const statuses: number[] = [];
     for (let i = 0; i < 12; i += 1)
-      statuses.push((await cloud.at(i % 3).api.call('POST', '/login', { name: 'nobody', password: 'guess' })).status);
+      statuses.push((await cloud.at(i % 3).api.call('POST', '/login', { name, password: 'guess' })).status);
     expect(statuses.filter((s) => s === 401)).toHaveLength(10);
     expect(statuses.slice(10)).toEqual([429, 429]);
-  }, 30_000);
+  };
+  it('counts logins over all processes', () => expectLoginsCounted('nobody'), 30_000);
 
-  it('does what management does by itself once, not three times', async () => {
+  /** The hosts are silent and come back: each host and instance is told of once. */
+  const expectSilenceNoticedOnce = async (): Promise<void> => {
     const [{ seq } = { seq: '0' }] = await rows<{ seq: string }>('SELECT max(seq)::text AS seq FROM outbox');
     process.kill(cloud.hosts.pid, 'SIGSTOP');
     try {
       await eventually(
         'all instances unknown',
-        async () => (await rows(`SELECT id FROM instance WHERE state = 'unknown'`)).length === burst,
+        async () => (await rows(`SELECT id FROM instance WHERE state = 'unknown'`)).length === standing,
       );
     } finally {
       process.kill(cloud.hosts.pid, 'SIGCONT');
     }
     await eventually(
       'all instances running again',
-      async () => (await rows(`SELECT id FROM instance WHERE state = 'running'`)).length === burst,
+      async () => (await rows(`SELECT id FROM instance WHERE state = 'running'`)).length === standing,
     );
     await eventually(
       'all hosts ready again',
@@ -214,18 +220,19 @@ describe.each([
     );
     expect(told).toEqual([
       { kind: 'host', n: String(hosts), things: String(hosts) },
-      { kind: 'instance', n: String(burst), things: String(burst) },
+      { kind: 'instance', n: String(standing), things: String(standing) },
     ]);
-  }, 60_000);
+  };
+  it('does what management does by itself once, not three times', expectSilenceNoticedOnce, 60_000);
 
-  it("takes turns at periodic work that is the cluster's, and each does what is its own", async () => {
-    const runsOf = (work: string): Promise<number[]> =>
-      Promise.all(cloud.processes.map((m) => m.counter(`vcstack_periodic_runs_total{work="${work}"}`)));
-    const turns = async (): Promise<number> =>
-      Number(
-        (await rows<{ fence: string }>(`SELECT fence FROM periodic_turn WHERE name = 'compute.reconcile-instances'`))[0]
-          ?.fence ?? 0,
-      );
+  const runsOf = (work: string): Promise<number[]> =>
+    Promise.all(cloud.processes.map((m) => m.counter(`vcstack_periodic_runs_total{work="${work}"}`)));
+  const turns = async (): Promise<number> =>
+    Number(
+      (await rows<{ fence: string }>(`SELECT fence FROM periodic_turn WHERE name = 'compute.reconcile-instances'`))[0]
+        ?.fence ?? 0,
+    );
+  const expectTurnsTaken = async (): Promise<void> => {
     const begun = await turns();
     await eventually('some more turns', async () => (await turns()) >= begun + 3);
     // Runs are read first: each of them had a turn of its own.
@@ -236,7 +243,51 @@ describe.each([
     expect(await Promise.all(cloud.processes.map((m) => m.counter('vcstack_periodic_failures_total')))).toEqual([
       0, 0, 0,
     ]);
-  }, 60_000);
+  };
+  it("takes turns at periodic work that is the cluster's, and each does what is its own", expectTurnsTaken, 60_000);
+
+  /** No call of these tasks was done by two hosts, and none was undone. */
+  const expectDoneOnce = (taskIds: string[]): void => {
+    const journalled = [...cloud.journalled()].filter(([key]) => taskIds.includes(key.split('/')[0] ?? ''));
+    expect(journalled.filter(([, where]) => where.size !== 1)).toEqual([]);
+    expect(journalled.some(([key]) => key.includes('/run'))).toBe(true);
+    expect(journalled.filter(([key]) => key.includes('/undo'))).toEqual([]);
+  };
+
+  if (redis)
+    it('loses and doubles nothing when Redis is killed in the midst of it, and counts on when it is back', async () => {
+      const taskIds: string[] = [];
+      const begun = await turns();
+      const asked = inLanes(12, lanes, async (i) => {
+        const { status, body } = await create(cloud.at(i % 3), `r${i}`);
+        expect(status).toBe(202);
+        taskIds.push(body.taskId);
+      });
+      await eventually('creates and turns under way', async () => {
+        const [{ n } = { n: 0 }] = await rows<{ n: number }>(
+          `SELECT count(*)::int AS n FROM task WHERE state = 'running' AND type = 'instance.create'`,
+        );
+        return n > 0 && (await turns()) > begun;
+      });
+      await cloud.redis.kill();
+      await asked;
+      expect(await tasksOver(taskIds)).toEqual({ succeeded: 12 });
+      expectDoneOnce(taskIds);
+      standing += 12;
+      await expectTurnsTaken();
+      await expectSilenceNoticedOnce();
+      await expectLoginsCounted('nobody without Redis');
+      await cloud.redis.restart();
+      const client = new Redis(cloud.redis.url);
+      for (const [i, at] of cloud.processes.entries())
+        await eventually('attempts counted in Redis by each', async () => {
+          const before = await client.dbsize();
+          await at.api.call('POST', '/login', { name: `nobody at ${i}`, password: 'guess' });
+          return (await client.dbsize()) > before;
+        });
+      await expectLoginsCounted('nobody with Redis again');
+      client.disconnect();
+    }, 120_000);
 
   it('goes on when one is killed in a burst: nothing lost, nothing twice, clients and agents move on', async () => {
     const [a, b, c] = [cloud.at(0), cloud.at(1), cloud.at(2)];
@@ -276,16 +327,13 @@ describe.each([
         .map((i) => `${i.name} ${i.state}`)
         .sort(),
     ).toEqual(names.map((n) => `${n} running`).sort());
-    const all = burst + names.length;
+    const all = standing + names.length;
     expect(
       await rows(
         'SELECT (SELECT count(*)::int FROM host_claim) AS claims, (SELECT sum(instances)::int FROM host_usage) AS used',
       ),
     ).toEqual([{ claims: all, used: all }]);
-    const journalled = [...cloud.journalled()].filter(([key]) => taskIds.includes(key.split('/')[0] ?? ''));
-    expect(journalled.filter(([, where]) => where.size !== 1)).toEqual([]);
-    expect(journalled.some(([key]) => key.includes('/run'))).toBe(true);
-    expect(journalled.filter(([key]) => key.includes('/undo'))).toEqual([]);
+    expectDoneOnce(taskIds);
 
     await eventually(
       'the agents at another process',

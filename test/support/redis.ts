@@ -7,6 +7,10 @@ import { Redis } from 'ioredis';
 export interface TestRedis {
   /** Path of the Unix socket, as `redis.url` takes it. */
   url: string;
+  /** Ends it as a crash does. What it knew is lost. */
+  kill(): Promise<void>;
+  /** Starts it again after `kill`, empty, at the same place. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -14,21 +18,34 @@ export interface TestRedis {
 export const startTestRedis = async (): Promise<TestRedis> => {
   const dir = mkdtempSync(join(tmpdir(), 'vc-redis-'));
   const socket = join(dir, 's');
-  const child = spawn(
-    'redis-server',
-    ['--port', '0', '--unixsocket', socket, '--save', '', '--appendonly', 'no', '--dir', dir],
-    { stdio: 'ignore' },
-  );
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const probe = new Redis(socket, { retryStrategy: (times) => (times < 200 ? 50 : null), maxRetriesPerRequest: null });
-  probe.on('error', () => undefined);
-  await probe.ping();
-  probe.disconnect();
+  const start = async (): Promise<() => Promise<void>> => {
+    const child = spawn(
+      'redis-server',
+      ['--port', '0', '--unixsocket', socket, '--save', '', '--appendonly', 'no', '--dir', dir],
+      { stdio: 'ignore' },
+    );
+    const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    const probe = new Redis(socket, {
+      retryStrategy: (times) => (times < 200 ? 50 : null),
+      maxRetriesPerRequest: null,
+    });
+    probe.on('error', () => undefined);
+    await probe.ping();
+    probe.disconnect();
+    return () => {
+      child.kill('SIGKILL');
+      return ended;
+    };
+  };
+  let kill = await start();
   return {
     url: socket,
+    kill: () => kill(),
+    restart: async () => {
+      kill = await start();
+    },
     stop: async () => {
-      child.kill('SIGKILL');
-      await ended;
+      await kill();
       rmSync(dir, { recursive: true, force: true });
     },
   };

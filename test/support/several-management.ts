@@ -28,7 +28,7 @@ export class SeveralManagement {
   readonly directory = mkdtempSync('/tmp/vcs-several-');
   readonly processes: ManagementProcess[] = [];
   private hostsProcess: Child | undefined;
-  private redis: TestRedis | undefined;
+  private sharedRedis: TestRedis | undefined;
   private database: TestDatabase | undefined;
 
   static async start(options: {
@@ -39,7 +39,7 @@ export class SeveralManagement {
     const cloud = new SeveralManagement();
     try {
       cloud.database = await startTestDatabase();
-      if (options.redis) cloud.redis = await startTestRedis();
+      if (options.redis) cloud.sharedRedis = await startTestRedis();
       const key = randomBytes(32);
       mkdirSync(join(cloud.directory, 'images'));
       for (const name of ['m1', 'm2', 'm3']) cloud.processes.push(await cloud.prepare(name, key, options.env ?? {}));
@@ -57,6 +57,11 @@ export class SeveralManagement {
   get db(): TestDatabase {
     if (!this.database) throw new Error('not started');
     return this.database;
+  }
+
+  get redis(): TestRedis {
+    if (!this.sharedRedis) throw new Error('without Redis');
+    return this.sharedRedis;
   }
 
   get hosts(): Child {
@@ -107,7 +112,7 @@ export class SeveralManagement {
     await this.hostsProcess?.end('SIGKILL');
     await Promise.all(this.processes.map((m) => m.process.end()));
     for (const m of this.processes) await m.api.close();
-    await this.redis?.stop();
+    await this.sharedRedis?.stop();
     await this.database?.close();
     if (process.env['VC_STACK_TEST_KEEP'] === undefined) rmSync(this.directory, { recursive: true, force: true });
   }
@@ -127,7 +132,7 @@ export class SeveralManagement {
         VC_STACK_STATE_DIR: join(this.directory, name, 'state'),
         VC_STACK_RUN_DIR: join(this.directory, name, 'run'),
         VC_STACK_DATABASE__URL: this.db.url,
-        ...(this.redis && { VC_STACK_REDIS__URL: this.redis.url }),
+        ...(this.sharedRedis && { VC_STACK_REDIS__URL: this.sharedRedis.url }),
         VC_STACK_MANAGEMENT__LISTEN: '127.0.0.1',
         VC_STACK_MANAGEMENT__ADDRESS: '127.0.0.1',
         VC_STACK_MANAGEMENT__PORT: String(port),
