@@ -1,15 +1,21 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LauncherGone } from '../../../src/core/host/sandbox/launcher-gone';
-import { isRunning, waitGone, type ProcessIdentity } from '../../../src/core/host/processes/process-identity';
+import {
+  isRunning,
+  processStartTime,
+  waitGone,
+  type ProcessIdentity,
+} from '../../../src/core/host/processes/process-identity';
 import {
   spawnSandboxed,
   type SandboxedProcess,
   type SpawnSandboxedOptions,
 } from '../../../src/core/host/sandbox/spawn-sandboxed';
+import { killLauncher, parentOf } from './launcher-process';
+import { StalledChain } from './stalled-chain';
 
 /** Apart from what instances and probes of other tests have. */
 const user = 1_911_000_001;
@@ -96,28 +102,44 @@ describe('a program in a sandbox that outlives us', () => {
     }
   }, 60_000);
 
-  describe('whose launcher is killed', () => {
-    /** The launcher of this test, and those that tests before it in the same process have left: the children that run its script. */
-    const killLauncher = async (): Promise<void> => {
-      const parentOf = (pid: string): number => {
-        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-        return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-      };
-      let killed = 0;
-      for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
-        const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-        if (!words.includes('launcher-child') || parentOf(pid) !== process.pid) continue;
-        process.kill(Number(pid), 'SIGKILL');
-        killed += 1;
-      }
-      if (killed === 0) throw new Error('there is no launcher');
-    };
+  it('leaves nothing, and no launcher, when its starter is killed while the chain hangs before it has forked', async () => {
+    const stalled = new StalledChain(directory);
+    const starter = fork(join(__dirname, 'dying-holder.ts'), [directory, String(user), 'nowhere'], {
+      execArgv: ['-r', require.resolve('../../support/ts-register.js')],
+      env: stalled.env,
+    });
+    try {
+      const chain = await stalled.begun();
+      const pid = parentOf(chain.pid);
+      const launcher = { pid, startTime: processStartTime(pid) ?? '' };
+      starter.kill('SIGKILL');
+      expect(await waitGone(launcher, 20_000)).toBe(true);
+      expect(await waitGone(chain, 20_000)).toBe(true);
+    } finally {
+      starter.kill('SIGKILL');
+      stalled.end();
+    }
+  }, 60_000);
 
+  it('never begins when the helper that waits for it is killed before its word, and leaves nothing', async () => {
+    let held: ProcessIdentity | undefined;
+    const before = async (of: ProcessIdentity): Promise<void> => {
+      held = of;
+      const helper = { pid: parentOf(of.pid), startTime: processStartTime(parentOf(of.pid)) ?? '' };
+      process.kill(helper.pid, 'SIGKILL');
+      await waitGone(helper, 20_000);
+    };
+    await expect(start('echo begun; sleep 60', { before })).rejects.toThrow('ended by SIGKILL');
+    expect(held && isRunning(held)).toBe(false);
+    expect(await readFile(join(directory, 'log'), 'utf8')).toBe('');
+  }, 30_000);
+
+  describe('whose launcher is killed', () => {
     it('leaves nothing of what was held back, and another launcher starts the next', async () => {
       let held: ProcessIdentity | undefined;
       const before = async (of: ProcessIdentity): Promise<void> => {
         held = of;
-        await killLauncher();
+        killLauncher();
       };
       await expect(start('sleep 60', { before })).rejects.toThrow(LauncherGone);
       expect(held && isRunning(held)).toBe(false);
@@ -126,7 +148,7 @@ describe('a program in a sandbox that outlives us', () => {
 
     it('goes on when it had begun, and its end is still noticed', async () => {
       const program = await start('sleep 60', { before: () => Promise.resolve() });
-      await killLauncher();
+      killLauncher();
       expect(isRunning(program.process)).toBe(true);
       process.kill(program.process.pid, 'SIGKILL');
       await program.ended;

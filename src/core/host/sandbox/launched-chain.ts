@@ -33,7 +33,10 @@ export class LaunchedChain {
     return this.how !== null;
   }
 
-  /** What was held back begins. Rejects with `LauncherGone` when it may have begun before, by itself. */
+  /**
+   * What was held back begins. Rejects with `LauncherGone` when it may have begun before, by itself, and when the chain
+   * has ended.
+   */
   begin(): Promise<void> {
     this.tell('begin');
     return this.begun.promise;
@@ -68,5 +71,7 @@ export class LaunchedChain {
   private finish(how: string): void {
     this.how ??= how;
     this.over.resolve(this.how);
+    // Without effect where it had begun.
+    this.begun.reject(new Error(`the program was not begun: what waited for it ended (${this.how})`));
   }
 }

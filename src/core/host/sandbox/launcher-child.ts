@@ -45,6 +45,15 @@ const identified = async (child: ChildProcess): Promise<ProcessIdentity | null> 
   return pid === null || startTime === null ? null : { pid, startTime };
 };
 
+/**
+ * Ends a chain's own process. What has not begun is one group with it, whether it has forked or not, and ends at once
+ * with it; what has begun is in a session of its own, and goes on.
+ */
+const endChain = ({ child, heldBack }: Started): void => {
+  if (heldBack && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  else child.kill('SIGKILL');
+};
+
 const start = (id: number, chain: Chain): void => {
   const { command, args, logFile, eventFile, heldBack, env } = chain;
   const opened: number[] = [];
@@ -63,6 +72,8 @@ const start = (id: number, chain: Chain): void => {
     chains.set(id, { child, program, heldBack });
     const known = program.then((found) => tell({ id, program: found }));
     const ended = (how: string): void => {
+      // Its fork would wait for a word that nobody gives any more.
+      if (chains.get(id)?.heldBack === true) void program.then((found) => found && signalProcess(found, 'SIGKILL'));
       chains.delete(id);
       void known.then(() => tell({ id, ended: how }));
     };
@@ -86,20 +97,14 @@ process.on('message', (order: LauncherOrder) => {
   const chain = chains.get(order.id);
   if (!chain) return;
   if (order.then === 'begin') letBegin(order.id, chain);
-  else chain.child.kill('SIGKILL');
+  else endChain(chain);
 });
 
 /**
  * The agent is gone. What runs goes on; what was held back would begin as soon as the other end of its descriptor is
- * closed, which is when this process ends: so it ends before.
+ * closed, which is when this process ends: so it ends before. Nothing is waited for: a chain may hang.
  */
 process.once('disconnect', () => {
-  const waiting = [...chains.values()].filter((chain) => chain.heldBack);
-  void Promise.all(
-    waiting.map(async (chain) => {
-      const program = await chain.program;
-      if (program) signalProcess(program, 'SIGKILL');
-      chain.child.kill('SIGKILL');
-    }),
-  ).finally(() => process.exit());
+  for (const chain of chains.values()) if (chain.heldBack) endChain(chain);
+  process.exit();
 });
