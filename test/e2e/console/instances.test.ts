@@ -3,6 +3,7 @@ import { pictures } from '../../support/console-browser';
 import { consoleSuite } from './console-suite';
 import { editingCases } from './editing.suite';
 import { formCases } from './instance-forms.suite';
+import { factCases } from './plain-facts.suite';
 
 const minutes = 60_000;
 
@@ -27,6 +28,7 @@ describe('the console in a browser', () => {
   );
 
   formCases(at);
+  factCases(at);
 
   it(
     'opens the serial console in a tab of its own and types into the guest',
