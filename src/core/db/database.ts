@@ -1,6 +1,7 @@
 import type { QueryResultRow } from 'pg';
 import { QueryFailedError, type DataSource } from 'typeorm';
 import { injectable } from 'inversify';
+import { Connections, type ConnectionUse } from './connections';
 import { poolOf } from './library-internals';
 import { Notifier } from './notify/notifier';
 import { NotificationListener, type NotificationHandler } from './notify/listener';
@@ -69,25 +70,16 @@ class TransactionOp implements Op {
 export class Database {
   /** Statements outside any transaction. */
   readonly op: Op;
+  /** The same for a request that somebody waits for: it goes before the process's own work. */
+  readonly requestOp: Op;
+  private readonly connections: Connections;
   private listener: NotificationListener | undefined;
   private readonly notifier = new Notifier((sql, params) => this.query(sql, params));
 
   constructor(readonly dataSource: DataSource) {
-    const query = async <R extends object>(sql: string, params: readonly unknown[] = []): Promise<R[]> => {
-      try {
-        return (await poolOf(dataSource).query<R & QueryResultRow>(sql, [...params])).rows;
-      } catch (error) {
-        throw failed(sql, params, error);
-      }
-    };
-    this.op = {
-      metadataOf: (entity) => dataSource.getMetadata(entity),
-      inTransaction: false,
-      query,
-      gather: async (statement, item) => void (await query(statement.sql, statement.params([item]))),
-      afterCommit: (fn) => fn(),
-      last: () => undefined,
-    };
+    this.connections = new Connections(() => poolOf(dataSource), this.poolSize);
+    this.op = this.opFor('work');
+    this.requestOp = this.opFor('request');
   }
 
   /** Connections of this process at most. */
@@ -98,11 +90,12 @@ export class Database {
 
   /**
    * Runs `fn` in one READ COMMITTED transaction and commits when it resolves.
-   * @param within an operation whose transaction is joined instead of opening a new one
+   * @param within an operation whose transaction is joined instead of opening a new one; `requestOp` opens one for a
+   * request
    */
   async tx<T>(fn: (op: Op) => Promise<T>, within?: Op): Promise<T> {
     if (within?.inTransaction) return fn(within);
-    const runner = new TransactionRunner(poolOf(this.dataSource));
+    const runner = new TransactionRunner(this.connections, within === this.requestOp ? 'request' : 'work');
     const op = new TransactionOp(this.op.metadataOf, runner);
     try {
       const result = await fn(op);
@@ -155,5 +148,31 @@ export class Database {
     if (this.dataSource.isInitialized) await this.notifier.close();
     await this.listener?.close();
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
+  }
+
+  private opFor(use: ConnectionUse): Op {
+    const query = async <R extends object>(sql: string, params: readonly unknown[] = []): Promise<R[]> => {
+      try {
+        const { client, giveBack } = await this.connections.take(use);
+        let close = true;
+        try {
+          const { rows } = await client.query<R & QueryResultRow>(sql, [...params]);
+          close = false;
+          return rows;
+        } finally {
+          giveBack(close);
+        }
+      } catch (error) {
+        throw failed(sql, params, error);
+      }
+    };
+    return {
+      metadataOf: (entity) => this.dataSource.getMetadata(entity),
+      inTransaction: false,
+      query,
+      gather: async (statement, item) => void (await query(statement.sql, statement.params([item]))),
+      afterCommit: (fn) => fn(),
+      last: () => undefined,
+    };
   }
 }

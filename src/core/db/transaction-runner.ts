@@ -1,4 +1,5 @@
-import type { Pool, PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
+import type { ConnectionUse, Connections, TakenConnection } from './connections';
 import { inOneWrite } from './library-internals';
 import { rolledBackBefore } from './sql-state';
 
@@ -8,7 +9,7 @@ import { rolledBackBefore } from './sql-state';
  * transaction costs. One without a statement takes no connection at all.
  */
 export class TransactionRunner {
-  private connecting: Promise<PoolClient> | undefined;
+  private taking: Promise<TakenConnection> | undefined;
   private client: PoolClient | undefined;
   private begun: Promise<unknown> | undefined;
   /** The server has answered COMMIT or ROLLBACK: the connection is free for others. */
@@ -16,16 +17,19 @@ export class TransactionRunner {
   /** Its only statement has been announced: there is no COMMIT that anything more could go with. */
   alone = false;
 
-  constructor(private readonly pool: Pool) {}
+  constructor(
+    private readonly connections: Connections,
+    private readonly use: ConnectionUse,
+  ) {}
 
   /** What comes is the only statement: it needs no transaction around it. */
   standAlone(): void {
-    if (this.connecting === undefined) this.alone = true;
+    if (this.taking === undefined) this.alone = true;
   }
 
   /** The connection, from the first call on the same. */
-  connect(): Promise<PoolClient> {
-    return (this.connecting ??= this.open());
+  async connect(): Promise<PoolClient> {
+    return (await (this.taking ??= this.open())).client;
   }
 
   /** Runs what is left and commits, in one write. Throws the first failure; then nothing is committed. */
@@ -56,12 +60,13 @@ export class TransactionRunner {
 
   /** Gives the connection back. One whose transaction has no known end is closed, and not used again. */
   async release(): Promise<void> {
-    const client = await this.connecting?.catch(() => undefined);
-    client?.release(this.begun !== undefined && !this.over);
+    const taken = await this.taking?.catch(() => undefined);
+    taken?.giveBack(this.begun !== undefined && !this.over);
   }
 
-  private async open(): Promise<PoolClient> {
-    const client = await this.pool.connect();
+  private async open(): Promise<TakenConnection> {
+    const taken = await this.connections.take(this.use);
+    const { client } = taken;
     this.client = client;
     if (!this.alone) {
       inOneWrite(client);
@@ -69,6 +74,6 @@ export class TransactionRunner {
       // Without it the statement after it fails too, and says why.
       this.begun.catch(() => undefined);
     }
-    return client;
+    return taken;
   }
 }

@@ -164,6 +164,26 @@ describe('the database', () => {
     });
   });
 
+  it('answers requests while work of the process waits for connections', async () => {
+    let end: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (end = resolve));
+    const work = Array.from({ length: db.database.poolSize * 2 }, () =>
+      db.database.tx(async (op) => {
+        await op.query('SELECT 1');
+        await held;
+      }),
+    );
+    try {
+      await expect(db.database.requestOp.query('SELECT 1 AS n')).resolves.toEqual([{ n: 1 }]);
+      await expect(db.database.tx((op) => op.query('SELECT 2 AS n'), db.database.requestOp)).resolves.toEqual([
+        { n: 2 },
+      ]);
+    } finally {
+      end();
+      await Promise.all(work);
+    }
+  });
+
   it('hands notifications of a committed transaction to listeners, and says when the connection was remade', async () => {
     const got: (string | null)[] = [];
     let wake: () => void = () => undefined;

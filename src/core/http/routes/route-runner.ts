@@ -265,7 +265,7 @@ export class RouteRunner {
 
   private async answered(run: Run): Promise<KeptAnswer & { replayed: boolean }> {
     if (isTransactional(run.route.spec)) return this.inTransaction(run);
-    return { ...(await this.answer(run, run.requestOf(this.database.op))), replayed: false };
+    return { ...(await this.answer(run, run.requestOf(this.database.requestOp))), replayed: false };
   }
 
   /** A transaction that lost against another one is run once more, from its beginning. */
@@ -297,7 +297,7 @@ export class RouteRunner {
         const answer = await this.answer(run, request);
         await this.idempotency.keep(op, keyed, answer, request.access.asserted, route.spec.secretResponse === true);
         return { ...answer, replayed: false };
-      });
+      }, this.database.requestOp);
     try {
       return await attempt();
     } catch (error) {

@@ -67,7 +67,12 @@ export class IdentityAuthenticator extends Authenticator {
   private async byAccessToken(bearer: string): Promise<Known<Principal> | null> {
     const claims = await this.accessTokens.verify(bearer);
     if (!claims) return null;
-    const row = await this.principals.ofSession(this.database.op, claims.sessionId, claims.userId, claims.expiresAt);
+    const row = await this.principals.ofSession(
+      this.database.requestOp,
+      claims.sessionId,
+      claims.userId,
+      claims.expiresAt,
+    );
     if (!row) return null;
     return known(row, {
       kind: 'user',
@@ -85,9 +90,9 @@ export class IdentityAuthenticator extends Authenticator {
   private async byApiToken(bearer: string): Promise<Known<Principal> | null> {
     const parsed = parseToken(apiTokenPrefix, bearer);
     if (!parsed) return null;
-    const row = await this.principals.ofApiToken(this.database.op, parsed.id);
+    const row = await this.principals.ofApiToken(this.database.requestOp, parsed.id);
     if (!row || !secretMatches(parsed.secret, row.hash)) return null;
-    if (row.stale) await this.apiTokens.touch(this.database.op, parsed.id);
+    if (row.stale) await this.apiTokens.touch(this.database.requestOp, parsed.id);
     return known(row, {
       kind: 'user',
       id: row.userId,
@@ -110,7 +115,7 @@ export class IdentityAuthenticator extends Authenticator {
   /** What it means, whoever asks. */
   private project(ref: string): Promise<ProjectRef | null> {
     return this.cache.through(`project ${ref}`, async () => {
-      const found = await this.projects.byRef(this.database.op, ref);
+      const found = await this.projects.byRef(this.database.requestOp, ref);
       return found && { value: { id: found.id, name: found.name }, ids: [found.id], seconds: null };
     });
   }
@@ -123,8 +128,8 @@ export class IdentityAuthenticator extends Authenticator {
     if (known) return known;
     const found =
       ids.length > 0 || !principal.systemRoles.includes('admin')
-        ? await this.projects.byIds(this.database.op, ids.slice(0, 2))
-        : await this.projects.page(this.database.op, 'all', 2);
+        ? await this.projects.byIds(this.database.requestOp, ids.slice(0, 2))
+        : await this.projects.page(this.database.requestOp, 'all', 2);
     const [project, second] = found;
     if (project && !second) return { id: project.id, name: project.name };
     const message = project
