@@ -30,6 +30,7 @@ module.exports = {
         '<rootDir>/src/**/*.test.ts',
         '<rootDir>/web/src/**/*.test.ts',
         '<rootDir>/migrations/**/*.test.ts',
+        '<rootDir>/bench/**/*.test.ts',
         '<rootDir>/test/check/**/*.test.js',
       ],
     },

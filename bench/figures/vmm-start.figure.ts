@@ -1,18 +1,16 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { coreConfigSchema } from '../../src/core/config/core-config';
 import { sandboxUsers } from '../../src/core/host/sandbox/sandbox-users';
 import { probeDisk } from '../../src/modules/compute/node/drivers/qemu/probe-guest';
-import { qemuArguments, qemuSockets } from '../../src/modules/compute/node/drivers/qemu/qemu-arguments';
+import { qemuArguments } from '../../src/modules/compute/node/drivers/qemu/qemu-arguments';
 import { QemuDriver } from '../../src/modules/compute/node/drivers/qemu/qemu.driver';
-import { QmpClient } from '../../src/modules/compute/node/drivers/qemu/qmp-client';
 import type { VmSpec } from '../../src/modules/compute/node/drivers/vmm-driver';
 import type { Figure } from '../harness/figure';
 import type { Lab } from '../harness/lab';
+import { qemuByHand } from '../harness/qemu-by-hand';
 import { median } from '../harness/statistics';
 
 const rounds = 30;
@@ -34,26 +32,6 @@ const specOf = (directory: string, user: number): VmSpec => {
     runDir: directory,
     logDir: directory,
   };
-};
-
-/** The same machine by hand, as root and in the open: from the command to its monitor's word that it runs. */
-const byHand = async (spec: VmSpec): Promise<number> => {
-  const from = performance.now();
-  const child = spawn(binary, qemuArguments(spec, 'tcg'), { stdio: 'ignore' });
-  const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  try {
-    for (;;) {
-      const qmp = await QmpClient.connect(join(spec.runDir, qemuSockets.commands), 0, 5000).catch(() => null);
-      if (qmp) {
-        const { status } = await qmp.execute<{ status: string }>('query-status').finally(() => qmp.close());
-        if (status === 'running') return performance.now() - from;
-      }
-      await delay(2);
-    }
-  } finally {
-    child.kill('SIGKILL');
-    await gone;
-  }
 };
 
 /** What it costs that a VMM is started without rights and shut in, with its cgroup, files and checks. */
@@ -80,7 +58,8 @@ export const vmmStart: Figure = {
       const handle = await driver.start(spec);
       const took = performance.now() - from;
       await driver.kill(handle);
-      const alone = await byHand(specOf(join(lab.directory, `hand-${round}`), 0));
+      const byHand = specOf(join(lab.directory, `hand-${round}`), 0);
+      const alone = await qemuByHand(binary, qemuArguments(byHand, 'tcg'), byHand.runDir);
       lab.say(`${took.toFixed(0)} ms; by hand ${alone.toFixed(0)} ms`);
       // The first only fills caches.
       if (round === 0) continue;

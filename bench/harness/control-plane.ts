@@ -7,12 +7,6 @@ import { Child } from './child';
 import { freePort } from '../../test/support/free-port';
 import type { Lab } from './lab';
 
-/**
- * What a create commits: the request, the claim of the task, five steps inside the database, and an intent and a
- * checkpoint for each of the five calls to the host.
- */
-export const transactionsPerCreate = 17;
-
 const imageBytes = 1024 * 1024;
 
 /**

@@ -16,23 +16,26 @@ export class BenchPostgres {
   /** A new database on the server; its URL. */
   async database(name: string): Promise<string> {
     this.started ??= await this.start();
-    const { url, directory } = this.started;
-    // The owner may not make databases: the cluster's first role does.
-    const { host, port } = new Client({ connectionString: url });
-    const client = new Client({
-      host,
-      port,
-      user: 'vcstack',
-      database: 'postgres',
-      password: readFileSync(join(directory, 'state', 'password'), 'utf8').trim(),
-    });
-    await client.connect();
+    const { url } = this.started;
+    // The owner may not make databases.
+    const client = await this.superuser();
     try {
       await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)} OWNER ${ownerRole}`);
     } finally {
       await client.end();
     }
     return url.replace('/vcstack?', `/${name}?`);
+  }
+
+  /** A connection of the cluster's first role, which may do everything. To be ended by the caller. */
+  async superuser(): Promise<Client> {
+    if (!this.started) throw new Error('there is no server');
+    const { url, directory } = this.started;
+    const { host, port } = new Client({ connectionString: url });
+    const password = readFileSync(join(directory, 'state', 'password'), 'utf8').trim();
+    const client = new Client({ host, port, user: 'vcstack', database: 'postgres', password });
+    await client.connect();
+    return client;
   }
 
   /** Processor time of the server and all its connections so far, in seconds. */
