@@ -84,7 +84,7 @@ export class LiveGateway extends Service {
       perMessageDeflate: false,
       // Other upgrades of the same port belong to the socket gateway.
       destroyUpgrade: false,
-      allowRequest: (req, done) => done(null, sameOrigin(req) && wellFormed(req)),
+      allowRequest: (req, done) => done(null, sameOrigin(req) && asWritten(req)),
     });
     this.io = io;
     io.use((socket, next) => {
@@ -227,10 +227,10 @@ export class LiveGateway extends Service {
   }
 }
 
-const wellFormed = (req: IncomingMessage): boolean => {
+/** The library takes whatever lies below its path for its own. */
+const asWritten = (req: IncomingMessage): boolean => {
   try {
-    targetOf(req);
-    return true;
+    return targetOf(req).path === `${livePath}/`;
   } catch {
     return false;
   }

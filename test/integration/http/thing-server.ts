@@ -10,6 +10,7 @@ import { Problem } from '../../../src/core/errors/problem';
 import { ConsoleAssets } from '../../../src/core/http/server/console-assets';
 import * as field from '../../../src/core/http/routes/fields';
 import { HttpServer } from '../../../src/core/http/server/http-server';
+import { targetOf } from '../../../src/core/http/server/request-target';
 import { pageOf, pageQuery } from '../../../src/core/http/routes/pagination';
 import { Controller, reply, route, type Route } from '../../../src/core/http/routes/route';
 import { SocketRoutes, type SocketRoute } from '../../../src/core/http/sockets/socket-route';
@@ -278,14 +279,14 @@ class EchoSockets extends SocketRoutes {
   override socketRoutes(): SocketRoute[] {
     const echo: SocketRoute<string> = {
       path: '/echo/:id',
-      admit: async (_req, url) => {
-        const ticket = url.searchParams.get('ticket');
+      admit: async (req, query) => {
+        const ticket = query.get('ticket');
         if (ticket === 'boom') throw new Error('secret internals');
         if (ticket !== 'good')
           throw new Problem({ status: 401, code: 'bad_ticket', detail: 'The ticket is not valid.' });
         return {
           claim: { kind: 'echo', credential: { via: 'session', id: 'session-alice', userId: 'alice' } },
-          target: url.pathname,
+          target: targetOf(req).path,
         };
       },
       open: async (socket, admitted) => {

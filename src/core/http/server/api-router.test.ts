@@ -47,12 +47,37 @@ describe('ApiRouter', () => {
     ['OPTIONS /images/formats', '{"allow":"GET, HEAD, POST"}'],
   ])('finds %s', async (line, called) => expect(await asked(line)).toBe(called));
 
-  it.each(['/', '/Images', '/images/', '/images//content', '//images', '/image', '/images/a/b'])(
-    'finds nothing at %s, whatever the method',
-    async (path) => {
-      for (const method of ['GET', 'PUT', 'PATCH', 'OPTIONS']) expect(await asked(`${method} ${path}`)).toBe('nothing');
-    },
-  );
+  it.each([
+    ['GET /images/%66ormats', 'GET /images/:ref {"ref":"formats"}'],
+    ['PUT /images/%2e%2e/content', 'PUT /images/:ref/content {"ref":".."}'],
+    ['GET /images/a;b=c', 'GET /images/:ref {"ref":"a;b=c"}'],
+    ['GET /images/%3Fa%23', 'GET /images/:ref {"ref":"?a#"}'],
+  ])('decodes parameters alone: %s', async (line, called) => expect(await asked(line)).toBe(called));
+
+  it.each([
+    '/',
+    '/Images',
+    '/images/',
+    '/images//content',
+    '//images',
+    '/image',
+    '/images/a/b',
+    '/%69mages',
+    '/images%2Fa',
+    '/images%2fa',
+    '/images/a/%63ontent',
+    '/images;a',
+    '/images;a/b',
+    '/./images',
+    '/images/../images',
+    '/images/%2e%2e/images',
+    '/%2569mages',
+    '/images%20',
+    '/images/a/content%00',
+    '/images/a/content;x',
+  ])('finds nothing at %s, whatever the method', async (path) => {
+    for (const method of ['GET', 'PUT', 'PATCH', 'OPTIONS']) expect(await asked(`${method} ${path}`)).toBe('nothing');
+  });
 
   it.each(['POST /images', 'get /images', 'CONNECT /images', '__proto__ /images'])('refuses %s', async (line) =>
     expect(asked(line)).rejects.toMatchObject({ status: 405, extra: { allow: ['GET', 'HEAD'] } }),

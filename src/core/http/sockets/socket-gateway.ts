@@ -39,7 +39,7 @@ export class SocketGateway extends PeriodicWorks {
     clientTracking: true,
   });
   private readonly routes: { pattern: RegExp; route: SocketRoute }[] = [];
-  /** Paths whose upgrades someone else answers. */
+  /** Paths below which someone else answers upgrades. */
   private readonly foreign: string[] = [];
   private readonly alive = new WeakSet<WebSocket>();
 
@@ -59,7 +59,7 @@ export class SocketGateway extends PeriodicWorks {
     }
   }
 
-  /** Leaves upgrades at this path to another listener of the same server. */
+  /** Leaves upgrades below this path to another listener of the same server, which answers all of them. */
   leave(path: string): void {
     this.foreign.push(path);
   }
@@ -84,9 +84,8 @@ export class SocketGateway extends PeriodicWorks {
   }
 
   private async upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const { path } = targetOf(req);
-    if (this.foreign.some((foreign) => path === foreign || path.startsWith(`${foreign}/`))) return;
-    const url = new URL(req.url ?? '/', 'https://self');
+    const { path, search } = targetOf(req);
+    if (this.foreign.some((foreign) => path.startsWith(`${foreign}/`))) return;
     const found = this.routes.find(({ pattern }) => pattern.test(path));
     if (!found) throw new Problem({ status: 404, code: 'not_found', detail: 'There is no such socket.' });
     if (!sameOrigin(req))
@@ -95,7 +94,9 @@ export class SocketGateway extends PeriodicWorks {
         code: 'foreign_origin',
         detail: 'Pages from another origin may not open this.',
       });
-    const { claim, target } = await found.route.admit(req, url).catch((error: unknown) => this.refused(req, error));
+    const { claim, target } = await found.route
+      .admit(req, new URLSearchParams(search))
+      .catch((error: unknown) => this.refused(req, error));
     const cut = new AbortController();
     let opened: WebSocket | undefined;
     const end = (code: ChannelEnd): void => {
@@ -113,7 +114,7 @@ export class SocketGateway extends PeriodicWorks {
       ws.on('error', (error) => this.log.debug({ err: error }, 'socket error'));
       found.route.open(ws, target, cut.signal).catch((error: unknown) => {
         const problem = problemOf(error);
-        if (!problem) this.log.error({ err: error, path: url.pathname }, 'a socket failed');
+        if (!problem) this.log.error({ err: error, path }, 'a socket failed');
         ws.close(1011, (problem?.detail ?? 'internal error').slice(0, 100));
       });
     });

@@ -16,7 +16,7 @@ export interface Admission<A> {
 export interface SocketRoute<A = unknown> {
   path: string;
   /** Identity and permission from the request itself, e.g. a one-time ticket in the query. */
-  admit: (req: IncomingMessage, url: URL) => Promise<Admission<A>>;
+  admit: (req: IncomingMessage, query: URLSearchParams) => Promise<Admission<A>>;
   /** @param signal aborted when the claim has ended: nothing more may pass */
   open: (socket: WebSocket, target: A, signal: AbortSignal) => Promise<void>;
 }

@@ -20,7 +20,7 @@ export class ConsoleSocket extends SocketRoutes {
   override socketRoutes(): SocketRoute[] {
     const serial: SocketRoute<ConsoleTarget> = {
       path: '/console',
-      admit: (_req, url) => this.consoles.redeem(url.searchParams.get('ticket') ?? ''),
+      admit: (_req, query) => this.consoles.redeem(query.get('ticket') ?? ''),
       open: (socket, target, signal) => this.open(socket, target, signal),
     };
     return [serial as SocketRoute];
