@@ -25,6 +25,18 @@ describe('what modules declare', () => {
     expect(thrown.length).toBeGreaterThan(60);
     expect(thrown.filter(({ code }) => !Object.hasOwn(declared, code))).toEqual([]);
   });
+
+  it('tells tenants no failure of a host in the words of a program or of the system', () => {
+    const messages = sources
+      .filter(({ file }) => /^src\/modules\/[^/]+\/node\//.test(file))
+      .flatMap(({ file, text }) =>
+        [...text.matchAll(/VerbFailure\(\s*(?:'[^']*'|[^,()]+),\s*(`[^`]*`|'[^']*'|[^,]+)/g)].map(
+          ([, message = '']) => ({ file, message }),
+        ),
+      );
+    expect(messages.length).toBeGreaterThan(40);
+    expect(messages.filter(({ message }) => /stderr|stdout|\.message\b|String\(/.test(message))).toEqual([]);
+  });
 });
 
 /** What the sources of a module have of a pattern, tests left out. */

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { access, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import pino from 'pino';
 import { Config } from '../../../src/core/config/config';
@@ -29,6 +29,16 @@ const run = promisify(execFile);
 const instanceId = '33333333-3333-4333-8333-333333333301';
 const userData = Buffer.from([0x1f, 0x8b, 8, 0, 255, 10, 13, 0]);
 const vendorData = '#cloud-config\ntimezone: Europe/Zürich\n';
+const seed = {
+  instanceId,
+  name: 'Web',
+  hostname: 'web',
+  sshKeys: ['ssh-ed25519 AAAA me'],
+  userData: userData.toString('base64'),
+  vendorData,
+  flavor: 'tiny',
+  project: 'p',
+};
 
 describe('a config drive', () => {
   let directory: string;
@@ -85,16 +95,7 @@ describe('a config drive', () => {
     } as Parameters<NetworkAgent['apply']>[0]);
     store = new InstanceStore(paths, new RecordProblems(logging));
     seeds = new SeedStore(store, new RecordProblems(logging));
-    await seeds.save({
-      instanceId,
-      name: 'Web',
-      hostname: 'web',
-      sshKeys: ['ssh-ed25519 AAAA me'],
-      userData: userData.toString('base64'),
-      vendorData,
-      flavor: 'tiny',
-      project: 'p',
-    });
+    await seeds.save(seed);
     drives = new ConfigDrives(store, seeds, new DriveFiles(agent, views), new Config(coreConfigSchema.parse({}), {}));
     await agent.stop();
   });
@@ -184,6 +185,23 @@ describe('a config drive', () => {
     expect(kept.filter(Boolean)).toHaveLength(1);
     expect(await seeds.password(instanceId)).toBe(kept[0] ? 'one' : 'two');
     expect(await seeds.password('33333333-3333-4333-8333-333333333302')).toBe('');
+  });
+
+  it('that does not fit on the disk says so in our words, and keeps those of the program for operators', async () => {
+    const folder = dirname(drives.path(instanceId));
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=128k', 'tmpfs', folder]);
+    try {
+      await seeds.save(seed);
+      await expect(make('openstack')).rejects.toMatchObject({
+        code: 'config_drive_failed',
+        message: 'The config drive could not be written.',
+        permanent: false,
+        detail: expect.stringMatching(/No space left/),
+      });
+      expect((await readdir(folder)).filter((name) => name.includes('config-drive'))).toEqual([]);
+    } finally {
+      await run('umount', [folder]);
+    }
   });
 
   it('is refused in words where the host cannot write one, or was not told what', async () => {

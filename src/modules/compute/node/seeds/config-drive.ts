@@ -75,10 +75,10 @@ export class ConfigDrives {
       if (!(error instanceof ExecError)) throw error;
       throw new VerbFailure(
         'config_drive_failed',
-        `The config drive could not be written: ${error.stderr.trim().slice(-500)}`,
+        'The config drive could not be written.',
         false,
         {},
-        { cause: error },
+        { cause: error, detail: error.stderr.trim().slice(-500) },
       );
     } finally {
       await this.clear(folder, fresh);
