@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Problem } from '../../../src/core/errors/problem';
 import { usableCount, parseSubnet } from '../../../src/modules/network/contract/ipv4';
+import { waitFor } from '../../support/wait-for';
 import { NetworkFixture } from './network-fixture';
 import { code } from './problem-code';
 
@@ -11,6 +12,10 @@ beforeAll(async () => {
   f = await NetworkFixture.start();
 }, 60_000);
 afterAll(() => f.db.close());
+
+/** Whether somebody waits for the end of a network's delete. */
+const isWaiting = async (): Promise<boolean> =>
+  (await f.db.database.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`)).length > 0;
 
 describe('networks', () => {
   it('live through create, show by id and name, change and delete, each an event', async () => {
@@ -94,6 +99,51 @@ describe('networks', () => {
     });
     await f.release(instanceId);
     await f.db.database.tx((tx) => f.service.remove(tx, f.access(project, 'network:delete'), undefined, 'n'));
+  });
+
+  it('that are deleted and made anew while a create waits for them are the new ones to it, and stay', async () => {
+    const project = randomUUID();
+    await f.create(project, { name: 'n', subnet: '10.0.0.0/24' });
+    const { database } = f.db;
+    const check = (wait: Promise<void>) =>
+      database.tx(async (tx) => {
+        const [nic] = await f.ports.check(tx, project, [{ network: 'n' }], 'body.networks');
+        await wait;
+        return nic?.networkId;
+      });
+    /** Whether a delete of it would have to wait. */
+    const isHeld = async (id: string): Promise<boolean> =>
+      !(
+        await database.query<{ free: boolean }>(
+          `SELECT pg_try_advisory_xact_lock(hashtextextended('network/' || $1, 0)) AS free`,
+          [id],
+        )
+      )[0]?.free;
+    let end: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (end = resolve));
+    let create: Promise<string | undefined> | undefined;
+    const made = await database.tx(async (tx) => {
+      await f.service.remove(tx, f.access(project, 'network:delete'), undefined, 'n');
+      create = check(held);
+      await waitFor('the create to wait', isWaiting);
+      return f.create(project, { name: 'n', subnet: '10.1.0.0/24' }, tx);
+    });
+    await waitFor('the new one to be held', () => isHeld(made.id)).finally(end);
+    expect(await create).toBe(made.id);
+    expect(await isHeld(made.id)).toBe(false);
+  });
+
+  it('that are deleted while a create waits for them are not found by it', async () => {
+    const project = randomUUID();
+    await f.create(project, { name: 'n', subnet: '10.0.0.0/24' });
+    const { database } = f.db;
+    let create: Promise<string> | undefined;
+    await database.tx(async (tx) => {
+      await f.service.remove(tx, f.access(project, 'network:delete'), undefined, 'n');
+      create = code(database.tx((other) => f.ports.check(other, project, [{ network: 'n' }], 'body.networks')));
+      await waitFor('the create to wait', isWaiting);
+    });
+    expect(await create).toBe('not_found');
   });
 
   it('are listed page by page, each once, with their usage', async () => {

@@ -180,8 +180,9 @@ export class NetworkFixture {
   create(
     projectId: string,
     input: { name: string; subnet: string; gateway?: string; dns?: string[]; nat?: boolean },
+    within?: Op,
   ): ReturnType<NetworkService['create']> {
-    return this.db.database.tx((op) => this.service.create(op, projectId, createNetwork.parse(input)));
+    return this.db.database.tx((op) => this.service.create(op, projectId, createNetwork.parse(input)), within);
   }
 
   allocate(

@@ -20,6 +20,8 @@ import { ImageEntity } from './image.entity';
 /** Seconds of silence after which a worker counts as dead. It shows itself every few seconds. */
 const silentSeconds = 60;
 
+const locks = { share: 'FOR KEY SHARE', update: 'FOR UPDATE' } as const;
+
 @injectable()
 export class ImageRepository {
   /** False when the project has one of this name. */
@@ -54,16 +56,22 @@ export class ImageRepository {
 
   /** With the row locked until the transaction ends. `share`: against delete only. */
   lock(op: Op, id: string, mode: 'share' | 'update'): Promise<ImageEntity | null> {
-    return findRow(op, ImageEntity, { id }, { lock: mode === 'share' ? 'FOR KEY SHARE' : 'FOR UPDATE' });
+    return findRow(op, ImageEntity, { id }, { lock: locks[mode] });
   }
 
-  /** Own images of this name, at most two. */
-  named(op: Op, projects: 'all' | readonly string[], name: string): Promise<ImageEntity[]> {
-    return findRows(op, ImageEntity, { name, ...(projects !== 'all' && { projectId: projects }) }, { limit: 2 });
+  /** The one with this id, if it is that project's, or public. `share`: as for `lock`. */
+  withId(op: Op, id: string, whose: { projectId: string } | { public: true }, mode?: 'share'): Promise<ImageEntity[]> {
+    return findRows(op, ImageEntity, { id, ...whose }, mode && { lock: locks[mode] });
   }
 
-  publicNamed(op: Op, name: string): Promise<ImageEntity[]> {
-    return findRows(op, ImageEntity, { name, public: true }, { limit: 2 });
+  /** Own images of this name, at most two. `share`: as for `lock`. */
+  named(op: Op, projects: 'all' | readonly string[], name: string, mode?: 'share'): Promise<ImageEntity[]> {
+    const filter = { name, ...(projects !== 'all' && { projectId: projects }) };
+    return findRows(op, ImageEntity, filter, { limit: 2, ...(mode && { lock: locks[mode] }) });
+  }
+
+  publicNamed(op: Op, name: string, mode?: 'share'): Promise<ImageEntity[]> {
+    return findRows(op, ImageEntity, { name, public: true }, { limit: 2, ...(mode && { lock: locks[mode] }) });
   }
 
   list(

@@ -15,9 +15,7 @@ export class PostgresImages extends Images {
 
   /** The image is not deleted before the caller's transaction ends. */
   override async requireReady(op: Op, projectId: string, ref: string): Promise<UsableImage> {
-    const found = await this.find(op, projectId, ref);
-    const image = op.inTransaction ? await this.images.lock(op, found.id, 'share') : found;
-    if (!image) throw notFound('image', ref);
+    const image = await this.find(op, projectId, ref, op.inTransaction ? 'share' : undefined);
     const usable = usableFrom(image);
     if (!usable)
       throw conflict(
@@ -33,15 +31,14 @@ export class PostgresImages extends Images {
     return image && usableFrom(image);
   }
 
-  private async find(op: Op, projectId: string, ref: string): Promise<ImageEntity> {
-    if (looksLikeId(ref)) {
-      const image = await this.images.byId(op, ref.toLowerCase());
-      if (!image || (image.projectId !== projectId && !image.public)) throw notFound('image', ref);
-      return image;
-    }
-    const [own] = await this.images.named(op, [projectId], ref);
+  private async find(op: Op, projectId: string, ref: string, lock?: 'share'): Promise<ImageEntity> {
+    const [own] = looksLikeId(ref)
+      ? await this.images.withId(op, ref.toLowerCase(), { projectId }, lock)
+      : await this.images.named(op, [projectId], ref, lock);
     if (own) return own;
-    const [first, second] = await this.images.publicNamed(op, ref);
+    const [first, second] = looksLikeId(ref)
+      ? await this.images.withId(op, ref.toLowerCase(), { public: true }, lock)
+      : await this.images.publicNamed(op, ref, lock);
     if (!first) throw notFound('image', ref);
     if (second) throw ambiguousName('image', ref);
     return first;

@@ -1,4 +1,5 @@
 import { injectable } from 'inversify';
+import { atOnce } from '../../../../core/db/at-once';
 import { Conditions } from '../../../../core/db/rows/conditions';
 import { keysetPage, newestFirst, rowsInOrder, sqlOf } from '../../../../core/db/rows/keyset';
 import { findRow, findRows, firstByName, removeRows, updateRow } from '../../../../core/db/rows/rows';
@@ -12,6 +13,23 @@ import { NetworkEntity } from './network.entity';
 
 /** Key of the lock between a network's deletion and those who are about to use it. */
 const deleteLock = `hashtextextended('network/' || $1, 0)`;
+
+/** Looks at a network whose name passes from one to another all the time. */
+const heldAttempts = 3;
+
+/** `nextIsFree`: the address that comes next is nobody's, so that there is room for one more. */
+export type HeldNetwork = NetworkEntity & { nextIsFree: boolean };
+
+/** What is read of networks that are about to be used. */
+const held = {
+  alias: 'n',
+  also: {
+    nextIsFree: sqlOf<boolean>(
+      `(n.next_address <> n.gateway AND NOT EXISTS (SELECT 1 FROM port p WHERE p.network_id = n.id AND p.address = n.next_address)
+         AND NOT EXISTS (SELECT 1 FROM address_cooldown a WHERE a.network_id = n.id AND a.address = n.next_address AND a.until > now()))`,
+    ),
+  },
+};
 
 /** `used`: its addresses that ports have. */
 export type ShownNetwork = NetworkEntity & { used: number };
@@ -79,12 +97,17 @@ export class NetworkRepository {
    * meanwhile. By an advisory lock: one on the row, which every allocation updates, would have creates wait for each
    * other (measured: half as many a second).
    */
-  async held(op: Op, projectId: string, key: { id: string } | { name: string }): Promise<NetworkEntity | null> {
-    const found = await findRow(op, NetworkEntity, { ...key, projectId });
-    if (!found || !op.inTransaction) return found;
-    await op.query(`SELECT pg_advisory_xact_lock_shared(${deleteLock})`, [found.id]);
-    // It may have been deleted while this waited.
-    return findRow(op, NetworkEntity, { id: found.id, projectId });
+  async held(op: Op, projectId: string, key: { id: string } | { name: string }): Promise<HeldNetwork | null> {
+    for (let attempt = 0; attempt < heldAttempts; attempt += 1) {
+      // Both leave together; the second one sees what was so once the first one had its lock.
+      const [lockedId, found] = await atOnce(
+        op.inTransaction ? this.lockUse(op, projectId, key) : undefined,
+        this.free(op, projectId, key),
+      );
+      if (!found || !op.inTransaction || found.id === lockedId) return found;
+      // Another one has taken the name while this waited for the end of the first.
+    }
+    return null;
   }
 
   /** Locks a network against everything else: those who hold it, and ports. */
@@ -129,5 +152,26 @@ export class NetworkRepository {
   async ofProject(op: Op, projectId: string, limit: number): Promise<{ count: number; first: InUseBy[] }> {
     const { rows, count } = await firstByName(op, NetworkEntity, { projectId }, limit);
     return { count, first: rows.map(({ id, name }) => ({ kind: 'network', id, name })) };
+  }
+
+  /** The id of the one that the key means, which is not deleted from then on until the transaction ends. */
+  private async lockUse(
+    op: Op,
+    projectId: string,
+    key: { id: string } | { name: string },
+  ): Promise<string | undefined> {
+    const [property, value] = 'id' in key ? ['id', key.id] : ['name', key.name];
+    const rows = await op.query<{ id: string }>(
+      `SELECT id, pg_advisory_xact_lock_shared(hashtextextended('network/' || id, 0)) FROM network WHERE ${property} = $1 AND project_id = $2`,
+      [value, projectId],
+    );
+    return rows[0]?.id;
+  }
+
+  private async free(op: Op, projectId: string, key: { id: string } | { name: string }): Promise<HeldNetwork | null> {
+    const found = new Conditions().equal('n.project_id', projectId);
+    if ('id' in key) found.equal('n.id', key.id);
+    else found.equal('n.name', key.name);
+    return (await rowsInOrder(op, NetworkEntity, found, { ...held, order: 'n.id', limit: 1 }))[0] ?? null;
   }
 }

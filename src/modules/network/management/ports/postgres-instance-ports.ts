@@ -17,7 +17,7 @@ import { digestOf, GuestEgress } from '../hosts/guest-egress';
 import { HostGenerationRepository } from '../hosts/host-generation.repository';
 import { gatewayMacOf, randomMac } from './macs';
 import type { NetworkEntity } from '../networks/network.entity';
-import { NetworkRepository } from '../networks/network.repository';
+import { type HeldNetwork, NetworkRepository } from '../networks/network.repository';
 import type { PortEntity } from './port.entity';
 import { PortRepository } from './port.repository';
 import { checkFixedAddress } from '../networks/subnet-rules';
@@ -67,7 +67,7 @@ export class PostgresInstancePorts extends InstancePorts {
     path: string,
   ): Promise<WantedNic[]> {
     const checked: WantedNic[] = [];
-    const wanted = new Map<string, { network: NetworkEntity; count: number; fixed: Set<string> }>();
+    const wanted = new Map<string, { network: HeldNetwork; count: number; fixed: Set<string> }>();
     for (const [index, nic] of nics.entries()) {
       const network = await this.find(op, projectId, nic.network);
       const entry = wanted.get(network.id) ?? { network, count: 0, fixed: new Set<string>() };
@@ -94,7 +94,8 @@ export class PostgresInstancePorts extends InstancePorts {
       });
     }
     for (const { network, count } of wanted.values()) {
-      if (count === 1 && (await this.nextIsFree(op, network))) continue;
+      // Most networks have room, and the address that comes next tells it at once: counting all of them takes time.
+      if (count === 1 && network.nextIsFree) continue;
       const { used, cooling } = await this.addresses.taken(op, network.id);
       if (usableCount(parseSubnet(network.subnet)) - used - cooling < count) throw full(network);
     }
@@ -248,12 +249,6 @@ export class PostgresInstancePorts extends InstancePorts {
     throw new Error('no free MAC was found');
   }
 
-  /** Most networks have room, and the address that comes next tells it at once: counting all of them takes time. */
-  private async nextIsFree(op: Op, network: NetworkEntity): Promise<boolean> {
-    if (network.nextAddress === network.gateway) return false;
-    return (await this.addresses.availability(op, network.id, network.nextAddress)) === 'free';
-  }
-
   private async requireFree(op: Op, network: NetworkEntity, address: string): Promise<void> {
     const availability = await this.addresses.availability(op, network.id, address);
     if (availability === 'used') throw inUse(network, address);
@@ -261,7 +256,7 @@ export class PostgresInstancePorts extends InstancePorts {
   }
 
   /** In a transaction the network stays until that has committed: whoever deletes it then sees who uses it. */
-  private async find(op: Op, projectId: string, ref: string): Promise<NetworkEntity> {
+  private async find(op: Op, projectId: string, ref: string): Promise<HeldNetwork> {
     const found = await this.networks.held(op, projectId, looksLikeId(ref) ? { id: ref.toLowerCase() } : { name: ref });
     if (!found || found.projectId !== projectId) throw notFound('network', ref);
     return found;
