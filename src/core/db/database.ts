@@ -5,7 +5,7 @@ import { Connections, type ConnectionUse } from './connections';
 import { poolOf } from './library-internals';
 import { Notifier } from './notify/notifier';
 import { NotificationListener, type NotificationHandler } from './notify/listener';
-import type { GatheredStatement, Op } from './rows/op';
+import { gatheredQuery, type GatheredStatement, type Op } from './rows/op';
 import { TransactionRunner } from './transaction-runner';
 
 /** What a failed statement throws, also without TypeORM's own query method: those who handle it know one kind. */
@@ -15,7 +15,8 @@ const failed = (sql: string, params: readonly unknown[], error: unknown): QueryF
 class TransactionOp implements Op {
   readonly inTransaction = true;
   private readonly hooks: (() => void)[] = [];
-  private readonly gathered = new Map<GatheredStatement<never>, unknown[]>();
+  private readonly endHooks: (() => void)[] = [];
+  private readonly gathered = new Map<GatheredStatement<never>, [never, ...never[]]>();
 
   constructor(
     readonly metadataOf: Op['metadataOf'],
@@ -39,9 +40,9 @@ class TransactionOp implements Op {
       return Promise.reject(
         new Error('this transaction has announced its last statement: nothing can be gathered any more'),
       );
-    const items = this.gathered.get(statement as GatheredStatement<never>) ?? [];
-    items.push(item);
-    this.gathered.set(statement as GatheredStatement<never>, items);
+    const items = this.gathered.get(statement as GatheredStatement<never>);
+    if (items) items.push(item as never);
+    else this.gathered.set(statement as GatheredStatement<never>, [item as never]);
     return Promise.resolve();
   }
 
@@ -49,19 +50,26 @@ class TransactionOp implements Op {
     this.hooks.push(fn);
   }
 
+  afterEnd(fn: () => void): void {
+    this.endHooks.push(fn);
+  }
+
   last(): void {
     if (this.gathered.size === 0) this.runner.standAlone();
   }
 
   async commit(): Promise<void> {
-    const left = [...this.gathered].map(([statement, items]) => ({
-      sql: statement.sql,
-      params: statement.params(items as never[]),
-    }));
+    const left = [...this.gathered].map(([statement, items]) => gatheredQuery(statement, items));
     await this.runner.commit(left).catch((error: unknown) => {
       throw error instanceof QueryFailedError ? error : failed('COMMIT', [], error);
     });
+    this.end();
     for (const hook of this.hooks) hook();
+  }
+
+  /** It is over; also without a commit. */
+  end(): void {
+    for (const hook of this.endHooks.splice(0)) hook();
   }
 }
 
@@ -104,6 +112,7 @@ export class Database {
       return result;
     } catch (error) {
       await runner.rollback();
+      op.end();
       await runner.release();
       throw error;
     }
@@ -170,8 +179,12 @@ export class Database {
       metadataOf: (entity) => this.dataSource.getMetadata(entity),
       inTransaction: false,
       query,
-      gather: async (statement, item) => void (await query(statement.sql, statement.params([item]))),
+      gather: async (statement, item) => {
+        const { sql, params } = gatheredQuery(statement, [item]);
+        await query(sql, params);
+      },
       afterCommit: (fn) => fn(),
+      afterEnd: (fn) => fn(),
       last: () => undefined,
     };
   }

@@ -14,14 +14,34 @@ export interface OutboxHead {
   xmin: bigint;
 }
 
-/** Items are events in JSON, as they were when they were published. */
-const addition: GatheredStatement<string> = {
-  sql: `WITH own AS MATERIALIZED (SELECT pg_current_xact_id() AS xid)
-    INSERT INTO outbox (seq, type, project_id, everyone, subject, data)
+/** An event as it was when it was published: `subject` and `data` in JSON. */
+interface Addition {
+  type: string;
+  projectId: string | null;
+  everyone: boolean;
+  subject: string;
+  data: string;
+}
+
+const asJson = ({ type, projectId, everyone, subject, data }: Addition): string =>
+  `{"type":${JSON.stringify(type)},"projectId":${JSON.stringify(projectId)},"everyone":${everyone},"subject":${subject},"data":${data}}`;
+
+/** A condition without columns is met before the first row is made: the transaction's id comes before any number. */
+const addition: GatheredStatement<Addition> = {
+  sql: `INSERT INTO outbox (seq, type, project_id, everyone, subject, data)
     SELECT nextval('outbox_seq_seq'), e."type", e."projectId", e."everyone", e."subject", e."data"
-      FROM own, jsonb_to_recordset($1::jsonb) AS e("type" text, "projectId" uuid, "everyone" boolean, "subject" jsonb, "data" jsonb) WHERE own.xid IS NOT NULL`,
-  params: (events) => [`[${events.join(',')}]`],
+      FROM jsonb_to_recordset($1::jsonb) AS e("type" text, "projectId" uuid, "everyone" boolean, "subject" jsonb, "data" jsonb)
+     WHERE pg_current_xact_id() IS NOT NULL`,
+  params: (events) => [`[${events.map(asJson).join(',')}]`],
+  single: {
+    sql: `INSERT INTO outbox (seq, type, project_id, everyone, subject, data)
+      SELECT nextval('outbox_seq_seq'), $1::text, $2::uuid, $3::boolean, $4::jsonb, $5::jsonb WHERE pg_current_xact_id() IS NOT NULL`,
+    params: ({ type, projectId, everyone, subject, data }) => [type, projectId, everyone, subject, data],
+  },
 };
+
+/** Events that one statement forgets at most. */
+const pruned = 5_000;
 
 interface Row {
   seq: string;
@@ -44,7 +64,8 @@ export class OutboxRepository {
    */
   async add(op: Op, event: LiveEvent): Promise<void> {
     const { type, projectId, everyone = false, subject, data } = event;
-    await op.gather(addition, JSON.stringify({ type, projectId, everyone, subject, data }));
+    const stored = { type, projectId, everyone, subject: JSON.stringify(subject), data: JSON.stringify(data) };
+    await op.gather(addition, stored);
     op.afterCommit(() => this.database.notify(outboxChannel));
   }
 
@@ -98,8 +119,14 @@ export class OutboxRepository {
     return Number(row?.last ?? 0);
   }
 
-  /** Forgets events older than 24 hours. */
+  /** Forgets events older than 24 hours, the oldest first. */
   async prune(): Promise<void> {
-    await this.database.query(`DELETE FROM outbox WHERE created_at < now() - interval '24 hours'`);
+    for (let gone = pruned; gone === pruned; ) {
+      const rows = await this.database.query(
+        `WITH first AS MATERIALIZED (SELECT seq, created_at FROM outbox ORDER BY seq LIMIT ${pruned})
+         DELETE FROM outbox USING first WHERE outbox.seq = first.seq AND first.created_at < now() - interval '24 hours' RETURNING outbox.seq`,
+      );
+      gone = rows.length;
+    }
   }
 }

@@ -1,4 +1,5 @@
 import { createDataSource } from '../../../src/core/db/data-source';
+import type { GatheredStatement } from '../../../src/core/db/rows/op';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 
 describe('the database', () => {
@@ -72,17 +73,43 @@ describe('the database', () => {
       expect(await kept()).toEqual([1, 2, 3, 4, 5]);
     });
 
-    it('is rolled back, without its hooks, when what was gathered fails', async () => {
+    it('has a single item of what is gathered done without a list, where there is a statement for it', async () => {
+      const values: GatheredStatement<number> = {
+        ...gathered,
+        single: { sql: 'INSERT INTO kept VALUES ($1::int + 10)', params: (n) => [n] },
+      };
+      await db.database.tx((op) => op.gather(values, 1));
+      await db.database.tx(async (op) => {
+        await op.gather(values, 2);
+        await op.gather(values, 3);
+      });
+      await db.database.op.gather(values, 4);
+      expect(await kept()).toEqual([2, 3, 11, 14]);
+    });
+
+    it('tells those that wait for its end before those that wait for its commit', async () => {
+      const ran: string[] = [];
+      await db.database.tx(async (op) => {
+        op.afterCommit(() => ran.push('commit'));
+        op.afterEnd(() => ran.push('end'));
+        await op.query('INSERT INTO kept VALUES (1)');
+        expect(ran).toEqual([]);
+      });
+      expect(ran).toEqual(['end', 'commit']);
+    });
+
+    it('is rolled back, without its hooks but those of its end, when what was gathered fails', async () => {
       const ran: string[] = [];
       await expect(
         db.database.tx(async (op) => {
           op.afterCommit(() => ran.push('hook'));
+          op.afterEnd(() => ran.push('end'));
           await op.query('INSERT INTO kept VALUES (1)');
           await op.gather(gathered, 100);
         }),
       ).rejects.toThrow('kept_n_check');
       expect(await kept()).toEqual([]);
-      expect(ran).toEqual([]);
+      expect(ran).toEqual(['end']);
     });
 
     it('is no success when a statement before its end had failed and was caught', async () => {

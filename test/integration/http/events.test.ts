@@ -205,6 +205,7 @@ describe('live events', () => {
       `UPDATE outbox SET created_at = now() - interval '25 hours' WHERE seq < (SELECT max(seq) FROM outbox)`,
     );
     await first.container.get(OutboxRepository).prune();
+    expect(await db.database.query('SELECT count(*)::int AS n FROM outbox')).toEqual([{ n: 1 }]);
     expect((await read('alice', '?since=0')).frames.map((f) => f.event).slice(0, 2)).toEqual(['reset', 'message']);
   });
 

@@ -8,7 +8,20 @@ import type { EntityMetadata } from 'typeorm';
 export interface GatheredStatement<T> {
   readonly sql: string;
   params(items: readonly T[]): unknown[];
+  /** The same for one item alone, where that is cheaper without a list. */
+  readonly single?: { readonly sql: string; params(item: T): unknown[] };
 }
+
+/** What to run for the items. */
+export const gatheredQuery = <T>(
+  statement: GatheredStatement<T>,
+  items: readonly [T, ...T[]],
+): { sql: string; params: unknown[] } => {
+  const { single } = statement;
+  return single && items.length === 1
+    ? { sql: single.sql, params: single.params(items[0]) }
+    : { sql: statement.sql, params: statement.params(items) };
+};
 
 /**
  * The operation context: which transaction a repository call belongs to. Threaded explicitly through services, so that
@@ -33,6 +46,11 @@ export interface Op {
    * be lost.
    */
   afterCommit(fn: () => void): void;
+  /**
+   * Runs once the outermost transaction is over, committed or not, before what waits for the commit: for what is kept
+   * for it in memory. Outside a transaction it runs at once.
+   */
+  afterEnd(fn: () => void): void;
   /**
    * Says that one statement is left. When it is the only one of the whole transaction, it runs without BEGIN and
    * COMMIT, for it is one by itself: what the caller concludes from its result must not need a rollback.
