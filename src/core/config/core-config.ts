@@ -78,7 +78,7 @@ export const coreConfigSchema = z.strictObject({
   workflow: z
     .strictObject({
       /** Tasks that one management process runs at the same time. */
-      concurrency: z.number().int().min(1).max(256).default(32),
+      concurrency: z.number().int().min(1).max(256).default(128),
       /** Calls to one host under way at the same time, over all management processes. */
       hostConcurrency: z.number().int().min(1).max(1_000).default(16),
       /** A task that is over leaves the engine's table for the archive after so long. */

@@ -1,7 +1,7 @@
 /** Tuning of one engine. The defaults serve production; tests shorten the times. */
 export class WorkflowSettings {
   /** Tasks that this process runs at the same time. Never more than 256. */
-  concurrency = 32;
+  concurrency = 128;
   /** How long a task belongs to a worker that does not renew. Milliseconds. */
   leaseMs = 15_000;
   /** Longest time in which a lost notification goes unnoticed. Milliseconds; not below 1,000. */

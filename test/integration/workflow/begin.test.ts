@@ -86,6 +86,22 @@ describe('the begin of a new task', () => {
     expect(await ran(id)).toBe(1);
   });
 
+  it.each([
+    ['task', 'state'],
+    ['task', 'lock_state'],
+    ['task', 'outcome'],
+    ['task_step', 'phase'],
+    ['task_step', 'state'],
+  ])('leaves a row that no word is written into which %s.%s does not know', async (table, column) => {
+    const engine = await engineWith();
+    const id = await db.database.tx((op) => start(engine, op));
+    expect(await engine.settled(id, 20_000)).toBe('succeeded');
+    const where = table === 'task' ? 'id' : 'task_id';
+    await expect(db.database.query(`UPDATE ${table} SET ${column} = 'gone' WHERE ${where} = $1`, [id])).rejects.toThrow(
+      `${table}_${column.replace(`${table}_`, '')}`,
+    );
+  });
+
   it('does not come with a rollback', async () => {
     const engine = await engineWith();
     let id = '';
@@ -115,6 +131,27 @@ describe('the begin of a new task', () => {
     for (const id of [...ids, fourth]) expect(await engine.settled(id, 20_000)).toBe('succeeded');
   });
 
+  it('keeps its place until its transaction ends, and gives it up with a rollback', async () => {
+    const engine = await engineWith({ concurrency: 1 });
+    const stateOfAnother = async (): Promise<string | undefined> => {
+      let state: string | undefined;
+      const end = db.database.tx(async (op) => {
+        state = (await rowOf(op, await start(engine, op)))?.state;
+        throw new Error('never mind');
+      });
+      await expect(end).rejects.toThrow('never mind');
+      return state;
+    };
+    const id = await db.database.tx(async (op) => {
+      const task = await start(engine, op);
+      expect(await stateOfAnother()).toBe('queued');
+      return task;
+    });
+    expect(await engine.settled(id, 20_000)).toBe('succeeded');
+    await waitFor('its place to be free', async () => (await stateOfAnother()) === 'running');
+    expect(await stateOfAnother()).toBe('running');
+  });
+
   it('is given back when the room has gone meanwhile, and the next one to have room begins it', async () => {
     const engine = await engineWith({ concurrency: 1 });
     close('a');
@@ -122,8 +159,13 @@ describe('the begin of a new task', () => {
     await db.database.tx(async (op) => {
       second = await start(engine, op);
       expect(await rowOf(op, second)).toMatchObject({ state: 'running' });
-      // Commits first, and has the only place.
-      await db.database.tx((other) => start(engine, other, 'a'));
+      // The place is kept for it, but whoever is claimed meanwhile has it first.
+      const first = await db.database.tx(async (other) => {
+        const task = await start(engine, other, 'a');
+        expect(await rowOf(other, task)).toMatchObject({ state: 'queued' });
+        return task;
+      });
+      await waitFor('the claim', async () => (await rowOf(db.database.op, first))?.state === 'running');
     });
     const other = await engineWith();
     expect(await other.settled(second, 20_000)).toBe('succeeded');

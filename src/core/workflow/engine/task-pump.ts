@@ -33,8 +33,8 @@ export class TaskPump implements LocalWorker {
   private readonly log: Logger;
   private readonly running = new Set<RunState>();
   private readonly idle: (() => void)[] = [];
-  /** How many tasks of a transaction under way are to begin here with its commit. */
-  private readonly promised = new WeakMap<Op, number>();
+  /** How many tasks of transactions under way are to begin here with the commit. */
+  private promised = 0;
   /** The last claim took as many as it could: more may be due, and then whose turn it is counts. */
   private backlog = false;
   private claims = 0;
@@ -66,13 +66,13 @@ export class TaskPump implements LocalWorker {
 
   /**
    * A task for which there is room, and that no other waits before, begins with the commit that makes it: what a claim
-   * would write is in its row from the start. Never outside of a transaction, nor more of one than there is room for.
+   * would write is in its row from the start. Never outside of a transaction, nor more than there is room for.
    */
   workerFor(op: Op): Worker | null {
-    const promised = this.promised.get(op) ?? 0;
     if (!op.inTransaction || !this.hasRoom || this.again || this.pumping || this.backlog) return null;
-    if (this.running.size + promised >= this.settings.concurrency) return null;
-    this.promised.set(op, promised + 1);
+    if (this.running.size + this.promised >= this.settings.concurrency) return null;
+    this.promised += 1;
+    op.afterEnd(() => (this.promised -= 1));
     return { owner: this.worker.owner, leaseMs: this.settings.leaseMs };
   }
 

@@ -95,9 +95,11 @@ const awaitLockStatement = `
 const lockedStatement = `UPDATE task SET lock_state = 'held' WHERE ${held} RETURNING id`;
 
 const over = `owner = NULL, lease_until = NULL, wake_at = NULL, lock_state = NULL, awaited_lock = NULL, ended_at = clock_timestamp()`;
+const ended = `state = $7, cursor = $8::int, progress = $9::int, undone = $10::boolean, error = COALESCE($11::jsonb, error), ${over}`;
+const endStatement = statement(ended);
 /** $12: its lock keys. Only what is held when the statement begins is seen: enough for a task that had all of them. */
-const endStatement = statement(
-  `state = $7, cursor = $8::int, progress = $9::int, undone = $10::boolean, error = COALESCE($11::jsonb, error), ${over}`,
+const endWithLocksStatement = statement(
+  ended,
   seen,
   '',
   ', l AS (DELETE FROM task_lock USING t WHERE task_lock.key = ANY($12::text[]) AND task_lock.task_id = t.id)',
@@ -289,14 +291,11 @@ export class TaskRunRepository {
       error?: StepError;
     },
   ): Promise<Seen> {
-    return this.run(op, endStatement, hold, steps, [
-      final.state,
-      final.cursor,
-      final.progress,
-      final.undone,
-      json(final.error),
-      final.lockKeys,
-    ]);
+    const { state, cursor, progress, undone, error, lockKeys } = final;
+    const more = [state, cursor, progress, undone, json(error)];
+    return lockKeys === null
+      ? this.run(op, endStatement, hold, steps, more)
+      : this.run(op, endWithLocksStatement, hold, steps, [...more, lockKeys]);
   }
 
   /**
