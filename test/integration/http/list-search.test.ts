@@ -17,7 +17,7 @@ const many = 100_000;
 const fill = async ({ database }: TestDatabase): Promise<void> => {
   await database.query(
     `INSERT INTO instance (id, project_id, name, hostname, description, flavor_id, flavor_name, vcpus, memory_bytes, disk_bytes, image_id, image_name, architecture, nics, ssh_keys, user_data, stop_grace_seconds, state, power, created_by, created_at)
-     SELECT overlay(overlay(md5('i' || n) PLACING '4' FROM 13) PLACING '8' FROM 17)::uuid, $1, CASE WHEN n = 500 THEN 'Prod_DB-primary' WHEN n = 501 THEN 'größe' ELSE 'node-' || n END, 'h' || n, '', gen_random_uuid(), 'tiny', 1, 1, 1, gen_random_uuid(), 'linux', 'x86_64', '[]', '[]', '', 30, CASE WHEN n % 20000 = 7 THEN 'stopped' ELSE 'running' END, 'on', 'me',
+     SELECT overlay(overlay(md5('i' || n) PLACING '4' FROM 13) PLACING '8' FROM 17)::uuid, $1, CASE WHEN n = 500 THEN 'Prod_DB-primary' WHEN n = 501 THEN 'größe' WHEN n > 85000 THEN 'rack-node-' || n || '-5000' ELSE 'node-' || n END, 'h' || n, '', gen_random_uuid(), 'tiny', 1, 1, 1, gen_random_uuid(), 'linux', 'x86_64', '[]', '[]', '', 30, CASE WHEN n % 20000 = 7 THEN 'stopped' ELSE 'running' END, 'on', 'me',
             timestamptz '2026-01-01' + n * interval '1 second' FROM generate_series(1, $2::int) n`,
     [project, many],
   );
@@ -93,6 +93,8 @@ describe('search in lists', () => {
     ['the end of a name', 'PRIMARY', ['Prod_DB-primary']],
     ['a number that its name ends with', 'NODE-54321', ['node-54321']],
     ['a number that another name ends with', 'web-54321', []],
+    ['a number within, before one that many end with', 'rack-node-90123-5000', ['rack-node-90123-5000']],
+    ['a number that many others end with', 'web-5000', []],
     ['letters beyond ASCII', 'GRÖSSE'.replace('SS', 'ß'), ['größe']],
     ['two letters where a word begins', 'pr', ['Prod_DB-primary']],
     ['one letter where a word begins', 'G', ['größe']],

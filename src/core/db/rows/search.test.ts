@@ -11,7 +11,7 @@ const written = (
 describe('searchCondition', () => {
   it('looks for any part of a text, and takes no character for a pattern', () => {
     expect(written('we_b%\\', { ids: [], texts: ['name'], addresses: [], macs: [] })).toEqual({
-      sql: '(name ILIKE $1)',
+      sql: '((name ILIKE $1))',
       values: ['%we\\_b\\%\\\\%'],
     });
   });
@@ -20,13 +20,16 @@ describe('searchCondition', () => {
     ['list-12345', ['%-12345%', '%list-12345%']],
     ['a_b 0042', ['% 0042%', '%a\\_b 0042%']],
     ['list-123', ['%list-123%']],
-    ['list-2026', ['%list-2026%']],
-    ['list12345', ['%list12345%']],
+    ['list-2026', ['%-2026%', '%list-2026%']],
+    ['list12345', ['%12345%', '%list12345%']],
+    ['x12345-node-5000', ['%12345%', '%-5000%', '%x12345-node-5000%']],
+    ['1111 2222 3333 4444 5555', ['%1111%', '% 2222%', '% 3333%', '% 4444%', '%1111 2222 3333 4444 5555%']],
+    ['5000-5000', ['%5000%', '%-5000%', '%5000-5000%']],
     ['-12345', ['%-12345%']],
-  ])('has the index look for the number of %s alone, where it has one', (q, values) => {
+  ])('has the index look for the numbers of %s beside the whole', (q, values) => {
     const found = written(q, { ids: [], texts: ['name'], addresses: [], macs: [] });
     expect(found.values).toEqual(values);
-    expect(found.sql).toBe(values.length === 1 ? '(name ILIKE $1)' : "((name ILIKE $1 AND (name || '') ILIKE $2))");
+    expect(found.sql).toBe(`((${values.map((_, i) => `name ILIKE $${i + 1}`).join(' AND ')}))`);
   });
 
   it('looks for one or two letters where a word begins', () => {

@@ -31,10 +31,14 @@ const address = /^(\d{1,3}\.[\d.]*|[0-9a-f]{0,4}:[0-9a-f:.]*)$/;
 const mac = /^[0-9a-f]{2}(:[0-9a-f]{2}){0,4}(:[0-9a-f]{0,2})$/;
 
 /**
- * The number at the end of a name of many. Those of its kind share all else, so that the index looks for the number
- * alone: with what most rows have it takes ten times as long. Not a year, which all could end with.
+ * Numbers in the names of many, which share all else. The index looks for each of them and for the whole at once: for
+ * the whole alone, most of which most rows have, it takes ten times as long; and a number alone may be what all end
+ * with. Measured with 1,000,000 names, also that the column stands bare in each part: only of that the planner knows
+ * how many rows match.
  */
-const numbered = /(?<=.)[^a-z0-9](?!(?:19|20)\d\d$)\d{4,}$/i;
+const numbers = /[^a-z0-9]?\d{4,}/gi;
+/** More parts make the search of the index no shorter. */
+const mostNumbers = 4;
 
 /** The bounds of all ids that begin so; undefined when none can. */
 const idRange = (q: string): [string, string] | undefined => {
@@ -64,13 +68,10 @@ const textCondition = (column: string, q: string, bind: Bind): string => {
   if (short.test(q))
     return ['', '% ', '%-', '%.', '%\\_'].map((before) => `${column} ILIKE ${bind(`${before}${q}%`)}`).join(' OR ');
   const anywhere = (text: string): string => bind(`%${text.replace(/[\\%_]/g, '\\$&')}%`);
-  const [number] = numbered.exec(q) ?? [];
+  const parts = [...q.matchAll(numbers)].map(([number]) => number).filter((number) => number !== q);
+  const first = [...new Set(parts)].slice(0, mostNumbers).map((number) => `${column} ILIKE ${anywhere(number)} AND `);
   return spellings(q)
-    .map((text) =>
-      number === undefined
-        ? `${column} ILIKE ${anywhere(text)}`
-        : `(${column} ILIKE ${anywhere(number)} AND (${column} || '') ILIKE ${anywhere(text)})`,
-    )
+    .map((text) => `(${first.join('')}${column} ILIKE ${anywhere(text)})`)
     .join(' OR ');
 };
 
