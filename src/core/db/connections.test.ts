@@ -8,7 +8,9 @@ let endAll: () => Promise<void>;
 const setUp = (size: number) => {
   const back: boolean[] = [];
   const client = { release: (close: boolean) => void back.push(close) } as unknown as PoolClient;
-  const pool = { connect: jest.fn(async () => client) };
+  const pool = {
+    connect: jest.fn((done: (error: Error | undefined, client?: PoolClient) => void) => done(undefined, client)),
+  };
   const connections = new Connections(() => pool as unknown as Pool, size);
   const order: string[] = [];
   const ends: (() => void)[] = [];
@@ -72,7 +74,7 @@ describe('connections', () => {
   it('are given on when one cannot be made, with the error for whoever wanted it', async () => {
     const { connections, pool, order, ask, end } = setUp(1);
     await ask('request', 'r1');
-    pool.connect.mockRejectedValueOnce(new Error('refused'));
+    pool.connect.mockImplementationOnce((done) => done(new Error('refused')));
     const refused = connections.take('request');
     await ask('request', 'r2');
     await Promise.all([expect(refused).rejects.toThrow('refused'), end()]);

@@ -1,4 +1,4 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient, QueryResultRow } from 'pg';
 
 /** What a connection is taken for: a request that somebody waits for, or work that the process does by itself. */
 export type ConnectionUse = 'request' | 'work';
@@ -39,22 +39,62 @@ export class Connections {
   }
 
   /** Throws what the pool throws, also when no connection came free for 10 s. */
-  async take(use: ConnectionUse): Promise<TakenConnection> {
-    if (this.hasRoom(use)) this.taken[use] += 1;
-    else await this.turn(use);
-    try {
-      const client = await this.pool().connect();
-      return {
-        client,
-        giveBack: (close) => {
-          client.release(close);
-          this.free(use);
-        },
-      };
-    } catch (error) {
+  take(use: ConnectionUse): Promise<TakenConnection> {
+    return new Promise((resolve, reject) => {
+      this.connect(use, reject, (client, giveBack) => resolve({ client, giveBack }));
+    });
+  }
+
+  /**
+   * The rows of one statement by itself. By callbacks, as the pool's own: each promise more is felt where a statement is
+   * most of a request. A connection on which it failed is closed. Throws as `take`, and what the statement does.
+   */
+  rows<R extends QueryResultRow>(use: ConnectionUse, sql: string, params: unknown[]): Promise<R[]> {
+    return new Promise((resolve, reject) => {
+      this.connect(use, reject, (client, giveBack) => {
+        const ended = (error: unknown, rows: R[]): void => {
+          giveBack(Boolean(error));
+          if (error) reject(error as Error);
+          else resolve(rows);
+        };
+        try {
+          client.query<R>(sql, params, (error, result) => ended(error, result?.rows));
+        } catch (error) {
+          ended(error, []);
+        }
+      });
+    });
+  }
+
+  private connect(
+    use: ConnectionUse,
+    refuse: (error: unknown) => void,
+    begin: (client: PoolClient, giveBack: (close: boolean) => void) => void,
+  ): void {
+    const fail = (error: unknown): void => {
       this.free(use);
-      throw error;
-    }
+      refuse(error);
+    };
+    const open = (): void => {
+      try {
+        this.pool().connect((error, client) => {
+          if (error || !client) {
+            fail(error);
+            return;
+          }
+          begin(client, (close) => {
+            client.release(close);
+            this.free(use);
+          });
+        });
+      } catch (error) {
+        fail(error);
+      }
+    };
+    if (this.hasRoom(use)) {
+      this.taken[use] += 1;
+      open();
+    } else this.wait(use, open, refuse);
   }
 
   private hasRoom(use: ConnectionUse): boolean {
@@ -62,19 +102,18 @@ export class Connections {
     return request + work < this.size && (use === 'request' || work < this.mostOfWork);
   }
 
-  private turn(use: ConnectionUse): Promise<void> {
+  /** Has `open` called when it is its turn; then it has its room. */
+  private wait(use: ConnectionUse, open: () => void, refuse: (error: unknown) => void): void {
     const waiting = this.waiting[use];
-    return new Promise((resolve, reject) => {
-      const begin = (): void => {
-        clearTimeout(late);
-        resolve();
-      };
-      const late = setTimeout(() => {
-        waiting.splice(waiting.indexOf(begin), 1);
-        reject(new Error('timeout exceeded when trying to connect'));
-      }, waitMs).unref();
-      waiting.push(begin);
-    });
+    const begin = (): void => {
+      clearTimeout(late);
+      open();
+    };
+    const late = setTimeout(() => {
+      waiting.splice(waiting.indexOf(begin), 1);
+      refuse(new Error('timeout exceeded when trying to connect'));
+    }, waitMs).unref();
+    waiting.push(begin);
   }
 
   private free(use: ConnectionUse): void {

@@ -162,15 +162,7 @@ export class Database {
   private opFor(use: ConnectionUse): Op {
     const query = async <R extends object>(sql: string, params: readonly unknown[] = []): Promise<R[]> => {
       try {
-        const { client, giveBack } = await this.connections.take(use);
-        let close = true;
-        try {
-          const { rows } = await client.query<R & QueryResultRow>(sql, [...params]);
-          close = false;
-          return rows;
-        } finally {
-          giveBack(close);
-        }
+        return await this.connections.rows<R & QueryResultRow>(use, sql, [...params]);
       } catch (error) {
         throw failed(sql, params, error);
       }
