@@ -280,6 +280,15 @@ describe('the main job: a real guest on two real hosts', () => {
         ports: [{ network: 'n2' }],
       });
       expect(vcctl('task', 'list')).toMatch(/instance\.create/);
+      // This machine is the guest's host too: vcctl goes through the namespace of its network.
+      const answer = await eventually('ssh by vcctl', () => {
+        try {
+          return vcctl('instance', 'ssh', 'web', '--user', 'root', '-i', join(keys, 'id'), '--', 'hostname');
+        } catch {
+          return false;
+        }
+      });
+      expect(answer).toBe('web\n');
       vcctl('instance', 'delete', 'web', '--yes', '--wait');
       expect(() => vcctl('instance', 'show', 'web')).toThrow(/not_found/);
     },
