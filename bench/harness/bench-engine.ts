@@ -17,6 +17,14 @@ class NoNodes extends NodeCaller {
     return Promise.reject(new Error('no step calls a node'));
   }
 
+  override takesCallsInTurn(): boolean {
+    return false;
+  }
+
+  override callInTurn(): Promise<never> {
+    return this.call();
+  }
+
   override outcome(): Promise<never> {
     return this.call();
   }

@@ -11,6 +11,8 @@ import { Database } from '../../src/core/db/database';
 import { poolOf } from '../../src/core/db/library-internals';
 import { HttpsNodeCaller } from '../../src/core/m2m/management/https-node-caller';
 import {
+  type CallInTurn,
+  type CallsInTurn,
   NodeCaller,
   NodeUnreachableError,
   type CallOptions,
@@ -94,6 +96,21 @@ class ForgetfulCaller extends NodeCaller {
     if (this.probe.drops(options.key ?? ''))
       throw new NodeUnreachableError(hostId, 'The host does not answer: the answer was lost.');
     return outcome;
+  }
+
+  override takesCallsInTurn(hostId: string): boolean {
+    return this.real.takesCallsInTurn(hostId);
+  }
+
+  override async callInTurn(
+    hostId: string,
+    calls: readonly CallInTurn[],
+    options: Omit<CallOptions, 'key'>,
+  ): Promise<CallsInTurn> {
+    const all = await this.real.callInTurn(hostId, calls, options);
+    if (calls.some(({ key }) => this.probe.drops(key)))
+      throw new NodeUnreachableError(hostId, 'The host does not answer: the answer was lost.');
+    return all;
   }
 
   override outcome<A, R>(hostId: string, verb: Verb<A, R>, key: string): Promise<CallOutcome<R>> {

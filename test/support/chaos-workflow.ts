@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import type { Duplex } from 'node:stream';
 import type { Database } from '../../src/core/db/database';
-import { NodeCaller, type CallOptions, type CallOutcome } from '../../src/core/m2m/management/node-caller';
+import {
+  NodeCaller,
+  type CallInTurn,
+  type CallOptions,
+  type CallOutcome,
+  type CallsInTurn,
+} from '../../src/core/m2m/management/node-caller';
+import { oneByOne } from './one-by-one';
 import type { Verb } from '../../src/core/m2m/verbs/verb';
 import { defineWorkflow } from '../../src/core/workflow/definition/definition';
 import { PermanentError } from '../../src/core/workflow/definition/workflow-error';
@@ -56,6 +63,18 @@ export class DurableNode extends NodeCaller {
     });
   }
 
+  override takesCallsInTurn(): boolean {
+    return true;
+  }
+
+  override callInTurn(
+    hostId: string,
+    calls: readonly CallInTurn[],
+    options: Omit<CallOptions, 'key'>,
+  ): Promise<CallsInTurn> {
+    return oneByOne(this, hostId, calls, options);
+  }
+
   override async outcome<R>(): Promise<CallOutcome<R>> {
     return { done: false };
   }
@@ -94,6 +113,16 @@ export const chaosWorkflow = (database: Database) =>
       args: (c) => ({ name: `${c.out.make.made}-more` }),
       undo: { verb: dropThing, node: () => hostA, args: () => ({ name: 'claimed-more' }) },
     })
+    .remote(
+      'make-another',
+      {
+        verb: makeThing,
+        node: () => hostA,
+        args: () => ({ name: 'another' }),
+        undo: { verb: dropThing, node: () => hostA, args: () => ({ name: 'another' }) },
+      },
+      { together: true },
+    )
     .local('fetch', {
       run: async (c) => {
         await c.tx(async (op) => {

@@ -1,5 +1,12 @@
 import type { Duplex } from 'node:stream';
-import { NodeCaller, type CallOptions, type CallOutcome } from '../../src/core/m2m/management/node-caller';
+import {
+  NodeCaller,
+  type CallInTurn,
+  type CallOptions,
+  type CallOutcome,
+  type CallsInTurn,
+} from '../../src/core/m2m/management/node-caller';
+import { oneByOne } from './one-by-one';
 import { type Verb } from '../../src/core/m2m/verbs/verb';
 
 export interface FakeCall {
@@ -16,6 +23,9 @@ type Behaviour = (call: FakeCall) => Promise<CallOutcome<unknown>> | CallOutcome
 export class FakeNodes extends NodeCaller {
   readonly calls: FakeCall[] = [];
   readonly polls: string[] = [];
+  /** The keys of each request with several calls. */
+  readonly requests: string[][] = [];
+  inTurn = true;
   /** Outcomes of accepted calls by key: absent means still at work; an error is thrown. */
   readonly outcomes = new Map<string, unknown>();
   private readonly behaviours = new Map<string, Behaviour>();
@@ -32,6 +42,19 @@ export class FakeNodes extends NodeCaller {
       ? await behaviour(call)
       : { done: true as const, result: { made: (args as { name?: string }).name ?? '' } };
     return outcome as CallOutcome<R>;
+  }
+
+  override takesCallsInTurn(): boolean {
+    return this.inTurn;
+  }
+
+  override callInTurn(
+    hostId: string,
+    calls: readonly CallInTurn[],
+    options: Omit<CallOptions, 'key'>,
+  ): Promise<CallsInTurn> {
+    this.requests.push(calls.map(({ key }) => key));
+    return oneByOne(this, hostId, calls, options);
   }
 
   override async outcome<A, R>(_hostId: string, _verb: Verb<A, R>, key: string): Promise<CallOutcome<R>> {

@@ -19,6 +19,7 @@ import { EngineVerbEvents } from './request/engine-verb-events';
 import { WakeUps } from './request/wake-ups';
 import { Workflows } from './request/workflows';
 import { Checkpoints } from './run/checkpoints';
+import { Intents } from './run/intents';
 import { ForwardPhase } from './run/forward-phase';
 import { LocalWork } from './run/local-work';
 import { StepObserver } from './run/step-observer';
@@ -54,6 +55,7 @@ const parts: Newable<object>[] = [
   ...[AllSteps, TxSteps, RemoteSteps, LocalSteps, WaitSteps, ChildrenSteps],
   ...[
     Checkpoints,
+    Intents,
     ForwardPhase,
     LocalWork,
     StepObserver,

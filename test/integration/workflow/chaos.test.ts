@@ -144,7 +144,7 @@ describe('a worker that dies or freezes', () => {
       );
       const expected = fail
         ? { state: 'failed', done: [], things: [] }
-        : { state: 'succeeded', done: ['claim', 'fetch', 'finish'], things: ['claimed', 'claimed-more'] };
+        : { state: 'succeeded', done: ['claim', 'fetch', 'finish'], things: ['another', 'claimed', 'claimed-more'] };
       const locks = await database.query('SELECT * FROM task_lock');
       expect({ boundary, state, done, things, locks }).toEqual({ boundary, ...expected, locks: [] });
       if (fail) expect(before.row.undone).toBe(true);
@@ -173,7 +173,9 @@ describe('a worker that dies or freezes', () => {
       );
       expect(await engine.settled(id, 10_000)).toBe(fail ? 'failed' : 'succeeded');
       expect(await leftovers(id)).toEqual(
-        fail ? { done: [], things: [] } : { done: ['claim', 'fetch', 'finish'], things: ['claimed', 'claimed-more'] },
+        fail
+          ? { done: [], things: [] }
+          : { done: ['claim', 'fetch', 'finish'], things: ['another', 'claimed', 'claimed-more'] },
       );
     }
     await engine.stop();

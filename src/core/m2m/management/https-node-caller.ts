@@ -6,7 +6,15 @@ import { z } from 'zod';
 import { Config } from '../../config/config';
 import { Breakers } from './breakers';
 import { ServerIdentity } from '../ca/server-identity';
-import { type CallOptions, type CallOutcome, NodeCaller, NodeUnreachableError, NodeVerbError } from './node-caller';
+import {
+  type CallInTurn,
+  type CallOptions,
+  type CallOutcome,
+  type CallsInTurn,
+  NodeCaller,
+  NodeUnreachableError,
+  NodeVerbError,
+} from './node-caller';
 import { type NodeAbilities, type NodeEndpoint, NodeRegistry } from './node-registry';
 import { minVersion, mustBeHost } from '../node/secure-context';
 import { NotUnderstood } from '../verbs/not-understood';
@@ -23,8 +31,35 @@ const verbError = z.object({
   }),
 });
 const verbResult = z.object({ result: z.unknown() });
+const inTurn = z.object({
+  answers: z.array(
+    z.object({
+      ms: z.number(),
+      accepted: z.boolean().optional(),
+      result: z.unknown().optional(),
+      error: z.unknown().optional(),
+    }),
+  ),
+});
 const connectTimeoutMs = 5_000;
 const outcomeTimeoutMs = 10_000;
+
+interface Exchange {
+  method: 'GET' | 'POST';
+  path: string;
+  body?: string;
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+const parsed = (hostId: string, verb: string, status: number, text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const message = `The host answered ${status} with something that is not JSON.`;
+    throw new NodeVerbError(hostId, verb, 'invalid_answer', message, false);
+  }
+};
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message || error.name : String(error));
 
@@ -70,28 +105,73 @@ export class HttpsNodeCaller extends NodeCaller {
   async call<A, R>(hostId: string, verb: Verb<A, R>, args: A, options: CallOptions): Promise<CallOutcome<R>> {
     const { key, fence, requestId } = options;
     const body = JSON.stringify({ key, fence, requestId, ...(await this.write(hostId, verb, args)) });
+    const { status, text } = await this.ask(hostId, {
+      method: 'POST',
+      path: `/verbs/${encodeURIComponent(verb.name)}`,
+      body,
+      timeoutMs: verb.timeoutMs,
+      signal: options.signal,
+    });
     try {
-      return await this.ask(hostId, verb, {
-        method: 'POST',
-        path: `/verbs/${encodeURIComponent(verb.name)}`,
-        body,
-        timeoutMs: verb.timeoutMs,
-        signal: options.signal,
-      });
+      return this.read(hostId, verb, status, parsed(hostId, verb.name, status, text));
     } catch (error) {
-      // The agent is an older one than it was: the next attempt writes for that.
-      if (error instanceof NodeVerbError && error.code === 'newer_revision')
-        await this.registry.abilities(hostId, true);
+      await this.seen(hostId, error);
       throw error;
     }
   }
 
+  override takesCallsInTurn(hostId: string): boolean {
+    return this.registry.known(hostId)?.revisions?.callsInTurn === true;
+  }
+
+  async callInTurn(
+    hostId: string,
+    calls: readonly CallInTurn[],
+    { fence, requestId, signal }: Omit<CallOptions, 'key'>,
+  ): Promise<CallsInTurn> {
+    const written: { verb: string; key: string; fence: number | undefined; requestId: string | undefined }[] = [];
+    let unsaid: { error: unknown } | undefined;
+    for (const { verb, args, key } of calls) {
+      try {
+        written.push({ verb: verb.name, key, fence, requestId, ...(await this.write(hostId, verb, args)) });
+      } catch (error) {
+        // What the node cannot be told ends the list: those before it are told.
+        if (written.length === 0) throw error;
+        unsaid = { error };
+        break;
+      }
+    }
+    const { status, text } = await this.ask(hostId, {
+      method: 'POST',
+      path: '/calls',
+      body: JSON.stringify({ calls: written }),
+      timeoutMs: calls.reduce((sum, { verb }) => sum + verb.timeoutMs, 0),
+      signal,
+    });
+    const { answers } = this.readInTurn(hostId, status, text);
+    const outcomes: CallsInTurn['outcomes'] = [];
+    for (const [index, answer] of answers.entries()) {
+      const verb = calls[index]?.verb;
+      if (!verb) break;
+      try {
+        const code = answer.error !== undefined ? 422 : answer.accepted ? 202 : 200;
+        outcomes.push({ ...this.read(hostId, verb, code, answer), ms: answer.ms });
+      } catch (error) {
+        await this.seen(hostId, error);
+        return { outcomes, error };
+      }
+    }
+    const all = outcomes.length === written.length && outcomes.every(({ done }) => done);
+    return { outcomes, ...(all && unsaid) };
+  }
+
   async outcome<A, R>(hostId: string, verb: Verb<A, R>, key: string): Promise<CallOutcome<R>> {
-    return this.ask(hostId, verb, {
+    const { status, text } = await this.ask(hostId, {
       method: 'GET',
       path: `/verbs/outcome?key=${encodeURIComponent(key)}`,
       timeoutMs: outcomeTimeoutMs,
     });
+    return this.read(hostId, verb, status, parsed(hostId, verb.name, status, text));
   }
 
   async stream(hostId: string, path: string): Promise<Duplex> {
@@ -164,32 +244,31 @@ export class HttpsNodeCaller extends NodeCaller {
     }
   }
 
-  private async ask<A, R>(
-    hostId: string,
-    verb: Verb<A, R>,
-    call: { method: 'GET' | 'POST'; path: string; body?: string; timeoutMs: number; signal?: AbortSignal | undefined },
-  ): Promise<CallOutcome<R>> {
+  /** The agent is an older one than it was: the next attempt writes for that. */
+  private async seen(hostId: string, error: unknown): Promise<void> {
+    if (error instanceof NodeVerbError && error.code === 'newer_revision') await this.registry.abilities(hostId, true);
+  }
+
+  private async ask(hostId: string, call: Exchange): Promise<{ status: number; text: string }> {
     const endpoint = await this.endpoint(hostId);
     const breaker = this.breakers.of(hostId);
     if (!breaker.admit())
       throw new NodeUnreachableError(hostId, 'The host did not answer the last calls and is not called for a while.');
-    let status: number;
-    let text: string;
     try {
-      ({ status, text } = await this.exchange(hostId, endpoint, call));
+      const answer = await this.exchange(hostId, endpoint, call);
       breaker.success();
+      return answer;
     } catch (error) {
       if (call.signal?.aborted) breaker.release();
       else breaker.failure();
       throw new NodeUnreachableError(hostId, `The host does not answer: ${textOf(error)}`, { cause: error });
     }
-    return this.read(hostId, verb, status, text);
   }
 
   private async exchange(
     hostId: string,
     endpoint: NodeEndpoint,
-    call: { method: 'GET' | 'POST'; path: string; body?: string; timeoutMs: number; signal?: AbortSignal | undefined },
+    call: Exchange,
   ): Promise<{ status: number; text: string }> {
     const deadline = AbortSignal.timeout(call.timeoutMs);
     const host = endpoint.address.includes(':') ? `[${endpoint.address}]` : endpoint.address;
@@ -207,19 +286,20 @@ export class HttpsNodeCaller extends NodeCaller {
     return { status: response.statusCode, text };
   }
 
-  private read<A, R>(hostId: string, verb: Verb<A, R>, status: number, text: string): CallOutcome<R> {
-    let json: unknown;
-    try {
-      json = JSON.parse(text);
-    } catch {
-      throw new NodeVerbError(
-        hostId,
-        verb.name,
-        'invalid_answer',
-        `The host answered ${status} with something that is not JSON.`,
-        false,
-      );
-    }
+  private readInTurn(hostId: string, status: number, text: string): z.output<typeof inTurn> {
+    const json = parsed(hostId, 'calls', status, text);
+    const answers = status === 200 ? inTurn.safeParse(json) : undefined;
+    if (answers?.success) return answers.data;
+    // Refused as a whole, e.g. by an agent that was replaced by an older one.
+    throw new NodeVerbError(hostId, 'calls', 'invalid_answer', `The host answered ${status}.`, false);
+  }
+
+  private read<A, R>(
+    hostId: string,
+    verb: Pick<Verb<A, R>, 'name' | 'result'>,
+    status: number,
+    json: unknown,
+  ): CallOutcome<R> {
     if (status === 202) return { done: false };
     if (status === 200) {
       const parsed = verb.result.safeParse(verbResult.safeParse(json).data?.result);

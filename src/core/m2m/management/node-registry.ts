@@ -64,6 +64,8 @@ export abstract class NodeRegistry {
    * unless `fresh`.
    */
   abstract abilities(hostId: string, fresh: boolean): Promise<NodeAbilities | null>;
+  /** What was read of it last, however long ago. */
+  abstract known(hostId: string): NodeAbilities | undefined;
   /** A token for the node half of this very process (`vc-stack all`). */
   abstract localToken(): Promise<string>;
 }

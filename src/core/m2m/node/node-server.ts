@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
+import type { z } from 'zod';
 import { Config } from '../../config/config';
 import { StatePaths } from '../../config/state-paths';
 import { RecordProblems } from '../../host/records/record-problems';
@@ -22,7 +23,7 @@ import { JournalKeeper } from './journal-keeper';
 import { NodeIdentity } from './node-identity';
 import { minVersion } from './secure-context';
 import { VerbJournal } from './verb-journal';
-import { type VerbAnswer, verbCall, VerbRunner } from './verb-runner';
+import { type VerbAnswer, verbCall, verbCalls, VerbRunner } from './verb-runner';
 
 /** A host's network document may be long. */
 const bodyLimit = 32 * 1024 * 1024;
@@ -154,16 +155,16 @@ export class NodeServer {
       const query = new URLSearchParams(search);
       if (req.method === 'GET' && path === '/verbs/outcome')
         return sendAnswer(res, this.runner.outcome(query.get('key') ?? ''));
+      if (req.method === 'POST' && path === '/calls') {
+        const several = verbCalls.safeParse(await readJson(req, bodyLimit));
+        if (!several.success) return sendInvalid(res, several.error);
+        const answers = (await this.runner.callInTurn(several.data)).map(inTurn);
+        return sendJson(res, 200, { answers });
+      }
       const name = path.startsWith('/verbs/') ? path.slice('/verbs/'.length) : '';
       if (req.method !== 'POST' || name === '') return sendError(res, 404, 'not_found', 'There is no such path.');
       const body = verbCall.safeParse(await readJson(req, bodyLimit));
-      if (!body.success)
-        return sendError(
-          res,
-          400,
-          'invalid_call',
-          body.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; '),
-        );
+      if (!body.success) return sendInvalid(res, body.error);
       return sendAnswer(res, await this.runner.call(decodeURIComponent(name), body.data));
     } catch (error) {
       this.log.warn({ err: error }, 'a call could not be read');
@@ -212,6 +213,15 @@ const isManagement = (req: IncomingMessage): boolean =>
 
 const sendError = (res: ServerResponse, status: number, code: string, message: string): void =>
   sendJson(res, status, { error: { code, message, permanent: true, extra: {} } });
+
+const sendInvalid = (res: ServerResponse, error: z.ZodError): void =>
+  sendError(res, 400, 'invalid_call', error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; '));
+
+const inTurn = (answer: VerbAnswer & { ms: number }): Record<string, unknown> => {
+  const { ms } = answer;
+  if (answer.kind === 'done') return { ms, result: answer.result };
+  return answer.kind === 'accepted' ? { ms, accepted: true } : { ms, error: answer.error };
+};
 
 const sendAnswer = (res: ServerResponse, answer: VerbAnswer): void => {
   if (answer.kind === 'done') return sendJson(res, 200, { result: answer.result });

@@ -7,12 +7,12 @@ import { type NodeRevisions, revisionsSection } from '../verbs/revisions';
 @injectable()
 export class RevisionsSource extends ObservedSource {
   readonly section = revisionsSection;
-  private told: NodeRevisions = { release: buildVersion, verbs: {}, sections: {} };
+  private told: NodeRevisions = { release: buildVersion, verbs: {}, sections: {}, callsInTurn: true };
 
   /** Once, before the first heartbeat. */
   register(verbs: Record<string, number>, sources: readonly ObservedSource[]): void {
     const sections = Object.fromEntries([this, ...sources].map((source) => [source.section, source.revision]));
-    this.told = { release: buildVersion, verbs, sections };
+    this.told = { release: buildVersion, verbs, sections, callsInTurn: true };
   }
 
   override collect(): Promise<NodeRevisions> {

@@ -16,6 +16,15 @@ export const verbCall = z.object({
 });
 export type VerbCall = z.infer<typeof verbCall>;
 
+/** Calls of one request, each begun once the one before is done. */
+export const verbCalls = z.object({
+  calls: z
+    .array(verbCall.extend({ verb: z.string().min(1).max(100) }))
+    .min(1)
+    .max(16),
+});
+export type VerbCalls = z.infer<typeof verbCalls>;
+
 export type VerbAnswer =
   | { kind: 'done'; result: unknown }
   | { kind: 'accepted' }
@@ -120,6 +129,18 @@ export class VerbRunner {
     if (key === undefined || fence === undefined)
       return failed('key_required', `${name} changes the host and needs a key and a fence.`, true);
     return this.mutate(handler, args.data, { ...call, key, fence });
+  }
+
+  /** The first call that is not done at once ends the list; those after it are not begun. `ms`: what each took. */
+  async callInTurn({ calls }: VerbCalls): Promise<(VerbAnswer & { ms: number })[]> {
+    const answers: (VerbAnswer & { ms: number })[] = [];
+    for (const { verb, ...call } of calls) {
+      const since = performance.now();
+      const answer = await this.call(verb, call);
+      answers.push({ ...answer, ms: performance.now() - since });
+      if (answer.kind !== 'done') break;
+    }
+    return answers;
   }
 
   /**

@@ -16,6 +16,8 @@ export const nodeRevisions = z.object({
   verbs: byName,
   /** The revision in which it writes each section of its heartbeat. */
   sections: byName,
+  /** Whether it takes several calls in one request; agents from before that do not tell. */
+  callsInTurn: z.boolean().optional(),
 });
 export type NodeRevisions = z.output<typeof nodeRevisions>;
 

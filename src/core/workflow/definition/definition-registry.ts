@@ -7,7 +7,7 @@ export type AnyDefinition = WorkflowDefinition<unknown, never>;
 /** Any definition, whatever its input and outputs are. */
 export interface RegistrableDefinition {
   readonly type: string;
-  readonly options: { readonly version: number };
+  readonly options: { readonly version: number; readonly continues?: readonly number[] };
   readonly steps: readonly AnyStep[];
 }
 
@@ -42,12 +42,13 @@ export class DefinitionRegistry {
   register(definition: AnyDefinition): void {
     const { type, options, steps } = definition;
     const key = keyOf(type, options.version);
+    const keys = [key, ...(options.continues ?? []).map((version) => keyOf(type, version))];
     const fail = (reason: string, cause?: unknown): never => {
       throw new Error(`workflow ${key}: ${reason}`, { cause });
     };
-    const present = this.known.get(key);
-    if (present === definition) return;
-    if (present) fail('another definition has this type and version');
+    const present = keys.map((one) => this.known.get(one)).filter((one) => one !== undefined);
+    if (present.length > 0 && present.every((one) => one === definition)) return;
+    if (present.length > 0) fail('another definition has this type and version');
     if (!/^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)+$/.test(type)) fail('its type is not of the form module.name-of-it');
     if (!Number.isInteger(options.version) || options.version < 1) fail('its version is no positive integer');
     if (steps.length === 0) fail('it has no step');
@@ -58,14 +59,18 @@ export class DefinitionRegistry {
     if (options.limit === undefined && steps.some((step) => step.kind === 'local'))
       fail('it has a local step and no limit: each of its tasks occupies a worker for as long as that takes');
     parseDuration(options.deadline);
-    for (const step of steps) {
+    if (options.continues?.some((version) => !(version < options.version)))
+      fail('it continues a version that is not older');
+    for (const [seq, step] of steps.entries()) {
+      if (step.kind === 'remote' && step.spec.together && steps[seq - 1]?.kind !== 'remote')
+        fail(`step "${step.name}": there is no call before it that it could leave with`);
       try {
         auditStep(step);
       } catch (error) {
         fail(`step "${step.name}": ${error instanceof Error ? error.message : String(error)}`, error);
       }
     }
-    this.known.set(key, definition);
+    for (const one of keys) this.known.set(one, definition);
   }
 
   get(type: string, version: number): AnyDefinition | undefined {

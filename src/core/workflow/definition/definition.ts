@@ -41,6 +41,8 @@ type TxUndo<I, O, R> =
 
 export type TxStep<I, O, R> = TxUndo<I, O, R> & {
   run: (c: TxContext<I, O>) => Promise<R>;
+  /** Other tasks wait for what it locks: nothing after it shares its commit. */
+  commitAtOnce?: boolean;
   retry?: RetryPolicy;
   /** Shown to users instead of the name. */
   title?: string;
@@ -72,6 +74,8 @@ type RemoteStep<I, O, A, R> = RemoteCall<I, O, A, R> &
     title?: string;
     /** Skips the step (with output undefined) when false. Decided on stored data only. */
     when?: (c: StepContext<I, O>) => boolean;
+    /** As in `WorkflowDefinition.remote`. */
+    together?: boolean;
     /**
      * A node that cannot be reached is treated as done. Only for removals of things that the node removes by itself
      * when it is back.
@@ -80,7 +84,7 @@ type RemoteStep<I, O, A, R> = RemoteCall<I, O, A, R> &
   };
 
 /** As `WorkflowDefinition.remote` takes it, with the arguments and result of its undo's verb. */
-export type RemoteSpec<I, O, A, R, UA = A, UR = R> = Omit<RemoteStep<I, O, A, R>, 'undo' | 'noUndo'> &
+export type RemoteSpec<I, O, A, R, UA = A, UR = R> = Omit<RemoteStep<I, O, A, R>, 'undo' | 'noUndo' | 'together'> &
   ({ undo: RemoteUndoCall<I, O, UA, UR>; noUndo?: never } | { noUndo: string; undo?: never });
 
 /** What a local step's callbacks see. They have no transaction: they may take hours. */
@@ -190,6 +194,11 @@ export type Priority = 'urgent' | 'normal' | 'background';
 
 export interface WorkflowOptions<I> {
   version: number;
+  /**
+   * Older versions whose tasks these steps bring to their end: names, order and outputs are the same. A process that
+   * knows only those does not take up a task of this version.
+   */
+  continues?: readonly number[];
   input: z.ZodType<I>;
   /**
    * One live task per key; a second start is refused with 409 `task_running` that names the first. A task may need
@@ -241,12 +250,17 @@ export class WorkflowDefinition<I = unknown, O = Record<never, never>> {
     return this.add({ kind: 'tx', name, spec: spec as never });
   }
 
-  /** A step on a node: at least once, made idempotent by its key `task/step/phase` and the task's fence. */
+  /**
+   * A step on a node: at least once, made idempotent by its key `task/step/phase` and the task's fence. `together`: its
+   * call leaves in one request with that of the step before it when both go to the same node, which begins it once that
+   * one has succeeded. Its arguments are computed with those of that step: before, and without its output.
+   */
   remote<N extends string, A, R, UA = A, UR = R>(
     name: N,
     spec: RemoteSpec<I, O, A, R, UA, UR>,
+    { together = false }: { together?: boolean } = {},
   ): WorkflowDefinition<I, O & Record<N, R>> {
-    return this.add({ kind: 'remote', name, spec: spec as never });
+    return this.add({ kind: 'remote', name, spec: { ...spec, together } as never });
   }
 
   /** A step in the management process, for what takes long or meets the outside: at least once. */

@@ -65,11 +65,30 @@ export class Checkpoints {
   }
 
   /** Without an effect in the database: one statement, unless the task ends with it or gives up a slot. */
-  alone(run: RunState, write: StepWrite): Promise<Remember> {
-    const last = write.seq + 1 >= run.steps.length;
+  alone(run: RunState, writes: readonly StepWrite[]): Promise<Remember> {
+    const last = (writes[writes.length - 1]?.seq ?? -1) + 1 >= run.steps.length;
     return !last && run.slots.size === 0
-      ? this.transactions.alone((op) => this.forward(run, op, [write]))
-      : this.transactions.run((op) => this.forward(run, op, [write]));
+      ? this.transactions.alone((op) => this.forward(run, op, writes))
+      : this.transactions.run((op) => this.forward(run, op, writes));
+  }
+
+  /** What is carried; and calls that were stored as begun, but were not sent on after one that is not done, are not. */
+  async cutShort(run: RunState, unsent: readonly StepWrite[]): Promise<void> {
+    run.assertHeld();
+    const carried = this.carried(run);
+    const remember = await this.transactions.run(async (op) => {
+      await this.store.notBegun(
+        op,
+        run.task.id,
+        unsent.map(({ seq }) => seq),
+      );
+      if (carried.length > 0) return this.forward(run, op, carried);
+      await this.store.assertHeld(op, run.hold);
+      return undefined;
+    });
+    for (const { seq } of unsent) run.notBegun(seq);
+    remember?.();
+    if (carried.length > 0) await this.carriedIsStored(run);
   }
 
   /** The end of an undo, in the caller's transaction. */
@@ -92,37 +111,38 @@ export class Checkpoints {
   }
 
   /**
-   * Keeps the checkpoint for the next step's first write. False when that one does not write to the database before
-   * anything else happens.
+   * Keeps the checkpoints of calls for the next step's first write. False when that one does not write to the database
+   * before anything else happens.
    */
-  carry(run: RunState, write: StepWrite): boolean {
-    const next = run.steps[write.seq + 1];
+  carry(run: RunState, ended: readonly { write: StepWrite; ended: number }[]): boolean {
+    const next = run.steps[(ended[ended.length - 1]?.write.seq ?? -1) + 1];
     if (!next || next.kind === 'wait' || next.kind === 'children' || run.cancelled || this.workload.stopping)
       return false;
-    run.wrote(write);
+    for (const { write } of ended) run.wrote(write);
     if (next.kind === 'remote' && next.spec.when && !next.spec.when(run.stepContext(1))) return false;
-    run.carried = { write, ended: performance.now() };
+    run.carried = [...ended];
     return true;
   }
 
   /** What is carried, to be written with something else. */
   carried(run: RunState): StepWrite[] {
-    return run.carried ? [{ ...run.carried.write, endedMsAgo: performance.now() - run.carried.ended }] : [];
+    const now = performance.now();
+    return run.carried.map(({ write, ended }) => ({ ...write, endedMsAgo: now - ended }));
   }
 
   /** What was carried has committed with something else. */
   async carriedIsStored(run: RunState): Promise<void> {
-    const name = run.carried?.write.name;
-    run.carried = undefined;
-    if (name !== undefined) await this.observer.at(run, name, 'run', 'after-checkpoint');
+    const names = run.carried.map(({ write }) => write.name);
+    run.carried = [];
+    for (const name of names) await this.observer.at(run, name, 'run', 'after-checkpoint');
   }
 
   /** Stores what is carried by itself: the next step did not come to it. */
   async flush(run: RunState): Promise<void> {
-    const [write] = this.carried(run);
-    if (!write) return;
+    const writes = this.carried(run);
+    if (writes.length === 0) return;
     run.assertHeld();
-    (await this.alone(run, write))();
+    (await this.alone(run, writes))();
     await this.carriedIsStored(run);
   }
 }

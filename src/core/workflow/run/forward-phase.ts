@@ -50,7 +50,7 @@ export class ForwardPhase {
     const late = run.now() >= run.task.deadline;
     if (run.cancelled || late) await this.checkpoints.flush(run);
     if (run.cancelled) return this.cancel(run);
-    const seq = run.cursor + (run.carried ? 1 : 0);
+    const seq = run.cursor + run.carried.length;
     const step = run.steps[seq];
     if (!step) throw new LeaseLost(run.task.id);
     if (late) {
@@ -69,7 +69,8 @@ export class ForwardPhase {
         return this.cancel(run);
       }
       run.assertHeld();
-      return this.failed(run, step, run.cursor, error);
+      // Of several calls the ones before the failed one are over.
+      return this.failed(run, run.steps[run.cursor] ?? step, run.cursor, error);
     }
   }
 
@@ -89,7 +90,7 @@ export class ForwardPhase {
         'the node is lost: its part counts as done',
       );
       const since = performance.now();
-      const done = await this.checkpoints.alone(run, { ...write, state: 'succeeded' });
+      const done = await this.checkpoints.alone(run, [{ ...write, state: 'succeeded' }]);
       return this.checkpoints.passed(run, step, done, since);
     }
     // An accepted call goes on at the node while it cannot be asked, and is repeated when the node forgot it; neither
@@ -143,7 +144,8 @@ export class ForwardPhase {
     outcome: 'failed' | 'cancelled' = 'failed',
   ): Promise<StepEnd> {
     const error = storedError(failure);
-    const cursor = write || run.row(run.cursor, 'run') ? run.cursor : run.cursor - 1;
+    const begun = write || run.row(run.cursor, 'run') ? run.cursor : run.cursor - 1;
+    const cursor = Math.max(begun, run.lastStarted);
     const seen = await this.transactions.run(async (op) => {
       await this.slots.freeHosts(run, op);
       const to = await this.store.compensate(op, run.hold, write ? [write] : [], { outcome, error, cursor });

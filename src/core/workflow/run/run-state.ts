@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { Op } from '../../db/rows/op';
 import type { AnyStep, Duration, StepContext, TxContext, UndoContext } from '../definition/definition';
 import type { AnyDefinition } from '../definition/definition-registry';
+import type { IntendedCall } from './intended-call';
 import type { StepError } from '../definition/step-error';
 import type { ClaimedTask, Hold, Seen, StepRow, StepWrite } from '../storage/task-row';
 import { parseDuration } from '../definition/duration';
@@ -39,10 +40,12 @@ export class RunState {
   /** Set after steps that shared a commit failed: from here on each has its own. */
   singly = false;
   /**
-   * A call to a node that is over; its checkpoint is written together with the next step's. Lost with the process, it
-   * is asked again by its key. `ended` on the clock of `performance.now()`.
+   * Calls to a node that are over; their checkpoints are written together with the next step's. Lost with the process,
+   * they are asked again by their keys. `ended` on the clock of `performance.now()`.
    */
-  carried: { write: StepWrite; ended: number } | undefined;
+  carried: { write: StepWrite; ended: number }[] = [];
+  /** Calls that were stored as begun with the steps before them: they are next. */
+  intended: IntendedCall[] = [];
   private readonly rows = new Map<string, StepRow>();
   private readonly clockOffset: number;
 
@@ -168,6 +171,17 @@ export class RunState {
       for (const [key, row] of rows) this.rows.set(key, row);
       for (const name of Object.keys(this.outputs)) if (!(name in outputs)) delete this.outputs[name];
     };
+  }
+
+  /** The last step that has begun, -1 without one. Calls may have been sent with that of the step that is at work. */
+  get lastStarted(): number {
+    const started = [...this.rows.values()].filter((row) => row.phase === 'run' && row.state !== 'skipped');
+    return Math.max(-1, ...started.map((row) => row.seq));
+  }
+
+  /** It is known that the step has not begun, though it was stored so. */
+  notBegun(seq: number): void {
+    this.rows.delete(`${seq}/run`);
   }
 
   row(seq: number, phase: 'run' | 'undo'): StepRow | undefined {

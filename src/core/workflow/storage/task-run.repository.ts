@@ -226,6 +226,15 @@ export class TaskRunRepository {
     throw limit ? new NoSlot(limit) : new LeaseLost(hold.taskId);
   }
 
+  /** Steps that were stored as begun, and are known not to be. With a fenced statement in the same transaction. */
+  async notBegun(op: Op, taskId: string, seqs: readonly number[]): Promise<void> {
+    if (seqs.length === 0) return;
+    await op.query(`DELETE FROM task_step WHERE task_id = $1 AND seq = ANY($2::int[]) AND phase = 'run'`, [
+      taskId,
+      seqs,
+    ]);
+  }
+
   /** Takes a slot under a limit for the whole task. False when there is none. */
   async admit(hold: Hold, limit: Limit): Promise<boolean> {
     for (let round = 0; round < slotRounds; round += 1) {

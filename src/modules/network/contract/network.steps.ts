@@ -9,12 +9,13 @@ interface OfInstance {
 
 type ApplyStep<I, O> = RemoteSpec<I, O, HostNetworkDocument, NetworkApplyResult>;
 
-/** A port for each card of the instance. Best the last before a commit: others on the same network wait from here on. */
+/** A port for each card of the instance. Others on the same network wait from here until the commit. */
 export const allocatePorts = <I extends OfInstance, O>(
   ports: InstancePorts,
   wanted: Known<I, O, { projectId: string; hostname: string; hostId: string; nics: WantedNic[] }>,
 ): TxStep<I, O, { portIds: InstancePort['id'][] }> => ({
   title: 'Allocate addresses',
+  commitAtOnce: true,
   run: async (c) => {
     const { projectId, hostname, hostId, nics } = certain(wanted, c);
     const { instanceId } = c.input;

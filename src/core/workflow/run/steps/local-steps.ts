@@ -54,7 +54,7 @@ export class LocalSteps implements StepKind<'local'> {
     run.assertHeld();
     await this.observer.at(run, name, 'run', 'after-effect');
     const write: StepWrite = { seq, name, phase: 'run', state: 'succeeded', attempt, output: jsonOutput(output) };
-    return this.checkpoints.passed(run, step, await this.checkpoints.alone(run, write), since);
+    return this.checkpoints.passed(run, step, await this.checkpoints.alone(run, [write]), since);
   }
 
   async undo(run: RunState, step: StepOf<'local'>, seq: number): Promise<StepEnd> {

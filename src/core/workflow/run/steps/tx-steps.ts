@@ -5,6 +5,7 @@ import type { AnyStep } from '../../definition/definition';
 import { EngineTransactions } from '../../storage/engine-transactions';
 import type { StepWrite } from '../../storage/task-row';
 import { Checkpoints } from '../checkpoints';
+import { Intents } from '../intents';
 import { jsonOutput } from '../json-output';
 import type { RunState, StepEnd } from '../run-state';
 import { StepObserver } from '../step-observer';
@@ -28,13 +29,14 @@ export class TxSteps implements StepKind<'tx'> {
   constructor(
     private readonly transactions: EngineTransactions,
     private readonly checkpoints: Checkpoints,
+    private readonly intents: Intents,
     private readonly observer: StepObserver,
   ) {}
 
   /**
-   * Steps that follow each other share one checkpoint and commit, so that several cost little more than one. When a
-   * later one fails, all are rolled back, and this run takes them one by one: those before the failed one then commit,
-   * and its failure is its own.
+   * Steps that follow each other share one checkpoint and commit, and so do the intents of calls after them: several cost
+   * little more than one. When a later one fails, all are rolled back, and this run takes them one by one: those before
+   * the failed one then commit, and its failure is its own.
    */
   async forward(run: RunState, first: StepOf<'tx'>, seq: number): Promise<StepEnd> {
     const restore = run.snapshot();
@@ -42,9 +44,12 @@ export class TxSteps implements StepKind<'tx'> {
     const writes: TimedWrite[] = [];
     try {
       const remember = await this.transactions.run(async (op) => {
+        let contended = false;
         for (let step: AnyStep | undefined = first; step?.kind === 'tx'; step = run.steps[seq + writes.length]) {
           writes.push(await this.effect(run, op, step, seq + writes.length));
-          if (run.singly || writes.length >= stepsPerCommit || performance.now() - since > longestCommitMs) break;
+          contended = step.spec.commitAtOnce === true;
+          if (contended || run.singly || writes.length >= stepsPerCommit) break;
+          if (performance.now() - since > longestCommitMs) break;
         }
         const now = performance.now();
         const aged = writes.map(({ write, started, ended }) => ({
@@ -52,7 +57,9 @@ export class TxSteps implements StepKind<'tx'> {
           startedMsAgo: now - started,
           endedMsAgo: now - ended,
         }));
-        return this.checkpoints.forward(run, op, [...this.checkpoints.carried(run), ...aged]);
+        const all = [...this.checkpoints.carried(run), ...aged];
+        const intended = contended ? null : await this.intents.with(run, op, all);
+        return intended ?? this.checkpoints.forward(run, op, all);
       });
       remember();
     } catch (error) {

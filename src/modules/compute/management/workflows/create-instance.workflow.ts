@@ -37,7 +37,8 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
   ) {
     super();
     this.definition = defineWorkflow<Input>('instance.create', {
-      version: 1,
+      version: 2,
+      continues: [1],
       input,
       lock: instanceLock,
       deadline: '10m',
@@ -98,10 +99,11 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         allocatePorts(ports, (c) => c.out['claim-host']),
       )
       .remote('fetch-image', fetchImage(images, rootVolumeOf))
-      .remote('create-root-volume', createVolume(rootVolumeOf))
+      .remote('create-root-volume', createVolume(rootVolumeOf), { together: true })
       .remote(
         'apply-network',
         attachPorts(ports, (c) => c.out['claim-host']?.hostId),
+        { together: true },
       )
       .tx('check-ports', {
         title: 'Check the ports',
@@ -155,6 +157,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
           },
           vmmAbsent((c) => c.out['claim-host']),
         ),
+        { together: true },
       )
       .tx('mark-running', {
         title: 'Running',

@@ -35,7 +35,8 @@ export class DeleteInstanceWorkflow extends Workflow<Input> {
   ) {
     super();
     this.definition = defineWorkflow<Input>('instance.delete', {
-      version: 1,
+      version: 2,
+      continues: [1],
       input,
       lock: instanceLock,
       deadline: '30m',
@@ -91,6 +92,7 @@ export class DeleteInstanceWorkflow extends Workflow<Input> {
       .remote(
         'remove-root-volume',
         deleteVolume((c) => volumeOf(c.out), goesForward),
+        { together: true },
       )
       .tx('release', {
         title: 'Release its claims',

@@ -21,7 +21,8 @@ export class StartInstanceWorkflow extends Workflow<Input> {
   constructor(steps: InstanceSteps, ports: InstancePorts) {
     super();
     this.definition = defineWorkflow<Input>('instance.start', {
-      version: 1,
+      version: 2,
+      continues: [1],
       input,
       lock: instanceLock,
       deadline: '10m',
@@ -52,6 +53,7 @@ export class StartInstanceWorkflow extends Workflow<Input> {
             },
           },
         ),
+        { together: true },
       )
       .tx(
         'settle',

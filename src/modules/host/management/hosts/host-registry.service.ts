@@ -52,7 +52,7 @@ export class HostRegistry extends NodeRegistry {
 
   private readonly beats = new Batches((waiting: readonly WaitingBeat[]) => this.takeTogether(waiting), beatsApartMs);
 
-  private readonly known = new Map<string, { abilities: NodeAbilities; until: number }>();
+  private readonly read = new Map<string, { abilities: NodeAbilities; until: number }>();
 
   constructor(
     private readonly database: Database,
@@ -127,12 +127,16 @@ export class HostRegistry extends NodeRegistry {
   }
 
   async abilities(hostId: string, fresh: boolean): Promise<NodeAbilities | null> {
-    const known = fresh ? undefined : this.known.get(hostId);
+    const known = fresh ? undefined : this.read.get(hostId);
     if (known && known.until > performance.now()) return known.abilities;
     const abilities = await this.hosts.abilities(this.database.op, hostId);
-    if (abilities) this.known.set(hostId, { abilities, until: performance.now() + abilitiesLifeMs });
-    else this.known.delete(hostId);
+    if (abilities) this.read.set(hostId, { abilities, until: performance.now() + abilitiesLifeMs });
+    else this.read.delete(hostId);
     return abilities;
+  }
+
+  override known(hostId: string): NodeAbilities | undefined {
+    return this.read.get(hostId)?.abilities;
   }
 
   async localToken(): Promise<string> {
