@@ -16,7 +16,7 @@ export interface MetadataLab {
 }
 
 export const startMetadataLab = async (userData: Buffer): Promise<MetadataLab> => {
-  const lab = await HostLab.start('agents', '6f1c1c1e-0000-4000-8000-0000000000bb');
+  const lab = await HostLab.start('agents');
   try {
     const front = lab.port(1, '10.77.0.11', 'web');
     const back = {

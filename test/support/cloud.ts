@@ -12,9 +12,20 @@ import type { BodyOf } from '../../src/rest/rest-call';
 import { ApiClient } from './api-client';
 import { sh, TestNamespaces } from './namespaces';
 import { repositoryRoot } from './repository';
+import { runTag } from './run-names';
 import { StackProcess } from './stack-process';
 import { TestConsole } from './test-console';
 import { eventually } from './eventually';
+
+/** The first three numbers of a network that this machine has no address in; from another one for each run and name. */
+const freeSubnet = (name: string): string => {
+  const addresses = sh('ip', '-4', '-o', 'addr', 'show');
+  for (let attempt = 0; ; attempt += 1) {
+    const hash = createHash('sha256').update(`${name} ${process.pid} ${attempt}`).digest();
+    const subnet = `10.${192 + (hash.readUInt8(0) % 63)}.${hash.readUInt8(1)}`;
+    if (!addresses.includes(` ${subnet}.`)) return subnet;
+  }
+};
 
 /** Path of the test guest's image, built when it is not in the cache. */
 export const guestImage = (): string =>
@@ -36,6 +47,7 @@ export class TestCloud {
   readonly hosts = new Map<string, StackProcess>();
   private readonly namespaces: TestNamespaces;
   private readonly underlay: string;
+  private readonly outside: string;
   private nextHost = 11;
   /** Of this cloud alone: two of them, of a test and of a benchmark, say, must not answer for each other. */
   private readonly subnet: string;
@@ -46,15 +58,14 @@ export class TestCloud {
   ) {
     this.directory = mkdtempSync(`/tmp/vcs-${name}-`);
     chmodSync(this.directory, 0o755);
-    const hash = createHash('sha256').update(name).digest();
-    this.subnet = `10.${192 + (hash.readUInt8(0) % 63)}.${hash.readUInt8(1)}`;
     this.namespaces = new TestNamespaces(`t-${name}`);
+    this.subnet = freeSubnet(name);
     this.underlay = this.namespaces.add('net');
     sh('ip', '-n', this.underlay, 'link', 'add', 'name', 'under0', 'type', 'bridge');
     sh('ip', '-n', this.underlay, 'link', 'set', 'under0', 'up');
-    const outside = this.namespaces.add('out');
-    this.namespaces.join(outside, this.underlay, 'under0', `${this.subnet}.254/24`);
-    sh('ip', '-n', outside, 'addr', 'add', '198.51.100.1/32', 'dev', 'lo');
+    this.outside = this.namespaces.add('out');
+    this.namespaces.join(this.outside, this.underlay, 'under0', `${this.subnet}.254/24`);
+    sh('ip', '-n', this.outside, 'addr', 'add', '198.51.100.1/32', 'dev', 'lo');
     const managementNs = this.namespaces.add('mgm');
     this.namespaces.join(managementNs, this.underlay, 'under0', `${this.subnet}.1/24`);
     this.management = new StackProcess({
@@ -64,7 +75,7 @@ export class TestCloud {
       name: 'management',
       env: this.environment('management', { VC_STACK_MANAGEMENT__ADDRESS: `${this.subnet}.1`, ...managementEnv }),
     });
-    const link = `t-${name}`.slice(0, 15);
+    const link = `t-${runTag()}-${name}`.slice(0, 15);
     sh('ip', 'link', 'add', link, 'type', 'veth', 'peer', 'name', 'p-test', 'netns', this.underlay);
     sh('ip', '-n', this.underlay, 'link', 'set', 'p-test', 'master', 'under0', 'up');
     sh('ip', 'addr', 'add', `${this.subnet}.100/24`, 'dev', link);
@@ -223,13 +234,13 @@ export class TestCloud {
 
   /** An HTTP server in the outside, at 198.51.100.1:8000, that answers with `text`. */
   async serveOutside(text: string): Promise<() => Promise<void>> {
-    const child = this.namespaces.spawn(`t-${this.name}-out`, process.execPath, [
+    const child = this.namespaces.spawn(this.outside, process.execPath, [
       '-e',
       `require('node:http').createServer((q, r) => r.end(${JSON.stringify(text)})).listen(8000, '198.51.100.1')`,
     ]);
     await eventually('the outside server', () => {
       try {
-        return this.namespaces.run(`t-${this.name}-out`, 'ss', '-Hltn', 'sport = :8000') !== '';
+        return this.namespaces.run(this.outside, 'ss', '-Hltn', 'sport = :8000') !== '';
       } catch {
         return false;
       }
@@ -278,7 +289,7 @@ export class TestCloud {
       await host.end();
       const purge = new StackProcess({
         role: 'purge',
-        netns: `t-${this.name}-${name}`,
+        netns: `${this.namespaces.prefix}-${name}`,
         directory: this.directory,
         name: `${name}-purge`,
         env: this.environment(name, {}),

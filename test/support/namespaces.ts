@@ -1,14 +1,27 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { runTag, sweepableRuns } from './run-names';
 
 export const sh = (program: string, ...args: string[]): string =>
   execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
-/** Network namespaces of one test, named by a prefix, and gone again at the end whatever happened. */
+/** All network namespaces of this machine that have a name. */
+export const namespacesNow = (): string[] =>
+  sh('ip', 'netns', 'list')
+    .split('\n')
+    .map((line) => line.split(' ')[0] ?? '');
+
+/** Network namespaces of one run of a test, named by the test and the run, and gone again at the end whatever happened. */
 export class TestNamespaces {
+  readonly prefix: string;
   private readonly names: string[] = [];
 
-  constructor(readonly prefix: string) {
-    this.sweep();
+  /** @param test the same for each run: what killed runs of it left is swept away */
+  constructor(test: string) {
+    this.prefix = `${test}-${runTag()}`;
+    const now = namespacesNow();
+    for (const pid of sweepableRuns(now, test))
+      for (const name of now.filter((one) => one.startsWith(`${test}-${runTag(pid)}-`)))
+        sh('ip', 'netns', 'delete', name);
   }
 
   add(name: string): string {
@@ -34,14 +47,6 @@ export class TestNamespaces {
 
   spawn(name: string, program: string, args: string[]): ChildProcess {
     return spawn('ip', ['netns', 'exec', name, program, ...args], { stdio: 'ignore' });
-  }
-
-  /** Removes what an earlier, killed run of the same test left. */
-  private sweep(): void {
-    for (const line of sh('ip', 'netns', 'list').split('\n')) {
-      const name = line.split(' ')[0] ?? '';
-      if (name.startsWith(`${this.prefix}-`)) sh('ip', 'netns', 'delete', name);
-    }
   }
 
   close(): void {

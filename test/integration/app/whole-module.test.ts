@@ -24,6 +24,7 @@ import { ConsoleBrowser } from '../../support/console-browser';
 import { buildConsoleWith } from '../../support/console-build';
 import { sh, TestNamespaces } from '../../support/namespaces';
 import { repositoryRoot } from '../../support/repository';
+import { runTag } from '../../support/run-names';
 import { runHere } from '../cli/vcctl-lab';
 
 jest.setTimeout(180_000);
@@ -48,8 +49,10 @@ describe('a module that is one folder and one line', () => {
   let build: string;
   let namespaces: TestNamespaces;
   let desk: string;
-  /** The way between the browser's namespace and here. */
-  const [here, there] = ['10.191.77.1', '10.191.77.2'];
+  /** The way between the browser's namespace and here: a network of this run alone, of the link's own. */
+  const block = process.pid % 16_384;
+  const [here, there] = [1, 2].map((n) => `10.191.${block >> 6}.${(block % 64) * 4 + n}`) as [string, string];
+  const link = `t-beacon-${runTag()}`;
 
   beforeAll(async () => {
     build = buildConsoleWith(join(repositoryRoot, 'test/fixtures/beacon/web/src/features/beacons'), 'beacons');
@@ -59,9 +62,9 @@ describe('a module that is one folder and one line', () => {
     });
     namespaces = new TestNamespaces('t-beacon');
     desk = namespaces.add('desk');
-    sh('ip', 'link', 'add', 't-beacon', 'type', 'veth', 'peer', 'name', 'up0', 'netns', desk);
-    sh('ip', 'addr', 'add', `${here}/30`, 'dev', 't-beacon');
-    sh('ip', 'link', 'set', 't-beacon', 'up');
+    sh('ip', 'link', 'add', link, 'type', 'veth', 'peer', 'name', 'up0', 'netns', desk);
+    sh('ip', 'addr', 'add', `${here}/30`, 'dev', link);
+    sh('ip', 'link', 'set', link, 'up');
     namespaces.run(desk, 'sysctl', '-qw', 'net.ipv6.conf.all.disable_ipv6=1');
     sh('ip', '-n', desk, 'addr', 'add', `${there}/30`, 'dev', 'up0');
     sh('ip', '-n', desk, 'link', 'set', 'up0', 'up');

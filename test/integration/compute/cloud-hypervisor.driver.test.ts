@@ -12,6 +12,7 @@ import { unixTransport } from '../../../src/modules/compute/node/drivers/cloud-h
 import { CloudHypervisorDriver } from '../../../src/modules/compute/node/drivers/cloud-hypervisor/cloud-hypervisor.driver';
 import type { SimulationKnobs } from '../../../src/modules/compute/node/drivers/simulated-vmm/knobs';
 import type { VmSpec } from '../../../src/modules/compute/node/drivers/vmm-driver';
+import { TestNamespaces } from '../../support/namespaces';
 import { waitFor } from '../../support/wait-for';
 import { driverContract } from './driver.contract.suite';
 import { pvhGuest } from './pvh-guest';
@@ -168,9 +169,8 @@ describe('cloud-hypervisor: what only it does', () => {
   });
 
   it('may open its tap in its namespace, confined by Landlock too', async () => {
-    const netns = 't-vmm-ch';
-    await exec('ip', ['netns', 'del', netns]).catch(() => undefined);
-    await exec('ip', ['netns', 'add', netns]);
+    const namespaces = new TestNamespaces('t-vmm');
+    const netns = namespaces.add('ch');
     try {
       await exec('ip', [
         '-n',
@@ -193,12 +193,13 @@ describe('cloud-hypervisor: what only it does', () => {
       expect(await driver.state(handle)).toBe('running');
       await driver.kill(handle);
     } finally {
-      await exec('ip', ['netns', 'del', netns]);
+      namespaces.close();
     }
   });
 
   it('confines every VM by Landlock, whatever became of one whose tap vanished', async () => {
-    const netns = 't-vmm-ch-ll';
+    const namespaces = new TestNamespaces('t-vmm');
+    const netns = namespaces.add('ch-ll');
     const nics = [{ id: 'n', tap: 't-vmm-tap', mac: '52:54:00:00:00:01', mtu: 1450 }];
     const addTap = (): Promise<unknown> =>
       exec('ip', [
@@ -213,8 +214,6 @@ describe('cloud-hypervisor: what only it does', () => {
         'group',
         String(testSandbox.tapGroup),
       ]);
-    await exec('ip', ['netns', 'del', netns]).catch(() => undefined);
-    await exec('ip', ['netns', 'add', netns]);
     try {
       await addTap();
       const driver = driverOf({ latencyMs: { 'vm.create': 3000 } }, 'slow-create');
@@ -238,7 +237,7 @@ describe('cloud-hypervisor: what only it does', () => {
       expect(config).toMatchObject({ landlock_enable: true });
       await driver.kill(handle);
     } finally {
-      await exec('ip', ['netns', 'del', netns]);
+      namespaces.close();
     }
   });
 

@@ -10,6 +10,7 @@ import { qemuArguments } from '../../../src/modules/compute/node/drivers/qemu/qe
 import { QemuDriver } from '../../../src/modules/compute/node/drivers/qemu/qemu.driver';
 import { exec } from '../../../src/core/host/processes/exec';
 import type { VmHandle, VmSpec } from '../../../src/modules/compute/node/drivers/vmm-driver';
+import { TestNamespaces } from '../../support/namespaces';
 import { driverContract } from './driver.contract.suite';
 import { SerialClient } from './serial-client';
 import { serialGuestDisk } from './serial-guest';
@@ -32,13 +33,13 @@ if (spawnSync(binary, ['--version']).status !== 0) {
   }));
 
   describe('qemu: network', () => {
-    const netns = 't-vmm-qemu';
+    const namespaces = new TestNamespaces('t-vmm');
+    let netns: string;
     const tap = 't-vmm-tap';
     let directory: string;
     beforeEach(async () => {
       directory = await mkdtemp('/tmp/t-vmm-net-');
-      await exec('ip', ['netns', 'del', netns]).catch(() => undefined);
-      await exec('ip', ['netns', 'add', netns]);
+      netns = namespaces.add('qemu');
       await exec('ip', [
         '-n',
         netns,
@@ -53,7 +54,7 @@ if (spawnSync(binary, ['--version']).status !== 0) {
       ]);
     });
     afterEach(async () => {
-      await exec('ip', ['netns', 'del', netns]);
+      namespaces.close();
       await rm(directory, { recursive: true, force: true });
     });
 

@@ -9,7 +9,7 @@ const publicAddress = '93.184.216.34';
 
 describe('a server on the Internet that redirects to what only management reaches', () => {
   const directory = mkdtempSync(join(tmpdir(), 'vcs-redirect-'));
-  const namespaces = new TestNamespaces(`vcs-redirect-${process.pid}`);
+  const namespaces = new TestNamespaces('t-redirect');
   afterAll(() => {
     namespaces.close();
     rmSync(directory, { recursive: true });

@@ -20,7 +20,7 @@ const everything = (): HostNetworkDocument['networks'] => [
 const userData = Buffer.from([0, 255, 10, 13, 35, 33, 128]);
 
 beforeAll(async () => {
-  lab = await HostLab.start('metadata', '6f1c1c1e-0000-4000-8000-0000000000ac');
+  lab = await HostLab.start('metadata');
   for (const n of [1, 2, 3, 6]) {
     const { instanceId, hostname } = lab.port(n, '10.77.0.10');
     lab.metadata[instanceId] = {

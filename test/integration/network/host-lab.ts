@@ -1,4 +1,5 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -11,7 +12,9 @@ import type {
   PortDocument,
 } from '../../../src/modules/network/contract/network.verbs';
 import { hostHash, instanceNetns, networkNetns, tapName } from '../../../src/modules/network/node/drivers/linux/names';
+import { namespacesNow } from '../../support/namespaces';
 import { leftovers } from '../../support/network-leftovers';
+import { runTag, sweepableRuns } from '../../support/run-names';
 import type { AgentCall, AgentOptions } from './agent-process';
 
 const run = promisify(execFile);
@@ -39,6 +42,10 @@ export interface Client {
   wires: ChildProcess[];
 }
 
+/** Of a lab's run alone, and known from it, so that what a killed run left is found. */
+const hostIdOf = (name: string, pid: number): string =>
+  `6f1c1c1e-0000-4000-8000-${createHash('sha256').update(`${name} ${pid}`).digest('hex').slice(0, 12)}`;
+
 /**
  * A "host" in a namespace (with an uplink to an "outside" namespace), the agent as a process in it, and clients in
  * place of guests.
@@ -60,16 +67,16 @@ export class HostLab {
     readonly hostId: string,
   ) {
     this.hash = hostHash(hostId);
-    this.host = `t-${name}-host`;
-    this.outside = `t-${name}-out`;
+    this.host = `t-${name}-${runTag()}-host`;
+    this.outside = `t-${name}-${runTag()}-out`;
     this.dir = mkdtempSync(join(tmpdir(), `t-${name}-`));
   }
 
-  static async start(name = 'network', hostId = '6f1c1c1e-0000-4000-8000-0000000000aa'): Promise<HostLab> {
-    const lab = new HostLab(name, hostId);
+  static async start(name = 'network'): Promise<HostLab> {
+    const lab = new HostLab(name, hostIdOf(name, process.pid));
     writeFileSync(join(lab.dir, 'lease.sh'), leaseScript);
     chmodSync(join(lab.dir, 'lease.sh'), 0o755);
-    await lab.cleanNamespaces();
+    for (const pid of sweepableRuns(namespacesNow(), `t-${name}`)) await lab.cleanNamespaces(pid);
     for (const ns of [lab.host, lab.outside]) await run('ip', ['netns', 'add', ns]);
     for (const ns of [lab.host, lab.outside]) await run('ip', ['-n', ns, 'link', 'set', 'lo', 'up']);
     await run('ip', [
@@ -195,7 +202,7 @@ export class HostLab {
    * client's NIC, frames go between them.
    */
   async client(port: PortDocument): Promise<Client> {
-    const netns = `t-${this.name}-c${port.id.slice(-2)}`;
+    const netns = `t-${this.name}-${runTag()}-c${port.id.slice(-2)}`;
     const instance = instanceNetns(this.hash, port.instanceId);
     const [a, b] = [join(this.dir, `${netns}.a`), join(this.dir, `${netns}.b`)];
     await run('ip', ['netns', 'add', netns]);
@@ -337,15 +344,15 @@ export class HostLab {
   async close(): Promise<void> {
     await this.stopAgent(true);
     for (const client of [...this.clients]) await this.removeClient(client).catch(() => undefined);
-    await this.cleanNamespaces();
+    await this.cleanNamespaces(process.pid);
     rmSync(this.dir, { recursive: true, force: true });
   }
 
-  /** Everything that this lab may have made, also by an earlier run that was killed. */
-  private async cleanNamespaces(): Promise<void> {
-    const { stdout } = await run('ip', ['netns', 'list']);
-    for (const name of stdout.split('\n').map((l) => l.split(' ')[0] ?? '')) {
-      if (!name.startsWith(`t-${this.name}-`) && !name.startsWith(`vcs-${this.hash}-`)) continue;
+  /** Everything that this lab may have made in the run of that process. */
+  private async cleanNamespaces(pid: number): Promise<void> {
+    const hash = hostHash(hostIdOf(this.name, pid));
+    for (const name of namespacesNow()) {
+      if (!name.startsWith(`t-${this.name}-${runTag(pid)}-`) && !name.startsWith(`vcs-${hash}-`)) continue;
       const pids = await run('ip', ['netns', 'pids', name]).then(
         (r) => r.stdout.split('\n').filter((p) => p !== ''),
         () => [],
