@@ -91,7 +91,8 @@ export class TestEngine {
     return this.workflows.wake(op, lockKey);
   }
 
-  settled(taskId: string, timeoutMs: number): Promise<TaskState> {
+  /** Long enough for a busy machine: without its event a task does not settle in any time. */
+  settled(taskId: string, timeoutMs = 60_000): Promise<TaskState> {
     return this.workflows.settled(taskId, timeoutMs);
   }
 

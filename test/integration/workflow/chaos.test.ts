@@ -125,8 +125,8 @@ describe('a worker that dies or freezes', () => {
       });
       await worker.line('reached');
       await survivor.start();
-      const state = await survivor.settled(id, 20_000);
-      expect(await survivor.settled(next, 20_000)).toBe('succeeded');
+      const state = await survivor.settled(id);
+      expect(await survivor.settled(next)).toBe('succeeded');
       const before = { steps: await stepRows(database, id), row: await taskRow(database, id) };
       if (signal === 'SIGSTOP') {
         worker.child.kill('SIGCONT');
@@ -171,7 +171,7 @@ describe('a worker that dies or freezes', () => {
       const { id } = await db.database.tx((op) =>
         engine.start(op, definition, { fail }, { ...startOptions, subject: subject() }),
       );
-      expect(await engine.settled(id, 10_000)).toBe(fail ? 'failed' : 'succeeded');
+      expect(await engine.settled(id)).toBe(fail ? 'failed' : 'succeeded');
       expect(await leftovers(id)).toEqual(
         fail
           ? { done: [], things: [] }

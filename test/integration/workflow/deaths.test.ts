@@ -71,7 +71,7 @@ it('takes a step up again after two deaths, and counts anew for the next', async
   const { id, engine } = await queued('test.two-deaths');
   await leaveAsDead(id, 1, `, state = 'running', started_at = now(), deadline = now() + interval '10 minutes'`);
   await engine.start();
-  expect(await engine.settled(id, 10_000)).toBe('succeeded');
+  expect(await engine.settled(id)).toBe('succeeded');
   expect(await database.query('SELECT deaths FROM task WHERE id = $1', [id])).toEqual([{ deaths: 0 }]);
 });
 
@@ -88,7 +88,7 @@ it('gives a step up with the third death, undoes what was done, and never begins
     `, state = 'running', cursor = 2, step = 'poison', started_at = now(), deadline = now() + interval '10 minutes'`,
   );
   await engine.start();
-  expect(await engine.settled(id, 10_000)).toBe('failed');
+  expect(await engine.settled(id)).toBe('failed');
   expect(await taskRow(database, id)).toMatchObject({
     undone: true,
     error: { code: 'process_died', step: 'poison', message: expect.stringContaining('died 3 times') },
@@ -114,7 +114,7 @@ it('leaves a task stuck whose undo took three processes with it, until an operat
     started_at = now(), deadline = now() + interval '10 minutes', undo_deadline = now() + interval '10 minutes'`,
   );
   await engine.start();
-  expect(await engine.settled(id, 10_000)).toBe('stuck');
+  expect(await engine.settled(id)).toBe('stuck');
   expect(await taskRow(database, id)).toMatchObject({
     error: { code: 'told_to', hint: expect.stringContaining('died') },
   });

@@ -17,7 +17,7 @@ export const engineSuite = () => {
   beforeAll(async () => {
     db = await startTestDatabase();
     await createLedger(db.database);
-  }, 60_000);
+  });
   afterAll(() => db.close());
   beforeEach(() => {
     nodes = new FakeNodes();

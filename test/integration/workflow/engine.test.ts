@@ -18,7 +18,7 @@ import { FakeNodes } from '../../support/fake-nodes';
 import { MemoryOutbox } from '../../support/memory-outbox';
 import { engineSuite } from './engine-suite';
 
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 describe('the workflow engine', () => {
   const suite = engineSuite();
@@ -37,7 +37,7 @@ describe('the workflow engine', () => {
       e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }),
     );
     expect(created).toBe(true);
-    expect(await e.settled(id, 5_000)).toBe('succeeded');
+    expect(await e.settled(id)).toBe('succeeded');
     expect(await ledger.of(db.database, id)).toEqual(['claim', 'mark']);
     expect(nodes.calls).toEqual([
       { hostId: hostA, verb: 'thing.make', args: { name: 'x' }, key: `${id}/make/run`, fence: 1 },
@@ -82,7 +82,7 @@ describe('the workflow engine', () => {
     const { id } = await db.database.tx((op) =>
       e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }),
     );
-    expect(await e.settled(id, 5_000)).toBe('failed');
+    expect(await e.settled(id)).toBe('failed');
     expect(undone).toEqual(['mark:never', 'make:claimed', 'claim:true', 'whenUndone:no_luck']);
     expect(await ledger.of(db.database, id)).toEqual(['when-undone']);
     expect(nodes.calls.map((c) => c.key)).toEqual([`${id}/make/run`, `${id}/make/undo`]);
@@ -102,7 +102,7 @@ describe('the workflow engine', () => {
     const { id } = await db.database.tx((op) =>
       e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }),
     );
-    expect(await e.settled(id, 5_000)).toBe('failed');
+    expect(await e.settled(id)).toBe('failed');
     expect(undone).toEqual(['make:claimed', 'claim:true', 'whenUndone:disk_full']);
     expect(await taskRow(db.database, id)).toMatchObject({
       error: { code: 'disk_full', step: 'make', host: hostA, message: 'no space left' },
@@ -126,7 +126,7 @@ describe('the workflow engine', () => {
     const { id } = await db.database.tx((op) =>
       e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }),
     );
-    expect(await e.settled(id, 10_000)).toBe('failed');
+    expect(await e.settled(id)).toBe('failed');
     expect(nodes.calls.filter((c) => c.verb === 'thing.drop').map((c) => c.key)).toEqual([
       `${id}/make/undo`,
       `${id}/make/undo/1`,
@@ -151,7 +151,7 @@ describe('the workflow engine', () => {
     });
     const e = await run([once]);
     const { id } = await db.database.tx((op) => e.start(op, once, {}, { ...startOptions, subject: subject() }));
-    expect(await e.settled(id, 10_000)).toBe('succeeded');
+    expect(await e.settled(id)).toBe('succeeded');
     expect(nodes.calls.map((c) => c.key)).toEqual([`${id}/make/run`, `${id}/make/run`]);
   });
 
@@ -167,7 +167,7 @@ describe('the workflow engine', () => {
     const { id } = await db.database.tx((op) =>
       e.start(op, definition, { name: 'x' }, { ...startOptions, subject: subject() }),
     );
-    expect(await e.settled(id, 5_000)).toBe('succeeded');
+    expect(await e.settled(id)).toBe('succeeded');
     expect(new Set(nodes.calls.map((c) => c.key)).size).toBe(1);
     const fences = nodes.calls.map((c) => c.fence);
     expect(fences).toEqual([...fences].sort((a, b) => a - b));
@@ -186,7 +186,7 @@ describe('the workflow engine', () => {
     const { id } = await db.database.tx((op) =>
       e.start(op, broken, { name: 'x' }, { ...startOptions, subject: subject() }),
     );
-    expect(await e.settled(id, 5_000)).toBe('failed');
+    expect(await e.settled(id)).toBe('failed');
     expect(tries).toBe(3);
     expect(await taskRow(db.database, id)).toMatchObject({ undone: true, error: { code: 'busy', step: 'mark' } });
   });
@@ -197,7 +197,7 @@ describe('the workflow engine', () => {
     const { id } = await db.database.tx((op) =>
       e.start(op, broken, { name: 'x' }, { ...startOptions, subject: subject() }),
     );
-    expect(await e.settled(id, 5_000)).toBe('failed');
+    expect(await e.settled(id)).toBe('failed');
     const { error } = await taskRow(db.database, id);
     expect(error).toMatchObject({ code: 'internal', cause: 'TypeError: secret internals\ufffd' });
     expect(error?.message).not.toContain('secret');
@@ -208,7 +208,7 @@ describe('the workflow engine', () => {
       throw new NodeUnreachableError(call.hostId, 'no route');
     });
     const definition = chain();
-    const slow = { ...definition.steps[1]?.spec, retry: { backoff: '30s' as const, maxBackoff: '30s' as const } };
+    const slow = { ...definition.steps[1]?.spec, retry: { backoff: '1h' as const, maxBackoff: '1h' as const } };
     Object.assign(definition.steps[1] ?? {}, { spec: slow });
     const e = await run([definition]);
     const { id } = await db.database.tx((op) =>
@@ -217,9 +217,7 @@ describe('the workflow engine', () => {
     while ((await taskRow(db.database, id)).owner !== null || nodes.calls.length === 0)
       await new Promise((r) => setTimeout(r, 10));
     expect(await db.database.tx((op) => e.cancel(op, id, 'someone'))).toBe('asked');
-    const since = Date.now();
-    expect(await e.settled(id, 5_000)).toBe('cancelled');
-    expect(Date.now() - since).toBeLessThan(1_500);
+    expect(await e.settled(id)).toBe('cancelled');
     expect(undone).toEqual(['make:claimed', 'claim:true', 'whenUndone:cancelled']);
     expect(await db.database.tx((op) => e.cancel(op, id, 'someone'))).toBe('over');
   });
@@ -244,11 +242,11 @@ describe('the workflow engine', () => {
     await called;
     expect(await db.database.tx((op) => e.cancel(op, first.id, 'someone'))).toBe('too_late');
     expect(await db.database.tx((op) => e.cancel(op, second.id, 'someone'))).toBe('asked');
-    expect(await e.settled(second.id, 5_000)).toBe('cancelled');
+    expect(await e.settled(second.id)).toBe('cancelled');
     // As a statement of an older process, or a parent's, would do it.
     await db.database.query('UPDATE task SET cancel_requested_at = clock_timestamp() WHERE id = $1', [first.id]);
     made();
-    expect(await e.settled(first.id, 5_000)).toBe('succeeded');
+    expect(await e.settled(first.id)).toBe('succeeded');
     expect(await ledger.of(db.database, first.id)).toEqual(['claim', 'mark']);
     expect(await db.database.tx((op) => e.cancel(op, first.id, 'someone'))).toBe('over');
   });
@@ -274,7 +272,7 @@ describe('the workflow engine', () => {
         });
     }
     await db.database.tx((op) => e.cancel(op, id, 'test'));
-    expect(await e.settled(id, 5_000)).toBe('cancelled');
+    expect(await e.settled(id)).toBe('cancelled');
   });
 
   it('refuses to start on live tasks of an unknown version, and audits definitions', async () => {

@@ -29,7 +29,7 @@ export const lockSuite = () => {
         if (error.driverError?.code === '40P01') deadlocks.push(error);
         throw error;
       })) as typeof db.database.tx;
-  }, 60_000);
+  });
   afterAll(() => db.close());
   afterEach(async () => {
     for (const engine of engines.splice(0)) await engine.stop();

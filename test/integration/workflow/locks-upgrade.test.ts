@@ -5,7 +5,7 @@ import { defineWorkflow } from '../../../src/core/workflow/definition/definition
 import { startTestDatabase } from '../../support/postgres';
 import { newEngine, startOptions, subject } from '../../support/workflow-harness';
 
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 it('tasks that held a lock, or waited for one, when the database was upgraded go on in order', async () => {
   const db = await startTestDatabase({ pool: 10 });
@@ -41,7 +41,7 @@ it('tasks that held a lock, or waited for one, when the database was upgraded go
       database.tx((op) => e.start(op, old, {}, { ...startOptions, subject: subject() })),
     ).rejects.toMatchObject({ extra: { task: { id: holder } } });
     await e.start();
-    for (const id of [holder, waiter]) expect(await e.settled(id, 10_000)).toBe('succeeded');
+    for (const id of [holder, waiter]) expect(await e.settled(id)).toBe('succeeded');
     expect(await database.query('SELECT * FROM task_lock')).toEqual([]);
     await e.stop();
   } finally {

@@ -76,7 +76,7 @@ describe('tasks that are over', () => {
     const begin = <I>(what: WorkflowDefinition<I, never>, input: I): Promise<{ id: string }> =>
       db.database.tx((op) => engine.start(op, what, input, { ...startOptions, subject: subject() }));
     const ids = [await begin(one, { lock: 'one' }), await begin(one, { lock: 'two' }), await begin(several, {})];
-    for (const { id } of ids) expect(['cancelled', 'succeeded']).toContain(await engine.settled(id, 10_000));
+    for (const { id } of ids) expect(['cancelled', 'succeeded']).toContain(await engine.settled(id));
   };
 
   const run = async (fail: boolean): Promise<string> => {
@@ -88,7 +88,7 @@ describe('tasks that are over', () => {
         { ...startOptions, projectId: randomUUID(), subject: subject() },
       ),
     );
-    expect(await engine.settled(id, 10_000)).toBe(fail ? 'failed' : 'succeeded');
+    expect(await engine.settled(id)).toBe(fail ? 'failed' : 'succeeded');
     return id;
   };
 
@@ -179,7 +179,7 @@ describe('tasks that are over', () => {
       engine.start(op, definition, { fail: false, id: 'cancelled' }, { ...startOptions, subject: subject() }),
     );
     await db.database.tx((op) => engine.cancel(op, id, 'test'));
-    await engine.settled(id, 10_000);
+    await engine.settled(id);
     await meet();
     await db.database.tx((op) => engine.wake(op, 'nothing'));
     await engine.onVerbDone(hostA, `${ids[0]}/make/run`);
