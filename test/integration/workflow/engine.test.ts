@@ -208,7 +208,7 @@ describe('the workflow engine', () => {
       throw new NodeUnreachableError(call.hostId, 'no route');
     });
     const definition = chain();
-    const slow = { ...definition.steps[1]?.spec, retry: { backoff: '1h' as const, maxBackoff: '1h' as const } };
+    const slow = { ...definition.steps[1]?.spec, retry: { backoff: '5m' as const, maxBackoff: '5m' as const } };
     Object.assign(definition.steps[1] ?? {}, { spec: slow });
     const e = await run([definition]);
     const { id } = await db.database.tx((op) =>

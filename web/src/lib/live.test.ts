@@ -203,6 +203,18 @@ describe('live events', () => {
     expect((await reconnected()).options.auth.since).toBe(104);
   });
 
+  it('load everything anew when the rights of the user became others while the connection was away', async () => {
+    listed('networks', [{ id: 'n', state: '' }]);
+    socket().emit('ready', { seq: 104, rights: 'member' });
+    socket().emit('disconnect');
+    (await reconnected()).emit('ready', { seq: 104, rights: 'member' });
+    expect(asked).toEqual([]);
+    socket().emit('disconnect');
+    (await reconnected()).emit('ready', { seq: 104, rights: 'nobody' });
+    await pass(1);
+    expect(asked).toEqual(['networks/list/[object Object]']);
+  });
+
   it('count anew after a reset: the numbers of a restored database are lower', async () => {
     listed('instances', [{ id: 'a', state: 'running' }]);
     socket().emit('reset', { reason: 'there is no such event' });

@@ -62,6 +62,25 @@ const loadAnew = (client: QueryClient): void =>
   void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'events' });
 
 /**
+ * Says when the user sees more or less than before: told as it happens, or found when a connection begins, since nobody
+ * can say so while it is away.
+ */
+const rightsWatch = (changed: () => void): { begun: (now?: string) => void; changed: () => void } => {
+  /** Of the last connection, as the server says it; undefined when it is not known. */
+  let last: string | undefined;
+  return {
+    begun: (now) => {
+      if (last !== undefined && now !== last) changed();
+      last = now;
+    },
+    changed: () => {
+      last = undefined;
+      changed();
+    },
+  };
+};
+
+/**
  * The server took the token for no good one although it should be: a new one is fetched, once for all that ask. Says
  * what that means for the connection.
  */
@@ -86,6 +105,7 @@ export const startLive = (client: QueryClient, position: number, affects: Affect
   let down: number | undefined;
   /** The last event that was seen: a new connection goes on after it. */
   let seen = position;
+  const rights = rightsWatch(() => loadAnew(client));
   const saw = (seq: number): void => {
     seen = Math.max(seen, seq);
   };
@@ -112,9 +132,10 @@ export const startLive = (client: QueryClient, position: number, affects: Affect
       forceNew: true,
     });
     signal.addEventListener('abort', () => socket.disconnect());
-    socket.on('ready', ({ seq }: { seq: number }) => {
+    socket.on('ready', ({ seq, rights: now }: { seq: number; rights?: string }) => {
       if (signal.aborted) return;
       saw(seq);
+      rights.begun(now);
       opened();
     });
     socket.on('reset', () => {
@@ -123,7 +144,7 @@ export const startLive = (client: QueryClient, position: number, affects: Affect
       loadAnew(client);
     });
     // The user may see more or less than before: what shows may be neither all nor theirs.
-    socket.on('rights', () => loadAnew(client));
+    socket.on('rights', rights.changed);
     socket.on('disconnect', () => lost({ why: 'The live connection was closed.' }));
     socket.on('connect_error', (error) => {
       if (error.message !== 'unauthenticated') return lost({ why: error.message });
@@ -132,8 +153,7 @@ export const startLive = (client: QueryClient, position: number, affects: Affect
     socket.on('event', (event: LiveEventRecord) => {
       if (signal.aborted || event.seq <= seen) return;
       saw(event.seq);
-      const { kind } = event.subject;
-      const collections = affects[kind] ?? [`${kind}s`];
+      const collections = affects[event.subject.kind] ?? [`${event.subject.kind}s`];
       patch(client, event, collections[0] ?? '');
       touch(collections);
     });
