@@ -85,7 +85,7 @@ export const sightOf = async (lane: Lane, { sight }: Scenario, subject: Subject)
 /** Row by row and file by file, for what must not change at all. */
 export const exactly = async (lane: Lane, taskId: string, scenario: Scenario, subject: Subject): Promise<Sight> => ({
   task: await lane.query('SELECT * FROM task WHERE id = $1', [taskId]),
-  steps: await lane.query('SELECT * FROM task_step WHERE task_id = $1 ORDER BY seq, phase', [taskId]),
+  steps: await lane.query('SELECT * FROM task_step_history WHERE task_id = $1 ORDER BY seq, phase', [taskId]),
   events: (await lane.query(`SELECT seq FROM outbox WHERE subject->>'id' = $1`, [taskId])).length,
   sight: await sightOf(lane, scenario, subject),
 });

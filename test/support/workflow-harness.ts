@@ -105,6 +105,6 @@ export const stepRows = (
   id: string,
 ): Promise<{ name: string; phase: string; state: string; attempt: number; output: unknown; error: unknown }[]> =>
   database.query(
-    'SELECT name, phase, state, attempt, output, error FROM task_step WHERE task_id = $1 ORDER BY seq, phase',
+    'SELECT name, phase, state, attempt, output, error FROM task_step_history WHERE task_id = $1 ORDER BY seq, phase',
     [id],
   );

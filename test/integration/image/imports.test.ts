@@ -71,7 +71,7 @@ describe('import from a URL', () => {
     expect(made).toMatchObject({ state: 'importing', taskId: expect.any(String) });
     expect(await settled(made.id)).toMatchObject({ state: 'ready', sha256: sha256(raw), sourceBytes: qcow2.length });
     const steps = await db.database.query<{ name: string; state: string }>(
-      'SELECT name, state FROM task_step WHERE task_id = $1 ORDER BY seq',
+      'SELECT name, state FROM task_step_history WHERE task_id = $1 ORDER BY seq',
       [made.taskId],
     );
     expect(steps.map((s) => s.name)).toEqual(['fetch', 'convert', 'publish']);

@@ -64,6 +64,17 @@ describe('tasks that are over', () => {
     whenLocked: 'wait',
     preempts: true,
   }).tx('end', { run: async () => undefined, noUndo: 'nothing' });
+  const outputs = defineWorkflow('test.outputs', { version: 1, input: z.object({}), deadline: '10m' })
+    .tx('value', { run: async () => ({ n: 1 }), noUndo: 'nothing' })
+    .tx('none', { run: async () => undefined, noUndo: 'nothing' })
+    .tx('again', {
+      run: async (c) => {
+        if (c.attempt === 1) throw new Error('not yet');
+      },
+      retry: { backoff: '10ms' },
+      noUndo: 'nothing',
+    })
+    .tx('last', { run: async (c) => ({ of: c.out['value'] }), noUndo: 'nothing' });
   const one = defineWorkflow('test.one', {
     version: 1,
     input: z.object({ lock: z.string() }),
@@ -104,12 +115,42 @@ describe('tasks that are over', () => {
   beforeAll(async () => {
     db = await startTestDatabase({ pool: 20 });
     archive = new TaskArchiveRepository(db.database);
-    engine = newEngine(db.database, [definition, several, one], { nodes: new FakeNodes() });
+    engine = newEngine(db.database, [definition, several, one, outputs], { nodes: new FakeNodes() });
     await engine.start();
   }, 60_000);
   afterAll(async () => {
     await engine.stop();
     await db.close();
+  });
+
+  it('show the steps that ended with them like the others, before and in the archive', async () => {
+    const { id } = await db.database.tx((op) => engine.start(op, outputs, {}, { ...startOptions, subject: subject() }));
+    expect(await engine.settled(id, 10_000)).toBe('succeeded');
+    const steps = (): Promise<unknown> =>
+      db.database.query(
+        `SELECT s.seq, s.name, s.phase, s.state, s.attempt, s.output IS NOT NULL AS stored, s.output, s.host_id, s.error, s.call, s.accepted,
+                s.started_at <= s.ended_at AND s.started_at >= t.started_at AND s.ended_at < t.ended_at + interval '1 second' AS within
+           FROM task_step_history s JOIN task_history t ON t.id = s.task_id WHERE t.id = $1 ORDER BY s.started_at, s.seq`,
+        [id],
+      );
+    const step = (seq: number, name: string, stored: boolean, output: unknown, attempt = 1): object => ({
+      ...{ seq, name, phase: 'run', state: 'succeeded', attempt, stored, output },
+      ...{ host_id: null, error: null, call: 0, accepted: false, within: true },
+    });
+    const expected = [
+      step(0, 'value', true, { n: 1 }),
+      step(1, 'none', false, null),
+      step(2, 'again', false, null, 2),
+      step(3, 'last', true, { of: { n: 1 } }),
+    ];
+    expect(await steps()).toEqual(expected);
+    expect(await db.database.query('SELECT 1 FROM task WHERE id = $1 AND last_steps IS NOT NULL', [id])).toHaveLength(
+      1,
+    );
+    await archive.archive(0);
+    expect(await db.database.query('SELECT 1 FROM task WHERE id = $1', [id])).toEqual([]);
+    expect(await steps()).toEqual(expected);
+    await archive.prune(0);
   });
 
   it('go to the archive with their steps, are seen there, and are forgotten in the end', async () => {

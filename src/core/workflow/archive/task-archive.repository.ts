@@ -24,7 +24,7 @@ export class TaskArchiveRepository {
           ORDER BY ended_at LIMIT ${batch} FOR UPDATE SKIP LOCKED),
        gone AS (DELETE FROM task USING over WHERE task.id = over.id RETURNING task.*)
        INSERT INTO task_archive (${columns}, steps)
-       SELECT ${columns}, COALESCE((SELECT jsonb_agg(to_jsonb(s) ORDER BY s.started_at) FROM task_step s WHERE s.task_id = gone.id), '[]'::jsonb) FROM gone
+       SELECT ${columns}, COALESCE((SELECT jsonb_agg(to_jsonb(s) ORDER BY s.started_at, s.seq) FROM task_step_history s WHERE s.task_id = gone.id), '[]'::jsonb) FROM gone
        RETURNING id`,
       [afterMs],
     );

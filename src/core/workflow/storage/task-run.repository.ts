@@ -95,14 +95,14 @@ const awaitLockStatement = `
 const lockedStatement = `UPDATE task SET lock_state = 'held' WHERE ${held} RETURNING id`;
 
 const over = `owner = NULL, lease_until = NULL, wake_at = NULL, lock_state = NULL, awaited_lock = NULL, ended_at = clock_timestamp()`;
-const ended = `state = $7, cursor = $8::int, progress = $9::int, undone = $10::boolean, error = COALESCE($11::jsonb, error), ${over}`;
+const ended = `state = $7, cursor = $8::int, progress = $9::int, undone = $10::boolean, error = COALESCE($11::jsonb, error), last_steps = $12::jsonb, ${over}`;
 const endStatement = statement(ended);
-/** $12: its lock keys. Only what is held when the statement begins is seen: enough for a task that had all of them. */
+/** $13: its lock keys. Only what is held when the statement begins is seen: enough for a task that had all of them. */
 const endWithLocksStatement = statement(
   ended,
   seen,
   '',
-  ', l AS (DELETE FROM task_lock USING t WHERE task_lock.key = ANY($12::text[]) AND task_lock.task_id = t.id)',
+  ', l AS (DELETE FROM task_lock USING t WHERE task_lock.key = ANY($13::text[]) AND task_lock.task_id = t.id)',
 );
 const napStatement = statement(
   `step = COALESCE($7, step), waiting_for = $10, children = CASE WHEN $11::int IS NULL THEN children ELSE (SELECT count(*)::int FROM task c WHERE c.parent_id = $1) END, children_left = COALESCE($11::int, children_left), progress = COALESCE($12::int, progress), owner = NULL, lease_until = NULL,
@@ -127,6 +127,9 @@ const freePlaces: GatheredStatement<{ taskId: string; scopes: readonly string[] 
 
 const holdParams = (hold: Hold): unknown[] => [hold.taskId, hold.owner, hold.fence, hold.state, hold.cursor];
 const json = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value));
+/** A step of which nothing was stored before it was over: its first attempt, told after the fact. */
+const isNewAndOver = ({ phase, state, attempt, startedMsAgo }: StepWrite): boolean =>
+  phase === 'run' && state === 'succeeded' && attempt === 1 && startedMsAgo !== undefined;
 const stepsParam = (steps: readonly StepWrite[]): string => JSON.stringify(steps);
 
 /**
@@ -286,7 +289,10 @@ export class TaskRunRepository {
     return this.run(op, advanceStatement, hold, steps, [next.cursor, next.step, next.progress]);
   }
 
-  /** A final state, and its locks are free; the caller hands them over in the same transaction when `hasWaiter`. */
+  /**
+   * A final state, with the steps that are over with it. Those that have no row yet get none: they are kept in the
+   * task's. Its locks are free; the caller hands them over in the same transaction when `hasWaiter`.
+   */
   end(
     op: Op,
     hold: Hold,
@@ -301,10 +307,12 @@ export class TaskRunRepository {
     },
   ): Promise<Seen> {
     const { state, cursor, progress, undone, error, lockKeys } = final;
-    const more = [state, cursor, progress, undone, json(error)];
+    const last = steps.filter(isNewAndOver);
+    const rows = steps.filter((step) => !isNewAndOver(step));
+    const more = [state, cursor, progress, undone, json(error), last.length > 0 ? stepsParam(last) : null];
     return lockKeys === null
-      ? this.run(op, endStatement, hold, steps, more)
-      : this.run(op, endWithLocksStatement, hold, steps, [...more, lockKeys]);
+      ? this.run(op, endStatement, hold, rows, more)
+      : this.run(op, endWithLocksStatement, hold, rows, [...more, lockKeys]);
   }
 
   /**
