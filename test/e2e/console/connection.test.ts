@@ -159,6 +159,47 @@ describe("the console's connections", () => {
   );
 
   it(
+    'shows nothing of a project any more that its user was taken out of while it was offline, and no error',
+    async () => {
+      const projects = (await cloud.api.ok('GET', '/projects')).items;
+      const membership =
+        `/projects/${projects.find((p) => p.name === 'default')?.id ?? ''}/members/${viewer.name}` as const;
+      const page = await browser.page(viewer);
+      const requests = asked(page);
+      const network = page.getByRole('row', { name: /n1/ });
+      await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Networks' }).click();
+      await network.waitFor();
+      await live(page).waitFor();
+      await page.context().setOffline(true);
+      await page
+        .getByText(/^Offline since \d/)
+        .first()
+        .waitFor();
+      await network.waitFor();
+      await cloud.api.ok('DELETE', membership);
+      await page.context().setOffline(false);
+      await live(page).waitFor();
+      await page.getByText('No networks yet').waitFor();
+      expect(await network.count()).toBe(0);
+      expect(await page.getByRole('alert').count()).toBe(0);
+      for (const [link, none] of [
+        ['Instances', 'No instances yet'],
+        ['Images', 'No images yet'],
+      ] as const) {
+        await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: link }).click();
+        await page.getByText(none).waitFor();
+      }
+      expect(await page.getByText('steady').count()).toBe(0);
+      expect(requests.filter((request) => request.startsWith('POST /login'))).toEqual([]);
+      await cloud.api.ok('PUT', membership, { role: 'viewer' });
+      await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Networks' }).click();
+      await network.waitFor();
+      await page.context().close();
+    },
+    2 * minutes,
+  );
+
+  it(
     'shows pages that were not visited yet while it is offline',
     async () => {
       const page = await browser.page(admin);
