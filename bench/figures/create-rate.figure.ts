@@ -73,7 +73,7 @@ export const createRate: Figure = {
         ours: perSecond(creates, createMs),
         reference: perSecond(creates, bareMs),
         unit: '/s',
-        note: `aim: at least 20/s and none fails; ${creates} creates, ${inFlight} in flight; reference: as many bare transactions as each commits, ${perCreate} by the server's log, ${pool} connections`,
+        note: `aim: at least 80/s and none fails; ${creates} creates, ${inFlight} in flight; reference: as many bare transactions as each commits, ${perCreate} by the server's log, ${pool} connections`,
       },
       {
         figure: `delete, sustained on ${hosts} simulated hosts`,

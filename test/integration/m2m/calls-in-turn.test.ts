@@ -3,6 +3,7 @@ import { Agent as HttpAgent, request } from 'undici';
 import { Database } from '../../../src/core/db/database';
 import { ServerIdentity } from '../../../src/core/m2m/ca/server-identity';
 import { NodeRegistry } from '../../../src/core/m2m/management/node-registry';
+import { VerbRunner } from '../../../src/core/m2m/node/verb-runner';
 import { Agent } from './agent-harness';
 import { Management } from './harness';
 import { eventually } from './harness-parts';
@@ -139,5 +140,46 @@ describe('several calls of one request', () => {
     expect(await answer.body.json()).toMatchObject({ error: { code: 'invalid_call' } });
     await dispatcher.destroy();
     expect(verbs.total).toBe(before);
+  });
+
+  const total = { kind: 'done' as const, result: { total: 1 }, ms: 1 };
+  it.each([
+    ['of one after one that is not done', [{ kind: 'accepted' as const, ms: 1 }, total], [false]],
+    ['to more than was asked', [total, total, total], [true, true]],
+    ['to less than was asked', [total], [true]],
+  ])('are read as far as they can be when a host answers %s', async (_what, answers, done) => {
+    const lying = jest.spyOn(VerbRunner.prototype, 'callInTurn').mockResolvedValueOnce(answers);
+    const task = randomUUID();
+    const all = await management.caller.callInTurn(agent.hostId, [call(task, 'a'), call(task, 'b')], options);
+    expect(all.outcomes.map((outcome) => outcome.done)).toEqual(done);
+    expect(all.error).toBeUndefined();
+    lying.mockRestore();
+  });
+
+  it.each([
+    ['a time before it began', [{ ...total, ms: -1 }], 'rejects'],
+    ['another result', [{ ...total, result: { total: 'many' } }], 'ends'],
+    ['nothing', [{ ...total, result: undefined }], 'ends'],
+  ])('have no outcome when a host answers with %s', async (_what, answers, how) => {
+    const lying = jest.spyOn(VerbRunner.prototype, 'callInTurn').mockResolvedValueOnce(answers);
+    const task = randomUUID();
+    const asked = management.caller.callInTurn(agent.hostId, [call(task, 'a'), call(task, 'b')], options);
+    if (how === 'rejects') await expect(asked).rejects.toMatchObject({ code: 'invalid_answer' });
+    else expect(await asked).toMatchObject({ outcomes: [], error: { code: 'invalid_result' } });
+    lying.mockRestore();
+  });
+
+  it('name their verb as it is written', async () => {
+    const { client, root } = management.container.get(ServerIdentity).current();
+    const dispatcher = new HttpAgent({
+      connect: { ca: root, cert: client.certificate, key: client.key, checkServerIdentity: () => undefined },
+      maxCachedSessions: 0,
+    });
+    const at = (path: string): string => `https://127.0.0.1:${agent.agent.boundPort}${path}`;
+    const ask = async (path: string): Promise<unknown> =>
+      (await request(at(path), { method: 'POST', body: '{"args":{}}', dispatcher })).body.json();
+    expect(await ask('/verbs/test.peek')).toMatchObject({ result: {} });
+    expect(await ask('/verbs/test%2epeek')).toMatchObject({ error: { code: 'unknown_verb' } });
+    await dispatcher.destroy();
   });
 });

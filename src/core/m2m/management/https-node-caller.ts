@@ -34,7 +34,7 @@ const verbResult = z.object({ result: z.unknown() });
 const inTurn = z.object({
   answers: z.array(
     z.object({
-      ms: z.number(),
+      ms: z.number().nonnegative(),
       accepted: z.boolean().optional(),
       result: z.unknown().optional(),
       error: z.unknown().optional(),
@@ -107,7 +107,7 @@ export class HttpsNodeCaller extends NodeCaller {
     const body = JSON.stringify({ key, fence, requestId, ...(await this.write(hostId, verb, args)) });
     const { status, text } = await this.ask(hostId, {
       method: 'POST',
-      path: `/verbs/${encodeURIComponent(verb.name)}`,
+      path: `/verbs/${verb.name}`,
       body,
       timeoutMs: verb.timeoutMs,
       signal: options.signal,
@@ -155,7 +155,10 @@ export class HttpsNodeCaller extends NodeCaller {
       if (!verb) break;
       try {
         const code = answer.error !== undefined ? 422 : answer.accepted ? 202 : 200;
-        outcomes.push({ ...this.read(hostId, verb, code, answer), ms: answer.ms });
+        const outcome = this.read(hostId, verb, code, answer);
+        outcomes.push({ ...outcome, ms: answer.ms });
+        // Whatever it says of those after it: none of them may have begun.
+        if (!outcome.done) break;
       } catch (error) {
         await this.seen(hostId, error);
         return { outcomes, error };

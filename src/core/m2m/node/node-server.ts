@@ -165,7 +165,7 @@ export class NodeServer {
       if (req.method !== 'POST' || name === '') return sendError(res, 404, 'not_found', 'There is no such path.');
       const body = verbCall.safeParse(await readJson(req, bodyLimit));
       if (!body.success) return sendInvalid(res, body.error);
-      return sendAnswer(res, await this.runner.call(decodeURIComponent(name), body.data));
+      return sendAnswer(res, await this.runner.call(name, body.data));
     } catch (error) {
       this.log.warn({ err: error }, 'a call could not be read');
       if (!res.headersSent) sendError(res, 400, 'invalid_call', error instanceof Error ? error.message : 'unreadable');
