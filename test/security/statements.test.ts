@@ -24,12 +24,14 @@ describe('the statements of a request', () => {
       latest = [];
       asked.enterWith(latest);
     });
-    const { op } = parts.get(Database);
-    const { query } = op;
-    op.query = (sql, params) => {
-      asked.getStore()?.push(sql);
-      return query(sql, params);
-    };
+    const { op: ofWork, requestOp } = parts.get(Database);
+    for (const op of [ofWork, requestOp]) {
+      const { query } = op;
+      op.query = (sql, params) => {
+        asked.getStore()?.push(sql);
+        return query(sql, params);
+      };
+    }
     const { id: projectId } = await stack.admin.ok('GET', '/projects/default');
     network.id = (await member.ok('POST', '/networks', { name: network.name, subnet: '10.9.0.0/24' })).id;
     await stack.db.database.query(

@@ -83,7 +83,7 @@ describe('cloud-hypervisor: a trial whose agent is killed', () => {
       simulated: true,
     });
     const note = async (): Promise<string | undefined> =>
-      (await readdir(trials)).find((name) => name.startsWith('trial-'));
+      (await readdir(trials)).find((name) => /^trial-.*\.json$/.test(name));
     const agent = spawn(
       process.execPath,
       [

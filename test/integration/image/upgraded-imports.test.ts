@@ -26,9 +26,9 @@ it('imports that were under way when the server was upgraded go on, and those be
       const [task] = await database.query<{ id: string }>(
         `INSERT INTO task (id, type, version, project_id, subject_kind, subject_id, subject_name, state, input, step, cursor, lock_keys, lock_state, wake_at, deadline_ms, started_at, deadline,
                            undo_deadline, owner, lease_until, fence, created_by, priority, outcome, error)
-         VALUES (gen_random_uuid(), 'image.import', 1, $1, 'image', $2::uuid, $3, $3, jsonb_build_object('imageId', $2::text), 'convert', 1, ARRAY['image/' || $2::text], 'held',
+         VALUES (gen_random_uuid(), 'image.import', 1, $1, 'image', $2::uuid, $3::text, $3::text, jsonb_build_object('imageId', $2::text), 'convert', 1, ARRAY['image/' || $2::text], 'held',
                  now(), 86400000, now(), now() + interval '1 day', now() + interval '1 day', 'gone', now() + interval '1 hour', 4, 'system', 1,
-                 CASE WHEN $3 = 'compensating' THEN 'failed' END, CASE WHEN $3 = 'compensating' THEN '{"code":"not_a_disk","message":"It is no disk.","step":"convert","host":null,"hint":null}'::jsonb END)
+                 CASE WHEN $3::text = 'compensating' THEN 'failed' END, CASE WHEN $3::text = 'compensating' THEN '{"code":"not_a_disk","message":"It is no disk.","step":"convert","host":null,"hint":null}'::jsonb END)
          RETURNING id`,
         [project, id, state],
       );
