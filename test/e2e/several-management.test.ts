@@ -7,6 +7,7 @@ import { SeveralManagement } from '../support/several-management';
 import { ManagementProcess } from '../support/management-process';
 import { type EventReader } from '../support/event-reader';
 import { eventually } from '../support/eventually';
+import { waitFor } from '../support/wait-for';
 
 const hosts = 3;
 const burst = 30;
@@ -258,17 +259,16 @@ describe.each([
     it('loses and doubles nothing when Redis is killed in the midst of it, and counts on when it is back', async () => {
       const taskIds: string[] = [];
       const begun = await turns();
+      await eventually('turns under way', async () => (await turns()) > begun);
       const asked = inLanes(12, lanes, async (i) => {
         const { status, body } = await create(cloud.at(i % 3), `r${i}`);
         expect(status).toBe(202);
         taskIds.push(body.taskId);
       });
-      await eventually('creates and turns under way', async () => {
-        const [{ n } = { n: 0 }] = await rows<{ n: number }>(
-          `SELECT count(*)::int AS n FROM task WHERE state = 'running' AND type = 'instance.create'`,
-        );
-        return n > 0 && (await turns()) > begun;
-      });
+      await waitFor(
+        'creates under way',
+        async () => (await rows(`SELECT 1 FROM task WHERE state = 'running' AND type = 'instance.create'`)).length > 0,
+      );
       await cloud.redis.kill();
       await asked;
       expect(await tasksOver(taskIds)).toEqual({ succeeded: 12 });
