@@ -22,7 +22,7 @@ describe('host documents', () => {
       Array.from({ length: 30 }, async () => {
         const id = randomUUID();
         await f.allocate(project, [{ networkId: network.id }], id, host);
-        return { id, document: await f.db.database.tx((op) => f.ports.document(op, host)) };
+        return { id, document: await f.db.database.tx((op) => f.ports.document(op, host, id)) };
       }),
     );
     documents.sort((a, b) => a.document.generation - b.document.generation);
@@ -55,8 +55,10 @@ describe('host documents', () => {
       instance,
       host,
     );
-    await f.allocate(project, [{ networkId: first.id }], randomUUID(), host);
-    const { networks } = await f.db.database.tx((op) => f.ports.document(op, host));
+    const other = randomUUID();
+    await f.allocate(project, [{ networkId: first.id }], other, host);
+    await f.db.database.tx((op) => f.ports.document(op, host, other));
+    const { networks } = await f.db.database.tx((op) => f.ports.document(op, host, instance));
     const cards = networks
       .flatMap((n) =>
         n.ports.filter((p) => p.instanceId === instance).map((p) => [n.subnet, p.position, p.defaultRoute]),
@@ -87,8 +89,9 @@ describe('host documents', () => {
     const near = await f.create(project, { name: 'near', subnet: '10.16.0.0/24' });
     const far = await f.create(project, { name: 'far', subnet: '10.17.0.0/24' });
     await f.create(project, { name: 'closed', subnet: '10.18.0.0/24', nat: false });
-    await f.allocate(project, [{ networkId: near.id }, { networkId: far.id, defaultRoute: true }], randomUUID(), host);
-    const { networks } = await f.db.database.tx((op) => f.ports.document(op, host));
+    const id = randomUUID();
+    await f.allocate(project, [{ networkId: near.id }, { networkId: far.id, defaultRoute: true }], id, host);
+    const { networks } = await f.db.database.tx((op) => f.ports.document(op, host, id));
     expect(networks.map((n) => [n.subnet, n.ports[0]?.defaultRoute]).sort()).toEqual([
       ['10.16.0.0/24', false],
       ['10.17.0.0/24', true],
@@ -108,6 +111,24 @@ describe('host documents', () => {
       ),
     ).toBe('several_default_routes');
     expect(await code(check([{ network: 'closed', defaultRoute: true }]))).toBe('no_way_out');
+  });
+
+  it('have no port of an instance before a step has begun that takes it away again', async () => {
+    const project = randomUUID();
+    const [host, mine, theirs] = [randomUUID(), randomUUID(), randomUUID()];
+    const network = await f.create(project, { name: 'n', subnet: '10.19.0.0/24' });
+    for (const id of [mine, theirs]) await f.allocate(project, [{ networkId: network.id }], id, host);
+    const has = async (attaching?: string): Promise<string[]> => {
+      const { networks } = await f.db.database.tx((op) => f.ports.document(op, host, attaching));
+      return networks.flatMap((n) => n.ports.map((p) => p.instanceId));
+    };
+    expect(await has(mine)).toEqual([mine]);
+    expect(await has()).toEqual([mine]);
+    // Theirs is given up before its host heard of it: nobody has to tell the host.
+    await f.release(theirs);
+    expect(await has()).toEqual([mine]);
+    await f.allocate(project, [{ networkId: network.id }], theirs, host);
+    expect((await has(theirs)).sort()).toEqual([mine, theirs].sort());
   });
 
   it('lose a network with its last port', async () => {

@@ -166,7 +166,9 @@ describe('networks', () => {
     const project = randomUUID();
     const host = randomUUID();
     const network = await f.create(project, { name: 'n', subnet: '10.0.0.0/24' });
-    await f.allocate(project, [{ networkId: network.id }], randomUUID(), host);
+    const instance = randomUUID();
+    await f.allocate(project, [{ networkId: network.id }], instance, host);
+    await f.db.database.tx((tx) => f.ports.document(tx, host, instance));
     f.workflows.started.length = 0;
     await f.db.database.tx((tx) =>
       f.service.update(

@@ -40,6 +40,7 @@ import {
   type SchedulableHost,
 } from '../../../src/modules/host/contract/host.ports';
 import { NetworkGuestEgressSetting1764300800030 } from '../../../migrations/1764300800030-network-guest-egress-setting';
+import { NetworkAttachedPorts1764300800040 } from '../../../migrations/1764300800040-network-attached-ports';
 import { HealthChecks } from '../../../src/core/http/server/health-checks';
 import { GuestEgress } from '../../../src/modules/network/management/hosts/guest-egress';
 import { quietLogging } from '../../support/workflow-harness';
@@ -155,6 +156,7 @@ export class NetworkFixture {
         NetworkGuestEgress1764300800003,
         NetworkDefaultRoute1764300800020,
         NetworkGuestEgressSetting1764300800030,
+        NetworkAttachedPorts1764300800040,
       ],
       pool: 60,
     });

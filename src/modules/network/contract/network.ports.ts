@@ -57,8 +57,9 @@ export abstract class InstancePorts {
   /**
    * The host's whole document with a new generation. Call in a transaction: generations and contents come in the same
    * order.
+   * @param attaching an instance whose ports are in it from here on, for something has begun that takes them away again
    */
-  abstract document(op: Op, hostId: string): Promise<HostNetworkDocument>;
+  abstract document(op: Op, hostId: string, attaching?: string): Promise<HostNetworkDocument>;
   /**
    * Takes what the node answered to `network.apply`; throws `PermanentError` `port_failed` when a port of the instance
    * is in error.

@@ -49,6 +49,7 @@ export const attachPorts = <I extends OfInstance, O>(
   host: Known<I, O, string>,
 ): ApplyStep<I, O> => ({
   ...comesToItsDocument(ports, host),
+  args: (c) => ports.document(c.op, certain(host, c), c.input.instanceId),
   undo: {
     verb: networkApply,
     node: host,

@@ -102,7 +102,7 @@ export class SchedulerPlacement extends Placement {
     if (held !== undefined) return { hostId: held };
     const evaluated = await this.evaluate(op, request);
     const hostId = await this.claimAmong(op, request, evaluated);
-    if (hostId === undefined) throw new PlacementRefusal(evaluated.map(({ verdict }) => verdict));
+    if (hostId === undefined) throw new PlacementRefusal(await this.refusals(op, request, evaluated));
     return { hostId };
   }
 
@@ -143,6 +143,13 @@ export class SchedulerPlacement extends Placement {
       Object.assign(verdict, { ...taken, fits: false });
     }
     return undefined;
+  }
+
+  /** Where others were faster, what they have left says why there is no room. */
+  private async refusals(op: Op, request: PlacementRequest, evaluated: Evaluated[]): Promise<HostVerdict[]> {
+    const outrun = evaluated.some(({ verdict }) => verdict.code === taken.code);
+    const now = outrun ? await this.evaluate(op, request) : evaluated;
+    return now.map(({ verdict }) => (verdict.fits ? { ...verdict, ...taken, fits: false } : verdict));
   }
 
   /** Judges all hosts as they are now. */

@@ -41,8 +41,8 @@ export class AddressRepository {
        ), pick AS (
          SELECT coalesce((${firstFree('n.start')}), (${firstFree('n.first')})) AS address, n.id, n.first, n.last FROM n
        ), made AS (
-         INSERT INTO port (id, project_id, network_id, instance_id, host_id, hostname, position, mac, default_route, address)
-         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, pick.address FROM pick WHERE pick.address IS NOT NULL
+         INSERT INTO port (id, project_id, network_id, instance_id, host_id, hostname, position, mac, default_route, address, attached)
+         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, pick.address, false FROM pick WHERE pick.address IS NOT NULL
          ON CONFLICT DO NOTHING RETURNING address
        ), moved AS (
          UPDATE network SET next_address = CASE WHEN made.address + 1 < pick.last THEN made.address + 1 ELSE pick.first END
@@ -72,8 +72,8 @@ export class AddressRepository {
    */
   async insert(op: Op, port: NewPort, address: string): Promise<boolean> {
     const rows: unknown[] = await op.query(
-      `INSERT INTO port (id, project_id, network_id, instance_id, host_id, hostname, position, mac, default_route, address)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT ON CONSTRAINT port_mac_key DO NOTHING RETURNING id`,
+      `INSERT INTO port (id, project_id, network_id, instance_id, host_id, hostname, position, mac, default_route, address, attached)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, false) ON CONFLICT ON CONSTRAINT port_mac_key DO NOTHING RETURNING id`,
       [
         port.id,
         port.projectId,

@@ -16,5 +16,10 @@ export class PortEntity {
   @Column('inet') address!: string;
   @Column('text') state!: 'down' | 'active' | 'error';
   @Column('text') message!: string;
+  /**
+   * It is in its host's document. Not before something has begun that takes it from there again, or it would stay on the
+   * host, brought there by the document of another, when its instance is not made after all.
+   */
+  @Column('boolean') attached!: boolean;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }

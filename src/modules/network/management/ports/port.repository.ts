@@ -40,8 +40,14 @@ export class PortRepository {
              FROM port p JOIN network n ON n.id = p.network_id WHERE p.instance_id = ${instanceId}) || ']')::json`;
   }
 
-  ofHost(op: Op, hostId: string): Promise<PortEntity[]> {
-    return findRows(op, PortEntity, { hostId }, { order: 'id' });
+  /** Those that are in its document. */
+  attachedTo(op: Op, hostId: string): Promise<PortEntity[]> {
+    return findRows(op, PortEntity, { hostId, attached: true }, { order: 'id' });
+  }
+
+  /** From here on the instance's ports are in their host's document. */
+  async attach(op: Op, instanceId: string): Promise<void> {
+    await op.query('UPDATE port SET attached = true WHERE instance_id = $1 AND NOT attached', [instanceId]);
   }
 
   /** Used addresses per network, in one grouped query. */

@@ -161,13 +161,14 @@ export class PostgresInstancePorts extends InstancePorts {
     return looksLikeAddress(q) ? this.ports.instancesAt(op, projects, q, limit) : [];
   }
 
-  override async document(op: Op, hostId: string): Promise<HostNetworkDocument> {
+  override async document(op: Op, hostId: string, attaching?: string): Promise<HostNetworkDocument> {
     if (!op.inTransaction) throw new Error('a host document is made in a transaction');
     const egress = await this.egress.document(op);
     // The generation's row is locked first: the ports are those that whoever had it has left.
-    const [generation, ports] = await atOnce(
+    const [generation, , ports] = await atOnce(
       this.generations.next(op, hostId, digestOf(egress)),
-      this.ports.ofHost(op, hostId),
+      attaching === undefined ? undefined : this.ports.attach(op, attaching),
+      this.ports.attachedTo(op, hostId),
     );
     const networks = await this.networks.byIds(op, [...new Set(ports.map((p) => p.networkId))]);
     const routed = new Set(networks.filter((n) => n.nat).map((n) => n.id));
