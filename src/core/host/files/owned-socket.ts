@@ -25,6 +25,8 @@ export const connectOwned = async (path: string, user: number): Promise<Socket> 
       });
     });
   } finally {
-    await entry.close();
+    // Not waited for: whoever listens to the socket does so before anything can happen on it. An error that nobody
+    // listens to, as when its owner dies in this moment, would end the process.
+    entry.close().catch(() => undefined);
   }
 };
