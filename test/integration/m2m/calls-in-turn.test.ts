@@ -105,6 +105,14 @@ describe('several calls of one request', () => {
       outcomes: [{ done: true }],
       error: { code: 'host_outdated' },
     });
+    // It answers to what it was never told, too: that is not believed.
+    const done = { kind: 'done' as const, result: { total: 1 }, ms: 1 };
+    const lying = jest.spyOn(VerbRunner.prototype, 'callInTurn').mockResolvedValueOnce([done, done]);
+    expect(await management.caller.callInTurn(agent.hostId, calls, options)).toMatchObject({
+      outcomes: [{ done: true }],
+      error: { code: 'host_outdated' },
+    });
+    lying.mockRestore();
     const two = calls.toReversed();
     await expect(management.caller.callInTurn(agent.hostId, two, options)).rejects.toMatchObject({
       code: 'host_outdated',

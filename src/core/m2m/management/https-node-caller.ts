@@ -150,7 +150,7 @@ export class HttpsNodeCaller extends NodeCaller {
     });
     const { answers } = this.readInTurn(hostId, status, text);
     const outcomes: CallsInTurn['outcomes'] = [];
-    for (const [index, answer] of answers.entries()) {
+    for (const [index, answer] of answers.slice(0, written.length).entries()) {
       const verb = calls[index]?.verb;
       if (!verb) break;
       try {
