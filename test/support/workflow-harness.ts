@@ -90,6 +90,7 @@ export interface TaskView {
   awaited_lock: string | null;
   cancel_requested_at: Date | null;
   owner: string | null;
+  waiting_for: string | null;
   wake_at: Date | null;
   progress: number;
 }

@@ -1,10 +1,20 @@
 import { z } from 'zod';
 import { NodeUnreachableError, NodeVerbError } from '../../../src/core/m2m/management/node-caller';
+import type { Op } from '../../../src/core/db/rows/op';
 import { defineWorkflow } from '../../../src/core/workflow/definition/definition';
 import { PermanentError } from '../../../src/core/workflow/definition/workflow-error';
 import type { FakeNodes } from '../../support/fake-nodes';
 import type { TestDatabase } from '../../support/postgres';
-import { dropThing, hostA, makeThing, startOptions, stepRows, subject } from '../../support/workflow-harness';
+import {
+  dropThing,
+  hostA,
+  ledger,
+  makeThing,
+  startOptions,
+  stepRows,
+  subject,
+  taskRow,
+} from '../../support/workflow-harness';
 import { waitFor } from '../../support/wait-for';
 import { engineSuite } from './engine-suite';
 
@@ -27,7 +37,8 @@ describe('calls that leave together', () => {
     version?: number;
     wanted?: boolean;
     commitAtOnce?: boolean;
-    args?: (taskId: string) => Promise<void>;
+    args?: (taskId: string, op: Op) => Promise<void>;
+    lock?: string;
   }
 
   /** Three calls between two steps of the database, each with an undo; their arguments need the first step only. */
@@ -46,13 +57,13 @@ describe('calls that leave together', () => {
       ...(version > 1 && { continues: [1] }),
       input: z.object({}),
       deadline: '20s',
-      lock: () => 'together',
+      lock: () => shape.lock ?? 'together',
     })
       .tx('begin', { run: async () => 'x', commitAtOnce, noUndo: 'nothing' })
       .remote('one', {
         ...step('one', one),
         args: async (c) => {
-          await shape.args?.(c.taskId);
+          await shape.args?.(c.taskId, c.op);
           return { name: 'one' };
         },
       })
@@ -226,6 +237,33 @@ describe('calls that leave together', () => {
     const { e, id } = await start(definition);
     expect(await e.settled(id, 5_000)).toBe('succeeded');
     expect(seen).toEqual(stored);
+  });
+
+  it('leave nothing of what their arguments wrote where they find no slot', async () => {
+    nodes.on('thing.make', ({ args }) =>
+      nodes.calls.length === 1 ? { done: false } : { done: true, result: { made: (args as { name: string }).name } },
+    );
+    let lock = '';
+    const definition = three({
+      args: (taskId, op) => ledger.add(db.database, op, taskId, 'written'),
+      get lock() {
+        return lock;
+      },
+    });
+    const e = await run([definition], { hostConcurrency: 1 });
+    const begin = async (name: string): Promise<string> => {
+      lock = name;
+      return (await db.database.tx((op) => e.start(op, definition, {}, { ...startOptions, subject: subject() }))).id;
+    };
+    const first = await begin('first');
+    await waitFor('it to be accepted', async () => (await taskRow(db.database, first)).owner === null);
+    const second = await begin('second');
+    await waitFor('it to wait for a slot', async () => (await taskRow(db.database, second)).waiting_for !== null);
+    expect(await stepRows(db.database, second)).toMatchObject([{ name: 'begin', state: 'succeeded' }]);
+    expect(await ledger.of(db.database, second)).toEqual([]);
+    nodes.outcomes.set(`${first}/one/run`, { made: 'one' });
+    for (const id of [first, second]) expect(await e.settled(id, 10_000)).toBe('succeeded');
+    expect(await ledger.of(db.database, second)).toEqual(['written']);
   });
 
   it('have a call before them that they can leave with', async () => {

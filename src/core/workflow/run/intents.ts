@@ -3,7 +3,6 @@ import { atOnce } from '../../db/at-once';
 import type { Op } from '../../db/rows/op';
 import { NodeCaller } from '../../m2m/management/node-caller';
 import { EngineTransactions } from '../storage/engine-transactions';
-import { CancelSeen, NoSlot } from '../storage/interruptions';
 import { TaskRunRepository } from '../storage/task-run.repository';
 import type { Seen, StepWrite } from '../storage/task-row';
 import { Checkpoints, type Remember } from './checkpoints';
@@ -45,7 +44,8 @@ export class Intents {
 
   /**
    * In the transaction of the steps before them, which `writes` are: they share one commit. Null when the next step is no
-   * call, or none that may begin now: then the steps before it are not stored either.
+   * call, or none that leaves with them: then the steps before it are not stored either. Throws as `alone`: what the
+   * arguments wrote must not be there without the call, so all of it is rolled back and taken one by one.
    */
   async with(run: RunState, op: Op, writes: readonly StepWrite[]): Promise<Remember | null> {
     const seq = (writes[writes.length - 1]?.seq ?? -1) + 1;
@@ -54,17 +54,11 @@ export class Intents {
     if (step.spec.when && !step.spec.when(run.stepContext(1))) return null;
     const calls = this.leavingWith(run, seq);
     const at = { cursor: seq, progress: run.progressAt(seq) };
-    try {
-      const { args, seen } = await this.write(run, op, calls, writes, at, false);
-      return () => {
-        this.remember(run, writes, calls, seen, at);
-        run.intended = calls.map((one, index) => ({ ...one, args: args[index] }));
-      };
-    } catch (error) {
-      // The statement changed nothing: the steps before it commit without it, and it waits for its slot or is not begun.
-      if (error instanceof NoSlot || error instanceof CancelSeen) return null;
-      throw error;
-    }
+    const { args, seen } = await this.write(run, op, calls, writes, at, false);
+    return () => {
+      this.remember(run, writes, calls, seen, at);
+      run.intended = calls.map((one, index) => ({ ...one, args: args[index] }));
+    };
   }
 
   /** The call of this step, and those of the steps after it that leave in the same request. */
