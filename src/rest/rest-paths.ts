@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 cd392bac0dc24f19642dd8f44ea4b9a3a34e526f8ac1207e77b48e41bc234bc2
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 fa0de46905b2d4db26a269e3a76d62ed175d19167ad82966def82a456735f39e
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -957,9 +957,12 @@ export interface paths {
           state?:
             | 'building'
             | 'running'
+            | 'paused'
             | 'starting'
             | 'stopping'
             | 'rebooting'
+            | 'pausing'
+            | 'resuming'
             | 'stopped'
             | 'deleting'
             | 'unknown'
@@ -1195,6 +1198,94 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/instances/{ref}/actions/nmi': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Send a non-maskable interrupt to its guest */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['InstanceWithTask'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/actions/pause': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Pause an instance: its vCPUs stand still */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['InstanceWithTask'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/instances/{ref}/actions/reboot': {
     parameters: {
       query?: never;
@@ -1227,6 +1318,50 @@ export interface paths {
           };
         };
       };
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['InstanceWithTask'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/actions/resume': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Resume a paused instance */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
       responses: {
         /** @description Accepted; a task goes on */
         202: {
@@ -3456,9 +3591,12 @@ export interface components {
       state:
         | 'building'
         | 'running'
+        | 'paused'
         | 'starting'
         | 'stopping'
         | 'rebooting'
+        | 'pausing'
+        | 'resuming'
         | 'stopped'
         | 'deleting'
         | 'unknown'

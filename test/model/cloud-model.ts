@@ -6,15 +6,29 @@ import type { SeenEvent } from './event-follower';
  */
 const instanceEdges: Record<string, readonly string[]> = {
   building: ['running', 'deleting', 'error', 'stopped'],
-  running: ['stopping', 'rebooting', 'deleting', 'stopped', 'unknown', 'error'],
+  running: ['stopping', 'rebooting', 'pausing', 'deleting', 'stopped', 'paused', 'unknown', 'error'],
+  paused: ['resuming', 'stopping', 'deleting', 'running', 'stopped', 'unknown', 'error'],
   stopped: ['starting', 'deleting', 'unknown', 'running', 'error'],
   starting: ['running', 'stopped', 'error', 'deleting'],
-  stopping: ['running', 'stopped', 'error', 'deleting'],
+  stopping: ['running', 'paused', 'stopped', 'error', 'deleting'],
   rebooting: ['running', 'stopped', 'error', 'deleting'],
-  unknown: ['running', 'stopped', 'error', 'starting', 'stopping', 'rebooting', 'deleting'],
-  error: ['running', 'stopped', 'starting', 'stopping', 'rebooting', 'deleting', 'unknown'],
+  pausing: ['running', 'paused', 'stopped', 'error', 'deleting'],
+  resuming: ['running', 'paused', 'stopped', 'error', 'deleting'],
+  unknown: [
+    'running',
+    'paused',
+    'stopped',
+    'error',
+    'starting',
+    'stopping',
+    'rebooting',
+    'pausing',
+    'resuming',
+    'deleting',
+  ],
+  error: ['running', 'paused', 'stopped', 'starting', 'stopping', 'rebooting', 'deleting', 'unknown'],
   // Only a delete that failed, or was cancelled before it began, gives it back.
-  deleting: ['error', 'running', 'stopped'],
+  deleting: ['error', 'running', 'paused', 'stopped'],
 };
 
 const taskEdges: Record<string, readonly string[]> = {

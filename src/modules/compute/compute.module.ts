@@ -13,6 +13,8 @@ export const computeModule: ModuleManifest = {
     'instance:start': 'member',
     'instance:stop': 'member',
     'instance:reboot': 'member',
+    'instance:pause': 'member',
+    'instance:nmi': 'member',
     'instance:console': 'member',
     'instance:guest-data': 'member',
     'flavor:read': 'everyone',

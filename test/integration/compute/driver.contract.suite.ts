@@ -74,7 +74,7 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
       expect([kind, usable]).toEqual([entry?.kind, true]);
       expect(capabilities.filter((one) => !(entry?.capabilities as readonly string[]).includes(one))).toEqual([]);
       // What every driver has a method for.
-      expect(capabilities).toEqual(expect.arrayContaining(['serial', 'power-button', 'reset']));
+      expect(capabilities).toEqual(expect.arrayContaining(['serial', 'power-button', 'reset', 'pause', 'nmi']));
     });
 
     const start = async (
@@ -187,6 +187,57 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
       const exit = driver.waitExit(handle, never);
       await driver.powerButton(handle);
       expect(await exit).toMatchObject({ cause: 'operator' });
+    });
+
+    it('pauses: the guest stands still, and goes on where it stood', async () => {
+      const { driver, handle, serial } = await start();
+      await awaitGuest(serial);
+      await driver.pause(handle);
+      expect(await driver.state(handle)).toBe('paused');
+      serial.type('z');
+      await expect(serial.expect('z', 300)).rejects.toThrow();
+      await driver.resume(handle);
+      expect(await driver.state(handle)).toBe('running');
+      await serial.expect('z');
+      await awaitGuest(serial);
+    });
+
+    it('pauses and resumes again and again, whoever did it first', async () => {
+      const { driver, handle, serial } = await start();
+      await awaitGuest(serial);
+      await driver.pause(handle);
+      await driver.pause(handle);
+      const other = subject().make();
+      expect(await other.state(handle)).toBe('paused');
+      await other.pause(handle);
+      await other.resume(handle);
+      await driver.resume(handle);
+      expect(await driver.state(handle)).toBe('running');
+      await awaitGuest(serial);
+    });
+
+    it('kills one that is paused', async () => {
+      const { driver, handle, serial } = await start();
+      await awaitGuest(serial);
+      const exit = driver.waitExit(handle, never);
+      await driver.pause(handle);
+      await driver.kill(handle);
+      expect(await exit).toMatchObject({ cause: 'forced' });
+      expect(await driver.state(handle)).toBe('stopped');
+    });
+
+    it('refuses to pause, to resume and to interrupt one that has ended', async () => {
+      const { driver, handle } = await start();
+      await driver.kill(handle);
+      for (const verb of ['pause', 'resume', 'nmi'] as const)
+        await expect(driver[verb](handle)).rejects.toMatchObject({ code: 'not_running', permanent: true });
+    });
+
+    it('interrupts a guest, which runs on', async () => {
+      const { driver, handle, serial } = await start();
+      await awaitGuest(serial);
+      await driver.nmi(handle);
+      expect(await driver.state(handle)).toBe('running');
     });
 
     it('adopts a running VM in a new driver', async () => {

@@ -235,6 +235,23 @@ describe('who decides the state of an instance', () => {
     expect(await read(reboot.id)).toMatchObject({ state: 'stopped', power: 'on' });
   });
 
+  it('keeps one that is paused so over a silent host, a verb that failed, and reports', async () => {
+    const silent = randomUUID();
+    const instance = await insert({ hostId: silent, state: 'paused', observedState: 'paused' });
+    await instances.markUnknown(db.database.op, [silent]);
+    expect(await read(instance.id)).toMatchObject({ state: 'unknown' });
+    await instances.markKnown(db.database.op, [silent]);
+    expect(await read(instance.id)).toMatchObject({ state: 'paused' });
+    const task = randomUUID();
+    const resumed = await insert({ state: 'resuming', taskId: task, power: 'on', observedState: 'paused' });
+    await steps.release(db.database.op, resumed.id, task, 'failed');
+    expect(await read(resumed.id)).toMatchObject({ state: 'paused', power: 'on', stateReason: 'failed' });
+    await instances.observe(db.database.op, hostId, [report(resumed, { state: 'running', revision: 9 })]);
+    expect(await read(resumed.id)).toMatchObject({ state: 'running', stateReason: '' });
+    await instances.observe(db.database.op, hostId, [report(resumed, { state: 'paused', revision: 10 })]);
+    expect(await read(resumed.id)).toMatchObject({ state: 'paused', power: 'on' });
+  });
+
   it('shows a silent host as the reason, and the old state and reason once the host is heard again', async () => {
     const silent = randomUUID();
     const instance = await insert({

@@ -1,14 +1,18 @@
 import type { CliColumn, Tone } from '../../../core/cli/output/cli-column';
 import { formatBytes, formatTime, moment } from '../../../core/cli/output/format';
 import { fact, type Section } from '../../../core/cli/output/sections';
-import type { GuestData, Instance, InstanceState } from '../contract/compute.api';
+import type { GuestData, Instance } from '../contract/compute.api';
+import type { InstanceState } from '../contract/instance-states';
 
 const tones: Record<InstanceState, Tone> = {
   building: 'busy',
   running: 'good',
+  paused: undefined,
   starting: 'busy',
   stopping: 'busy',
   rebooting: 'busy',
+  pausing: 'busy',
+  resuming: 'busy',
   stopped: undefined,
   deleting: 'busy',
   unknown: 'busy',

@@ -25,6 +25,13 @@ interface SshOptions {
   identity?: string;
 }
 
+/** Verbs without a choice: what was done, and what they are. */
+const plainVerbs = [
+  ['pause', 'paused', 'pause instances: their vCPUs stand still, their memory stays'],
+  ['resume', 'resumed', 'resume paused instances'],
+  ['nmi', 'interrupted', 'send a non-maskable interrupt: a guest that hangs may write down where'],
+] as const;
+
 /** That a list shows unless it is told otherwise. */
 const mostInstances = 10_000;
 
@@ -101,7 +108,7 @@ export class InstanceCommands implements CliRegistrar {
   private registerVerbs(instance: Command, context: CliContext): void {
     const act = async (
       refs: string[],
-      verb: 'start' | 'stop' | 'reboot',
+      verb: 'start' | 'stop' | 'reboot' | 'pause' | 'resume' | 'nmi',
       past: string,
       body: object | undefined,
       wait: boolean | undefined,
@@ -155,6 +162,14 @@ export class InstanceCommands implements CliRegistrar {
       .action((refs: string[], options: { force?: boolean; wait?: boolean }) =>
         act(refs, 'reboot', 'rebooted', { force: options.force ?? false }, options.wait),
       );
+    for (const [verb, past, description] of plainVerbs)
+      instance
+        .command(verb)
+        .description(description)
+        .argument('<instance...>', 'names or ids')
+        .option('-w, --wait', 'return when it is done')
+        .addHelpText('after', `\nExamples:\n  vcctl instance ${verb} web --wait`)
+        .action((refs: string[], options: { wait?: boolean }) => act(refs, verb, past, undefined, options.wait));
   }
 
   /** Ways into the guest, and to what it said. */

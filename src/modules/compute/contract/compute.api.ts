@@ -4,6 +4,7 @@ import { pageQuery } from '../../../core/http/routes/pagination';
 import { vmmKind } from '../../host/contract/vmm-kind';
 import { vendorData } from '../../image/contract/vendor-data';
 import { driveForms } from '../../network/contract/drive-forms';
+import { instanceStates } from './instance-states';
 
 /** Of user data, as the user gave it. */
 export const maxUserDataBytes = 65_536;
@@ -49,22 +50,6 @@ export const sshKey = z
     createdAt: field.timestamp,
   })
   .meta({ id: 'SshKey' });
-
-/**
- * `building` → `running` ⇄ `stopped`; `starting`, `stopping`, `rebooting`, `deleting` while a task works; `unknown`
- * when its host is silent; `error` when it ended by itself with a failure.
- */
-export const instanceStates = [
-  'building',
-  'running',
-  'starting',
-  'stopping',
-  'rebooting',
-  'stopped',
-  'deleting',
-  'unknown',
-  'error',
-] as const;
 
 export const createInstance = z.strictObject({
   name: field.displayName,
@@ -214,4 +199,3 @@ export type GuestData = z.infer<typeof guestData>;
 export type Flavor = z.infer<typeof flavor>;
 export type SshKey = z.infer<typeof sshKey>;
 export type Instance = z.infer<typeof instance>;
-export type InstanceState = (typeof instanceStates)[number];

@@ -5,14 +5,14 @@ import { type AnyVerb, defineVerb } from '../../../core/m2m/verbs/verb';
 import { driveForms } from '../../network/contract/drive-forms';
 
 /**
- * What a host sees of an instance. State `running`, `stopped`, `crashed` (its VMM ended with a failure), `absent` (no
+ * What a host sees of an instance. State `running`, `paused`, `stopped`, `crashed` (its VMM ended with a failure), `absent` (no
  * trace of it here), `unknown` (the host cannot tell), or another of a newer agent, which counts as unknown too.
  */
 export const observedInstance = z.object({
   instanceId: field.id,
   /** Of the last accepted `instance.ensure`. */
   generation: z.number().int(),
-  state: openSet(['running', 'stopped', 'crashed', 'absent'], 'unknown'),
+  state: openSet(['running', 'paused', 'stopped', 'crashed', 'absent'], 'unknown'),
   /** `guest` (powered off by itself), `operator`, `forced`, or the failure in words. */
   reason: z.string(),
   vmm: z.string(),
@@ -66,6 +66,24 @@ export const instanceReboot = defineVerb('instance.reboot', {
   long: true,
 });
 /**
+ * Its vCPUs stand still, or go on; observed before it answers. One that does not run cannot be paused
+ * (`instance_not_running`), and has nothing that could go on: then the answer says what it is. `stale_generation` as for
+ * `instance.ensure`.
+ */
+export const instancePause = defineVerb('instance.pause', {
+  args: z.object({ instanceId: field.id, generation: z.number().int().nonnegative(), paused: z.boolean() }),
+  result: observedInstance,
+  timeoutMs: 15_000,
+  long: true,
+});
+/** A non-maskable interrupt in every vCPU. Throws `instance_not_running`. */
+export const instanceNmi = defineVerb('instance.nmi', {
+  args: z.object({ instanceId: field.id }),
+  result: observedInstance,
+  timeoutMs: 15_000,
+  long: true,
+});
+/**
  * A deletion's: nothing of the instance comes after it. No host has accepted a newer one, also when the database was
  * restored from a backup that is older than what its hosts know. The largest `integer` of PostgreSQL.
  */
@@ -114,6 +132,8 @@ export const computeVerbs: readonly AnyVerb[] = [
   instanceConsoleLog,
   instanceEnsure,
   instanceGuestFiles,
+  instanceNmi,
+  instancePause,
   instanceReboot,
   instanceSeed,
 ];

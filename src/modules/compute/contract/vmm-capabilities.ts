@@ -6,6 +6,8 @@ const vmmCapabilities = {
   serial: 'serial console',
   'power-button': 'power button',
   reset: 'hard reset',
+  pause: 'pause and resume',
+  nmi: 'non-maskable interrupts',
   smbios: 'firmware tables that lead guests to their metadata',
   'disk-locks': 'locks on disks',
   landlock: 'confined by Landlock',

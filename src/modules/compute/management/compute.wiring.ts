@@ -25,6 +25,7 @@ import { InstanceFigures } from './instances/instance-figures';
 import { InstanceRepository } from './instances/instance.repository';
 import { InstanceCreation } from './instances/instance-creation.service';
 import { InstanceService } from './instances/instance.service';
+import { InstanceVerbs } from './instances/instance-verbs.service';
 import { VmmInventoryPart } from './vmms/vmm-inventory.part';
 import { SshKeyController } from './ssh-keys/ssh-key.controller';
 import { SshKeyRepository } from './ssh-keys/ssh-key.repository';
@@ -35,6 +36,9 @@ import { CreateInstanceBatchWorkflow } from './workflows/create-instance-batch.w
 import { DeleteInstanceWorkflow } from './workflows/delete-instance.workflow';
 import { InstanceSteps } from './workflows/instance-steps';
 import { RebootInstanceWorkflow } from './workflows/reboot-instance.workflow';
+import { NmiInstanceWorkflow } from './workflows/nmi-instance.workflow';
+import { PauseInstanceWorkflow } from './workflows/pause-instance.workflow';
+import { ResumeInstanceWorkflow } from './workflows/resume-instance.workflow';
 import { StartInstanceWorkflow } from './workflows/start-instance.workflow';
 import { StopInstanceWorkflow } from './workflows/stop-instance.workflow';
 
@@ -45,6 +49,9 @@ const workflows = [
   StartInstanceWorkflow,
   StopInstanceWorkflow,
   RebootInstanceWorkflow,
+  PauseInstanceWorkflow,
+  ResumeInstanceWorkflow,
+  NmiInstanceWorkflow,
 ];
 const controllers = [FlavorController, SshKeyController, InstanceController];
 const parts = [
@@ -61,6 +68,7 @@ const parts = [
   InstancePresenter,
   InstanceCreation,
   InstanceService,
+  InstanceVerbs,
   GuestDataService,
   InstanceSteps,
   ConsoleService,

@@ -6,6 +6,7 @@ import { ConsoleHub } from './consoles/console.hub';
 import { ConsoleStreams } from './consoles/console.streams';
 import { VmmDrivers } from './drivers/vmm-drivers';
 import { InstanceObservedSource } from './instances/instance-observed.source';
+import { InstanceRecords } from './instances/instance-records';
 import { InstanceStore } from './instances/instance-store';
 import { InstanceUsers } from './instances/instance-users';
 import { InstanceHandlers } from './instances/instance.handlers';
@@ -20,6 +21,7 @@ export const computeNodeWiring: NodeWiring = {
     for (const part of [
       InstanceStore,
       InstanceUsers,
+      InstanceRecords,
       VmmDrivers,
       ConsoleHub,
       VmSpecs,

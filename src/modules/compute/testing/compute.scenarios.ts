@@ -11,6 +11,12 @@ const stopped = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
   return subject;
 };
 
+const paused = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
+  const subject = await running(cloud);
+  await finish(cloud, (await cloud.api.ok<Accepted>('POST', `/instances/${subject.id}/actions/pause`, {})).taskId);
+  return subject;
+};
+
 const verb = (prepare: Scenario['prepare'], path: string, body: object): Scenario => ({
   prepare,
   start: async (cloud, subject) => ({
@@ -56,4 +62,7 @@ export const computeScenarios: Scenarios = {
   'instance.start': verb(stopped, 'start', {}),
   'instance.stop': verb(running, 'stop', {}),
   'instance.reboot': verb(running, 'reboot', {}),
+  'instance.pause': verb(running, 'pause', {}),
+  'instance.resume': verb(paused, 'resume', {}),
+  'instance.nmi': verb(running, 'nmi', {}),
 };

@@ -1,4 +1,16 @@
-import { CirclePower, Ellipsis, Pencil, Play, RotateCw, Square, SquareTerminal, Trash2 } from 'lucide-react';
+import {
+  CirclePause,
+  CirclePlay,
+  CirclePower,
+  Ellipsis,
+  Pencil,
+  Play,
+  RotateCw,
+  Square,
+  SquareTerminal,
+  Trash2,
+  Zap,
+} from 'lucide-react';
 import { useNavigate } from 'react-router';
 import type { Instance } from '../../lib/types';
 import { Menu, MenuItem, MenuLine } from '../../ui/menu';
@@ -45,8 +57,20 @@ export function InstanceMenu({
       <MenuItem icon={RotateCw} reason={reason(only, 'reboot')} onSelect={() => run(only, 'reboot')}>
         Reboot
       </MenuItem>
-      <MenuItem icon={CirclePower} reason={reason(only, 'stop')} onSelect={() => run(only, 'stop', true)}>
+      {instance.state === 'paused' ? (
+        <MenuItem icon={CirclePlay} reason={reason(only, 'resume')} onSelect={() => run(only, 'resume')}>
+          Resume
+        </MenuItem>
+      ) : (
+        <MenuItem icon={CirclePause} reason={reason(only, 'pause')} onSelect={() => run(only, 'pause')}>
+          Pause
+        </MenuItem>
+      )}
+      <MenuItem icon={CirclePower} reason={reason(only, 'force-stop')} onSelect={() => run(only, 'stop', true)}>
         Stop at once, without asking the guest
+      </MenuItem>
+      <MenuItem icon={Zap} reason={reason(only, 'nmi')} onSelect={() => run(only, 'nmi')}>
+        Send a non-maskable interrupt
       </MenuItem>
       <MenuLine />
       <MenuItem icon={Pencil} reason={reason(only, 'edit')} onSelect={onEdit}>

@@ -88,6 +88,10 @@ function Shown({ instance }: { instance: Instance }) {
             <Button icon={Play} reason={reason(only, 'start')} onClick={() => run(only, 'start')}>
               Start
             </Button>
+          ) : instance.state === 'paused' ? (
+            <Button icon={Play} reason={reason(only, 'resume')} onClick={() => run(only, 'resume')}>
+              Resume
+            </Button>
           ) : (
             <Button icon={Square} reason={reason(only, 'stop')} onClick={() => run(only, 'stop')}>
               Stop

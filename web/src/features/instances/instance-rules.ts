@@ -1,15 +1,28 @@
+import { refusalOf, type InstanceVerb } from '../../../../src/modules/compute/contract/instance-states';
 import type { Instance } from '../../lib/types';
 
-export type InstanceAction = 'start' | 'stop' | 'reboot' | 'delete' | 'edit' | 'console';
+export type InstanceAction = InstanceVerb | 'delete' | 'edit' | 'console';
 
 const phases: Partial<Record<Instance['state'], string>> = {
   building: 'It is still being built.',
   starting: 'It is starting.',
   stopping: 'It is stopping.',
   rebooting: 'It is rebooting.',
+  pausing: 'It is being paused.',
+  resuming: 'It is being resumed.',
   deleting: 'It is being deleted.',
 };
 const unreachable = 'Its host does not answer, so nothing can be told to it.';
+/** There is a machine behind them, so there is something to see. */
+const withConsole: readonly Instance['state'][] = [
+  'running',
+  'paused',
+  'rebooting',
+  'starting',
+  'stopping',
+  'pausing',
+  'resuming',
+];
 
 /** Why `action` cannot be asked of the instance now; null when it can. `role` is the role's own reason. */
 export const whyNot = (instance: Instance, action: InstanceAction, role: string | null): string | null => {
@@ -18,14 +31,14 @@ export const whyNot = (instance: Instance, action: InstanceAction, role: string 
   // Deleting may be asked in any state: it ends whatever runs. A name or description can change in any.
   if (action === 'delete' || action === 'edit') return state === 'deleting' ? 'It is being deleted.' : null;
   if (action === 'console') {
-    if (state === 'running' || state === 'rebooting' || state === 'starting' || state === 'stopping') return null;
+    if (withConsole.includes(state)) return null;
     return phases[state] ?? (state === 'unknown' ? unreachable : 'It is not running. Start it first.');
   }
   const phase = phases[state];
   if (phase !== undefined) return phase;
   if (state === 'unknown') return unreachable;
-  if (action === 'start') return state === 'running' ? 'It runs already.' : null;
-  return state === 'running' ? null : 'It is not running.';
+  if (instance.taskId !== null) return 'A task works on it.';
+  return refusalOf(action, state)?.detail ?? null;
 };
 
 export const addressesOf = (instance: Instance): string => instance.ports.map((p) => p.address).join(', ');

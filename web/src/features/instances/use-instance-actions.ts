@@ -3,12 +3,13 @@ import { api } from '../../lib/api';
 import { plural, words } from '../../lib/format';
 import { asApiError } from '../../lib/problem';
 import { taskIdOf, useWrite } from '../../lib/queries';
+import type { InstanceVerb } from '../../../../src/modules/compute/contract/instance-states';
 import type { Instance } from '../../lib/types';
 import { toast } from '../../ui/feedback/toast';
 import { followTask } from '../tasks/open-task';
 import { whyNot, type InstanceAction } from './instance-rules';
 
-export type PowerVerb = 'start' | 'stop' | 'reboot';
+export type PowerVerb = Exclude<InstanceVerb, 'force-stop'>;
 
 interface Asked {
   instances: Instance[];
@@ -19,10 +20,12 @@ interface Asked {
 const ask = (instance: Instance, { verb, force }: Asked): Promise<unknown> =>
   verb === 'delete'
     ? api.delete('/instances/{ref}', { path: { ref: instance.id } })
-    : api.post(`/instances/{ref}/actions/${verb}`, {
-        path: { ref: instance.id },
-        body: force === undefined ? {} : { force },
-      });
+    : verb === 'stop' || verb === 'reboot'
+      ? api.post(`/instances/{ref}/actions/${verb}`, {
+          path: { ref: instance.id },
+          body: force === undefined ? {} : { force },
+        })
+      : api.post(`/instances/{ref}/actions/${verb}`, { path: { ref: instance.id } });
 
 /** Power verbs and delete for one or many instances. One opens its task; many are summed up in a message. */
 export const useInstanceActions = () => {
@@ -61,6 +64,10 @@ export const useInstanceActions = () => {
     write,
     reason,
     run: (instances: Instance[], verb: PowerVerb, force?: boolean) =>
-      write.mutate({ instances: fitting(instances, verb), verb, ...(force === undefined ? {} : { force }) }),
+      write.mutate({
+        instances: fitting(instances, force === true && verb === 'stop' ? 'force-stop' : verb),
+        verb,
+        ...(force === undefined ? {} : { force }),
+      }),
   };
 };

@@ -23,17 +23,41 @@ import { ConsoleLogs } from '../consoles/console-logs.service';
 import { consolePermission, ConsoleService } from '../consoles/console.service';
 import { GuestDataService } from '../guest-data/guest-data.service';
 import { InstanceCreation } from './instance-creation.service';
+import type { Caller } from './instance-task';
 import { InstanceService } from './instance.service';
+import { InstanceVerbs } from './instance-verbs.service';
 
 const params = z.strictObject({ ref: field.ref });
 const query = z.strictObject({ project: field.ref.optional() });
 const tag = 'Instances';
+
+/** What every verb on an instance has in common: its task is what is answered. */
+const action = <P extends string>(verb: P) =>
+  ({
+    method: 'POST',
+    path: `/instances/:ref/actions/${verb}`,
+    tag,
+    scope: 'resource',
+    params,
+    query,
+    status: 202,
+    response: instanceWithTask,
+  }) as const;
+
+const of = (
+  req: Caller & { project?: { id: string }; params: { ref: string } },
+): { caller: Caller; projectId: string | undefined; ref: string } => ({
+  caller: req,
+  projectId: req.project?.id,
+  ref: req.params.ref,
+});
 
 @injectable()
 export class InstanceController extends Controller {
   constructor(
     private readonly creation: InstanceCreation,
     private readonly instances: InstanceService,
+    private readonly verbs: InstanceVerbs,
     private readonly consoles: ConsoleService,
     private readonly guestData: GuestDataService,
     private readonly logs: ConsoleLogs,
@@ -179,7 +203,7 @@ export class InstanceController extends Controller {
           status: 202,
           response: instanceWithTask,
         },
-        (req) => this.instances.delete(req.op, req, req.project?.id, req.params.ref),
+        (req) => this.verbs.delete(req.op, of(req)),
       ),
     ];
   }
@@ -188,61 +212,59 @@ export class InstanceController extends Controller {
     return [
       route(
         {
-          method: 'POST',
-          path: '/instances/:ref/actions/start',
+          ...action('start'),
           summary: 'Start an instance',
-          tag,
-          scope: 'resource',
           permission: 'instance:start',
-          params,
-          query,
-          status: 202,
-          response: instanceWithTask,
         },
-        (req) => this.instances.startUp(req.op, req, req.project?.id, req.params.ref),
+        (req) => this.verbs.start(req.op, of(req)),
       ),
       route(
         {
-          method: 'POST',
-          path: '/instances/:ref/actions/stop',
+          ...action('stop'),
           summary: 'Stop an instance',
-          tag,
-          scope: 'resource',
           permission: 'instance:stop',
-          params,
-          query,
           body: stopRequest,
-          status: 202,
-          response: instanceWithTask,
         },
-        (req) => this.instances.stop(req.op, req, req.project?.id, req.params.ref, req.body),
+        (req) => this.verbs.stop(req.op, of(req), req.body),
       ),
       route(
         {
-          method: 'POST',
-          path: '/instances/:ref/actions/reboot',
+          ...action('reboot'),
           summary: 'Reboot an instance',
-          tag,
-          scope: 'resource',
           permission: 'instance:reboot',
-          params,
-          query,
           body: rebootRequest,
-          status: 202,
-          response: instanceWithTask,
         },
-        (req) => this.instances.reboot(req.op, req, req.project?.id, req.params.ref, req.body),
+        (req) => this.verbs.reboot(req.op, of(req), req.body),
       ),
       route(
         {
-          method: 'POST',
-          path: '/instances/:ref/actions/console',
+          ...action('pause'),
+          summary: 'Pause an instance: its vCPUs stand still',
+          permission: 'instance:pause',
+        },
+        (req) => this.verbs.pause(req.op, of(req)),
+      ),
+      route(
+        {
+          ...action('resume'),
+          summary: 'Resume a paused instance',
+          permission: 'instance:pause',
+        },
+        (req) => this.verbs.resume(req.op, of(req)),
+      ),
+      route(
+        {
+          ...action('nmi'),
+          summary: 'Send a non-maskable interrupt to its guest',
+          permission: 'instance:nmi',
+        },
+        (req) => this.verbs.nmi(req.op, of(req)),
+      ),
+      route(
+        {
+          ...action('console'),
           summary: 'Open its serial console: a one-time ticket',
-          tag,
-          scope: 'resource',
           permission: consolePermission,
-          params,
-          query,
           status: 201,
           secretResponse: true,
           response: consoleTicket,

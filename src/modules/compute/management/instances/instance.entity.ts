@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { bigintAsNumber } from '../../../../core/db/rows/transformers';
 import type { DriveForm } from '../../../network/contract/drive-forms';
 import type { InstancePort, WantedNic } from '../../../network/contract/network.ports';
-import type { InstanceState } from '../../contract/compute.api';
+import type { InstanceState } from '../../contract/instance-states';
 
 /** What is shown of an instance: what its guest was given may be large, and a page of them need not read it. */
 export const shownOfInstance = [

@@ -10,7 +10,8 @@ import { Conditions } from '../../../../core/db/rows/conditions';
 import { InstancePorts } from '../../../network/contract/network.ports';
 import { violatedUnique } from '../../../../core/db/sql-state';
 import { nameTaken } from '../../../../core/errors/problem';
-import { instanceStates, type instanceListQuery } from '../../contract/compute.api';
+import type { instanceListQuery } from '../../contract/compute.api';
+import { instanceStates, restingStates } from '../../contract/instance-states';
 import type { ObservedInstance } from '../../contract/instance.verbs';
 import { InstanceEntity, type ShownInstance, shownOfInstance } from './instance.entity';
 import { reasonInWords } from './state-reason';
@@ -26,6 +27,9 @@ export interface ObservedChange {
   /** Of the newest report. */
   observed_state: string | null;
 }
+
+/** For statements: words of ours, none of a tenant's. */
+const resting = restingStates.map((state) => `'${state}'`).join(', ');
 
 const sorts = {
   name: { column: 'name', type: 'text', descending: false },
@@ -174,7 +178,7 @@ export class InstanceRepository {
     const rows = await op.query<ObservedChange>(
       `UPDATE instance SET ${newer('$3', 'vmm')}, ${newer('$4::text', 'observed_state')}, ${newer('clock_timestamp()', 'observed_at')}, ${newer('$5::timestamptz', 'started_at')},
          observed_revision = greatest(observed_revision, $7),
-         state = CASE WHEN task_id IS DISTINCT FROM $2 THEN state WHEN ${state} IN ('running', 'stopped') THEN ${state} ELSE 'error' END,
+         state = CASE WHEN task_id IS DISTINCT FROM $2 THEN state WHEN ${state} IN (${resting}) THEN ${state} ELSE 'error' END,
          state_reason = CASE WHEN task_id IS DISTINCT FROM $2 THEN state_reason WHEN observed_revision <= $7 OR observed_state = $4 THEN $6 WHEN observed_state = 'crashed' THEN 'it crashed right after' ELSE '' END,
          task_id = NULLIF(task_id, $2)
        WHERE id = $1 RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
@@ -195,8 +199,8 @@ export class InstanceRepository {
     turnedOff: boolean,
   ): Promise<ObservedChange | undefined> {
     const rows = await op.query<ObservedChange>(
-      `UPDATE instance SET state = CASE WHEN $4::boolean THEN 'stopped' WHEN observed_state IN ('running', 'stopped') THEN observed_state ELSE 'error' END,
-         power = CASE WHEN $4 THEN 'off' WHEN observed_state = 'running' THEN 'on' ELSE power END, state_reason = $3, task_id = NULL
+      `UPDATE instance SET state = CASE WHEN $4::boolean THEN 'stopped' WHEN observed_state IN (${resting}) THEN observed_state ELSE 'error' END,
+         power = CASE WHEN $4 THEN 'off' WHEN observed_state IN ('running', 'paused') THEN 'on' ELSE power END, state_reason = $3, task_id = NULL
        WHERE id = $1 AND task_id = $2 RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
       [id, taskId, reason, turnedOff],
     );
@@ -226,7 +230,7 @@ export class InstanceRepository {
     );
     const loss = op.query<ObservedChange>(
       `UPDATE instance SET state = 'error', state_reason = 'its host has no trace of it', observed_state = 'absent', observed_revision = 0, observed_at = now()
-       WHERE host_id = $1 AND task_id IS NULL AND state IN ('running', 'stopped', 'unknown') AND NOT (id = ANY($2::uuid[]))
+       WHERE host_id = $1 AND task_id IS NULL AND state IN (${resting}, 'unknown') AND NOT (id = ANY($2::uuid[]))
          AND coalesce(observed_at, created_at) < now() - interval '15 seconds'
        RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
       [hostId, reported.map((r) => r.instanceId)],
@@ -240,7 +244,7 @@ export class InstanceRepository {
    */
   markUnknown(op: Op, hostIds: string[]): Promise<ObservedChange[]> {
     return op.query<ObservedChange>(
-      `UPDATE instance SET state = 'unknown' WHERE host_id = ANY($1) AND task_id IS NULL AND state IN ('running', 'stopped')
+      `UPDATE instance SET state = 'unknown' WHERE host_id = ANY($1) AND task_id IS NULL AND state IN (${resting})
        RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
       [hostIds],
     );
@@ -252,7 +256,7 @@ export class InstanceRepository {
    */
   markKnown(op: Op, hostIds: string[]): Promise<ObservedChange[]> {
     return op.query<ObservedChange>(
-      `UPDATE instance SET state = observed_state WHERE host_id = ANY($1) AND task_id IS NULL AND state = 'unknown' AND observed_state IN ('running', 'stopped')
+      `UPDATE instance SET state = observed_state WHERE host_id = ANY($1) AND task_id IS NULL AND state = 'unknown' AND observed_state IN (${resting})
        RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
       [hostIds],
     );

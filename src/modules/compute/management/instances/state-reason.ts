@@ -1,4 +1,4 @@
-import type { InstanceState } from '../../contract/compute.api';
+import type { InstanceState } from '../../contract/instance-states';
 import type { ObservedInstance } from '../../contract/instance.verbs';
 
 const words: Record<string, string> = {
@@ -7,9 +7,9 @@ const words: Record<string, string> = {
   forced: 'stopped by force: its guest did not power off in time, or was not asked',
 };
 
-/** Why an instance is in the state that its host reports, for users; empty when it runs. */
+/** Why an instance is in the state that its host reports, for users; empty when it runs or is paused. */
 export const reasonInWords = (observed: Pick<ObservedInstance, 'state' | 'reason'>): string =>
-  observed.state === 'running' ? '' : (words[observed.reason] ?? observed.reason);
+  observed.state === 'running' || observed.state === 'paused' ? '' : (words[observed.reason] ?? observed.reason);
 
 /**
  * The reason as users see it: a silent host's instance keeps the reason of its last known state for later. A host that

@@ -3,7 +3,7 @@ import type { Op } from '../../../../core/db/rows/op';
 import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import { InstancePorts } from '../../../network/contract/network.ports';
 import { Volumes } from '../../../storage/contract/storage.ports';
-import type { InstanceState } from '../../contract/compute.api';
+import type { InstanceState } from '../../contract/instance-states';
 import type { InstanceSpec, ObservedInstance } from '../../contract/instance.verbs';
 import { configDriveOf, firmwareOf } from '../instances/asked-of-host';
 import { InstanceEvents } from '../instances/instance.events';
@@ -52,6 +52,16 @@ export class InstanceSteps {
   async wanted(op: Op, id: string): Promise<{ generation: number; spec: InstanceSpec }> {
     const instance = await this.require(op, id);
     return { generation: instance.generation, spec: await this.spec(op, instance) };
+  }
+
+  /** Whether its vCPUs shall stand still, of the generation that its host has accepted. */
+  async paused(
+    op: Op,
+    id: string,
+    paused: boolean,
+  ): Promise<{ instanceId: string; generation: number; paused: boolean }> {
+    const { generation } = await this.require(op, id);
+    return { instanceId: id, generation, paused };
   }
 
   async set(

@@ -1,6 +1,7 @@
 import type { TxStep } from '../../../../core/workflow/definition/definition';
 import { certain, type Known } from '../../../../core/workflow/definition/fragment';
 import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
+import type { restingStates } from '../../contract/instance-states';
 import type { ObservedInstance } from '../../contract/instance.verbs';
 import type { InstanceSteps } from './instance-steps';
 
@@ -19,15 +20,22 @@ export const beginOnHost = <I extends OfInstance, O>(steps: InstanceSteps): TxSt
   noUndo: 'the state is settled when the task ends',
 });
 
-/** How it ends: what the host has observed is the instance's state. */
+/**
+ * How it ends: what the host has observed is the instance's state. Where the verb wants one that the host does not see,
+ * it has failed.
+ */
 export const settleObserved = <I extends OfInstance, O>(
   steps: InstanceSteps,
   title: string,
   observed: Known<I, O, ObservedInstance>,
+  wanted?: (typeof restingStates)[number],
 ): TxStep<I, O, Record<string, never>> => ({
   title,
   run: async (c) => {
-    await steps.settle(c.op, c.input.instanceId, c.taskId, certain(observed, c));
+    const seen = certain(observed, c);
+    if (wanted !== undefined && seen.state !== wanted)
+      throw new PermanentError('instance_not_running', `The instance is ${seen.state}, not ${wanted}.`);
+    await steps.settle(c.op, c.input.instanceId, c.taskId, seen);
     return {};
   },
   noUndo: 'it is the last step',

@@ -1,3 +1,4 @@
+import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import type { VmmInventory } from '../../contract/vmm.inventory';
 
 /** The two firmwares that images are made for. */
@@ -47,6 +48,12 @@ export interface VmHandle {
 
 export type VmState = 'running' | 'paused' | 'stopped';
 
+/** Of a VM that did not come to the state that was asked for. */
+export const notInState = (state: VmState, wanted: VmState): VerbFailure =>
+  state === 'stopped'
+    ? new VerbFailure('not_running', 'The VM is not running.', true)
+    : new VerbFailure('vmm_refused', `The VM is ${state} although it was to be ${wanted}.`, false);
+
 export interface VmExit {
   /** `guest`: powered off from inside. `forced`/`operator`: by us. `crashed`: anything else. */
   cause: 'guest' | 'operator' | 'forced' | 'crashed';
@@ -89,6 +96,12 @@ export abstract class VmmDriver {
   abstract kill(handle: VmHandle): Promise<void>;
   /** Hard reset. */
   abstract reset(handle: VmHandle): Promise<void>;
+  /** Its vCPUs stand still, and the VMM says so. One that is paused already stays so. */
+  abstract pause(handle: VmHandle): Promise<void>;
+  /** Its vCPUs go on, and the VMM says so. One that runs already goes on running. */
+  abstract resume(handle: VmHandle): Promise<void>;
+  /** A non-maskable interrupt in every vCPU: what comes of it is the guest's choice. */
+  abstract nmi(handle: VmHandle): Promise<void>;
   /** Resolves when the process has ended, with the cause; works for processes adopted after an agent restart too. */
   abstract waitExit(handle: VmHandle, signal: AbortSignal): Promise<VmExit>;
   /** Unix socket path of the serial console (one client at a time: the agent). */

@@ -44,6 +44,8 @@ const instanceRecord = z.object({
       startedAt: z.string(),
     })
     .nullable(),
+  /** Its vCPUs stand still, as its VMM said last. */
+  paused: z.boolean().default(false),
   exit: z.object({ cause: z.enum(['guest', 'operator', 'forced', 'crashed']), detail: z.string() }).nullable(),
   /** Kernel boot in which it was last started: another one means that the host itself restarted. */
   bootId: z.string(),

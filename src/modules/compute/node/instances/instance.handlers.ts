@@ -5,6 +5,8 @@ import {
   instanceConsoleLog,
   instanceEnsure,
   instanceGuestFiles,
+  instanceNmi,
+  instancePause,
   instanceReboot,
   instanceSeed,
 } from '../../contract/instance.verbs';
@@ -32,6 +34,10 @@ export class InstanceHandlers extends VerbHandlers {
       handle(instanceReboot, (args, ctx) =>
         this.instances.reboot(args.instanceId, args.force, args.graceSeconds, ctx.signal),
       ),
+      handle(instancePause, (args, ctx) =>
+        this.instances.setPaused(args.instanceId, args.generation, args.paused, ctx.signal),
+      ),
+      handle(instanceNmi, (args, ctx) => this.instances.nmi(args.instanceId, ctx.signal)),
       handle(instanceAbsent, async (args) => {
         await this.instances.remove(args.instanceId, args.generation);
         return {};

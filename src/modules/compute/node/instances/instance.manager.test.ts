@@ -10,10 +10,11 @@ import { StatePaths } from '../../../../core/config/state-paths';
 import { Logging } from '../../../../core/telemetry/logging';
 import type { ConfigDrives } from '../seeds/config-drive';
 import { ConsoleHub } from '../consoles/console.hub';
-import type { VmExit, VmHandle, VmmDriver } from '../drivers/vmm-driver';
+import type { VmExit, VmHandle, VmmDriver, VmState } from '../drivers/vmm-driver';
 import type { VmmDrivers } from '../drivers/vmm-drivers';
 import { InstanceManager } from './instance.manager';
 import { VmSpecs } from './vm-specs';
+import { InstanceRecords } from './instance-records';
 import { InstanceStore } from './instance-store';
 import { InstanceUsers } from './instance-users';
 
@@ -22,6 +23,10 @@ class MapDriver {
   readonly kind = 'simulated';
   readonly alive = new Map<string, (exit: VmExit) => void>();
   readonly ended = new Map<string, VmExit>();
+  /** Those that are paused. */
+  readonly still = new Set<string>();
+  resets = 0;
+  interrupts = 0;
   failStarts = 0;
   /** Of the last start. */
   disks: { id: string; path: string; readonly: boolean }[] = [];
@@ -56,8 +61,24 @@ class MapDriver {
     };
   }
 
-  async state(handle: VmHandle): Promise<'running' | 'stopped'> {
-    return this.alive.has(handle.process.startTime) ? 'running' : 'stopped';
+  async state({ process: { startTime } }: VmHandle): Promise<VmState> {
+    return !this.alive.has(startTime) ? 'stopped' : this.still.has(startTime) ? 'paused' : 'running';
+  }
+
+  async pause(handle: VmHandle): Promise<void> {
+    this.still.add(handle.process.startTime);
+  }
+
+  async resume(handle: VmHandle): Promise<void> {
+    this.still.delete(handle.process.startTime);
+  }
+
+  async reset(): Promise<void> {
+    this.resets += 1;
+  }
+
+  async nmi(): Promise<void> {
+    this.interrupts += 1;
   }
 
   async powerButton(handle: VmHandle): Promise<void> {
@@ -66,6 +87,7 @@ class MapDriver {
 
   async kill(handle: VmHandle): Promise<void> {
     this.alive.delete(handle.process.startTime);
+    this.still.delete(handle.process.startTime);
   }
 
   waitExit(handle: VmHandle): Promise<VmExit> {
@@ -111,6 +133,7 @@ describe('InstanceManager', () => {
     } as unknown as VmmDrivers;
     users = new InstanceUsers(new Config(coreConfigSchema.parse({}), {}));
     return new InstanceManager(
+      new InstanceRecords(store, users),
       store,
       users,
       drivers,
@@ -244,6 +267,70 @@ describe('InstanceManager', () => {
     expect((await store.load()).records.some((r) => r.instanceId === id)).toBe(false);
   });
 
+  it('pauses and resumes, and tells it to whoever asks after a restart', async () => {
+    const driver = new MapDriver();
+    const first = agent(driver);
+    const id = randomUUID();
+    await first.ensure(args(id), never);
+    expect(await first.setPaused(id, 1, true, never)).toMatchObject({ state: 'paused', generation: 1 });
+    expect(await first.setPaused(id, 1, true, never)).toMatchObject({ state: 'paused' });
+    await first.stop();
+    const next = agent(driver);
+    await next.start();
+    expect(next.list().find((i) => i.instanceId === id)).toMatchObject({ state: 'paused', reason: '' });
+    expect(await next.setPaused(id, 1, false, never)).toMatchObject({ state: 'running' });
+    expect(driver.still.size).toBe(0);
+  });
+
+  it.each([
+    ['paused', true],
+    ['running', false],
+  ])('finds one %s that an agent died over before it wrote it down', async (state, paused) => {
+    const driver = new MapDriver();
+    const first = agent(driver);
+    const id = randomUUID();
+    await first.ensure(args(id), never);
+    await first.setPaused(id, 1, !paused, never);
+    await first.stop();
+    const [machine = ''] = driver.alive.keys();
+    if (paused) driver.still.add(machine);
+    else driver.still.delete(machine);
+    const next = agent(driver);
+    await next.start();
+    expect(next.list().find((i) => i.instanceId === id)).toMatchObject({ state });
+    expect((await store.load()).records.find((r) => r.instanceId === id)).toMatchObject({ paused });
+  });
+
+  it('stops one that is paused at once, for it cannot see its power button, and starts it running', async () => {
+    const driver = new MapDriver();
+    const instances = agent(driver);
+    const id = randomUUID();
+    await instances.ensure(args(id), never);
+    await instances.setPaused(id, 1, true, never);
+    expect(await instances.ensure(args(id, 'off', 2), never)).toMatchObject({ state: 'stopped', reason: 'forced' });
+    expect(await instances.ensure(args(id, 'on', 3), never)).toMatchObject({ state: 'running' });
+    expect(await instances.setPaused(id, 3, true, never)).toMatchObject({ state: 'paused' });
+    expect(await instances.reboot(id, true, 0, never)).toMatchObject({ state: 'running' });
+    expect([driver.resets, driver.still.size]).toEqual([1, 0]);
+  });
+
+  it('pauses and interrupts nothing that does not run, and lets go of what stands still no more', async () => {
+    const driver = new MapDriver();
+    const instances = agent(driver);
+    const id = randomUUID();
+    const refused = { code: 'instance_not_running', permanent: true };
+    for (const unknown of [true, false])
+      await expect(instances.setPaused(id, 1, unknown, never)).rejects.toMatchObject(refused);
+    await instances.ensure(args(id, 'on', 2), never);
+    await expect(instances.setPaused(id, 1, true, never)).rejects.toMatchObject({ code: 'stale_generation' });
+    expect(await instances.nmi(id, never)).toMatchObject({ state: 'running' });
+    expect(driver.interrupts).toBe(1);
+    await instances.ensure(args(id, 'off', 3), never);
+    await expect(instances.setPaused(id, 3, true, never)).rejects.toMatchObject(refused);
+    await expect(instances.nmi(id, never)).rejects.toMatchObject(refused);
+    expect(await instances.setPaused(id, 3, false, never)).toMatchObject({ state: 'stopped' });
+  });
+
   describe.each([
     ['that cannot be read', (text: string) => text.slice(0, -20), 'unreadable'],
     ['of a newer agent', (text: string) => text.replace('"version":1', '"version":2'), 'newer'],
@@ -274,7 +361,12 @@ describe('InstanceManager', () => {
         reason: 'its host cannot read its record of it',
       });
       expect(next.list().find((i) => i.instanceId === other)).toMatchObject({ state: 'running' });
-      for (const refused of [next.ensure(args(id, 'on', 2), never), next.reboot(id, true, 0, never)])
+      for (const refused of [
+        next.ensure(args(id, 'on', 2), never),
+        next.reboot(id, true, 0, never),
+        next.setPaused(id, 9, true, never),
+        next.nmi(id, never),
+      ])
         await expect(refused).rejects.toMatchObject({ code: 'record_unreadable', permanent: true });
       expect([driver.alive.size, next.has(id), users.claim(user ?? 0, randomUUID())]).toEqual([2, true, false]);
 

@@ -15,10 +15,10 @@ import { ConsoleHub } from '../consoles/console.hub';
 import { forcedExit, type VmExit, type VmHandle, type VmmDriver } from '../drivers/vmm-driver';
 import { VmmDrivers } from '../drivers/vmm-drivers';
 import type { InstanceRecord } from './instance-record';
+import { InstanceRecords } from './instance-records';
 import { InstanceStore } from './instance-store';
-import type { LostInstance } from './lost-instance';
 import { InstanceUsers } from './instance-users';
-import { observedLost, observedOf } from './observed-instance';
+import { observedOf } from './observed-instance';
 import { VmSpecs } from './vm-specs';
 import { endProcessesNaming } from '../../../../core/host/processes/processes-naming';
 
@@ -30,15 +30,15 @@ interface Watch {
   abort: AbortController;
 }
 
+const notRunning = (): VerbFailure =>
+  new VerbFailure('instance_not_running', 'The instance does not run on this host.', true);
+
 /**
  * The instances of this host: one call at a time for each, every effect written down before and after, VMMs adopted
  * after a restart.
  */
 @injectable()
 export class InstanceManager extends Service {
-  private readonly records = new Map<string, InstanceRecord>();
-  /** Their record cannot be read: nothing is done to them but to remove them. */
-  private readonly lost = new Map<string, LostInstance>();
   private readonly watches = new Map<string, Watch>();
   /** Of the call that works on an instance now: a removal does not wait for a stop's grace period. */
   private readonly current = new Map<string, AbortController>();
@@ -48,6 +48,7 @@ export class InstanceManager extends Service {
   private stopping = false;
 
   constructor(
+    private readonly records: InstanceRecords,
     private readonly store: InstanceStore,
     private readonly users: InstanceUsers,
     private readonly drivers: VmmDrivers,
@@ -63,22 +64,12 @@ export class InstanceManager extends Service {
 
   /** Adopts what runs; starts again what a restart of the whole host ended. */
   override async start(): Promise<void> {
-    const { records, lost } = await this.store.load();
-    for (const instance of lost) {
-      this.lost.set(instance.instanceId, instance);
-      if (instance.user !== null) this.users.claim(instance.user, instance.instanceId);
-    }
-    // All that are taken are known before any is given.
-    for (const record of records)
-      if (record.user !== 0 && !this.users.claim(record.user, record.instanceId)) record.user = 0;
-    for (const record of records) {
-      this.records.set(record.instanceId, record);
+    for (const record of await this.records.load())
       await this.mutex
         .run(record.instanceId, () => this.adopt(record))
         .catch((error: unknown) =>
           this.log.error({ err: error, instanceId: record.instanceId }, 'adopting the instance failed'),
         );
-    }
   }
 
   /** Lets go of everything; no guest notices. */
@@ -95,8 +86,8 @@ export class InstanceManager extends Service {
    */
   async ensure(args: EnsureArgs, signal: AbortSignal): Promise<ObservedInstance> {
     return this.exclusive(args.instanceId, signal, async (aborted) => {
-      this.refuseLost(args.instanceId);
-      const known = this.refuseStale(args.instanceId, args.generation);
+      this.records.refuseLost(args.instanceId);
+      const known = this.records.upTo(args.instanceId, args.generation);
       const record: InstanceRecord = {
         ...(known ?? {
           instanceId: args.instanceId,
@@ -104,6 +95,7 @@ export class InstanceManager extends Service {
           user: 0,
           starting: false,
           handle: null,
+          paused: false,
           exit: null,
           bootId: this.bootId,
         }),
@@ -114,7 +106,7 @@ export class InstanceManager extends Service {
       // The answer tells management at once; the heartbeat follows at its own pace.
       if (args.power === 'on') await this.turnOn(record);
       else {
-        await this.save(record);
+        await this.records.save(record);
         await this.turnOff(record, args.graceSeconds, aborted);
       }
       return observedOf(record);
@@ -129,13 +121,12 @@ export class InstanceManager extends Service {
     signal: AbortSignal,
   ): Promise<ObservedInstance> {
     return this.exclusive(instanceId, signal, async (aborted) => {
-      this.refuseLost(instanceId);
+      this.records.refuseLost(instanceId);
       const record = this.records.get(instanceId);
-      if (!record || (!record.handle && record.power === 'off'))
-        throw new VerbFailure('instance_not_running', 'The instance does not run on this host.', true);
+      if (!record || (!record.handle && record.power === 'off')) throw notRunning();
       // Off although it is wanted on: an earlier call of this reboot was cut between its two halves.
       if (!record.handle) await this.turnOn(record);
-      else if (force) await this.driverOf(record.handle).reset(record.handle);
+      else if (force) await this.reset(record, record.handle);
       else {
         await this.turnOff(record, graceSeconds, aborted);
         await this.turnOn(record);
@@ -144,12 +135,46 @@ export class InstanceManager extends Service {
     });
   }
 
+  /**
+   * Throws `VerbFailure` `instance_not_running` for one that shall be paused and does not run, `stale_generation` for a
+   * lower generation than accepted before.
+   */
+  async setPaused(
+    instanceId: string,
+    generation: number,
+    paused: boolean,
+    signal: AbortSignal,
+  ): Promise<ObservedInstance> {
+    return this.exclusive(instanceId, signal, async () => {
+      this.records.refuseLost(instanceId);
+      const record = this.records.upTo(instanceId, generation);
+      if (record && !paused && !record.handle) return observedOf(record);
+      if (!record?.handle) throw notRunning();
+      const driver = this.driverOf(record.handle);
+      await (paused ? driver.pause(record.handle) : driver.resume(record.handle));
+      record.paused = paused;
+      await this.records.save(record);
+      return observedOf(record);
+    });
+  }
+
+  /** Throws `VerbFailure` `instance_not_running`. */
+  async nmi(instanceId: string, signal: AbortSignal): Promise<ObservedInstance> {
+    return this.exclusive(instanceId, signal, async () => {
+      this.records.refuseLost(instanceId);
+      const record = this.records.get(instanceId);
+      if (!record?.handle) throw notRunning();
+      await this.driverOf(record.handle).nmi(record.handle);
+      return observedOf(record);
+    });
+  }
+
   /** Every trace gone, whatever was there. Interrupts what works on the instance now. */
   async remove(instanceId: string, generation: number): Promise<void> {
-    this.refuseStale(instanceId, generation);
+    this.records.upTo(instanceId, generation);
     this.current.get(instanceId)?.abort();
     await this.mutex.run(instanceId, async () => {
-      const record = this.refuseStale(instanceId, generation);
+      const record = this.records.upTo(instanceId, generation);
       if (record?.handle) {
         const watch = this.watches.get(instanceId);
         watch?.abort.abort();
@@ -159,55 +184,37 @@ export class InstanceManager extends Service {
       // A VMM that nobody has on record can only be there if a start was interrupted, or if the record itself is gone.
       if (!record || record.starting) await endProcessesNaming(this.store.runDirectory(instanceId));
       this.consoles.close(instanceId);
-      await this.store.remove(instanceId);
-      this.records.delete(instanceId);
-      this.lost.delete(instanceId);
-      this.users.release(instanceId);
+      await this.records.remove(instanceId);
     });
   }
 
   /** For a host that is given up: whatever is on record here goes. */
   async removeAll(): Promise<void> {
-    const { records, lost } = await this.store.load();
-    for (const record of records) this.records.set(record.instanceId, record);
-    for (const { instanceId } of [...records, ...lost]) await this.remove(instanceId, Number.MAX_SAFE_INTEGER);
+    await this.records.load();
+    for (const instanceId of this.records.ids()) await this.remove(instanceId, Number.MAX_SAFE_INTEGER);
   }
 
   list(): ObservedInstance[] {
-    return [...[...this.records.values()].map(observedOf), ...[...this.lost.values()].map(observedLost)];
+    return this.records.observed();
   }
 
   has(instanceId: string): boolean {
-    return this.records.has(instanceId) || this.lost.has(instanceId);
+    return this.records.has(instanceId);
   }
 
-  /** The record that there is of it. A call that is older than what this host has accepted changes nothing. */
-  private refuseStale(instanceId: string, generation: number): InstanceRecord | undefined {
-    const known = this.records.get(instanceId);
-    if (!known || generation >= known.generation) return known;
-    throw new VerbFailure(
-      'stale_generation',
-      `Generation ${generation} is older than ${known.generation}, which this host has accepted.`,
-      true,
-    );
-  }
-
-  /** A second machine must not be started on the disks of one that may run. */
-  private refuseLost(instanceId: string): void {
-    const lost = this.lost.get(instanceId);
-    if (!lost) return;
-    throw new VerbFailure(
-      'record_unreadable',
-      'The host cannot read its record of the instance, and leaves it as it is.',
-      true,
-      {},
-      { detail: lost.reason },
-    );
+  /** A machine that stood still would stand still after it too. */
+  private async reset(record: InstanceRecord, handle: VmHandle): Promise<void> {
+    const driver = this.driverOf(handle);
+    await driver.reset(handle);
+    if (!record.paused) return;
+    await driver.resume(handle);
+    record.paused = false;
+    await this.records.save(record);
   }
 
   private async turnOn(record: InstanceRecord): Promise<void> {
     if (record.handle) {
-      if ((await this.driverOf(record.handle).state(record.handle)) !== 'stopped') return this.save(record);
+      if ((await this.driverOf(record.handle).state(record.handle)) !== 'stopped') return this.records.save(record);
       await this.ended(record, record.handle, { cause: 'crashed', detail: 'the virtual machine monitor is gone' });
     }
     if (record.starting) await this.endUnfinished(record.instanceId);
@@ -218,12 +225,13 @@ export class InstanceManager extends Service {
     driver.validate(spec);
     record.starting = true;
     record.bootId = this.bootId;
-    await this.save(record);
+    await this.records.save(record);
     await mkdir(spec.runDir, { recursive: true, mode: 0o700 });
     try {
       if (record.spec.configDrive !== undefined) await this.drives.make(record.instanceId, record.spec.configDrive);
       const handle = await driver.start(spec);
       record.handle = handle;
+      record.paused = false;
       record.exit = null;
       this.watch(record, handle);
     } catch (error) {
@@ -231,7 +239,7 @@ export class InstanceManager extends Service {
       throw error;
     } finally {
       record.starting = false;
-      await this.save(record);
+      await this.records.save(record);
     }
   }
 
@@ -241,10 +249,11 @@ export class InstanceManager extends Service {
       if (record.starting) await this.endUnfinished(record.instanceId);
       if (record.exit?.cause === 'crashed') record.exit = { cause: 'operator', detail: '' };
       record.starting = false;
-      return this.save(record);
+      return this.records.save(record);
     }
     const driver = this.driverOf(handle);
-    if (graceSeconds > 0 && (await driver.state(handle)) !== 'stopped') {
+    // A guest that stands still does not see its power button.
+    if (graceSeconds > 0 && (await driver.state(handle)) === 'running') {
       const watch = this.watches.get(record.instanceId);
       const exit = watch ? await askToPowerOff(driver, handle, watch.exit, graceSeconds * 1000, aborted) : null;
       if (aborted.aborted)
@@ -268,9 +277,14 @@ export class InstanceManager extends Service {
     const handle = record.handle;
     if (handle) {
       const driver = this.driverOf(handle);
-      if ((await driver.state(handle)) !== 'stopped') {
-        this.log.info({ instanceId: record.instanceId, pid: handle.process.pid }, 'adopted a running instance');
-        return this.watch(record, handle);
+      const state = await driver.state(handle);
+      if (state !== 'stopped') {
+        this.log.info({ instanceId: record.instanceId, pid: handle.process.pid, state }, 'adopted an instance');
+        this.watch(record, handle);
+        // An agent that died between the VMM's answer and its own record knows it from here.
+        if (record.paused === (state === 'paused')) return undefined;
+        record.paused = state === 'paused';
+        return this.records.save(record);
       }
       const exit =
         record.bootId === this.bootId
@@ -281,7 +295,7 @@ export class InstanceManager extends Service {
     } else if (record.starting) {
       const strays = await this.endUnfinished(record.instanceId);
       record.starting = false;
-      await this.save(record);
+      await this.records.save(record);
       if (strays > 0)
         this.log.warn({ instanceId: record.instanceId, strays }, 'ended a machine whose start had been interrupted');
     }
@@ -293,7 +307,7 @@ export class InstanceManager extends Service {
           cause: 'crashed',
           detail: `it could not be started after the host's restart${error instanceof VerbFailure ? `: ${error.message}` : ''}`,
         };
-        await this.save(record);
+        await this.records.save(record);
       });
     }
   }
@@ -330,21 +344,16 @@ export class InstanceManager extends Service {
     this.consoles.detach(record.instanceId);
     await this.drives.remove(record.instanceId);
     record.handle = null;
+    record.paused = false;
     record.exit = exit;
     // Its guest wanted it off: a restart of the host does not bring it back.
     if (exit.cause === 'guest') record.power = 'off';
-    await this.save(record);
+    await this.records.save(record);
     this.log.info({ instanceId: record.instanceId, cause: exit.cause, detail: exit.detail }, 'the machine ended');
   }
 
   private driverOf(handle: VmHandle): VmmDriver {
     return this.drivers.byKind(handle.driver);
-  }
-
-  private async save(record: InstanceRecord): Promise<void> {
-    record.revision += 1;
-    await this.store.save(record);
-    this.records.set(record.instanceId, record);
   }
 
   private exclusive<T>(

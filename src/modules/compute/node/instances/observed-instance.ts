@@ -5,8 +5,10 @@ import type { LostInstance } from './lost-instance';
 /** What the host says of an instance to management. */
 export const observedOf = (record: InstanceRecord): ObservedInstance => {
   const base = { instanceId: record.instanceId, generation: record.generation, revision: record.revision };
-  if (record.handle)
-    return { ...base, state: 'running', reason: '', vmm: record.handle.driver, startedAt: record.handle.startedAt };
+  if (record.handle) {
+    const { driver: vmm, startedAt } = record.handle;
+    return { ...base, state: record.paused ? 'paused' : 'running', reason: '', vmm, startedAt };
+  }
   const vmm = record.spec.vmm ?? '';
   if (record.exit?.cause === 'crashed')
     return { ...base, state: 'crashed', reason: record.exit.detail, vmm, startedAt: null };

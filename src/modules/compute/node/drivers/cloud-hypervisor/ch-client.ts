@@ -71,6 +71,18 @@ export class ChClient {
     await this.call('PUT', 'vm.reboot', null, deadlines.long);
   }
 
+  async pause(): Promise<void> {
+    await this.call('PUT', 'vm.pause', null, deadlines.long);
+  }
+
+  async resume(): Promise<void> {
+    await this.call('PUT', 'vm.resume', null, deadlines.long);
+  }
+
+  async nmi(): Promise<void> {
+    await this.call('PUT', 'vm.nmi', null, deadlines.short);
+  }
+
   async powerButton(): Promise<void> {
     await this.call('PUT', 'vm.power-button', null, deadlines.short);
   }

@@ -1,5 +1,5 @@
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
-import type { VmState } from '../vmm-driver';
+import { notInState, type VmState } from '../vmm-driver';
 import { ChClient } from './ch-client';
 import type { ChVmConfig } from './ch-config';
 import { ChError } from './ch-error';
@@ -65,6 +65,21 @@ const guarded = async <T>(run: () => Promise<T>): Promise<T> => {
   }
 };
 
+/** `Created` is what vm.info says of a VM that is shut down, and of one whose boot failed. */
+const stateOf = async (client: ChClient): Promise<VmState> => {
+  const info = await client.info();
+  return info?.state === 'Running'
+    ? 'running'
+    : info?.state === 'Paused' || info?.state === 'BreakPoint'
+      ? 'paused'
+      : 'stopped';
+};
+
+const expectState = async (client: ChClient, wanted: VmState): Promise<void> => {
+  const state = await stateOf(client);
+  if (state !== wanted) throw notInState(state, wanted);
+};
+
 /** What drivers do over the API, whatever carries it. Refusals are `VerbFailure`s. */
 export const chSession = {
   /**
@@ -80,16 +95,23 @@ export const chSession = {
         throw new VerbFailure('vmm_start_failed', `The VM is "${info?.state ?? 'gone'}" after its boot.`, false);
     }),
 
-  /** `Created` is what vm.info says of a VM that is shut down, and of one whose boot failed. */
-  state: (client: ChClient): Promise<VmState> =>
+  state: (client: ChClient): Promise<VmState> => guarded(() => stateOf(client)),
+
+  /**
+   * Asks for the state first: a VM that is in it already refuses, and one whose boot failed late would take `resume` and
+   * say that it runs. Only what it says afterwards counts, for its events come before it has looked whether it can.
+   */
+  pause: (client: ChClient): Promise<void> =>
     guarded(async () => {
-      const info = await client.info();
-      return info?.state === 'Running'
-        ? 'running'
-        : info?.state === 'Paused' || info?.state === 'BreakPoint'
-          ? 'paused'
-          : 'stopped';
+      if ((await stateOf(client)) === 'running') await client.pause();
+      await expectState(client, 'paused');
     }),
+  resume: (client: ChClient): Promise<void> =>
+    guarded(async () => {
+      if ((await stateOf(client)) === 'paused') await client.resume();
+      await expectState(client, 'running');
+    }),
+  nmi: (client: ChClient): Promise<void> => guarded(() => client.nmi()),
 
   powerButton: (client: ChClient): Promise<void> => guarded(() => client.powerButton()),
   reset: (client: ChClient): Promise<void> => guarded(() => client.reboot()),

@@ -71,6 +71,8 @@ export class CloudHypervisorDriver extends VmmDriver {
       'serial',
       'power-button',
       'reset',
+      'pause',
+      'nmi',
       'smbios',
       'disk-locks',
       ...(payload.firmware === '' && payload.kernel !== '' ? (['direct-kernel'] as const) : []),
@@ -165,6 +167,18 @@ export class CloudHypervisorDriver extends VmmDriver {
 
   async reset(handle: VmHandle): Promise<void> {
     await chSession.reset(await this.clientOf(handle));
+  }
+
+  async pause(handle: VmHandle): Promise<void> {
+    await chSession.pause(await this.clientOf(handle));
+  }
+
+  async resume(handle: VmHandle): Promise<void> {
+    await chSession.resume(await this.clientOf(handle));
+  }
+
+  async nmi(handle: VmHandle): Promise<void> {
+    await chSession.nmi(await this.clientOf(handle));
   }
 
   async waitExit(handle: VmHandle, signal: AbortSignal): Promise<VmExit> {

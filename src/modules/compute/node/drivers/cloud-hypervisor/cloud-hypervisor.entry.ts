@@ -4,7 +4,18 @@ import { CloudHypervisorDriver } from './cloud-hypervisor.driver';
 
 export const cloudHypervisorEntry: VmmDriverEntry = {
   kind: 'cloud-hypervisor',
-  capabilities: ['serial', 'power-button', 'reset', 'smbios', 'disk-locks', 'landlock', 'uefi', 'direct-kernel'],
+  capabilities: [
+    'serial',
+    'power-button',
+    'reset',
+    'pause',
+    'nmi',
+    'smbios',
+    'disk-locks',
+    'landlock',
+    'uefi',
+    'direct-kernel',
+  ],
   rank: () => 0,
   make: ({ config: { cloudHypervisor }, cacheDir, sandbox, log }) => {
     const { binary, firmware, kernel, cmdline } = cloudHypervisor;

@@ -21,6 +21,7 @@ import { socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
 import {
   forcedExit,
+  notInState,
   VmmDriver,
   type Firmware,
   type VmExit,
@@ -86,6 +87,8 @@ export class QemuDriver extends VmmDriver {
       'serial',
       'power-button',
       'reset',
+      'pause',
+      'nmi',
       'smbios',
       'disk-locks',
       ...firmwares(uefi),
@@ -164,6 +167,18 @@ export class QemuDriver extends VmmDriver {
 
   async reset(handle: VmHandle): Promise<void> {
     await this.command(handle, 'system_reset');
+  }
+
+  async pause(handle: VmHandle): Promise<void> {
+    await this.bring(handle, 'stop', 'paused');
+  }
+
+  async resume(handle: VmHandle): Promise<void> {
+    await this.bring(handle, 'cont', 'running');
+  }
+
+  async nmi(handle: VmHandle): Promise<void> {
+    await this.command(handle, 'inject-nmi');
   }
 
   async waitExit(handle: VmHandle, signal: AbortSignal): Promise<VmExit> {
@@ -271,6 +286,14 @@ export class QemuDriver extends VmmDriver {
     signalProcess(handle.process, 'SIGKILL');
     if (!(await waitGone(handle.process, deadlines.kill)))
       throw new VerbFailure('vmm_unkillable', 'QEMU does not end.', false, {}, { detail: `pid ${handle.process.pid}` });
+  }
+
+  /** A guest that has powered off meanwhile is not brought back: `cont` would run the rest of its last moment. */
+  private async bring(handle: VmHandle, command: 'stop' | 'cont', wanted: VmState): Promise<void> {
+    const state = await this.state(handle);
+    if (state !== wanted && state !== 'stopped') await this.command(handle, command);
+    const reached = await this.state(handle);
+    if (reached !== wanted) throw notInState(reached, wanted);
   }
 
   private status(handle: VmHandle): Promise<string> {

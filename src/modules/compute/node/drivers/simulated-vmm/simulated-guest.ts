@@ -7,6 +7,9 @@ export interface GuestHooks {
   reset: () => void;
 }
 
+/** In characters. */
+const unreadLimit = 4096;
+
 /**
  * A guest that obeys keys on its serial console: `p` powers off, `r` resets, `i` makes it ignore the power button from
  * then on; the rest is echoed. At the power button it says `button` and, unless it ignores it, powers off after a
@@ -15,6 +18,8 @@ export interface GuestHooks {
 export class SimulatedGuest {
   private ignores: boolean;
   private running = true;
+  /** Typed while it stood still: it waits in the port. */
+  private unread = '';
   private timer: NodeJS.Timeout | null = null;
 
   constructor(
@@ -39,6 +44,9 @@ export class SimulatedGuest {
 
   resume(): void {
     this.running = true;
+    const { unread } = this;
+    this.unread = '';
+    this.typed(unread);
   }
 
   stop(): void {
@@ -48,8 +56,11 @@ export class SimulatedGuest {
   }
 
   private typed(text: string): void {
+    if (!this.running) {
+      this.unread = (this.unread + text).slice(0, unreadLimit);
+      return;
+    }
     for (const key of text) {
-      if (!this.running) return;
       if (key === 'p') return this.hooks.powerOff();
       if (key === 'r') return this.hooks.reset();
       if (key === 'i') this.ignores = true;

@@ -91,7 +91,7 @@ export class SimulatedDriver extends VmmDriver {
       accel: 'none',
       usable: true,
       reason: 'simulated: no guest really runs',
-      capabilities: ['serial', 'power-button', 'reset', 'bios', 'uefi'] satisfies VmmCapability[],
+      capabilities: ['serial', 'power-button', 'reset', 'pause', 'nmi', 'bios', 'uefi'] satisfies VmmCapability[],
     };
   }
 
@@ -153,6 +153,18 @@ export class SimulatedDriver extends VmmDriver {
 
   async reset(handle: VmHandle): Promise<void> {
     await chSession.reset((await this.need(handle)).client);
+  }
+
+  async pause(handle: VmHandle): Promise<void> {
+    await chSession.pause((await this.need(handle)).client);
+  }
+
+  async resume(handle: VmHandle): Promise<void> {
+    await chSession.resume((await this.need(handle)).client);
+  }
+
+  async nmi(handle: VmHandle): Promise<void> {
+    await chSession.nmi((await this.need(handle)).client);
   }
 
   async waitExit(handle: VmHandle, signal: AbortSignal): Promise<VmExit> {

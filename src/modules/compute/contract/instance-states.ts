@@ -1,0 +1,92 @@
+/**
+ * `building` → `running` ⇄ `stopped`, `running` ⇄ `paused`; `starting`, `stopping`, `rebooting`, `pausing`, `resuming`,
+ * `deleting` while a task works; `unknown` when its host is silent; `error` when it ended by itself with a failure.
+ */
+export const instanceStates = [
+  'building',
+  'running',
+  'paused',
+  'starting',
+  'stopping',
+  'rebooting',
+  'pausing',
+  'resuming',
+  'stopped',
+  'deleting',
+  'unknown',
+  'error',
+] as const;
+export type InstanceState = (typeof instanceStates)[number];
+
+/** States that hosts report, and that an instance rests in. */
+export const restingStates = ['running', 'paused', 'stopped'] as const satisfies readonly InstanceState[];
+
+/** Why a verb is refused: the code of the problem, and what people read. */
+interface Refusal {
+  code: string;
+  detail: string;
+}
+
+interface VerbRule {
+  /** What the instance is called while the verb's task works. Null: what it was before. */
+  during: InstanceState | null;
+  /**
+   * States in which it is refused at once, and why. A state that is missing here is one of a task, whose hold on the
+   * instance refuses every other verb (409 `task_running`), or one in which the host has the last word: it is silent
+   * (`unknown`), or something may be left to end there (`error`).
+   */
+  refusedIn: Partial<Record<InstanceState, Refusal>>;
+}
+
+const stoppedStart: Refusal = { code: 'instance_stopped', detail: 'It is stopped: start it.' };
+const pausedResume: Refusal = { code: 'instance_paused', detail: 'It is paused: resume it.' };
+const notRunning: Refusal = { code: 'instance_not_running', detail: 'It does not run: start it.' };
+
+/**
+ * What may be asked of an instance, and when: the state machine, in one place. Delete is not in it, for it may be asked
+ * in any state and preempts what runs.
+ */
+export const instanceVerbs = {
+  start: {
+    during: 'starting',
+    refusedIn: { running: { code: 'instance_running', detail: 'It is running already.' }, paused: pausedResume },
+  },
+  stop: {
+    during: 'stopping',
+    refusedIn: {
+      stopped: { code: 'instance_stopped', detail: 'It is stopped already.' },
+      paused: {
+        code: 'instance_paused',
+        detail: 'It is paused, so its guest cannot power off: resume it, or stop it by force.',
+      },
+    },
+  },
+  'force-stop': {
+    during: 'stopping',
+    refusedIn: { stopped: { code: 'instance_stopped', detail: 'It is stopped already.' } },
+  },
+  reboot: { during: 'rebooting', refusedIn: { stopped: stoppedStart, paused: pausedResume } },
+  pause: {
+    during: 'pausing',
+    refusedIn: {
+      stopped: stoppedStart,
+      paused: { code: 'instance_paused', detail: 'It is paused already.' },
+      error: notRunning,
+    },
+  },
+  resume: {
+    during: 'resuming',
+    refusedIn: {
+      running: { code: 'instance_running', detail: 'It is not paused.' },
+      stopped: stoppedStart,
+      error: notRunning,
+    },
+  },
+  nmi: { during: null, refusedIn: { stopped: stoppedStart, paused: pausedResume, error: notRunning } },
+} as const satisfies Record<string, VerbRule>;
+
+export type InstanceVerb = keyof typeof instanceVerbs;
+
+/** Why the verb is refused in the state; undefined when it is not. */
+export const refusalOf = (verb: InstanceVerb, state: InstanceState): Refusal | undefined =>
+  (instanceVerbs[verb].refusedIn as VerbRule['refusedIn'])[state];

@@ -1,0 +1,142 @@
+import { injectable } from 'inversify';
+import type { Op } from '../../../../core/db/rows/op';
+import { conflict } from '../../../../core/errors/problem';
+import type { WorkflowDefinition } from '../../../../core/workflow/definition/definition';
+import { Workflows } from '../../../../core/workflow/request/workflows';
+import { instanceVerbs, refusalOf, type InstanceVerb } from '../../contract/instance-states';
+import { DeleteInstanceWorkflow } from '../workflows/delete-instance.workflow';
+import { NmiInstanceWorkflow } from '../workflows/nmi-instance.workflow';
+import { PauseInstanceWorkflow } from '../workflows/pause-instance.workflow';
+import { RebootInstanceWorkflow } from '../workflows/reboot-instance.workflow';
+import { ResumeInstanceWorkflow } from '../workflows/resume-instance.workflow';
+import { StartInstanceWorkflow } from '../workflows/start-instance.workflow';
+import { StopInstanceWorkflow } from '../workflows/stop-instance.workflow';
+import type { InstanceEntity } from './instance.entity';
+import { InstanceEvents } from './instance.events';
+import { InstancePresenter } from './instance.presenter';
+import { InstanceRepository } from './instance.repository';
+import { InstanceService } from './instance.service';
+import { startOn, type Accepted, type Caller } from './instance-task';
+import { InstanceTombstoneRepository } from './instance-tombstone.repository';
+
+/** An instance by id or name, for a caller. */
+interface Of {
+  caller: Caller;
+  projectId: string | undefined;
+  ref: string;
+}
+
+/** What a task does to an instance. Refused at once where the state machine says so, naming the state. */
+@injectable()
+export class InstanceVerbs {
+  constructor(
+    private readonly instances: InstanceRepository,
+    private readonly found: InstanceService,
+    private readonly tombstones: InstanceTombstoneRepository,
+    private readonly presenter: InstancePresenter,
+    private readonly events: InstanceEvents,
+    private readonly workflows: Workflows,
+    private readonly deletion: DeleteInstanceWorkflow,
+    private readonly starting: StartInstanceWorkflow,
+    private readonly stopping: StopInstanceWorkflow,
+    private readonly rebooting: RebootInstanceWorkflow,
+    private readonly pausing: PauseInstanceWorkflow,
+    private readonly resuming: ResumeInstanceWorkflow,
+    private readonly interrupting: NmiInstanceWorkflow,
+  ) {}
+
+  /** In any state; it preempts what runs on the instance. */
+  async delete(op: Op, of: Of): Promise<Accepted> {
+    const instance = await this.lock(op, of);
+    const task = await startOn(this.workflows, op, of.caller, this.deletion.definition, instance, {
+      instanceId: instance.id,
+    });
+    return this.accepted(op, of.caller, instance, { state: 'deleting', taskId: task.id });
+  }
+
+  async start(op: Op, of: Of): Promise<Accepted> {
+    const instance = await this.lock(op, of);
+    return this.ask(op, of, 'start', instance, this.starting.definition, {}, powered(instance, 'on'));
+  }
+
+  async stop(op: Op, of: Of, request: { force: boolean; graceSeconds?: number | undefined }): Promise<Accepted> {
+    const instance = await this.lock(op, of);
+    const graceSeconds = request.force ? 0 : (request.graceSeconds ?? instance.stopGraceSeconds);
+    const verb = graceSeconds === 0 ? 'force-stop' : 'stop';
+    return this.ask(op, of, verb, instance, this.stopping.definition, { graceSeconds }, powered(instance, 'off'));
+  }
+
+  async reboot(op: Op, of: Of, { force }: { force: boolean }): Promise<Accepted> {
+    const instance = await this.lock(op, of);
+    const graceSeconds = instance.stopGraceSeconds;
+    return this.ask(op, of, 'reboot', instance, this.rebooting.definition, { force, graceSeconds });
+  }
+
+  async pause(op: Op, of: Of): Promise<Accepted> {
+    return this.ask(op, of, 'pause', await this.lock(op, of), this.pausing.definition, {});
+  }
+
+  async resume(op: Op, of: Of): Promise<Accepted> {
+    return this.ask(op, of, 'resume', await this.lock(op, of), this.resuming.definition, {});
+  }
+
+  async nmi(op: Op, of: Of): Promise<Accepted> {
+    return this.ask(op, of, 'nmi', await this.lock(op, of), this.interrupting.definition, {});
+  }
+
+  private lock(op: Op, { caller, projectId, ref }: Of): Promise<InstanceEntity> {
+    return this.found.lockByRef(op, caller.access, projectId, ref);
+  }
+
+  private async ask<I extends object>(
+    op: Op,
+    { caller }: Of,
+    verb: InstanceVerb,
+    instance: InstanceEntity,
+    definition: WorkflowDefinition<I & { instanceId: string }, never>,
+    input: I,
+    changes: Partial<Pick<InstanceEntity, 'power' | 'generation'>> = {},
+  ): Promise<Accepted> {
+    await this.refuse(op, instance, verb);
+    const task = await startOn(this.workflows, op, caller, definition, instance, { ...input, instanceId: instance.id });
+    const { during } = instanceVerbs[verb];
+    return this.accepted(op, caller, instance, { state: during ?? instance.state, taskId: task.id, ...changes });
+  }
+
+  private async refuse(op: Op, instance: InstanceEntity, verb: InstanceVerb): Promise<void> {
+    const { state } = instance;
+    if (state !== 'deleting' && (await this.tombstones.hasBegun(op, instance.id)))
+      throw conflict(
+        'deletion_begun',
+        'A deletion of it has begun and did not come to its end: parts of it may be gone. It can only be deleted.',
+        { state },
+      );
+    const refusal = refusalOf(verb, state);
+    if (refusal) throw conflict(refusal.code, refusal.detail, { state });
+    if (state === 'building' && instance.taskId !== null)
+      throw conflict('task_running', 'It is still being made. Wait for its task, or delete it.', {
+        task: instance.taskId,
+      });
+    if (instance.hostId === null)
+      throw conflict('instance_has_no_host', 'It has no host. It can only be deleted.', { state });
+  }
+
+  private async accepted(
+    op: Op,
+    caller: Caller,
+    instance: InstanceEntity,
+    changes: Pick<InstanceEntity, 'state'> & { taskId: string } & Partial<Pick<InstanceEntity, 'power' | 'generation'>>,
+  ): Promise<Accepted> {
+    const next = { stateReason: '', ...changes };
+    await this.instances.update(op, instance.id, next);
+    const changed = { ...instance, ...next };
+    await this.events.changed(op, 'updated', changed);
+    return { instance: await this.presenter.one(op, changed, caller.access.principal), taskId: changes.taskId };
+  }
+}
+
+/** What its host shall accept over what it was told before. */
+const powered = (instance: InstanceEntity, power: 'on' | 'off'): Pick<InstanceEntity, 'power' | 'generation'> => ({
+  power,
+  generation: instance.generation + 1,
+});
