@@ -35,6 +35,7 @@ module.exports = {
       ],
     },
     { ...base, displayName: 'integration', testMatch: ['<rootDir>/test/integration/**/*.test.ts'] },
+    { ...base, displayName: 'conformance', testMatch: ['<rootDir>/test/conformance/**/*.test.ts'] },
     { ...base, displayName: 'compat', testMatch: ['<rootDir>/test/compat/**/*.test.ts'] },
     { ...base, displayName: 'security', testMatch: ['<rootDir>/test/security/**/*.test.ts'] },
     { ...base, displayName: 'guests', testMatch: ['<rootDir>/test/guests/**/*.test.ts'] },

@@ -141,6 +141,7 @@ const stages = [
   [jest('unit', 8)],
   [jest('integration', 20)],
   [jest('compat', 5)],
+  [counted('conformance', ['conformance'], 8)],
   [jest('security', 12)],
   [long ? counted('chaos', ['chaos', '--', '--long'], 120) : counted('chaos', ['chaos'], 15)],
   // A Debian guest under emulation has need of all cores.

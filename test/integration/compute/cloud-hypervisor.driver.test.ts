@@ -47,7 +47,7 @@ const driverOf = (knobs: Partial<SimulationKnobs> = {}, name = 'cloud-hypervisor
     quiet,
   );
 
-for (const version of ['v50', 'v53', 'head'] as const) {
+for (const version of ['v50', 'v53', 'v54'] as const) {
   driverContract(`cloud-hypervisor (simulated ${version})`, () => ({
     make: () => driverOf({ version }),
     usesResources: true,

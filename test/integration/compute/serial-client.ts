@@ -1,4 +1,6 @@
+import { constants, openSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { ReadStream } from 'node:tty';
 
 /** The other end of a serial console: what the guest said, and a way to type. */
 export class SerialClient {
@@ -20,6 +22,13 @@ export class SerialClient {
       socket.once('connect', () => resolve(new SerialClient(socket)));
       socket.once('error', reject);
     });
+  }
+
+  /** The other end of a pty. */
+  static async terminal(path: string): Promise<SerialClient> {
+    const stream = new ReadStream(openSync(path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK));
+    stream.setRawMode(true);
+    return new SerialClient(stream);
   }
 
   type(text: string): void {
@@ -48,6 +57,12 @@ export class SerialClient {
         waiters.add(done);
       });
     }
+  }
+
+  /** Waits until the other side has hung up. */
+  async ended(): Promise<void> {
+    if (this.socket.closed) return;
+    await new Promise<void>((resolve) => this.socket.once('close', () => resolve()));
   }
 
   close(): void {

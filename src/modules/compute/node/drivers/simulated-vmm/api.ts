@@ -19,6 +19,8 @@ import type { DeviceList } from './owned-vm';
 import type { WireRequest } from './request-parser';
 import { resize, resizeDisk, resizeZone } from './resize';
 import type { SimulatedVmm } from './simulated-vmm';
+import { receiveMigration, sendMigration } from './migration';
+import { receiveMigrationBody, sendMigrationBody } from './migration-request';
 import { restore, snapshot } from './snapshot';
 import * as types from './vm-config';
 import type { WireReply } from './wire-server';
@@ -124,6 +126,8 @@ const endpoints: Record<string, Endpoint> = {
     snapshot(vmm, destination_url),
   ),
   'vm.restore': call(restoreBody, silently(restore)),
+  'vm.send-migration': call(sendMigrationBody, silently(sendMigration)),
+  'vm.receive-migration': call(receiveMigrationBody, silently(receiveMigration)),
 };
 
 /** Numbers beyond 2^53 are written out in full. */
@@ -162,8 +166,8 @@ export const answer = async (vmm: SimulatedVmm, request: WireRequest): Promise<W
   if (!endpoint) return { status: 404, body: '["Not Found"]' };
   const refusal = refused(endpoint, name, request);
   if (refusal) return refusal;
-  const latency = vmm.knobs.latencyMs[name] ?? 0;
-  if (latency > 0) await new Promise((resolve) => setTimeout(resolve, latency));
+  // A boot takes its time after it was announced.
+  if (name !== 'vm.boot') await vmm.latency(name);
   const { crashAt } = vmm.knobs;
   if (crashAt?.endpoint === name) {
     vmm.end(crashAt.exit);

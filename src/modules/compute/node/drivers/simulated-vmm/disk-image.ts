@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { ApiFailure } from './api-failure';
 import type { SimulationKnobs } from './knobs';
+import type { VersionProfile } from './profile';
 import { osError } from './serial-port';
 import type { DiskConfig } from './vm-config';
 
@@ -25,7 +26,7 @@ const detect = (path: string): ImageType => {
  * Opens a disk as the device manager does: it must be there and be what it is said to be; an unknown type is probed and
  * written into the configuration.
  */
-export const openDisk = (disk: DiskConfig, heading: string, knobs: SimulationKnobs): void => {
+export const openDisk = (disk: DiskConfig, heading: string, knobs: SimulationKnobs, profile: VersionProfile): void => {
   if (knobs.resources === 'none' || disk.path === null) return;
   let detected: ImageType;
   try {
@@ -36,6 +37,7 @@ export const openDisk = (disk: DiskConfig, heading: string, knobs: SimulationKno
       heading,
       'Error from device manager',
       'Cannot open disk path',
+      ...(profile.namesDiskErrors ? [`I/O error (path=${disk.path} op=open)`] : []),
       osError(error as NodeJS.ErrnoException),
     );
   }

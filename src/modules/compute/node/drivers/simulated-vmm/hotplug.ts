@@ -3,7 +3,7 @@ import { openDisk } from './disk-image';
 import type { DeviceList } from './owned-vm';
 import type { SimulatedVmm } from './simulated-vmm';
 import { validateConfig } from './validation';
-import { deviceItems, deviceLists, type DeviceItem, type VmConfig } from './vm-config';
+import { deviceItems, deviceLists, type DeviceItem, type NetConfig, randomMac, type VmConfig } from './vm-config';
 
 const nouns: Record<DeviceList, string> = {
   disks: 'disk',
@@ -16,6 +16,9 @@ const nouns: Record<DeviceList, string> = {
   vdpa: 'vDPA device',
   vsock: 'vsock device',
 };
+
+/** What the ids of the VMM's own devices begin with; they are called by the type that follows. */
+const ownPrefix = '__';
 
 const withItem = (config: VmConfig, list: DeviceList, item: DeviceItem): VmConfig =>
   list === 'vsock'
@@ -33,8 +36,10 @@ export const addDevice = (
   if (!config) throw new ApiFailure('missing', heading, 'VM is not created');
   if (list === 'vsock' && config.vsock && vm)
     throw new ApiFailure('internal', heading, 'Too many virtio-vsock devices');
+  if (list === 'net' && vmm.profile.drawsMacs) (item as NetConfig).mac ??= randomMac();
   const changed = withItem(config, list, item);
   validateConfig(changed, heading, vmm.profile);
+  vmm.needUnlocked(heading);
   if (!vm) {
     vmm.config = changed;
     return null;
@@ -42,11 +47,16 @@ export const addDevice = (
   if (item.iommu && !(config.platform?.iommu_segments ?? []).includes(item.pci_segment))
     throw new ApiFailure('internal', heading, 'Error from device manager', 'Cannot hotplug device behind vIOMMU');
   const disk = list === 'disks' ? changed.disks?.at(-1) : undefined;
-  if (disk) openDisk(disk, heading, vmm.knobs);
+  if (disk) openDisk(disk, heading, vmm.knobs, vmm.profile);
   const place = vm.plug(list, item, heading);
-  if (disk) vm.lockDisks([disk], heading);
+  try {
+    if (disk) vm.lockDisks([disk], heading, 'Error from device manager');
+  } catch (error) {
+    vm.unplug(place.id);
+    throw error;
+  }
   vmm.config = changed;
-  vmm.events.emit('virtio-device', 'activated', { id: place.id });
+  vmm.activated(place.id);
   return place;
 };
 
@@ -54,6 +64,7 @@ export const addDevice = (
 export const removeDevice = (vmm: SimulatedVmm, id: string): void => {
   const heading = 'The device could not be removed from the VM';
   const { config, vm } = vmm;
+  vmm.needUnlocked(heading);
   if (!config) throw new ApiFailure('missing', heading, 'VM is not created');
   const known = deviceItems(config).some((item) => item.id === id);
   if (!vm) {
@@ -74,7 +85,9 @@ export const removeDevice = (vmm: SimulatedVmm, id: string): void => {
       'internal',
       heading,
       'Error from device manager',
-      `Not allowed to remove this type of device from the VM: ${id}`,
+      vm.isPci(id)
+        ? `Not allowed to remove this type of device from the VM: ${id.slice(ownPrefix.length)}`
+        : 'Could not find the node in the device tree',
     );
   strip(config, id);
   vm.eject(id, (bdf) => vmm.events.emit('vm', 'device-removed', { id, bdf }));

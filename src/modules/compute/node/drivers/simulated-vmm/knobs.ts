@@ -8,6 +8,8 @@ export interface SimulationKnobs {
   /** The guest powers off `powerOffMs` after its power button was pressed, or ignores it. */
   obeyPowerButton: boolean;
   powerOffMs: number;
+  /** The guest has drivers for virtio devices, and so activates them. */
+  drivers: boolean;
   /** How long the guest takes to let a removed device go; null: never. */
   ejectMs: number | null;
   /** How long the guest takes to give vCPUs back. */
@@ -25,10 +27,11 @@ export interface SimulationKnobs {
 }
 
 export const defaultKnobs: SimulationKnobs = {
-  version: 'head',
+  version: 'v54',
   resources: 'real',
   obeyPowerButton: true,
   powerOffMs: 0,
+  drivers: true,
   ejectMs: 0,
   onlineMs: 50,
   latencyMs: {},

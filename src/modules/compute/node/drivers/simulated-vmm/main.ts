@@ -99,7 +99,7 @@ const main = async (): Promise<void> => {
   const server = new WireServer((request) => answer(vmm, request), {
     bodyLimit: profile.bodyLimit,
     methods: profile.methods,
-    stalled: () => knobs.stalled,
+    stalled: () => knobs.stalled || vmm.deaf,
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void vmm.shutdownVmm());
   await server.listen(line.socket);

@@ -1,19 +1,21 @@
+import { readFileSync } from 'node:fs';
 import { ApiFailure } from './api-failure';
 import { openDisk } from './disk-image';
 import { DiskLock } from './disk-locks';
+import type { EventMonitor } from './event-monitor';
 import type { SimulatedGuest } from './simulated-guest';
 import type { SimulationKnobs } from './knobs';
-import { type DeviceItem, type DiskConfig, type VmConfig, deviceLists } from './vm-config';
+import { PciBus, type TreeNode } from './pci-bus';
+import type { VersionProfile } from './profile';
+import {
+  type deviceLists,
+  type DeviceItem,
+  type DiskConfig,
+  type NetConfig,
+  randomMac,
+  type VmConfig,
+} from './vm-config';
 
-interface TreeNode {
-  id: string;
-  resources: never[];
-  parent?: string;
-  children: string[];
-  pci_bdf?: string;
-}
-
-const slotsPerSegment = 32;
 const autoNames: Record<(typeof deviceLists)[number] | 'vsock', string> = {
   disks: '_disk',
   net: '_net',
@@ -45,6 +47,15 @@ const openTaps = (config: VmConfig, heading: string, knobs: SimulationKnobs): vo
   }
 };
 
+/** The host's own address of a tap, or of one that the VMM would have made. */
+const hostMac = (tap: string | null): string => {
+  try {
+    return readFileSync(`/sys/class/net/${tap}/address`, 'utf8').trim();
+  } catch {
+    return randomMac();
+  }
+};
+
 /**
  * The VM object itself: from boot (or restore) to shutdown. Its devices, their PCI places and the locks on its disks.
  */
@@ -59,40 +70,58 @@ export class OwnedVm {
   /** While the guest has not given vCPUs back yet: how many there still are. */
   presentVcpus: number | null = null;
   readonly ejecting = new Set<string>();
-  private readonly tree = new Map<string, TreeNode>();
-  private readonly slots = new Set<string>();
+  private readonly bus: PciBus;
   private readonly locks = new Map<string, DiskLock>();
   private readonly timers = new Set<NodeJS.Timeout>();
   private autoId = 0;
 
-  constructor(private readonly knobs: SimulationKnobs) {}
+  constructor(
+    private readonly knobs: SimulationKnobs,
+    private readonly profile: VersionProfile,
+    addressBits: number,
+  ) {
+    this.bus = new PciBus(addressBits);
+  }
 
   /**
    * Makes every device of the configuration, assigning ids where there are none. Throws `ApiFailure` under `heading`.
    */
   build(config: VmConfig, heading: string): void {
     this.bootRam = this.presentRam = config.memory.size;
-    this.tree.set('__serial', { id: '__serial', resources: [], children: [] });
-    if (!['Off', 'Null'].includes(config.console.mode)) this.place({ id: '__console' }, heading);
-    for (const disk of config.disks ?? []) openDisk(disk, heading, this.knobs);
+    this.bus.addLegacy('__serial');
+    this.bus.addLegacy('__ioapic');
+    if (!['Off', 'Null'].includes(config.console.mode)) this.bus.add({ id: '__console' }, heading);
+    for (const disk of config.disks ?? []) openDisk(disk, heading, this.knobs, this.profile);
     openTaps(config, heading, this.knobs);
-    for (const list of deviceLists) for (const item of config[list] ?? []) this.plug(list, item, heading);
-    this.place({ id: '__rng' }, heading);
-    if (config.balloon) this.place({ id: '__balloon' }, heading);
-    if (config.vsock) this.plug('vsock', config.vsock, heading);
-    if (config.watchdog) this.place({ id: '__watchdog' }, heading);
-  }
-
-  /** Adds one device; returns where it went. */
-  plug(list: DeviceList, item: DeviceItem, heading: string): { id: string; bdf: string } {
-    item.id ??= `${autoNames[list]}${this.autoId++}`;
-    return {
-      id: item.id,
-      bdf: this.place({ id: item.id, segment: item.pci_segment, slot: item.pci_device_id }, heading),
+    const plugAll = (...lists: (typeof deviceLists)[number][]): void => {
+      for (const list of lists) for (const item of config[list] ?? []) this.plug(list, item, heading, true);
     };
+    plugAll('disks', 'net');
+    this.bus.add({ id: '__rng' }, heading);
+    plugAll('generic_vhost_user', 'fs', 'pmem');
+    if (config.vsock) this.plug('vsock', config.vsock, heading);
+    if (config.balloon) this.bus.add({ id: '__balloon' }, heading);
+    if (config.watchdog) this.bus.add({ id: '__watchdog' }, heading);
+    plugAll('vdpa');
+    if (config.rtc) this.bus.add({ id: '__rtc' }, heading);
+    plugAll('devices', 'user_devices');
   }
 
-  lockDisks(disks: readonly DiskConfig[], heading: string): void {
+  /** Adds one device; returns where it went. `booting`: firmware may look for it. */
+  plug(list: DeviceList, item: DeviceItem, heading: string, booting = false): { id: string; bdf: string } {
+    item.id ??= this.freeName(autoNames[list]);
+    const { id, pci_segment: segment, pci_device_id: slot } = item;
+    const bdf = this.bus.add({ id, segment, slot, low: booting && list === 'disks' }, heading);
+    if (list === 'net') this.address(item as NetConfig);
+    return { id, bdf };
+  }
+
+  /** Takes a device out that the guest has not seen. */
+  unplug(id: string): void {
+    this.bus.remove(id);
+  }
+
+  lockDisks(disks: readonly DiskConfig[], ...heading: string[]): void {
     if (this.knobs.resources === 'none') return;
     for (const disk of disks) {
       if (disk.path === null || disk.id === null) continue;
@@ -101,8 +130,7 @@ export class OwnedVm {
       if (!lock) {
         throw new ApiFailure(
           'internal',
-          heading,
-          'Error locking disk images: Another instance likely holds a lock',
+          ...heading,
           'Cannot lock images of all block devices',
           `Failed to get ${mode} lock for disk image: ${disk.path}`,
           'The file is already locked',
@@ -118,21 +146,42 @@ export class OwnedVm {
     this.unlock(id);
     if (this.knobs.ejectMs === null) return;
     this.after(this.knobs.ejectMs, () => {
-      if (!this.ejecting.delete(id)) return;
-      const node = this.tree.get(`_virtio-pci-${id}`);
-      this.tree.delete(id);
-      this.tree.delete(`_virtio-pci-${id}`);
-      if (node?.pci_bdf !== undefined) this.slots.delete(node.pci_bdf);
-      ejected(node?.pci_bdf ?? '');
+      if (this.ejecting.delete(id)) ejected(this.bus.remove(id));
     });
   }
 
+  /** The guest stands still. Announced even where it does already. */
+  pause(events: EventMonitor): void {
+    events.emit('vm', 'pausing');
+    if (this.state === 'Paused') return;
+    this.state = 'Paused';
+    this.guest?.pause();
+    events.emit('vm', 'paused');
+  }
+
+  resume(events: EventMonitor): void {
+    events.emit('vm', 'resuming');
+    if (this.state === 'Running') return;
+    this.state = 'Running';
+    this.guest?.resume();
+    events.emit('vm', 'resumed');
+  }
+
+  releaseDisks(): void {
+    for (const id of [...this.locks.keys()]) this.unlock(id);
+  }
+
   has(id: string): boolean {
-    return this.tree.has(id);
+    return this.bus.has(id);
+  }
+
+  /** Whether the device is on the bus, and so can be taken off it. */
+  isPci(id: string): boolean {
+    return this.bus.isPci(id);
   }
 
   deviceTree(): Record<string, TreeNode> {
-    return Object.fromEntries(this.tree);
+    return this.bus.nodes();
   }
 
   /** Runs something later, unless the VM is gone by then. */
@@ -147,7 +196,7 @@ export class OwnedVm {
   dispose(): void {
     this.guest?.stop();
     for (const timer of this.timers) clearTimeout(timer);
-    for (const id of [...this.locks.keys()]) this.unlock(id);
+    this.releaseDisks();
   }
 
   private unlock(id: string): void {
@@ -155,31 +204,14 @@ export class OwnedVm {
     this.locks.delete(id);
   }
 
-  private place(wanted: { id: string; segment?: number; slot?: number | null }, heading: string): string {
-    const { id, segment = 0 } = wanted;
-    if (this.tree.has(id))
-      throw new ApiFailure(
-        'internal',
-        heading,
-        'Error from device manager',
-        `Invalid identifier as it is not unique: ${id}`,
-      );
-    const first = wanted.slot ?? 1;
-    for (let slot = first; slot < slotsPerSegment; slot++) {
-      const bdf = `${segment.toString(16).padStart(4, '0')}:00:${slot.toString(16).padStart(2, '0')}.0`;
-      if (this.slots.has(bdf)) continue;
-      this.slots.add(bdf);
-      const parent = `_virtio-pci-${id}`;
-      this.tree.set(parent, { id: parent, resources: [], children: [id], pci_bdf: bdf });
-      this.tree.set(id, { id, resources: [], parent, children: [] });
-      return bdf;
-    }
-    throw new ApiFailure(
-      'internal',
-      heading,
-      'Error from device manager',
-      'Failed to find an available PCI device ID',
-      'Could not find an available device slot on the PCI bus',
-    );
+  private address(net: NetConfig): void {
+    net.mac ??= randomMac();
+    if (this.profile.tellsHostMac) net.host_mac ??= hostMac(net.tap);
+  }
+
+  private freeName(prefix: string): string {
+    let name = `${prefix}${this.autoId++}`;
+    while (this.bus.has(name)) name = `${prefix}${this.autoId++}`;
+    return name;
   }
 }

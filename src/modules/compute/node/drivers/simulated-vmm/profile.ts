@@ -1,6 +1,6 @@
 /** Behaviour that differs between releases of Cloud Hypervisor. */
 export interface VersionProfile {
-  name: 'v50' | 'v53' | 'head';
+  name: 'v50' | 'v53' | 'v54';
   /** As `vmm.ping` says it. */
   buildVersion: string;
   /** Largest request body, in bytes. */
@@ -17,6 +17,22 @@ export interface VersionProfile {
   buffersSerial: boolean;
   /** A second removal before the guest ejects is accepted. */
   retriesRemoval: boolean;
+  /** A network interface without a MAC address is given one when it is configured; else when it is made. */
+  drawsMacs: boolean;
+  /** vm.info says the host's address of a tap. */
+  tellsHostMac: boolean;
+  /** Faults of disk images name the file and what was done to it. */
+  namesDiskErrors: boolean;
+  /** `--no-shutdown` is known. */
+  canStay: boolean;
+  migration: {
+    /** It is sent beside the API, told of by events, and locks the VM; else the API waits for its end. */
+    background: boolean;
+    sendHeading: string;
+    receiveHeading: string;
+    /** What is said of a vm.create while a VM is being sent. */
+    create: string;
+  };
   /** HTTP status of each kind of failure; 500 where not named. */
   statuses: Partial<Record<FailureKind, number>>;
 }
@@ -41,6 +57,16 @@ export const profiles: Record<VersionProfile['name'], VersionProfile> = {
     locksSocket: false,
     buffersSerial: false,
     retriesRemoval: false,
+    drawsMacs: true,
+    tellsHostMac: true,
+    namesDiskErrors: false,
+    canStay: false,
+    migration: {
+      background: false,
+      sendHeading: 'Error starting migration sender',
+      receiveHeading: 'Error starting migration receiver',
+      create: 'VM is already created',
+    },
     statuses: { pending: 429, malformed: 400 },
   },
   v53: {
@@ -53,10 +79,20 @@ export const profiles: Record<VersionProfile['name'], VersionProfile> = {
     locksSocket: true,
     buffersSerial: true,
     retriesRemoval: false,
+    drawsMacs: true,
+    tellsHostMac: true,
+    namesDiskErrors: true,
+    canStay: true,
+    migration: {
+      background: true,
+      sendHeading: 'Error dispatching the migration worker',
+      receiveHeading: 'Error receiving migration',
+      create: "VM is currently migrating and can't be modified",
+    },
     statuses: { missing: 404, pending: 429, malformed: 400 },
   },
-  head: {
-    name: 'head',
+  v54: {
+    name: 'v54',
     buildVersion: 'v54.0.0-dev',
     bodyLimit: 4 * 1024 * 1024,
     methods: ['GET', 'PUT', 'PATCH', 'DELETE'],
@@ -65,6 +101,16 @@ export const profiles: Record<VersionProfile['name'], VersionProfile> = {
     locksSocket: true,
     buffersSerial: true,
     retriesRemoval: true,
+    drawsMacs: false,
+    tellsHostMac: false,
+    namesDiskErrors: true,
+    canStay: true,
+    migration: {
+      background: true,
+      sendHeading: 'Error dispatching the migration worker',
+      receiveHeading: 'Error receiving migration',
+      create: "VM is currently migrating and can't be modified",
+    },
     statuses: { missing: 404, 'unknown-device': 404, validation: 400, duplicate: 409, pending: 429, malformed: 400 },
   },
 };

@@ -1,4 +1,4 @@
-import { statSync, truncateSync } from 'node:fs';
+import { closeSync, openSync, readSync, truncateSync, writeSync } from 'node:fs';
 import { ApiFailure } from './api-failure';
 import type { SimulatedVmm } from './simulated-vmm';
 
@@ -58,14 +58,15 @@ const resizeRam = (vmm: SimulatedVmm, desired: number): void => {
 /** vm.resize: vCPUs, then RAM, then balloon; what was done stays done when a later part fails. */
 export const resize = (vmm: SimulatedVmm, wanted: Resize): void => {
   const { config, vm } = vmm;
-  vmm.events.emit('vm', 'resizing');
   if (!config) throw new ApiFailure('missing', heading, 'VM is not created');
+  vmm.needUnlocked(heading);
   if (!vm) {
     if (wanted.desired_vcpus !== null) config.cpus.boot_vcpus = wanted.desired_vcpus;
     if (wanted.desired_ram !== null) config.memory.size = wanted.desired_ram;
     if (wanted.desired_balloon !== null && config.balloon) config.balloon.size = wanted.desired_balloon;
     return;
   }
+  vmm.events.emit('vm', 'resizing');
   if (wanted.desired_vcpus !== null) resizeVcpus(vmm, wanted.desired_vcpus);
   if (wanted.desired_ram !== null) resizeRam(vmm, wanted.desired_ram);
   if (wanted.desired_balloon !== null) {
@@ -86,6 +87,7 @@ export const resizeDisk = (vmm: SimulatedVmm, id: string, size: number): void =>
   const title = 'The disk could not be resized';
   const { config, vm } = vmm;
   if (!config) throw new ApiFailure('missing', title, 'VM is not created');
+  vmm.needUnlocked(title);
   if (!vm) throw new ApiFailure('internal', title, 'Failed resizing a disk image');
   const disk = config.disks?.find((item) => item.id === id);
   if (!disk)
@@ -104,15 +106,31 @@ export const resizeDisk = (vmm: SimulatedVmm, id: string, size: number): void =>
       'Disk image size is not a multiple of 512',
     );
   if (disk.path === null || vmm.knobs.resources === 'none') return;
-  if (disk.image_type === 'Qcow2' && size < statSync(disk.path).size)
-    throw new ApiFailure(
-      'internal',
-      title,
-      'Error from device manager',
-      'Disk resize error',
-      'Shrinking QCOW images is not supported',
-    );
-  truncateSync(disk.path, size);
+  if (disk.image_type === 'Qcow2') resizeQcow2(disk.path, size, title);
+  else truncateSync(disk.path, size);
+};
+
+/** Where a qcow2 image's header holds the size that the guest sees, in bytes. */
+const qcow2SizeAt = 24;
+
+const resizeQcow2 = (path: string, size: number, title: string): void => {
+  const fd = openSync(path, 'r+');
+  try {
+    const field = Buffer.alloc(8);
+    readSync(fd, field, 0, field.length, qcow2SizeAt);
+    if (BigInt(size) < field.readBigUInt64BE())
+      throw new ApiFailure(
+        'internal',
+        title,
+        'Error from device manager',
+        'Disk resize error',
+        'Shrinking QCOW images is not supported',
+      );
+    field.writeBigUInt64BE(BigInt(size));
+    writeSync(fd, field, 0, field.length, qcow2SizeAt);
+  } finally {
+    closeSync(fd);
+  }
 };
 
 /** vm.resize-zone. */
@@ -120,6 +138,7 @@ export const resizeZone = (vmm: SimulatedVmm, id: string, ram: number): void => 
   const title = 'The memory zone could not be resized';
   const { config, vm } = vmm;
   if (!config) throw new ApiFailure('missing', title, 'VM is not created');
+  vmm.needUnlocked(title);
   const zone = config.memory.zones?.find((item) => item.id === id);
   if (!zone) throw new ApiFailure('internal', title, 'Failed resizing a memory zone');
   if (!vm) {

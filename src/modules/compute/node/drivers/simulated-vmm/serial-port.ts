@@ -2,30 +2,39 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { ApiFailure } from './api-failure';
 import type { VersionProfile } from './profile';
-import type { ConsoleConfig } from './vm-config';
+import { Pty } from './pty';
+import type { PortConfig } from './vm-config';
 
 /** Output kept for a client that comes late, in characters. */
 const backlogLimit = 65_536;
 let nextPty = 100;
 
-/** The guest's first serial port: nothing, a pretended pty, a file, or a Unix socket that serves its newest client. */
+/** The guest's first serial port: nothing, a pty, a file, or a Unix socket that serves its newest client. */
 export class SerialPort {
   private server: Server | null = null;
   private client: Socket | null = null;
   private file: number | null = null;
+  private pty: Pty | null = null;
   private backlog = '';
   private input: (text: string) => void = () => undefined;
 
-  constructor(private readonly profile: VersionProfile) {}
+  constructor(
+    private readonly profile: VersionProfile,
+    /** Ptys are made; else they are pretended. */
+    private readonly real: boolean,
+  ) {}
 
   onInput(listener: (text: string) => void): void {
     this.input = listener;
   }
 
   /** Opens what the configuration says; a pty's path is written into it. Throws `ApiFailure` under `heading`. */
-  async open(config: ConsoleConfig, heading: string): Promise<void> {
+  async open(config: PortConfig, heading: string): Promise<void> {
     await this.close();
-    if (config.mode === 'Pty') config.file = `/dev/pts/${nextPty++}`;
+    if (config.mode === 'Pty') {
+      if (this.real) this.pty = await Pty.open((text) => this.input(text));
+      config.file = this.pty?.path ?? `/dev/pts/${nextPty++}`;
+    }
     if (config.mode === 'File' && config.file !== null) {
       this.file = this.attempt(heading, () => openSync(config.file ?? '', 'w', 0o600));
     }
@@ -34,6 +43,7 @@ export class SerialPort {
 
   write(text: string): void {
     if (this.file !== null) writeSync(this.file, text);
+    this.pty?.write(text);
     if (this.client) this.client.write(text);
     else if (this.server && this.profile.buffersSerial) this.backlog = (this.backlog + text).slice(-backlogLimit);
   }
@@ -41,6 +51,8 @@ export class SerialPort {
   async close(): Promise<void> {
     if (this.file !== null) closeSync(this.file);
     this.file = null;
+    await this.pty?.close();
+    this.pty = null;
     this.backlog = '';
     this.client?.destroy();
     this.client = null;
@@ -95,6 +107,7 @@ const osErrors: Record<string, string> = {
   EACCES: 'Permission denied (os error 13)',
   EEXIST: 'File exists (os error 17)',
   ENOTDIR: 'Not a directory (os error 20)',
+  ECONNREFUSED: 'Connection refused (os error 111)',
   EADDRINUSE: 'Address already in use (os error 98)',
 };
 

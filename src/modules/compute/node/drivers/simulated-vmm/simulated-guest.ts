@@ -5,14 +5,15 @@ import type { SerialPort } from './serial-port';
 export interface GuestHooks {
   powerOff: () => void;
   reset: () => void;
+  panic: () => void;
 }
 
 /** In characters. */
 const unreadLimit = 4096;
 
 /**
- * A guest that obeys keys on its serial console: `p` powers off, `r` resets, `i` makes it ignore the power button from
- * then on; the rest is echoed. At the power button it says `button` and, unless it ignores it, powers off after a
+ * A guest that obeys keys on its serial console: `p` powers off, `r` resets, `c` makes it panic, `i` makes it ignore
+ * the power button from then on; the rest is echoed. At the power button it says `button` and, unless it ignores it, powers off after a
  * while.
  */
 export class SimulatedGuest {
@@ -63,6 +64,7 @@ export class SimulatedGuest {
     for (const key of text) {
       if (key === 'p') return this.hooks.powerOff();
       if (key === 'r') return this.hooks.reset();
+      if (key === 'c') this.hooks.panic();
       if (key === 'i') this.ignores = true;
       this.serial.write(key);
     }

@@ -6,8 +6,9 @@ import { OwnedVm } from './owned-vm';
 import { profiles, type VersionProfile } from './profile';
 import { SerialPort } from './serial-port';
 import { SimulatedGuest } from './simulated-guest';
+import { presentConfig } from './present';
 import { validateConfig } from './validation';
-import type { VmConfig } from './vm-config';
+import { randomMac, type VmConfig } from './vm-config';
 
 /** How the VMM's process ends: an exit code or a signal. */
 export type VmmEnd = number | NodeJS.Signals;
@@ -24,6 +25,10 @@ export class SimulatedVmm {
   readonly serial: SerialPort;
   config: VmConfig | null = null;
   vm: OwnedVm | null = null;
+  /** A VM on its way to another VMM is locked; what vm.info says of it stays as it was. */
+  migrating: { info: Record<string, unknown> } | null = null;
+  /** Answers nothing any more. */
+  deaf = false;
   private ending = false;
   /** The consoles that vm.create opened serve the first boot; every later one opens its own. */
   private consolesOpen = false;
@@ -39,15 +44,17 @@ export class SimulatedVmm {
     },
   ) {
     this.profile = profiles[knobs.version];
-    this.serial = new SerialPort(this.profile);
+    this.serial = new SerialPort(this.profile, knobs.resources === 'real');
     events.emit('vmm', 'starting');
   }
 
   async create(config: VmConfig): Promise<void> {
     const heading = 'The VM could not be created';
+    this.needUnlocked(heading);
     if (this.config) throw new ApiFailure('internal', heading, 'VM is already created');
     // Stored before the consoles are opened: a failure there leaves it.
     this.config = config;
+    if (this.profile.drawsMacs) for (const nic of config.net ?? []) nic.mac ??= randomMac();
     if (config.console.mode === 'Socket')
       throw new ApiFailure(
         'internal',
@@ -59,10 +66,7 @@ export class SimulatedVmm {
       (config.serial.mode === 'File' && config.serial.file === null) ||
       (config.serial.mode === 'Socket' && config.serial.socket === null) ||
       (config.console.mode === 'File' && config.console.file === null);
-    if (lost) {
-      setImmediate(() => this.end(1));
-      throw new ApiFailure('internal', 'API response receive error', 'receiving on a closed channel');
-    }
+    if (lost) throw this.panic();
     await this.serial.open(config.serial, heading);
     this.consolesOpen = true;
     if (config.landlock_enable && !this.knobs.landlock) {
@@ -77,11 +81,25 @@ export class SimulatedVmm {
     }
   }
 
+  /** The extra time that an endpoint takes. */
+  async latency(endpoint: string): Promise<void> {
+    const milliseconds = this.knobs.latencyMs[endpoint] ?? 0;
+    if (milliseconds > 0) await new Promise((resolve) => setTimeout(resolve, milliseconds));
+  }
+
+  /** The VMM's thread dies within a call, and the process with it. */
+  panic(): ApiFailure {
+    setImmediate(() => this.end(1));
+    return new ApiFailure('internal', 'API response receive error', 'receiving on a closed channel');
+  }
+
   async boot(): Promise<void> {
+    this.needUnlocked(bootHeading);
+    if (this.vm) throw new ApiFailure('internal', bootHeading, 'VM is already created');
     this.events.emit('vm', 'booting');
+    await this.latency('vm.boot');
     const { config } = this;
     if (!config) throw new ApiFailure('missing', bootHeading, 'VM config is missing');
-    if (this.vm) throw new ApiFailure('internal', bootHeading, 'VM is already created');
     await this.construct(config, bootHeading);
     this.events.emit('vm', 'booted');
   }
@@ -90,10 +108,10 @@ export class SimulatedVmm {
    * Makes the VM object and starts its guest. Early failures lose `disks` and `net` of the configuration, late ones
    * leave the object.
    */
-  async construct(config: VmConfig, heading: string): Promise<void> {
+  async construct(config: VmConfig, heading: string, { locks = true } = {}): Promise<void> {
     validateConfig(config, heading, this.profile);
     if (config.payload?.firmware) config.payload = { ...config.payload, cmdline: null, initramfs: null };
-    const vm = new OwnedVm(this.knobs);
+    const vm = new OwnedVm(this.knobs, this.profile, config.cpus.max_phys_bits);
     try {
       this.needFile(config.payload?.initramfs ?? null, heading, 'Cannot open initramfs file');
       vm.build(config, heading);
@@ -106,7 +124,8 @@ export class SimulatedVmm {
       throw error;
     }
     this.vm = vm;
-    vm.lockDisks(config.disks ?? [], heading);
+    if (locks)
+      vm.lockDisks(config.disks ?? [], heading, 'Error locking disk images: Another instance likely holds a lock');
     this.needFile(config.payload?.kernel ?? null, heading, 'Cannot open kernel file');
     this.needFile(config.payload?.firmware ?? null, heading, 'Error manipulating firmware file');
     this.launch(vm, config);
@@ -118,17 +137,26 @@ export class SimulatedVmm {
     vm.guest = new SimulatedGuest(this.knobs, this.serial, {
       powerOff: () => void this.guestPowerOff(),
       reset: () => void this.guestReset(),
+      panic: () => {
+        if (config.pvpanic) this.guestPanic();
+      },
     });
-    for (const item of [...(config.disks ?? []), ...(config.net ?? [])])
-      if (item.id !== null) this.events.emit('virtio-device', 'activated', { id: item.id });
+    for (const item of [...(config.disks ?? []), ...(config.net ?? [])]) if (item.id !== null) this.activated(item.id);
+  }
+
+  /** The guest's driver took a device, if there is one. */
+  activated(id: string): void {
+    if (this.knobs.drivers) this.events.emit('virtio-device', 'activated', { id });
   }
 
   async shutdown(): Promise<void> {
+    this.needUnlocked('The VM could not shutdown');
     if (!this.vm) throw new ApiFailure('internal', 'The VM could not shutdown', 'VM is not running');
     await this.drop();
   }
 
-  async delete(): Promise<void> {
+  async delete(heading = 'The VM could not be deleted'): Promise<void> {
+    this.needUnlocked(heading);
     if (!this.config) return;
     if (this.vm) await this.drop();
     this.config = null;
@@ -138,6 +166,7 @@ export class SimulatedVmm {
 
   async reboot(): Promise<void> {
     this.events.emit('vm', 'rebooting');
+    this.needUnlocked('The VM could not reboot');
     const { config } = this;
     if (!this.vm || !config) throw new ApiFailure('missing', 'The VM could not reboot', 'VM is not created');
     this.vm.dispose();
@@ -148,33 +177,29 @@ export class SimulatedVmm {
   }
 
   pause(): void {
-    this.events.emit('vm', 'pausing');
     const vm = this.running('The VM could not be paused');
-    if (vm.state === 'Paused')
+    const paused = vm.state === 'Paused';
+    vm.pause(this.events);
+    if (paused)
       throw this.transition(
         'The VM could not be paused',
         'Cannot pause VM',
         'Failed to pause migratable component',
         'Paused, Paused',
       );
-    vm.state = 'Paused';
-    vm.guest?.pause();
-    this.events.emit('vm', 'paused');
   }
 
   resume(): void {
-    this.events.emit('vm', 'resuming');
     const vm = this.running('The VM could not resume');
-    if (vm.state === 'Running')
+    const running = vm.state === 'Running';
+    vm.resume(this.events);
+    if (running)
       throw this.transition(
         'The VM could not resume',
         'Cannot resume VM',
         'Failed to resume migratable component',
         'Running, Running',
       );
-    vm.state = 'Running';
-    vm.guest?.resume();
-    this.events.emit('vm', 'resumed');
   }
 
   powerButton(): void {
@@ -187,11 +212,12 @@ export class SimulatedVmm {
 
   info(): Record<string, unknown> {
     const { config, vm } = this;
+    if (this.migrating) return this.migrating.info;
     if (!config) throw new ApiFailure('missing', 'The VM info is not available', 'VM is not created');
     const zones = (config.memory.zones ?? []).reduce((sum, zone) => sum + zone.size + (zone.hotplugged_size ?? 0), 0);
     const memory = config.memory.size + (config.memory.hotplugged_size ?? 0) + zones - (config.balloon?.size ?? 0);
     return {
-      config,
+      config: presentConfig(config, this.profile),
       state: vm?.state ?? 'Created',
       memory_actual_size: memory,
       ...(vm && { device_tree: vm.deviceTree() }),
@@ -201,8 +227,13 @@ export class SimulatedVmm {
   counters(): Record<string, Record<string, number | bigint>> {
     this.running('The VM info is not available');
     const never = 18_446_744_073_709_551_615n;
+    // Averages are kept in ten thousandths.
     const latencies = Object.fromEntries(
-      ['read', 'write'].flatMap((way) => ['min', 'max', 'avg'].map((kind) => [`${way}_latency_${kind}`, never])),
+      ['read', 'write'].flatMap((way) => [
+        [`${way}_latency_min`, never],
+        [`${way}_latency_max`, never],
+        [`${way}_latency_avg`, never / 10_000n],
+      ]),
     );
     const block = { read_bytes: 0, write_bytes: 0, read_ops: 0, write_ops: 0, ...latencies };
     const net = { rx_bytes: 0, rx_frames: 0, tx_bytes: 0, tx_frames: 0 };
@@ -214,7 +245,11 @@ export class SimulatedVmm {
 
   /** vmm.shutdown, SIGTERM: the VM goes, then the process. */
   async shutdownVmm(): Promise<void> {
-    await this.delete();
+    await this.delete('The VMM could not shutdown').catch((error: unknown) => {
+      // Refused, and gone all the same as soon as the migration is over: the API was told to end.
+      this.deaf = true;
+      throw error;
+    });
     this.events.emit('vmm', 'shutdown');
     setImmediate(() => this.end(0));
   }
@@ -250,7 +285,20 @@ export class SimulatedVmm {
     return this.config === null && this.vm === null;
   }
 
+  /** Throws while the VM is on its way to another VMM. */
+  needUnlocked(heading: string): void {
+    if (this.migrating) throw new ApiFailure('internal', heading, "VM is currently migrating and can't be modified");
+  }
+
+  /** Nothing is left of what was received. */
+  discard(): void {
+    this.vm?.dispose();
+    this.vm = null;
+    this.config = null;
+  }
+
   running(heading: string): OwnedVm {
+    this.needUnlocked(heading);
     if (!this.vm) throw new ApiFailure('internal', heading, 'VM is not running');
     return this.vm;
   }

@@ -2,6 +2,7 @@ import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiFailure } from './api-failure';
 import { decodeBody, withoutNulls } from './decode';
+import { DecodeFailure } from './decode-failure';
 import { osError } from './serial-port';
 import type { SimulatedVmm } from './simulated-vmm';
 import { vmConfig, type VmConfig } from './vm-config';
@@ -61,24 +62,37 @@ export interface Restore {
 
 const readConfig = (directory: string, heading: string): VmConfig => {
   const path = join(directory, 'config.json');
-  try {
-    return decodeBody(vmConfig, readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw new ApiFailure(
+  const fail = (...chain: string[]): ApiFailure =>
+    new ApiFailure(
       'internal',
       heading,
       'Cannot restore VM',
       'Failed to receive migratable component snapshot',
+      ...chain,
+    );
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw fail(
       `Error opening VM config snapshot file ${JSON.stringify(path)}`,
       osError(error as NodeJS.ErrnoException),
     );
+  }
+  try {
+    return decodeBody(vmConfig, text);
+  } catch (error) {
+    if (!(error instanceof DecodeFailure)) throw error;
+    throw fail('Error deserialising VM config snapshot', error.message);
   }
 };
 
 /** vm.restore: the configuration of the snapshot, paused unless told to resume; nothing stays of a failed one. */
 export const restore = async (vmm: SimulatedVmm, wanted: Restore): Promise<void> => {
   const heading = 'The VM could not be restored';
+  vmm.needUnlocked(heading);
   if (!vmm.isFree()) throw new ApiFailure('internal', heading, 'VM is already created');
+  const config = readConfig(directoryOf(wanted.source_url, heading, 'Cannot restore VM'), heading);
   if (wanted.prefault && wanted.memory_restore_mode === 'OnDemand')
     throw new ApiFailure(
       'validation',
@@ -86,7 +100,6 @@ export const restore = async (vmm: SimulatedVmm, wanted: Restore): Promise<void>
       'Failed to validate config',
       "'prefault' cannot be combined with 'memory_restore_mode=ondemand'",
     );
-  const config = readConfig(directoryOf(wanted.source_url, heading, 'Cannot restore VM'), heading);
   vmm.events.emit('vm', 'restoring');
   vmm.config = config;
   try {
@@ -98,9 +111,8 @@ export const restore = async (vmm: SimulatedVmm, wanted: Restore): Promise<void>
     await vmm.closeConsoles();
     throw error;
   }
-  if (vmm.vm && !wanted.resume) {
-    vmm.vm.state = 'Paused';
-    vmm.vm.guest?.pause();
-  }
+  if (vmm.vm) vmm.vm.state = 'Paused';
+  vmm.vm?.guest?.pause();
   vmm.events.emit('vm', 'restored');
+  if (wanted.resume) vmm.vm?.resume(vmm.events);
 };

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect } from 'node:net';
@@ -6,12 +6,6 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseEvents, type ChEvent } from '../../../src/modules/compute/node/drivers/cloud-hypervisor/ch-events';
-import { answer } from '../../../src/modules/compute/node/drivers/simulated-vmm/api';
-import { EventMonitor } from '../../../src/modules/compute/node/drivers/simulated-vmm/event-monitor';
-import { defaultKnobs, type SimulationKnobs } from '../../../src/modules/compute/node/drivers/simulated-vmm/knobs';
-import { profiles } from '../../../src/modules/compute/node/drivers/simulated-vmm/profile';
-import { SimulatedVmm, type VmmEnd } from '../../../src/modules/compute/node/drivers/simulated-vmm/simulated-vmm';
-import { WireServer } from '../../../src/modules/compute/node/drivers/simulated-vmm/wire-server';
 
 export interface Answer {
   status: number;
@@ -19,52 +13,30 @@ export interface Answer {
   text: string;
 }
 
+/** How a process ended: an exit code or a signal. */
+export type ProcessEnd = number | NodeJS.Signals;
+
+/** A request, and what came of it. */
+export interface Answered extends Answer {
+  request: string;
+}
+
 /** A VMM to be asked: its socket, its process, its events. */
 export class VmmSession {
   readonly socket: string;
+  /** All that was answered so far, but for what `raw` asked. */
+  readonly answers: Answered[] = [];
   private readonly eventFile: string;
 
   private constructor(
     readonly directory: string,
     readonly pid: number,
-    readonly ended: Promise<VmmEnd>,
+    readonly ended: Promise<ProcessEnd>,
     private readonly stop: () => Promise<void>,
     readonly errors: () => string,
   ) {
     this.socket = join(directory, 'api.sock');
     this.eventFile = join(directory, 'events');
-  }
-
-  /** The simulation inside this process: fast, the same code. */
-  static async inProcess(knobs: Partial<SimulationKnobs> = {}, stay = false): Promise<VmmSession> {
-    const directory = await mkdtemp('/tmp/t-vmm-conf-');
-    const fd = openSync(join(directory, 'events'), 'w');
-    const all = { ...defaultKnobs, ...knobs };
-    let finish: (how: VmmEnd) => void = () => undefined;
-    const ended = new Promise<VmmEnd>((resolve) => (finish = resolve));
-    const vmm = new SimulatedVmm(all, new EventMonitor(fd, () => all.eventLoss), {
-      end: (how) => void server.close().then(() => finish(how)),
-      stay,
-    });
-    const server = new WireServer((wire) => answer(vmm, wire), {
-      bodyLimit: profiles[all.version].bodyLimit,
-      methods: profiles[all.version].methods,
-      stalled: () => all.stalled,
-    });
-    const session = new VmmSession(
-      directory,
-      process.pid,
-      ended,
-      async () => {
-        vmm.end(0);
-        await ended;
-        await vmm.closeConsoles();
-        closeSync(fd);
-      },
-      () => '',
-    );
-    await server.listen(session.socket);
-    return session;
   }
 
   /**
@@ -86,7 +58,9 @@ export class VmmSession {
     );
     let errors = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
-    const ended = new Promise<VmmEnd>((resolve) => child.once('close', (code, signal) => resolve(signal ?? code ?? 1)));
+    const ended = new Promise<ProcessEnd>((resolve) =>
+      child.once('close', (code, signal) => resolve(signal ?? code ?? 1)),
+    );
     const session = new VmmSession(
       directory,
       child.pid ?? 0,
@@ -126,7 +100,11 @@ export class VmmSession {
         (incoming) => {
           let text = '';
           incoming.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-          incoming.once('end', () => resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text }));
+          incoming.once('end', () => {
+            const answer = { status: incoming.statusCode ?? 0, headers: incoming.headers, text };
+            this.answers.push({ ...answer, request: `${method} ${path}` });
+            resolve(answer);
+          });
         },
       );
       outgoing.once('error', reject);
@@ -174,13 +152,23 @@ export class VmmSession {
 
   /** Waits until an event is there, at most twenty seconds. */
   async event(name: string): Promise<ChEvent> {
-    const end = Date.now() + 20_000;
-    for (;;) {
-      const found = this.events().find((event) => `${event.source}/${event.event}` === name);
-      if (found) return found;
-      if (Date.now() > end) throw new Error(`no event ${name} in ${this.eventNames().join(' ')}`);
-      await delay(5);
-    }
+    const find = (): ChEvent | undefined => this.events().find((event) => `${event.source}/${event.event}` === name);
+    await this.until(
+      () => find() !== undefined,
+      () => `no event ${name}`,
+    );
+    const found = find();
+    if (!found) throw new Error(`event ${name} is gone`);
+    return found;
+  }
+
+  /** Waits until these are the last events, at most twenty seconds: they are written beside the answers. */
+  async lastEvents(...names: string[]): Promise<void> {
+    const last = (): string => this.eventNames().slice(-names.length).join(' ');
+    await this.until(
+      () => last() === names.join(' '),
+      () => `the last events are not ${names.join(' ')}`,
+    );
   }
 
   eventNames(): string[] {
@@ -197,7 +185,15 @@ export class VmmSession {
     await rm(this.directory, { recursive: true, force: true });
   }
 
-  private async listening(ended: Promise<VmmEnd>): Promise<void> {
+  private async until(met: () => boolean, complaint: () => string): Promise<void> {
+    const end = Date.now() + 20_000;
+    while (!met()) {
+      if (Date.now() > end) throw new Error(`${complaint()}: ${this.eventNames().join(' ')}`);
+      await delay(5);
+    }
+  }
+
+  private async listening(ended: Promise<ProcessEnd>): Promise<void> {
     let over = false;
     void ended.then(() => (over = true));
     const end = Date.now() + 20_000;

@@ -6,30 +6,21 @@ import {
   type FailureKind,
   type VersionProfile,
 } from '../../../src/modules/compute/node/drivers/simulated-vmm/profile';
-import { pvhGuest } from './pvh-guest';
-import { VmmSession, type Answer } from './vmm-session';
+import { SerialClient } from '../../integration/compute/serial-client';
+import type { Subject } from './subject';
+import { VmmSession, type Answer, type Answered } from './vmm-session';
 
 export const A = 'Error from API';
 export const MiB = 1024 * 1024;
 export const GiB = 1024 * MiB;
 
-/** Whose answers are compared: the simulation of one release, or a real Cloud Hypervisor. */
-export interface Subject {
-  name: string;
-  version: VersionProfile['name'];
-  open: (knobs: Partial<SimulationKnobs>, stay: boolean) => Promise<VmmSession>;
-  /** Behaviour can be asked for by knobs. */
-  simulated: boolean;
-  /** Guests run, and answer on their console. */
-  guests: boolean;
-}
-
 /** The VMM of one test after the other. Its sessions are closed by `close`. */
 export class VmmLab {
   private readonly closing: VmmSession[] = [];
   private current: VmmSession | undefined;
+  private readonly earlier: Answered[] = [];
 
-  constructor(private readonly subject: Pick<Subject, 'version' | 'open'>) {}
+  constructor(readonly subject: Subject) {}
 
   /** The one opened last. */
   get session(): VmmSession {
@@ -37,19 +28,27 @@ export class VmmLab {
     return this.current;
   }
 
-  async open(knobs: Partial<SimulationKnobs> = {}, stay = false): Promise<VmmSession> {
-    return this.keep(await this.subject.open(knobs, stay));
-  }
-
-  /** Makes a session that the test opened the lab's. */
-  keep(session: VmmSession): VmmSession {
+  /** A fresh process. `directory`: an earlier session's, to start on its sockets. */
+  async open(
+    knobs: Partial<SimulationKnobs> = {},
+    options: { args?: string[]; directory?: string } = {},
+  ): Promise<VmmSession> {
+    const session = await VmmSession.program(this.subject.program(knobs), options);
     this.current = session;
     this.closing.push(session);
     return session;
   }
 
   async close(): Promise<void> {
-    for (const one of this.closing.splice(0)) await one.close();
+    for (const one of this.closing.splice(0)) {
+      this.earlier.push(...one.answers);
+      await one.close();
+    }
+  }
+
+  /** What all sessions that are closed were answered. */
+  answered(): readonly Answered[] {
+    return this.earlier;
   }
 
   profile(): VersionProfile {
@@ -61,6 +60,12 @@ export class VmmLab {
     return this.profile().statuses[kind] ?? 500;
   }
 
+  /** The reasons, below the device manager, of a disk image that is not there. */
+  cannotOpen(path: string): string[] {
+    const context = this.profile().namesDiskErrors ? [`I/O error (path=${path} op=open)`] : [];
+    return ['Cannot open disk path', ...context, 'No such file or directory (os error 2)'];
+  }
+
   file(name: string, content: string | Buffer = Buffer.alloc(MiB)): string {
     const path = join(this.session.directory, name);
     writeFileSync(path, content);
@@ -70,7 +75,7 @@ export class VmmLab {
   /** The smallest configuration that boots; its files exist. */
   basic(change: Record<string, unknown> = {}): Record<string, unknown> {
     return {
-      payload: { kernel: this.file('kernel', pvhGuest()) },
+      payload: { kernel: this.file('kernel', this.subject.guest) },
       console: { mode: 'Off' },
       disks: [{ path: this.file('d.raw'), id: 'd0', image_type: 'Raw' }],
       ...change,
@@ -84,6 +89,18 @@ export class VmmLab {
   async run(change: Record<string, unknown> = {}): Promise<void> {
     await this.create(change);
     expect(await this.session.put('vm.boot')).toMatchObject({ status: 204, text: '' });
+  }
+
+  /** A configuration's part: the guest's serial port at a socket. */
+  serial(): { serial: { mode: string; socket: string } } {
+    return { serial: { mode: 'Socket', socket: join(this.session.directory, 's.sock') } };
+  }
+
+  /** The guest's console, once it has said that it is ready where that can be heard. */
+  async console(): Promise<SerialClient> {
+    const client = await SerialClient.connect(join(this.session.directory, 's.sock'));
+    if (this.profile().buffersSerial) await client.expect('ready');
+    return client;
   }
 }
 

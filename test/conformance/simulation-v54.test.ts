@@ -1,0 +1,4 @@
+import { conformSimulation } from './lab/simulation';
+
+jest.setTimeout(30_000);
+conformSimulation('v54');
