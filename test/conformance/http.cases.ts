@@ -97,6 +97,17 @@ export const httpCases = (book: Casebook, lab: VmmLab): void => {
       '{"cpus":{"boot_vcpus":-1,"max_vcpus":1}}',
       'invalid value: integer `-1`, expected u32 at line 1 column 24',
     );
+    await notJson(
+      'vm.create',
+      '{"net":[{"mac":"zz"}]}',
+      'The provided MAC address is invalid: parsing of zz into a MAC address failed at line 1 column 20',
+    );
+    if (lab.profile().omitsNull)
+      await notJson(
+        'vm.create',
+        '[]',
+        'invalid length 2, expected struct VmConfig with 28 elements at line 1 column 2',
+      );
     await notJson('vm.resize-disk', '{}', 'missing field `id` at line 1 column 2');
     await notJson('vm.resize-disk', '{"id":"d0"}', 'missing field `desired_size` at line 1 column 11');
   });

@@ -30,6 +30,35 @@ export const lifeCases = (book: Casebook, lab: VmmLab): void => {
     if (lab.profile().omitsNull) expect(text).not.toContain('null');
     else expect(text).toContain('"vsock":null');
   });
+  book.add(
+    17,
+    async () => {
+      const uuid = '01234567-0123-0123-0123-0123456789ab';
+      await lab.create({ platform: { serial_number: 'ds=x', uuid } });
+      const { config } = await lab.session.info();
+      if (!lab.profile().omitsNull) {
+        expect(config).toMatchObject({ platform: { serial_number: 'ds=x', uuid }, disks: [{ iommu: false }] });
+        return;
+      }
+      expect(config).toMatchObject({
+        cpus: { profile: 'Host' },
+        rng: { pci_segment: 0 },
+        console: { pci_segment: 0 },
+        debug_console: { mode: 'Off', iobase: 0xe9 },
+        iommu: false,
+      });
+      expect(config['platform']).toEqual({
+        num_pci_segments: 1,
+        iommu_address_width_bits: 64,
+        system_serial_number: 'ds=x',
+        system_uuid: uuid,
+        iommufd: false,
+        vfio_p2p_dma: true,
+      });
+      expect(Object.keys((config['disks'] as unknown as object[])[0] ?? {})).not.toContain('iommu');
+    },
+    { part: 'the names of its members' },
+  );
   book.add(18, async () => {
     await lab.create();
     expectError(await lab.session.put('vm.create', {}), 500, [
@@ -65,6 +94,11 @@ export const lifeCases = (book: Casebook, lab: VmmLab): void => {
     expect(Object.keys(info.device_tree ?? {})).toEqual(
       expect.arrayContaining(['d0', '_virtio-pci-d0', '__rng', '__serial', '__ioapic']),
     );
+    expect(info.device_tree?.['_virtio-pci-d0']).toMatchObject({
+      children: ['d0'],
+      pci_bdf: '0000:00:01.0',
+      resources: [{ PciBar: { index: 0, base: 0xe7f8_0000, size: 0x8_0000, type_: 'Mmio32', prefetchable: false } }],
+    });
     expectError(await lab.session.put('vm.boot'), 500, [A, 'The VM could not boot', 'VM is already created']);
     // The second is not announced.
     await lab.session.put('vm.pause');

@@ -68,6 +68,27 @@ export const resizeCases = (book: Casebook, lab: VmmLab): void => {
   };
   // A guest that ends in a reset has all its slots again.
   book.add(51, grows, { needs: ['guest'] });
+  book.add(
+    51,
+    async () => {
+      await lab.create({ memory: { size: GiB + 1 } });
+      expectError(await lab.session.put('vm.boot'), 500, [
+        A,
+        'The VM could not boot',
+        'Memory manager error',
+        'Memory size is misaligned with default page size or its hugepage size',
+      ]);
+      await lab.session.put('vm.delete');
+      await lab.run(lab.serial());
+      const serial = await lab.console();
+      expect((await ram(1)).status).toBe(204);
+      expect((await lab.session.info()).config).toMatchObject({ memory: { size: 1 } });
+      // Taken, and fatal at the guest's next reset.
+      serial.type('r');
+      expect(await lab.session.ended).toBe(1);
+    },
+    { part: 'a size that no page fits', needs: ['guest'] },
+  );
   book.add(52, async () => {
     await lab.run({ memory: { size: GiB, hotplug_method: 'VirtioMem', hotplug_size: GiB } });
     expectTail(

@@ -91,13 +91,16 @@ export const list =
     return items;
   };
 
+/** A fault that is placed at the end of the object around it. */
+const atObjectsEnd = -1;
+
 /** Checks a text further. `check` returns what is wrong with it, or null. */
 export const checked =
   (decode: Decoder<string>, check: (value: string) => string | null): Decoder<string> =>
   (node) => {
     const value = decode(node);
     const fault = check(value);
-    if (fault !== null) throw new DecodeFailure(fault, node.end);
+    if (fault !== null) throw new DecodeFailure(fault, atObjectsEnd);
     return value;
   };
 
@@ -133,7 +136,7 @@ class ObjectDecoder<F extends Fields> {
       const key = this.known(member, result);
       if (key === null) skipNode(member.value);
       else if (this.fields[key]?.flattened) later.push([key, member.value]);
-      else result[key] = this.fields[key]?.decode(member.value);
+      else result[key] = this.direct(key, member.value, node.end);
     }
     if (node.fault) throw new DecodeFailure(node.fault.text, node.fault.at);
     for (const [key, value] of later) {
@@ -149,6 +152,16 @@ class ObjectDecoder<F extends Fields> {
       throw new DecodeFailure(`unknown field \`${key}\`, expected ${oneOf(Object.keys(this.fields))}`, keyEnd);
     if (name !== undefined && name in so) throw new DecodeFailure(`duplicate field \`${name}\``, keyEnd);
     return name ?? null;
+  }
+
+  private direct(key: string, value: JsonNode, objectsEnd: number): unknown {
+    try {
+      return this.fields[key]?.decode(value);
+    } catch (error) {
+      if (error instanceof DecodeFailure && error.at === atObjectsEnd)
+        throw new DecodeFailure(error.message, objectsEnd);
+      throw error;
+    }
   }
 
   private placedAt<T>(at: number, run: () => T): T {

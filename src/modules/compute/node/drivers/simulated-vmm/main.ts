@@ -16,6 +16,9 @@ interface CommandLine {
   version: boolean;
 }
 
+/** A command line that is not understood. */
+class UsageError extends Error {}
+
 const valueOf = (text: string, key: string): string => (text.startsWith(`${key}=`) ? text.slice(key.length + 1) : text);
 
 const parse = (argv: readonly string[]): CommandLine => {
@@ -40,7 +43,7 @@ const parse = (argv: readonly string[]): CommandLine => {
     else if (word === '-V' || word === '--version') line.version = true;
     else if (word === '--seccomp' || word === '--landlock-rules' || word === '--log-format') next();
     else if (word !== '--landlock' && !/^-v+$/.test(word))
-      throw new Error(`error: unexpected argument '${word}' found`);
+      throw new UsageError(`error: unexpected argument '${word}' found`);
   }
   return line;
 };
@@ -79,7 +82,7 @@ const main = async (): Promise<void> => {
     process.stdout.write(`cloud-hypervisor ${profile.buildVersion}\n`);
     return;
   }
-  if (line.socket === null) throw new Error('error: an API socket is needed');
+  if (line.socket === null) throw new UsageError('error: an API socket is needed');
   process.umask(0o077);
   if (line.logFile !== null) closeSync(openSync(line.logFile, 'w'));
   const eventFd = line.eventPath === null ? line.eventFd : openSync(line.eventPath, 'w');
@@ -107,5 +110,5 @@ const main = async (): Promise<void> => {
 
 main().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
+  process.exit(error instanceof UsageError ? 2 : 1);
 });

@@ -2,6 +2,7 @@ import { accessSync } from 'node:fs';
 import { ApiFailure } from './api-failure';
 import type { EventMonitor } from './event-monitor';
 import type { SimulationKnobs } from './knobs';
+import { checkMemory } from './memory-manager';
 import { OwnedVm } from './owned-vm';
 import { profiles, type VersionProfile } from './profile';
 import { SerialPort } from './serial-port';
@@ -109,6 +110,7 @@ export class SimulatedVmm {
    * leave the object.
    */
   async construct(config: VmConfig, heading: string, { locks = true } = {}): Promise<void> {
+    checkMemory(config, heading);
     validateConfig(config, heading, this.profile);
     if (config.payload?.firmware) config.payload = { ...config.payload, cmdline: null, initramfs: null };
     const vm = new OwnedVm(this.knobs, this.profile, config.cpus.max_phys_bits);
