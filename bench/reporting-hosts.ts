@@ -118,6 +118,7 @@ class ReportingHost {
       vmm: 'qemu',
       startedAt,
       revision: 1,
+      exit: null,
     }));
     this.heartbeat.changed('instances');
   }

@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 fa0de46905b2d4db26a269e3a76d62ed175d19167ad82966def82a456735f39e
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 3d497b9daedd26f5824235a17020547785d367b1c987a606c1d96691159816a4
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -3570,6 +3570,13 @@ export interface components {
         id: string;
         name: string;
       };
+      lastExit: {
+        /** Format: date-time */
+        at: string;
+        code: number | null;
+        reason: string;
+        signal: string | null;
+      } | null;
       name: string;
       /** Format: date-time */
       observedAt: string | null;

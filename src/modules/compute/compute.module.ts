@@ -31,6 +31,7 @@ export const computeModule: ModuleManifest = {
     'instance.created',
     'instance.updated',
     'instance.deleted',
+    'instance.ended',
     'flavor.created',
     'flavor.updated',
     'flavor.deleted',

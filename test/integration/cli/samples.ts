@@ -22,6 +22,7 @@ export const instance = {
   description: '',
   state: 'running',
   stateReason: '',
+  lastExit: null,
   flavor: { id: ids.flavor, name: 'tiny', vcpus: 1, memoryBytes: 268_435_456, diskBytes: 0 },
   image: { id: ids.image, name: 'debian' },
   host: { id: ids.host, name: 'h1' },
@@ -42,6 +43,7 @@ export const stopped = {
   name: 'db',
   hostname: 'db',
   state: 'stopped',
+  lastExit: { reason: 'killed', code: null, signal: 'SIGKILL', at },
   ports: [],
   flavor: { ...instance.flavor, name: 'large', vcpus: 8, memoryBytes: 17_179_869_184 },
 };

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isRunning } from '../../../src/core/host/processes/process-identity';
+import { processesNaming } from '../../../src/core/host/processes/processes-naming';
 import { vmmDriverRegistry } from '../../../src/modules/compute/node/drivers/vmm-driver-registry';
 import type { VmHandle, VmSpec, VmmDriver } from '../../../src/modules/compute/node/drivers/vmm-driver';
 import { SerialClient } from './serial-client';
@@ -138,7 +139,7 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
       const exit = driver.waitExit(handle, never);
       await awaitGuest(serial);
       serial.type('p');
-      expect(await exit).toMatchObject({ cause: 'guest' });
+      expect(await exit).toMatchObject({ cause: 'guest', reason: 'guest-power-off' });
       expect(await driver.state(handle)).toBe('stopped');
     });
 
@@ -293,10 +294,26 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
       const { driver, handle } = await start();
       const exit = driver.waitExit(handle, never);
       process.kill(handle.process.pid, 'SIGKILL');
-      expect(await exit).toMatchObject({ cause: 'crashed' });
+      expect(await exit).toMatchObject({ cause: 'crashed', reason: 'killed', code: null, signal: 'SIGKILL' });
       expect(await driver.state(handle)).toBe('stopped');
       await driver.kill(handle);
       expect((await readdir(handle.runDir, { recursive: true })).filter((file) => file.endsWith('.sock'))).toEqual([]);
+    });
+
+    it('crashed while no agent was there: the next one knows how', async () => {
+      if (!subject().hasProcesses) return;
+      const { handle } = await start();
+      process.kill(handle.process.pid, 'SIGKILL');
+      const next = subject().make();
+      while ((await next.state(handle)) !== 'stopped') await delay(20);
+      expect(await subject().make().waitExit(handle, never)).toMatchObject({
+        cause: 'crashed',
+        reason: 'killed',
+        signal: 'SIGKILL',
+      });
+      await next.kill(handle);
+      // Who waited for it is gone as well.
+      expect(await processesNaming(handle.runDir)).toEqual([]);
     });
 
     it('never signals a process of the same pid that is another', async () => {

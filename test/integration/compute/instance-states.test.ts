@@ -68,6 +68,7 @@ describe('who decides the state of an instance', () => {
       observedAt: new Date(),
       observedRevision: 5,
       startedAt: new Date(),
+      lastExit: null,
       createdBy: 'test',
       createdAt: new Date(),
       ...changes,
@@ -119,6 +120,7 @@ describe('who decides the state of an instance', () => {
     vmm: 'qemu',
     startedAt: new Date().toISOString(),
     revision: 6,
+    exit: null,
     ...changes,
   });
   const settle = (instance: InstanceEntity, task: string, observed: ObservedInstance): Promise<void> =>
@@ -189,6 +191,37 @@ describe('who decides the state of an instance', () => {
       state: 'stopping',
       taskId: held.taskId,
     });
+  });
+
+  it('keeps how its machine ended and tells it once, by whichever way it came first', async () => {
+    const exit = { reason: 'oom-killed', code: null, signal: 'SIGKILL', at: new Date().toISOString() };
+    const ends = (): unknown[] => published.filter((e) => e.type === 'instance.ended').map((e) => e.data);
+    const observe = (changes: Partial<ObservedInstance>, of: InstanceEntity): Promise<void> =>
+      db.database.tx(async (op) => events.observed(op, await instances.observe(op, hostId, [report(of, changes)])));
+    const crashed = await insert({});
+    const down = { state: 'crashed', reason: 'memory ran out', startedAt: null, exit } as const;
+    await observe(down, crashed);
+    await observe({ ...down, revision: 7 }, crashed);
+    expect(await read(crashed.id)).toMatchObject({ state: 'error', stateReason: 'memory ran out', lastExit: exit });
+    expect(ends()).toEqual([expect.objectContaining({ id: crashed.id, state: 'error', exit })]);
+    // It runs again, on an agent that does not know of exits.
+    await observe({ revision: 8 }, crashed);
+    expect(await read(crashed.id)).toMatchObject({ state: 'running', lastExit: exit });
+    expect(ends()).toHaveLength(1);
+
+    const task = randomUUID();
+    const stopped = await insert({ state: 'stopping', taskId: task });
+    const forced = { ...exit, reason: 'forced', signal: null };
+    const answer = { state: 'stopped', reason: 'forced', startedAt: null, exit: forced } as const;
+    await settle(stopped, task, report(stopped, answer));
+    await observe(answer, stopped);
+    expect(await read(stopped.id)).toMatchObject({ state: 'stopped', lastExit: forced });
+    expect(ends().slice(1)).toEqual([expect.objectContaining({ id: stopped.id, state: 'stopped', exit: forced })]);
+    // While a task holds it too, and when the machine ended and was started between two reports.
+    const held = await insert({ state: 'rebooting', taskId: task });
+    await observe({ exit: forced }, held);
+    expect(await read(held.id)).toMatchObject({ state: 'rebooting', lastExit: forced });
+    expect(ends()).toHaveLength(3);
   });
 
   it('does not go back to what a late heartbeat says, and keeps what a heartbeat knew before the answer', async () => {

@@ -12,6 +12,7 @@ import { exec } from '../../../src/core/host/processes/exec';
 import type { VmHandle, VmSpec } from '../../../src/modules/compute/node/drivers/vmm-driver';
 import { TestNamespaces } from '../../support/namespaces';
 import { driverContract } from './driver.contract.suite';
+import { parentOf } from '../host/launcher-process';
 import { SerialClient } from './serial-client';
 import { serialGuestDisk } from './serial-guest';
 import { testSandbox, testUser } from './test-sandbox';
@@ -78,7 +79,8 @@ if (spawnSync(binary, ['--version']).status !== 0) {
         expect(await readlink(`/proc/${pid}/exe`)).toContain('qemu');
         expect(await readlink(`/proc/${pid}/ns/net`)).not.toBe(await readlink('/proc/self/ns/net'));
         const { stdout } = await exec('ip', ['netns', 'pids', netns]);
-        expect(stdout.trim()).toBe(String(pid));
+        // Beside it only who waits for it.
+        expect(stdout.trim().split('\n').sort()).toEqual([String(pid), String(parentOf(pid))].sort());
         // Field 6 of stat is the session: its own.
         const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ');
         expect(fields?.[3]).toBe(String(pid));

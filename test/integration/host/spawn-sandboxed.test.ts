@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readExitStatus, type ExitStatus } from '../../../src/core/host/sandbox/exit-status';
 import { LauncherGone } from '../../../src/core/host/sandbox/launcher-gone';
 import {
   isRunning,
@@ -65,6 +66,42 @@ describe('a program in a sandbox that outlives us', () => {
     await expect(start('echo begun; sleep 60', { before })).rejects.toThrow('no room');
     expect(process && isRunning(process)).toBe(false);
     expect(await readFile(join(directory, 'log'), 'utf8')).toBe('');
+  });
+
+  describe('with a file for how it ends', () => {
+    const statusFile = (): string => join(directory, 'status');
+    const ended = async ({ process: program }: SandboxedProcess): Promise<ExitStatus | null> => {
+      expect(await waitGone(program, 20_000)).toBe(true);
+      return readExitStatus(statusFile());
+    };
+
+    it('is told to have exited, whoever let go of it', async () => {
+      const program = await start('read -r x; exit 7', { statusFile: statusFile() });
+      program.release();
+      expect(await ended(program)).toEqual({ code: 7, signal: null });
+      // The file is not the program's: it has no descriptor of it.
+      const spy = await start('ls /proc/self/fd | grep -x .', { statusFile: statusFile() });
+      expect(await said(spy)).toEqual(['0', '1', '2', '3']);
+    });
+
+    it('is told to have been killed, also when the process that starts programs is gone', async () => {
+      const program = await start('echo begun; sleep 60', { statusFile: statusFile() });
+      program.release();
+      killLauncher();
+      const waiting = parentOf(program.process.pid);
+      process.kill(program.process.pid, 'SIGKILL');
+      expect(await ended(program)).toEqual({ code: null, signal: 'SIGKILL' });
+      expect(await waitGone({ pid: waiting, startTime: processStartTime(waiting) ?? '' }, 5000)).toBe(true);
+    });
+
+    it('is told nothing when who waited for it was killed, or was never there', async () => {
+      const program = await start('echo begun; sleep 60', { statusFile: statusFile() });
+      program.release();
+      process.kill(parentOf(program.process.pid), 'SIGKILL');
+      process.kill(program.process.pid, 'SIGKILL');
+      expect(await ended(program)).toBeNull();
+      expect(await readExitStatus(join(directory, 'no-file'))).toBeNull();
+    });
   });
 
   it('has no device but the harmless ones, and no descriptor of ours but its output and what it is given', async () => {

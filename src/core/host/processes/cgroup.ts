@@ -76,6 +76,18 @@ export const makeCgroup = async (instanceId: string, limits: CgroupLimits): Prom
 };
 
 /**
+ * How many processes of the instance's cgroup the kernel has ended because memory ran out, its own or the host's. Null
+ * when it has none that counts them.
+ */
+export const oomKills = async (instanceId: string): Promise<number | null> => {
+  const root = await unifiedRoot();
+  if (!root) return null;
+  const events = await readFile(join(directoryOf(root, instanceId), 'memory.events'), 'utf8').catch(() => '');
+  const count = /^oom_kill (\d+)$/m.exec(events)?.[1];
+  return count === undefined ? null : Number(count);
+};
+
+/**
  * Removes the instance's cgroup once its processes are gone. Nothing to remove is success; a busy group is retried for
  * a second, then an error.
  */

@@ -48,6 +48,11 @@ export class LaunchedChain {
     this.tell('end');
   }
 
+  /** Whoever waits for the program goes on, and nobody here listens any more. */
+  letBe(): void {
+    this.letGo.abort();
+  }
+
   /** What the launcher says of it. True when that was the last. */
   heard(news: LauncherNews): boolean {
     if ('program' in news) this.identified.resolve((this.found = news.program));

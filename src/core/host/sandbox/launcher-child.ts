@@ -20,15 +20,14 @@ const tell = (news: LauncherNews): void => {
   if (process.connected) process.send?.(news, () => undefined);
 };
 
-/** By number: output to the log, then `infoFd`, `blockFd` where it is held back, `eventFd` where there are events. */
-const descriptors = (log: number, heldBack: boolean, events: number | null): StdioOptions => [
-  'ignore',
-  log,
-  log,
-  'pipe',
-  ...(heldBack ? ['pipe' as const] : events === null ? [] : ['ignore' as const]),
-  ...(events === null ? [] : [events]),
-];
+/**
+ * By number: output to the log, then `infoFd`, `blockFd` where it is held back, `eventFd` and `statusFd` where there are
+ * such files.
+ */
+const descriptors = (log: number, heldBack: boolean, events: number | null, status: number | null): StdioOptions => {
+  const all = ['ignore', log, log, 'pipe', heldBack ? 'pipe' : null, events, status] as const;
+  return all.slice(0, all.findLastIndex((one) => one !== null) + 1).map((one) => one ?? 'ignore');
+};
 
 const childPid = (info: string): number | null => {
   try {
@@ -55,7 +54,7 @@ const endChain = ({ child, heldBack }: Started): void => {
 };
 
 const start = (id: number, chain: Chain): void => {
-  const { command, args, logFile, eventFile, heldBack, env } = chain;
+  const { command, args, logFile, eventFile, statusFile, heldBack, env } = chain;
   const opened: number[] = [];
   const fresh = (path: string): number => {
     const fd = openSync(path, 'w', 0o600);
@@ -64,7 +63,8 @@ const start = (id: number, chain: Chain): void => {
   };
   try {
     const log = fresh(logFile);
-    const stdio = descriptors(log, heldBack, eventFile === null ? null : fresh(eventFile));
+    const [events, status] = [eventFile, statusFile].map((path) => (path === null ? null : fresh(path)));
+    const stdio = descriptors(log, heldBack, events ?? null, status ?? null);
     const child = spawn(command, args, { detached: true, stdio, cwd: '/', env });
     // A chain that has failed reads nothing any more; its end says so.
     if (heldBack) child.stdio[blockFd]?.on('error', () => undefined);

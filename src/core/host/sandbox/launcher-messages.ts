@@ -8,6 +8,8 @@ export interface Chain {
   logFile: string;
   /** Truncated, and open as `eventFd`. */
   eventFile: string | null;
+  /** Truncated, and open as `statusFd`. */
+  statusFile: string | null;
   /** The program does not begin before it is told to. */
   heldBack: boolean;
   env: Record<string, string>;
@@ -34,3 +36,5 @@ export const infoFd = 3;
 export const blockFd = 4;
 /** Descriptor of a file that the program writes events to. */
 export const eventFd = 5;
+/** Descriptor of a file that bubblewrap writes the program's end to; the program does not have it. */
+export const statusFd = 6;

@@ -40,6 +40,8 @@ export interface Sandbox {
    * closed.
    */
   blockFd?: number;
+  /** Descriptor on which bubblewrap tells how the program ended. */
+  statusFd?: number;
 }
 
 /** In the place of the machine's: its programs and libraries, and what the loader looks up. */
@@ -162,6 +164,7 @@ export const sandboxed = async (
       ...(sandbox.bound ? ['--die-with-parent'] : ['--as-pid-1']),
       ...(sandbox.infoFd === undefined ? [] : ['--info-fd', String(sandbox.infoFd)]),
       ...(sandbox.blockFd === undefined ? [] : ['--block-fd', String(sandbox.blockFd)]),
+      ...(sandbox.statusFd === undefined ? [] : ['--json-status-fd', String(sandbox.statusFd)]),
       ...system,
       ...['--proc', '/proc'],
       ...above([...harmless, ...devices, ...readOnly, ...writable]).flatMap((path) => ['--dir', path]),

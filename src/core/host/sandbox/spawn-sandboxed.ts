@@ -4,7 +4,7 @@ import { signalProcess, waitGone, type ProcessIdentity } from '../processes/proc
 import { launch } from './launcher';
 import { sandboxed, type Sandbox } from './sandbox';
 import { SandboxMissing } from './sandbox-missing';
-import { blockFd, infoFd } from './launcher-messages';
+import { blockFd, infoFd, statusFd } from './launcher-messages';
 
 export interface SandboxedProcess {
   /** The program itself, first of its process namespace, by its id here. */
@@ -12,7 +12,10 @@ export interface SandboxedProcess {
   /** Resolves when it has ended. Only for the process that started it, and until `release`. */
   ended: Promise<string>;
   hasEnded: () => boolean;
-  /** Ends the helper that waits for the program: nothing of ours stays beside it. */
+  /**
+   * Ends the helper that waits for the program: nothing of ours stays beside it. Where there is a `statusFile`, it stays
+   * until it has written how the program ended.
+   */
   release: () => void;
 }
 
@@ -21,9 +24,14 @@ export interface SpawnSandboxedOptions {
   netns: string | null;
   /** Standard output and error go there, truncated. It stays root's: the program only has the descriptor. */
   logFile: string;
-  sandbox: Omit<Sandbox, 'network' | 'bound' | 'infoFd' | 'blockFd'>;
+  sandbox: Omit<Sandbox, 'network' | 'bound' | 'infoFd' | 'blockFd' | 'statusFd'>;
   /** A file that the program writes to by descriptor `eventFd`, truncated. */
   eventFile?: string;
+  /**
+   * A file that says how the program ended, also when we are gone by then (`readExitStatus`). It costs a waiting process
+   * of some 150 kB.
+   */
+  statusFile?: string;
   /**
    * Done while the sandbox is being made, with the process that will be the program: the program begins when this has
    * ended, and when it throws, never. What the program is given in its place (`writable`, `readOnly`) must be there
@@ -48,13 +56,14 @@ export const spawnSandboxed = async (
   args: readonly string[],
   options: SpawnSandboxedOptions,
 ): Promise<SandboxedProcess> => {
-  const { before, netns, logFile, eventFile } = options;
+  const { before, netns, logFile, eventFile, statusFile } = options;
   const inside = await sandboxed(program, args, {
     ...options.sandbox,
     network: 'inherit',
     bound: false,
     infoFd,
     ...(before && { blockFd }),
+    ...(statusFile !== undefined && { statusFd }),
   });
   const [command = '', ...rest] = [...(netns === null ? [] : ['ip', 'netns', 'exec', netns]), inside[0], ...inside[1]];
   const chain = launch({
@@ -62,6 +71,7 @@ export const spawnSandboxed = async (
     args: rest,
     logFile,
     eventFile: eventFile ?? null,
+    statusFile: statusFile ?? null,
     heldBack: before !== undefined,
     env: { PATH: env['PATH'] ?? '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
   });
@@ -82,7 +92,8 @@ export const spawnSandboxed = async (
     await waitGone(started, killDeadline);
     throw error;
   }
-  return { process: started, ended: chain.ended, hasEnded: () => chain.hasEnded(), release: () => chain.end() };
+  const release = (): void => (statusFile === undefined ? chain.end() : chain.letBe());
+  return { process: started, ended: chain.ended, hasEnded: () => chain.hasEnded(), release };
 };
 
 /** The end of a text file, at most `bytes`; empty when there is none. */

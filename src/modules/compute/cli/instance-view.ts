@@ -50,6 +50,11 @@ const keyLabel = (key: string): string => {
 const sizeOf = ({ flavor }: Instance): string =>
   `${flavor.name} (${flavor.vcpus} vCPU${flavor.vcpus === 1 ? '' : 's'}, ${formatBytes(flavor.memoryBytes)}, root disk ${flavor.diskBytes === 0 ? 'as large as the image' : formatBytes(flavor.diskBytes)})`;
 
+const endInWords = ({ reason, code, signal, at }: NonNullable<Instance['lastExit']>): string => {
+  const how = signal ?? (code === null ? '' : `exit code ${code}`);
+  return `${reason}${how === '' ? '' : ` (${how})`}, ${moment(at)}`;
+};
+
 /** An instance as people read it. `project` is its project's name, where it is known. */
 export const instanceView =
   (project?: string) =>
@@ -71,6 +76,7 @@ export const instanceView =
         ...(i.taskId === null ? [] : [fact('Task', i.taskId)]),
         fact('Created', moment(i.createdAt)),
         fact('Started', moment(i.startedAt)),
+        ...(i.lastExit === null ? [] : [fact('Last end', endInWords(i.lastExit))]),
         fact('Id', i.id),
       ],
     },

@@ -98,6 +98,20 @@ export const instanceCheck = z
   })
   .meta({ id: 'InstanceCheck' });
 
+/** How a machine ended. */
+const lastExit = z.object({
+  /**
+   * `guest-power-off`, `power-button`, `forced`, `exited` (its VMM, with a code), `killed` (by a signal), `oom-killed`
+   * (memory ran out), `seccomp` (its VMM made a forbidden system call), `vmm-error`, `host-restarted`, `start-failed`,
+   * `unknown`; later releases may know more.
+   */
+  reason: z.string(),
+  code: z.number().int().nullable(),
+  signal: z.string().nullable(),
+  /** When its host noticed. */
+  at: field.timestamp,
+});
+
 export const instance = z
   .object({
     id: field.id,
@@ -139,6 +153,8 @@ export const instance = z
     /** When its VMM was last started, as its host reported. */
     startedAt: field.timestamp.nullable(),
     observedAt: field.timestamp.nullable(),
+    /** How it ended the last time, also while it runs again; null: never yet. */
+    lastExit: lastExit.nullable(),
   })
   .meta({ id: 'Instance' });
 export const updateInstance = z.strictObject({

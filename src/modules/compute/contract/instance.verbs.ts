@@ -4,6 +4,16 @@ import { openSet } from '../../../core/m2m/verbs/open-set';
 import { type AnyVerb, defineVerb } from '../../../core/m2m/verbs/verb';
 import { driveForms } from '../../network/contract/drive-forms';
 
+/** How a machine ended. `reason`: a word of an open set (`oom-killed`), the code or the signal of its VMM where known. */
+export const instanceExit = z.object({
+  reason: z.string().max(63),
+  code: z.number().int().nullable(),
+  signal: z.string().max(31).nullable(),
+  /** When its host noticed. */
+  at: field.timestamp,
+});
+export type InstanceExit = z.infer<typeof instanceExit>;
+
 /**
  * What a host sees of an instance. State `running`, `paused`, `stopped`, `crashed` (its VMM ended with a failure), `absent` (no
  * trace of it here), `unknown` (the host cannot tell), or another of a newer agent, which counts as unknown too.
@@ -19,6 +29,8 @@ export const observedInstance = z.object({
   startedAt: field.timestamp.nullable(),
   /** Grows with every change on the host: of two reports the higher one is newer, whichever way they came. */
   revision: z.number().int().nonnegative().default(0),
+  /** Of its last machine, also while the next one runs. Null: none has ended, or its agent is of before. */
+  exit: instanceExit.nullable().default(null),
 });
 export type ObservedInstance = z.infer<typeof observedInstance>;
 

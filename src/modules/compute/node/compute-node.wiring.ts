@@ -11,6 +11,7 @@ import { InstanceStore } from './instances/instance-store';
 import { InstanceUsers } from './instances/instance-users';
 import { InstanceHandlers } from './instances/instance.handlers';
 import { InstanceRemoval } from './instances/instance.removal';
+import { InstanceMachines } from './instances/instance-machines';
 import { InstanceManager } from './instances/instance.manager';
 import { VmSpecs } from './instances/vm-specs';
 import { SeedStore } from './seeds/seed.store';
@@ -25,6 +26,7 @@ export const computeNodeWiring: NodeWiring = {
       VmmDrivers,
       ConsoleHub,
       VmSpecs,
+      InstanceMachines,
       InstanceManager,
       SeedStore,
       ConfigDrives,

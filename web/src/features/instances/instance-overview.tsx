@@ -65,6 +65,7 @@ function InstanceFacts({ instance: i }: { instance: Instance }) {
               </>
             ),
           ],
+          i.lastExit === null ? null : ['Last end', <LastEnd key="end" exit={i.lastExit} />],
           ['VMM', i.vmm ?? '–'],
           i.wantedVmm === null ? null : ['VMM asked for', i.wantedVmm],
           ['Stops', i.stopGraceSeconds === 0 ? 'at once' : `when the guest did, or after ${i.stopGraceSeconds} s`],
@@ -88,6 +89,16 @@ function InstanceFacts({ instance: i }: { instance: Instance }) {
         ]}
       />
     </Card>
+  );
+}
+
+function LastEnd({ exit: { reason, code, signal, at } }: { exit: NonNullable<Instance['lastExit']> }) {
+  const how = signal ?? (code === null ? null : `exit code ${code}`);
+  return (
+    <>
+      {reason}
+      {how === null ? '' : ` (${how})`}, <Age at={at} suffix=" ago" />
+    </>
   );
 }
 

@@ -51,6 +51,7 @@ export const instanceOf = (name: string, { flavor, image, ...plan }: InstancePla
     observedAt: null,
     observedRevision: 0,
     startedAt: null,
+    lastExit: null,
     createdAt: new Date(),
   };
 };

@@ -3,6 +3,7 @@ import { bigintAsNumber } from '../../../../core/db/rows/transformers';
 import type { DriveForm } from '../../../network/contract/drive-forms';
 import type { InstancePort, WantedNic } from '../../../network/contract/network.ports';
 import type { InstanceState } from '../../contract/instance-states';
+import type { InstanceExit } from '../../contract/instance.verbs';
 
 /** What is shown of an instance: what its guest was given may be large, and a page of them need not read it. */
 export const shownOfInstance = [
@@ -30,6 +31,7 @@ export const shownOfInstance = [
   'observedState',
   'observedAt',
   'startedAt',
+  'lastExit',
   'createdAt',
 ] as const satisfies readonly (keyof InstanceEntity)[];
 /** `ports`: where they were read with it. */
@@ -78,6 +80,8 @@ export class InstanceEntity {
   /** Of the newest report that was taken: what left the host before it changes nothing. */
   @Column('bigint', { name: 'observed_revision', transformer: bigintAsNumber }) observedRevision!: number;
   @Column('timestamptz', { name: 'started_at', nullable: true }) startedAt!: Date | null;
+  /** How its last machine ended. */
+  @Column('jsonb', { name: 'last_exit', nullable: true }) lastExit!: InstanceExit | null;
   @Column('text', { name: 'created_by' }) createdBy!: string;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }

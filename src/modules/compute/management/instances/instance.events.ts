@@ -21,14 +21,7 @@ export class InstanceEvents {
   constructor(private readonly outbox: Outbox) {}
 
   changed(op: Op, verb: 'created' | 'updated' | 'deleted', change: InstanceChange): Promise<void> {
-    const { id, projectId, name, state, taskId } = change;
-    const stateReason = shownReason(state, change.stateReason, change.observedState ?? null);
-    return this.outbox.publish(op, {
-      type: `instance.${verb}`,
-      projectId,
-      subject: { kind: 'instance', id },
-      data: { id, name, state, stateReason, taskId },
-    });
+    return this.publish(op, verb, change, {});
   }
 
   /** Events for rows that an observation changed. */
@@ -36,7 +29,21 @@ export class InstanceEvents {
     for (const change of changes) {
       const { id, project_id: projectId, name, state, state_reason: stateReason, task_id: taskId } = change;
       const { observed_state: observedState } = change;
-      await this.changed(op, 'updated', { id, projectId, name, state, stateReason, taskId, observedState });
+      const known = { id, projectId, name, state, stateReason, taskId, observedState };
+      await this.changed(op, 'updated', known);
+      // How its machine ended, whoever ended it: the state alone does not say it.
+      if (change.ended) await this.publish(op, 'ended', known, { exit: change.ended });
     }
+  }
+
+  private publish(op: Op, what: string, change: InstanceChange, more: object): Promise<void> {
+    const { id, projectId, name, state, taskId } = change;
+    const stateReason = shownReason(state, change.stateReason, change.observedState ?? null);
+    return this.outbox.publish(op, {
+      type: `instance.${what}`,
+      projectId,
+      subject: { kind: 'instance', id },
+      data: { id, name, state, stateReason, taskId, ...more },
+    });
   }
 }

@@ -56,6 +56,7 @@ export class InstancePresenter {
       createdAt: i.createdAt.toISOString(),
       startedAt: i.startedAt?.toISOString() ?? null,
       observedAt: i.observedAt?.toISOString() ?? null,
+      lastExit: i.lastExit,
     }));
   }
 

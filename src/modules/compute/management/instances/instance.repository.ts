@@ -12,7 +12,7 @@ import { violatedUnique } from '../../../../core/db/sql-state';
 import { nameTaken } from '../../../../core/errors/problem';
 import type { instanceListQuery } from '../../contract/compute.api';
 import { instanceStates, restingStates } from '../../contract/instance-states';
-import type { ObservedInstance } from '../../contract/instance.verbs';
+import type { InstanceExit, ObservedInstance } from '../../contract/instance.verbs';
 import { InstanceEntity, type ShownInstance, shownOfInstance } from './instance.entity';
 import { reasonInWords } from './state-reason';
 
@@ -26,6 +26,8 @@ export interface ObservedChange {
   task_id: string | null;
   /** Of the newest report. */
   observed_state: string | null;
+  /** How its machine ended, when this observation was the first to tell; else null. */
+  ended?: InstanceExit | null;
 }
 
 /** For statements: words of ours, none of a tenant's. */
@@ -177,12 +179,17 @@ export class InstanceRepository {
     const state = `CASE WHEN observed_revision > $7 THEN observed_state ELSE $4::text END`;
     const rows = await op.query<ObservedChange>(
       `UPDATE instance SET ${newer('$3', 'vmm')}, ${newer('$4::text', 'observed_state')}, ${newer('clock_timestamp()', 'observed_at')}, ${newer('$5::timestamptz', 'started_at')},
-         observed_revision = greatest(observed_revision, $7),
+         observed_revision = greatest(observed_revision, $7), ${newer('coalesce($8::jsonb, last_exit)', 'last_exit')},
          state = CASE WHEN task_id IS DISTINCT FROM $2 THEN state WHEN ${state} IN (${resting}) THEN ${state} ELSE 'error' END,
          state_reason = CASE WHEN task_id IS DISTINCT FROM $2 THEN state_reason WHEN observed_revision <= $7 OR observed_state = $4 THEN $6 WHEN observed_state = 'crashed' THEN 'it crashed right after' ELSE '' END,
          task_id = NULLIF(task_id, $2)
-       WHERE id = $1 RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
-      [id, taskId, observed.vmm, observed.state, observed.startedAt, reasonInWords(observed), observed.revision],
+       FROM (SELECT id AS locked, last_exit AS exit_before FROM instance WHERE id = $1 FOR UPDATE) before
+       WHERE id = locked RETURNING id, project_id, name, state, state_reason, task_id, observed_state,
+         CASE WHEN last_exit IS DISTINCT FROM exit_before THEN last_exit END AS ended`,
+      [
+        ...[id, taskId, observed.vmm, observed.state, observed.startedAt, reasonInWords(observed), observed.revision],
+        observed.exit === null ? null : JSON.stringify(observed.exit),
+      ],
     );
     return rows[0];
   }
@@ -215,17 +222,20 @@ export class InstanceRepository {
    */
   async observe(op: Op, hostId: string, reported: ObservedInstance[]): Promise<ObservedChange[]> {
     const held = 'i.task_id IS NOT NULL OR r.instance_id IS NOT NULL';
+    const exit = `NULLIF(o.exit, 'null')`;
     const change = op.query<ObservedChange>(
       `UPDATE instance i SET observed_state = o.state, observed_revision = greatest(i.observed_revision, o.revision), observed_at = now(),
          started_at = CASE o.state WHEN 'unknown' THEN i.started_at ELSE o."startedAt" END, vmm = CASE o.state WHEN 'unknown' THEN i.vmm ELSE o.vmm END,
+         last_exit = CASE o.state WHEN 'unknown' THEN i.last_exit ELSE coalesce(${exit}, i.last_exit) END,
          state = CASE WHEN ${held} THEN i.state WHEN o.state = 'crashed' THEN 'error' ELSE o.state END,
          state_reason = CASE WHEN ${held} THEN i.state_reason ELSE o.words END,
          power = CASE WHEN i.task_id IS NULL AND o.state = 'stopped' AND o.reason = 'guest' THEN 'off' ELSE i.power END
-       FROM jsonb_to_recordset($2::jsonb) AS o("instanceId" uuid, generation int, state text, reason text, words text, vmm text, "startedAt" timestamptz, revision bigint)
+       FROM jsonb_to_recordset($2::jsonb) AS o("instanceId" uuid, generation int, state text, reason text, words text, vmm text, "startedAt" timestamptz, revision bigint, exit jsonb)
          JOIN instance old ON old.id = o."instanceId" LEFT JOIN instance_tombstone r ON r.instance_id = old.id
        WHERE i.id = old.id AND i.host_id = $1 AND (o.revision >= i.observed_revision OR o.state = 'unknown') AND o.state <> 'absent'
-         AND (i.observed_at IS NULL OR i.observed_at < now() - interval '60 seconds' OR i.observed_state IS DISTINCT FROM o.state OR (NOT (${held}) AND i.state <> CASE o.state WHEN 'crashed' THEN 'error' ELSE o.state END))
-       RETURNING i.id, i.project_id, i.name, i.state, i.state_reason, i.task_id, i.observed_state`,
+         AND (i.observed_at IS NULL OR i.observed_at < now() - interval '60 seconds' OR i.observed_state IS DISTINCT FROM o.state OR ${exit} <> coalesce(i.last_exit, '{}') OR (NOT (${held}) AND i.state <> CASE o.state WHEN 'crashed' THEN 'error' ELSE o.state END))
+       RETURNING i.id, i.project_id, i.name, i.state, i.state_reason, i.task_id, i.observed_state,
+         CASE WHEN i.last_exit IS DISTINCT FROM old.last_exit THEN i.last_exit END AS ended`,
       [hostId, JSON.stringify(reported.map((r) => ({ ...r, words: reasonInWords(r) })))],
     );
     const loss = op.query<ObservedChange>(

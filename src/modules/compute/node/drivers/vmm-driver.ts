@@ -1,5 +1,6 @@
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import type { VmmInventory } from '../../contract/vmm.inventory';
+import type { VmExit } from './vmm-exit';
 
 /** The two firmwares that images are made for. */
 export type Firmware = 'bios' | 'uefi';
@@ -53,18 +54,6 @@ export const notInState = (state: VmState, wanted: VmState): VerbFailure =>
   state === 'stopped'
     ? new VerbFailure('not_running', 'The VM is not running.', true)
     : new VerbFailure('vmm_refused', `The VM is ${state} although it was to be ${wanted}.`, false);
-
-export interface VmExit {
-  /** `guest`: powered off from inside. `forced`/`operator`: by us. `crashed`: anything else. */
-  cause: 'guest' | 'operator' | 'forced' | 'crashed';
-  detail: string;
-}
-
-/**
- * Of a VM that was killed because it was to be off; the same words whoever records it, the driver or an agent that was
- * restarted meanwhile.
- */
-export const forcedExit: VmExit = { cause: 'forced', detail: 'the VM was ended by its host' };
 
 /**
  * One VMM kind. Every method is idempotent in the sense of its name, has a deadline, and leaves nothing behind when it

@@ -1,9 +1,10 @@
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import { askToPowerOff } from './ask-to-power-off';
-import type { VmExit, VmHandle, VmmDriver } from '../drivers/vmm-driver';
+import type { VmHandle, VmmDriver } from '../drivers/vmm-driver';
+import { poweredOff, type VmExit } from '../drivers/vmm-exit';
 
 const handle = { instanceId: 'i' } as VmHandle;
-const off: VmExit = { cause: 'operator', detail: 'the guest powered off at its power button' };
+const off = poweredOff(true);
 
 /** A guest that heeds its button from the given press on; `failing`: what the presses say meanwhile. */
 const guest = (

@@ -1,5 +1,6 @@
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
-import type { VmExit, VmHandle, VmmDriver } from '../drivers/vmm-driver';
+import type { VmHandle, VmmDriver } from '../drivers/vmm-driver';
+import type { VmExit } from '../drivers/vmm-exit';
 
 /**
  * Milliseconds between two presses. A guest that heeds its button is off or on its way well before, and one on its way

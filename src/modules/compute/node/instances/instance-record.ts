@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RecordForm } from '../../../../core/host/records/record-form';
 import { driveForms } from '../../../network/contract/drive-forms';
+import { vmmExit } from '../drivers/vmm-exit';
 
 const process = z.object({ pid: z.number().int(), startTime: z.string() });
 
@@ -46,7 +47,10 @@ const instanceRecord = z.object({
     .nullable(),
   /** Its vCPUs stand still, as its VMM said last. */
   paused: z.boolean().default(false),
-  exit: z.object({ cause: z.enum(['guest', 'operator', 'forced', 'crashed']), detail: z.string() }).nullable(),
+  /** Of its last machine, also when the next one runs. */
+  exit: vmmExit.nullable(),
+  /** When the host noticed that end. */
+  exitAt: z.string().nullable().default(null),
   /** Kernel boot in which it was last started: another one means that the host itself restarted. */
   bootId: z.string(),
 });

@@ -1,154 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pino from 'pino';
-import { Config } from '../../../../core/config/config';
-import { coreConfigSchema } from '../../../../core/config/core-config';
-import { RecordProblems } from '../../../../core/host/records/record-problems';
-import { StatePaths } from '../../../../core/config/state-paths';
-import { Logging } from '../../../../core/telemetry/logging';
-import type { ConfigDrives } from '../seeds/config-drive';
-import { ConsoleHub } from '../consoles/console.hub';
-import type { VmExit, VmHandle, VmmDriver, VmState } from '../drivers/vmm-driver';
-import type { VmmDrivers } from '../drivers/vmm-drivers';
-import { InstanceManager } from './instance.manager';
-import { VmSpecs } from './vm-specs';
-import { InstanceRecords } from './instance-records';
-import { InstanceStore } from './instance-store';
-import { InstanceUsers } from './instance-users';
-
-/** A driver whose machines are entries of a map; `failStarts` starts fail before one succeeds. */
-class MapDriver {
-  readonly kind = 'simulated';
-  readonly alive = new Map<string, (exit: VmExit) => void>();
-  readonly ended = new Map<string, VmExit>();
-  /** Those that are paused. */
-  readonly still = new Set<string>();
-  resets = 0;
-  interrupts = 0;
-  failStarts = 0;
-  /** Of the last start. */
-  disks: { id: string; path: string; readonly: boolean }[] = [];
-  private started = 0;
-
-  validate(): void {
-    return undefined;
-  }
-
-  async start(spec: {
-    instanceId: string;
-    runDir: string;
-    logDir: string;
-    disks: { id: string; path: string; readonly: boolean }[];
-  }): Promise<VmHandle> {
-    this.disks = spec.disks;
-    if (this.failStarts > 0) {
-      this.failStarts -= 1;
-      throw new Error('the agent was cut here');
-    }
-    this.started += 1;
-    const startTime = String(this.started);
-    this.alive.set(startTime, () => undefined);
-    return {
-      driver: this.kind,
-      instanceId: spec.instanceId,
-      process: { pid: 1, startTime },
-      user: 0,
-      runDir: spec.runDir,
-      logDir: spec.logDir,
-      startedAt: new Date().toISOString(),
-    };
-  }
-
-  async state({ process: { startTime } }: VmHandle): Promise<VmState> {
-    return !this.alive.has(startTime) ? 'stopped' : this.still.has(startTime) ? 'paused' : 'running';
-  }
-
-  async pause(handle: VmHandle): Promise<void> {
-    this.still.add(handle.process.startTime);
-  }
-
-  async resume(handle: VmHandle): Promise<void> {
-    this.still.delete(handle.process.startTime);
-  }
-
-  async reset(): Promise<void> {
-    this.resets += 1;
-  }
-
-  async nmi(): Promise<void> {
-    this.interrupts += 1;
-  }
-
-  async powerButton(handle: VmHandle): Promise<void> {
-    this.end(handle.process.startTime, { cause: 'operator', detail: '' });
-  }
-
-  async kill(handle: VmHandle): Promise<void> {
-    this.alive.delete(handle.process.startTime);
-    this.still.delete(handle.process.startTime);
-  }
-
-  waitExit(handle: VmHandle): Promise<VmExit> {
-    const known = this.ended.get(handle.process.startTime);
-    if (known) return Promise.resolve(known);
-    if (!this.alive.has(handle.process.startTime))
-      return Promise.resolve({ cause: 'crashed', detail: 'unknown machine' });
-    return new Promise((resolve) => this.alive.set(handle.process.startTime, resolve));
-  }
-
-  serialSocket(): string {
-    return '';
-  }
-
-  end(startTime: string, exit: VmExit): void {
-    const tell = this.alive.get(startTime);
-    this.alive.delete(startTime);
-    this.ended.set(startTime, exit);
-    tell?.(exit);
-  }
-}
+import { crashed, poweredOff } from '../drivers/vmm-exit';
+import { AgentsOfAHost } from './agents-of-a-host-suite';
+import type { InstanceManager } from './instance.manager';
+import { MapDriver } from './map-driver-suite';
 
 describe('InstanceManager', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'vcs-manager-'));
-  const logging = new Logging(pino({ level: 'silent' }));
-  const problems = new RecordProblems(logging);
-  const store = new InstanceStore(new StatePaths(join(directory, 'state'), join(directory, 'run')), problems);
-  let users: InstanceUsers;
+  const host = new AgentsOfAHost();
+  const { store, drives, problems } = host;
+  const agent = (driver: MapDriver): InstanceManager => host.agent(driver);
   const never = new AbortController().signal;
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  afterAll(() => host.remove());
 
-  /** Which instances have a config drive now. */
-  const drives = {
-    made: new Map<string, string>(),
-    path: (id: string) => `/drives/${id}`,
-    make: async (id: string, form: string) => void drives.made.set(id, form),
-    remove: async (id: string) => void drives.made.delete(id),
-  };
-  const agent = (driver: MapDriver): InstanceManager => {
-    const drivers = {
-      best: async () => driver as unknown as VmmDriver,
-      byKind: () => driver as unknown as VmmDriver,
-    } as unknown as VmmDrivers;
-    users = new InstanceUsers(new Config(coreConfigSchema.parse({}), {}));
-    return new InstanceManager(
-      new InstanceRecords(store, users),
-      store,
-      users,
-      drivers,
-      new VmSpecs(
-        store,
-        { of: async () => ({ netns: null, nics: [] }) },
-        { locate: async () => ({ path: '/disk', format: 'raw' as const, bytes: 1 }) },
-        drives as unknown as ConfigDrives,
-      ),
-      drives as unknown as ConfigDrives,
-      new ConsoleHub(logging),
-      { changed: () => undefined },
-      logging,
-    );
-  };
   const args = (instanceId: string, power: 'on' | 'off' = 'on', generation = 1) => ({
     instanceId,
     generation,
@@ -214,7 +78,7 @@ describe('InstanceManager', () => {
     expect(drives.made.has(id)).toBe(false);
     await next.ensure({ ...wanted, generation: 3 }, never);
     expect(drives.made.has(id)).toBe(true);
-    driver.end([...driver.alive.keys()].at(-1) ?? '', { cause: 'crashed', detail: 'gone' });
+    driver.end([...driver.alive.keys()].at(-1) ?? '', crashed('killed', 'gone'));
     await next.ensure({ ...wanted, power: 'off', generation: 4 }, never);
     expect(drives.made.has(id)).toBe(false);
   });
@@ -236,7 +100,7 @@ describe('InstanceManager', () => {
     const first = agent(driver);
     await first.ensure(args(id), never);
     await first.stop();
-    driver.end([...driver.alive.keys()][0] ?? '', { cause: 'guest', detail: '' });
+    driver.end([...driver.alive.keys()][0] ?? '', poweredOff(false));
     const next = agent(driver);
     await next.start();
     expect(next.list().find((i) => i.instanceId === id)).toMatchObject({ state: 'stopped', reason: 'guest' });
@@ -368,11 +232,11 @@ describe('InstanceManager', () => {
         next.nmi(id, never),
       ])
         await expect(refused).rejects.toMatchObject({ code: 'record_unreadable', permanent: true });
-      expect([driver.alive.size, next.has(id), users.claim(user ?? 0, randomUUID())]).toEqual([2, true, false]);
+      expect([driver.alive.size, next.has(id), host.users.claim(user ?? 0, randomUUID())]).toEqual([2, true, false]);
 
       await next.remove(id, 1);
       expect([next.has(id), problems.list(), (await store.load()).lost]).toEqual([false, [], []]);
-      expect(users.claim(user ?? 0, id)).toBe(true);
+      expect(host.users.claim(user ?? 0, id)).toBe(true);
       await next.removeAll();
     });
   });

@@ -2,9 +2,17 @@ import type { ObservedInstance } from '../../contract/instance.verbs';
 import type { InstanceRecord } from './instance-record';
 import type { LostInstance } from './lost-instance';
 
+const exitOf = ({ exit, exitAt }: InstanceRecord): ObservedInstance['exit'] =>
+  exit && exitAt !== null ? { reason: exit.reason, code: exit.code, signal: exit.signal, at: exitAt } : null;
+
 /** What the host says of an instance to management. */
 export const observedOf = (record: InstanceRecord): ObservedInstance => {
-  const base = { instanceId: record.instanceId, generation: record.generation, revision: record.revision };
+  const base = {
+    instanceId: record.instanceId,
+    generation: record.generation,
+    revision: record.revision,
+    exit: exitOf(record),
+  };
   if (record.handle) {
     const { driver: vmm, startedAt } = record.handle;
     return { ...base, state: record.paused ? 'paused' : 'running', reason: '', vmm, startedAt };
@@ -24,4 +32,5 @@ export const observedLost = ({ instanceId }: LostInstance): ObservedInstance => 
   vmm: '',
   startedAt: null,
   revision: 0,
+  exit: null,
 });

@@ -1,22 +1,22 @@
 import { access, chown, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { removeCgroup } from '../../../../../core/host/processes/cgroup';
 import { findProgram } from '../../../../../core/host/processes/find-program';
 import { innerPid, isRunning, signalProcess, waitGone } from '../../../../../core/host/processes/process-identity';
-import { readTail } from '../../../../../core/host/sandbox/spawn-sandboxed';
 import { together } from '../../../../../core/host/together';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import type { VmmInventory } from '../../../contract/vmm.inventory';
 import type { VmmCapability } from '../../../contract/vmm-capabilities';
+import { cleanUp } from '../common/clean-up';
+import { settleEndedByItself } from '../common/ended-by-itself';
 import { ExitRecord } from '../common/exit-record';
-import { unlinkAll } from '../common/run-files';
 import { checkBootFile, checkFirmware, checkResources, checkSpec } from '../common/spec-checks';
 import { startVmm } from '../common/start-vmm';
 import { forgetTrial } from '../common/trial-cache';
 import { socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
-import { forcedExit, VmmDriver, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
+import { VmmDriver, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
+import { forcedExit, type VmExit } from '../vmm-exit';
 import { ChClient } from './ch-client';
 import { chConfig, chEvents, checkForCh, chLogs, chSockets } from './ch-config';
 import { firmwaresOf } from './ch-firmware';
@@ -161,8 +161,7 @@ export class CloudHypervisorDriver extends VmmDriver {
       await this.settleEnded(handle);
     }
     this.clients.delete(keyOf(handle));
-    await unlinkAll(socketFolder(handle), Object.values(chSockets));
-    await removeCgroup(handle.instanceId);
+    await cleanUp(handle, Object.values(chSockets));
   }
 
   async reset(handle: VmHandle): Promise<void> {
@@ -205,9 +204,7 @@ export class CloudHypervisorDriver extends VmmDriver {
       () => false,
     );
     if (shutDownInOrder(events) || (events.length > 0 && !socketLeft)) return record.settleGuestPowerOff();
-    const last = (await readTail(join(handle.logDir, chLogs.output))).split('\n').at(-1) ?? '';
-    this.log.error({ instanceId: handle.instanceId, said: last.slice(0, 500) }, 'Cloud Hypervisor ended by itself');
-    return record.settle({ cause: 'crashed', detail: 'Cloud Hypervisor ended by itself' });
+    return settleEndedByItself(handle, 'Cloud Hypervisor', chLogs.output, this.log);
   }
 
   private commandLine(spec: VmSpec, log: string): string[] {

@@ -4,12 +4,12 @@ import writeFileAtomic from 'write-file-atomic';
 import { z } from 'zod';
 import { formatRecord, parseRecord, type RecordForm } from '../../../../../core/host/records/record-form';
 import { together } from '../../../../../core/host/together';
-import type { VmExit } from '../vmm-driver';
+import { poweredOff, vmmExit, type VmExit } from '../vmm-exit';
 
 const exitForm: RecordForm<VmExit> = {
   name: 'record of an exit',
   version: 1,
-  schema: z.object({ cause: z.enum(['guest', 'operator', 'forced', 'crashed']), detail: z.string() }),
+  schema: vmmExit,
   upgrades: {},
 };
 const buttonForm: RecordForm<{ pressedAt: number }> = {
@@ -76,10 +76,6 @@ export class ExitRecord {
   async settleGuestPowerOff(): Promise<VmExit> {
     const button = await read(this.buttonFile, buttonForm);
     const asked = button !== null && Date.now() - button.pressedAt <= buttonWindowMs;
-    return this.settle(
-      asked
-        ? { cause: 'operator', detail: 'the guest powered off at its power button' }
-        : { cause: 'guest', detail: 'the guest powered itself off' },
-    );
+    return this.settle(poweredOff(asked));
   }
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { removeCgroup } from '../../../../../core/host/processes/cgroup';
 import { signalProcess, waitGone } from '../../../../../core/host/processes/process-identity';
@@ -7,6 +8,7 @@ import type { SpawnSandboxedOptions } from '../../../../../core/host/sandbox/spa
 import type { VmHandle, VmSpec } from '../vmm-driver';
 import { together } from '../../../../../core/host/together';
 import { beginStart } from './begin-start';
+import { statusFile } from './ended-by-itself';
 import { makeReady } from './make-ready';
 import { unlinkAll } from './run-files';
 import { spawnVmm, type SpawnedVmm } from './spawn-vmm';
@@ -46,6 +48,7 @@ export const startVmm = async (spec: VmSpec, start: VmmStart, log: Logger): Prom
       spawnVmm(start.program, start.args, {
         netns: spec.netns,
         ...start.process,
+        statusFile: join(spec.runDir, statusFile),
         before: async ({ pid }) => {
           const { enforced, reason } = await (await ready)(pid);
           if (!enforced) log.debug({ instanceId: spec.instanceId, reason }, 'limits are not enforced');

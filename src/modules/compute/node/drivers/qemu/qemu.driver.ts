@@ -3,15 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import writeFileAtomic from 'write-file-atomic';
-import { removeCgroup } from '../../../../../core/host/processes/cgroup';
 import { findProgram } from '../../../../../core/host/processes/find-program';
 import { isRunning, signalProcess, waitGone } from '../../../../../core/host/processes/process-identity';
 import { readTail } from '../../../../../core/host/sandbox/spawn-sandboxed';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import type { VmmInventory } from '../../../contract/vmm.inventory';
 import type { VmmCapability } from '../../../contract/vmm-capabilities';
+import { cleanUp } from '../common/clean-up';
+import { settleEndedByItself } from '../common/ended-by-itself';
 import { ExitRecord } from '../common/exit-record';
-import { unlinkAll } from '../common/run-files';
 import { checkFirmware, checkResources, checkSpec } from '../common/spec-checks';
 import { FolderChanges } from '../common/folder-changes';
 import { startPause, type SpawnedVmm } from '../common/spawn-vmm';
@@ -19,16 +19,8 @@ import { startVmm } from '../common/start-vmm';
 import { forgetTrial } from '../common/trial-cache';
 import { socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
-import {
-  forcedExit,
-  notInState,
-  VmmDriver,
-  type Firmware,
-  type VmExit,
-  type VmHandle,
-  type VmSpec,
-  type VmState,
-} from '../vmm-driver';
+import { notInState, VmmDriver, type Firmware, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
+import { crashed, forcedExit, type VmExit } from '../vmm-exit';
 import { qemuArguments, qemuLogs, qemuSockets, uefiVariables } from './qemu-arguments';
 import { qemuStartFailure } from './qemu-failure';
 import { probeQemu, qemuTrialFile, type QemuFacts, type QemuProbeOptions } from './qemu-probe';
@@ -161,8 +153,7 @@ export class QemuDriver extends VmmDriver {
       else await record.settle(forcedExit);
       await this.end(handle);
     }
-    await unlinkAll(socketFolder(handle), Object.values(qemuSockets));
-    await removeCgroup(handle.instanceId);
+    await cleanUp(handle, Object.values(qemuSockets));
   }
 
   async reset(handle: VmHandle): Promise<void> {
@@ -188,14 +179,10 @@ export class QemuDriver extends VmmDriver {
       const status = await this.listen(handle, signal);
       if (status === null) continue;
       if (status === 'shutdown') await record.settleGuestPowerOff();
-      else await record.settle({ cause: 'crashed', detail: 'the hypervisor reported an internal error' });
+      else await record.settle(crashed('vmm-error', 'the hypervisor reported an internal error'));
       await this.kill(handle);
     }
-    const known = await record.read();
-    if (known) return known;
-    const last = (await readTail(join(handle.logDir, qemuLogs.vmm))).split('\n').at(-1) ?? '';
-    this.log.error({ instanceId: handle.instanceId, said: last.slice(0, 500) }, 'QEMU ended by itself');
-    return record.settle({ cause: 'crashed', detail: 'QEMU ended by itself' });
+    return settleEndedByItself(handle, 'QEMU', qemuLogs.vmm, this.log);
   }
 
   serialSocket(handle: VmHandle): string {

@@ -17,7 +17,8 @@ import { answer } from '../simulated-vmm/api';
 import { EventMonitor } from '../simulated-vmm/event-monitor';
 import { defaultKnobs, type SimulationKnobs } from '../simulated-vmm/knobs';
 import { SimulatedVmm } from '../simulated-vmm/simulated-vmm';
-import { forcedExit, VmmDriver, type VmExit, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
+import { VmmDriver, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
+import { crashed, forcedExit, type VmExit } from '../vmm-exit';
 
 /** What stands for a VMM process: it is alive as long as it is in the table below. */
 interface Running {
@@ -175,7 +176,7 @@ export class SimulatedDriver extends VmmDriver {
       await Promise.race([running.ended, aborted]);
       signal.throwIfAborted();
     }
-    return new ExitRecord(handle.runDir).settle({ cause: 'crashed', detail: 'the simulated VMM is gone' });
+    return new ExitRecord(handle.runDir).settle(crashed('unknown', 'the simulated VMM is gone'));
   }
 
   serialSocket(handle: VmHandle): string {

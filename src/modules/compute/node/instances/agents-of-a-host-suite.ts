@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { Config } from '../../../../core/config/config';
+import { coreConfigSchema } from '../../../../core/config/core-config';
+import { StatePaths } from '../../../../core/config/state-paths';
+import { RecordProblems } from '../../../../core/host/records/record-problems';
+import { Logging } from '../../../../core/telemetry/logging';
+import { ConsoleHub } from '../consoles/console.hub';
+import type { VmmDriver } from '../drivers/vmm-driver';
+import type { VmmDrivers } from '../drivers/vmm-drivers';
+import type { ConfigDrives } from '../seeds/config-drive';
+import { InstanceMachines } from './instance-machines';
+import { InstanceRecords } from './instance-records';
+import { InstanceStore } from './instance-store';
+import { InstanceUsers } from './instance-users';
+import { InstanceManager } from './instance.manager';
+import type { MapDriver } from './map-driver-suite';
+import { VmSpecs } from './vm-specs';
+
+/** The node half of instances on files of its own, without a host: agents come and go, machines stay. */
+export class AgentsOfAHost {
+  readonly directory = mkdtempSync(join(tmpdir(), 'vcs-manager-'));
+  private readonly logging = new Logging(pino({ level: 'silent' }));
+  readonly problems = new RecordProblems(this.logging);
+  readonly store = new InstanceStore(
+    new StatePaths(join(this.directory, 'state'), join(this.directory, 'run')),
+    this.problems,
+  );
+  /** Of the newest agent. */
+  users = this.newUsers();
+  /** Which instances have a config drive now. */
+  readonly drives = {
+    made: new Map<string, string>(),
+    path: (id: string) => `/drives/${id}`,
+    make: async (id: string, form: string) => void this.drives.made.set(id, form),
+    remove: async (id: string) => void this.drives.made.delete(id),
+  };
+
+  agent(driver: MapDriver): InstanceManager {
+    const drivers = {
+      best: async () => driver as unknown as VmmDriver,
+      byKind: () => driver as unknown as VmmDriver,
+    } as unknown as VmmDrivers;
+    this.users = this.newUsers();
+    const records = new InstanceRecords(this.store, this.users);
+    const drives = this.drives as unknown as ConfigDrives;
+    const machines = new InstanceMachines(
+      records,
+      this.store,
+      this.users,
+      drivers,
+      new VmSpecs(
+        this.store,
+        { of: async () => ({ netns: null, nics: [] }) },
+        { locate: async () => ({ path: '/disk', format: 'raw' as const, bytes: 1 }) },
+        drives,
+      ),
+      drives,
+      new ConsoleHub(this.logging),
+      { changed: () => undefined },
+      this.logging,
+    );
+    return new InstanceManager(records, machines, this.logging);
+  }
+
+  remove(): void {
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  private newUsers(): InstanceUsers {
+    return new InstanceUsers(new Config(coreConfigSchema.parse({}), {}));
+  }
+}

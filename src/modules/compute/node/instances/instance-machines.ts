@@ -1,0 +1,222 @@
+import { injectable } from 'inversify';
+import { readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import { KeyedMutex } from '../../../../core/host/keyed-mutex';
+import { endProcessesNaming } from '../../../../core/host/processes/processes-naming';
+import { ObservedReporter } from '../../../../core/m2m/reports/observed';
+import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
+import { Logging } from '../../../../core/telemetry/logging';
+import { ConsoleHub } from '../consoles/console.hub';
+import type { VmHandle, VmmDriver } from '../drivers/vmm-driver';
+import { VmmDrivers } from '../drivers/vmm-drivers';
+import { crashed, forcedExit, poweredOff, type VmExit } from '../drivers/vmm-exit';
+import { ConfigDrives } from '../seeds/config-drive';
+import { askToPowerOff } from './ask-to-power-off';
+import type { InstanceRecord } from './instance-record';
+import { InstanceRecords } from './instance-records';
+import { InstanceStore } from './instance-store';
+import { InstanceUsers } from './instance-users';
+import { VmSpecs } from './vm-specs';
+
+interface Watch {
+  handle: VmHandle;
+  exit: Promise<VmExit>;
+  abort: AbortController;
+}
+
+/** Milliseconds for the VMM of a machine that has stopped to end too. */
+const collectDeadline = 5_000;
+
+/**
+ * The machines of this host's instances: turned on, watched, turned off, every effect on record before and after. Whoever
+ * calls holds the instance (`exclusively`).
+ */
+@injectable()
+export class InstanceMachines {
+  /** Of this boot of the host. */
+  readonly bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  private readonly watches = new Map<string, Watch>();
+  private readonly mutex = new KeyedMutex();
+  private readonly log: Logger;
+  private stopping = false;
+
+  constructor(
+    private readonly records: InstanceRecords,
+    private readonly store: InstanceStore,
+    private readonly users: InstanceUsers,
+    private readonly drivers: VmmDrivers,
+    private readonly specs: VmSpecs,
+    private readonly drives: ConfigDrives,
+    private readonly consoles: ConsoleHub,
+    private readonly reporter: ObservedReporter,
+    logging: Logging,
+  ) {
+    this.log = logging.for('instances');
+  }
+
+  /** One at a time for each instance. */
+  exclusively<T>(instanceId: string, work: () => Promise<T>): Promise<T> {
+    return this.mutex.run(instanceId, work);
+  }
+
+  /** Lets go of everything; no guest notices. */
+  letGo(): void {
+    this.stopping = true;
+    for (const watch of this.watches.values()) watch.abort.abort();
+    this.watches.clear();
+  }
+
+  driverOf(handle: VmHandle): VmmDriver {
+    return this.drivers.byKind(handle.driver);
+  }
+
+  async turnOn(record: InstanceRecord): Promise<void> {
+    if (record.handle) {
+      if ((await this.driverOf(record.handle).state(record.handle)) !== 'stopped') return this.records.save(record);
+      await this.collect(record, record.handle);
+    }
+    if (record.starting) await this.endUnfinished(record.instanceId);
+    const driver =
+      record.spec.vmm === null ? await this.drivers.best(record.spec) : this.drivers.byKind(record.spec.vmm);
+    if (record.user === 0) record.user = this.users.allocate(record.instanceId);
+    const spec = await this.specs.of(record);
+    driver.validate(spec);
+    record.starting = true;
+    record.bootId = this.bootId;
+    await this.records.save(record);
+    await mkdir(spec.runDir, { recursive: true, mode: 0o700 });
+    try {
+      if (record.spec.configDrive !== undefined) await this.drives.make(record.instanceId, record.spec.configDrive);
+      const handle = await driver.start(spec);
+      record.handle = handle;
+      record.paused = false;
+      this.watch(record, handle);
+    } catch (error) {
+      await this.drives.remove(record.instanceId);
+      throw error;
+    } finally {
+      record.starting = false;
+      await this.records.save(record);
+    }
+  }
+
+  async turnOff(record: InstanceRecord, graceSeconds: number, aborted: AbortSignal): Promise<void> {
+    const handle = record.handle;
+    if (!handle) {
+      if (record.starting) await this.endUnfinished(record.instanceId);
+      // It is to be off, and is: no failure any more.
+      if (record.exit?.cause === 'crashed') record.exit = { ...record.exit, cause: 'operator' };
+      record.starting = false;
+      return this.records.save(record);
+    }
+    const driver = this.driverOf(handle);
+    // A guest that stands still does not see its power button.
+    if (graceSeconds > 0 && (await driver.state(handle)) === 'running') {
+      const watch = this.watches.get(record.instanceId);
+      const exit = watch ? await askToPowerOff(driver, handle, watch.exit, graceSeconds * 1000, aborted) : null;
+      if (aborted.aborted)
+        throw new VerbFailure('interrupted', 'Something else was asked of the instance while it was stopping.', false);
+      // However it ended meanwhile, it was to end.
+      if (exit)
+        return this.ended(record, handle, { ...(exit.cause === 'guest' ? poweredOff(true) : exit), cause: 'operator' });
+    }
+    this.unwatch(record.instanceId);
+    await driver.kill(handle);
+    await this.ended(record, handle, forcedExit);
+  }
+
+  /** A machine that stood still would stand still after it too. */
+  async reset(record: InstanceRecord, handle: VmHandle): Promise<void> {
+    const driver = this.driverOf(handle);
+    await driver.reset(handle);
+    if (!record.paused) return;
+    await driver.resume(handle);
+    record.paused = false;
+    await this.records.save(record);
+  }
+
+  /** Its process and all that belongs to it, at once; nothing is recorded, for the record goes too. */
+  async destroy(instanceId: string, record: InstanceRecord | undefined): Promise<void> {
+    if (record?.handle) {
+      this.unwatch(instanceId);
+      await this.driverOf(record.handle).kill(record.handle);
+    }
+    // A VMM that nobody has on record can only be there if a start was interrupted, or if the record itself is gone.
+    if (!record || record.starting) await endProcessesNaming(this.store.runDirectory(instanceId));
+    this.consoles.close(instanceId);
+  }
+
+  /** After a start that was cut: ends what it may have left. Returns how many processes that were. */
+  async endUnfinished(instanceId: string): Promise<number> {
+    const strays = await endProcessesNaming(this.store.runDirectory(instanceId));
+    await this.drives.remove(instanceId);
+    return strays;
+  }
+
+  /** Of a machine that has stopped while nobody watched it: how, and then what is left of it goes. */
+  async collect(record: InstanceRecord, handle: VmHandle): Promise<void> {
+    const driver = this.driverOf(handle);
+    const exit =
+      record.bootId === this.bootId
+        ? await this.howItEnded(driver, handle)
+        : crashed('host-restarted', 'the host restarted');
+    await driver.kill(handle);
+    await this.ended(record, handle, exit);
+  }
+
+  /** From now on its end is noticed, and its console kept. */
+  watch(record: InstanceRecord, handle: VmHandle): void {
+    const driver = this.driverOf(handle);
+    const abort = new AbortController();
+    const exit = driver.waitExit(handle, abort.signal);
+    this.watches.set(record.instanceId, { handle, exit, abort });
+    this.consoles.attach(record.instanceId, driver.serialSocket(handle), handle.user, handle.logDir);
+    exit.then(
+      (ended) => {
+        if (abort.signal.aborted) return undefined;
+        return this.exclusively(record.instanceId, async () => {
+          // The record of now: verbs since the start have replaced the one that was watched first.
+          const current = this.records.get(record.instanceId);
+          if (this.stopping || current?.handle !== handle) return;
+          await driver.kill(handle);
+          await this.ended(current, handle, ended);
+          this.reporter.changed('instances');
+        });
+      },
+      (error: unknown) => {
+        if (!abort.signal.aborted)
+          this.log.error({ err: error, instanceId: record.instanceId }, 'watching the machine failed');
+      },
+    );
+  }
+
+  private howItEnded(driver: VmmDriver, handle: VmHandle): Promise<VmExit> {
+    const deadline = AbortSignal.timeout(collectDeadline);
+    return driver.waitExit(handle, deadline).catch((error: unknown) => {
+      if (!deadline.aborted) throw error;
+      return crashed('vmm-error', 'its machine had stopped, and its VMM had not');
+    });
+  }
+
+  private async ended(record: InstanceRecord, handle: VmHandle, exit: VmExit): Promise<void> {
+    if (record.handle !== handle) return;
+    this.unwatch(record.instanceId);
+    this.consoles.detach(record.instanceId);
+    await this.drives.remove(record.instanceId);
+    record.handle = null;
+    record.paused = false;
+    record.exit = exit;
+    record.exitAt = new Date().toISOString();
+    // Its guest wanted it off: a restart of the host does not bring it back.
+    if (exit.cause === 'guest') record.power = 'off';
+    await this.records.save(record);
+    const { cause, reason, code, signal, detail } = exit;
+    this.log.info({ instanceId: record.instanceId, cause, reason, code, signal, detail }, 'the machine ended');
+  }
+
+  private unwatch(instanceId: string): void {
+    this.watches.get(instanceId)?.abort.abort();
+    this.watches.delete(instanceId);
+  }
+}

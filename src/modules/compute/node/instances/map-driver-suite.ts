@@ -1,0 +1,93 @@
+import type { VmHandle, VmState } from '../drivers/vmm-driver';
+import { crashed, poweredOff, type VmExit } from '../drivers/vmm-exit';
+
+/** A driver whose machines are entries of a map; `failStarts` starts fail before one succeeds. */
+export class MapDriver {
+  readonly kind = 'simulated';
+  readonly alive = new Map<string, (exit: VmExit) => void>();
+  readonly ended = new Map<string, VmExit>();
+  /** Those that are paused. */
+  readonly still = new Set<string>();
+  resets = 0;
+  interrupts = 0;
+  failStarts = 0;
+  /** Of the last start. */
+  disks: { id: string; path: string; readonly: boolean }[] = [];
+  private started = 0;
+
+  validate(): void {
+    return undefined;
+  }
+
+  async start(spec: {
+    instanceId: string;
+    runDir: string;
+    logDir: string;
+    disks: { id: string; path: string; readonly: boolean }[];
+  }): Promise<VmHandle> {
+    this.disks = spec.disks;
+    if (this.failStarts > 0) {
+      this.failStarts -= 1;
+      throw new Error('the agent was cut here');
+    }
+    this.started += 1;
+    const startTime = String(this.started);
+    this.alive.set(startTime, () => undefined);
+    return {
+      driver: this.kind,
+      instanceId: spec.instanceId,
+      process: { pid: 1, startTime },
+      user: 0,
+      runDir: spec.runDir,
+      logDir: spec.logDir,
+      startedAt: new Date().toISOString(),
+    };
+  }
+
+  async state({ process: { startTime } }: VmHandle): Promise<VmState> {
+    return !this.alive.has(startTime) ? 'stopped' : this.still.has(startTime) ? 'paused' : 'running';
+  }
+
+  async pause(handle: VmHandle): Promise<void> {
+    this.still.add(handle.process.startTime);
+  }
+
+  async resume(handle: VmHandle): Promise<void> {
+    this.still.delete(handle.process.startTime);
+  }
+
+  async reset(): Promise<void> {
+    this.resets += 1;
+  }
+
+  async nmi(): Promise<void> {
+    this.interrupts += 1;
+  }
+
+  async powerButton(handle: VmHandle): Promise<void> {
+    this.end(handle.process.startTime, poweredOff(true));
+  }
+
+  async kill(handle: VmHandle): Promise<void> {
+    this.alive.delete(handle.process.startTime);
+    this.still.delete(handle.process.startTime);
+  }
+
+  waitExit(handle: VmHandle): Promise<VmExit> {
+    const known = this.ended.get(handle.process.startTime);
+    if (known) return Promise.resolve(known);
+    if (!this.alive.has(handle.process.startTime)) return Promise.resolve(crashed('unknown', 'unknown machine'));
+    return new Promise((resolve) => this.alive.set(handle.process.startTime, resolve));
+  }
+
+  serialSocket(): string {
+    return '';
+  }
+
+  end(startTime: string, exit: VmExit): void {
+    const tell = this.alive.get(startTime);
+    this.alive.delete(startTime);
+    this.ended.set(startTime, exit);
+    tell?.(exit);
+  }
+}
