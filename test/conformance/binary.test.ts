@@ -14,6 +14,7 @@ const found = (binary: string): Pick<Subject, 'guest' | 'can'> => {
   const plain = whole || bootsGuests({ binary }, plainGuest());
   const can = new Set<Need>();
   if (plain) can.add('guest');
+  if (plain) can.add('panic');
   if (whole) can.add('button');
   if (plain && givesState(binary)) can.add('state');
   return { guest: whole ? pvhGuest() : plainGuest(), can };

@@ -29,9 +29,9 @@ const scratch = mkdtempSync(join(tmpdir(), 'vcs-conformance-'));
 const progress = join(scratch, 'progress');
 writeFileSync(progress, '');
 const child = spawn(
-  'npx',
+  process.execPath,
   [
-    'jest',
+    join(root, 'node_modules', 'jest', 'bin', 'jest.js'),
     '--selectProjects=conformance',
     `--testPathPatterns=test/conformance/${binary === undefined ? '' : 'binary'}`,
     '--maxWorkers=2',

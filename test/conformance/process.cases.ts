@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitFor } from '../support/wait-for';
 import type { Casebook } from './lab/casebook';
+import { plainGuest } from './lab/plain-guest';
 import { A, chain, expectError, type VmmLab } from './lab/vmm-lab';
 
 /** What guests do, and what is seen of the program itself: its socket, its events, its end. */
@@ -65,7 +66,11 @@ export const processCases = (book: Casebook, lab: VmmLab): void => {
   book.add(
     64,
     async () => {
-      await lab.run({ ...lab.serial(), pvpanic: true });
+      await lab.run({
+        ...lab.serial(),
+        pvpanic: true,
+        payload: { kernel: lab.file('panicking', plainGuest()) },
+      });
       (await lab.console()).type('c');
       expect((await lab.session.event('guest/panic')).properties).toEqual({ event: 'panic' });
       expect((await lab.session.info()).state).toBe('Running');
