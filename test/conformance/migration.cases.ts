@@ -31,6 +31,49 @@ const silentPeer = (path: string): Promise<{ reached: Promise<void>; hangUp: () 
 
 const locked = "VM is currently migrating and can't be modified";
 
+/** What ends the process of a release that sends in the background, and does something else meanwhile. */
+const whileAway = (book: Casebook, lab: VmmLab): void => {
+  const sendAway = async (): Promise<{ hangUp: () => void }> => {
+    const place = join(lab.session.directory, 'm.sock');
+    const peer = await silentPeer(place);
+    expect((await lab.session.put('vm.send-migration', { destination_url: `unix:${place}` })).status).toBe(204);
+    await peer.reached;
+    return peer;
+  };
+
+  book.add(
+    60,
+    async () => {
+      await lab.run();
+      const peer = await sendAway();
+      expectError(await lab.session.put('vmm.shutdown'), 500, [A, 'The VMM could not shutdown', locked]);
+      // Nothing is answered well from then on, and when the VM is its own again the process ends.
+      const unheard = lab.session.get('vmm.ping').then(
+        ({ status }) => status,
+        () => 'cut off',
+      );
+      peer.hangUp();
+      expect(await lab.session.ended).toBe(0);
+      expect(await unheard).not.toBe(200);
+    },
+    { part: 'vmm.shutdown is refused, and comes' },
+  );
+  book.add(
+    60,
+    async () => {
+      await lab.run(lab.serial());
+      const serial = await lab.console();
+      const peer = await sendAway();
+      serial.type('r');
+      await lab.session.event('vm/rebooting');
+      // A real one waits for its worker first.
+      peer.hangUp();
+      expect(await lab.session.ended).toBe(1);
+    },
+    { part: 'a reset by the guest is fatal', needs: ['guest'] },
+  );
+};
+
 /** A VM that moves to another VMM. */
 export const migrationCases = (book: Casebook, lab: VmmLab): void => {
   const { background, sendHeading, receiveHeading } = lab.profile().migration;
@@ -160,31 +203,7 @@ export const migrationCases = (book: Casebook, lab: VmmLab): void => {
     await lab.session.event('vm/migration-failed');
     await waitFor('the VM to be its own again', async () => (await lab.session.put('vm.pause')).status === 204);
   });
-  book.add(
-    60,
-    async () => {
-      await lab.run();
-      if (!background) {
-        // There is no "while": the release does nothing else.
-        expect((await lab.session.put('vmm.shutdown')).status).toBe(200);
-        expect(await lab.session.ended).toBe(0);
-        return;
-      }
-      const peer = await silentPeer(place('m.sock'));
-      await send(`unix:${place('m.sock')}`);
-      await peer.reached;
-      expectError(await lab.session.put('vmm.shutdown'), 500, [A, 'The VMM could not shutdown', locked]);
-      // Nothing is answered from then on, and when the VM is its own again the process ends.
-      const unheard = lab.session.get('vmm.ping').then(
-        ({ status }) => status,
-        () => 'cut off',
-      );
-      peer.hangUp();
-      expect(await lab.session.ended).toBe(0);
-      expect(await unheard).not.toBe(200);
-    },
-    { part: 'vmm.shutdown is refused, and comes' },
-  );
+  if (background) whileAway(book, lab);
   book.add(61, async () => {
     const url = `unix:${place('m.sock')}`;
     const received = receive(url);

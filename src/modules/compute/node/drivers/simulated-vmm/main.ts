@@ -104,7 +104,7 @@ const main = async (): Promise<void> => {
     methods: profile.methods,
     stalled: () => knobs.stalled || vmm.deaf,
   });
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void vmm.shutdownVmm());
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void vmm.terminate());
   await server.listen(line.socket);
 };
 

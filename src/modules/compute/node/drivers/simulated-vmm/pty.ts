@@ -30,6 +30,7 @@ export class Pty {
   }
 
   close(): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return Promise.resolve();
     const gone = new Promise<void>((resolve) => this.child.once('close', () => resolve()));
     this.child.kill('SIGKILL');
     return gone;

@@ -32,7 +32,10 @@ export class SerialPort {
   async open(config: PortConfig, heading: string): Promise<void> {
     await this.close();
     if (config.mode === 'Pty') {
-      if (this.real) this.pty = await Pty.open((text) => this.input(text));
+      if (this.real)
+        this.pty = await Pty.open((text) => this.input(text)).catch((error: NodeJS.ErrnoException) => {
+          throw this.failure(heading, error);
+        });
       config.file = this.pty?.path ?? `/dev/pts/${nextPty++}`;
     }
     if (config.mode === 'File' && config.file !== null) {

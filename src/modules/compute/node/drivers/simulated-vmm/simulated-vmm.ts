@@ -263,12 +263,24 @@ export class SimulatedVmm {
 
   async guestPowerOff(): Promise<void> {
     if (!this.vm) return;
-    if (this.options.stay) return this.drop();
-    await this.shutdownVmm();
+    await this.fatally(async () => {
+      if (this.options.stay) await this.shutdown();
+      else await this.shutdownVmm();
+    });
   }
 
   async guestReset(): Promise<void> {
-    await this.reboot().catch((error: unknown) => {
+    await this.fatally(() => this.reboot());
+  }
+
+  /** A signal that asks for an orderly end. */
+  async terminate(): Promise<void> {
+    await this.fatally(() => this.shutdownVmm());
+  }
+
+  /** What nobody called for must not fail: the VMM's thread ends with it, and the process. */
+  private async fatally(run: () => Promise<void>): Promise<void> {
+    await run().catch((error: unknown) => {
       if (!(error instanceof ApiFailure)) throw error;
       this.end(1);
     });
