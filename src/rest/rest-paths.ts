@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 3d497b9daedd26f5824235a17020547785d367b1c987a606c1d96691159816a4
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 e9ea7ea6a1dc466697a03fce2411b166dd7f0dfba16a6d1ccd37e4ef8a0593bb
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -967,6 +967,7 @@ export interface paths {
             | 'deleting'
             | 'unknown'
             | 'error';
+          tag?: string;
         };
         header?: never;
         path?: never;
@@ -1015,6 +1016,9 @@ export interface paths {
             flavor: string;
             host?: string | null;
             image: string;
+            metadata?: {
+              [key: string]: string;
+            } | null;
             name: string;
             networks: {
               /** Format: ip */
@@ -1022,8 +1026,10 @@ export interface paths {
               defaultRoute?: boolean | null;
               network: string;
             }[];
+            protected?: boolean | null;
             sshKeys?: string[] | null;
             stopGraceSeconds?: number | null;
+            tags?: string[] | null;
             /** @default null */
             userData?: string | null;
             /** @default null */
@@ -1115,7 +1121,7 @@ export interface paths {
     };
     options?: never;
     head?: never;
-    /** Change name, description or the grace period of stops */
+    /** Change name, description, tags, metadata, protection or the grace period of stops */
     patch: {
       parameters: {
         query?: {
@@ -1135,8 +1141,13 @@ export interface paths {
         content: {
           'application/json': {
             description?: string | null;
+            metadata?: {
+              [key: string]: string;
+            } | null;
             name?: string | null;
+            protected?: boolean | null;
             stopGraceSeconds?: number | null;
+            tags?: string[] | null;
           };
         };
       };
@@ -1188,6 +1199,56 @@ export interface paths {
           };
           content: {
             'application/json': components['schemas']['ConsoleTicket'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/actions/lock': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Lock an instance: all but reads, its console and unlocking is refused */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: {
+        content: {
+          'application/json': {
+            reason?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Instance'];
           };
         };
       };
@@ -1475,6 +1536,50 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/instances/{ref}/actions/unlock': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Unlock an instance */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Instance'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/instances/{ref}/console-log': {
     parameters: {
       query?: never;
@@ -1594,6 +1699,9 @@ export interface paths {
             flavor: string;
             host?: string | null;
             image: string;
+            metadata?: {
+              [key: string]: string;
+            } | null;
             name: string;
             networks: {
               /** Format: ip */
@@ -1601,8 +1709,10 @@ export interface paths {
               defaultRoute?: boolean | null;
               network: string;
             }[];
+            protected?: boolean | null;
             sshKeys?: string[] | null;
             stopGraceSeconds?: number | null;
+            tags?: string[] | null;
             /** @default null */
             userData?: string | null;
             /** @default null */
@@ -1664,6 +1774,9 @@ export interface paths {
             flavor: string;
             host?: string | null;
             image: string;
+            metadata?: {
+              [key: string]: string;
+            } | null;
             name: string;
             networks: {
               /** Format: ip */
@@ -1671,8 +1784,10 @@ export interface paths {
               defaultRoute?: boolean | null;
               network: string;
             }[];
+            protected?: boolean | null;
             sshKeys?: string[] | null;
             stopGraceSeconds?: number | null;
+            tags?: string[] | null;
             /** @default null */
             userData?: string | null;
             /** @default null */
@@ -3570,13 +3685,15 @@ export interface components {
         id: string;
         name: string;
       };
-      lastExit: {
+      lock: {
         /** Format: date-time */
         at: string;
-        code: number | null;
+        by: string;
         reason: string;
-        signal: string | null;
       } | null;
+      metadata: {
+        [key: string]: string;
+      };
       name: string;
       /** Format: date-time */
       observedAt: string | null;
@@ -3591,6 +3708,7 @@ export interface components {
       }[];
       /** Format: uuid */
       projectId: string;
+      protected: boolean;
       sshKeys: string[];
       /** Format: date-time */
       startedAt: string | null;
@@ -3610,6 +3728,7 @@ export interface components {
         | 'error';
       stateReason: string;
       stopGraceSeconds: number;
+      tags: string[];
       /** Format: uuid */
       taskId: string | null;
       vmm: string | null;

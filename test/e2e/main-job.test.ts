@@ -7,6 +7,7 @@ import { sh } from '../support/namespaces';
 import { TestCloud } from '../support/cloud';
 import { eventually } from '../support/eventually';
 import { OlderSide } from '../support/older-side';
+import { guardedInstanceCases } from './guarded-instance.suite';
 
 const minutes = 60_000;
 const userData = Buffer.from(
@@ -187,6 +188,8 @@ describe('the main job: a real guest on two real hosts', () => {
     },
     3 * minutes,
   );
+
+  guardedInstanceCases(() => cloud);
 
   it(
     'leaves guests alone when an agent dies or its host goes silent',

@@ -38,6 +38,7 @@ export const startMetadataLab = async (userData: Buffer): Promise<MetadataLab> =
       vendorData: '',
       flavor: 'small',
       project: 'shop',
+      metadata: { role: 'web' },
     };
     await lab.startAgent();
     await lab.apply({

@@ -15,6 +15,7 @@ export const computeModule: ModuleManifest = {
     'instance:reboot': 'member',
     'instance:pause': 'member',
     'instance:nmi': 'member',
+    'instance:lock': 'member',
     'instance:console': 'member',
     'instance:guest-data': 'member',
     'flavor:read': 'everyone',

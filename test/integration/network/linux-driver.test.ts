@@ -45,6 +45,7 @@ beforeAll(async () => {
       vendorData: '',
       flavor: 'tiny',
       project: 'p',
+      metadata: { role: 'web "1"' },
     };
   }
   await lab.startAgent();

@@ -7,7 +7,7 @@ import { useWrite } from '../lib/queries';
 import { Button } from '../ui/button';
 import { CommandLine } from '../ui/command-line';
 import { Dialog, DialogActions } from '../ui/dialogs/dialog';
-import { TextArea, TextField } from '../ui/forms/field';
+import { Checkbox, TextArea, TextField } from '../ui/forms/field';
 import { FormProblem } from '../ui/forms/form-problem';
 import { toast } from '../ui/feedback/toast';
 
@@ -23,7 +23,9 @@ export interface EditField<Key extends string = string> {
   /** Its option of `vcctl … edit`; the key when missing. */
   option?: string;
   /** What the option is given, where that is not the text itself: the name of a file that has it. */
-  optionValue?: (text: string) => string;
+  optionValue?: (text: string) => string | string[];
+  /** A box: `yes` when it is ticked, else `no`. */
+  box?: boolean;
   check?: (text: string) => string | null;
   /** What is sent for the text; the text itself when missing. */
   parse?: (text: string) => unknown;
@@ -89,9 +91,9 @@ function Form({ noun, path, item, fields, onClose, touches }: FormProps) {
   const words = [noun.replaceAll(' ', '-').toLowerCase()];
   const others = changed.filter((field) => field.key !== 'name');
   const optionOf = (field: EditField): string[] => {
-    const value = sent(field);
+    const told = field.optionValue?.(textOf(field)) ?? sent(field);
     // In a list also an emptied text is shown: it is what takes the old one away.
-    return Array.isArray(value) ? (value as string[]) : [field.optionValue?.(textOf(field)) ?? textOf(field)];
+    return Array.isArray(told) ? (told as string[]) : [typeof told === 'string' ? told : textOf(field)];
   };
   const options: Options = Object.fromEntries(others.map((field) => [field.option ?? field.key, optionOf(field)]));
   const lines = [
@@ -110,6 +112,16 @@ function Form({ noun, path, item, fields, onClose, touches }: FormProps) {
         };
         const onChange = (event: { target: { value: string } }): void =>
           setTexts({ ...texts, [field.key]: event.target.value });
+        if (field.box === true)
+          return (
+            <Checkbox
+              key={field.key}
+              label={field.label}
+              checked={textOf(field) === 'yes'}
+              onChange={(event) => setTexts({ ...texts, [field.key]: event.target.checked ? 'yes' : 'no' })}
+              {...(field.hint === undefined ? {} : { hint: field.hint })}
+            />
+          );
         return field.long === true ? (
           <TextArea key={field.key} mono rows={5} spellCheck={false} onChange={onChange} {...common} />
         ) : (

@@ -12,8 +12,8 @@ export interface Editable {
   description: string;
   /** Text of the option → value of the member, or a promise of it. */
   parse?: (text: string) => unknown;
-  /** May be given several times: the member is a list. */
-  list?: boolean;
+  /** May be given several times: the member is a list, or what is made of one. */
+  list?: boolean | ((texts: readonly string[]) => unknown);
 }
 
 type Named = { id: string; name: string } & Record<string, unknown>;
@@ -39,26 +39,37 @@ export const addRename = (parent: Command, context: CliContext, noun: Noun, note
     });
 
 /** `<noun> edit`: by options, or without any in the user's editor. */
-export const addEdit = (parent: Command, context: CliContext, noun: Noun, members: Editable[]): Command => {
+export const addEdit = (
+  parent: Command,
+  context: CliContext,
+  noun: Noun,
+  members: Editable[],
+  { task = false } = {},
+): Command => {
   const command = parent
     .command('edit')
     .description(`change ${withArticle(words(noun))}: by options, or without any in your editor ($VISUAL or $EDITOR)`)
     .argument(`<${noun.name}>`, 'name or id');
   for (const { flags, description, list } of members) {
-    if (list) command.option(flags, description, collect);
+    if (list !== undefined) command.option(flags, description, collect);
     else command.option(flags, description);
   }
+  if (task) command.option('-w, --wait', 'return when its host knows');
   return command.action(async (ref: string, options: Record<string, string | string[] | boolean | undefined>) => {
     const given: [string, unknown][] = [];
-    for (const { member, flags, parse } of members) {
+    for (const { member, flags, parse, list } of members) {
       const value = options[attribute(flags)];
-      if (value !== undefined) given.push([member, typeof value === 'string' && parse ? await parse(value) : value]);
+      if (value === undefined) continue;
+      if (typeof value === 'string' && parse) given.push([member, await parse(value)]);
+      else given.push([member, Array.isArray(value) && typeof list === 'function' ? list(value) : value]);
     }
     const resolved = await context.resolve(noun.name, ref);
     const path = `${noun.path}/${encodeURIComponent(resolved)}`;
     const body = given.length > 0 ? Object.fromEntries(given) : await inEditor(context, noun, resolved, members);
     if (Object.keys(body).length === 0) return context.info('Nothing was changed.');
     const object = await patch(context, noun, path, body);
+    const { taskId } = object;
+    if (options['wait'] === true && typeof taskId === 'string') await context.follow(taskId);
     context.report({ text: `${words(noun)} ${ref} changed: ${Object.keys(body).join(', ')}`, object });
   });
 };

@@ -5,6 +5,7 @@ import { parseInteger } from '../../../core/cli/input/parse-size';
 import type { BodyOf } from '../../../rest/rest-call';
 import { readUserData } from './guest-data-file';
 import { instanceColumns, instanceView } from './instance-view';
+import { given, parseMetadata } from './labels';
 import { keyOrName } from './public-key-file';
 
 interface CreateOptions {
@@ -19,6 +20,9 @@ interface CreateOptions {
   stopGrace?: string;
   vmm?: string;
   host?: string;
+  tag?: string[];
+  meta?: string[];
+  protected?: boolean;
   wait?: boolean;
 }
 
@@ -66,6 +70,9 @@ export const registerInstanceCreate = (instance: Command, context: CliContext): 
     .option('--stop-grace <seconds>', 'how long a stop waits for the guest')
     .option('--vmm <kind>', 'run it on this kind of virtual machine monitor, e.g. qemu or cloud-hypervisor')
     .option('--host <host>', 'place it on this host (admins only)')
+    .option('--tag <tag>', 'a word to find it by; may be repeated', collect)
+    .option('--meta <key=value>', 'read by its guest; may be repeated', collect)
+    .option('--protected', 'deleting it is refused until this is taken away')
     .option('--count <count>', 'make so many of them, called <name>-1 and so on: all or none')
     .option('-w, --wait', 'show each step and return when it runs')
     .addHelpText(
@@ -143,6 +150,9 @@ const createBody = async (
       stopGraceSeconds: parseInteger(options.stopGrace, '--stop-grace', 0, 600),
     }),
     ...(options.vmm !== undefined && { vmm: options.vmm }),
+    ...(options.tag && { tags: given(options.tag) }),
+    ...(options.meta && { metadata: parseMetadata(options.meta) }),
+    ...(options.protected === true && { protected: true }),
     ...(options.host !== undefined && { host: await context.resolve('host', options.host) }),
   };
 };

@@ -21,6 +21,10 @@ const tones: Record<InstanceState, Tone> = {
 /** For `--state`. */
 export const instanceStateNames = Object.keys(tones);
 
+/** What keeps verbs from it: `locked`, `protected`. */
+const guards = (i: Instance): string =>
+  [...(i.lock ? ['locked'] : []), ...(i.protected ? ['protected'] : [])].join(', ');
+
 export const instanceColumns: CliColumn<Instance>[] = [
   { header: 'name', value: (i) => i.name },
   { header: 'state', value: (i) => i.state, tone: (i) => tones[i.state] },
@@ -33,6 +37,8 @@ export const instanceColumns: CliColumn<Instance>[] = [
   { header: 'memory', value: (i) => formatBytes(i.flavor.memoryBytes), raw: (i) => i.flavor.memoryBytes, wide: true },
   { header: 'hostname', value: (i) => i.hostname, wide: true },
   { header: 'vmm', value: (i) => i.vmm ?? '', wide: true },
+  { header: 'tags', value: (i) => i.tags.join(', '), wide: true },
+  { header: 'guard', value: guards, wide: true },
   { header: 'reason', value: (i) => i.stateReason, wide: true },
   { header: 'id', value: (i) => i.id, wide: true, whole: true },
 ];
@@ -71,6 +77,12 @@ export const instanceView =
         fact('SSH keys', i.sshKeys.map(keyLabel).join(', ') || 'none'),
         ...(i.configDrive ? [fact('Config drive', i.configDrive)] : []),
         ...(i.wantedVmm === null ? [] : [fact('VMM asked for', i.wantedVmm)]),
+        ...(i.tags.length === 0 ? [] : [fact('Tags', i.tags.join(', '))]),
+        ...Object.entries(i.metadata).map(([key, value]) => fact(`Meta ${key}`, value)),
+        ...(i.protected ? [fact('Protected', 'yes, deleting it is refused')] : []),
+        ...(i.lock
+          ? [fact('Locked', `since ${moment(i.lock.at)}${i.lock.reason === '' ? '' : `: ${i.lock.reason}`}`)]
+          : []),
         fact('Stop grace', `${i.stopGraceSeconds} s`),
         ...(project === undefined ? [] : [fact('Project', project)]),
         ...(i.taskId === null ? [] : [fact('Task', i.taskId)]),

@@ -9,11 +9,13 @@ import { nounCommand, type Noun } from '../../../core/cli/noun';
 import { parseInteger } from '../../../core/cli/input/parse-size';
 import type { Instance } from '../contract/compute.api';
 import { registerInstanceCreate } from './instance-create';
+import { given, parseMetadata, parseYesNo } from './labels';
 import { guestDataView, instanceColumns, instanceStateNames, instanceView } from './instance-view';
 
 const instanceNoun: Noun = { name: 'instance', plural: 'instances', path: '/instances', inProject: true };
 
 interface FindOptions extends ListOptions {
+  tag?: string;
   state?: Instance['state'];
   host?: string;
   allProjects?: boolean;
@@ -42,21 +44,46 @@ export class InstanceCommands implements CliRegistrar {
     registerInstanceCreate(instance, context);
     this.registerVerbs(instance, context);
     addRename(instance, context, instanceNoun, 'the guest keeps its hostname');
-    addEdit(instance, context, instanceNoun, [
-      { member: 'description', flags: '--description <text>', description: 'what it is for' },
-      {
-        member: 'stopGraceSeconds',
-        flags: '--stop-grace <seconds>',
-        description: 'how long a stop waits for the guest',
-        parse: (text) => parseInteger(text, '--stop-grace', 0, 600),
-      },
-    ]);
+    addEdit(
+      instance,
+      context,
+      instanceNoun,
+      [
+        { member: 'description', flags: '--description <text>', description: 'what it is for' },
+        {
+          member: 'stopGraceSeconds',
+          flags: '--stop-grace <seconds>',
+          description: 'how long a stop waits for the guest',
+          parse: (text) => parseInteger(text, '--stop-grace', 0, 600),
+        },
+        {
+          member: 'tags',
+          flags: '--tag <tag>',
+          description: 'a word to find it by; may be repeated; replaces all, "" for none',
+          list: given,
+        },
+        {
+          member: 'metadata',
+          flags: '--meta <key=value>',
+          description: 'read by its guest; may be repeated; replaces all, "" for none',
+          list: parseMetadata,
+        },
+        {
+          member: 'protected',
+          flags: '--protected <yes|no>',
+          description: 'whether deleting it is refused',
+          parse: parseYesNo,
+        },
+      ],
+      { task: true },
+    );
     addDelete(instance, context, instanceNoun, {
       description: 'delete instances with their root volumes',
       question: 'Delete % and all data on their root volumes?',
       task: true,
       examples: '\nExamples:\n  vcctl instance delete web --yes --wait',
     });
+    this.registerLock(instance, context);
     this.registerWays(instance, context);
   }
 
@@ -64,6 +91,7 @@ export class InstanceCommands implements CliRegistrar {
     addListOptions(instance.command('list').description('list instances'))
       .addOption(choice(new Option('--state <state>', 'only those in this state'), instanceStateNames))
       .option('--host <host>', 'only those on this host')
+      .option('--tag <tag>', 'only those with this tag')
       .option('--all-projects', 'of all projects that you can see')
       .option('--limit <count>', 'at most so many', String(mostInstances))
       .addHelpText(
@@ -72,7 +100,8 @@ export class InstanceCommands implements CliRegistrar {
       )
       .action(async (options: FindOptions) => {
         const host = options.host === undefined ? undefined : await context.resolve('host', options.host);
-        const query = { project: options.allProjects ? undefined : context.project(), state: options.state, host };
+        const { state, tag } = options;
+        const query = { project: options.allProjects ? undefined : context.project(), state, tag, host };
         const limit = parseInteger(options.limit, '--limit', 1);
         await context.printList(
           (search) => context.list('/instances', { query: { ...query, ...search }, limit }),
@@ -103,6 +132,31 @@ export class InstanceCommands implements CliRegistrar {
           guestDataView,
         );
       });
+  }
+
+  private registerLock(instance: Command, context: CliContext): void {
+    const each = (refs: string[], verb: 'lock' | 'unlock', body?: { reason: string }): Promise<void> =>
+      context.each(refs, async (ref): Promise<Outcome> => {
+        const object = await context.request('post', `/instances/{ref}/actions/${verb}`, {
+          path: { ref: await context.resolve('instance', ref) },
+          query: { project: context.project() },
+          ...(body && { body }),
+        });
+        return { text: `instance ${ref} ${verb}ed`, object };
+      });
+    instance
+      .command('lock')
+      .description('lock instances: all but reads, the console and unlocking is refused')
+      .argument('<instance...>', 'names or ids')
+      .option('--reason <text>', 'why; shown to who is refused', '')
+      .addHelpText('after', '\nExamples:\n  vcctl instance lock db --reason "until the migration is over"')
+      .action((refs: string[], { reason }: { reason: string }) => each(refs, 'lock', { reason }));
+    instance
+      .command('unlock')
+      .description('unlock instances')
+      .argument('<instance...>', 'names or ids')
+      .addHelpText('after', '\nExamples:\n  vcctl instance unlock db')
+      .action((refs: string[]) => each(refs, 'unlock'));
   }
 
   private registerVerbs(instance: Command, context: CliContext): void {

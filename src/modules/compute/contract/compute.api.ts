@@ -4,6 +4,7 @@ import { pageQuery } from '../../../core/http/routes/pagination';
 import { vmmKind } from '../../host/contract/vmm-kind';
 import { vendorData } from '../../image/contract/vendor-data';
 import { driveForms } from '../../network/contract/drive-forms';
+import { lock, metadata, tags } from './instance-labels';
 import { instanceStates } from './instance-states';
 
 /** Of user data, as the user gave it. */
@@ -83,6 +84,11 @@ export const createInstance = z.strictObject({
   stopGraceSeconds: z.number().int().min(0).max(600).default(30),
   /** Runs on this kind of VMM; not another one than its flavor or its image asks for. */
   vmm: vmmKind.default(null),
+  tags: tags.default([]),
+  /** Read by the guest, under `meta` of OpenStack's tree. */
+  metadata: metadata.default({}),
+  /** Deleting it is refused until this is taken away. */
+  protected: z.boolean().default(false),
   /** Place on this host (id or name); admins only. */
   host: field.ref.optional(),
 });
@@ -147,6 +153,13 @@ export const instance = z
     vmm: z.string().nullable(),
     /** The kind that it was asked to run on; null: its host chooses. */
     wantedVmm: z.string().nullable(),
+    tags: z.array(z.string()),
+    /** What its guest reads under `meta` of OpenStack's tree. */
+    metadata: z.record(z.string(), z.string()),
+    /** Deleting it is refused. */
+    protected: z.boolean(),
+    /** All but reads, its console and unlocking is refused. `by`: who locked it. */
+    lock,
     /** The live task on it, if any. */
     taskId: field.id.nullable(),
     createdAt: field.timestamp,
@@ -161,6 +174,11 @@ export const updateInstance = z.strictObject({
   name: field.displayName.optional(),
   description: field.description.optional(),
   stopGraceSeconds: z.number().int().min(0).max(600).optional(),
+  /** All of them. */
+  tags: tags.optional(),
+  /** All of it. A task brings it to the host (`taskId`), so the guest reads it a moment later. */
+  metadata: metadata.optional(),
+  protected: z.boolean().optional(),
 });
 /** 202 of every slow verb: the object as it is now, and its task. */
 export const instanceWithTask = z.object({ instance, taskId: field.id }).meta({ id: 'InstanceWithTask' });
@@ -172,6 +190,7 @@ export const instanceListQuery = pageQuery.extend({
   state: z.enum(instanceStates).optional(),
   name: z.string().max(63).optional(),
   host: field.ref.optional(),
+  tag: z.string().max(63).optional(),
   sort: z.enum(['name', '-name', 'createdAt', '-createdAt']).default('-createdAt'),
 });
 export const stopRequest = z

@@ -22,7 +22,7 @@ export type InstanceState = (typeof instanceStates)[number];
 export const restingStates = ['running', 'paused', 'stopped'] as const satisfies readonly InstanceState[];
 
 /** Why a verb is refused: the code of the problem, and what people read. */
-interface Refusal {
+export interface Refusal {
   code: string;
   detail: string;
 }
@@ -83,6 +83,7 @@ export const instanceVerbs = {
     },
   },
   nmi: { during: null, refusedIn: { stopped: stoppedStart, paused: pausedResume, error: notRunning } },
+  'tell-metadata': { during: null, refusedIn: {} },
 } as const satisfies Record<string, VerbRule>;
 
 export type InstanceVerb = keyof typeof instanceVerbs;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/routes/fields';
 import { openSet } from '../../../core/m2m/verbs/open-set';
+import { NotUnderstood } from '../../../core/m2m/verbs/not-understood';
 import { type AnyVerb, defineVerb } from '../../../core/m2m/verbs/verb';
 import { driveForms } from '../../network/contract/drive-forms';
 
@@ -129,8 +130,17 @@ export const instanceSeed = defineVerb('instance.seed', {
     vendorData: z.string().optional(),
     flavor: z.string(),
     project: z.string(),
+    /** What users gave it by key. Absent: none; sent only when there is some. */
+    metadata: z.record(z.string(), z.string()).optional(),
   }),
   result: z.object({}),
+  revision: 2,
+  older: {
+    2: (args) => {
+      if (args['metadata'] !== undefined) throw new NotUnderstood('metadata of instances');
+      return args;
+    },
+  },
 });
 /** What its guest reads of the cloud, in OpenStack's tree; `content` in base64. Throws `no_seed`. */
 export const instanceGuestFiles = defineVerb('instance.guest-files', {

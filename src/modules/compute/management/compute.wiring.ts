@@ -24,6 +24,7 @@ import { InstanceFigureRepository } from './instances/instance-figure.repository
 import { InstanceFigures } from './instances/instance-figures';
 import { InstanceRepository } from './instances/instance.repository';
 import { InstanceCreation } from './instances/instance-creation.service';
+import { InstanceEditing } from './instances/instance-editing.service';
 import { InstanceService } from './instances/instance.service';
 import { InstanceVerbs } from './instances/instance-verbs.service';
 import { VmmInventoryPart } from './vmms/vmm-inventory.part';
@@ -41,6 +42,7 @@ import { PauseInstanceWorkflow } from './workflows/pause-instance.workflow';
 import { ResumeInstanceWorkflow } from './workflows/resume-instance.workflow';
 import { StartInstanceWorkflow } from './workflows/start-instance.workflow';
 import { StopInstanceWorkflow } from './workflows/stop-instance.workflow';
+import { TellMetadataWorkflow } from './workflows/tell-metadata.workflow';
 
 const workflows = [
   CreateInstanceWorkflow,
@@ -52,6 +54,7 @@ const workflows = [
   PauseInstanceWorkflow,
   ResumeInstanceWorkflow,
   NmiInstanceWorkflow,
+  TellMetadataWorkflow,
 ];
 const controllers = [FlavorController, SshKeyController, InstanceController];
 const parts = [
@@ -69,6 +72,7 @@ const parts = [
   InstanceCreation,
   InstanceService,
   InstanceVerbs,
+  InstanceEditing,
   GuestDataService,
   InstanceSteps,
   ConsoleService,

@@ -65,4 +65,13 @@ export const computeScenarios: Scenarios = {
   'instance.pause': verb(running, 'pause', {}),
   'instance.resume': verb(paused, 'resume', {}),
   'instance.nmi': verb(running, 'nmi', {}),
+  'instance.tell-metadata': {
+    prepare: running,
+    start: async (cloud, subject) => {
+      const body = { metadata: { role: 'web' } };
+      const { taskId } = await cloud.api.ok<{ taskId: string }>('PATCH', `/instances/${subject.id}`, body);
+      return { taskId, subject };
+    },
+    cleanUp: removeInstance,
+  },
 };

@@ -91,6 +91,8 @@ export interface InstanceMetadata {
   vendorData: string;
   flavor: string;
   project: string;
+  /** What users gave it by key. */
+  metadata: Record<string, string>;
 }
 
 /**

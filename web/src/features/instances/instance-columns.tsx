@@ -1,3 +1,4 @@
+import { Lock } from 'lucide-react';
 import { Link } from 'react-router';
 import { useProjectColumn } from '../../app/shell/project-column';
 import { useScope } from '../../app/scope';
@@ -26,6 +27,7 @@ const facts: Column<Instance>[] = [
     cell: (i) => (
       <>
         <Link to={`/instances/${i.id}`} title={i.name} className="block truncate rounded font-medium hover:underline">
+          {i.lock !== null && <Lock aria-label="Locked" className="mr-1 inline size-3 align-baseline text-dim" />}
           {i.name}
         </Link>
         <span className="block truncate text-xs text-dim @md:hidden">{addressesOf(i)}</span>

@@ -3,6 +3,8 @@ import {
   CirclePlay,
   CirclePower,
   Ellipsis,
+  Lock,
+  LockOpen,
   Pencil,
   Play,
   RotateCw,
@@ -11,10 +13,13 @@ import {
   Trash2,
   Zap,
 } from 'lucide-react';
+import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import type { Instance } from '../../lib/types';
 import { Menu, MenuItem, MenuLine } from '../../ui/menu';
+import { LockInstance } from './lock-instance';
 import { useInstanceActions } from './use-instance-actions';
+import { useUnlock } from './use-unlock';
 
 /** Every verb of one instance; what cannot be done now says why. */
 export function InstanceMenu({
@@ -28,57 +33,71 @@ export function InstanceMenu({
 }) {
   const { run, reason } = useInstanceActions();
   const navigate = useNavigate();
+  const [locking, setLocking] = useState(false);
+  const unlock = useUnlock();
   const only = [instance];
   return (
-    <Menu
-      trigger={
-        <button
-          type="button"
-          aria-label={`Actions for ${instance.name}`}
-          className="grid size-8 place-items-center rounded-md text-dim hover:bg-idle-soft hover:text-ink"
-        >
-          <Ellipsis aria-hidden className="size-4" />
-        </button>
-      }
-    >
-      <MenuItem
-        icon={SquareTerminal}
-        reason={reason(only, 'console')}
-        onSelect={() => void navigate(`/instances/${instance.id}?tab=console`)}
+    <>
+      <Menu
+        trigger={
+          <button
+            type="button"
+            aria-label={`Actions for ${instance.name}`}
+            className="grid size-8 place-items-center rounded-md text-dim hover:bg-idle-soft hover:text-ink"
+          >
+            <Ellipsis aria-hidden className="size-4" />
+          </button>
+        }
       >
-        Open console
-      </MenuItem>
-      <MenuItem icon={Play} reason={reason(only, 'start')} onSelect={() => run(only, 'start')}>
-        Start
-      </MenuItem>
-      <MenuItem icon={Square} reason={reason(only, 'stop')} onSelect={() => run(only, 'stop')}>
-        Stop
-      </MenuItem>
-      <MenuItem icon={RotateCw} reason={reason(only, 'reboot')} onSelect={() => run(only, 'reboot')}>
-        Reboot
-      </MenuItem>
-      {instance.state === 'paused' ? (
-        <MenuItem icon={CirclePlay} reason={reason(only, 'resume')} onSelect={() => run(only, 'resume')}>
-          Resume
+        <MenuItem
+          icon={SquareTerminal}
+          reason={reason(only, 'console')}
+          onSelect={() => void navigate(`/instances/${instance.id}?tab=console`)}
+        >
+          Open console
         </MenuItem>
-      ) : (
-        <MenuItem icon={CirclePause} reason={reason(only, 'pause')} onSelect={() => run(only, 'pause')}>
-          Pause
+        <MenuItem icon={Play} reason={reason(only, 'start')} onSelect={() => run(only, 'start')}>
+          Start
         </MenuItem>
-      )}
-      <MenuItem icon={CirclePower} reason={reason(only, 'force-stop')} onSelect={() => run(only, 'stop', true)}>
-        Stop at once, without asking the guest
-      </MenuItem>
-      <MenuItem icon={Zap} reason={reason(only, 'nmi')} onSelect={() => run(only, 'nmi')}>
-        Send a non-maskable interrupt
-      </MenuItem>
-      <MenuLine />
-      <MenuItem icon={Pencil} reason={reason(only, 'edit')} onSelect={onEdit}>
-        Edit…
-      </MenuItem>
-      <MenuItem icon={Trash2} danger reason={reason(only, 'delete')} onSelect={onDelete}>
-        Delete…
-      </MenuItem>
-    </Menu>
+        <MenuItem icon={Square} reason={reason(only, 'stop')} onSelect={() => run(only, 'stop')}>
+          Stop
+        </MenuItem>
+        <MenuItem icon={RotateCw} reason={reason(only, 'reboot')} onSelect={() => run(only, 'reboot')}>
+          Reboot
+        </MenuItem>
+        {instance.state === 'paused' ? (
+          <MenuItem icon={CirclePlay} reason={reason(only, 'resume')} onSelect={() => run(only, 'resume')}>
+            Resume
+          </MenuItem>
+        ) : (
+          <MenuItem icon={CirclePause} reason={reason(only, 'pause')} onSelect={() => run(only, 'pause')}>
+            Pause
+          </MenuItem>
+        )}
+        <MenuItem icon={CirclePower} reason={reason(only, 'force-stop')} onSelect={() => run(only, 'stop', true)}>
+          Stop at once, without asking the guest
+        </MenuItem>
+        <MenuItem icon={Zap} reason={reason(only, 'nmi')} onSelect={() => run(only, 'nmi')}>
+          Send a non-maskable interrupt
+        </MenuItem>
+        <MenuLine />
+        <MenuItem icon={Pencil} reason={reason(only, 'edit')} onSelect={onEdit}>
+          Edit…
+        </MenuItem>
+        {instance.lock === null ? (
+          <MenuItem icon={Lock} reason={reason(only, 'edit')} onSelect={() => setLocking(true)}>
+            Lock…
+          </MenuItem>
+        ) : (
+          <MenuItem icon={LockOpen} reason={reason(only, 'unlock')} onSelect={() => unlock(instance)}>
+            Unlock
+          </MenuItem>
+        )}
+        <MenuItem icon={Trash2} danger reason={reason(only, 'delete')} onSelect={onDelete}>
+          Delete…
+        </MenuItem>
+      </Menu>
+      <LockInstance instance={instance} open={locking} onClose={() => setLocking(false)} />
+    </>
   );
 }

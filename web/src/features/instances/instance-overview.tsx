@@ -72,6 +72,20 @@ function InstanceFacts({ instance: i }: { instance: Instance }) {
           i.configDrive === null
             ? null
             : ['Config drive', i.configDrive === 'openstack' ? 'OpenStack (config-2)' : 'NoCloud (cidata)'],
+          i.tags.length === 0
+            ? null
+            : [
+                'Tags',
+                <span key="tags" className="flex flex-wrap gap-x-2">
+                  {i.tags.map((tag) => (
+                    <Ref key={tag} to={`/instances?tag=${encodeURIComponent(tag)}`}>
+                      {tag}
+                    </Ref>
+                  ))}
+                </span>,
+              ],
+          ...Object.entries(i.metadata).map(([key, value]): [string, string] => [`Meta ${key}`, value]),
+          i.protected ? ['Protected', 'yes, deleting it is refused'] : null,
           ['SSH keys', i.sshKeys.length === 0 ? 'none' : i.sshKeys.join(', ')],
           [
             'Project',

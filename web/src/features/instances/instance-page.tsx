@@ -1,4 +1,4 @@
-import { Box, Play, RotateCw, Square } from 'lucide-react';
+import { Box, Lock, Play, RotateCw, Square } from 'lucide-react';
 import { Tabs } from 'radix-ui';
 import { useState } from 'react';
 import { useParams, useSearchParams } from 'react-router';
@@ -14,6 +14,7 @@ import { Card, Page } from '../../ui/page';
 import { PlainList } from '../../ui/lists/plain-list';
 import { StateBadge } from '../../ui/feedback/state';
 import { Skeleton } from '../../ui/lists/table';
+import { Age } from '../../ui/time';
 import { TaskTable } from '../tasks/task-table';
 import { DeleteInstances } from './delete-instances';
 import EditInstance from './edit-instance';
@@ -104,6 +105,15 @@ function Shown({ instance }: { instance: Instance }) {
         </>
       }
     >
+      {instance.lock !== null && (
+        <p role="status" className="mb-4 flex items-center gap-2 rounded-lg bg-sunken px-3 py-2 text-sm text-dim">
+          <Lock aria-hidden className="size-3.5 shrink-0" />
+          <span className="min-w-0">
+            Locked <Age at={instance.lock.at} suffix=" ago" />
+            {instance.lock.reason !== '' && `: ${instance.lock.reason}`}
+          </span>
+        </p>
+      )}
       {instance.stateReason !== '' && (
         <p role="status" className={cx('mb-4 rounded-lg px-3 py-2 text-sm', reasonLook(instance.state))}>
           {instance.stateReason}

@@ -1,7 +1,8 @@
+import { guardRefusal } from '../../../../src/modules/compute/contract/instance-guards';
 import { refusalOf, type InstanceVerb } from '../../../../src/modules/compute/contract/instance-states';
 import type { Instance } from '../../lib/types';
 
-export type InstanceAction = InstanceVerb | 'delete' | 'edit' | 'console';
+export type InstanceAction = Exclude<InstanceVerb, 'tell-metadata'> | 'delete' | 'edit' | 'console' | 'unlock';
 
 const phases: Partial<Record<Instance['state'], string>> = {
   building: 'It is still being built.',
@@ -29,6 +30,9 @@ export const whyNot = (instance: Instance, action: InstanceAction, role: string 
   if (role !== null) return role;
   const { state } = instance;
   // Deleting may be asked in any state: it ends whatever runs. A name or description can change in any.
+  if (action === 'unlock') return null;
+  const guard = action === 'console' ? undefined : guardRefusal(instance, action === 'delete');
+  if (guard !== undefined) return guard.detail;
   if (action === 'delete' || action === 'edit') return state === 'deleting' ? 'It is being deleted.' : null;
   if (action === 'console') {
     if (withConsole.includes(state)) return null;

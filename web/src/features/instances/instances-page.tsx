@@ -1,4 +1,4 @@
-import { Box, Plus } from 'lucide-react';
+import { Box, Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import { lazyPage } from '../../app/lazy-page';
 import { useScope } from '../../app/scope';
@@ -13,6 +13,7 @@ import { DeleteInstances } from './delete-instances';
 import type { EditInstanceProps } from './edit-instance';
 import { useInstanceColumns } from './instance-columns';
 import { SelectionToolbar } from './selection-toolbar';
+import { useTagFilter } from './use-tag-filter';
 
 /** With the rules of what may be filled in, which the first page does without. */
 const EditInstance = lazyPage<EditInstanceProps>('instances', 'EditInstance', null);
@@ -52,11 +53,14 @@ export function InstancesPage() {
   const { query, readOnly, project } = useScope();
   const search = useSearchFilter();
   const { state, setState } = useStateFilter(states);
+  const { tag, clearTag } = useTagFilter();
   const [sort, setSort] = useState<(typeof sorts)[number]>('-createdAt');
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [edited, setEdited] = useState<Instance | null>(null);
   const [deleting, setDeleting] = useState<Instance[]>([]);
-  const list = useList('/instances', { query: { ...query, q: search.q, sort, ...(state === '' ? {} : { state }) } });
+  const list = useList('/instances', {
+    query: { ...query, q: search.q, sort, ...(state === '' ? {} : { state }), ...(tag === '' ? {} : { tag }) },
+  });
   const chosen = list.items.filter((i) => selected.has(i.id));
   const columns = useInstanceColumns({
     shown: list.items,
@@ -75,9 +79,21 @@ export function InstancesPage() {
       columns={columns}
       search={search}
       searched="name, id or address"
-      filters={<FilterSelect label="State" value={state} onChange={setState} options={states} />}
-      narrowed={state !== ''}
-      onClear={() => setState('')}
+      filters={
+        <>
+          <FilterSelect label="State" value={state} onChange={setState} options={states} />
+          {tag !== '' && (
+            <Button size="sm" icon={X} onClick={clearTag}>
+              Tag: {tag}
+            </Button>
+          )}
+        </>
+      }
+      narrowed={state !== '' || tag !== ''}
+      onClear={() => {
+        setState('');
+        clearTag();
+      }}
       sorting={{ sort, onSort: (by) => setSort(sorts.find((known) => known === by) ?? '-createdAt') }}
       selected={selected}
       toolbar={

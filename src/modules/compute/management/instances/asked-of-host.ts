@@ -1,4 +1,5 @@
-import type { InstanceSpec } from '../../contract/instance.verbs';
+import type { z } from 'zod';
+import type { instanceSeed, InstanceSpec } from '../../contract/instance.verbs';
 import type { InstanceEntity } from './instance.entity';
 
 /** What the image asks for, if anything; tasks from before firmwares were recorded have none. */
@@ -12,6 +13,23 @@ export const configDriveOf = ({
   configDrive?: InstanceEntity['configDrive'];
 }): Pick<InstanceSpec, 'configDrive'> => (configDrive == null ? {} : { configDrive });
 
+/** What users gave it by key for the seed, if there is some. */
+export const metadataOf = ({ metadata }: Pick<InstanceEntity, 'metadata'>): { metadata?: Record<string, string> } =>
+  Object.keys(metadata).length === 0 ? {} : { metadata };
+
 /** Vendor data for the seed, if there is some. */
 export const vendorDataOf = ({ vendorData }: Pick<InstanceEntity, 'vendorData'>): { vendorData?: string } =>
   vendorData === '' ? {} : { vendorData };
+
+/** All that a guest is told of its instance. `project`: its name. */
+export const seedOf = (i: InstanceEntity, project: string): z.output<typeof instanceSeed.args> => ({
+  instanceId: i.id,
+  name: i.name,
+  hostname: i.hostname,
+  sshKeys: i.sshKeys,
+  userData: i.userData,
+  ...vendorDataOf(i),
+  ...metadataOf(i),
+  flavor: i.flavorName,
+  project,
+});

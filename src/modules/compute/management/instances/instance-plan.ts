@@ -20,6 +20,9 @@ export interface InstancePlan {
   sshKeys: string[];
   wantedHostId: string | null;
   wantedVmm: string | null;
+  tags: string[];
+  metadata: Record<string, string>;
+  protected: boolean;
 }
 
 /** A new instance, about to be built; without a task yet. */
@@ -40,6 +43,7 @@ export const instanceOf = (name: string, { flavor, image, ...plan }: InstancePla
     imageName: image.name,
     architecture: image.architecture,
     firmware: image.firmware,
+    lock: null,
     hostId: null,
     vmm: null,
     state: 'building',

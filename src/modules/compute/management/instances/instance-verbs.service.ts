@@ -3,6 +3,8 @@ import type { Op } from '../../../../core/db/rows/op';
 import { conflict } from '../../../../core/errors/problem';
 import type { WorkflowDefinition } from '../../../../core/workflow/definition/definition';
 import { Workflows } from '../../../../core/workflow/request/workflows';
+import { guardRefusal } from '../../contract/instance-guards';
+import { Projects } from '../../../identity/contract/identity.ports';
 import { instanceVerbs, refusalOf, type InstanceVerb } from '../../contract/instance-states';
 import { DeleteInstanceWorkflow } from '../workflows/delete-instance.workflow';
 import { NmiInstanceWorkflow } from '../workflows/nmi-instance.workflow';
@@ -11,6 +13,7 @@ import { RebootInstanceWorkflow } from '../workflows/reboot-instance.workflow';
 import { ResumeInstanceWorkflow } from '../workflows/resume-instance.workflow';
 import { StartInstanceWorkflow } from '../workflows/start-instance.workflow';
 import { StopInstanceWorkflow } from '../workflows/stop-instance.workflow';
+import { TellMetadataWorkflow } from '../workflows/tell-metadata.workflow';
 import type { InstanceEntity } from './instance.entity';
 import { InstanceEvents } from './instance.events';
 import { InstancePresenter } from './instance.presenter';
@@ -19,8 +22,11 @@ import { InstanceService } from './instance.service';
 import { startOn, type Accepted, type Caller } from './instance-task';
 import { InstanceTombstoneRepository } from './instance-tombstone.repository';
 
+/** What a verb records of the instance when it is asked for. */
+type Changes = Partial<Pick<InstanceEntity, 'power' | 'generation' | 'metadata'>>;
+
 /** An instance by id or name, for a caller. */
-interface Of {
+export interface Of {
   caller: Caller;
   projectId: string | undefined;
   ref: string;
@@ -43,11 +49,15 @@ export class InstanceVerbs {
     private readonly pausing: PauseInstanceWorkflow,
     private readonly resuming: ResumeInstanceWorkflow,
     private readonly interrupting: NmiInstanceWorkflow,
+    private readonly telling: TellMetadataWorkflow,
+    private readonly projects: Projects,
   ) {}
 
-  /** In any state; it preempts what runs on the instance. */
+  /** In any state; it preempts what runs on the instance. 409 `instance_protected`. */
   async delete(op: Op, of: Of): Promise<Accepted> {
     const instance = await this.lock(op, of);
+    const refusal = guardRefusal(instance, true);
+    if (refusal) throw conflict(refusal.code, refusal.detail, { state: instance.state });
     const task = await startOn(this.workflows, op, of.caller, this.deletion.definition, instance, {
       instanceId: instance.id,
     });
@@ -84,6 +94,21 @@ export class InstanceVerbs {
     return this.ask(op, of, 'nmi', await this.lock(op, of), this.interrupting.definition, {});
   }
 
+  /**
+   * Records the metadata, and has a task bring it to the host.
+   * @param instance held by the caller's transaction
+   */
+  async tellMetadata(
+    op: Op,
+    of: Of,
+    instance: InstanceEntity,
+    metadata: InstanceEntity['metadata'],
+  ): Promise<Accepted> {
+    const project = (await this.projects.names(op, [instance.projectId])).get(instance.projectId) ?? '';
+    const input = { project, before: instance.metadata };
+    return this.ask(op, of, 'tell-metadata', instance, this.telling.definition, input, { metadata });
+  }
+
   private lock(op: Op, { caller, projectId, ref }: Of): Promise<InstanceEntity> {
     return this.found.lockByRef(op, caller.access, projectId, ref);
   }
@@ -95,12 +120,13 @@ export class InstanceVerbs {
     instance: InstanceEntity,
     definition: WorkflowDefinition<I & { instanceId: string }, never>,
     input: I,
-    changes: Partial<Pick<InstanceEntity, 'power' | 'generation'>> = {},
+    changes: Changes = {},
   ): Promise<Accepted> {
     await this.refuse(op, instance, verb);
     const task = await startOn(this.workflows, op, caller, definition, instance, { ...input, instanceId: instance.id });
     const { during } = instanceVerbs[verb];
-    return this.accepted(op, caller, instance, { state: during ?? instance.state, taskId: task.id, ...changes });
+    const state = during === null ? { state: instance.state, stateReason: instance.stateReason } : { state: during };
+    return this.accepted(op, caller, instance, { ...state, taskId: task.id, ...changes });
   }
 
   private async refuse(op: Op, instance: InstanceEntity, verb: InstanceVerb): Promise<void> {
@@ -125,7 +151,7 @@ export class InstanceVerbs {
     op: Op,
     caller: Caller,
     instance: InstanceEntity,
-    changes: Pick<InstanceEntity, 'state'> & { taskId: string } & Partial<Pick<InstanceEntity, 'power' | 'generation'>>,
+    changes: Pick<InstanceEntity, 'state'> & { taskId: string; stateReason?: string } & Changes,
   ): Promise<Accepted> {
     const next = { stateReason: '', ...changes };
     await this.instances.update(op, instance.id, next);

@@ -24,6 +24,8 @@ import { consolePermission, ConsoleService } from '../consoles/console.service';
 import { GuestDataService } from '../guest-data/guest-data.service';
 import { InstanceCreation } from './instance-creation.service';
 import type { Caller } from './instance-task';
+import { lockRequest } from '../../contract/instance-labels';
+import { InstanceEditing } from './instance-editing.service';
 import { InstanceService } from './instance.service';
 import { InstanceVerbs } from './instance-verbs.service';
 
@@ -58,6 +60,7 @@ export class InstanceController extends Controller {
     private readonly creation: InstanceCreation,
     private readonly instances: InstanceService,
     private readonly verbs: InstanceVerbs,
+    private readonly editing: InstanceEditing,
     private readonly consoles: ConsoleService,
     private readonly guestData: GuestDataService,
     private readonly logs: ConsoleLogs,
@@ -165,7 +168,7 @@ export class InstanceController extends Controller {
         {
           method: 'PATCH',
           path: '/instances/:ref',
-          summary: 'Change name, description or the grace period of stops',
+          summary: 'Change name, description, tags, metadata, protection or the grace period of stops',
           tag,
           scope: 'resource',
           permission: 'instance:update',
@@ -174,7 +177,7 @@ export class InstanceController extends Controller {
           body: updateInstance,
           response: instance,
         },
-        (req) => this.instances.update(req.op, req.access, req.project?.id, req.params.ref, req.body),
+        (req) => this.editing.update(req.op, of(req), req.body),
       ),
       route(
         {
@@ -259,6 +262,27 @@ export class InstanceController extends Controller {
           permission: 'instance:nmi',
         },
         (req) => this.verbs.nmi(req.op, of(req)),
+      ),
+      route(
+        {
+          ...action('lock'),
+          summary: 'Lock an instance: all but reads, its console and unlocking is refused',
+          permission: 'instance:lock',
+          body: lockRequest,
+          status: 200,
+          response: instance,
+        },
+        (req) => this.editing.lock(req.op, of(req), req.body.reason),
+      ),
+      route(
+        {
+          ...action('unlock'),
+          summary: 'Unlock an instance',
+          permission: 'instance:lock',
+          status: 200,
+          response: instance,
+        },
+        (req) => this.editing.unlock(req.op, of(req)),
       ),
       route(
         {

@@ -23,6 +23,10 @@ export const shownOfInstance = [
   'configDrive',
   'stopGraceSeconds',
   'wantedVmm',
+  'tags',
+  'metadata',
+  'protected',
+  'lock',
   'hostId',
   'vmm',
   'state',
@@ -36,6 +40,13 @@ export const shownOfInstance = [
 ] as const satisfies readonly (keyof InstanceEntity)[];
 /** `ports`: where they were read with it. */
 export type ShownInstance = Pick<InstanceEntity, (typeof shownOfInstance)[number]> & { ports?: InstancePort[] };
+
+/** `by`: principal id; `at`: RFC 3339. */
+export interface InstanceLock {
+  reason: string;
+  by: string;
+  at: string;
+}
 
 @Entity('instance')
 export class InstanceEntity {
@@ -69,6 +80,14 @@ export class InstanceEntity {
   @Column('text', { nullable: true }) vmm!: string | null;
   /** Asked for by its user or its flavor; null leaves it to the host. */
   @Column('text', { name: 'wanted_vmm', nullable: true }) wantedVmm!: string | null;
+  /** In order, each once. */
+  @Column('jsonb') tags!: string[];
+  /** What its guest reads of it by key. */
+  @Column('jsonb') metadata!: Record<string, string>;
+  /** Deleting it is refused. */
+  @Column('boolean') protected!: boolean;
+  /** Who locked it and when; null when nobody has. */
+  @Column('jsonb', { nullable: true }) lock!: InstanceLock | null;
   @Column('text') state!: InstanceState;
   @Column('text', { name: 'state_reason' }) stateReason!: string;
   /** What the user wants; the node is told by generation. */

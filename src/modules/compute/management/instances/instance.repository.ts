@@ -30,6 +30,11 @@ export interface ObservedChange {
   ended?: InstanceExit | null;
 }
 
+/** What its users may change of an instance at once. */
+export type Edited = {
+  [K in 'name' | 'description' | 'stopGraceSeconds' | 'tags' | 'protected' | 'lock']?: InstanceEntity[K] | undefined;
+};
+
 /** For statements: words of ours, none of a tenant's. */
 const resting = restingStates.map((state) => `'${state}'`).join(', ');
 
@@ -120,6 +125,7 @@ export class InstanceRepository {
       .oneOf('i.state', filter.state, instanceStates)
       .equal('i.name', filter.name)
       .equal('i.host_id', hostId);
+    if (filter.tag !== undefined) found.add(`i.tags @> ${found.bind(JSON.stringify([filter.tag]))}::jsonb`);
     const more = atAddress.length > 0 ? [`i.id = ANY(${found.bind(atAddress)}::uuid[])`] : [];
     found.search(filter.q, { ids: ['i.id'], texts: ['i.name'] }, more);
     return keysetPage(op, InstanceEntity, found, {
@@ -148,11 +154,7 @@ export class InstanceRepository {
   }
 
   /** What its owner may change of it. Throws 409 `name_taken`; the transaction is lost then. */
-  async edit(
-    op: Op,
-    id: string,
-    changes: Partial<Pick<InstanceEntity, 'name' | 'description' | 'stopGraceSeconds'>>,
-  ): Promise<void> {
+  async edit(op: Op, id: string, changes: Edited): Promise<void> {
     await updateRow(op, InstanceEntity, id, changes).catch((error: unknown) => {
       throw violatedUnique(error) === 'instance_name' ? nameTaken('instance', changes.name ?? '') : error;
     });
@@ -197,17 +199,18 @@ export class InstanceRepository {
   /**
    * Ends a task's hold: the last observed state holds again, or `stopped` when it was turned off. Undefined when it was
    * another's, or the row is gone.
+   * @param reason null: what it is holds
    */
   async release(
     op: Op,
     id: string,
     taskId: string,
-    reason: string,
+    reason: string | null,
     turnedOff: boolean,
   ): Promise<ObservedChange | undefined> {
     const rows = await op.query<ObservedChange>(
       `UPDATE instance SET state = CASE WHEN $4::boolean THEN 'stopped' WHEN observed_state IN (${resting}) THEN observed_state ELSE 'error' END,
-         power = CASE WHEN $4 THEN 'off' WHEN observed_state IN ('running', 'paused') THEN 'on' ELSE power END, state_reason = $3, task_id = NULL
+         power = CASE WHEN $4 THEN 'off' WHEN observed_state IN ('running', 'paused') THEN 'on' ELSE power END, state_reason = coalesce($3, state_reason), task_id = NULL
        WHERE id = $1 AND task_id = $2 RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
       [id, taskId, reason, turnedOff],
     );

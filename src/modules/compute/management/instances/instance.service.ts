@@ -2,28 +2,30 @@ import { injectable } from 'inversify';
 import type { z } from 'zod';
 import type { Access } from '../../../../core/auth/access';
 import type { Op } from '../../../../core/db/rows/op';
-import { unprocessable } from '../../../../core/errors/problem';
+import { conflict, unprocessable } from '../../../../core/errors/problem';
 import type { Page } from '../../../../core/http/routes/pagination';
 import { pickByRef } from '../../../../core/http/routes/pick-by-ref';
 import { Hosts } from '../../../host/contract/host.ports';
 import { InstancePorts } from '../../../network/contract/network.ports';
-import type { Instance, instanceListQuery, updateInstance } from '../../contract/compute.api';
+import type { Instance, instanceListQuery } from '../../contract/compute.api';
+import { guardRefusal } from '../../contract/instance-guards';
 import { hostIdOf } from './host-ref';
 import type { InstanceEntity } from './instance.entity';
-import { InstanceEvents } from './instance.events';
 import { InstancePresenter } from './instance.presenter';
 import { InstanceRepository } from './instance.repository';
 
 /** Instances that one search by address may find: their ids go into the statement of the list. */
 const mostAtAddress = 1000;
 
-/** Instances that are there, and what changes at once. How they come is `InstanceCreation`; what a task does to them, `InstanceVerbs`. */
+/**
+ * Instances that are there. How they come is `InstanceCreation`; what changes at once, `InstanceEditing`; what a task
+ * does to them, `InstanceVerbs`.
+ */
 @injectable()
 export class InstanceService {
   constructor(
     private readonly instances: InstanceRepository,
     private readonly presenter: InstancePresenter,
-    private readonly events: InstanceEvents,
     private readonly hosts: Hosts,
     private readonly ports: InstancePorts,
   ) {}
@@ -51,27 +53,6 @@ export class InstanceService {
     return this.presenter.one(op, instance, access.principal);
   }
 
-  /** Changes what was given, at once and whatever runs. The guest keeps its hostname. 409 `name_taken`. */
-  async update(
-    op: Op,
-    access: Access,
-    projectId: string | undefined,
-    ref: string,
-    input: z.output<typeof updateInstance>,
-  ): Promise<Instance> {
-    const instance = await this.lockByRef(op, access, projectId, ref);
-    const changes = {
-      ...(input.name !== undefined && { name: input.name }),
-      ...(input.description !== undefined && { description: input.description }),
-      ...(input.stopGraceSeconds !== undefined && { stopGraceSeconds: input.stopGraceSeconds }),
-    };
-    if (Object.keys(changes).length === 0) return this.presenter.one(op, instance, access.principal);
-    await this.instances.edit(op, instance.id, changes);
-    const changed = { ...instance, ...changes };
-    await this.events.changed(op, 'updated', changed);
-    return this.presenter.one(op, changed, access.principal);
-  }
-
   /** The instance with permission checked; for the console and other readers. */
   pick(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<InstanceEntity> {
     return pickByRef('instance', ref, projectId, access, {
@@ -80,10 +61,22 @@ export class InstanceService {
     });
   }
 
-  /** As `pick`, its row locked until the transaction ends. */
-  async lockByRef(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<InstanceEntity> {
+  /**
+   * As `pick`, its row held until the transaction ends, for whoever changes something of the instance. 409
+   * `instance_locked` when its users have locked it.
+   */
+  async lockByRef(
+    op: Op,
+    access: Access,
+    projectId: string | undefined,
+    ref: string,
+    { evenLocked = false } = {},
+  ): Promise<InstanceEntity> {
     const picked = await this.pick(op, access, projectId, ref);
-    return (await this.instances.lock(op, picked.id)) ?? picked;
+    const instance = (await this.instances.lock(op, picked.id)) ?? picked;
+    const refusal = evenLocked ? undefined : guardRefusal(instance, false);
+    if (refusal) throw conflict(refusal.code, refusal.detail, { state: instance.state });
+    return instance;
   }
 
   private async atAddress(op: Op, projects: 'all' | readonly string[], q: string | undefined): Promise<string[]> {

@@ -4,7 +4,7 @@ import type { PlacementRequest } from '../../../scheduler/contract/scheduler.por
 import { instanceEnsure, instanceSeed } from '../../contract/instance.verbs';
 import { vmmNeeds } from '../vmms/vmm-needs';
 import type { InstanceEntity } from './instance.entity';
-import { configDriveOf, firmwareOf, vendorDataOf } from './asked-of-host';
+import { configDriveOf, firmwareOf, metadataOf, vendorDataOf } from './asked-of-host';
 
 /** What an instance needs of the host that it is placed on, with its root volume in the pool. */
 export const placementRequest = (i: InstanceEntity, pool: string): PlacementRequest => ({
@@ -20,7 +20,7 @@ export const placementRequest = (i: InstanceEntity, pool: string): PlacementRequ
     [instanceEnsure.name]: neededRevision(instanceEnsure, {
       spec: { vmm: i.wantedVmm, ...firmwareOf(i), ...configDriveOf(i) },
     }),
-    [instanceSeed.name]: neededRevision(instanceSeed, { ...vendorDataOf(i) }),
+    [instanceSeed.name]: neededRevision(instanceSeed, { ...vendorDataOf(i), ...metadataOf(i) }),
   },
   ...(i.wantedHostId !== null && { hostId: i.wantedHostId }),
 });

@@ -12,7 +12,7 @@ import { Volumes } from '../../../storage/contract/storage.ports';
 import { createVolume, recordRootVolume } from '../../../storage/contract/volume.steps';
 import { startVmm, vmmAbsent } from '../../contract/instance.steps';
 import { instanceSeed } from '../../contract/instance.verbs';
-import { configDriveOf, firmwareOf, vendorDataOf } from '../instances/asked-of-host';
+import { configDriveOf, firmwareOf, seedOf } from '../instances/asked-of-host';
 import { InstanceRepository } from '../instances/instance.repository';
 import { placementRequest } from '../instances/placement-request';
 import { instanceLock } from './instance-lock';
@@ -120,19 +120,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         title: 'Give the host the metadata',
         verb: instanceSeed,
         node: (c) => c.out['claim-host'].hostId,
-        args: async (c) => {
-          const i = await steps.require(c.op, c.input.instanceId);
-          return {
-            instanceId: i.id,
-            name: i.name,
-            hostname: i.hostname,
-            sshKeys: i.sshKeys,
-            userData: i.userData,
-            ...vendorDataOf(i),
-            flavor: i.flavorName,
-            project: c.input.project,
-          };
-        },
+        args: async (c) => seedOf(await steps.require(c.op, c.input.instanceId), c.input.project),
         undo: vmmAbsent((c) => c.out['claim-host']),
       })
       .remote(

@@ -107,9 +107,10 @@ export class InstanceSteps {
   /**
    * Ends a failed verb's hold: the last observed state holds again and the reason says what failed. A delete that
    * preempted the verb keeps its own hold.
+   * @param reason null: of a verb that changed no state
    * @param turnedOff the undo has turned it off, or nothing ever turned it on; a report from in between does not count
    */
-  async release(op: Op, instanceId: string, taskId: string, reason: string, turnedOff = false): Promise<void> {
+  async release(op: Op, instanceId: string, taskId: string, reason: string | null, turnedOff = false): Promise<void> {
     const released = await this.instances.release(op, instanceId, taskId, reason, turnedOff);
     if (released) await this.events.observed(op, [released]);
   }

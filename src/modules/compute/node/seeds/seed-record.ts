@@ -11,6 +11,7 @@ const seedRecord = z.object({
   vendorData: z.string().optional(),
   flavor: z.string(),
   project: z.string(),
+  metadata: z.record(z.string(), z.string()).default({}),
 });
 export type SeedRecord = z.output<typeof seedRecord>;
 

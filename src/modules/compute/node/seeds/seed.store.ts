@@ -26,7 +26,7 @@ export class SeedStore extends MetadataProvider {
     const directory = this.store.directory(seed.instanceId);
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const file = this.seedFile(seed.instanceId);
-    await replaceFile(file, formatRecord(seedForm, seed));
+    await replaceFile(file, formatRecord(seedForm, { metadata: {}, ...seed }));
     this.problems.clear(file);
   }
 

@@ -37,6 +37,7 @@ const view = (over: Partial<GuestView['instance']> = {}): GuestView => ({
     vendorData: '',
     flavor: 'tiny',
     project: 'p',
+    metadata: {},
     ...over,
   },
 });

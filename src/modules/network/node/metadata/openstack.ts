@@ -23,7 +23,7 @@ const metaData = ({ instance }: GuestView): object => ({
   availability_zone: 'default',
   launch_index: 0,
   devices: [],
-  meta: {},
+  meta: instance.metadata,
   public_keys: Object.fromEntries(instance.sshKeys.map((key, index) => [keyName(index), key])),
   keys: instance.sshKeys.map((key, index) => ({ name: keyName(index), type: 'ssh', data: key })),
 });
