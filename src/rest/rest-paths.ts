@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 e9ea7ea6a1dc466697a03fce2411b166dd7f0dfba16a6d1ccd37e4ef8a0593bb
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 0075c5168d970175d17af8e3c69f5e66247a5d7fbe978145b1750b4536cbda9e
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -963,6 +963,7 @@ export interface paths {
             | 'rebooting'
             | 'pausing'
             | 'resuming'
+            | 'resizing'
             | 'stopped'
             | 'deleting'
             | 'unknown'
@@ -1376,6 +1377,56 @@ export interface paths {
         content: {
           'application/json': {
             force?: boolean | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['InstanceWithTask'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/actions/resize': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Give a stopped instance another flavor on its host */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            flavor: string;
           };
         };
       };
@@ -3722,6 +3773,7 @@ export interface components {
         | 'rebooting'
         | 'pausing'
         | 'resuming'
+        | 'resizing'
         | 'stopped'
         | 'deleting'
         | 'unknown'

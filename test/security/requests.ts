@@ -233,11 +233,21 @@ export const requests: Record<string, Make> = {
   }),
   'DELETE /instances/{ref}': async (s) => ({ path: `/instances/${await instance(s)}` }),
   ...Object.fromEntries(
-    ['start', 'stop', 'reboot', 'console'].map((verb): [string, Make] => [
+    ['start', 'stop', 'reboot', 'pause', 'resume', 'nmi', 'console'].map((verb): [string, Make] => [
       `POST /instances/{ref}/actions/${verb}`,
       async (s) => ({ path: `/instances/${await instance(s)}/actions/${verb}`, allowed: noHost }),
     ]),
   ),
+  'POST /instances/{ref}/actions/resize': async (s) => ({
+    path: `/instances/${await instance(s)}/actions/resize`,
+    body: { flavor: await flavor(s) },
+    allowed: noHost,
+  }),
+  'POST /instances/{ref}/actions/lock': async (s) => ({ path: `/instances/${await instance(s)}/actions/lock` }),
+  'POST /instances/{ref}/actions/unlock': async (s) => ({
+    path: `/instances/${await instance(s)}/actions/unlock`,
+    allowed: ['instance_not_locked'],
+  }),
   ...list('/tasks', task),
   'GET /tasks/{id}': async (s) => ({ path: `/tasks/${await task(s)}` }),
   ...taskVerb('cancel', 'succeeded'),

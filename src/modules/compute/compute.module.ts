@@ -16,6 +16,7 @@ export const computeModule: ModuleManifest = {
     'instance:pause': 'member',
     'instance:nmi': 'member',
     'instance:lock': 'member',
+    'instance:resize': 'member',
     'instance:console': 'member',
     'instance:guest-data': 'member',
     'flavor:read': 'everyone',

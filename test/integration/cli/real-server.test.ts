@@ -123,6 +123,21 @@ describe('vcctl and the server itself', () => {
     }
     await ok('instance', 'rename', 'web', 'Front Door');
     await ok('instance', 'edit', 'Front Door', '--description', 'for all', '--stop-grace', '90');
+    await ok('instance', 'edit', 'Front Door', '--tag', 'web', '--tag', 'blue', '--protected', 'yes');
+    expect(JSON.parse(await ok('instance', 'list', '--tag', 'web', '-o', 'json'))).toMatchObject([
+      { name: 'Front Door', tags: ['blue', 'web'], protected: true },
+    ]);
+    await ok('instance', 'lock', 'Front Door', '--reason', 'audit');
+    expect(await vcctl('instance', 'edit', 'Front Door', '--tag', '')).toMatchObject({
+      code: 5,
+      err: expect.stringContaining('It is locked (audit): unlock it first.'),
+    });
+    await ok('instance', 'unlock', 'Front Door');
+    expect(await vcctl('instance', 'delete', 'Front Door', '--yes')).toMatchObject({
+      code: 5,
+      err: expect.stringContaining('instance_protected'),
+    });
+    await ok('instance', 'edit', 'Front Door', '--tag', '', '--protected', 'no');
     expect(JSON.parse(await ok('instance', 'show', 'Front Door', '-o', 'json'))).toMatchObject({
       name: 'Front Door',
       hostname: 'web',

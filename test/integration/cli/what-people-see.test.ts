@@ -60,7 +60,7 @@ describe('what people see of vcctl', () => {
     expect(await lab.run('instance', 'list', '--sort', 'staet')).toEqual({
       code: 2,
       out: '',
-      err: 'error: --sort: there is no column "staet"; did you mean state? There are name, state, address, flavor, image, host, created, vcpus, memory, hostname, vmm, reason, id. (usage)\n',
+      err: 'error: --sort: there is no column "staet"; did you mean state? There are name, state, address, flavor, image, host, created, vcpus, memory, hostname, vmm, tags, guard, reason, id. (usage)\n',
     });
   });
 
@@ -87,6 +87,9 @@ describe('what people see of vcctl', () => {
         'Image       debian',
         'Host        h1 (qemu)',
         'SSH keys    anna@laptop (ssh-ed25519)',
+        'Tags        blue, web',
+        'Meta role   front',
+        'Protected   yes, deleting it is refused',
         'Stop grace  30 s',
         'Created     2020-01-01T00:00:00Z (long ago)',
         'Started     -',
@@ -189,7 +192,7 @@ Network cards
   it.each([
     [
       ['instance', 'list', '--state', 'runing'],
-      '--state: "runing" is not one of building, running, paused, starting, stopping, rebooting, pausing, resuming, stopped, deleting, unknown, error; did you mean running?',
+      '--state: "runing" is not one of building, running, paused, starting, stopping, rebooting, pausing, resuming, resizing, stopped, deleting, unknown, error; did you mean running?',
     ],
     [
       ['image', 'import', '--name', 'x', '--file', 'y', '--format', 'qcow'],

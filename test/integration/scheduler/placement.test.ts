@@ -104,6 +104,50 @@ describe('placement', () => {
     });
   });
 
+  it('lets claims grow where they are only as far as there is room, however many grow at once; and shrink at any time', async () => {
+    const one = hostWith('one', { vcpus: 10 });
+    hosts.listed = [one];
+    const held = [request(), request(), request()];
+    for (const r of held) await claim(r);
+    const size = { vcpus: 3, memoryBytes: 128 * mib, diskBytes: 2 * mib };
+    const grown = (r: PlacementRequest, to = size): Promise<void> =>
+      db.database.tx((op) => placement.resize(op, r.instanceId, to));
+    // 3 of 10 vCPUs are claimed: one claim fits between 8 and 10.
+    const larger = { ...size, vcpus: 6 };
+    const outcomes = await Promise.allSettled(held.map((r) => grown(r, larger)));
+    expect(outcomes.map((o) => o.status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect(outcomes.find((o) => o.status === 'rejected')).toMatchObject({
+      reason: {
+        code: 'no_room',
+        status: 409,
+        cause: 'Host one has no room for this size: it needs 5 of vCPUs, has 2 free.',
+      },
+    });
+    const sums = async (): Promise<unknown> => (await claims.usage(db.database.op, [one.id])).get(one.id);
+    const winner = held[outcomes.findIndex((o) => o.status === 'fulfilled')];
+    expect(await sums()).toMatchObject({ vcpus: 8, memoryBytes: (128 + 512) * mib, diskBytes: 4 * mib, instances: 3 });
+    // What is there has shrunk meanwhile: what grows no further is not refused for that.
+    one.vcpus = 2;
+    one.stores = [storeOf('default', 3 * mib)];
+    if (winner) await grown(winner, size);
+    expect(await sums()).toEqual({
+      vcpus: 5,
+      memoryBytes: (128 + 512) * mib,
+      diskBytes: 4 * mib,
+      instances: 3,
+      stores: { 'pools/default': 4 * mib },
+    });
+    await grown(request());
+    for (const r of held) await db.database.tx((op) => placement.release(op, r.instanceId));
+    expect(await sums()).toMatchObject({
+      vcpus: 0,
+      memoryBytes: 0,
+      diskBytes: 0,
+      instances: 0,
+      stores: { 'pools/default': 0 },
+    });
+  });
+
   it('never gives away more of a pool than there is, whatever lies in the others', async () => {
     const fast = { key: 'pools/fast', words: 'the pool "fast"' };
     const one = hostWith('one', { stores: [storeOf('default', 3 * mib), storeOf('fast', 2 * mib)] });

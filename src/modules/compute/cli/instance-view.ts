@@ -13,6 +13,7 @@ const tones: Record<InstanceState, Tone> = {
   rebooting: 'busy',
   pausing: 'busy',
   resuming: 'busy',
+  resizing: 'busy',
   stopped: undefined,
   deleting: 'busy',
   unknown: 'busy',

@@ -83,6 +83,7 @@ export class InstanceCommands implements CliRegistrar {
       task: true,
       examples: '\nExamples:\n  vcctl instance delete web --yes --wait',
     });
+    this.registerResize(instance, context);
     this.registerLock(instance, context);
     this.registerWays(instance, context);
   }
@@ -131,6 +132,31 @@ export class InstanceCommands implements CliRegistrar {
           }),
           guestDataView,
         );
+      });
+  }
+
+  private registerResize(instance: Command, context: CliContext): void {
+    instance
+      .command('resize')
+      .description('give a stopped instance another flavor on its host; its next start uses it')
+      .argument('<instance>', 'name or id')
+      .requiredOption('--flavor <flavor>', 'its new size; a disk never shrinks')
+      .option('-w, --wait', 'return when it is done')
+      .addHelpText(
+        'after',
+        '\nExamples:\n  vcctl instance stop db --wait && vcctl instance resize db --flavor large --wait',
+      )
+      .action(async (ref: string, options: { flavor: string; wait?: boolean }) => {
+        const asked = await context.request('post', '/instances/{ref}/actions/resize', {
+          path: { ref: await context.resolve('instance', ref) },
+          query: { project: context.project() },
+          body: { flavor: await context.resolve('flavor', options.flavor) },
+        });
+        if (options.wait) await context.follow(asked.taskId);
+        context.report({
+          text: options.wait ? `instance ${ref} resized` : `instance ${ref}: resize accepted (task ${asked.taskId})`,
+          object: asked,
+        });
       });
   }
 

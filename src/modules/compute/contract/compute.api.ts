@@ -196,6 +196,8 @@ export const instanceListQuery = pageQuery.extend({
 export const stopRequest = z
   .strictObject({ force: z.boolean().default(false), graceSeconds: z.number().int().min(0).max(600).optional() })
   .default({ force: false });
+/** Another flavor, by id or name, whose disk is not smaller. */
+export const resizeRequest = z.strictObject({ flavor: field.ref });
 export const rebootRequest = z.strictObject({ force: z.boolean().default(false) }).default({ force: false });
 export const consoleLogQuery = z.strictObject({
   project: z.string().max(100).optional(),

@@ -19,7 +19,7 @@ describe('the state machine of instances', () => {
     const ways = (state: InstanceState): InstanceVerb[] => verbs.filter((verb) => refusalOf(verb, state) === undefined);
     expect(ways('running')).toEqual(['stop', 'force-stop', 'reboot', 'pause', 'nmi', 'tell-metadata']);
     expect(ways('paused')).toEqual(['force-stop', 'resume', 'tell-metadata']);
-    expect(ways('stopped')).toEqual(['start', 'tell-metadata']);
+    expect(ways('stopped')).toEqual(['start', 'resize', 'tell-metadata']);
     expect(ways('error')).toEqual(['start', 'stop', 'force-stop', 'reboot', 'tell-metadata']);
   });
 });

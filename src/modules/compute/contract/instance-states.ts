@@ -1,6 +1,6 @@
 /**
  * `building` → `running` ⇄ `stopped`, `running` ⇄ `paused`; `starting`, `stopping`, `rebooting`, `pausing`, `resuming`,
- * `deleting` while a task works; `unknown` when its host is silent; `error` when it ended by itself with a failure.
+ * `resizing`, `deleting` while a task works; `unknown` when its host is silent; `error` when it ended by itself with a failure.
  */
 export const instanceStates = [
   'building',
@@ -11,6 +11,7 @@ export const instanceStates = [
   'rebooting',
   'pausing',
   'resuming',
+  'resizing',
   'stopped',
   'deleting',
   'unknown',
@@ -83,6 +84,14 @@ export const instanceVerbs = {
     },
   },
   nmi: { during: null, refusedIn: { stopped: stoppedStart, paused: pausedResume, error: notRunning } },
+  resize: {
+    during: 'resizing',
+    refusedIn: {
+      running: { code: 'instance_running', detail: 'It runs: stop it first, for its size changes at the next start.' },
+      paused: { code: 'instance_paused', detail: 'It is paused: stop it by force first.' },
+      error: { code: 'instance_not_stopped', detail: 'It may still run on its host: stop it by force first.' },
+    },
+  },
   'tell-metadata': { during: null, refusedIn: {} },
 } as const satisfies Record<string, VerbRule>;
 

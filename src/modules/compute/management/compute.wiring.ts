@@ -25,6 +25,7 @@ import { InstanceFigures } from './instances/instance-figures';
 import { InstanceRepository } from './instances/instance.repository';
 import { InstanceCreation } from './instances/instance-creation.service';
 import { InstanceEditing } from './instances/instance-editing.service';
+import { InstanceResizing } from './instances/instance-resizing.service';
 import { InstanceService } from './instances/instance.service';
 import { InstanceVerbs } from './instances/instance-verbs.service';
 import { VmmInventoryPart } from './vmms/vmm-inventory.part';
@@ -40,6 +41,7 @@ import { RebootInstanceWorkflow } from './workflows/reboot-instance.workflow';
 import { NmiInstanceWorkflow } from './workflows/nmi-instance.workflow';
 import { PauseInstanceWorkflow } from './workflows/pause-instance.workflow';
 import { ResumeInstanceWorkflow } from './workflows/resume-instance.workflow';
+import { ResizeInstanceWorkflow } from './workflows/resize-instance.workflow';
 import { StartInstanceWorkflow } from './workflows/start-instance.workflow';
 import { StopInstanceWorkflow } from './workflows/stop-instance.workflow';
 import { TellMetadataWorkflow } from './workflows/tell-metadata.workflow';
@@ -55,6 +57,7 @@ const workflows = [
   ResumeInstanceWorkflow,
   NmiInstanceWorkflow,
   TellMetadataWorkflow,
+  ResizeInstanceWorkflow,
 ];
 const controllers = [FlavorController, SshKeyController, InstanceController];
 const parts = [
@@ -73,6 +76,7 @@ const parts = [
   InstanceService,
   InstanceVerbs,
   InstanceEditing,
+  InstanceResizing,
   GuestDataService,
   InstanceSteps,
   ConsoleService,

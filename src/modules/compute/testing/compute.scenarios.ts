@@ -65,6 +65,7 @@ export const computeScenarios: Scenarios = {
   'instance.pause': verb(running, 'pause', {}),
   'instance.resume': verb(paused, 'resume', {}),
   'instance.nmi': verb(running, 'nmi', {}),
+  'instance.resize': verb(stopped, 'resize', { flavor: 'large' }),
   'instance.tell-metadata': {
     prepare: running,
     start: async (cloud, subject) => {

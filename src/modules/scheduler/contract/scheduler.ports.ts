@@ -19,6 +19,13 @@ export interface PlacementRequest {
   hostId?: string;
 }
 
+/** How large an instance is on its host. Memory and disk in bytes. */
+export interface ClaimSize {
+  vcpus: number;
+  memoryBytes: number;
+  diskBytes: number;
+}
+
 export interface HostVerdict {
   hostId: string;
   host: string;
@@ -38,6 +45,16 @@ export abstract class Placement {
   abstract explain(op: Op, request: PlacementRequest): Promise<HostVerdict[]>;
   /** Claims the best host. Idempotent per instance. Throws 409 `no_host` with `hosts` (the verdicts) when none fits. */
   abstract claim(op: Op, request: PlacementRequest): Promise<{ hostId: string }>;
+  /**
+   * Throws 409 `no_room` when the instance's host has not enough left for that size now. Who may see hosts (`operator`)
+   * is told how much there is.
+   */
+  abstract checkResize(op: Op, instanceId: string, size: ClaimSize, operator: boolean): Promise<void>;
+  /**
+   * Changes the instance's claim on its host; one guarded statement, so that of parallel ones none takes another's
+   * room. What does not grow is never refused. Without a claim nothing happens. Throws as `checkResize`.
+   */
+  abstract resize(op: Op, instanceId: string, size: ClaimSize): Promise<void>;
   /** Ensures that the instance holds no claim. */
   abstract release(op: Op, instanceId: string): Promise<void>;
 }

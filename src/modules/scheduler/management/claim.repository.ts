@@ -2,7 +2,7 @@ import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/rows/op';
 import type { ClaimedRoom, SchedulableHost } from '../../host/contract/host.ports';
 import { storeBytes } from './filters';
-import type { PlacementRequest } from '../contract/scheduler.ports';
+import type { ClaimSize, PlacementRequest } from '../contract/scheduler.ports';
 
 interface UsageRow {
   host_id: string;
@@ -117,6 +117,43 @@ export class ClaimRepository {
         storeBytes(host, request.store) ?? 0,
         request.store.key,
       ],
+    );
+    return rows.length === 1;
+  }
+
+  /** What the instance holds, and where; undefined without a claim. */
+  async of(op: Op, instanceId: string): Promise<(ClaimSize & { hostId: string; store: string }) | undefined> {
+    const rows: { host_id: string; vcpus: number; memory_bytes: string; disk_bytes: string; store: string }[] =
+      await op.query('SELECT host_id, vcpus, memory_bytes, disk_bytes, store FROM host_claim WHERE instance_id = $1', [
+        instanceId,
+      ]);
+    const [row] = rows;
+    return (
+      row && {
+        hostId: row.host_id,
+        vcpus: row.vcpus,
+        memoryBytes: Number(row.memory_bytes),
+        diskBytes: Number(row.disk_bytes),
+        store: row.store,
+      }
+    );
+  }
+
+  /** False when the host has not enough left for what grows: then nothing is written. */
+  async resize(op: Op, instanceId: string, size: ClaimSize, host: ClaimSize): Promise<boolean> {
+    const rows: unknown[] = await op.query(
+      `WITH held AS (SELECT host_id, vcpus, memory_bytes, disk_bytes, store FROM host_claim WHERE instance_id = $1 FOR UPDATE),
+       room AS (
+         UPDATE host_usage u SET vcpus = u.vcpus + $2 - held.vcpus, memory_bytes = u.memory_bytes + $3 - held.memory_bytes,
+           disk_bytes = u.disk_bytes + $4 - held.disk_bytes,
+           stores = u.stores || jsonb_build_object(held.store, (u.stores->>held.store)::bigint + $4::bigint - held.disk_bytes)
+         FROM held WHERE u.host_id = held.host_id
+           AND ($2 <= held.vcpus OR u.vcpus + $2 - held.vcpus <= $5)
+           AND ($3 <= held.memory_bytes OR u.memory_bytes + $3 - held.memory_bytes <= $6)
+           AND ($4 <= held.disk_bytes OR (u.stores->>held.store)::bigint + $4::bigint - held.disk_bytes <= $7)
+         RETURNING u.host_id)
+       UPDATE host_claim c SET vcpus = $2, memory_bytes = $3, disk_bytes = $4 FROM room WHERE c.instance_id = $1 RETURNING c.instance_id`,
+      [instanceId, size.vcpus, size.memoryBytes, size.diskBytes, host.vcpus, host.memoryBytes, host.diskBytes],
     );
     return rows.length === 1;
   }

@@ -108,6 +108,22 @@ const lasting = (host: SchedulableHost, usage: ClaimedRoom, request: PlacementRe
 export const refusal = (host: SchedulableHost, usage: ClaimedRoom, request: PlacementRequest): Refusal | undefined =>
   lasting(host, usage, request) ?? first(ofRoom, host, usage, request);
 
+/** Why something cannot grow on the host by so much; undefined when it can. What does not grow is not looked at. */
+export const growthRefusal = (
+  host: SchedulableHost,
+  usage: ClaimedRoom,
+  more: Pick<PlacementRequest, 'vcpus' | 'memoryBytes' | 'diskBytes' | 'store'>,
+): string | undefined => {
+  const grows: Record<string, number> = { vcpus: more.vcpus, memory: more.memoryBytes, disk: more.diskBytes };
+  const request = { ...more, instanceId: '', projectId: '', architecture: '', needs: [] };
+  return first(
+    ofRoom.filter(({ code }) => (grows[code] ?? 0) > 0),
+    host,
+    usage,
+    request,
+  )?.reason;
+};
+
 /** Whether it would take the request, had it room. */
 export const suits = (host: SchedulableHost, usage: ClaimedRoom, request: PlacementRequest): boolean =>
   lasting(host, usage, request) === undefined;

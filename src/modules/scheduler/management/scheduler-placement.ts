@@ -3,9 +3,10 @@ import { atOnce } from '../../../core/db/at-once';
 import type { Op } from '../../../core/db/rows/op';
 import { Hosts, type ClaimedRoom, type SchedulableHost } from '../../host/contract/host.ports';
 import { PlacementRefusal } from '../contract/placement-refusal';
-import { Placement, type HostVerdict, type PlacementRequest } from '../contract/scheduler.ports';
+import { RoomRefusal } from '../contract/room-refusal';
+import { Placement, type ClaimSize, type HostVerdict, type PlacementRequest } from '../contract/scheduler.ports';
 import { ClaimRepository } from './claim.repository';
-import { emptyUsage, hasRoom, refusal, storeBytes, suits, weigh } from './filters';
+import { emptyUsage, growthRefusal, hasRoom, refusal, storeBytes, suits, weigh } from './filters';
 import { RecentHosts, type Candidate } from './recent-hosts';
 
 interface Evaluated {
@@ -104,6 +105,32 @@ export class SchedulerPlacement extends Placement {
     const hostId = await this.claimAmong(op, request, evaluated);
     if (hostId === undefined) throw new PlacementRefusal(await this.refusals(op, request, evaluated));
     return { hostId };
+  }
+
+  override async checkResize(op: Op, instanceId: string, size: ClaimSize, operator: boolean): Promise<void> {
+    const held = await this.claims.of(op, instanceId);
+    const host = held && (await this.hosts.byId(op, held.hostId));
+    if (!host) return;
+    const usage = (await this.claims.usage(op, [host.id])).get(host.id) ?? emptyUsage;
+    const reason = growthRefusal(host, usage, {
+      vcpus: size.vcpus - held.vcpus,
+      memoryBytes: size.memoryBytes - held.memoryBytes,
+      diskBytes: size.diskBytes - held.diskBytes,
+      store: { key: held.store, words: 'its pool' },
+    });
+    if (reason !== undefined) throw new RoomRefusal(host.name, reason, operator);
+  }
+
+  override async resize(op: Op, instanceId: string, size: ClaimSize): Promise<void> {
+    const held = await this.claims.of(op, instanceId);
+    const host = held && (await this.hosts.byId(op, held.hostId));
+    if (!held) return;
+    const store = host ? storeBytes(host, { key: held.store, words: '' }) : undefined;
+    const has = { vcpus: host?.vcpus ?? 0, memoryBytes: host?.memoryBytes ?? 0, diskBytes: store ?? 0 };
+    if (await this.claims.resize(op, instanceId, size, has)) return;
+    await this.checkResize(op, instanceId, size, false);
+    // Others gave room back since: there is some again.
+    throw new RoomRefusal(host?.name ?? held.hostId, 'had not enough left a moment ago');
   }
 
   override release(op: Op, instanceId: string): Promise<void> {

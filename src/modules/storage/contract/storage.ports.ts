@@ -18,6 +18,10 @@ export abstract class Volumes {
     request: { instanceId: string; projectId: string; name: string; hostId: string; imageId: string; bytes: number },
   ): Promise<RootVolume>;
   abstract rootOf(op: Op, instanceId: string): Promise<RootVolume | null>;
+  /** How many bytes a volume has that is to hold so many. */
+  abstract sizeFor(bytes: number): number;
+  /** The node reported it that large. */
+  abstract grown(op: Op, volumeId: string, bytes: number): Promise<void>;
   /** The node reported it made. */
   abstract markInUse(op: Op, volumeId: string): Promise<void>;
   abstract markDeleting(op: Op, volumeId: string): Promise<void>;

@@ -1,7 +1,7 @@
 import type { RemoteSpec, TxStep } from '../../../core/workflow/definition/definition';
 import { certain, type Known } from '../../../core/workflow/definition/fragment';
 import type { Volumes } from './storage.ports';
-import { volumeAbsent, volumeEnsure } from './volume.verbs';
+import { volumeAbsent, volumeEnsure, volumeGrow } from './volume.verbs';
 
 interface OfInstance {
   instanceId: string;
@@ -55,6 +55,21 @@ export const createVolume = <I, O>(
       return { volumeId, pool };
     },
   },
+});
+
+/** The volume grows where it lies, where it is to; its guest finds it larger at the next start. */
+export const growVolume = <I, O>(
+  wanted: Known<I, O, Placed & { bytes: number }>,
+): RemoteSpec<I, O, { volumeId: string; pool: string; bytes: number }, { bytes: number }> => ({
+  title: 'Grow the root volume',
+  verb: volumeGrow,
+  when: (c) => wanted(c) !== undefined,
+  node: (c) => certain(wanted, c).hostId,
+  args: (c) => {
+    const { volumeId, pool, bytes } = certain(wanted, c);
+    return { volumeId, pool, bytes };
+  },
+  noUndo: 'a disk that is larger than it needs to be does no harm, and what it holds stays',
 });
 
 /** The volume's bytes are gone from the host. Skipped without a volume; a host that is lost does so when it is back. */

@@ -17,10 +17,20 @@ export const volumeEnsure = defineVerb('volume.ensure', {
   timeoutMs: 15_000,
   long: true,
 });
+/**
+ * The volume has at least so many bytes; what it holds stays. It must be there (`volume_not_found`), and no machine may
+ * have it open: that one would not notice. Undone by nothing: a disk that is larger than it needs to be does no harm.
+ */
+export const volumeGrow = defineVerb('volume.grow', {
+  args: z.object({ volumeId: field.id, pool: z.string().max(63), bytes: field.bytes }),
+  result: z.object({ bytes: field.bytes }),
+  timeoutMs: 15_000,
+  long: true,
+});
 /** Deletes the volume's bytes; done when nothing is left. */
 export const volumeAbsent = defineVerb('volume.absent', {
   args: z.object({ volumeId: field.id, pool: z.string().max(63) }),
   result: z.object({}),
 });
 
-export const storageVerbs: readonly AnyVerb[] = [volumeAbsent, volumeEnsure];
+export const storageVerbs: readonly AnyVerb[] = [volumeAbsent, volumeEnsure, volumeGrow];

@@ -41,7 +41,7 @@ export class PostgresVolumes extends Volumes {
       id: timeOrderedUuid(),
       role: 'root',
       state: 'creating',
-      bytes: Math.ceil(request.bytes / blockBytes) * blockBytes,
+      bytes: this.sizeFor(request.bytes),
       pool: this.rootPool(),
       createdAt: new Date(),
     };
@@ -56,6 +56,15 @@ export class PostgresVolumes extends Volumes {
 
   override rootOf(op: Op, instanceId: string): Promise<RootVolume | null> {
     return this.volumes.rootOf(op, instanceId);
+  }
+
+  override sizeFor(bytes: number): number {
+    return Math.ceil(bytes / blockBytes) * blockBytes;
+  }
+
+  override async grown(op: Op, volumeId: string, bytes: number): Promise<void> {
+    const volume = await this.volumes.change(op, volumeId, { bytes: this.sizeFor(bytes) });
+    if (volume) await this.changed(op, 'updated', volume);
   }
 
   override markInUse(op: Op, volumeId: string): Promise<void> {
@@ -82,7 +91,7 @@ export class PostgresVolumes extends Volumes {
   }
 
   private async mark(op: Op, volumeId: string, state: VolumeEntity['state']): Promise<void> {
-    const volume = await this.volumes.setState(op, volumeId, state);
+    const volume = await this.volumes.change(op, volumeId, { state });
     if (volume) await this.changed(op, 'updated', volume);
   }
 

@@ -25,8 +25,12 @@ export class VolumeRepository {
   }
 
   /** Null when it is gone. */
-  async setState(op: Op, id: string, state: VolumeEntity['state']): Promise<VolumeEntity | null> {
-    const [, volume] = await atOnce(updateRow(op, VolumeEntity, id, { state }), findRow(op, VolumeEntity, { id }));
+  async change(
+    op: Op,
+    id: string,
+    changes: Partial<Pick<VolumeEntity, 'state' | 'bytes'>>,
+  ): Promise<VolumeEntity | null> {
+    const [, volume] = await atOnce(updateRow(op, VolumeEntity, id, changes), findRow(op, VolumeEntity, { id }));
     return volume;
   }
 

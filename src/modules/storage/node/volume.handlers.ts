@@ -1,11 +1,11 @@
 import { injectable } from 'inversify';
 import { KeyedMutex } from '../../../core/host/keyed-mutex';
-import { handle, VerbHandlers, type VerbHandler } from '../../../core/m2m/verbs/verb-handler';
+import { handle, VerbFailure, VerbHandlers, type VerbHandler } from '../../../core/m2m/verbs/verb-handler';
 import { ImageCache } from '../../image/contract/image.ports';
-import { volumeAbsent, volumeEnsure } from '../contract/volume.verbs';
+import { volumeAbsent, volumeEnsure, volumeGrow } from '../contract/volume.verbs';
 import { Pools } from './pools';
 
-/** `volume.ensure` and `volume.absent`, one at a time per volume. */
+/** `volume.ensure`, `volume.grow` and `volume.absent`, one at a time per volume. */
 @injectable()
 export class VolumeHandlers extends VerbHandlers {
   private readonly mutex = new KeyedMutex();
@@ -27,6 +27,14 @@ export class VolumeHandlers extends VerbHandlers {
             bytes: (await driver.ensure({ volumeId, bytes, source, signal: ctx.signal })).bytes,
           });
           return imageId === null || there || !driver.copies ? make(null) : this.images.use(imageId, make);
+        }),
+      ),
+      handle(volumeGrow, ({ volumeId, pool, bytes }, ctx) =>
+        this.mutex.run(volumeId, async () => {
+          const driver = this.pools.require(pool);
+          if (!(await driver.find(volumeId)))
+            throw new VerbFailure('volume_not_found', `The pool "${pool}" has no volume ${volumeId}.`, true);
+          return { bytes: (await driver.ensure({ volumeId, bytes, source: null, signal: ctx.signal })).bytes };
         }),
       ),
       handle(volumeAbsent, ({ volumeId, pool }) =>

@@ -8,6 +8,7 @@ import {
   Pencil,
   Play,
   RotateCw,
+  Scaling,
   Square,
   SquareTerminal,
   Trash2,
@@ -18,6 +19,7 @@ import { useNavigate } from 'react-router';
 import type { Instance } from '../../lib/types';
 import { Menu, MenuItem, MenuLine } from '../../ui/menu';
 import { LockInstance } from './lock-instance';
+import { ResizeInstance } from './resize-instance';
 import { useInstanceActions } from './use-instance-actions';
 import { useUnlock } from './use-unlock';
 
@@ -34,6 +36,7 @@ export function InstanceMenu({
   const { run, reason } = useInstanceActions();
   const navigate = useNavigate();
   const [locking, setLocking] = useState(false);
+  const [resizing, setResizing] = useState(false);
   const unlock = useUnlock();
   const only = [instance];
   return (
@@ -84,6 +87,9 @@ export function InstanceMenu({
         <MenuItem icon={Pencil} reason={reason(only, 'edit')} onSelect={onEdit}>
           Edit…
         </MenuItem>
+        <MenuItem icon={Scaling} reason={reason(only, 'resize')} onSelect={() => setResizing(true)}>
+          Resize…
+        </MenuItem>
         {instance.lock === null ? (
           <MenuItem icon={Lock} reason={reason(only, 'edit')} onSelect={() => setLocking(true)}>
             Lock…
@@ -98,6 +104,7 @@ export function InstanceMenu({
         </MenuItem>
       </Menu>
       <LockInstance instance={instance} open={locking} onClose={() => setLocking(false)} />
+      <ResizeInstance instance={instance} open={resizing} onClose={() => setResizing(false)} />
     </>
   );
 }

@@ -11,6 +11,7 @@ const phases: Partial<Record<Instance['state'], string>> = {
   rebooting: 'It is rebooting.',
   pausing: 'It is being paused.',
   resuming: 'It is being resumed.',
+  resizing: 'It is being resized.',
   deleting: 'It is being deleted.',
 };
 const unreachable = 'Its host does not answer, so nothing can be told to it.';

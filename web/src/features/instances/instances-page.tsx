@@ -29,6 +29,7 @@ const states = [
   ['rebooting', 'Rebooting'],
   ['pausing', 'Pausing'],
   ['resuming', 'Resuming'],
+  ['resizing', 'Resizing'],
   ['deleting', 'Deleting'],
   ['unknown', 'Unknown'],
   ['error', 'Error'],

@@ -9,7 +9,7 @@ import { toast } from '../../ui/feedback/toast';
 import { followTask } from '../tasks/open-task';
 import { whyNot, type InstanceAction } from './instance-rules';
 
-export type PowerVerb = Exclude<InstanceVerb, 'force-stop' | 'tell-metadata'>;
+export type PowerVerb = Exclude<InstanceVerb, 'force-stop' | 'tell-metadata' | 'resize'>;
 
 interface Asked {
   instances: Instance[];

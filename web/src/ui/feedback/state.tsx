@@ -33,6 +33,7 @@ const looks: Record<string, Look> = {
   rebooting: busy,
   pausing: busy,
   resuming: busy,
+  resizing: busy,
   deleting: busy,
   creating: busy,
   uploading: busy,

@@ -113,7 +113,8 @@ export class InstanceVerbs {
     return this.found.lockByRef(op, caller.access, projectId, ref);
   }
 
-  private async ask<I extends object>(
+  /** @param instance held by the caller's transaction */
+  async ask<I extends object>(
     op: Op,
     { caller }: Of,
     verb: InstanceVerb,
@@ -129,7 +130,8 @@ export class InstanceVerbs {
     return this.accepted(op, caller, instance, { ...state, taskId: task.id, ...changes });
   }
 
-  private async refuse(op: Op, instance: InstanceEntity, verb: InstanceVerb): Promise<void> {
+  /** Throws why the verb may not be asked of it now. */
+  async refuse(op: Op, instance: InstanceEntity, verb: InstanceVerb): Promise<void> {
     const { state } = instance;
     if (state !== 'deleting' && (await this.tombstones.hasBegun(op, instance.id)))
       throw conflict(

@@ -16,6 +16,7 @@ import {
   instancesWithTask,
   instanceWithTask,
   rebootRequest,
+  resizeRequest,
   stopRequest,
   updateInstance,
 } from '../../contract/compute.api';
@@ -26,6 +27,7 @@ import { InstanceCreation } from './instance-creation.service';
 import type { Caller } from './instance-task';
 import { lockRequest } from '../../contract/instance-labels';
 import { InstanceEditing } from './instance-editing.service';
+import { InstanceResizing } from './instance-resizing.service';
 import { InstanceService } from './instance.service';
 import { InstanceVerbs } from './instance-verbs.service';
 
@@ -61,6 +63,7 @@ export class InstanceController extends Controller {
     private readonly instances: InstanceService,
     private readonly verbs: InstanceVerbs,
     private readonly editing: InstanceEditing,
+    private readonly resizing: InstanceResizing,
     private readonly consoles: ConsoleService,
     private readonly guestData: GuestDataService,
     private readonly logs: ConsoleLogs,
@@ -262,6 +265,15 @@ export class InstanceController extends Controller {
           permission: 'instance:nmi',
         },
         (req) => this.verbs.nmi(req.op, of(req)),
+      ),
+      route(
+        {
+          ...action('resize'),
+          summary: 'Give a stopped instance another flavor on its host',
+          permission: 'instance:resize',
+          body: resizeRequest,
+        },
+        (req) => this.resizing.resize(req.op, of(req), req.body.flavor),
       ),
       route(
         {

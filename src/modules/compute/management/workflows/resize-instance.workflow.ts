@@ -1,0 +1,98 @@
+import { injectable } from 'inversify';
+import { z } from 'zod';
+import * as field from '../../../../core/http/routes/fields';
+import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
+import { Placement } from '../../../scheduler/contract/scheduler.ports';
+import { Volumes } from '../../../storage/contract/storage.ports';
+import { growVolume } from '../../../storage/contract/volume.steps';
+import { instanceSeed } from '../../contract/instance.verbs';
+import { seedOf } from '../instances/asked-of-host';
+import { InstanceRepository } from '../instances/instance.repository';
+import { instanceLock } from './instance-lock';
+import { InstanceSteps } from './instance-steps';
+import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
+
+/** The new size, as the flavor had it when it was asked for; a disk that does not shrink. `project`: its name. */
+const input = z.strictObject({
+  instanceId: field.id,
+  project: z.string(),
+  flavorId: field.id,
+  flavorName: z.string(),
+  vcpus: z.number().int(),
+  memoryBytes: field.bytes,
+  diskBytes: field.bytes,
+});
+type Input = z.output<typeof input>;
+
+/** A stopped instance gets another flavor on its host; its next start uses it. */
+@injectable()
+export class ResizeInstanceWorkflow extends Workflow<Input> {
+  readonly definition;
+
+  constructor(steps: InstanceSteps, instances: InstanceRepository, placement: Placement, volumes: Volumes) {
+    super();
+    this.definition = defineWorkflow<Input>('instance.resize', {
+      version: 1,
+      input,
+      lock: instanceLock,
+      deadline: '10m',
+      whenUndone: (c, error) => steps.release(c.op, c.input.instanceId, c.taskId, error.message),
+    })
+      .tx('claim-room', {
+        title: 'Claim room on its host',
+        run: async (c) => {
+          const { instanceId, vcpus, memoryBytes, diskBytes } = c.input;
+          const instance = await steps.require(c.op, instanceId);
+          const root = await volumes.rootOf(c.op, instanceId);
+          if (instance.hostId === null || !root)
+            throw new PermanentError('no_host', 'The instance has no host, or no root volume there.');
+          // Of each the larger one, until it is certain which of both sizes it keeps: undone, nobody has taken its room.
+          const before = { vcpus: instance.vcpus, memoryBytes: instance.memoryBytes, diskBytes: instance.diskBytes };
+          await placement.resize(c.op, instanceId, {
+            vcpus: Math.max(vcpus, before.vcpus),
+            memoryBytes: Math.max(memoryBytes, before.memoryBytes),
+            diskBytes: Math.max(diskBytes, before.diskBytes),
+          });
+          return { hostId: instance.hostId, volumeId: root.id, pool: root.pool, before };
+        },
+        undo: async (c, claimed) => {
+          if (claimed) await placement.resize(c.op, c.input.instanceId, claimed.before);
+        },
+      })
+      .remote(
+        'grow-root-volume',
+        growVolume((c) => {
+          const root = c.out['claim-room'];
+          return root && c.input.diskBytes > root.before.diskBytes
+            ? { ...root, bytes: volumes.sizeFor(c.input.diskBytes) }
+            : undefined;
+        }),
+      )
+      .remote('seed', {
+        title: 'Give the host the metadata',
+        verb: instanceSeed,
+        node: (c) => c.out['claim-room'].hostId,
+        args: async (c) => {
+          const instance = await steps.require(c.op, c.input.instanceId);
+          return seedOf({ ...instance, flavorName: c.input.flavorName }, c.input.project);
+        },
+        undo: {
+          verb: instanceSeed,
+          node: (c) => c.out['claim-room']?.hostId,
+          args: async (c) => seedOf(await steps.require(c.op, c.input.instanceId), c.input.project),
+        },
+      })
+      .tx('resized', {
+        title: 'Resized',
+        run: async (c) => {
+          const { instanceId, flavorId, flavorName, vcpus, memoryBytes, diskBytes } = c.input;
+          await placement.resize(c.op, instanceId, { vcpus, memoryBytes, diskBytes });
+          await volumes.grown(c.op, c.out['claim-room'].volumeId, diskBytes);
+          await instances.update(c.op, instanceId, { flavorId, flavorName, vcpus, memoryBytes, diskBytes });
+          await steps.release(c.op, instanceId, c.taskId, null);
+          return {};
+        },
+        noUndo: 'it is the last step',
+      });
+  }
+}
