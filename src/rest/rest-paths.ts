@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 0075c5168d970175d17af8e3c69f5e66247a5d7fbe978145b1750b4536cbda9e
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 af403b86b9b8a2df3b4b1080d288bbe986b3afd23d00bb9a31fa5db26c680f4e
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -3736,6 +3736,13 @@ export interface components {
         id: string;
         name: string;
       };
+      lastExit: {
+        /** Format: date-time */
+        at: string;
+        code: number | null;
+        reason: string;
+        signal: string | null;
+      } | null;
       lock: {
         /** Format: date-time */
         at: string;

@@ -3,12 +3,9 @@ import {
   CirclePlay,
   CirclePower,
   Ellipsis,
-  Lock,
-  LockOpen,
   Pencil,
   Play,
   RotateCw,
-  Scaling,
   Square,
   SquareTerminal,
   Trash2,
@@ -18,10 +15,10 @@ import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import type { Instance } from '../../lib/types';
 import { Menu, MenuItem, MenuLine } from '../../ui/menu';
+import { ChangeItems } from './change-items';
 import { LockInstance } from './lock-instance';
 import { ResizeInstance } from './resize-instance';
 import { useInstanceActions } from './use-instance-actions';
-import { useUnlock } from './use-unlock';
 
 /** Every verb of one instance; what cannot be done now says why. */
 export function InstanceMenu({
@@ -37,7 +34,6 @@ export function InstanceMenu({
   const navigate = useNavigate();
   const [locking, setLocking] = useState(false);
   const [resizing, setResizing] = useState(false);
-  const unlock = useUnlock();
   const only = [instance];
   return (
     <>
@@ -87,18 +83,7 @@ export function InstanceMenu({
         <MenuItem icon={Pencil} reason={reason(only, 'edit')} onSelect={onEdit}>
           Edit…
         </MenuItem>
-        <MenuItem icon={Scaling} reason={reason(only, 'resize')} onSelect={() => setResizing(true)}>
-          Resize…
-        </MenuItem>
-        {instance.lock === null ? (
-          <MenuItem icon={Lock} reason={reason(only, 'edit')} onSelect={() => setLocking(true)}>
-            Lock…
-          </MenuItem>
-        ) : (
-          <MenuItem icon={LockOpen} reason={reason(only, 'unlock')} onSelect={() => unlock(instance)}>
-            Unlock
-          </MenuItem>
-        )}
+        <ChangeItems instance={instance} onResize={() => setResizing(true)} onLock={() => setLocking(true)} />
         <MenuItem icon={Trash2} danger reason={reason(only, 'delete')} onSelect={onDelete}>
           Delete…
         </MenuItem>

@@ -62,6 +62,19 @@ export default function InstancePage() {
 const reasonLook = (state: string): string =>
   state === 'error' ? 'bg-bad-soft text-bad' : state === 'unknown' ? 'bg-warn-soft text-warn' : 'bg-sunken text-dim';
 
+function LockNote({ lock }: Pick<Instance, 'lock'>) {
+  if (lock === null) return null;
+  return (
+    <p role="status" className="mb-4 flex items-center gap-2 rounded-lg bg-sunken px-3 py-2 text-sm text-dim">
+      <Lock aria-hidden className="size-3.5 shrink-0" />
+      <span className="min-w-0">
+        Locked <Age at={lock.at} suffix=" ago" />
+        {lock.reason !== '' && `: ${lock.reason}`}
+      </span>
+    </p>
+  );
+}
+
 const tabs = [
   ['overview', 'Overview'],
   ['console', 'Console'],
@@ -105,15 +118,7 @@ function Shown({ instance }: { instance: Instance }) {
         </>
       }
     >
-      {instance.lock !== null && (
-        <p role="status" className="mb-4 flex items-center gap-2 rounded-lg bg-sunken px-3 py-2 text-sm text-dim">
-          <Lock aria-hidden className="size-3.5 shrink-0" />
-          <span className="min-w-0">
-            Locked <Age at={instance.lock.at} suffix=" ago" />
-            {instance.lock.reason !== '' && `: ${instance.lock.reason}`}
-          </span>
-        </p>
-      )}
+      <LockNote lock={instance.lock} />
       {instance.stateReason !== '' && (
         <p role="status" className={cx('mb-4 rounded-lg px-3 py-2 text-sm', reasonLook(instance.state))}>
           {instance.stateReason}

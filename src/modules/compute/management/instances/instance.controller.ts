@@ -72,7 +72,7 @@ export class InstanceController extends Controller {
   }
 
   override routes(): Route[] {
-    return [...this.collectionRoutes(), ...this.resourceRoutes(), ...this.actionRoutes()];
+    return [...this.collectionRoutes(), ...this.resourceRoutes(), ...this.actionRoutes(), ...this.changeRoutes()];
   }
 
   private collectionRoutes(): Route[] {
@@ -268,6 +268,22 @@ export class InstanceController extends Controller {
       ),
       route(
         {
+          ...action('console'),
+          summary: 'Open its serial console: a one-time ticket',
+          permission: consolePermission,
+          status: 201,
+          secretResponse: true,
+          response: consoleTicket,
+        },
+        (req) => this.consoles.ticket(req.op, req.access, req.project?.id, req.params.ref),
+      ),
+    ];
+  }
+
+  private changeRoutes(): Route[] {
+    return [
+      route(
+        {
           ...action('resize'),
           summary: 'Give a stopped instance another flavor on its host',
           permission: 'instance:resize',
@@ -295,17 +311,6 @@ export class InstanceController extends Controller {
           response: instance,
         },
         (req) => this.editing.unlock(req.op, of(req)),
-      ),
-      route(
-        {
-          ...action('console'),
-          summary: 'Open its serial console: a one-time ticket',
-          permission: consolePermission,
-          status: 201,
-          secretResponse: true,
-          response: consoleTicket,
-        },
-        (req) => this.consoles.ticket(req.op, req.access, req.project?.id, req.params.ref),
       ),
     ];
   }
