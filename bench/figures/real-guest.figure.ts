@@ -46,6 +46,8 @@ const plain = async (lab: Lab, image: string, round: number): Promise<number> =>
       logDir: directory,
     },
     'tcg',
+    null,
+    true,
   ).map((arg) =>
     arg.startsWith('tap,id=net0,')
       ? 'user,id=net0'

@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 af403b86b9b8a2df3b4b1080d288bbe986b3afd23d00bb9a31fa5db26c680f4e
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 11059c1771c2c2808be22a37801186ba2871b1f15be85140a9c927678ebd134a
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -1175,7 +1175,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Open its serial console: a one-time ticket */
+    /** Open its serial console, or its screen: a one-time ticket */
     post: {
       parameters: {
         query?: {
@@ -1191,7 +1191,13 @@ export interface paths {
         };
         cookie?: never;
       };
-      requestBody?: never;
+      requestBody?: {
+        content: {
+          'application/json': {
+            protocol?: ('serial' | 'vnc') | null;
+          };
+        };
+      };
       responses: {
         /** @description Done */
         201: {
@@ -1702,6 +1708,47 @@ export interface paths {
           };
           content: {
             'application/json': components['schemas']['GuestData'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/screenshot': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** What its screen shows now: a PNG */
+    get: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'image/png': string;
           };
         };
       };
@@ -3491,6 +3538,8 @@ export interface components {
     ConsoleTicket: {
       expiresIn: number;
       path: string;
+      /** @enum {string} */
+      protocol: 'serial' | 'vnc';
       ticket: string;
     };
     CreatedApiToken: {

@@ -11,21 +11,17 @@ import { openConsole, openEvents, openLive, openUpload, openWait, type OpenChann
 
 jest.setTimeout(120_000);
 
-/** Stands in for a guest's serial line: what is typed comes back. */
+/** Stands in for a guest's serial line and its screen: what is typed comes back. */
 class EchoLine extends StreamHandlers {
   readonly typed: string[] = [];
   override streams(): StreamHandler[] {
-    return [
-      {
-        path: '/streams/instances/:id/console',
-        open: async (_params, stream: Duplex) => {
-          stream.on('data', (chunk: Buffer) => {
-            this.typed.push(chunk.toString());
-            stream.write(chunk);
-          });
-        },
-      },
-    ];
+    const open: StreamHandler['open'] = async () => (stream: Duplex) => {
+      stream.on('data', (chunk: Buffer) => {
+        this.typed.push(chunk.toString());
+        stream.write(chunk);
+      });
+    };
+    return ['console', 'vnc'].map((way) => ({ path: `/streams/instances/:id/${way}`, open }));
   }
 }
 
@@ -92,8 +88,8 @@ describe('what is open', () => {
 
   const at = (stack: ManagementStack, client: ApiClient): ApiClient => stack.client(client.token);
 
-  const ticket = async (who: Member, client = who.client): Promise<string> =>
-    (await client.ok('POST', `/instances/${who.instanceId}/actions/console`)).path;
+  const ticket = async (who: Member, client = who.client, protocol: 'serial' | 'vnc' = 'serial'): Promise<string> =>
+    (await client.ok('POST', `/instances/${who.instanceId}/actions/console`, { protocol })).path;
 
   /** All kinds at both processes. */
   const openAll = async (who: Member, credential: ApiClient = who.client): Promise<OpenChannel[]> => {
@@ -101,11 +97,16 @@ describe('what is open', () => {
     const before = [first, second].map(held);
     for (const stack of [first, second]) {
       const client = at(stack, credential);
-      const console = await openConsole(client, await ticket(who, client));
-      console.send('hello');
-      await waitFor('the echo', () => console.received.includes('hello'));
+      for (const [kind, protocol] of [
+        ['console', 'serial'],
+        ['vnc', 'vnc'],
+      ] as const) {
+        const console = await openConsole(client, await ticket(who, client, protocol), kind);
+        console.send('hello');
+        await waitFor('the echo', () => console.received.includes('hello'));
+        all.push(console);
+      }
       all.push(
-        console,
         await openEvents(client, `?project=${who.project}`),
         await openLive(client),
         await openUpload(client, who.project, `image-${(next += 1)}`),
@@ -128,6 +129,7 @@ describe('what is open', () => {
   };
   const all = (code: string): Record<string, string> => ({
     console: code,
+    vnc: code,
     events: code,
     live: code,
     upload: code,
@@ -198,6 +200,7 @@ describe('what is open', () => {
     await first.admin.ok('DELETE', `/projects/${who.project}/members/${who.name}`);
     await outcome(channels, {
       console: 'forbidden',
+      vnc: 'forbidden',
       events: 'forbidden',
       live: 'open',
       upload: 'forbidden',
@@ -220,7 +223,14 @@ describe('what is open', () => {
     const who = await member();
     const channels = await openAll(who);
     await first.admin.ok('PUT', `/projects/${who.project}/members/${who.name}`, { role: 'viewer' });
-    await outcome(channels, { console: 'forbidden', events: 'open', live: 'open', upload: 'forbidden', wait: 'open' });
+    await outcome(channels, {
+      console: 'forbidden',
+      vnc: 'forbidden',
+      events: 'open',
+      live: 'open',
+      upload: 'forbidden',
+      wait: 'open',
+    });
   });
 
   it('ends for an admin who is one no longer', async () => {
@@ -232,6 +242,7 @@ describe('what is open', () => {
     await first.admin.ok('PATCH', '/users/second-admin', { admin: false });
     await outcome(channels, {
       console: 'forbidden',
+      vnc: 'forbidden',
       events: 'forbidden',
       live: 'open',
       upload: 'forbidden',
@@ -241,7 +252,7 @@ describe('what is open', () => {
 
   it('ends when its instance is deleted, and its tickets open nothing', async () => {
     const who = await member();
-    const channels = (await openAll(who)).filter((c) => c.kind === 'console');
+    const channels = (await openAll(who)).filter((c) => ['console', 'vnc'].includes(c.kind));
     const kept = await ticket(who);
     await first.db.database.tx(async (op) => {
       await op.query('DELETE FROM instance WHERE id = $1', [who.instanceId]);
@@ -250,7 +261,7 @@ describe('what is open', () => {
         JSON.stringify({ kind: 'instance', id: who.instanceId }),
       ]);
     });
-    await outcome(channels, { console: 'gone' });
+    await outcome(channels, { console: 'gone', vnc: 'gone' });
     expect((await openConsole(at(second, who.client), kept)).over).toBe('401');
   });
 
@@ -270,10 +281,22 @@ describe('what is open', () => {
     for (const stream of streams.slice(0, 2)) expect(['forbidden', 'gone']).toContain(stream.over);
   });
 
-  it('lets nothing more through to a guest once it is cut', async () => {
+  it('takes a ticket for what it was given out for, and once', async () => {
+    const who = await member();
+    const serial = await ticket(who);
+    const vnc = await ticket(who, who.client, 'vnc');
+    for (const path of [serial.replace('/console?', '/vnc?'), vnc.replace('/vnc?', '/console?')])
+      expect((await openConsole(who.client, path)).over).toBe('401');
+    const screen = await openConsole(who.client, vnc, 'vnc');
+    opened.push(screen);
+    expect(screen.over).toBeUndefined();
+    expect((await openConsole(at(second, who.client), vnc, 'vnc')).over).toBe('401');
+  });
+
+  it.each(['serial', 'vnc'] as const)('lets nothing more through to a guest once it is cut: %s', async (protocol) => {
     const who = await member();
     const client = at(second, who.client);
-    const console = await openConsole(client, await ticket(who, client));
+    const console = await openConsole(client, await ticket(who, client, protocol));
     opened.push(console);
     console.send('before');
     await waitFor('the echo', () => console.received.includes('before'));
@@ -302,6 +325,7 @@ describe('what is open', () => {
     for (const { app } of [first, second]) (channelsOf(app) as unknown as { wake(userId: null): void }).wake(null);
     await outcome(channels, {
       console: 'forbidden',
+      vnc: 'forbidden',
       events: 'forbidden',
       live: 'open',
       upload: 'forbidden',

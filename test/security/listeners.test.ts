@@ -78,10 +78,14 @@ describe('who gets what from the other listeners', () => {
       `INSERT INTO host (id, name, address, port, state, schedulable, state_reason) VALUES ($1::uuid, 'h1', '127.0.0.1', 1, 'unknown', false, '')`,
       [instance],
     );
-    await stack.db.database.query('UPDATE instance SET host_id = $1::uuid WHERE id = $1::uuid', [instance]);
+    await stack.db.database.query(`UPDATE instance SET host_id = $1::uuid, state = 'running' WHERE id = $1::uuid`, [
+      instance,
+    ]);
     const member = stack.client(bearer('member'));
-    const ticket = async (): Promise<string> =>
-      (await member.ok('POST', `/instances/${instance}/actions/console`)).ticket;
+    const ticketOf = async (path: string): Promise<string> => {
+      const protocol = path === '/api/v1/vnc' ? 'vnc' : 'serial';
+      return (await member.ok('POST', `/instances/${instance}/actions/console`, { protocol })).ticket;
+    };
     const seen: AccessTable = new Map();
     for (const path of paths) {
       const open =
@@ -91,10 +95,10 @@ describe('who gets what from the other listeners', () => {
       const row = new Map<string, string>();
       for (const column of ['none', 'garbage', 'viewer', 'member, token', 'disabled', 'other type'])
         row.set(column, await open(bearer(column)));
-      row.set('ticket', await open(await ticket()));
+      row.set('ticket', await open(await ticketOf(path)));
       row.set(
         'foreign page',
-        await open(path === '/api/v1/live' ? bearer('viewer') : await ticket(), 'https://elsewhere.example'),
+        await open(path === '/api/v1/live' ? bearer('viewer') : await ticketOf(path), 'https://elsewhere.example'),
       );
       seen.set(path, row);
     }

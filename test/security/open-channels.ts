@@ -48,10 +48,10 @@ const answered = (kind: string, request: ClientRequest, end: (code: string) => v
   request.on('error', () => end(codeOf(text)));
 };
 
-/** A serial console, by ticket. Resolves when it is open, and has echoed. */
-export const openConsole = async (client: ApiClient, path: string): Promise<OpenChannel> => {
+/** A serial console or a screen, by ticket. Resolves when it is open, or was refused. */
+export const openConsole = async (client: ApiClient, path: string, kind = 'console'): Promise<OpenChannel> => {
   const socket = new WebSocket(`${client.url.replace('https', 'wss')}${path}`, { rejectUnauthorized: false });
-  const channel = new OpenChannel('console', (end, own) => {
+  const channel = new OpenChannel(kind, (end, own) => {
     socket.on('message', (data: Buffer) => (own.received += data.toString()));
     socket.on('close', (_code: number, reason: Buffer) => end(reason.toString() || 'cut'));
     socket.on('unexpected-response', (_req, res) => end(String(res.statusCode)));

@@ -231,6 +231,10 @@ export const requests: Record<string, Make> = {
     path: `/instances/${await instance(s)}/console-log`,
     allowed: noHost,
   }),
+  'GET /instances/{ref}/screenshot': async (s) => ({
+    path: `/instances/${await instance(s)}/screenshot`,
+    allowed: noHost,
+  }),
   'DELETE /instances/{ref}': async (s) => ({ path: `/instances/${await instance(s)}` }),
   ...Object.fromEntries(
     ['start', 'stop', 'reboot', 'pause', 'resume', 'nmi', 'console'].map((verb): [string, Make] => [

@@ -1,5 +1,15 @@
 import type { CliColumn } from './output/cli-column';
-import type { AnswerOf, Init, ItemOf, ListInit, ListPath, Method, PathOf, PathWith } from '../../rest/rest-call';
+import type {
+  AnswerOf,
+  Init,
+  ItemOf,
+  ListInit,
+  ListPath,
+  Method,
+  PathOf,
+  PathWith,
+  QueryOf,
+} from '../../rest/rest-call';
 import type { ListOptions } from './input/list-options';
 import type { Noun } from './noun';
 import type { Query } from './session/rest-client';
@@ -30,6 +40,12 @@ export interface CliContext {
   requestAt<T>(method: Uppercase<Method>, path: string, options?: RequestOptions): Promise<T>;
   /** Uploads a file as a raw body, with a progress line on a terminal. */
   upload<P extends PathWith<'put'>>(path: P, parameters: PathOf<'put', P>, file: string): Promise<AnswerOf<'put', P>>;
+  /** What a path answers that is no JSON, such as a picture. */
+  download<P extends PathWith<'get'>>(
+    path: P,
+    parameters: PathOf<'get', P>,
+    query?: QueryOf<'get', P>,
+  ): Promise<Buffer>;
   /** All items of a keyset list, page by page, at most `limit` (10,000 unless given). */
   list<P extends ListPath>(path: P, ...init: ListInit<P, { limit?: number }>): Promise<ItemOf<P>[]>;
   /** As `list`, for a path that is known only when the command runs. */

@@ -13,7 +13,17 @@ import { configPath, pickProfile, ProfileStore } from './session/profile-store';
 import { findInList, resolveRef } from './input/ref-resolver';
 import type * as renderer from './output/renderer';
 import type { Page } from '../http/routes/pagination';
-import type { AnswerOf, Init, ItemOf, ListInit, ListPath, Method, PathOf, PathWith } from '../../rest/rest-call';
+import type {
+  AnswerOf,
+  Init,
+  ItemOf,
+  ListInit,
+  ListPath,
+  Method,
+  PathOf,
+  PathWith,
+  QueryOf,
+} from '../../rest/rest-call';
 import { filledPath } from '../../rest/rest-target';
 import type { Query } from './session/rest-client';
 import { sectionsText, type Section } from './output/sections';
@@ -102,6 +112,17 @@ export class TerminalContext implements CliContext {
   ): Promise<AnswerOf<'put', P>> {
     const { uploadFile } = await import('./session/upload.js');
     return uploadFile(await this.session(), filledPath(path, parameters as Record<string, string>), file);
+  }
+
+  async download<P extends PathWith<'get'>>(
+    path: P,
+    parameters: PathOf<'get', P>,
+    asked?: QueryOf<'get', P>,
+  ): Promise<Buffer> {
+    const session = await this.session();
+    const filled = filledPath(path, parameters as Record<string, string>);
+    const query = await this.withProject(asked as Query | undefined);
+    return session.call<Buffer>(() => ({ method: 'GET', path: filled, asBytes: true, ...(query && { query }) }));
   }
 
   list<P extends ListPath>(path: P, ...[init]: ListInit<P, { limit?: number }>): Promise<ItemOf<P>[]> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspectServer } from '../../../src/core/cli/session/server-trust';
 import { ManagementStack, passwordOf } from '../../security/management-stack';
@@ -153,6 +153,11 @@ describe('vcctl and the server itself', () => {
       code: 5,
       err: expect.stringMatching(/^error: It has no host yet, so there is no console\. \(instance_has_no_host\)/),
     });
+    expect(await vcctl('instance', 'screenshot', 'db', '--file', join(stack.directory, 'db.png'))).toMatchObject({
+      code: 5,
+      err: expect.stringMatching(/^error: It has no host yet, so there is no screen\. \(instance_has_no_host\)/),
+    });
+    expect(existsSync(join(stack.directory, 'db.png'))).toBe(false);
     expect(await vcctl('instance', 'ssh', 'db')).toMatchObject({
       code: 1,
       err: 'error: "db" has no address yet. (no_way)\n  See: vcctl instance show\n',

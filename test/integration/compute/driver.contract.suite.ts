@@ -123,6 +123,21 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
       if (subject().hasProcesses) expect(isRunning(handle.process)).toBe(true);
     });
 
+    it('has a screen where it says so, and otherwise refuses it and says why', async () => {
+      const { driver, handle } = await start();
+      if ((await driver.probe()).capabilities.includes('vnc')) {
+        const screen = await driver.screen(handle);
+        const said = await new Promise<Buffer>((resolve) => screen.once('data', resolve));
+        screen.destroy();
+        expect(said.toString()).toMatch(/^RFB \d{3}\.\d{3}\n$/);
+        expect((await driver.screenshot(handle)).subarray(1, 4).toString()).toBe('PNG');
+        return;
+      }
+      const refusal = { name: 'VerbFailure', code: 'no_screen', permanent: true };
+      await expect(driver.screen(handle)).rejects.toMatchObject(refusal);
+      await expect(driver.screenshot(handle)).rejects.toMatchObject(refusal);
+    });
+
     it('kills at once, again and again, and leaves no socket', async () => {
       const { driver, handle } = await start();
       const exit = driver.waitExit(handle, never);

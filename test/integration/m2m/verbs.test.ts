@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { Breakers } from '../../../src/core/m2m/management/breakers';
 import { NodeUnreachableError } from '../../../src/core/m2m/management/node-caller';
 import { StreamHandlers, type StreamHandler } from '../../../src/core/m2m/management/node-route';
+import { VerbFailure } from '../../../src/core/m2m/verbs/verb-handler';
 import { NodeIdentity } from '../../../src/core/m2m/node/node-identity';
 import { defineVerb } from '../../../src/core/m2m/verbs/verb';
 import { Management } from './harness';
@@ -21,9 +22,12 @@ class EchoStreams extends StreamHandlers {
     return [
       {
         path: '/streams/things/:id/console',
-        open: async ({ id }, stream) => {
-          stream.write(`hello ${id}\n`);
-          stream.pipe(stream);
+        open: async ({ id = '' }) => {
+          if (id === 'none') throw new VerbFailure('thing_absent', 'There is no such thing.', true, { id });
+          return (stream) => {
+            stream.write(`hello ${id}\n`);
+            stream.pipe(stream);
+          };
         },
       },
     ];
@@ -208,6 +212,12 @@ describe('verbs', () => {
     stream.destroy();
     await expect(management.caller.stream(agent.hostId, '/streams/nothing')).rejects.toMatchObject({
       code: 'not_found',
+    });
+    await expect(management.caller.stream(agent.hostId, '/streams/things/none/console')).rejects.toMatchObject({
+      code: 'thing_absent',
+      message: 'There is no such thing.',
+      permanent: true,
+      extra: { id: 'none' },
     });
     await expect(management.caller.stream(agent.hostId, '/streams/things/..%2f42/console')).rejects.toMatchObject({
       code: 'not_found',

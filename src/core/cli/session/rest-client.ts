@@ -21,6 +21,8 @@ export interface Call {
   stream?: { content: Readable; bytes: number };
   bearer?: string | undefined;
   idempotencyKey?: string | undefined;
+  /** The answer's bytes are wanted as they are: a picture, say. */
+  asBytes?: boolean;
   /** Milliseconds of silence after which it is given up. Default 120,000. */
   idleMs?: number;
 }
@@ -39,16 +41,17 @@ export class RestClient {
     this.agent = new Agent({ keepAlive: true, maxSockets: 8, ...tlsOptions(profile) });
   }
 
-  /** The answer's JSON; undefined when it has no body. Throws `CliFailure` for an answer of 400 or more. */
+  /** The answer's JSON, or its bytes; undefined when it has no body. Throws `CliFailure` for an answer of 400 or more. */
   async call<T>(call: Call): Promise<T> {
     const url = new URL(`${this.profile.url}${call.root ?? '/api/v1'}${call.path}`);
     for (const [name, value] of Object.entries(call.query ?? {}))
       if (value !== undefined) url.searchParams.set(name, String(value));
     const json = call.stream || call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body), 'utf8');
     const response = await this.send(url, call, json);
-    const text = await readAll(response);
-    const value = parseBody(text, String(response.headers['content-type'] ?? ''));
+    const bytes = await readAll(response);
     const status = response.statusCode ?? 0;
+    if (call.asBytes === true && status < 400) return bytes as T;
+    const value = parseBody(bytes.toString('utf8'), String(response.headers['content-type'] ?? ''));
     if (status >= 400) throw failureOf(status, value);
     return value as T;
   }
@@ -63,7 +66,7 @@ export class RestClient {
         agent: this.agent,
         method: call.method,
         headers: {
-          accept: 'application/json',
+          accept: call.asBytes === true ? '*/*' : 'application/json',
           'user-agent': 'vcctl',
           ...(call.bearer !== undefined && { authorization: `Bearer ${call.bearer}` }),
           ...(call.idempotencyKey !== undefined && { 'idempotency-key': call.idempotencyKey }),
@@ -96,7 +99,7 @@ export class RestClient {
 const timedOut = (url: URL): Error =>
   Object.assign(new Error(`${url.origin} did not answer in time`), { code: 'ETIMEDOUT' });
 
-const readAll = async (response: IncomingMessage): Promise<string> => {
+const readAll = async (response: IncomingMessage): Promise<Buffer> => {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of response as AsyncIterable<Buffer>) {
@@ -104,7 +107,7 @@ const readAll = async (response: IncomingMessage): Promise<string> => {
     if (size > maxAnswerBytes) throw new Error('the answer is too large');
     parts.push(part);
   }
-  return Buffer.concat(parts).toString('utf8');
+  return Buffer.concat(parts);
 };
 
 const parseBody = (text: string, type: string): unknown => {

@@ -20,16 +20,9 @@ import { minVersion, mustBeHost } from '../node/secure-context';
 import { NotUnderstood } from '../verbs/not-understood';
 import { argsFor, knownRevision } from '../verbs/revisions';
 import type { Verb, WireArgs } from '../verbs/verb';
+import { streamRefused } from './stream-refused';
+import { verbError } from './verb-error';
 
-const verbError = z.object({
-  error: z.object({
-    code: z.string(),
-    message: z.string(),
-    permanent: z.boolean(),
-    extra: z.record(z.string(), z.unknown()),
-    detail: z.string().optional(),
-  }),
-});
 const verbResult = z.object({ result: z.unknown() });
 const inTurn = z.object({
   answers: z.array(
@@ -200,17 +193,10 @@ export class HttpsNodeCaller extends NodeCaller {
         resolve(socket);
       });
       req.once('response', (res) => {
-        res.resume();
-        req.destroy();
-        reject(
-          new NodeVerbError(
-            hostId,
-            'stream',
-            res.statusCode === 404 ? 'not_found' : 'refused',
-            `The host refused the stream (${res.statusCode ?? '?'}).`,
-            true,
-          ),
-        );
+        void streamRefused(hostId, res).then((refused) => {
+          req.destroy();
+          reject(refused);
+        });
       });
       req.once('timeout', () => req.destroy(new Error('no answer in time')));
       req.once('error', (error) =>

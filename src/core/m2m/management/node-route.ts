@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 
 /**
  * A path on port 8445 that an enrolled node may call (mTLS): e.g. image bytes. `hostId` comes from the client
@@ -42,5 +43,9 @@ export abstract class StreamHandlers {
 export interface StreamHandler {
   /** Express syntax: `/streams/instances/:id/console`. */
   path: string;
-  open: (params: Record<string, string>, stream: import('node:stream').Duplex) => Promise<void>;
+  /**
+   * Prepares the other end. Throws `VerbFailure` to refuse the stream: `NodeCaller.stream` rejects with its code and
+   * words. Otherwise it is accepted, and what was returned joins it; it may have been cut by then.
+   */
+  open: (params: Record<string, string>) => Promise<(stream: Duplex) => void>;
 }

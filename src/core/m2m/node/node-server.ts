@@ -17,7 +17,7 @@ import type { StreamHandler, StreamHandlers } from '../management/node-route';
 import { PathPattern } from '../management/path-pattern';
 import { peerOf } from '../peer-identity';
 import type { AnyVerb } from '../verbs/verb';
-import type { VerbHandlers } from '../verbs/verb-handler';
+import { VerbFailure, type VerbHandlers } from '../verbs/verb-handler';
 import { EventSender } from './event-sender';
 import { JournalKeeper } from './journal-keeper';
 import { NodeIdentity } from './node-identity';
@@ -174,8 +174,11 @@ export class NodeServer {
 
   private async upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => socket.destroy());
-    const refuse = (status: string): void => {
-      socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    const refuse = (status: string, why: object | null = null): void => {
+      const body = why === null ? '' : JSON.stringify(why);
+      socket.end(
+        `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      );
     };
     if (!isManagement(req)) return refuse('403 Forbidden');
     const path = pathOf(req);
@@ -183,13 +186,15 @@ export class NodeServer {
     for (const { pattern, handler } of this.streams) {
       const params = pattern.match(path);
       if (!params) continue;
-      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: vc-stream\r\n\r\n');
-      if (head.length > 0) socket.unshift(head);
       this.upgraded.add(socket);
       socket.once('close', () => this.upgraded.delete(socket));
       try {
-        await handler.open(params, socket);
+        const join = await handler.open(params);
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: vc-stream\r\n\r\n');
+        if (head.length > 0) socket.unshift(head);
+        join(socket);
       } catch (error) {
+        if (error instanceof VerbFailure) return refuse('409 Conflict', refusalOf(error));
         this.log.warn({ path, err: error }, 'a stream could not be opened');
         socket.destroy();
       }
@@ -210,6 +215,10 @@ const pathOf = (req: IncomingMessage): string | null => {
 /** The chain was verified by the handshake; here it is the role: another node's certificate is of the same root. */
 const isManagement = (req: IncomingMessage): boolean =>
   peerOf(req.socket as TLSSocket)?.identity?.kind === 'management';
+
+const refusalOf = ({ code, message, permanent, extra, detail }: VerbFailure): object => ({
+  error: { code, message, permanent, extra, detail },
+});
 
 const sendError = (res: ServerResponse, status: number, code: string, message: string): void =>
   sendJson(res, status, { error: { code, message, permanent: true, extra: {} } });

@@ -267,6 +267,19 @@ export class InstanceCommands implements CliRegistrar {
         await openConsole(context, await context.resolve('instance', ref));
       });
     instance
+      .command('screenshot')
+      .description('a picture (PNG) of what its screen shows, where its VMM gives it one')
+      .argument('<instance>', 'name or id')
+      .option('--file <file>', 'where to write it; standard output when missing')
+      .addHelpText(
+        'after',
+        '\nExamples:\n  vcctl instance screenshot web --file web.png\n  vcctl instance screenshot web | display',
+      )
+      .action(async (ref: string, { file }: { file?: string }) => {
+        const { takeScreenshot } = await import('./screenshot.js');
+        await takeScreenshot(context, ref, file);
+      });
+    instance
       .command('logs')
       .description('what the guest wrote on its serial console, as its host has kept it')
       .argument('<instance>', 'name or id')

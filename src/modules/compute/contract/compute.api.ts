@@ -214,12 +214,18 @@ export const consoleLogQuery = z.strictObject({
 export const consoleLog = z
   .object({ text: z.string(), cursor: z.string(), truncated: z.boolean() })
   .meta({ id: 'ConsoleLog' });
+/** `serial`: the guest's serial line. `vnc`: its screen, keyboard and pointer, where its VMM has them. */
+const consoleProtocol = z.enum(['serial', 'vnc']);
+export type ConsoleProtocol = z.infer<typeof consoleProtocol>;
+export const consoleRequest = z
+  .strictObject({ protocol: consoleProtocol.default('serial') })
+  .default({ protocol: 'serial' });
 /**
- * A one-time ticket for `GET /api/v1/console?ticket=` (WebSocket, binary both ways; text frames are JSON control:
- * {"resize":{"cols","rows"}}).
+ * A one-time ticket for the WebSocket at `path`, binary both ways: `GET /api/v1/console?ticket=` (a serial line; text
+ * frames are JSON control: {"resize":{"cols","rows"}}) or `GET /api/v1/vnc?ticket=` (RFB, without a password).
  */
 export const consoleTicket = z
-  .object({ ticket: z.string(), expiresIn: z.number().int(), path: z.string() })
+  .object({ ticket: z.string(), expiresIn: z.number().int(), protocol: consoleProtocol, path: z.string() })
   .meta({ id: 'ConsoleTicket' });
 
 /**

@@ -72,5 +72,7 @@ export const computeProblems: HintTable = {
   no_iso_writer: null,
   no_seed: null,
   no_such_firmware: null,
+  no_screen: null,
+  screenshot_too_large: null,
   sandbox_missing: null,
 };

@@ -100,3 +100,10 @@ export type InstanceVerb = keyof typeof instanceVerbs;
 /** Why the verb is refused in the state; undefined when it is not. */
 export const refusalOf = (verb: InstanceVerb, state: InstanceState): Refusal | undefined =>
   (instanceVerbs[verb].refusedIn as VerbRule['refusedIn'])[state];
+
+/**
+ * Why its screen cannot be looked at in the state; undefined when it can. Without a machine there is none; in every other
+ * state its host has the last word.
+ */
+export const screenRefusal = (state: InstanceState): Refusal | undefined =>
+  state === 'stopped' ? stoppedStart : state === 'error' ? notRunning : undefined;

@@ -118,6 +118,18 @@ export const instanceConsoleLog = defineVerb('instance.console-log', {
   timeoutMs: 15_000,
   mutating: false,
 });
+/** Largest picture of a screen, in bytes: a full high-definition one that shows noise has some 6 MB. */
+export const screenshotLimit = 8 * 1024 * 1024;
+/**
+ * What its screen shows now: a PNG in base64. A read. Throws `instance_not_running`, `no_screen` with the reason,
+ * `screenshot_too_large`.
+ */
+export const instanceScreenshot = defineVerb('instance.screenshot', {
+  args: z.object({ instanceId: field.id }),
+  result: z.object({ png: z.base64().max((screenshotLimit / 3) * 4 + 4) }),
+  timeoutMs: 15_000,
+  mutating: false,
+});
 /** Stores what the metadata service gives the guest. `userData` in base64. */
 export const instanceSeed = defineVerb('instance.seed', {
   args: z.object({
@@ -157,5 +169,6 @@ export const computeVerbs: readonly AnyVerb[] = [
   instanceNmi,
   instancePause,
   instanceReboot,
+  instanceScreenshot,
   instanceSeed,
 ];

@@ -8,6 +8,8 @@ import { ComputeHostUsage } from './usage/compute-host-usage';
 import { ComputeImageUsage } from './usage/compute-image-usage';
 import { ComputeProjectUsage } from './usage/compute-project-usage';
 import { ConsoleLogs } from './consoles/console-logs.service';
+import { ConsoleController } from './consoles/console.controller';
+import { Screenshots } from './consoles/screenshots.service';
 import { ConsoleService } from './consoles/console.service';
 import { ConsoleSocket } from './consoles/console.socket';
 import { FlavorController } from './flavors/flavor.controller';
@@ -59,7 +61,7 @@ const workflows = [
   TellMetadataWorkflow,
   ResizeInstanceWorkflow,
 ];
-const controllers = [FlavorController, SshKeyController, InstanceController];
+const controllers = [FlavorController, SshKeyController, InstanceController, ConsoleController];
 const parts = [
   FlavorRepository,
   FlavorService,
@@ -81,6 +83,7 @@ const parts = [
   InstanceSteps,
   ConsoleService,
   ConsoleLogs,
+  Screenshots,
 ];
 
 export const computeWiring: ManagementWiring = {

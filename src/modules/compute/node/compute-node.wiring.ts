@@ -4,6 +4,7 @@ import { MetadataProvider } from '../../network/contract/network.ports';
 import { ConfigDrives } from './seeds/config-drive';
 import { ConsoleHub } from './consoles/console.hub';
 import { ConsoleStreams } from './consoles/console.streams';
+import { InstanceScreens } from './consoles/instance-screens';
 import { VmmDrivers } from './drivers/vmm-drivers';
 import { InstanceObservedSource } from './instances/instance-observed.source';
 import { InstanceRecords } from './instances/instance-records';
@@ -25,6 +26,7 @@ export const computeNodeWiring: NodeWiring = {
       InstanceRecords,
       VmmDrivers,
       ConsoleHub,
+      InstanceScreens,
       VmSpecs,
       InstanceMachines,
       InstanceManager,

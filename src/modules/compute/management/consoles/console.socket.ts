@@ -1,13 +1,17 @@
 import { injectable } from 'inversify';
 import type { WebSocket } from 'ws';
 import { SocketRoutes, type SocketRoute } from '../../../../core/http/sockets/socket-route';
-import { NodeCaller } from '../../../../core/m2m/management/node-caller';
+import { NodeCaller, NodeVerbError } from '../../../../core/m2m/management/node-caller';
+import type { ConsoleProtocol } from '../../contract/compute.api';
 import { ConsoleService, type ConsoleTarget } from './console.service';
+import { joinSocket } from './join-socket';
 
-/** Bytes that may wait for a slow viewer before it is cut off. */
-const maxBuffered = 4 * 1024 * 1024;
+/** Of a stream that its host will not open however often it is asked; the reason says why. */
+const refusedFor = { no_screen: null, not_found: 'the agent on its host is too old for this: upgrade it' } as const;
+/** Longest reason of a close frame, in bytes. */
+const longestReason = 123;
 
-/** `GET /api/v1/console?ticket=`: the bytes of a guest's serial line, both ways. */
+/** `GET /api/v1/console?ticket=`: the bytes of a guest's serial line, both ways. `GET /api/v1/vnc?ticket=`: of its screen, by RFB. */
 @injectable()
 export class ConsoleSocket extends SocketRoutes {
   constructor(
@@ -18,41 +22,52 @@ export class ConsoleSocket extends SocketRoutes {
   }
 
   override socketRoutes(): SocketRoute[] {
-    const serial: SocketRoute<ConsoleTarget> = {
-      path: '/console',
-      admit: (_req, query) => this.consoles.redeem(query.get('ticket') ?? ''),
-      open: (socket, target, signal) => this.open(socket, target, signal),
-    };
-    return [serial as SocketRoute];
+    return [this.route('/console', 'serial'), this.route('/vnc', 'vnc')];
   }
 
-  private async open(socket: WebSocket, target: ConsoleTarget, signal: AbortSignal): Promise<void> {
+  private route(path: string, protocol: ConsoleProtocol): SocketRoute {
+    const found: SocketRoute<ConsoleTarget> = {
+      path,
+      admit: (_req, query) => this.consoles.redeem(query.get('ticket') ?? '', protocol),
+      open: (socket, target, signal) => this.open(socket, target, protocol, signal),
+    };
+    return found as SocketRoute;
+  }
+
+  private async open(
+    socket: WebSocket,
+    { hostId, instanceId }: ConsoleTarget,
+    protocol: ConsoleProtocol,
+    signal: AbortSignal,
+  ): Promise<void> {
     // Typed keys may come before the host has answered; they are held back, not lost.
     socket.pause();
     let line;
     try {
-      line = await this.nodes.stream(target.hostId, `/streams/instances/${target.instanceId}/console`);
+      line = await this.nodes.stream(
+        hostId,
+        `/streams/instances/${instanceId}/${protocol === 'vnc' ? 'vnc' : 'console'}`,
+      );
     } catch (error) {
       socket.resume();
-      socket.close(1011, error instanceof Error ? error.message.slice(0, 100) : 'the host did not answer');
-      return;
+      const { code, reason } = refusal(error);
+      return socket.close(
+        code,
+        Buffer.from(reason)
+          .subarray(0, longestReason)
+          .toString()
+          .replace(/\uFFFD$/, ''),
+      );
     }
-    if (signal.aborted) return void line.destroy();
-    // Nothing more goes either way, whatever is still buffered.
-    signal.addEventListener('abort', () => line.destroy(), { once: true });
-    line.on('data', (chunk: Buffer) => {
-      if (socket.bufferedAmount > maxBuffered) return socket.terminate();
-      socket.send(chunk, { binary: true });
-    });
-    line.on('close', () => socket.close(1000));
-    line.on('error', () => socket.close(1011, 'the console was cut'));
-    // A serial line has no window size: control frames (text) of terminals that send one are accepted and have nothing
-    // to act on.
-    socket.on('message', (data: Buffer, isBinary) => {
-      if (isBinary && !line.destroyed) line.write(data);
-    });
-    socket.on('close', () => line.destroy());
-    socket.on('error', () => line.destroy());
+    if (signal.aborted || socket.readyState !== socket.OPEN) return void line.destroy();
+    // A screen is drawn anew for whoever asks; of a serial line each byte comes once.
+    joinSocket(socket, line, signal, protocol === 'vnc' ? 'wait' : 'cut');
     socket.resume();
   }
 }
+
+const refusal = (error: unknown): { code: number; reason: string } => {
+  const reason = error instanceof Error ? error.message : 'the host did not answer';
+  if (!(error instanceof NodeVerbError) || !Object.hasOwn(refusedFor, error.code)) return { code: 1011, reason };
+  return { code: 4409, reason: refusedFor[error.code as keyof typeof refusedFor] ?? reason };
+};

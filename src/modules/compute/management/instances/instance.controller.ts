@@ -4,9 +4,6 @@ import { Controller, projectOf, route, type Route } from '../../../../core/http/
 import * as field from '../../../../core/http/routes/fields';
 import { pageOf } from '../../../../core/http/routes/pagination';
 import {
-  consoleLog,
-  consoleLogQuery,
-  consoleTicket,
   createInstance,
   createInstances,
   guestData,
@@ -20,8 +17,6 @@ import {
   stopRequest,
   updateInstance,
 } from '../../contract/compute.api';
-import { ConsoleLogs } from '../consoles/console-logs.service';
-import { consolePermission, ConsoleService } from '../consoles/console.service';
 import { GuestDataService } from '../guest-data/guest-data.service';
 import { InstanceCreation } from './instance-creation.service';
 import type { Caller } from './instance-task';
@@ -64,9 +59,7 @@ export class InstanceController extends Controller {
     private readonly verbs: InstanceVerbs,
     private readonly editing: InstanceEditing,
     private readonly resizing: InstanceResizing,
-    private readonly consoles: ConsoleService,
     private readonly guestData: GuestDataService,
-    private readonly logs: ConsoleLogs,
   ) {
     super();
   }
@@ -184,20 +177,6 @@ export class InstanceController extends Controller {
       ),
       route(
         {
-          method: 'GET',
-          path: '/instances/:ref/console-log',
-          summary: 'What its guest wrote on the serial console',
-          tag,
-          scope: 'resource',
-          permission: consolePermission,
-          params,
-          query: consoleLogQuery,
-          response: consoleLog,
-        },
-        (req) => this.logs.read(req.op, req.access, req.project?.id, req.params.ref, req.query.since, req.requestId),
-      ),
-      route(
-        {
           method: 'DELETE',
           path: '/instances/:ref',
           summary: 'Delete an instance with its root volume',
@@ -265,17 +244,6 @@ export class InstanceController extends Controller {
           permission: 'instance:nmi',
         },
         (req) => this.verbs.nmi(req.op, of(req)),
-      ),
-      route(
-        {
-          ...action('console'),
-          summary: 'Open its serial console: a one-time ticket',
-          permission: consolePermission,
-          status: 201,
-          secretResponse: true,
-          response: consoleTicket,
-        },
-        (req) => this.consoles.ticket(req.op, req.access, req.project?.id, req.params.ref),
       ),
     ];
   }

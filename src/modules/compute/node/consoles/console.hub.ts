@@ -95,6 +95,7 @@ export class ConsoleHub {
 
   /** Joins a viewer: what is recent first, then live. */
   view(instanceId: string, viewer: Duplex, logDir: string): void {
+    if (viewer.destroyed) return;
     const line = this.lines.get(instanceId) ?? this.newLine(logDir);
     this.lines.set(instanceId, line);
     for (const chunk of line.recent) viewer.write(chunk);

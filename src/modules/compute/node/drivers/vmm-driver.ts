@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import type { VmmInventory } from '../../contract/vmm.inventory';
 import type { VmExit } from './vmm-exit';
@@ -49,6 +50,9 @@ export interface VmHandle {
 
 export type VmState = 'running' | 'paused' | 'stopped';
 
+/** Of a VM without a screen; says why, and what helps. */
+export const noScreen = (why: string): VerbFailure => new VerbFailure('no_screen', why, true);
+
 /** Of a VM that did not come to the state that was asked for. */
 export const notInState = (state: VmState, wanted: VmState): VerbFailure =>
   state === 'stopped'
@@ -95,4 +99,16 @@ export abstract class VmmDriver {
   abstract waitExit(handle: VmHandle, signal: AbortSignal): Promise<VmExit>;
   /** Unix socket path of the serial console (one client at a time: the agent). */
   abstract serialSocket(handle: VmHandle): string;
+  /** A connection to its screen, by RFB: any number at a time. Rejects with a permanent `VerbFailure` `no_screen`. */
+  screen(_handle: VmHandle): Promise<Socket> {
+    return Promise.reject(noScreen(`${this.kind} machines have no screen: use the serial console.`));
+  }
+  /**
+   * What its screen shows now, as PNG. Rejects with a permanent `VerbFailure` `no_screen`, `screenshot_too_large`, or
+   * `not_running`.
+   */
+  screenshot(handle: VmHandle): Promise<Buffer> {
+    // Whoever has a screen overrides both.
+    return this.screen(handle).then(() => Promise.reject(new Error(`${this.kind} cannot make screenshots`)));
+  }
 }

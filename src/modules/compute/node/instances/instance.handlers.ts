@@ -8,10 +8,12 @@ import {
   instanceNmi,
   instancePause,
   instanceReboot,
+  instanceScreenshot,
   instanceSeed,
 } from '../../contract/instance.verbs';
 import { GuestFiles } from '../../../network/contract/network.ports';
 import { ConsoleHub } from '../consoles/console.hub';
+import { InstanceScreens } from '../consoles/instance-screens';
 import { InstanceStore } from './instance-store';
 import { InstanceManager } from './instance.manager';
 import { SeedStore } from '../seeds/seed.store';
@@ -23,6 +25,7 @@ export class InstanceHandlers extends VerbHandlers {
     private readonly seeds: SeedStore,
     private readonly files: GuestFiles,
     private readonly hub: ConsoleHub,
+    private readonly screens: InstanceScreens,
     private readonly store: InstanceStore,
   ) {
     super();
@@ -59,6 +62,9 @@ export class InstanceHandlers extends VerbHandlers {
           throw new VerbFailure('instance_absent', 'This host does not have the instance.', true);
         return this.hub.read(instanceId, this.store.directory(instanceId), since);
       }),
+      handle(instanceScreenshot, async ({ instanceId }) => ({
+        png: (await this.screens.shoot(instanceId)).toString('base64'),
+      })),
       handle(instanceSeed, async (args) => {
         await this.seeds.save(args);
         return {};

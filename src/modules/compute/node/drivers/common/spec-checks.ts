@@ -4,6 +4,7 @@ import { exec, ExecError } from '../../../../../core/host/processes/exec';
 import { together } from '../../../../../core/host/together';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import type { Firmware, VmSpec } from '../vmm-driver';
+import { socketFolder } from './vmm-files';
 
 /** Linux: 108 bytes with the terminating zero. */
 const longestSocketPath = 107;
@@ -28,7 +29,7 @@ export const checkSpec = (spec: VmSpec, sockets: readonly string[]): void => {
     refuse(`"${spec.netns.slice(0, 64)}" is not a network namespace`);
   if (!isAbsolute(spec.runDir) || !isAbsolute(spec.logDir)) refuse('run and log folders must be absolute paths');
   for (const socket of sockets) {
-    const length = Buffer.byteLength(join(spec.runDir, socket));
+    const length = Buffer.byteLength(join(socketFolder(spec), socket));
     if (length > longestSocketPath)
       refuse(`the path of ${socket} under ${spec.runDir} has ${length} bytes; Unix sockets allow ${longestSocketPath}`);
   }

@@ -55,6 +55,13 @@ describe('qemuArguments', () => {
     });
     expect(qemuArguments(spec, 'tcg').join(' ')).not.toContain('pflash');
   });
+  it('has a screen when asked, which changes no place of a disk or a card', () => {
+    const [without, args] = [qemuArguments(spec, 'tcg'), qemuArguments(spec, 'tcg', null, true)];
+    expect(args.slice(0, without.length)).toEqual(without);
+    expect(valuesOf(args, '-vnc')).toEqual(['unix:/run/a,,b/s/vnc.sock,share=force-shared']);
+    const devices = valuesOf(args.slice(without.length), '-device').map((one) => JSON.parse(one) as { addr: string });
+    expect(devices.map(({ addr }) => addr)).toEqual(['0x1e', '0x1d']);
+  });
   it('never uses a helper script, a default device or the name that a tenant gave', () => {
     const args = qemuArguments(spec, 'kvm');
     expect(valuesOf(args, '-netdev')).toEqual(['tap,id=net0,ifname=tap1,script=no,downscript=no,vhost=off']);

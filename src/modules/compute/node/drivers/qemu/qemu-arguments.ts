@@ -10,7 +10,12 @@ export type QemuAccel = 'kvm' | 'tcg';
  * Sockets in the VMM's own folder. Two monitors, for each serves one client at a time: commands come and go on the
  * first, the second is listened to.
  */
-export const qemuSockets = { commands: 'qmp.sock', events: 'events.sock', serial: 'serial.sock' } as const;
+export const qemuSockets = {
+  commands: 'qmp.sock',
+  events: 'events.sock',
+  serial: 'serial.sock',
+  vnc: 'vnc.sock',
+} as const;
 export const qemuLogs = { vmm: 'vmm.log' } as const;
 /** In the log folder: the UEFI's variables of one VM, such as what it boots. */
 export const uefiVariables = 'uefi-vars.fd';
@@ -125,11 +130,32 @@ const channels = (spec: VmSpec): string[] => {
 };
 
 /**
- * The whole command line of one instance (without the program). `uefi`: what boots it instead of the BIOS.
+ * A screen and who may look at it: a VGA, a pointer that knows places (a PS/2 mouse only knows ways, so the two pointers
+ * of a viewer would drift apart), and a VNC server at that socket. Any number of viewers share it, as they do a serial
+ * console: one that asks to be alone is turned away. The devices have slots of their own at the end of the bus, for what
+ * a guest calls its NICs follows from their slots, which are the same with a screen and without.
+ */
+export const screenArguments = (socket: string): string[] => [
+  '-device',
+  JSON.stringify({ driver: 'VGA', id: 'vga', bus: 'pcie.0', addr: '0x1e' }),
+  '-device',
+  JSON.stringify({ driver: 'virtio-tablet-pci', id: 'tablet', bus: 'pcie.0', addr: '0x1d' }),
+  '-vnc',
+  `unix:${escape(socket)},share=force-shared`,
+];
+
+/**
+ * The whole command line of one instance (without the program). `uefi`: what boots it instead of the BIOS. `screen`:
+ * it has one.
  * `shutdown=pause`: a guest that powers off leaves QEMU waiting in run state `shutdown`, so its cause is still to be
  * read by an agent that was away; the driver then ends the process.
  */
-export const qemuArguments = (spec: VmSpec, accel: QemuAccel, uefi: UefiFirmware | null = null): string[] => [
+export const qemuArguments = (
+  spec: VmSpec,
+  accel: QemuAccel,
+  uefi: UefiFirmware | null = null,
+  screen = false,
+): string[] => [
   '-name',
   `guest=${spec.instanceId},debug-threads=on`,
   '-no-user-config',
@@ -157,4 +183,5 @@ export const qemuArguments = (spec: VmSpec, accel: QemuAccel, uefi: UefiFirmware
   'rng-random,id=rng0,filename=/dev/urandom',
   '-device',
   'virtio-rng-pci,rng=rng0',
+  ...(screen ? screenArguments(join(socketFolder(spec), qemuSockets.vnc)) : []),
 ];

@@ -13,11 +13,12 @@ import {
   trialCommandLine,
   trialDeadlines,
 } from '../common/host-kernel';
-import { cachedTrial, trial as trialSchema, type Trial } from '../common/trial-cache';
+import { cachedTrial, forgetTrial, trial as trialSchema, type Trial } from '../common/trial-cache';
 import { clearTrials, inTrialPlace } from '../common/trial-place';
 import type { VmmSandboxOptions } from '../common/vmm-sandbox';
 import { probeDisk, probeSectorBanner } from './probe-guest';
 import type { QemuAccel } from './qemu-arguments';
+import { tryScreen } from './qemu-screen-probe';
 import { findUefi, type UefiFirmware } from './uefi-firmware';
 
 export interface QemuFacts {
@@ -30,6 +31,8 @@ export interface QemuFacts {
   /** What operators should know although guests run; empty when there is nothing. */
   warning: string;
   uefi: UefiFirmware | null;
+  /** Its machines have a screen, which VNC shows. */
+  screen: boolean;
 }
 
 export interface QemuProbeOptions {
@@ -134,21 +137,39 @@ const tryKvm = (binary: string, kernel: string | null, { sandbox, cacheDir }: Qe
   });
 };
 
-/** Where the outcome of the trial is kept. */
-export const qemuTrialFile = ({ cacheDir }: Pick<QemuProbeOptions, 'cacheDir'>): string =>
-  join(cacheDir, 'qemu-kvm.json');
+/** Where the outcomes of trials are kept. */
+const trialFile = ({ cacheDir }: Pick<QemuProbeOptions, 'cacheDir'>, of: 'kvm' | 'screen'): string =>
+  join(cacheDir, `qemu-${of}.json`);
+
+/** The next probe makes the trials again. */
+export const forgetQemuTrials = async (options: Pick<QemuProbeOptions, 'cacheDir'>): Promise<void> => {
+  await forgetTrial(trialFile(options, 'kvm'));
+  await forgetTrial(trialFile(options, 'screen'));
+};
 
 const kvmTrial = async (options: QemuProbeOptions, binary: string, version: string): Promise<Trial> => {
   const obstacle = await kvmObstacle();
   if (obstacle !== null) return { works: false, reason: obstacle };
   const kernel = await findKernel();
   return cachedTrial(
-    qemuTrialFile(options),
+    trialFile(options, 'kvm'),
     [release(), version, binary, kernel ?? 'sector'].join('|'),
     trialSchema,
     () => tryKvm(binary, kernel, options),
   );
 };
+
+const hasScreen = async (
+  options: QemuProbeOptions,
+  binary: string,
+  version: string,
+  accel: QemuAccel,
+): Promise<boolean> =>
+  (
+    await cachedTrial(trialFile(options, 'screen'), [version, binary, accel].join('|'), trialSchema, () =>
+      tryScreen(binary, accel, options.cacheDir, options.sandbox),
+    )
+  ).works;
 
 /** Version of an installed QEMU (`QEMU emulator version 7.2.22 (...)`), or null. */
 const qemuVersion = async (binary: string): Promise<string | null> => {
@@ -181,6 +202,7 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
     reason,
     warning: '',
     uefi: null,
+    screen: false,
   });
   await clearTrials(options.cacheDir);
   const binary = findProgram(options.binary);
@@ -188,17 +210,18 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
   const version = await qemuVersion(binary);
   if (version === null) return unusable('', 'tcg', `${binary} does not say its version`);
   const uefi = await findUefi(options.uefiFolders);
-  const emulated = (reason: string): QemuFacts => ({
+  const usable = async (accel: QemuAccel, reason: string): Promise<QemuFacts> => ({
     version,
-    accel: 'tcg',
+    accel,
     usable: true,
     reason,
-    warning: emulationWarning(version),
+    warning: accel === 'tcg' ? emulationWarning(version) : '',
     uefi,
+    screen: await hasScreen(options, binary, version, accel),
   });
-  if (options.accel === 'tcg') return emulated('software emulation, as configured');
+  if (options.accel === 'tcg') return usable('tcg', 'software emulation, as configured');
   const trial = await kvmTrial(options, binary, version);
-  if (trial.works) return { version, accel: 'kvm', usable: true, reason: 'KVM boots guests', warning: '', uefi };
+  if (trial.works) return usable('kvm', 'KVM boots guests');
   if (options.accel === 'kvm') return unusable(version, 'kvm', `KVM is configured but does not work: ${trial.reason}`);
-  return emulated(`software emulation, for KVM does not work here: ${trial.reason}`);
+  return usable('tcg', `software emulation, for KVM does not work here: ${trial.reason}`);
 };

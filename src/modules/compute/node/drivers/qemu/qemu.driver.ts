@@ -1,5 +1,6 @@
 import { access, chown, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import writeFileAtomic from 'write-file-atomic';
@@ -16,14 +17,14 @@ import { checkFirmware, checkResources, checkSpec } from '../common/spec-checks'
 import { FolderChanges } from '../common/folder-changes';
 import { startPause, type SpawnedVmm } from '../common/spawn-vmm';
 import { startVmm } from '../common/start-vmm';
-import { forgetTrial } from '../common/trial-cache';
 import { socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
 import { notInState, VmmDriver, type Firmware, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
 import { crashed, forcedExit, type VmExit } from '../vmm-exit';
 import { qemuArguments, qemuLogs, qemuSockets, uefiVariables } from './qemu-arguments';
 import { qemuStartFailure } from './qemu-failure';
-import { probeQemu, qemuTrialFile, type QemuFacts, type QemuProbeOptions } from './qemu-probe';
+import { forgetQemuTrials, probeQemu, type QemuFacts, type QemuProbeOptions } from './qemu-probe';
+import { QemuScreens, screenshotFile } from './qemu-screens';
 import { QmpClient } from './qmp-client';
 import { QmpError } from './qmp-error';
 import type { UefiFirmware } from './uefi-firmware';
@@ -61,6 +62,7 @@ const ensureVariables = async (uefi: UefiFirmware, path: string, user: number): 
 export class QemuDriver extends VmmDriver {
   readonly kind = 'qemu' as const;
   private facts: Promise<QemuFacts> | null = null;
+  private readonly screens = new QemuScreens();
 
   constructor(
     private readonly options: QemuProbeOptions,
@@ -73,7 +75,7 @@ export class QemuDriver extends VmmDriver {
     const fresh = probeQemu(this.options);
     // Starts go by what is known while it is found out anew.
     this.facts ??= fresh;
-    const { version, accel, usable, reason, warning, uefi } = await fresh;
+    const { version, accel, usable, reason, warning, uefi, screen } = await fresh;
     this.facts = fresh;
     const capabilities: VmmCapability[] = [
       'serial',
@@ -84,6 +86,7 @@ export class QemuDriver extends VmmDriver {
       'smbios',
       'disk-locks',
       ...firmwares(uefi),
+      ...(screen ? (['vnc'] as const) : []),
     ];
     return {
       kind: this.kind,
@@ -97,7 +100,7 @@ export class QemuDriver extends VmmDriver {
   }
 
   override retest(): Promise<void> {
-    return forgetTrial(qemuTrialFile(this.options));
+    return forgetQemuTrials(this.options);
   }
 
   validate(spec: VmSpec): void {
@@ -119,7 +122,7 @@ export class QemuDriver extends VmmDriver {
       {
         kind: this.kind,
         program: binary,
-        args: qemuArguments(spec, facts.accel, uefi),
+        args: qemuArguments(spec, facts.accel, uefi, facts.screen),
         checks: checkResources(spec),
         ...(uefi && { prepare: () => ensureVariables(uefi, variables, spec.user) }),
         process: {
@@ -153,7 +156,7 @@ export class QemuDriver extends VmmDriver {
       else await record.settle(forcedExit);
       await this.end(handle);
     }
-    await cleanUp(handle, Object.values(qemuSockets));
+    await cleanUp(handle, [...Object.values(qemuSockets), screenshotFile]);
   }
 
   async reset(handle: VmHandle): Promise<void> {
@@ -187,6 +190,14 @@ export class QemuDriver extends VmmDriver {
 
   serialSocket(handle: VmHandle): string {
     return join(socketFolder(handle), qemuSockets.serial);
+  }
+
+  override async screen(handle: VmHandle): Promise<Socket> {
+    return this.screens.connect(handle, (await this.facts)?.screen !== false);
+  }
+
+  override async screenshot(handle: VmHandle): Promise<Buffer> {
+    return this.screens.shoot(handle, (await this.facts)?.screen !== false);
   }
 
   /** Connects to the new monitor as soon as it listens, and sees the VM run. */
