@@ -22,7 +22,7 @@ describe('host documents', () => {
       Array.from({ length: 30 }, async () => {
         const id = randomUUID();
         await f.allocate(project, [{ networkId: network.id }], id, host);
-        return { id, document: await f.db.database.tx((op) => f.ports.document(op, host, id)) };
+        return { id, document: await f.db.database.tx((op) => f.ports.document(op, host, { attach: id })) };
       }),
     );
     documents.sort((a, b) => a.document.generation - b.document.generation);
@@ -57,8 +57,8 @@ describe('host documents', () => {
     );
     const other = randomUUID();
     await f.allocate(project, [{ networkId: first.id }], other, host);
-    await f.db.database.tx((op) => f.ports.document(op, host, other));
-    const { networks } = await f.db.database.tx((op) => f.ports.document(op, host, instance));
+    await f.db.database.tx((op) => f.ports.document(op, host, { attach: other }));
+    const { networks } = await f.db.database.tx((op) => f.ports.document(op, host, { attach: instance }));
     const cards = networks
       .flatMap((n) =>
         n.ports.filter((p) => p.instanceId === instance).map((p) => [n.subnet, p.position, p.defaultRoute]),
@@ -91,13 +91,13 @@ describe('host documents', () => {
     await f.create(project, { name: 'closed', subnet: '10.18.0.0/24', nat: false });
     const id = randomUUID();
     await f.allocate(project, [{ networkId: near.id }, { networkId: far.id, defaultRoute: true }], id, host);
-    const { networks } = await f.db.database.tx((op) => f.ports.document(op, host, id));
+    const { networks } = await f.db.database.tx((op) => f.ports.document(op, host, { attach: id }));
     expect(networks.map((n) => [n.subnet, n.ports[0]?.defaultRoute]).sort()).toEqual([
       ['10.16.0.0/24', false],
       ['10.17.0.0/24', true],
     ]);
     const check = (nics: { network: string; defaultRoute?: boolean }[]): Promise<unknown> =>
-      f.ports.check(f.db.database.op, project, nics, 'body.networks');
+      f.ports.check(f.db.database.op, project, nics, (index) => `body.networks.${index}`);
     expect(await check([{ network: 'near' }, { network: 'far', defaultRoute: true }])).toEqual([
       { networkId: near.id },
       { networkId: far.id, defaultRoute: true },
@@ -119,7 +119,9 @@ describe('host documents', () => {
     const network = await f.create(project, { name: 'n', subnet: '10.19.0.0/24' });
     for (const id of [mine, theirs]) await f.allocate(project, [{ networkId: network.id }], id, host);
     const has = async (attaching?: string): Promise<string[]> => {
-      const { networks } = await f.db.database.tx((op) => f.ports.document(op, host, attaching));
+      const { networks } = await f.db.database.tx((op) =>
+        f.ports.document(op, host, attaching === undefined ? undefined : { attach: attaching }),
+      );
       return networks.flatMap((n) => n.ports.map((p) => p.instanceId));
     };
     expect(await has(mine)).toEqual([mine]);
@@ -129,6 +131,44 @@ describe('host documents', () => {
     expect(await has()).toEqual([mine]);
     await f.allocate(project, [{ networkId: network.id }], theirs, host);
     expect((await has(theirs)).sort()).toEqual([mine, theirs].sort());
+  });
+
+  it('have one port more and one less of an instance that keeps its others', async () => {
+    const project = randomUUID();
+    const [host, instanceId, portId] = [randomUUID(), randomUUID(), randomUUID()];
+    const network = await f.create(project, { name: 'n', subnet: '10.19.0.0/24' });
+    const [first] = await f.allocate(project, [{ networkId: network.id }], instanceId, host);
+    const change = async (how?: { attach: string } | { detach: string }): Promise<[string, number][]> => {
+      const { networks } = await f.db.database.tx((op) => f.ports.document(op, host, how));
+      return networks.flatMap((n) => n.ports.map((p): [string, number] => [p.id, p.position]));
+    };
+    const add = (nic: { networkId: string; address?: string }, id = portId, projectId = project) =>
+      f.db.database.tx((op) =>
+        f.ports.add(op, { portId: id, instanceId, projectId, hostname: 'h', hostId: host, nic }),
+      );
+    await change({ attach: instanceId });
+    const made = await add({ networkId: network.id, address: '10.19.0.7' });
+    expect(made).toMatchObject({ id: portId, network: 'n', address: '10.19.0.7' });
+    expect(await add({ networkId: network.id })).toEqual(made);
+    expect(await code(add({ networkId: network.id, address: '10.19.0.7' }, randomUUID()))).toBe('address_in_use');
+    expect(await code(add({ networkId: network.id }, randomUUID(), randomUUID()))).toBe('not_found');
+    expect(await change()).toEqual([[first?.id, 0]]);
+    const both = [
+      [first?.id, 0],
+      [portId, 1],
+    ];
+    expect(await change({ attach: instanceId })).toEqual(expect.arrayContaining(both));
+    // It is gone from the host, and still the instance's, until it is given up or put back.
+    expect(await change({ detach: portId })).toEqual([[first?.id, 0]]);
+    expect((await f.ports.of(f.db.database.op, [instanceId])).get(instanceId)).toHaveLength(2);
+    expect(await change({ attach: instanceId })).toHaveLength(2);
+    await f.db.database.tx((op) => f.ports.release(op, instanceId, portId));
+    await f.db.database.tx((op) => f.ports.release(op, instanceId, portId));
+    expect(await change()).toEqual([[first?.id, 0]]);
+    await f.coolDown();
+    expect(await add({ networkId: network.id, address: '10.19.0.7' }, randomUUID())).toMatchObject({
+      address: '10.19.0.7',
+    });
   });
 
   it('lose a network with its last port', async () => {

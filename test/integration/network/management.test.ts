@@ -17,6 +17,9 @@ afterAll(() => f.db.close());
 const isWaiting = async (): Promise<boolean> =>
   (await f.db.database.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`)).length > 0;
 
+/** Where the cards of a create stand in its body. */
+const atNetworks = (index: number): string => `body.networks.${index}`;
+
 describe('networks', () => {
   it('live through create, show by id and name, change and delete, each an event', async () => {
     const project = randomUUID();
@@ -52,7 +55,7 @@ describe('networks', () => {
     expect(await code(f.service.get(op, f.access(other), undefined, a.id))).toBe('not_found');
     expect((await f.service.get(op, f.access(other), undefined, 'same')).id).not.toBe(a.id);
     expect(await code(f.create(mine, { name: 'same', subnet: '10.21.0.0/24' }))).toBe('name_taken');
-    expect(await code(f.db.database.tx((tx) => f.ports.check(tx, other, [{ network: a.id }], 'body.networks')))).toBe(
+    expect(await code(f.db.database.tx((tx) => f.ports.check(tx, other, [{ network: a.id }], atNetworks)))).toBe(
       'not_found',
     );
   });
@@ -107,7 +110,7 @@ describe('networks', () => {
     const { database } = f.db;
     const check = (wait: Promise<void>) =>
       database.tx(async (tx) => {
-        const [nic] = await f.ports.check(tx, project, [{ network: 'n' }], 'body.networks');
+        const [nic] = await f.ports.check(tx, project, [{ network: 'n' }], atNetworks);
         await wait;
         return nic?.networkId;
       });
@@ -140,7 +143,7 @@ describe('networks', () => {
     let create: Promise<string> | undefined;
     await database.tx(async (tx) => {
       await f.service.remove(tx, f.access(project, 'network:delete'), undefined, 'n');
-      create = code(database.tx((other) => f.ports.check(other, project, [{ network: 'n' }], 'body.networks')));
+      create = code(database.tx((other) => f.ports.check(other, project, [{ network: 'n' }], atNetworks)));
       await waitFor('the create to wait', isWaiting);
     });
     expect(await create).toBe('not_found');
@@ -168,7 +171,7 @@ describe('networks', () => {
     const network = await f.create(project, { name: 'n', subnet: '10.0.0.0/24' });
     const instance = randomUUID();
     await f.allocate(project, [{ networkId: network.id }], instance, host);
-    await f.db.database.tx((tx) => f.ports.document(tx, host, instance));
+    await f.db.database.tx((tx) => f.ports.document(tx, host, { attach: instance }));
     f.workflows.started.length = 0;
     await f.db.database.tx((tx) =>
       f.service.update(
@@ -204,7 +207,7 @@ describe('addresses', () => {
       for (const bad of [network.gateway, subnet.split('/')[0]]) expect(addresses).not.toContain(bad);
       const shown = await f.service.get(f.db.database.op, f.access(project), undefined, 'n');
       expect(shown.addresses.used).toBe(total);
-      expect(await code(f.ports.check(f.db.database.op, project, [{ network: 'n' }], 'body.networks'))).toBe(
+      expect(await code(f.ports.check(f.db.database.op, project, [{ network: 'n' }], atNetworks))).toBe(
         'no_free_address',
       );
     },
@@ -258,7 +261,7 @@ describe('addresses', () => {
     const project = randomUUID();
     const network = await f.create(project, { name: 'n', subnet: '10.5.0.0/24' });
     const check = (nics: { network: string; address?: string }[]): Promise<string> =>
-      code(f.ports.check(f.db.database.op, project, nics, 'body.networks'));
+      code(f.ports.check(f.db.database.op, project, nics, atNetworks));
     expect(await check([{ network: 'n', address: '10.6.0.5' }])).toBe('address_outside');
     expect(await check([{ network: 'n', address: '10.5.0.1' }])).toBe('address_not_usable');
     expect(await check([{ network: 'n', address: '10.5.0.255' }])).toBe('address_not_usable');
@@ -270,12 +273,7 @@ describe('addresses', () => {
     ).toBe('duplicate_address');
     expect(await check([{ network: 'nix' }])).toBe('not_found');
     await expect(
-      f.ports.check(
-        f.db.database.op,
-        project,
-        [{ network: 'n' }, { network: 'n', address: '10.6.0.5' }],
-        'body.networks',
-      ),
+      f.ports.check(f.db.database.op, project, [{ network: 'n' }, { network: 'n', address: '10.6.0.5' }], atNetworks),
     ).rejects.toMatchObject({ errors: [{ path: 'body.networks.1.address' }] });
     const instanceId = randomUUID();
     const ports = await f.allocate(

@@ -26,22 +26,35 @@ export interface WantedNic {
 /** Port (management half): addresses and per-host documents for instances. */
 export abstract class InstancePorts {
   /**
-   * Resolves and checks networks for a create, without writing: 404 for unknown, 409 `no_free_address`, 422 when the
-   * fixed address is outside or the default route cannot be. `path` prefixes field errors.
+   * Resolves and checks networks for new cards, without writing: 404 for unknown, 409 `no_free_address`, 422 when the
+   * fixed address is outside or the default route cannot be. `path` says where the card of an index stands in what was
+   * asked.
    */
   abstract check(
     op: Op,
     projectId: string,
     nics: { network: string; address?: string; defaultRoute?: boolean }[],
-    path: string,
+    path: (index: number) => string,
   ): Promise<WantedNic[]>;
   /** One port per NIC on the host, in order. Idempotent per instance. 409 `no_free_address` / `address_in_use`. */
   abstract allocate(
     op: Op,
     request: { instanceId: string; projectId: string; hostname: string; hostId: string; nics: WantedNic[] },
   ): Promise<InstancePort[]>;
-  /** Ensures that the instance has no port; its addresses cool down. */
-  abstract release(op: Op, instanceId: string): Promise<void>;
+  /** One more port behind those that the instance has. Idempotent per `portId`. Refuses as `allocate` does. */
+  abstract add(
+    op: Op,
+    request: {
+      portId: string;
+      instanceId: string;
+      projectId: string;
+      hostname: string;
+      hostId: string;
+      nic: WantedNic;
+    },
+  ): Promise<InstancePort>;
+  /** Ensures that the instance has no port, or not this one; addresses cool down. */
+  abstract release(op: Op, instanceId: string, portId?: string): Promise<void>;
   abstract of(op: Op, instanceIds: string[]): Promise<Map<string, InstancePort[]>>;
   /**
    * SQL for the ports of one instance, an array of `InstancePort` as JSON: whoever shows instances selects it beside
@@ -57,14 +70,19 @@ export abstract class InstancePorts {
   /**
    * The host's whole document with a new generation. Call in a transaction: generations and contents come in the same
    * order.
-   * @param attaching an instance whose ports are in it from here on, for something has begun that takes them away again
+   * @param change `attach`: an instance whose ports are in it from here on, for something has begun that takes them away
+   *   again; `detach`: a port that is not in it from here on
    */
-  abstract document(op: Op, hostId: string, attaching?: string): Promise<HostNetworkDocument>;
+  abstract document(
+    op: Op,
+    hostId: string,
+    change?: { attach: string } | { detach: string },
+  ): Promise<HostNetworkDocument>;
   /**
-   * Takes what the node answered to `network.apply`; throws `PermanentError` `port_failed` when a port of the instance
-   * is in error.
+   * Takes what the node answered to `network.apply`; throws `PermanentError` `port_failed` when a port of the instance,
+   * or this one of it, is in error.
    */
-  abstract applied(op: Op, result: NetworkApplyResult, instanceId?: string): Promise<void>;
+  abstract applied(op: Op, result: NetworkApplyResult, instanceId?: string, portId?: string): Promise<void>;
 }
 
 /** Port (node half): where an instance's NICs are, once `network.apply` made them. */

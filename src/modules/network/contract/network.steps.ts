@@ -7,6 +7,11 @@ interface OfInstance {
   instanceId: string;
 }
 
+/** What is about one card of an instance. */
+interface OfPort extends OfInstance {
+  portId: string;
+}
+
 type ApplyStep<I, O> = RemoteSpec<I, O, HostNetworkDocument, NetworkApplyResult>;
 
 /** A port for each card of the instance. Others on the same network wait from here until the commit. */
@@ -23,6 +28,23 @@ export const allocatePorts = <I extends OfInstance, O>(
     return { portIds: made.map((port) => port.id) };
   },
   undo: (c) => ports.release(c.op, c.input.instanceId),
+});
+
+/** One more port of an instance that has its others. As `allocatePorts`. */
+export const addPort = <I extends OfPort, O>(
+  ports: InstancePorts,
+  wanted: Known<I, O, { projectId: string; hostname: string; hostId: string }>,
+  nic: (input: I) => WantedNic,
+): TxStep<I, O, { portId: string }> => ({
+  title: 'Allocate an address',
+  commitAtOnce: true,
+  run: async (c) => {
+    const { projectId, hostname, hostId } = certain(wanted, c);
+    const { instanceId, portId } = c.input;
+    await ports.add(c.op, { portId, instanceId, projectId, hostname, hostId, nic: nic(c.input) });
+    return { portId };
+  },
+  undo: (c) => ports.release(c.op, c.input.instanceId, c.input.portId),
 });
 
 /** The host comes to its present document. */
@@ -43,20 +65,41 @@ export const applyNetwork = <I, O>(
   noUndo,
 });
 
-/** The host gets the ports that were allocated to the instance; undone, they are gone from it, and free. */
-export const attachPorts = <I extends OfInstance, O>(
+/** The host's document once the instance's ports, or the one that the task is about, are gone from it, and free. */
+const released =
+  <I extends OfInstance & Partial<OfPort>, O>(ports: InstancePorts, host: Known<I, O, string>) =>
+  async (c: TxContext<I, Partial<O>>): Promise<HostNetworkDocument> => {
+    await ports.release(c.op, c.input.instanceId, c.input.portId);
+    return ports.document(c.op, certain(host, c));
+  };
+
+/**
+ * The host gets the ports that were allocated to the instance; undone, they are gone from it, and free: all of them, or
+ * the one that the task is about.
+ */
+export const attachPorts = <I extends OfInstance & Partial<OfPort>, O>(
   ports: InstancePorts,
   host: Known<I, O, string>,
 ): ApplyStep<I, O> => ({
   ...comesToItsDocument(ports, host),
-  args: (c) => ports.document(c.op, certain(host, c), c.input.instanceId),
+  args: (c) => ports.document(c.op, certain(host, c), { attach: c.input.instanceId }),
+  undo: { verb: networkApply, node: host, args: released(ports, host) },
+});
+
+/**
+ * One port of the instance is gone from the host, and stays the instance's: undone, it is on the host again. A host that
+ * is lost comes to its document when it is back.
+ */
+export const detachPort = <I extends OfPort, O>(ports: InstancePorts, host: Known<I, O, string>): ApplyStep<I, O> => ({
+  title: 'Remove its port from the host',
+  verb: networkApply,
+  node: (c) => certain(host, c),
+  args: (c) => ports.document(c.op, certain(host, c), { detach: c.input.portId }),
+  tolerateLostNode: true,
   undo: {
     verb: networkApply,
     node: host,
-    args: async (c) => {
-      await ports.release(c.op, c.input.instanceId);
-      return ports.document(c.op, certain(host, c));
-    },
+    args: (c) => ports.document(c.op, certain(host, c), { attach: c.input.instanceId }),
   },
 });
 

@@ -172,7 +172,7 @@ export class InstanceCreation {
       this.refuseTaken(op, project.id, names),
       this.flavors.require(op, input.flavor),
       this.images.requireReady(op, project.id, input.image),
-      this.ports.check(op, project.id, wanted, 'body.networks'),
+      this.ports.check(op, project.id, wanted, (index) => `body.networks.${index}`),
       this.sshKeys.resolve(op, project.id, input.sshKeys, 'body.sshKeys'),
     );
     if (flavor.diskBytes > 0 && flavor.diskBytes < image.virtualBytes) {

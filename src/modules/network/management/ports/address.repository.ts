@@ -113,15 +113,18 @@ export class AddressRepository {
     return rows[0] ?? { used: 0, cooling: 0 };
   }
 
-  /** Deletes the instance's ports; their addresses cool down for so many seconds. Returns how many there were. */
-  async release(op: Op, instanceId: string, cooldownSeconds: number): Promise<number> {
+  /**
+   * Deletes the instance's ports, or this one of them; addresses cool down for so many seconds. Returns how many there
+   * were.
+   */
+  async release(op: Op, instanceId: string, portId: string | null, cooldownSeconds: number): Promise<number> {
     const rows: { gone: number }[] = await op.query(
-      `WITH gone AS (DELETE FROM port WHERE instance_id = $1 RETURNING network_id, address), cooled AS (
+      `WITH gone AS (DELETE FROM port WHERE instance_id = $1 AND ($3::uuid IS NULL OR id = $3) RETURNING network_id, address), cooled AS (
          INSERT INTO address_cooldown (network_id, address, until)
          SELECT network_id, address, now() + $2::int * interval '1 second' FROM gone WHERE $2::int > 0
          ON CONFLICT (network_id, address) DO UPDATE SET until = excluded.until)
        SELECT count(*)::int AS gone FROM gone`,
-      [instanceId, cooldownSeconds],
+      [instanceId, cooldownSeconds, portId],
     );
     return rows[0]?.gone ?? 0;
   }

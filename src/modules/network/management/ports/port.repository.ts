@@ -50,6 +50,11 @@ export class PortRepository {
     await op.query('UPDATE port SET attached = true WHERE instance_id = $1 AND NOT attached', [instanceId]);
   }
 
+  /** From here on the port is in no document. */
+  async detach(op: Op, portId: string): Promise<void> {
+    await op.query('UPDATE port SET attached = false WHERE id = $1 AND attached', [portId]);
+  }
+
   /** Used addresses per network, in one grouped query. */
   async usage(op: Op, networkIds: readonly string[]): Promise<Map<string, number>> {
     if (networkIds.length === 0) return new Map();

@@ -64,7 +64,7 @@ export class PostgresInstancePorts extends InstancePorts {
     op: Op,
     projectId: string,
     nics: { network: string; address?: string; defaultRoute?: boolean }[],
-    path: string,
+    path: (index: number) => string,
   ): Promise<WantedNic[]> {
     const checked: WantedNic[] = [];
     const wanted = new Map<string, { network: HeldNetwork; count: number; fixed: Set<string> }>();
@@ -74,7 +74,7 @@ export class PostgresInstancePorts extends InstancePorts {
       wanted.set(network.id, entry);
       entry.count += 1;
       if (nic.address !== undefined) {
-        const at = `${path}.${index}.address`;
+        const at = `${path(index)}.address`;
         checkFixedAddress(nic.address, network, at);
         if (entry.fixed.has(nic.address))
           throw unprocessable(at, 'duplicate_address', `${nic.address} is asked for twice.`);
@@ -82,7 +82,7 @@ export class PostgresInstancePorts extends InstancePorts {
         await this.requireFree(op, network, nic.address);
       }
       if (nic.defaultRoute === true) {
-        const at = `${path}.${index}.defaultRoute`;
+        const at = `${path(index)}.defaultRoute`;
         if (!network.nat) throw unprocessable(at, 'no_way_out', `The network "${network.name}" has no way out.`);
         if (checked.some((other) => other.defaultRoute === true))
           throw unprocessable(at, 'several_default_routes', 'A guest has one default route: ask for it on one card.');
@@ -145,8 +145,35 @@ export class PostgresInstancePorts extends InstancePorts {
     return made;
   }
 
-  override async release(op: Op, instanceId: string): Promise<void> {
-    await this.addresses.release(op, instanceId, this.config.section<NetworkConfig>('network').cooldownSeconds);
+  override async add(
+    op: Op,
+    {
+      nic,
+      portId,
+      ...of
+    }: { portId: string; instanceId: string; projectId: string; hostname: string; hostId: string; nic: WantedNic },
+  ): Promise<InstancePort> {
+    const ids = [nic.networkId];
+    const [[network], present] = await atOnce(
+      nic.address === undefined ? this.networks.byIds(op, ids) : this.networks.lock(op, ids),
+      this.ports.ofInstances(op, [of.instanceId]),
+      this.addresses.sweep(op, nic.networkId),
+    );
+    if (!network || network.projectId !== of.projectId) throw notFound('network', nic.networkId);
+    const made = present.find((port) => port.id === portId);
+    if (made) return presentPort(made, network.name);
+    const position = 1 + Math.max(-1, ...present.map((port) => port.position));
+    const port = { ...of, id: portId, networkId: network.id, position, defaultRoute: nic.defaultRoute === true };
+    return this.make(op, network, port, nic.address);
+  }
+
+  override async release(op: Op, instanceId: string, portId?: string): Promise<void> {
+    await this.addresses.release(
+      op,
+      instanceId,
+      portId ?? null,
+      this.config.section<NetworkConfig>('network').cooldownSeconds,
+    );
   }
 
   override async of(op: Op, instanceIds: string[]): Promise<Map<string, InstancePort[]>> {
@@ -161,13 +188,17 @@ export class PostgresInstancePorts extends InstancePorts {
     return looksLikeAddress(q) ? this.ports.instancesAt(op, projects, q, limit) : [];
   }
 
-  override async document(op: Op, hostId: string, attaching?: string): Promise<HostNetworkDocument> {
+  override async document(
+    op: Op,
+    hostId: string,
+    change?: { attach: string } | { detach: string },
+  ): Promise<HostNetworkDocument> {
     if (!op.inTransaction) throw new Error('a host document is made in a transaction');
     const egress = await this.egress.document(op);
     // The generation's row is locked first: the ports are those that whoever had it has left.
     const [generation, , ports] = await atOnce(
       this.generations.next(op, hostId, digestOf(egress)),
-      attaching === undefined ? undefined : this.ports.attach(op, attaching),
+      change && ('attach' in change ? this.ports.attach(op, change.attach) : this.ports.detach(op, change.detach)),
       this.ports.attachedTo(op, hostId),
     );
     const networks = await this.networks.byIds(op, [...new Set(ports.map((p) => p.networkId))]);
@@ -203,11 +234,11 @@ export class PostgresInstancePorts extends InstancePorts {
     };
   }
 
-  override async applied(op: Op, result: NetworkApplyResult, instanceId?: string): Promise<void> {
+  override async applied(op: Op, result: NetworkApplyResult, instanceId?: string, portId?: string): Promise<void> {
     if (instanceId !== undefined) {
       const own = await this.ports.ofInstances(op, [instanceId]);
       const reported = new Map(result.ports.map((p) => [p.id, p]));
-      for (const port of own) {
+      for (const port of own.filter(({ id }) => portId === undefined || id === portId)) {
         const state = reported.get(port.id);
         if (!state)
           throw new PermanentError('port_failed', `The host does not have the port ${port.address}.`, {
