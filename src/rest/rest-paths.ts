@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 11059c1771c2c2808be22a37801186ba2871b1f15be85140a9c927678ebd134a
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 944ceca49c6deea5cbc7fa355e37d371b43069606d63d0e06bd091bc4eacd6fd
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -1715,6 +1715,103 @@ export interface paths {
     put?: never;
     post?: never;
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/ports': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Attach a port: one network card more, at once while it runs */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            /** Format: ip */
+            address?: string | null;
+            network: string;
+          };
+        };
+      };
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['PortWithTask'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/ports/{port}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /** Detach and delete a port of an instance, once its guest has let the card go */
+    delete: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          port: string;
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['InstanceWithTask'];
+          };
+        };
+      };
+    };
     options?: never;
     head?: never;
     patch?: never;
@@ -3902,6 +3999,13 @@ export interface components {
       /** @enum {string} */
       state: 'down' | 'active' | 'error';
     };
+    PortWithTask: {
+      instance: components['schemas']['Instance'];
+      /** Format: uuid */
+      portId: string;
+      /** Format: uuid */
+      taskId: string;
+    };
     /** @description RFC 9457. Further members may follow, by code. */
     Problem: {
       /** @description Stable, in snake_case. Branch on this. */
@@ -4221,6 +4325,7 @@ export type InstanceWithTask = components['schemas']['InstanceWithTask'];
 export type Member = components['schemas']['Member'];
 export type Network = components['schemas']['Network'];
 export type Port = components['schemas']['Port'];
+export type PortWithTask = components['schemas']['PortWithTask'];
 export type Problem = components['schemas']['Problem'];
 export type Project = components['schemas']['Project'];
 export type Session = components['schemas']['Session'];

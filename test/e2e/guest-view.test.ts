@@ -61,7 +61,24 @@ describe('what a real guest sees of the cloud', () => {
       );
       await screen.until(/vendor \{"cloud-init":"#cloud-config\\ntimezone: Europe\/Berlin\\n"\}/);
       await screen.until(/drive config-2 1/);
+
+      // A card that comes while it runs, with its address, and one that goes: that with which it was made, no less.
+      const asked = await cloud.api.ok('POST', `/instances/${instance.id}/ports`, { network: 'inner' });
+      await cloud.settled(asked.taskId);
+      const third = (await cloud.instance(instance.id)).ports[2];
+      expect(third).toMatchObject({ id: asked.portId, network: 'inner' });
+      screen.type(
+        `\nuntil ip addr show eth2 2>/dev/null | grep -q '${third?.address ?? ''}/'; do sleep 1; done; echo "plugged $(cat /sys/class/net/eth2/address) $(ip route | grep -c ^default)"\n`,
+      );
+      await screen.until(new RegExp(`plugged ${third?.mac ?? ''} 1`));
+      const first = running.ports[0]?.id ?? '';
+      const letGo = await cloud.api.ok('DELETE', `/instances/${instance.id}/ports/${first}`);
+      await cloud.settled(letGo.taskId);
+      screen.type('\necho "cards" $(ls /sys/class/net)\n');
+      await screen.until(/cards eth1 eth2 lo/);
       screen.close();
+      const left = (await cloud.instance(instance.id)).ports;
+      expect(left.map((p) => p.id)).toEqual([running.ports[1]?.id, asked.portId]);
 
       const shown = await cloud.api.ok('GET', `/instances/${instance.id}/guest-data`);
       expect(shown.hostname).toBe(running.hostname);
@@ -73,7 +90,7 @@ describe('what a real guest sees of the cloud', () => {
         'ec2/latest/meta-data.json',
       ]);
       expect(JSON.parse(shown.files[1]?.text ?? '')).toMatchObject({
-        links: running.ports.map((p) => ({ ethernet_mac_address: p.mac })),
+        links: left.map((p) => ({ ethernet_mac_address: p.mac })),
       });
       expect(shown.files[3]).toEqual({ path: 'openstack/latest/user_data', bytes: 7, text: null });
 
@@ -84,6 +101,13 @@ describe('what a real guest sees of the cloud', () => {
       const start = await cloud.api.ok('POST', `/instances/${instance.id}/actions/start`);
       await cloud.settled(start.taskId);
       expect(await exists(driveOf(running))).toBe(true);
+      const again = await cloud.console(instance.id);
+      // What it said before its stop is shown too: only what is asked now tells of now.
+      await again.ask(
+        'echo "again" $(cat /sys/class/net/eth?/address)',
+        new RegExp(`again ${left.map((p) => p.mac).join(' ')}\\s`),
+      );
+      again.close();
       const gone = await cloud.api.ok('DELETE', `/instances/${instance.id}`);
       await cloud.settled(gone.taskId);
       expect(await exists(driveOf(running))).toBe(false);

@@ -19,6 +19,8 @@ export interface SimulatedCloudOptions {
   proxied?: boolean;
   managementEnv?: Record<string, string>;
   computeEnv?: Record<string, string>;
+  /** Of single hosts, by their number. */
+  hostEnv?: readonly Record<string, string>[];
   /** Keeps connections to the API; off where management is killed and restarted under the test. */
   keepAlive?: boolean;
 }
@@ -93,7 +95,8 @@ export class SimulatedCloud {
     try {
       await management.start();
       await cloud.login();
-      for (let i = 0; i < (options.hosts ?? 1); i += 1) await cloud.addHost(`sim${i}`, options.computeEnv ?? {});
+      for (let i = 0; i < (options.hosts ?? 1); i += 1)
+        await cloud.addHost(`sim${i}`, { ...options.computeEnv, ...options.hostEnv?.[i] });
       await cloud.hostsReady();
       await cloud.furnish();
       return cloud;

@@ -236,6 +236,15 @@ export const requests: Record<string, Make> = {
     allowed: noHost,
   }),
   'DELETE /instances/{ref}': async (s) => ({ path: `/instances/${await instance(s)}` }),
+  'POST /instances/{ref}/ports': async (s) => ({
+    path: `/instances/${await instance(s)}/ports`,
+    body: { network: await network(s) },
+    allowed: noHost,
+  }),
+  'DELETE /instances/{ref}/ports/{port}': async (s) => ({
+    path: `/instances/${await instance(s)}/ports/${randomUUID()}`,
+    allowed: noHost,
+  }),
   ...Object.fromEntries(
     ['start', 'stop', 'reboot', 'pause', 'resume', 'nmi', 'console'].map((verb): [string, Make] => [
       `POST /instances/{ref}/actions/${verb}`,

@@ -17,6 +17,7 @@ export const computeModule: ModuleManifest = {
     'instance:nmi': 'member',
     'instance:lock': 'member',
     'instance:resize': 'member',
+    'instance:attach': 'member',
     'instance:console': 'member',
     'instance:guest-data': 'member',
     'flavor:read': 'everyone',

@@ -17,6 +17,39 @@ export const editingCases = (at: ConsoleSuite): void => {
   };
 
   it(
+    'attaches a network interface to a running instance, and detaches it again',
+    async () => {
+      const { id } = await at.cloud.instance('second-by-rest');
+      const screen = await at.cloud.console(id);
+      await screen.until(/@@ ready/);
+      screen.close();
+      const card = at.page.getByRole('table', { name: 'Network interfaces' });
+      await at.page.goto(at.address(`instances/${id}`));
+      expect(await card.getByRole('button', { name: /^Detach / }).getAttribute('aria-disabled')).toBe('true');
+      const dialog = await openDialog(`instances/${id}`, 'Attach…');
+      await dialog.getByRole('button', { name: 'Attach' }).click();
+      await dialog.getByText('Choose a network.').waitFor();
+      await dialog.getByLabel('Network').selectOption({ label: 'n1 (10.10.0.0/24)' });
+      await dialog.getByLabel('Address').fill('10.11.0.9');
+      await dialog.getByRole('button', { name: 'Attach' }).click();
+      await dialog.getByText('Not inside 10.10.0.0/24.').waitFor();
+      await dialog.getByLabel('Address').fill('10.10.0.99');
+      expect((await said())?.trim()).toBe(
+        'vcctl instance attach-port second-by-rest --network n1 --address 10.10.0.99',
+      );
+      await dialog.getByRole('button', { name: 'Attach' }).click();
+      await card.getByText('10.10.0.99').waitFor();
+      await eventually('the task at its end', async () => (await at.cloud.instance(id)).taskId === null);
+      await card.getByRole('button', { name: 'Detach 10.10.0.99' }).click();
+      await at.page.getByLabel('Type 10.10.0.99 to confirm').fill('10.10.0.99');
+      await at.page.getByRole('dialog').getByRole('button', { name: 'Detach' }).click();
+      await card.getByText('10.10.0.99').waitFor({ state: 'detached' });
+      expect((await at.cloud.instance(id)).ports.length).toBe(1);
+    },
+    3 * minutes,
+  );
+
+  it(
     'edits whatever can be changed, in dialogs that say the same by vcctl',
     async () => {
       await at.cloud.api.ok('POST', '/ssh-keys?project=default', {

@@ -8,6 +8,7 @@ import { isRunning } from '../../../src/core/host/processes/process-identity';
 import { processesNaming } from '../../../src/core/host/processes/processes-naming';
 import { vmmDriverRegistry } from '../../../src/modules/compute/node/drivers/vmm-driver-registry';
 import type { VmHandle, VmSpec, VmmDriver } from '../../../src/modules/compute/node/drivers/vmm-driver';
+import { nicContract } from './nic.contract.suite';
 import { SerialClient } from './serial-client';
 import { serialGuestDisk } from './serial-guest';
 import { testUser } from './test-sandbox';
@@ -19,6 +20,8 @@ export interface ContractSubject {
   usesResources: boolean;
   /** Each VM is a process of its own. */
   hasProcesses: boolean;
+  /** Its guest has no operating system, and lets a device go only when it is reset. */
+  holdsDevices?: boolean;
   cleanUp?: () => Promise<void>;
 }
 
@@ -75,7 +78,9 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
       expect([kind, usable]).toEqual([entry?.kind, true]);
       expect(capabilities.filter((one) => !(entry?.capabilities as readonly string[]).includes(one))).toEqual([]);
       // What every driver has a method for.
-      expect(capabilities).toEqual(expect.arrayContaining(['serial', 'power-button', 'reset', 'pause', 'nmi']));
+      expect(capabilities).toEqual(
+        expect.arrayContaining(['serial', 'power-button', 'reset', 'pause', 'nmi', 'nic-hotplug']),
+      );
     });
 
     const start = async (
@@ -354,6 +359,8 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
         bystander.kill('SIGKILL');
       }
     });
+
+    nicContract(subject, start, awaitGuest);
 
     const failure = async (change: Partial<VmSpec>, code: string): Promise<void> => {
       const driver = subject().make();

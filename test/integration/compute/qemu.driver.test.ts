@@ -31,6 +31,7 @@ if (spawnSync(binary, ['--version']).status !== 0) {
     make: () => new QemuDriver({ binary, accel: 'tcg', cacheDir, sandbox: testSandbox }, pino({ enabled: false })),
     usesResources: true,
     hasProcesses: true,
+    holdsDevices: true,
   }));
 
   describe('qemu: network', () => {

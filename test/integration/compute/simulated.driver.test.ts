@@ -8,6 +8,15 @@ const make = (): SimulatedDriver => new SimulatedDriver({ bootMs: 0, obeyPowerBu
 
 driverContract('simulated', () => ({ make, usesResources: false, hasProcesses: false }));
 
+describe('simulated: a guest that never lets a device go', () => {
+  driverContract('simulated', () => ({
+    make: () => new SimulatedDriver({ bootMs: 0, obeyPowerButton: true, powerOffMs: 0, ejectMs: null }),
+    usesResources: false,
+    hasProcesses: false,
+    holdsDevices: true,
+  }));
+});
+
 describe('simulated: many', () => {
   it('runs 500 VMs in one process', async () => {
     const directory = await mkdtemp('/tmp/t-vmm-sim-');

@@ -9,6 +9,7 @@ import { nounCommand, type Noun } from '../../../core/cli/noun';
 import { parseInteger } from '../../../core/cli/input/parse-size';
 import type { Instance } from '../contract/compute.api';
 import { registerInstanceCreate } from './instance-create';
+import { registerInstancePorts } from './instance-ports';
 import { given, parseMetadata, parseYesNo } from './labels';
 import { guestDataView, instanceColumns, instanceStateNames, instanceView } from './instance-view';
 
@@ -43,6 +44,7 @@ export class InstanceCommands implements CliRegistrar {
     this.registerReads(instance, context);
     registerInstanceCreate(instance, context);
     this.registerVerbs(instance, context);
+    registerInstancePorts(instance, context);
     addRename(instance, context, instanceNoun, 'the guest keeps its hostname');
     addEdit(
       instance,

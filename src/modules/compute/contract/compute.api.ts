@@ -7,6 +7,8 @@ import { driveForms } from '../../network/contract/drive-forms';
 import { lock, metadata, tags } from './instance-labels';
 import { instanceStates } from './instance-states';
 
+/** Network cards of one instance. */
+export const mostPorts = 8;
 /** Of user data, as the user gave it. */
 export const maxUserDataBytes = 65_536;
 
@@ -70,7 +72,7 @@ export const createInstance = z.strictObject({
       }),
     )
     .min(1)
-    .max(8),
+    .max(mostPorts),
   /** Names or ids of stored keys, or whole public keys in OpenSSH form. */
   sshKeys: z.array(z.string().min(1).max(16_384)).max(20).default([]),
   /** Handed to the guest byte for byte: base64 of at most 65,536 bytes. Null or empty for none. */
@@ -182,6 +184,9 @@ export const updateInstance = z.strictObject({
 });
 /** 202 of every slow verb: the object as it is now, and its task. */
 export const instanceWithTask = z.object({ instance, taskId: field.id }).meta({ id: 'InstanceWithTask' });
+/** Network by id or name; without an address the next free one. */
+export const attachPort = z.strictObject({ network: field.ref, address: z.ipv4().nullish() });
+export const portWithTask = instanceWithTask.extend({ portId: field.id }).meta({ id: 'PortWithTask' });
 export const instancesWithTask = z
   .object({ instances: z.array(instance), taskId: field.id })
   .meta({ id: 'InstancesWithTask' });

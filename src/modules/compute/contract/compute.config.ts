@@ -14,6 +14,8 @@ export const computeConfigSchema = z.strictObject({
    * only.
    */
   accel: z.enum(['auto', 'kvm', 'tcg']).default('auto'),
+  /** How long a detach waits for the guest to let the device go. */
+  detachSeconds: z.number().int().min(1).max(300).default(30),
   cloudHypervisor: z
     .strictObject({
       /** Name on the PATH or absolute path. */
@@ -43,6 +45,8 @@ export const computeConfigSchema = z.strictObject({
       /** What the guest does at its power button: obeys after `powerOffMs`, or ignores it. */
       obeyPowerButton: z.boolean().default(true),
       powerOffMs: milliseconds.default(0),
+      /** How long the guest takes to let a device go; more than `detachSeconds` allow: as good as never. */
+      ejectMs: milliseconds.default(0),
     })
     .prefault({}),
 });

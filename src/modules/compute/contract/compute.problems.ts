@@ -63,8 +63,14 @@ export const computeProblems: HintTable = {
     user: 'Try again.',
     operator: "Read the agent's log on the host: the network there could not be set up.",
   },
+  device_held: {
+    user: 'Let the guest finish booting, or stop the instance, and detach it again.',
+  },
+  no_hotplug: { user: 'Reboot the instance and try again.' },
+  no_free_slot: { user: 'Stop the instance and try again.' },
   // Their messages say enough.
   config_drive_failed: null,
+  instance_paused: null,
   instance_absent: null,
   instance_failed: null,
   instances_gone: null,

@@ -17,9 +17,26 @@ describe('the state machine of instances', () => {
 
   it('lets go of every state that an instance may rest in', () => {
     const ways = (state: InstanceState): InstanceVerb[] => verbs.filter((verb) => refusalOf(verb, state) === undefined);
-    expect(ways('running')).toEqual(['stop', 'force-stop', 'reboot', 'pause', 'nmi', 'tell-metadata']);
+    expect(ways('running')).toEqual([
+      'stop',
+      'force-stop',
+      'reboot',
+      'pause',
+      'attach-port',
+      'detach-port',
+      'nmi',
+      'tell-metadata',
+    ]);
     expect(ways('paused')).toEqual(['force-stop', 'resume', 'tell-metadata']);
-    expect(ways('stopped')).toEqual(['start', 'resize', 'tell-metadata']);
-    expect(ways('error')).toEqual(['start', 'stop', 'force-stop', 'reboot', 'tell-metadata']);
+    expect(ways('stopped')).toEqual(['start', 'attach-port', 'detach-port', 'resize', 'tell-metadata']);
+    expect(ways('error')).toEqual([
+      'start',
+      'stop',
+      'force-stop',
+      'reboot',
+      'attach-port',
+      'detach-port',
+      'tell-metadata',
+    ]);
   });
 });

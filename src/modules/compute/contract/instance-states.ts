@@ -41,6 +41,10 @@ interface VerbRule {
 
 const stoppedStart: Refusal = { code: 'instance_stopped', detail: 'It is stopped: start it.' };
 const pausedResume: Refusal = { code: 'instance_paused', detail: 'It is paused: resume it.' };
+const pausedDevices: Refusal = {
+  code: 'instance_paused',
+  detail: 'It is paused, so its guest sees no device come or go: resume it.',
+};
 const notRunning: Refusal = { code: 'instance_not_running', detail: 'It does not run: start it.' };
 
 /**
@@ -83,6 +87,8 @@ export const instanceVerbs = {
       error: notRunning,
     },
   },
+  'attach-port': { during: null, refusedIn: { paused: pausedDevices } },
+  'detach-port': { during: null, refusedIn: { paused: pausedDevices } },
   nmi: { during: null, refusedIn: { stopped: stoppedStart, paused: pausedResume, error: notRunning } },
   resize: {
     during: 'resizing',

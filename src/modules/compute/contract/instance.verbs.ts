@@ -89,6 +89,18 @@ export const instancePause = defineVerb('instance.pause', {
   timeoutMs: 15_000,
   long: true,
 });
+/**
+ * The instance has the cards of this specification and no others, from its next start or at once while it runs: then its
+ * VMM says so before the answer. A card whose guest does not let it go stays (`device_held`), and comes back by itself
+ * should it go later. Where there is no trace of the instance there is nothing to do, and the answer says so.
+ * `stale_generation` as for `instance.ensure`.
+ */
+export const instanceDevices = defineVerb('instance.devices', {
+  args: z.object({ instanceId: field.id, generation: z.number().int().nonnegative(), spec: instanceSpec }),
+  result: observedInstance,
+  timeoutMs: 15_000,
+  long: true,
+});
 /** A non-maskable interrupt in every vCPU. Throws `instance_not_running`. */
 export const instanceNmi = defineVerb('instance.nmi', {
   args: z.object({ instanceId: field.id }),
@@ -164,6 +176,7 @@ export const instanceGuestFiles = defineVerb('instance.guest-files', {
 export const computeVerbs: readonly AnyVerb[] = [
   instanceAbsent,
   instanceConsoleLog,
+  instanceDevices,
   instanceEnsure,
   instanceGuestFiles,
   instanceNmi,

@@ -35,6 +35,8 @@ import { SshKeyController } from './ssh-keys/ssh-key.controller';
 import { SshKeyRepository } from './ssh-keys/ssh-key.repository';
 import { SshKeyService } from './ssh-keys/ssh-key.service';
 import { VmmKinds } from './vmms/vmm-kinds';
+import { AttachPortWorkflow } from './workflows/attach-port.workflow';
+import { DetachPortWorkflow } from './workflows/detach-port.workflow';
 import { CreateInstanceWorkflow } from './workflows/create-instance.workflow';
 import { CreateInstanceBatchWorkflow } from './workflows/create-instance-batch.workflow';
 import { DeleteInstanceWorkflow } from './workflows/delete-instance.workflow';
@@ -60,6 +62,8 @@ const workflows = [
   NmiInstanceWorkflow,
   TellMetadataWorkflow,
   ResizeInstanceWorkflow,
+  AttachPortWorkflow,
+  DetachPortWorkflow,
 ];
 const controllers = [FlavorController, SshKeyController, InstanceController, ConsoleController];
 const parts = [

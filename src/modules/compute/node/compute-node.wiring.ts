@@ -12,6 +12,7 @@ import { InstanceStore } from './instances/instance-store';
 import { InstanceUsers } from './instances/instance-users';
 import { InstanceHandlers } from './instances/instance.handlers';
 import { InstanceRemoval } from './instances/instance.removal';
+import { InstanceCards } from './instances/instance-cards';
 import { InstanceMachines } from './instances/instance-machines';
 import { InstanceManager } from './instances/instance.manager';
 import { VmSpecs } from './instances/vm-specs';
@@ -30,6 +31,7 @@ export const computeNodeWiring: NodeWiring = {
       VmSpecs,
       InstanceMachines,
       InstanceManager,
+      InstanceCards,
       SeedStore,
       ConfigDrives,
       InstanceHandlers,
@@ -45,5 +47,6 @@ export const computeNodeWiring: NodeWiring = {
   streams: [ConsoleStreams],
   observed: [InstanceObservedSource],
   services: [InstanceManager],
+  periodic: [InstanceCards],
   removals: [InstanceRemoval],
 };

@@ -26,6 +26,20 @@ const verb = (prepare: Scenario['prepare'], path: string, body: object): Scenari
   cleanUp: removeInstance,
 });
 
+/** One that runs, with a second card. */
+const withPort = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
+  const subject = await running(cloud);
+  await finish(cloud, (await attach(cloud, subject)).taskId);
+  return subject;
+};
+
+const attach = (cloud: ScenarioCloud, { id }: ScenarioSubject): Promise<Accepted> =>
+  cloud.api.ok<Accepted>('POST', `/instances/${id}/ports`, { network: 'net' });
+
+/** Its newest port. */
+const lastPort = async (cloud: ScenarioCloud, { id }: ScenarioSubject): Promise<string> =>
+  (await cloud.api.ok<{ ports: { id: string }[] }>('GET', `/instances/${id}`)).ports.at(-1)?.id ?? '';
+
 export const computeScenarios: Scenarios = {
   'instance.create': {
     prepare: async (cloud) => ({ kind: 'instance', id: '', name: cloud.name('vm') }),
@@ -72,6 +86,19 @@ export const computeScenarios: Scenarios = {
       const body = { metadata: { role: 'web' } };
       const { taskId } = await cloud.api.ok<{ taskId: string }>('PATCH', `/instances/${subject.id}`, body);
       return { taskId, subject };
+    },
+    cleanUp: removeInstance,
+  },
+  'instance.attach-port': {
+    prepare: running,
+    start: async (cloud, subject) => ({ taskId: (await attach(cloud, subject)).taskId, subject }),
+    cleanUp: removeInstance,
+  },
+  'instance.detach-port': {
+    prepare: withPort,
+    start: async (cloud, subject) => {
+      const path = `/instances/${subject.id}/ports/${await lastPort(cloud, subject)}`;
+      return { taskId: (await cloud.api.ok<Accepted>('DELETE', path)).taskId, subject };
     },
     cleanUp: removeInstance,
   },

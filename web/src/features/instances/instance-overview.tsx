@@ -8,8 +8,8 @@ import { Card, Facts } from '../../ui/page';
 import { PlainList } from '../../ui/lists/plain-list';
 import { StateBadge } from '../../ui/feedback/state';
 import { Ref } from '../../ui/ref';
-import { Head, Row, Table, Td, Th } from '../../ui/lists/table';
 import { Age } from '../../ui/time';
+import { InstancePorts } from './instance-ports';
 import { openTask } from '../tasks/open-task';
 import { taskVerb } from '../tasks/task-words';
 
@@ -18,7 +18,7 @@ export function InstanceOverview({ instance: i }: { instance: Instance }) {
     <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="space-y-5">
         <InstanceFacts instance={i} />
-        <Interfaces instance={i} />
+        <InstancePorts instance={i} />
       </div>
       <Timeline id={i.id} />
     </div>
@@ -113,36 +113,6 @@ function LastEnd({ exit: { reason, code, signal, at } }: { exit: NonNullable<Ins
       {reason}
       {how === null ? '' : ` (${how})`}, <Age at={at} suffix=" ago" />
     </>
-  );
-}
-
-function Interfaces({ instance: i }: { instance: Instance }) {
-  return (
-    <Card title="Network interfaces">
-      <Table label="Network interfaces">
-        <Head>
-          <Th>Network</Th>
-          <Th>Address</Th>
-          <Th from="sm">MAC</Th>
-        </Head>
-        <tbody>
-          {i.ports.map((p) => (
-            <Row key={p.id}>
-              <Td className="max-w-40">
-                <Ref to={`/networks/${p.networkId}`}>{p.network}</Ref>
-              </Td>
-              <Td>
-                <Copyable text={p.address} label="Copy address" />
-              </Td>
-              <Td from="sm" className="font-mono text-xs text-dim">
-                {p.mac}
-              </Td>
-            </Row>
-          ))}
-        </tbody>
-      </Table>
-      {i.ports.length === 0 && <p className="px-4 py-4 text-sm text-dim">No address is allocated yet.</p>}
-    </Card>
   );
 }
 

@@ -17,7 +17,10 @@ export default function InstanceResults({ verb, rest, Group, Item, onAsk, onDone
   const { query } = useScope();
   const navigate = useNavigate();
   const { run, reason } = useInstanceActions();
-  const action = verb.action as Exclude<InstanceAction, 'edit' | 'force-stop' | 'unlock' | 'resize'>;
+  const action = verb.action as Exclude<
+    InstanceAction,
+    'edit' | 'force-stop' | 'unlock' | 'resize' | 'attach-port' | 'detach-port'
+  >;
   const q = useDebounced(rest, 120);
   const found = useList('/instances', { query: { ...query, limit: 8, q } });
   const act = (instance: Instance) => () => {

@@ -9,7 +9,10 @@ import { toast } from '../../ui/feedback/toast';
 import { followTask } from '../tasks/open-task';
 import { whyNot, type InstanceAction } from './instance-rules';
 
-export type PowerVerb = Exclude<InstanceVerb, 'force-stop' | 'tell-metadata' | 'resize'>;
+export type PowerVerb = Exclude<
+  InstanceVerb,
+  'force-stop' | 'tell-metadata' | 'resize' | 'attach-port' | 'detach-port'
+>;
 
 interface Asked {
   instances: Instance[];

@@ -1,12 +1,18 @@
 import { injectable } from 'inversify';
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
 import type { Op } from '../../../../core/db/rows/op';
-import { conflict } from '../../../../core/errors/problem';
+import { conflict, notFound } from '../../../../core/errors/problem';
 import type { WorkflowDefinition } from '../../../../core/workflow/definition/definition';
 import { Workflows } from '../../../../core/workflow/request/workflows';
 import { guardRefusal } from '../../contract/instance-guards';
 import { Projects } from '../../../identity/contract/identity.ports';
+import { InstancePorts, type InstancePort } from '../../../network/contract/network.ports';
+import { type attachPort, mostPorts } from '../../contract/compute.api';
 import { instanceVerbs, refusalOf, type InstanceVerb } from '../../contract/instance-states';
+import { AttachPortWorkflow } from '../workflows/attach-port.workflow';
 import { DeleteInstanceWorkflow } from '../workflows/delete-instance.workflow';
+import { DetachPortWorkflow } from '../workflows/detach-port.workflow';
 import { NmiInstanceWorkflow } from '../workflows/nmi-instance.workflow';
 import { PauseInstanceWorkflow } from '../workflows/pause-instance.workflow';
 import { RebootInstanceWorkflow } from '../workflows/reboot-instance.workflow';
@@ -51,6 +57,9 @@ export class InstanceVerbs {
     private readonly interrupting: NmiInstanceWorkflow,
     private readonly telling: TellMetadataWorkflow,
     private readonly projects: Projects,
+    private readonly ports: InstancePorts,
+    private readonly attaching: AttachPortWorkflow,
+    private readonly detaching: DetachPortWorkflow,
   ) {}
 
   /** In any state; it preempts what runs on the instance. 409 `instance_protected`. */
@@ -107,6 +116,47 @@ export class InstanceVerbs {
     const project = (await this.projects.names(op, [instance.projectId])).get(instance.projectId) ?? '';
     const input = { project, before: instance.metadata };
     return this.ask(op, of, 'tell-metadata', instance, this.telling.definition, input, { metadata });
+  }
+
+  /**
+   * One card more, on a network of its project. 404, 409 `no_free_address`, 422 of the network module; 409
+   * `too_many_ports`.
+   */
+  async attachPort(
+    op: Op,
+    of: Of,
+    { network, address }: z.output<typeof attachPort>,
+  ): Promise<Accepted & { portId: string }> {
+    const instance = await this.lock(op, of);
+    await this.refuse(op, instance, 'attach-port');
+    const asked = [{ network, ...(address != null && { address }) }];
+    const [nic] = await this.ports.check(op, instance.projectId, asked, () => 'body');
+    if (!nic) throw new Error('one card in, one out');
+    if ((await this.portsOf(op, instance)).length >= mostPorts)
+      throw conflict('too_many_ports', `An instance has ${mostPorts} ports at most.`, {});
+    const portId: string = randomUUID();
+    // The network is in use from here on: nobody deletes it while the task is on its way.
+    await this.instances.setNics(op, instance.id, [...instance.nics, { networkId: nic.networkId }]);
+    const next = { generation: instance.generation + 1 };
+    const accepted = await this.ask(op, of, 'attach-port', instance, this.attaching.definition, { portId, nic }, next);
+    return { ...accepted, portId };
+  }
+
+  /** 404 for a port that is not its own, 409 `last_port`. */
+  async detachPort(op: Op, of: Of, portId: string): Promise<Accepted> {
+    const instance = await this.lock(op, of);
+    await this.refuse(op, instance, 'detach-port');
+    const own = await this.portsOf(op, instance);
+    if (!own.some(({ id }) => id === portId)) throw notFound('port', portId);
+    // Its VMM lives in the namespace that its ports are in: without one there would be no such place.
+    if (own.length === 1)
+      throw conflict('last_port', 'It is the only port of the instance, which keeps one: attach another first.', {});
+    const next = { generation: instance.generation + 1 };
+    return this.ask(op, of, 'detach-port', instance, this.detaching.definition, { portId }, next);
+  }
+
+  private async portsOf(op: Op, { id }: InstanceEntity): Promise<InstancePort[]> {
+    return (await this.ports.of(op, [id])).get(id) ?? [];
   }
 
   private lock(op: Op, { caller, projectId, ref }: Of): Promise<InstanceEntity> {

@@ -4,6 +4,7 @@ import { Controller, projectOf, route, type Route } from '../../../../core/http/
 import * as field from '../../../../core/http/routes/fields';
 import { pageOf } from '../../../../core/http/routes/pagination';
 import {
+  attachPort,
   createInstance,
   createInstances,
   guestData,
@@ -12,6 +13,7 @@ import {
   instanceListQuery,
   instancesWithTask,
   instanceWithTask,
+  portWithTask,
   rebootRequest,
   resizeRequest,
   stopRequest,
@@ -65,7 +67,13 @@ export class InstanceController extends Controller {
   }
 
   override routes(): Route[] {
-    return [...this.collectionRoutes(), ...this.resourceRoutes(), ...this.actionRoutes(), ...this.changeRoutes()];
+    return [
+      ...this.collectionRoutes(),
+      ...this.resourceRoutes(),
+      ...this.portRoutes(),
+      ...this.actionRoutes(),
+      ...this.changeRoutes(),
+    ];
   }
 
   private collectionRoutes(): Route[] {
@@ -189,6 +197,42 @@ export class InstanceController extends Controller {
           response: instanceWithTask,
         },
         (req) => this.verbs.delete(req.op, of(req)),
+      ),
+    ];
+  }
+
+  private portRoutes(): Route[] {
+    return [
+      route(
+        {
+          method: 'POST',
+          path: '/instances/:ref/ports',
+          summary: 'Attach a port: one network card more, at once while it runs',
+          tag,
+          scope: 'resource',
+          permission: 'instance:attach',
+          params,
+          query,
+          body: attachPort,
+          status: 202,
+          response: portWithTask,
+        },
+        (req) => this.verbs.attachPort(req.op, of(req), req.body),
+      ),
+      route(
+        {
+          method: 'DELETE',
+          path: '/instances/:ref/ports/:port',
+          summary: 'Detach and delete a port of an instance, once its guest has let the card go',
+          tag,
+          scope: 'resource',
+          permission: 'instance:attach',
+          params: params.extend({ port: field.id }),
+          query,
+          status: 202,
+          response: instanceWithTask,
+        },
+        (req) => this.verbs.detachPort(req.op, of(req), req.params.port),
       ),
     ];
   }

@@ -7,7 +7,7 @@ import type { InUseBy } from '../../../../core/errors/in-use';
 import { JoinedReads } from '../../../../core/db/rows/joined-reads';
 import { keysetPage, mostIds, rowsInOrder, rowsWithIds } from '../../../../core/db/rows/keyset';
 import { Conditions } from '../../../../core/db/rows/conditions';
-import { InstancePorts } from '../../../network/contract/network.ports';
+import { InstancePorts, type WantedNic } from '../../../network/contract/network.ports';
 import { violatedUnique } from '../../../../core/db/sql-state';
 import { nameTaken } from '../../../../core/errors/problem';
 import type { instanceListQuery } from '../../contract/compute.api';
@@ -151,6 +151,11 @@ export class InstanceRepository {
   /** False when the row is gone. */
   update(op: Op, id: string, changes: Partial<Omit<InstanceEntity, 'id' | 'nics' | 'sshKeys'>>): Promise<boolean> {
     return updateRow(op, InstanceEntity, id, changes);
+  }
+
+  /** Which networks it uses, or is about to. */
+  async setNics(op: Op, id: string, nics: readonly WantedNic[]): Promise<void> {
+    await op.query('UPDATE instance SET nics = $2::jsonb WHERE id = $1', [id, JSON.stringify(nics)]);
   }
 
   /** What its owner may change of it. Throws 409 `name_taken`; the transaction is lost then. */

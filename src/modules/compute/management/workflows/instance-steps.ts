@@ -54,6 +54,26 @@ export class InstanceSteps {
     return { generation: instance.generation, spec: await this.spec(op, instance) };
   }
 
+  /** As `wanted`, with its id; `without`: a port that it shall not have. */
+  async devices(
+    op: Op,
+    id: string,
+    without?: string,
+  ): Promise<{ instanceId: string; generation: number; spec: InstanceSpec }> {
+    const { generation, spec } = await this.wanted(op, id);
+    return { instanceId: id, generation, spec: { ...spec, ports: spec.ports.filter((port) => port !== without) } };
+  }
+
+  /** The networks that it uses are those of the ports that it has. */
+  async keepNics(op: Op, id: string): Promise<void> {
+    const ports = (await this.ports.of(op, [id])).get(id) ?? [];
+    await this.instances.setNics(
+      op,
+      id,
+      ports.map(({ networkId }) => ({ networkId })),
+    );
+  }
+
   /** Whether its vCPUs shall stand still, of the generation that its host has accepted. */
   async paused(
     op: Op,

@@ -6,6 +6,14 @@ import type { VmExit } from './vmm-exit';
 /** The two firmwares that images are made for. */
 export type Firmware = 'bios' | 'uefi';
 
+/** A network card: its tap is there, in the VMM's namespace. */
+export interface VmNic {
+  id: string;
+  tap: string;
+  mac: string;
+  mtu: number;
+}
+
 /** Everything a VMM needs to run one instance. Sizes in bytes, paths absolute. */
 export interface VmSpec {
   instanceId: string;
@@ -13,7 +21,7 @@ export interface VmSpec {
   vcpus: number;
   memoryBytes: number;
   disks: { id: string; path: string; format: 'raw'; readonly: boolean }[];
-  nics: { id: string; tap: string; mac: string; mtu: number }[];
+  nics: VmNic[];
   /** What boots the disk; absent: whatever this VMM boots with. */
   firmware?: Firmware;
   /** Network namespace of the VMM process (`ip netns` name); null for the host's. */
@@ -59,6 +67,24 @@ export const notInState = (state: VmState, wanted: VmState): VerbFailure =>
     ? new VerbFailure('not_running', 'The VM is not running.', true)
     : new VerbFailure('vmm_refused', `The VM is ${state} although it was to be ${wanted}.`, false);
 
+/** Of a guest that was asked to let a card go and did not: it has it still. */
+export const deviceHeld = (): VerbFailure =>
+  new VerbFailure('device_held', 'Its guest did not let the device go in time, and has it still.', true);
+
+/** Of a VM that an older build started in such a way that nothing can be plugged into it. */
+export const noHotplug = (detail: string, cause?: unknown): VerbFailure =>
+  new VerbFailure(
+    'no_hotplug',
+    'It was started by an older release, with no place for another device: restart it.',
+    true,
+    {},
+    { detail, cause },
+  );
+
+/** Of a VM with as many devices as it can have. */
+export const noFreeSlot = (): VerbFailure =>
+  new VerbFailure('no_free_slot', 'It has no place for another device.', true);
+
 /**
  * One VMM kind. Every method is idempotent in the sense of its name, has a deadline, and leaves nothing behind when it
  * throws. One call in flight per instance (the caller serialises). Processes are detached: they outlive the agent.
@@ -95,6 +121,19 @@ export abstract class VmmDriver {
   abstract resume(handle: VmHandle): Promise<void>;
   /** A non-maskable interrupt in every vCPU: what comes of it is the guest's choice. */
   abstract nmi(handle: VmHandle): Promise<void>;
+  /** The ids of the cards that it has now, those too that its guest was asked to let go and still holds. */
+  abstract nics(handle: VmHandle): Promise<string[]>;
+  /**
+   * One card more, which the VMM says that it has; one that is there already stays. `netns`: where the VMM and the tap
+   * are. Throws `VerbFailure` `no_hotplug`, `no_free_slot`, `tap_missing`.
+   */
+  abstract attachNic(handle: VmHandle, nic: VmNic, netns: string | null): Promise<void>;
+  /**
+   * The guest is asked to let the card go; resolves once the VMM has it no more, and at once when it never had it. Its
+   * tap is free then. Throws `VerbFailure` `device_held` after `deadlineMs`: the guest may let go later all the same.
+   * `signal` ends the wait.
+   */
+  abstract detachNic(handle: VmHandle, nicId: string, deadlineMs: number, signal: AbortSignal): Promise<void>;
   /** Resolves when the process has ended, with the cause; works for processes adopted after an agent restart too. */
   abstract waitExit(handle: VmHandle, signal: AbortSignal): Promise<VmExit>;
   /** Unix socket path of the serial console (one client at a time: the agent). */

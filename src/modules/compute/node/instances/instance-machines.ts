@@ -206,6 +206,7 @@ export class InstanceMachines {
     await this.drives.remove(record.instanceId);
     record.handle = null;
     record.paused = false;
+    record.leaving = [];
     record.exit = exit;
     record.exitAt = new Date().toISOString();
     // Its guest wanted it off: a restart of the host does not bring it back.

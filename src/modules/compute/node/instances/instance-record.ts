@@ -47,6 +47,8 @@ const instanceRecord = z.object({
     .nullable(),
   /** Its vCPUs stand still, as its VMM said last. */
   paused: z.boolean().default(false),
+  /** Cards that its guest was asked to let go and still had; it has them again should they go after all. */
+  leaving: z.array(z.string()).default([]),
   /** Of its last machine, also when the next one runs. */
   exit: vmmExit.nullable(),
   /** When the host noticed that end. */

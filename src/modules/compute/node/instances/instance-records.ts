@@ -37,6 +37,11 @@ export class InstanceRecords {
     return this.records.get(instanceId);
   }
 
+  /** Of all that can be read. */
+  all(): InstanceRecord[] {
+    return [...this.records.values()];
+  }
+
   has(instanceId: string): boolean {
     return this.records.has(instanceId) || this.lost.has(instanceId);
   }

@@ -3,6 +3,7 @@ import { handle, VerbFailure, VerbHandlers, type VerbHandler } from '../../../..
 import {
   instanceAbsent,
   instanceConsoleLog,
+  instanceDevices,
   instanceEnsure,
   instanceGuestFiles,
   instanceNmi,
@@ -15,6 +16,7 @@ import { GuestFiles } from '../../../network/contract/network.ports';
 import { ConsoleHub } from '../consoles/console.hub';
 import { InstanceScreens } from '../consoles/instance-screens';
 import { InstanceStore } from './instance-store';
+import { InstanceCards } from './instance-cards';
 import { InstanceManager } from './instance.manager';
 import { SeedStore } from '../seeds/seed.store';
 
@@ -22,6 +24,7 @@ import { SeedStore } from '../seeds/seed.store';
 export class InstanceHandlers extends VerbHandlers {
   constructor(
     private readonly instances: InstanceManager,
+    private readonly cards: InstanceCards,
     private readonly seeds: SeedStore,
     private readonly files: GuestFiles,
     private readonly hub: ConsoleHub,
@@ -40,6 +43,7 @@ export class InstanceHandlers extends VerbHandlers {
       handle(instancePause, (args, ctx) =>
         this.instances.setPaused(args.instanceId, args.generation, args.paused, ctx.signal),
       ),
+      handle(instanceDevices, (args, ctx) => this.cards.bring(args, ctx.signal)),
       handle(instanceNmi, (args, ctx) => this.instances.nmi(args.instanceId, ctx.signal)),
       handle(instanceAbsent, async (args) => {
         await this.instances.remove(args.instanceId, args.generation);

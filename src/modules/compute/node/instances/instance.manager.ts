@@ -67,6 +67,7 @@ export class InstanceManager extends Service {
           starting: false,
           handle: null,
           paused: false,
+          leaving: [],
           exit: null,
           exitAt: null,
           bootId: this.machines.bootId,
@@ -165,6 +166,19 @@ export class InstanceManager extends Service {
     return this.records.has(instanceId);
   }
 
+  /** The only work on the instance meanwhile; `aborted` fires with the call's signal, and when a removal comes. */
+  exclusive<T>(instanceId: string, signal: AbortSignal, work: (aborted: AbortSignal) => Promise<T>): Promise<T> {
+    return this.machines.exclusively(instanceId, async () => {
+      const controller = new AbortController();
+      this.current.set(instanceId, controller);
+      try {
+        return await work(AbortSignal.any([controller.signal, signal]));
+      } finally {
+        if (this.current.get(instanceId) === controller) this.current.delete(instanceId);
+      }
+    });
+  }
+
   private async adopt(record: InstanceRecord): Promise<void> {
     const handle = record.handle;
     if (handle) {
@@ -197,21 +211,5 @@ export class InstanceManager extends Service {
         await this.records.save(record);
       });
     }
-  }
-
-  private exclusive<T>(
-    instanceId: string,
-    signal: AbortSignal,
-    work: (aborted: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    return this.machines.exclusively(instanceId, async () => {
-      const controller = new AbortController();
-      this.current.set(instanceId, controller);
-      try {
-        return await work(AbortSignal.any([controller.signal, signal]));
-      } finally {
-        if (this.current.get(instanceId) === controller) this.current.delete(instanceId);
-      }
-    });
   }
 }

@@ -23,6 +23,18 @@ export const observedOf = (record: InstanceRecord): ObservedInstance => {
   return { ...base, state: 'stopped', reason: record.exit?.cause ?? '', vmm, startedAt: null };
 };
 
+/** The same of one that this host has never had, or has no more. */
+export const observedAbsent = (instanceId: string): ObservedInstance => ({
+  instanceId,
+  generation: 0,
+  state: 'absent',
+  reason: 'its host has no trace of it',
+  vmm: '',
+  startedAt: null,
+  revision: 0,
+  exit: null,
+});
+
 /** The same of one whose record cannot be read. */
 export const observedLost = ({ instanceId }: LostInstance): ObservedInstance => ({
   instanceId,

@@ -1,7 +1,7 @@
 import { injectable } from 'inversify';
 import { PortAttachments } from '../../../network/contract/network.ports';
 import { VolumePaths } from '../../../storage/contract/storage.ports';
-import type { VmSpec } from '../drivers/vmm-driver';
+import type { VmNic, VmSpec } from '../drivers/vmm-driver';
 import { ConfigDrives } from '../seeds/config-drive';
 import type { InstanceRecord } from './instance-record';
 import { InstanceStore } from './instance-store';
@@ -15,6 +15,17 @@ export class VmSpecs {
     private readonly volumes: VolumePaths,
     private readonly drives: ConfigDrives,
   ) {}
+
+  /** One of its cards, and the namespace that its tap is in. Throws what the network module answers. */
+  async nic(
+    { instanceId }: Pick<InstanceRecord, 'instanceId'>,
+    portId: string,
+  ): Promise<{ nic: VmNic; netns: string | null }> {
+    const { netns, nics } = await this.ports.of(instanceId, [portId]);
+    const [found] = nics;
+    if (!found) throw new Error('one port in, one card out');
+    return { nic: nicOf(found), netns };
+  }
 
   /** Throws what the modules answer that do not have a port or a volume of it. */
   async of(record: InstanceRecord): Promise<VmSpec> {
@@ -35,7 +46,7 @@ export class VmSpecs {
       memoryBytes: spec.memoryBytes,
       disks,
       ...(spec.firmware !== undefined && { firmware: spec.firmware }),
-      nics: attached.nics.map((nic) => ({ id: nic.portId, tap: nic.tap, mac: nic.mac, mtu: nic.mtu })),
+      nics: attached.nics.map(nicOf),
       netns: attached.netns,
       user: record.user,
       runDir: this.store.runDirectory(instanceId),
@@ -43,3 +54,10 @@ export class VmSpecs {
     };
   }
 }
+
+const nicOf = ({ portId, tap, mac, mtu }: { portId: string; tap: string; mac: string; mtu: number }): VmNic => ({
+  id: portId,
+  tap,
+  mac,
+  mtu,
+});

@@ -83,6 +83,15 @@ export class ChClient {
     await this.call('PUT', 'vm.nmi', null, deadlines.short);
   }
 
+  async addNet(net: ChVmConfig['net'][number]): Promise<void> {
+    await this.call('PUT', 'vm.add-net', JSON.stringify(net), deadlines.long);
+  }
+
+  /** Only asks: the guest lets the device go when it likes. */
+  async removeDevice(id: string): Promise<void> {
+    await this.call('PUT', 'vm.remove-device', JSON.stringify({ id }), deadlines.short);
+  }
+
   async powerButton(): Promise<void> {
     await this.call('PUT', 'vm.power-button', null, deadlines.short);
   }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import { firmwareIdentity, seedSerial } from '../common/firmware-identity';
 import { socketFolder } from '../common/vmm-files';
-import type { VmSpec } from '../vmm-driver';
+import type { VmNic, VmSpec } from '../vmm-driver';
 
 /** Sockets in the VMM's own folder, and the lock that it keeps beside one. */
 export const chSockets = { api: 'api.sock', lock: 'api.sock.lock', serial: 'serial.sock' } as const;
@@ -53,6 +53,19 @@ export interface ChVmConfig {
   landlock_rules?: { path: string; access: 'r' | 'w' | 'rw' }[];
 }
 
+/** A card in its terms. */
+export const chNet = (nic: VmNic): ChVmConfig['net'][number] => ({
+  id: chNicId(nic.id),
+  tap: nic.tap,
+  mac: nic.mac,
+  num_queues: 2,
+});
+/** Ids of cards and of disks share one space. */
+export const chNicId = (nicId: string): string => `n-${nicId}`;
+
+/** Where the VMM looks whether a tap is there and has several queues: the one leads to the other. */
+export const tapFacts = ['/sys/class/net', '/sys/devices/virtual/net'];
+
 /** VIRTIO's lowest, which the VMM insists on. */
 const lowestMtu = 1280;
 
@@ -65,13 +78,17 @@ export const checkForCh = (spec: VmSpec, payload: ChPayload): void => {
       true,
     );
   }
-  const small = spec.nics.find((nic) => nic.mtu < lowestMtu);
-  if (small)
-    throw new VerbFailure(
-      'invalid_spec',
-      `NIC ${small.id}: an MTU of ${small.mtu} is below ${lowestMtu}, the lowest that Cloud Hypervisor takes.`,
-      true,
-    );
+  for (const nic of spec.nics) checkNicForCh(nic);
+};
+
+/** As `checkForCh`, of one card. */
+export const checkNicForCh = (nic: VmNic): void => {
+  if (nic.mtu >= lowestMtu) return;
+  throw new VerbFailure(
+    'invalid_spec',
+    `NIC ${nic.id}: an MTU of ${nic.mtu} is below ${lowestMtu}, the lowest that Cloud Hypervisor takes.`,
+    true,
+  );
 };
 
 /**
@@ -94,7 +111,7 @@ export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: 
     serial: disk.id.replaceAll('-', '').slice(0, 20),
     num_queues: 1,
   })),
-  net: spec.nics.map((nic) => ({ id: `n-${nic.id}`, tap: nic.tap, mac: nic.mac, num_queues: 2 })),
+  net: spec.nics.map(chNet),
   rng: { src: '/dev/urandom' },
   serial: { mode: 'Socket', socket: join(socketFolder(spec), chSockets.serial) },
   console: { mode: 'Off' },
@@ -115,9 +132,11 @@ const platform = (instanceId: string, names: boolean): ChPlatform => {
 
 /**
  * What the VMM does not think of itself: a reboot binds the serial socket anew, so its folder must stay writable; and
- * it reads each tap's flags there.
+ * it reads each tap's flags there, those of cards that come later too. A rule for each that is there at first, for a
+ * tap that has vanished is told by it.
  */
 const landlockRules = (spec: VmSpec): NonNullable<ChVmConfig['landlock_rules']> => [
   { path: socketFolder(spec), access: 'rw' },
   ...spec.nics.map((nic) => ({ path: `/sys/class/net/${nic.tap}`, access: 'r' as const })),
+  ...(spec.nics.length > 0 ? tapFacts.map((path) => ({ path, access: 'r' as const })) : []),
 ];

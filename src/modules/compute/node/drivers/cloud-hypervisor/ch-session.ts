@@ -1,7 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
-import { notInState, type VmState } from '../vmm-driver';
+import { deviceHeld, noFreeSlot, noHotplug, notInState, type VmNic, type VmState } from '../vmm-driver';
 import { ChClient } from './ch-client';
-import type { ChVmConfig } from './ch-config';
+import { chNet, chNicId, type ChVmConfig } from './ch-config';
 import { ChError } from './ch-error';
 
 const known: { says: string; code: string; permanent: boolean; text: string }[] = [
@@ -75,6 +76,12 @@ const stateOf = async (client: ChClient): Promise<VmState> => {
       : 'stopped';
 };
 
+const nicsOf = async (client: ChClient): Promise<string[]> => {
+  const info = await client.info();
+  const mark = chNicId('');
+  return Object.keys(info?.device_tree ?? {}).flatMap((id) => (id.startsWith(mark) ? [id.slice(mark.length)] : []));
+};
+
 const expectState = async (client: ChClient, wanted: VmState): Promise<void> => {
   const state = await stateOf(client);
   if (state !== wanted) throw notInState(state, wanted);
@@ -112,6 +119,40 @@ export const chSession = {
       await expectState(client, 'running');
     }),
   nmi: (client: ChClient): Promise<void> => guarded(() => client.nmi()),
+
+  /** As its tree of devices has them: the configuration forgets a card as soon as its guest is asked to let it go. */
+  nics: (client: ChClient): Promise<string[]> => guarded(() => nicsOf(client)),
+
+  addNic: (client: ChClient, nic: VmNic): Promise<void> =>
+    guarded(async () => {
+      if ((await nicsOf(client)).includes(nic.id)) return;
+      await client.addNet(chNet(nic)).catch((error: unknown) => {
+        if (!(error instanceof ChError)) throw error;
+        // Landlock binds a VMM for its life: what it may read of taps was said when it was started.
+        if (error.says('Failed to read the TAP flags')) throw noHotplug(error.message, error);
+        if (error.says('Failed to find an available PCI device ID')) throw noFreeSlot();
+        throw error;
+      });
+      if (!(await nicsOf(client)).includes(nic.id))
+        throw new VerbFailure('vmm_refused', 'The VM does not have the card that was added.', false);
+    }),
+
+  /**
+   * Asks, and looks until the card is gone: that it went is an event too, but events get lost. Releases up to 53 answer
+   * a second request as if there were no such device.
+   */
+  removeNic: (client: ChClient, nicId: string, deadlineMs: number, signal: AbortSignal): Promise<void> =>
+    guarded(async () => {
+      if (!(await nicsOf(client)).includes(nicId)) return;
+      await client.removeDevice(chNicId(nicId)).catch((error: unknown) => {
+        if (!(error instanceof ChError) || !error.says('Failed to find device')) throw error;
+      });
+      const end = Date.now() + deadlineMs;
+      for (let pause = 20; (await nicsOf(client)).includes(nicId); pause = Math.min(2 * pause, 500)) {
+        if (Date.now() >= end) throw deviceHeld();
+        await delay(pause, undefined, { signal });
+      }
+    }),
 
   powerButton: (client: ChClient): Promise<void> => guarded(() => client.powerButton()),
   reset: (client: ChClient): Promise<void> => guarded(() => client.reboot()),

@@ -10,15 +10,15 @@ import type { VmmCapability } from '../../../contract/vmm-capabilities';
 import { cleanUp } from '../common/clean-up';
 import { settleEndedByItself } from '../common/ended-by-itself';
 import { ExitRecord } from '../common/exit-record';
-import { checkBootFile, checkFirmware, checkResources, checkSpec } from '../common/spec-checks';
+import { checkBootFile, checkFirmware, checkNic, checkResources, checkSpec, checkTap } from '../common/spec-checks';
 import { startVmm } from '../common/start-vmm';
 import { forgetTrial } from '../common/trial-cache';
 import { socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
-import { VmmDriver, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
+import { VmmDriver, type VmHandle, type VmNic, type VmSpec, type VmState } from '../vmm-driver';
 import { forcedExit, type VmExit } from '../vmm-exit';
 import { ChClient } from './ch-client';
-import { chConfig, chEvents, checkForCh, chLogs, chSockets } from './ch-config';
+import { chConfig, chEvents, checkForCh, checkNicForCh, chLogs, chSockets, tapFacts } from './ch-config';
 import { firmwaresOf } from './ch-firmware';
 import { readEvents, shutDownInOrder } from './ch-events';
 import { awaitApi, chTrialFile, probeCh, type ChFacts, type ChProbeOptions } from './ch-probe';
@@ -29,8 +29,6 @@ import { eventFd } from '../../../../../core/host/sandbox/launcher-messages';
 
 /** Milliseconds. */
 const deadlines = { shutdown: 5000, terminate: 3000, kill: 10_000, wait: 60_000 } as const;
-/** It looks there whether a tap is there and has several queues. */
-const tapFacts = ['/sys/class/net', '/sys/devices/virtual/net'];
 
 /** Cloud Hypervisor by its API. One process is one VM: whatever goes wrong with it, ending the process cleans up. */
 export class CloudHypervisorDriver extends VmmDriver {
@@ -73,6 +71,7 @@ export class CloudHypervisorDriver extends VmmDriver {
       'reset',
       'pause',
       'nmi',
+      'nic-hotplug',
       'smbios',
       'disk-locks',
       ...(payload.firmware === '' && payload.kernel !== '' ? (['direct-kernel'] as const) : []),
@@ -178,6 +177,21 @@ export class CloudHypervisorDriver extends VmmDriver {
 
   async nmi(handle: VmHandle): Promise<void> {
     await chSession.nmi(await this.clientOf(handle));
+  }
+
+  async nics(handle: VmHandle): Promise<string[]> {
+    return chSession.nics(await this.clientOf(handle));
+  }
+
+  async attachNic(handle: VmHandle, nic: VmNic, netns: string | null): Promise<void> {
+    checkNic(nic);
+    checkNicForCh(nic);
+    const [client] = await together(this.clientOf(handle), checkTap(nic, netns));
+    await chSession.addNic(client, nic);
+  }
+
+  async detachNic(handle: VmHandle, nicId: string, deadlineMs: number, signal: AbortSignal): Promise<void> {
+    await chSession.removeNic(await this.clientOf(handle), nicId, deadlineMs, signal);
   }
 
   async waitExit(handle: VmHandle, signal: AbortSignal): Promise<VmExit> {

@@ -10,6 +10,7 @@ export const cloudHypervisorEntry: VmmDriverEntry = {
     'reset',
     'pause',
     'nmi',
+    'nic-hotplug',
     'smbios',
     'disk-locks',
     'landlock',

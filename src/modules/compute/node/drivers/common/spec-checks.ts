@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path';
 import { exec, ExecError } from '../../../../../core/host/processes/exec';
 import { together } from '../../../../../core/host/together';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
-import type { Firmware, VmSpec } from '../vmm-driver';
+import type { Firmware, VmNic, VmSpec } from '../vmm-driver';
 import { socketFolder } from './vmm-files';
 
 /** Linux: 108 bytes with the terminating zero. */
@@ -41,11 +41,17 @@ export const checkSpec = (spec: VmSpec, sockets: readonly string[]): void => {
     ids.add(disk.id);
   }
   for (const nic of spec.nics) {
-    if (!idPattern.test(nic.id) || ids.has(nic.id)) refuse(`NIC id "${nic.id}" is not acceptable or not unique`);
+    if (ids.has(nic.id)) refuse(`NIC id "${nic.id}" is not unique`);
     ids.add(nic.id);
-    if (!devicePattern.test(nic.tap)) refuse(`"${nic.tap}" is not a tap device`);
-    if (!macPattern.test(nic.mac)) refuse(`"${nic.mac}" is not a MAC address`);
+    checkNic(nic);
   }
+};
+
+/** As `checkSpec`, of one card. */
+export const checkNic = (nic: VmNic): void => {
+  if (!idPattern.test(nic.id)) refuse(`NIC id "${nic.id.slice(0, 64)}" is not acceptable`);
+  if (!devicePattern.test(nic.tap)) refuse(`"${nic.tap}" is not a tap device`);
+  if (!macPattern.test(nic.mac)) refuse(`"${nic.mac}" is not a MAC address`);
 };
 
 /**
@@ -93,18 +99,20 @@ export const checkResources = async (spec: VmSpec): Promise<void> => {
       );
     }),
   );
-  const where = spec.netns === null ? [] : ['-n', spec.netns];
-  const nics = spec.nics.map((nic) =>
-    exec('ip', [...where, 'link', 'show', 'dev', nic.tap], { timeoutMs: 5000 }).catch((error: unknown) => {
-      if (!(error instanceof ExecError)) throw error;
-      throw new VerbFailure(
-        'tap_missing',
-        'A NIC has no tap.',
-        true,
-        { nic: nic.id },
-        { cause: error, detail: `${nic.tap}: ${error.stderr.trim()}` },
-      );
-    }),
-  );
-  await together(...disks, ...nics);
+  await together(...disks, ...spec.nics.map((nic) => checkTap(nic, spec.netns)));
+};
+
+/** The card's tap must be there, for some VMMs would make one themselves. Throws `tap_missing`. */
+export const checkTap = async (nic: VmNic, netns: string | null): Promise<void> => {
+  const where = netns === null ? [] : ['-n', netns];
+  await exec('ip', [...where, 'link', 'show', 'dev', nic.tap], { timeoutMs: 5000 }).catch((error: unknown) => {
+    if (!(error instanceof ExecError)) throw error;
+    throw new VerbFailure(
+      'tap_missing',
+      'A NIC has no tap.',
+      true,
+      { nic: nic.id },
+      { cause: error, detail: `${nic.tap}: ${error.stderr.trim()}` },
+    );
+  });
 };

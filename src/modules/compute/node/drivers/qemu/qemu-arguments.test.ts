@@ -62,9 +62,18 @@ describe('qemuArguments', () => {
     const devices = valuesOf(args.slice(without.length), '-device').map((one) => JSON.parse(one) as { addr: string });
     expect(devices.map(({ addr }) => addr)).toEqual(['0x1e', '0x1d']);
   });
+  it('has a place for each card that may come, and those that are there at first behind one of them', () => {
+    const devices = valuesOf(qemuArguments(spec, 'tcg'), '-device')
+      .filter((value) => value.startsWith('{'))
+      .map((value) => JSON.parse(value) as Record<string, unknown>);
+    const ports = devices.filter(({ driver }) => driver === 'pcie-root-port');
+    expect(ports.map(({ id }) => id)).toEqual(Array.from({ length: 8 }, (_, index) => `slot${index}`));
+    for (const key of ['addr', 'chassis', 'slot']) expect(new Set(ports.map((port) => port[key])).size).toBe(8);
+    expect(devices.find(({ driver }) => driver === 'virtio-net-pci')).toMatchObject({ id: 'n-n1', bus: 'slot0' });
+  });
   it('never uses a helper script, a default device or the name that a tenant gave', () => {
     const args = qemuArguments(spec, 'kvm');
-    expect(valuesOf(args, '-netdev')).toEqual(['tap,id=net0,ifname=tap1,script=no,downscript=no,vhost=off']);
+    expect(valuesOf(args, '-netdev')).toEqual(['tap,id=net-n1,ifname=tap1,script=no,downscript=no,vhost=off']);
     expect(args).toEqual(expect.arrayContaining(['-nodefaults', '-no-user-config', '-sandbox']));
     expect(args.join(' ')).not.toContain('guest=a');
     expect(valuesOf(args, '-cpu')).toEqual(['host']);

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { firmwareIdentity } from '../common/firmware-identity';
 import { socketFolder } from '../common/vmm-files';
-import type { VmSpec } from '../vmm-driver';
+import { mostPorts } from '../../../contract/compute.api';
+import type { VmNic, VmSpec } from '../vmm-driver';
+import { qemuNic, qemuSlot } from './qemu-nics';
 import type { UefiFirmware } from './uefi-firmware';
 
 export type QemuAccel = 'kvm' | 'tcg';
@@ -96,19 +98,30 @@ const flash = (spec: VmSpec, uefi: UefiFirmware | null): string[] =>
         }),
       ]);
 
-const nic = (entry: VmSpec['nics'][number], index: number): string[] => [
-  '-netdev',
-  `tap,id=net${index},ifname=${entry.tap},script=no,downscript=no,vhost=off`,
+/**
+ * Places for cards: only what is behind a root port of its own can be plugged and unplugged while the machine runs. All
+ * are functions of one slot, away from what takes the first free one.
+ */
+const rootPort = (index: number): string[] => [
   '-device',
   JSON.stringify({
-    driver: 'virtio-net-pci',
-    id: `n-${entry.id}`,
-    netdev: `net${index}`,
-    mac: entry.mac,
-    romfile: '',
-    host_mtu: entry.mtu,
+    driver: 'pcie-root-port',
+    id: qemuSlot(index),
+    bus: 'pcie.0',
+    addr: `10.${index}`,
+    multifunction: index === 0,
+    chassis: index + 1,
+    slot: index + 1,
   }),
 ];
+
+const nic = (entry: VmNic, index: number): string[] => {
+  const { netdev, device } = qemuNic(entry, qemuSlot(index));
+  const { type, ...options } = netdev;
+  // Older releases take JSON for devices only.
+  const words = Object.entries(options).map(([key, value]) => `${key}=${value === false ? 'off' : value}`);
+  return ['-netdev', [type, ...words].join(','), '-device', JSON.stringify(device)];
+};
 
 /** Two listening monitors and the serial console; a client that is not there does not hold the guest up. */
 const channels = (spec: VmSpec): string[] => {
@@ -178,6 +191,7 @@ export const qemuArguments = (
   ...channels(spec),
   ...flash(spec, uefi),
   ...spec.disks.flatMap(disk),
+  ...Array.from({ length: mostPorts }, (_, index) => rootPort(index)).flat(),
   ...spec.nics.flatMap(nic),
   '-object',
   'rng-random,id=rng0,filename=/dev/urandom',

@@ -13,15 +13,24 @@ import type { VmmCapability } from '../../../contract/vmm-capabilities';
 import { cleanUp } from '../common/clean-up';
 import { settleEndedByItself } from '../common/ended-by-itself';
 import { ExitRecord } from '../common/exit-record';
-import { checkFirmware, checkResources, checkSpec } from '../common/spec-checks';
+import { checkFirmware, checkNic, checkResources, checkSpec, checkTap } from '../common/spec-checks';
 import { FolderChanges } from '../common/folder-changes';
 import { startPause, type SpawnedVmm } from '../common/spawn-vmm';
 import { startVmm } from '../common/start-vmm';
 import { socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
-import { notInState, VmmDriver, type Firmware, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
+import {
+  notInState,
+  VmmDriver,
+  type Firmware,
+  type VmHandle,
+  type VmNic,
+  type VmSpec,
+  type VmState,
+} from '../vmm-driver';
 import { crashed, forcedExit, type VmExit } from '../vmm-exit';
 import { qemuArguments, qemuLogs, qemuSockets, uefiVariables } from './qemu-arguments';
+import { attachQemuNic, detachQemuNic, qemuNics } from './qemu-nics';
 import { qemuStartFailure } from './qemu-failure';
 import { forgetQemuTrials, probeQemu, type QemuFacts, type QemuProbeOptions } from './qemu-probe';
 import { QemuScreens, screenshotFile } from './qemu-screens';
@@ -83,6 +92,7 @@ export class QemuDriver extends VmmDriver {
       'reset',
       'pause',
       'nmi',
+      'nic-hotplug',
       'smbios',
       'disk-locks',
       ...firmwares(uefi),
@@ -173,6 +183,20 @@ export class QemuDriver extends VmmDriver {
 
   async nmi(handle: VmHandle): Promise<void> {
     await this.command(handle, 'inject-nmi');
+  }
+
+  async nics(handle: VmHandle): Promise<string[]> {
+    return this.converse(handle, qemuNics);
+  }
+
+  async attachNic(handle: VmHandle, nic: VmNic, netns: string | null): Promise<void> {
+    checkNic(nic);
+    await checkTap(nic, netns);
+    await this.converse(handle, (qmp) => attachQemuNic(qmp, nic));
+  }
+
+  async detachNic(handle: VmHandle, nicId: string, deadlineMs: number, signal: AbortSignal): Promise<void> {
+    await this.converse(handle, (qmp) => detachQemuNic(qmp, nicId, deadlineMs, signal));
   }
 
   async waitExit(handle: VmHandle, signal: AbortSignal): Promise<VmExit> {
@@ -303,6 +327,22 @@ export class QemuDriver extends VmmDriver {
     await this.guarded(this.ask(handle, name, deadlines.command));
   }
 
+  /** Several commands on one connection: what QEMU refuses is `vmm_refused`, a lost monitor `vmm_unresponsive`. */
+  private async converse<T>(handle: VmHandle, talk: (qmp: QmpClient) => Promise<T>): Promise<T> {
+    this.assertRunning(handle);
+    return this.guarded(
+      (async () => {
+        const path = join(socketFolder(handle), qemuSockets.commands);
+        const qmp = await QmpClient.connect(path, handle.user, deadlines.command);
+        try {
+          return await talk(qmp);
+        } finally {
+          qmp.close();
+        }
+      })(),
+    );
+  }
+
   private assertRunning(handle: VmHandle): void {
     if (!isRunning(handle.process)) throw new VerbFailure('not_running', 'The VM is not running.', true);
   }
@@ -312,6 +352,8 @@ export class QemuDriver extends VmmDriver {
       return await answer;
     } catch (error) {
       if (!(error instanceof QmpError)) throw error;
+      if (!['ConnectionLost', 'Timeout'].includes(error.errorClass))
+        throw new VerbFailure('vmm_refused', 'QEMU refused.', true, {}, { cause: error, detail: error.message });
       throw new VerbFailure(
         'vmm_unresponsive',
         "QEMU's monitor failed.",

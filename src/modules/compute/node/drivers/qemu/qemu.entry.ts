@@ -3,7 +3,19 @@ import { QemuDriver } from './qemu.driver';
 
 export const qemuEntry: VmmDriverEntry = {
   kind: 'qemu',
-  capabilities: ['serial', 'power-button', 'reset', 'pause', 'nmi', 'smbios', 'disk-locks', 'bios', 'uefi', 'vnc'],
+  capabilities: [
+    'serial',
+    'power-button',
+    'reset',
+    'pause',
+    'nmi',
+    'nic-hotplug',
+    'smbios',
+    'disk-locks',
+    'bios',
+    'uefi',
+    'vnc',
+  ],
   rank: ({ accel }) => (accel === 'kvm' ? 1 : 2),
   make: ({ config: { qemu, accel }, cacheDir, sandbox, log }) =>
     new QemuDriver({ binary: qemu.binary, accel, cacheDir, sandbox }, log),

@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { replaceFile } from '../../../../../core/host/files/replace-file';
 import { formatRecord, parseRecord, type RecordForm } from '../../../../../core/host/records/record-form';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import type { VmmCapability } from '../../../contract/vmm-capabilities';
@@ -12,12 +13,12 @@ import { chSession } from '../cloud-hypervisor/ch-session';
 import type { ChTransport } from '../cloud-hypervisor/ch-transport';
 import { ExitRecord } from '../common/exit-record';
 import { RunFiles, unlinkAll } from '../common/run-files';
-import { checkSpec } from '../common/spec-checks';
+import { checkNic, checkSpec } from '../common/spec-checks';
 import { answer } from '../simulated-vmm/api';
 import { EventMonitor } from '../simulated-vmm/event-monitor';
 import { defaultKnobs, type SimulationKnobs } from '../simulated-vmm/knobs';
 import { SimulatedVmm } from '../simulated-vmm/simulated-vmm';
-import { VmmDriver, type VmHandle, type VmSpec, type VmState } from '../vmm-driver';
+import { VmmDriver, type VmHandle, type VmNic, type VmSpec, type VmState } from '../vmm-driver';
 import { crashed, forcedExit, type VmExit } from '../vmm-exit';
 
 /** What stands for a VMM process: it is alive as long as it is in the table below. */
@@ -74,13 +75,14 @@ export class SimulatedDriver extends VmmDriver {
   readonly kind = 'simulated' as const;
   private readonly knobs: SimulationKnobs;
 
-  constructor(options: { bootMs: number; obeyPowerButton: boolean; powerOffMs: number }) {
+  constructor(options: { bootMs: number; obeyPowerButton: boolean; powerOffMs: number; ejectMs?: number | null }) {
     super();
     this.knobs = {
       ...defaultKnobs,
       resources: 'none',
       obeyPowerButton: options.obeyPowerButton,
       powerOffMs: options.powerOffMs,
+      ejectMs: options.ejectMs === undefined ? defaultKnobs.ejectMs : options.ejectMs,
       latencyMs: { 'vm.boot': options.bootMs },
     };
   }
@@ -92,7 +94,16 @@ export class SimulatedDriver extends VmmDriver {
       accel: 'none',
       usable: true,
       reason: 'simulated: no guest really runs',
-      capabilities: ['serial', 'power-button', 'reset', 'pause', 'nmi', 'bios', 'uefi'] satisfies VmmCapability[],
+      capabilities: [
+        'serial',
+        'power-button',
+        'reset',
+        'pause',
+        'nmi',
+        'nic-hotplug',
+        'bios',
+        'uefi',
+      ] satisfies VmmCapability[],
     };
   }
 
@@ -168,6 +179,23 @@ export class SimulatedDriver extends VmmDriver {
     await chSession.nmi((await this.need(handle)).client);
   }
 
+  async nics(handle: VmHandle): Promise<string[]> {
+    return chSession.nics((await this.need(handle)).client);
+  }
+
+  async attachNic(handle: VmHandle, nic: VmNic): Promise<void> {
+    checkNic(nic);
+    const running = await this.need(handle);
+    await chSession.addNic(running.client, nic);
+    await this.remember(handle, ({ nics }) => [...nics.filter(({ id }) => id !== nic.id), nic]);
+  }
+
+  async detachNic(handle: VmHandle, nicId: string, deadlineMs: number, signal: AbortSignal): Promise<void> {
+    const running = await this.need(handle);
+    await chSession.removeNic(running.client, nicId, deadlineMs, signal);
+    await this.remember(handle, ({ nics }) => nics.filter(({ id }) => id !== nicId));
+  }
+
   async waitExit(handle: VmHandle, signal: AbortSignal): Promise<VmExit> {
     const running = await this.find(handle);
     signal.throwIfAborted();
@@ -181,6 +209,15 @@ export class SimulatedDriver extends VmmDriver {
 
   serialSocket(handle: VmHandle): string {
     return join(handle.runDir, chSockets.serial);
+  }
+
+  /** What is made again after a restart of the agent has the cards that it has now. */
+  private async remember(handle: VmHandle, nics: (spec: VmSpec) => VmNic[]): Promise<void> {
+    const path = join(handle.runDir, stateFile);
+    const reading = parseRecord(simulatedForm, await readFile(path, 'utf8'));
+    if (reading.kind !== 'read') return;
+    const { token, spec } = reading.value;
+    await replaceFile(path, formatRecord(simulatedForm, { token, spec: { ...spec, nics: nics(spec) } }));
   }
 
   private async need(handle: VmHandle): Promise<Running> {
