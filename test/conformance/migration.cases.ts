@@ -29,6 +29,13 @@ const silentPeer = (path: string): Promise<{ reached: Promise<void>; hangUp: () 
     );
   });
 
+/** Sees to it that a call is not answered for now; its answer is had by calling what is returned. */
+const unanswered = async (asked: Promise<Answer>): Promise<() => Promise<Answer>> => {
+  const waited = new Promise<string>((resolve) => setTimeout(resolve, 200, 'nothing'));
+  expect(await Promise.race([asked.then(() => 'an answer'), waited])).toBe('nothing');
+  return () => asked;
+};
+
 const locked = "VM is currently migrating and can't be modified";
 
 /** What ends the process of a release that sends in the background, and does something else meanwhile. */
@@ -164,8 +171,18 @@ export const migrationCases = (book: Casebook, lab: VmmLab): void => {
       const names = source.eventNames();
       for (const name of ['vm/migration-started', 'vm/migration-memory-iteration', 'vm/migration-finished'])
         expect(names).toContain(name);
-      await target.lastEvents('vm/resuming', 'vm/resumed', 'vm/migration-receive-finished');
-      expect(target.eventNames()).toContain('vm/migration-receive-started');
+      await target.event('vm/migration-receive-finished');
+      // What the guest does once it is here is told behind these.
+      const told = target.eventNames().filter((name) => name.startsWith('vm/'));
+      expect(told.slice(0, 7)).toEqual([
+        'vm/migration-receive-ready',
+        'vm/migration-receive-started',
+        'vm/restoring',
+        'vm/restored',
+        'vm/resuming',
+        'vm/resumed',
+        'vm/migration-receive-finished',
+      ]);
     },
     { part: 'from one VMM to another', needs: ['state'], opens: true },
   );
@@ -177,13 +194,10 @@ export const migrationCases = (book: Casebook, lab: VmmLab): void => {
     await peer.reached;
     if (!background) {
       // The release sends within the call: everybody else waits for its end.
-      const order: string[] = [];
-      const ping = lab.session.get('vmm.ping').then(() => order.push('ping'));
-      void sent.then(() => order.push('sent'));
+      const ping = await unanswered(lab.session.get('vmm.ping'));
       peer.hangUp();
       expect((await sent).status).toBe(500);
-      await ping;
-      expect(order).toEqual(['sent', 'ping']);
+      expect((await ping()).status).toBe(200);
       return;
     }
     expect((await sent).status).toBe(204);
@@ -209,9 +223,7 @@ export const migrationCases = (book: Casebook, lab: VmmLab): void => {
     const received = receive(url);
     if (background) await lab.session.event('vm/migration-receive-ready');
     else await waitFor('the listener', () => existsSync(place('m.sock')));
-    const order: string[] = [];
-    void received.then(() => order.push('received'));
-    const ping = lab.session.get('vmm.ping').then(() => order.push('ping'));
+    const ping = await unanswered(lab.session.get('vmm.ping'));
     await new Promise<void>((resolve, reject) => {
       const sender: Socket = connect(place('m.sock'), () => {
         sender.destroy();
@@ -222,8 +234,7 @@ export const migrationCases = (book: Casebook, lab: VmmLab): void => {
     const answer = await received;
     expect(answer.status).toBe(500);
     expect(answer.text).toContain(receiveHeading);
-    await ping;
-    expect(order).toEqual(['received', 'ping']);
+    expect((await ping()).status).toBe(200);
     expect((await lab.session.get('vm.info')).status).toBe(lab.status('missing'));
     if (!background) return;
     await lab.run();

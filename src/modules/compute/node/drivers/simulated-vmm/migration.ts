@@ -132,9 +132,11 @@ const obey = async (vmm: SimulatedVmm, incoming: Incoming, heading: string): Pro
   if (incoming.command === 'config') {
     const config = decodeBody(vmConfig, JSON.stringify(incoming.config));
     vmm.config = config;
+    vmm.events.emit('vm', 'restoring');
     await vmm.construct(config, heading, { locks: false });
     vmm.vm?.guest?.pause();
     if (vmm.vm) vmm.vm.state = 'Paused';
+    vmm.events.emit('vm', 'restored');
   }
   if (incoming.command !== 'complete') return false;
   vmm.vm?.lockDisks(vmm.config?.disks ?? [], heading);
