@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Casebook } from './lab/casebook';
-import { A, chain, expectError, expectTail, type VmmLab } from './lab/vmm-lab';
+import { A, chain, expectError, expectTail, MiB, type VmmLab } from './lab/vmm-lab';
 
 /** What fails when a VM boots, and what is left of it then. */
 export const bootFailureCases = (book: Casebook, lab: VmmLab): void => {
@@ -16,6 +16,42 @@ export const bootFailureCases = (book: Casebook, lab: VmmLab): void => {
     expect((await lab.session.info()).config['disks'] ?? null).toBeNull();
     expect((await lab.session.put('vm.boot')).status).toBe(204);
   });
+  book.add(
+    32,
+    async () => {
+      const lost = async (change: Record<string, unknown>, ...reasons: string[]): Promise<string[]> => {
+        await lab.create(change);
+        expectError(await lab.session.put('vm.boot'), 500, [A, 'The VM could not boot', ...reasons]);
+        const { config } = await lab.session.info();
+        await lab.session.put('vm.delete');
+        return Object.keys(change).filter((name) => (config[name] ?? null) === null);
+      };
+      const gone = 'No such file or directory (os error 2)';
+      const devices = 'Error from device manager';
+      const disks = [{ path: join(lab.session.directory, 'd.raw'), id: 'd0', image_type: 'Raw' }];
+      expect(
+        await lost({ disks, pmem: [{ file: '/nonexistent' }] }, devices, 'Cannot open persistent memory file', gone),
+      ).toEqual(['pmem']);
+      expect(
+        await lost({ disks, rng: { src: '/nonexistent' } }, devices, 'Cannot create virtio-rng device', gone),
+      ).toEqual([]);
+      expect(
+        await lost({ disks: [{ id: 'd0' }] }, devices, 'No disk path was specified when one was expected'),
+      ).toEqual(['disks']);
+      expect(
+        await lost({ disks, numa: [{ guest_numa_id: 0, memory_zones: ['z'] }] }, 'Invalid NUMA configuration'),
+      ).toEqual([]);
+      const twice = { id: 'z', size: 64 * MiB };
+      expect(
+        await lost(
+          { disks, memory: { size: 0, zones: [twice, twice] } },
+          'Memory manager error',
+          'Memory zone identifier is not unique',
+        ),
+      ).toEqual([]);
+    },
+    { part: 'other lists, and what loses none' },
+  );
   book.add(33, async () => {
     await lab.create({ payload: { kernel: '/nonexistent' } });
     expectError(await lab.session.put('vm.boot'), 500, [

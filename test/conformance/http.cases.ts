@@ -109,6 +109,14 @@ export const httpCases = (book: Casebook, lab: VmmLab): void => {
         '[]',
         'invalid length 2, expected struct VmConfig with 28 elements at line 1 column 2',
       );
+    await notJson('vm.create', '{"net":[{"ip":"x"}]}', 'invalid IP address syntax at line 1 column 17');
+    await notJson('vm.create', '{"a":[1,]}', 'expected value at line 1 column 9');
+    await notJson('vm.create', '{"a":01}', 'invalid number at line 1 column 7');
+    await notJson(
+      'vm.create',
+      '{"console":{"mode":1}}',
+      'invalid type: integer `1`, expected string or map at line 1 column 21',
+    );
     await notJson('vm.resize-disk', '{}', 'missing field `id` at line 1 column 2');
     await notJson('vm.resize-disk', '{"id":"d0"}', 'missing field `desired_size` at line 1 column 11');
   });

@@ -97,4 +97,26 @@ export const validationCases = (book: Casebook, lab: VmmLab): void => {
       'Number of PCI segments (97) not in range of 1 to 96',
     );
   });
+  book.add(
+    30,
+    async () => {
+      const fails = (change: Record<string, unknown>, text: string): Promise<void> =>
+        failsWith(change, lab.status('validation'), text);
+      await fails({ net: [{ num_queues: 8 }] }, 'Queue count (8) must not exceed boot vCPUs (1)');
+      await fails({ net: [{ queue_size: 100 }] }, 'Queue size must be a power of 2 no greater than 32768: 100');
+      await fails({ disks: [disk({ queue_size: 2 })] }, 'Block queue size must be greater than 2: 2');
+      await fails({ disks: [disk({ pci_segment: 1 })] }, 'Invalid PCI segment id: 1');
+      await fails({ disks: [disk({ pci_device_id: 0 })] }, 'Given PCI device ID (0) is reserved');
+      await fails(
+        { disks: [disk({ pci_device_id: 32 })] },
+        'Given PCI device ID (32) is out of the supported range of 0..32',
+      );
+      await fails({ platform: { iommu_segments: [2] } }, 'Invalid PCI segment id: 2');
+      await fails(
+        { user_devices: [{ socket: '/x' }] },
+        'Using user devices requires using shared memory or huge pages',
+      );
+    },
+    { part: 'places on the bus, and shared memory' },
+  );
 };

@@ -61,9 +61,9 @@ const silently =
   };
 
 const resizeBody = object('VmResizeData', {
-  desired_vcpus: optional(u32),
-  desired_ram: optional(u64),
-  desired_balloon: optional(u64),
+  desired_vcpus: optional(u32, { listed: true }),
+  desired_ram: optional(u64, { listed: true }),
+  desired_balloon: optional(u64, { listed: true }),
 });
 const restoreBody = object('RestoreConfig', {
   source_url: required(text),

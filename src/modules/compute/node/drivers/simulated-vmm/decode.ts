@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { DecodeFailure } from './decode-failure';
 import { placeOf, readJson, skipNode, type JsonMember, type JsonNode } from './json-node';
 
@@ -19,12 +20,13 @@ export interface Field<T> {
 type Fields = Record<string, Field<unknown>>;
 export type Decoded<F extends Fields> = { [K in keyof F]: F[K] extends Field<infer T> ? T : never };
 
+const float = (value: number): string => (Number.isInteger(value) ? `${value}.0` : `${value}`);
 const describe = (node: JsonNode): string => {
   switch (node.kind) {
     case 'string':
       return `string ${JSON.stringify(node.value)}`;
     case 'number':
-      return /^-?\d+$/.test(node.text) ? `integer \`${node.text}\`` : `floating point \`${node.text}\``;
+      return /^-?\d+$/.test(node.text) ? `integer \`${node.text}\`` : `floating point \`${float(node.value)}\``;
     case 'boolean':
       return `boolean \`${node.value}\``;
     case 'array':
@@ -36,11 +38,14 @@ const describe = (node: JsonNode): string => {
   }
 };
 
+const wrongType = (node: JsonNode, expected: string, at: number): never => {
+  throw new DecodeFailure(`invalid type: ${describe(node)}, expected ${expected}`, at);
+};
+
 /** Lists and objects are not read any further to say that they are none of that. */
 const mismatch = (node: JsonNode, expected: string): never => {
   if (node.kind === 'broken') throw new DecodeFailure(node.fault.text, node.fault.at);
-  const at = node.kind === 'array' || node.kind === 'object' ? node.start : node.end;
-  throw new DecodeFailure(`invalid type: ${describe(node)}, expected ${expected}`, at);
+  return wrongType(node, expected, node.kind === 'array' || node.kind === 'object' ? node.start : node.end);
 };
 
 const oneOf = (names: readonly string[]): string => {
@@ -54,6 +59,11 @@ const string =
     node.kind === 'string' ? node.value : mismatch(node, name);
 export const text = string('a string');
 export const path = string('path string');
+export const address: Decoder<string> = (node) => {
+  const value = node.kind === 'string' ? node.value : mismatch(node, 'IP address');
+  if (isIP(value) === 0) throw new DecodeFailure('invalid IP address syntax', node.end);
+  return value;
+};
 export const flag: Decoder<boolean> = (node) => (node.kind === 'boolean' ? node.value : mismatch(node, 'a boolean'));
 
 const unsigned =
@@ -72,11 +82,14 @@ export const usize = unsigned('usize', 18_446_744_073_709_551_615);
 export const nonzeroU32 = unsigned('a nonzero u32', 4_294_967_295, 1);
 export const nonzeroU64 = unsigned('a nonzero u64', 18_446_744_073_709_551_615, 1);
 
+/** Said of what can be no variant's name, where it is read from the text itself. */
+const noVariant = 'expected value';
+
 export const variant =
   <const V extends string>(...names: readonly V[]): Decoder<V> =>
   (node) => {
     if (node.kind === 'broken') throw new DecodeFailure(node.fault.text, node.fault.at);
-    if (node.kind !== 'string') throw new DecodeFailure('expected value', node.start + 1);
+    if (node.kind !== 'string') throw new DecodeFailure(noVariant, node.start + 1);
     const found = names.find((name) => name === node.value);
     if (found !== undefined) return found;
     throw new DecodeFailure(`unknown variant \`${node.value}\`, expected ${oneOf(names)}`, node.end);
@@ -141,7 +154,7 @@ class ObjectDecoder<F extends Fields> {
     if (node.fault) throw new DecodeFailure(node.fault.text, node.fault.at);
     for (const [key, value] of later) {
       skipNode(value);
-      result[key] = this.placedAt(node.end, () => this.fields[key]?.decode(value));
+      result[key] = this.placedAt(value, node.end, () => this.fields[key]?.decode(value));
     }
     return this.filled(result, node.end);
   }
@@ -164,10 +177,12 @@ class ObjectDecoder<F extends Fields> {
     }
   }
 
-  private placedAt<T>(at: number, run: () => T): T {
+  /** What is flattened is decoded from a copy that knows no places. */
+  private placedAt<T>(value: JsonNode, at: number, run: () => T): T {
     try {
       return run();
     } catch (error) {
+      if (error instanceof DecodeFailure && error.message === noVariant) return wrongType(value, 'string or map', at);
       if (error instanceof DecodeFailure) throw new DecodeFailure(error.message, at);
       throw error;
     }

@@ -27,6 +27,13 @@ const detect = (path: string): ImageType => {
  * written into the configuration.
  */
 export const openDisk = (disk: DiskConfig, heading: string, knobs: SimulationKnobs, profile: VersionProfile): void => {
+  if (disk.path === null && !disk.vhost_user)
+    throw new ApiFailure(
+      'internal',
+      heading,
+      'Error from device manager',
+      'No disk path was specified when one was expected',
+    );
   if (knobs.resources === 'none' || disk.path === null) return;
   let detected: ImageType;
   try {

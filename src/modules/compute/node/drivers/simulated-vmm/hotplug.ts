@@ -73,7 +73,7 @@ export const removeDevice = (vmm: SimulatedVmm, id: string): void => {
     return;
   }
   const again = vm.ejecting.has(id);
-  if (!vm.has(id) || (again && !vmm.profile.retriesRemoval))
+  if (!vm.has(id) || vm.isPlace(id) || (again && !vmm.profile.retriesRemoval))
     throw new ApiFailure(
       'unknown-device',
       heading,

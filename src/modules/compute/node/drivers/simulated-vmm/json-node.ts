@@ -35,8 +35,9 @@ export type JsonNode = Placed &
   );
 
 const space = new Set([0x20, 0x09, 0x0a, 0x0d]);
-const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const escapes = '"\\/bfnrtu';
 const code = (character: string): number => character.charCodeAt(0);
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
 
 /** Reads JSON as serde_json does, place by place. */
 class JsonReader {
@@ -94,13 +95,33 @@ class JsonReader {
   }
 
   private number(start: number): JsonNode {
-    numberPattern.lastIndex = 0;
-    const text = numberPattern.exec(this.bytes.subarray(start, start + 400).toString('latin1'))?.[0];
-    if (text === undefined) {
+    const digits = (): number => {
+      const from = this.index;
+      while (isDigit(this.bytes[this.index])) this.index++;
+      return this.index - from;
+    };
+    /** One digit at least, after which the next byte is read already. */
+    const needDigits = (): SyntaxFault | null => {
+      if (digits() > 0) return null;
+      if (this.index >= this.bytes.length) return { text: 'EOF while parsing a value', at: this.index };
+      return { text: 'invalid number', at: this.index + 1 };
+    };
+    if (this.bytes[this.index] === code('-')) this.index++;
+    const zero = this.bytes[this.index] === code('0');
+    let fault = needDigits();
+    if (!fault && zero && this.index > start + (this.bytes[start] === code('-') ? 2 : 1))
+      fault = { text: 'invalid number', at: start + (this.bytes[start] === code('-') ? 3 : 2) };
+    if (!fault && this.bytes[this.index] === code('.')) {
       this.index++;
-      return this.broken(start, this.here('invalid number'));
+      fault = needDigits();
     }
-    this.index += text.length;
+    if (!fault && [code('e'), code('E')].includes(this.bytes[this.index] ?? 0)) {
+      this.index++;
+      if ([code('+'), code('-')].includes(this.bytes[this.index] ?? 0)) this.index++;
+      fault = needDigits();
+    }
+    if (fault) return this.broken(start, fault);
+    const text = this.bytes.subarray(start, this.index).toString('latin1');
     return { kind: 'number', value: Number(text), text, start, end: this.index };
   }
 
@@ -111,9 +132,13 @@ class JsonReader {
         this.index++;
         return this.unescaped(start);
       }
-      if (byte === code('\\')) this.index++;
-      if (byte < 0x20) {
+      if (byte === code('\\')) {
         this.index++;
+        const escape = this.bytes[this.index];
+        if (escape !== undefined && !escapes.includes(String.fromCharCode(escape)))
+          return this.broken(start, { text: 'invalid escape', at: this.index + 1 });
+      }
+      if (byte < 0x20) {
         const fault = 'control character (\\u0000-\\u001F) found while parsing a string';
         return this.broken(start, { text: fault, at: this.index });
       }
@@ -200,7 +225,13 @@ export const skipNode = (node: JsonNode): void => {
   if (node.kind === 'broken') throw new DecodeFailure(node.fault.text, node.fault.at);
   if (node.kind === 'array') node.items.forEach(skipNode);
   if (node.kind === 'object') for (const { value } of node.members) skipNode(value);
-  if ('fault' in node && node.fault) throw new DecodeFailure(node.fault.text, node.fault.at);
+  if ('fault' in node && node.fault) throw new DecodeFailure(skipped(node.kind, node.fault.text), node.fault.at);
+};
+
+/** A trailing comma is only called so where the items are looked at. */
+const skipped = (kind: JsonNode['kind'], text: string): string => {
+  if (text !== 'trailing comma') return text;
+  return kind === 'array' ? 'expected value' : 'key must be a string';
 };
 
 /** `at line 1 column 8`, after so many bytes. */

@@ -93,7 +93,8 @@ const main = async (): Promise<void> => {
       // The first process of a namespace cannot kill itself; the real one dies there of faults, which spare nobody.
       process.exit(137);
     }
-    void server.close().finally(() => process.exit(how));
+    // Only an orderly end takes the socket file away.
+    void (how === 0 ? server.close() : server.flush()).finally(() => process.exit(how));
   };
   const vmm = new SimulatedVmm(knobs, new EventMonitor(eventFd, () => knobs.eventLoss), {
     end: finish,

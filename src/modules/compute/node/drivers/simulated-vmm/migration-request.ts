@@ -59,15 +59,19 @@ export const checkDestination = (wanted: SendMigration): UrlFault | null => {
   return tls === null ? null : fault('invalid TLS configuration for send-migration: no certificate is readable');
 };
 
-export const checkReceiver = (wanted: ReceiveMigration): UrlFault | null => {
+/** `place`: the release's words for a URL that is none, or whose address is none. */
+export const checkReceiver = (
+  wanted: ReceiveMigration,
+  place: (address: string | null) => UrlFault,
+): UrlFault | null => {
   const fault = (text: string): UrlFault => [`Error validating receive migration parameters: ${text}`];
   const { receiver_url: url, tls_dir: tls } = wanted;
   if (url.startsWith('tcp:')) {
     const wrong = addressFault(url.slice(4));
-    if (wrong !== null) return fault(`receiver_url ${forms}: ${wrong}.`);
+    if (wrong !== null) return place(wrong);
   } else if (isUnix(url)) {
     if (tls !== null) return fault(noTls);
-  } else return fault(`receiver_url ${forms}.`);
+  } else return place(null);
   return tls === null ? null : fault('invalid TLS configuration for receive-migration: no certificate is readable');
 };
 

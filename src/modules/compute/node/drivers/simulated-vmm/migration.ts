@@ -12,7 +12,7 @@ import {
   type SendMigration,
   type UrlFault,
 } from './migration-request';
-import { osError } from './serial-port';
+import { bindError, osError } from './serial-port';
 import type { SimulatedVmm } from './simulated-vmm';
 import { vmConfig } from './vm-config';
 
@@ -108,7 +108,15 @@ const accept = (url: string, heading: string, listening: () => void): Promise<So
       resolve(socket);
     });
     server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new ApiFailure('internal', heading, receiveLayer, `Error binding to ${kind} socket`, osError(error))),
+      reject(
+        new ApiFailure(
+          'internal',
+          heading,
+          receiveLayer,
+          `Error binding to ${kind} socket`,
+          'path' in options ? bindError(error, options.path) : osError(error),
+        ),
+      ),
     );
     server.listen(options, listening);
   });
@@ -150,7 +158,7 @@ export const receiveMigration = async (vmm: SimulatedVmm, wanted: ReceiveMigrati
   const fail = (...chain: string[]): ApiFailure => new ApiFailure('internal', heading, receiveLayer, ...chain);
   if (vmm.migrating) throw fail('There is already an ongoing migration');
   if (vmm.vm && background) throw fail("Can't receive a migration when a VM is already created");
-  const fault = background ? checkReceiver(wanted) : null;
+  const fault = background ? checkReceiver(wanted, vmm.profile.migration.receiverFault) : null;
   if (fault) throw fail('Invalid receive migration configuration', ...fault);
   if (!/^(tcp|unix):/.test(wanted.receiver_url)) throw fail(`Could not extract path from URL: ${wanted.receiver_url}`);
   const told = (event: string): void => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { ApiFailure } from './api-failure';
 import { openDisk } from './disk-image';
 import { DiskLock } from './disk-locks';
@@ -27,6 +27,9 @@ const autoNames: Record<(typeof deviceLists)[number] | 'vsock', string> = {
   vdpa: '_vdpa',
   vsock: '_vsock',
 };
+/** Sizes of persistent memory are multiples of this, in bytes. */
+const pmemUnit = 2 * 1024 * 1024;
+const noSuchFile = 'No such file or directory (os error 2)';
 export type DeviceList = keyof typeof autoNames;
 
 /** Landlock lets the VMM at `/dev/net/tun` by itself, but at a tap's flags only by a rule. */
@@ -69,6 +72,8 @@ export class OwnedVm {
   growths = 0;
   /** While the guest has not given vCPUs back yet: how many there still are. */
   presentVcpus: number | null = null;
+  /** The list of the configuration whose devices are being made; a fault among them loses it. */
+  making: (typeof deviceLists)[number] | null = null;
   readonly ejecting = new Set<string>();
   private readonly bus: PciBus;
   private readonly locks = new Map<string, DiskLock>();
@@ -88,15 +93,21 @@ export class OwnedVm {
    */
   build(config: VmConfig, heading: string): void {
     this.bootRam = this.presentRam = config.memory.size;
-    this.bus.addLegacy('__serial');
+    if (config.serial.mode !== 'Off') this.bus.addLegacy('__serial');
     this.bus.addLegacy('__ioapic');
     if (!['Off', 'Null'].includes(config.console.mode)) this.bus.add({ id: '__console' }, heading);
-    for (const disk of config.disks ?? []) openDisk(disk, heading, this.knobs, this.profile);
-    openTaps(config, heading, this.knobs);
     const plugAll = (...lists: (typeof deviceLists)[number][]): void => {
-      for (const list of lists) for (const item of config[list] ?? []) this.plug(list, item, heading, true);
+      for (const list of lists) {
+        this.making = list;
+        if (list === 'disks') for (const disk of config.disks ?? []) openDisk(disk, heading, this.knobs, this.profile);
+        if (list === 'net') openTaps(config, heading, this.knobs);
+        if (list === 'pmem') this.needMemoryFiles(config, heading);
+        for (const item of config[list] ?? []) this.plug(list, item, heading, true);
+      }
+      this.making = null;
     };
     plugAll('disks', 'net');
+    this.needEntropy(config, heading);
     this.bus.add({ id: '__rng' }, heading);
     plugAll('generic_vhost_user', 'fs', 'pmem');
     if (config.vsock) this.plug('vsock', config.vsock, heading);
@@ -105,6 +116,24 @@ export class OwnedVm {
     plugAll('vdpa');
     if (config.rtc) this.bus.add({ id: '__rtc' }, heading);
     plugAll('devices', 'user_devices');
+  }
+
+  private needEntropy({ rng }: VmConfig, heading: string): void {
+    if (this.knobs.resources === 'real' && !existsSync(rng.src))
+      throw this.fault(heading, 'Cannot create virtio-rng device', noSuchFile);
+  }
+
+  private needMemoryFiles({ pmem }: VmConfig, heading: string): void {
+    if (this.knobs.resources === 'none') return;
+    for (const { file, size } of pmem ?? []) {
+      if (!existsSync(file)) throw this.fault(heading, 'Cannot open persistent memory file', noSuchFile);
+      if (size !== null && size % pmemUnit !== 0)
+        throw this.fault(heading, 'Trying to use a size that is not multiple of 2MiB');
+    }
+  }
+
+  private fault(heading: string, ...chain: string[]): ApiFailure {
+    return new ApiFailure('internal', heading, 'Error from device manager', ...chain);
   }
 
   /** Adds one device; returns where it went. `booting`: firmware may look for it. */
@@ -178,6 +207,11 @@ export class OwnedVm {
   /** Whether the device is on the bus, and so can be taken off it. */
   isPci(id: string): boolean {
     return this.bus.isPci(id);
+  }
+
+  /** Whether it is the place itself, which no item of the configuration has for an id. */
+  isPlace(id: string): boolean {
+    return this.bus.nodes()[id]?.pci_bdf !== undefined;
   }
 
   deviceTree(): Record<string, TreeNode> {

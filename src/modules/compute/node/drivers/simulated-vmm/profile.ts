@@ -30,6 +30,8 @@ export interface VersionProfile {
     background: boolean;
     sendHeading: string;
     receiveHeading: string;
+    /** What is wrong with where a VM is to be received. `address`: what is wrong with its host and port. */
+    receiverFault: (address: string | null) => readonly string[];
     /** What is said of a vm.create while a VM is being sent. */
     create: string;
   };
@@ -45,6 +47,14 @@ export type FailureKind =
   | 'pending'
   | 'malformed'
   | 'internal';
+
+const older = (address: string | null): readonly string[] => [
+  `Error validating receive migration parameters: receiver_url must use tcp:<host>:<port> or unix:<path>${address === null ? '' : `: ${address}`}.`,
+];
+const newer = (address: string | null): readonly string[] =>
+  address === null
+    ? ['Expected receiver_url to either use `tcp` or `unix` prefix']
+    : ['Expected receiver_url in the form of either `tcp:<host>:<port>` or `unix:<path>:`', address];
 
 export const profiles: Record<VersionProfile['name'], VersionProfile> = {
   v50: {
@@ -65,6 +75,7 @@ export const profiles: Record<VersionProfile['name'], VersionProfile> = {
       background: false,
       sendHeading: 'Error starting migration sender',
       receiveHeading: 'Error starting migration receiver',
+      receiverFault: older,
       create: 'VM is already created',
     },
     statuses: { pending: 429, malformed: 400 },
@@ -87,6 +98,7 @@ export const profiles: Record<VersionProfile['name'], VersionProfile> = {
       background: true,
       sendHeading: 'Error dispatching the migration worker',
       receiveHeading: 'Error receiving migration',
+      receiverFault: older,
       create: "VM is currently migrating and can't be modified",
     },
     statuses: { missing: 404, pending: 429, malformed: 400 },
@@ -109,6 +121,7 @@ export const profiles: Record<VersionProfile['name'], VersionProfile> = {
       background: true,
       sendHeading: 'Error dispatching the migration worker',
       receiveHeading: 'Error receiving migration',
+      receiverFault: newer,
       create: "VM is currently migrating and can't be modified",
     },
     statuses: { missing: 404, 'unknown-device': 404, validation: 400, duplicate: 409, pending: 429, malformed: 400 },

@@ -1,5 +1,6 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, openSync, writeSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
+import { dirname } from 'node:path';
 import { ApiFailure } from './api-failure';
 import type { VersionProfile } from './profile';
 import { Pty } from './pty';
@@ -67,7 +68,9 @@ export class SerialPort {
   private async listen(path: string, heading: string): Promise<void> {
     const server = createServer((socket) => this.accept(socket));
     await new Promise<void>((resolve, reject) => {
-      server.once('error', (error: NodeJS.ErrnoException) => reject(this.failure(heading, error)));
+      server.once('error', (error: NodeJS.ErrnoException) =>
+        reject(this.failure(heading, error, bindError(error, path))),
+      );
       server.listen(path, resolve);
     });
     this.server = server;
@@ -94,14 +97,8 @@ export class SerialPort {
     }
   }
 
-  private failure(heading: string, error: NodeJS.ErrnoException): ApiFailure {
-    return new ApiFailure(
-      'internal',
-      heading,
-      'Error creating console devices',
-      'Error creating console device',
-      osError(error),
-    );
+  private failure(heading: string, error: NodeJS.ErrnoException, text = osError(error)): ApiFailure {
+    return new ApiFailure('internal', heading, 'Error creating console devices', 'Error creating console device', text);
   }
 }
 
@@ -109,10 +106,15 @@ const osErrors: Record<string, string> = {
   ENOENT: 'No such file or directory (os error 2)',
   EACCES: 'Permission denied (os error 13)',
   EEXIST: 'File exists (os error 17)',
+  EISDIR: 'Is a directory (os error 21)',
   ENOTDIR: 'Not a directory (os error 20)',
   ECONNREFUSED: 'Connection refused (os error 111)',
   EADDRINUSE: 'Address already in use (os error 98)',
 };
+
+/** Of a socket that could not be bound: where there is no folder, libuv says that it may not. */
+export const bindError = (error: NodeJS.ErrnoException, path: string): string =>
+  error.code === 'EACCES' && !existsSync(dirname(path)) ? (osErrors['ENOENT'] ?? '') : osError(error);
 
 /** An operating system error in Rust's words. */
 export const osError = (error: NodeJS.ErrnoException): string => osErrors[error.code ?? ''] ?? `${error.message}`;

@@ -106,12 +106,15 @@ export class SimulatedVmm {
   }
 
   /**
-   * Makes the VM object and starts its guest. Early failures lose `disks` and `net` of the configuration, late ones
-   * leave the object.
+   * Makes the VM object and starts its guest. Early failures lose the list of devices among which they happen, late
+   * ones leave the object.
    */
   async construct(config: VmConfig, heading: string, { locks = true } = {}): Promise<void> {
     checkMemory(config, heading);
     validateConfig(config, heading, this.profile);
+    const zones = new Set((config.memory.zones ?? []).map(({ id }) => id));
+    if (config.numa?.some((node) => node.memory_zones?.some((zone) => !zones.has(zone))))
+      throw new ApiFailure('internal', heading, 'Invalid NUMA configuration');
     if (config.payload?.firmware) config.payload = { ...config.payload, cmdline: null, initramfs: null };
     const vm = new OwnedVm(this.knobs, this.profile, config.cpus.max_phys_bits);
     try {
@@ -120,8 +123,7 @@ export class SimulatedVmm {
       if (!this.consolesOpen) await this.serial.open(config.serial, heading);
       this.consolesOpen = true;
     } catch (error) {
-      config.disks = null;
-      config.net = null;
+      if (vm.making) config[vm.making] = null;
       vm.dispose();
       throw error;
     }
@@ -217,13 +219,18 @@ export class SimulatedVmm {
     if (this.migrating) return this.migrating.info;
     if (!config) throw new ApiFailure('missing', 'The VM info is not available', 'VM is not created');
     const zones = (config.memory.zones ?? []).reduce((sum, zone) => sum + zone.size + (zone.hotplugged_size ?? 0), 0);
-    const memory = config.memory.size + (config.memory.hotplugged_size ?? 0) + zones - (config.balloon?.size ?? 0);
+    const memory = config.memory.size + (config.memory.hotplugged_size ?? 0) + zones - this.inflated();
     return {
       config: presentConfig(config, this.profile),
       state: vm?.state ?? 'Created',
       memory_actual_size: memory,
       ...(vm && { device_tree: vm.deviceTree() }),
     };
+  }
+
+  /** What the guest gave to the balloon: it takes a driver. */
+  private inflated(): number {
+    return this.vm && this.knobs.drivers ? (this.config?.balloon?.size ?? 0) : 0;
   }
 
   counters(): Record<string, Record<string, number | bigint>> {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { ApiFailure } from './api-failure';
 import type { VersionProfile } from './profile';
-import { deviceItems, type DeviceItem, type VmConfig } from './vm-config';
+import type { DeviceItem, VmConfig } from './vm-config';
 
 /** The first fault of a configuration: what the VMM says of it, and whether it is one of two duplicates. */
 interface ConfigFault {
@@ -18,6 +18,9 @@ interface Seen {
 const fault = (...chain: string[]): ConfigFault => ({ chain, duplicate: false });
 const sharedMemory = 'Using vhost-user requires using shared memory or huge pages';
 const largestVcpus = 8192;
+/** A block device's queue is longer than this. */
+const leastQueueSize = 2;
+const slotsPerSegment = 32;
 const powerOfTwo = (n: number): boolean => n > 0 && (n & (n - 1)) === 0;
 
 function* payloadFaults(config: VmConfig): Generator<ConfigFault> {
@@ -41,9 +44,20 @@ function* itemFaults(item: DeviceItem, seen: Seen): Generator<ConfigFault> {
   seen.ids.add(item.id);
 }
 
+/** Where on the bus an item may be: looked at before anything else of it. */
+function* placeFaults(item: DeviceItem, config: VmConfig): Generator<ConfigFault> {
+  const { num_pci_segments: segments = 1 } = config.platform ?? {};
+  const { pci_segment: segment, pci_device_id: slot } = item;
+  if (segment >= segments) yield fault(`Invalid PCI segment id: ${segment}`);
+  if (slot === 0) yield fault('Given PCI device ID (0) is reserved');
+  if (slot !== null && slot >= slotsPerSegment)
+    yield fault(`Given PCI device ID (${slot}) is out of the supported range of 0..${slotsPerSegment}`);
+}
+
 function* diskFaults(config: VmConfig, seen: Seen, shared: boolean): Generator<ConfigFault> {
   const groups = new Set((config.rate_limit_groups ?? []).map((group) => group.id));
   for (const disk of config.disks ?? []) {
+    yield* placeFaults(disk, config);
     if (disk.path !== null && disk.vhost_socket !== null) yield fault('Disk path and vhost socket both provided');
     if (disk.vhost_user && !shared) yield fault(sharedMemory);
     if (disk.vhost_user && disk.vhost_socket === null) yield fault('No socket provided when using vhost-user');
@@ -54,6 +68,8 @@ function* diskFaults(config: VmConfig, seen: Seen, shared: boolean): Generator<C
       yield fault(`Queue count (${disk.num_queues}) must not exceed boot vCPUs (${config.cpus.boot_vcpus})`);
     if (!powerOfTwo(disk.queue_size))
       yield fault(`Queue size must be a power of 2 no greater than 32768: ${disk.queue_size}`);
+    if (disk.queue_size <= leastQueueSize)
+      yield fault(`Block queue size must be greater than ${leastQueueSize}: ${disk.queue_size}`);
     if (disk.serial !== null && Buffer.byteLength(disk.serial) > 20)
       yield fault(`Block device serial length (${Buffer.byteLength(disk.serial)}) exceeds maximum allowed length (20)`);
     yield* itemFaults(disk, seen);
@@ -62,14 +78,17 @@ function* diskFaults(config: VmConfig, seen: Seen, shared: boolean): Generator<C
 
 function* netFaults(config: VmConfig, seen: Seen, shared: boolean): Generator<ConfigFault> {
   for (const net of config.net ?? []) {
+    yield* placeFaults(net, config);
     if (net.num_queues < 2) yield fault(`Number of queues (${net.num_queues}) to virtio_net should be higher than 2`);
     if (net.vhost_user && !shared) yield fault(sharedMemory);
-    if (net.num_queues / 2 > config.cpus.boot_vcpus)
-      yield fault(`Queue count (${net.num_queues / 2}) must not exceed boot vCPUs (${config.cpus.boot_vcpus})`);
-    if (!net.offload_csum && (net.offload_tso || net.offload_ufo))
-      yield fault('"offload_tso" and "offload_ufo" depend on "offload_csum"');
+    if (Math.floor(net.num_queues / 2) > config.cpus.boot_vcpus)
+      yield fault(`Queue count (${net.num_queues}) must not exceed boot vCPUs (${config.cpus.boot_vcpus})`);
+    if (!powerOfTwo(net.queue_size))
+      yield fault(`Queue size must be a power of 2 no greater than 32768: ${net.queue_size}`);
     if (net.mtu !== null && net.mtu < 1280)
       yield fault(`Provided MTU ${net.mtu} is lower than 1280 (expected by VIRTIO specification)`);
+    if (!net.offload_csum && (net.offload_tso || net.offload_ufo))
+      yield fault('"offload_tso" and "offload_ufo" depend on "offload_csum"');
     if (net.mask !== null && net.ip === null) yield fault('Mask provided without an IP');
     if (net.ip !== null && net.mask === null) yield fault('IP provided without a mask');
     yield* itemFaults(net, seen);
@@ -104,18 +123,18 @@ function* lateFaults(config: VmConfig, seen: Seen): Generator<ConfigFault> {
     if (device.path !== null && paths.has(device.path))
       yield { chain: [`Duplicated device path: ${device.path}`], duplicate: true };
     if (device.path !== null) paths.add(device.path);
+    yield* placeFaults(device, config);
     yield* itemFaults(device, seen);
   }
+  if (vsock) yield* placeFaults(vsock, config);
   if (vsock) yield* itemFaults(vsock, seen);
 }
 
 function* segmentFaults(config: VmConfig): Generator<ConfigFault> {
   const segments = config.platform?.num_pci_segments ?? 1;
   if (segments < 1 || segments > 96) yield fault(`Number of PCI segments (${segments}) not in range of 1 to 96`);
-  for (const item of deviceItems(config)) {
-    if (item.pci_segment >= segments) yield fault(`Invalid PCI segment id: ${item.pci_segment}`);
-    if (item.pci_device_id === 0) yield fault('Given PCI device ID (0) is reserved');
-  }
+  for (const segment of config.platform?.iommu_segments ?? [])
+    if (segment >= segments) yield fault(`Invalid PCI segment id: ${segment}`);
   for (const rule of config.landlock_rules ?? [])
     if (!existsSync(rule.path))
       yield fault(`Path ${JSON.stringify(rule.path)} provided in landlock-rules does not exist`);
@@ -128,12 +147,21 @@ function* faults(config: VmConfig, invalid: string): Generator<ConfigFault> {
   yield* diskFaults(config, seen, shared);
   yield* netFaults(config, seen, shared);
   for (const item of [...(config.fs ?? []), ...(config.generic_vhost_user ?? [])]) {
+    yield* placeFaults(item, config);
     if (!shared) yield fault(sharedMemory);
     yield* itemFaults(item, seen);
   }
-  for (const item of config.pmem ?? []) yield* itemFaults(item, seen);
+  const plain = function* (items: readonly DeviceItem[]): Generator<ConfigFault> {
+    for (const item of items) {
+      yield* placeFaults(item, config);
+      yield* itemFaults(item, seen);
+    }
+  };
+  yield* plain(config.pmem ?? []);
   yield* cpuAndMemoryFaults(config);
-  for (const item of [...(config.user_devices ?? []), ...(config.vdpa ?? [])]) yield* itemFaults(item, seen);
+  if ((config.user_devices ?? []).length > 0 && !shared)
+    yield fault('Using user devices requires using shared memory or huge pages');
+  yield* plain([...(config.user_devices ?? []), ...(config.vdpa ?? [])]);
   yield* lateFaults(config, seen);
   yield* segmentFaults(config);
 }

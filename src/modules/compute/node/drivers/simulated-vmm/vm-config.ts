@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
+  address,
   checked,
   defaulted,
   flag,
@@ -127,14 +128,14 @@ export const disk = object('DiskConfig', {
   ),
   backing_files: defaulted(flag, false),
   sparse: defaulted(flag, true),
-  image_type: defaulted(variant('FixedVhd', 'Qcow2', 'Raw', 'Vhdx', 'FlatVmdk', 'Unknown'), 'Unknown'),
+  image_type: defaulted(variant('FlatVmdk', 'FixedVhd', 'Qcow2', 'Raw', 'Vhdx', 'Unknown'), 'Unknown'),
   lock_granularity: defaulted(variant('ByteRange', 'Full'), 'ByteRange'),
 });
 export const net = object('NetConfig', {
   ...pci,
   tap: optional(text),
-  ip: optional(text),
-  mask: optional(text),
+  ip: optional(address),
+  mask: optional(address),
   mac: optional(mac),
   host_mac: optional(mac),
   mtu: optional(u16),

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { RequestParser, type ParserOptions, type WireRequest } from './request-parser';
 
@@ -59,6 +60,17 @@ export class WireServer {
     }, flushMs);
     for (const socket of this.connections) socket.destroySoon();
     await closed;
+    clearTimeout(reluctant);
+  }
+
+  /** Sends what is still to be sent, and no more: the socket file stays, as that of a process that dies. */
+  async flush(): Promise<void> {
+    const ended = [...this.connections].map((socket) => once(socket, 'close'));
+    const reluctant = setTimeout(() => {
+      for (const socket of this.connections) socket.destroy();
+    }, flushMs);
+    for (const socket of this.connections) socket.destroySoon();
+    await Promise.all(ended);
     clearTimeout(reluctant);
   }
 
