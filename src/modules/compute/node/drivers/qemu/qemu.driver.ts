@@ -148,7 +148,13 @@ export class QemuDriver extends VmmDriver {
 
   async state(handle: VmHandle): Promise<VmState> {
     if (!isRunning(handle.process)) return 'stopped';
-    return stateOf(await this.status(handle));
+    try {
+      return stateOf(await this.status(handle));
+    } catch (error) {
+      // It may end in the middle of the question.
+      if (!(await waitGone(handle.process, 200))) throw error;
+      return 'stopped';
+    }
   }
 
   async powerButton(handle: VmHandle): Promise<void> {
