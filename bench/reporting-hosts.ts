@@ -119,6 +119,7 @@ class ReportingHost {
       startedAt,
       revision: 1,
       exit: null,
+      guest: null,
     }));
     this.heartbeat.changed('instances');
   }

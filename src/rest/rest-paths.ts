@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 944ceca49c6deea5cbc7fa355e37d371b43069606d63d0e06bd091bc4eacd6fd
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 40cb0cb3d1f58c925e5758b551fe80f7fc74be44982dbe47e9cc6a8ae794a96d
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -1028,6 +1028,7 @@ export interface paths {
               network: string;
             }[];
             protected?: boolean | null;
+            restartPolicy?: ('never' | 'on-failure') | null;
             sshKeys?: string[] | null;
             stopGraceSeconds?: number | null;
             tags?: string[] | null;
@@ -1147,6 +1148,7 @@ export interface paths {
             } | null;
             name?: string | null;
             protected?: boolean | null;
+            restartPolicy?: ('never' | 'on-failure') | null;
             stopGraceSeconds?: number | null;
             tags?: string[] | null;
           };
@@ -1905,6 +1907,7 @@ export interface paths {
               network: string;
             }[];
             protected?: boolean | null;
+            restartPolicy?: ('never' | 'on-failure') | null;
             sshKeys?: string[] | null;
             stopGraceSeconds?: number | null;
             tags?: string[] | null;
@@ -1980,6 +1983,7 @@ export interface paths {
               network: string;
             }[];
             protected?: boolean | null;
+            restartPolicy?: ('never' | 'on-failure') | null;
             sshKeys?: string[] | null;
             stopGraceSeconds?: number | null;
             tags?: string[] | null;
@@ -3869,6 +3873,13 @@ export interface components {
         name: string;
         vcpus: number;
       };
+      guest: {
+        looping: boolean;
+        /** Format: date-time */
+        panickedAt: string | null;
+        /** Format: date-time */
+        resetAt: string | null;
+      } | null;
       host: {
         /** Format: uuid */
         id: string;
@@ -3913,6 +3924,8 @@ export interface components {
       /** Format: uuid */
       projectId: string;
       protected: boolean;
+      /** @enum {string} */
+      restartPolicy: 'never' | 'on-failure';
       sshKeys: string[];
       /** Format: date-time */
       startedAt: string | null;

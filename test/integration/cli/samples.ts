@@ -23,6 +23,8 @@ export const instance = {
   state: 'running',
   stateReason: '',
   lastExit: null,
+  restartPolicy: 'never',
+  guest: null,
   flavor: { id: ids.flavor, name: 'tiny', vcpus: 1, memoryBytes: 268_435_456, diskBytes: 0 },
   image: { id: ids.image, name: 'debian' },
   host: { id: ids.host, name: 'h1' },

@@ -17,6 +17,7 @@ import { waitFor } from '../../support/wait-for';
 import { driverContract } from './driver.contract.suite';
 import { pvhGuest } from './pvh-guest';
 import { bootsGuests, realVmm } from './real-vmm';
+import { SerialClient } from './serial-client';
 import { SimulatedBinary } from './simulated-binary';
 import { testSandbox, testUser } from './test-sandbox';
 
@@ -149,6 +150,47 @@ describe('cloud-hypervisor: what only it does', () => {
         await driverOf({}, name).probe();
         await leavesNothing(driverOf({ crashAt: { endpoint, exit } }, name), 'vmm_unresponsive');
       }
+    }
+  });
+
+  it('tells of a guest that panics, also one that did while no agent was there, until it resets', async () => {
+    const driver = driverOf();
+    const handle = await driver.start(spec);
+    const serial = await SerialClient.connect(driver.serialSocket(handle));
+    const stops: AbortController[] = [];
+    const listen = (by: CloudHypervisorDriver): string[] => {
+      const told: string[] = [];
+      const stop = new AbortController();
+      stops.push(stop);
+      by.waitExit(handle, stop.signal, ({ kind }) => told.push(kind)).catch(() => undefined);
+      return told;
+    };
+    try {
+      const first = listen(driver);
+      await waitFor(
+        'the panic',
+        () => {
+          serial.type('c');
+          return first.length > 0;
+        },
+        20_000,
+      );
+      expect(first[0]).toBe('panic');
+      expect(await driver.state(handle)).toBe('running');
+      stops[0]?.abort();
+      const next = listen(driverOf());
+      await waitFor('the panic of before', () => next.length > 0, 20_000);
+      expect(next).toEqual(['panic']);
+      serial.type('r');
+      await waitFor('the reset', () => next.length > 1, 20_000);
+      expect(next).toEqual(['panic', 'reset']);
+      // It goes on after a reset: nothing of before is told any more.
+      const last = listen(driverOf());
+      expect((await driver.state(handle)) === 'running' && last).toEqual([]);
+    } finally {
+      for (const stop of stops) stop.abort();
+      serial.close();
+      await driver.kill(handle);
     }
   });
 

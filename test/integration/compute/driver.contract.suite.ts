@@ -7,8 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isRunning } from '../../../src/core/host/processes/process-identity';
 import { processesNaming } from '../../../src/core/host/processes/processes-naming';
 import { vmmDriverRegistry } from '../../../src/modules/compute/node/drivers/vmm-driver-registry';
+import type { GuestEvent } from '../../../src/modules/compute/node/drivers/guest-event';
 import type { VmHandle, VmSpec, VmmDriver } from '../../../src/modules/compute/node/drivers/vmm-driver';
 import { nicContract } from './nic.contract.suite';
+import { waitFor } from '../../support/wait-for';
 import { SerialClient } from './serial-client';
 import { serialGuestDisk } from './serial-guest';
 import { testUser } from './test-sandbox';
@@ -208,6 +210,34 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
       const exit = driver.waitExit(handle, never);
       await driver.powerButton(handle);
       expect(await exit).toMatchObject({ cause: 'operator' });
+    });
+
+    it('tells of a guest that resets itself, and not of a reset that was asked for', async () => {
+      const { driver, handle, serial } = await start();
+      await awaitGuest(serial);
+      const told: GuestEvent[] = [];
+      const stop = new AbortController();
+      const exit = driver.waitExit(handle, stop.signal, (event) => told.push(event));
+      await driver.reset(handle);
+      serial.close();
+      const again = await SerialClient.connect(driver.serialSocket(handle));
+      clients.push(again);
+      await awaitGuest(again);
+      expect(told).toEqual([]);
+      if (driver.kind !== 'simulated') {
+        await waitFor(
+          'the reset',
+          () => {
+            again.type('r');
+            return told.length > 0;
+          },
+          20_000,
+        );
+      }
+      expect(told[0]?.kind).toBe(driver.kind === 'simulated' ? undefined : 'reset');
+      expect(await driver.state(handle)).toBe('running');
+      stop.abort();
+      await expect(exit).rejects.toThrow();
     });
 
     it('pauses: the guest stands still, and goes on where it stood', async () => {

@@ -73,6 +73,8 @@ describe('who decides the state of an instance', () => {
       observedRevision: 5,
       startedAt: new Date(),
       lastExit: null,
+      restartPolicy: 'never',
+      guest: null,
       createdBy: 'test',
       createdAt: new Date(),
       ...changes,
@@ -125,6 +127,7 @@ describe('who decides the state of an instance', () => {
     startedAt: new Date().toISOString(),
     revision: 6,
     exit: null,
+    guest: null,
     ...changes,
   });
   const settle = (instance: InstanceEntity, task: string, observed: ObservedInstance): Promise<void> =>
@@ -226,6 +229,35 @@ describe('who decides the state of an instance', () => {
     await observe({ exit: forced }, held);
     expect(await read(held.id)).toMatchObject({ state: 'rebooting', lastExit: forced });
     expect(ends()).toHaveLength(3);
+  });
+
+  it('says what a guest does without its machine having ended, once for each', async () => {
+    const instance = await insert({});
+    const types = (): string[] => published.map((e) => e.type).filter((type) => type !== 'instance.updated');
+    const observe = (guest: ObservedInstance['guest'], revision: number): Promise<void> =>
+      db.database.tx(async (op) =>
+        events.observed(op, await instances.observe(op, hostId, [report(instance, { guest, revision })])),
+      );
+    const none = { panickedAt: null, resetAt: null, looping: false };
+    const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
+    await observe(none, 7);
+    await observe({ ...none, panickedAt: at(1) }, 8);
+    await observe({ ...none, panickedAt: at(1) }, 9);
+    const panicked = await read(instance.id);
+    expect(panicked).toMatchObject({ state: 'running', stateReason: 'its guest panicked' });
+    expect(types()).toEqual(['instance.panicked']);
+    await observe({ ...none, panickedAt: at(1), resetAt: at(2) }, 10);
+    expect(await read(instance.id)).toMatchObject({ state: 'running', stateReason: '' });
+    await observe({ panickedAt: at(1), resetAt: at(3), looping: true }, 11);
+    expect(await read(instance.id)).toMatchObject({
+      state: 'running',
+      stateReason: 'its guest restarts itself again and again',
+    });
+    await observe({ panickedAt: at(1), resetAt: at(3), looping: false }, 12);
+    expect(types()).toEqual(['instance.panicked', 'instance.reset', 'instance.reset', 'instance.looping']);
+    // An agent of before tells nothing of guests.
+    await observe(null, 13);
+    expect(await read(instance.id)).toMatchObject({ guest: { resetAt: at(3) }, stateReason: '' });
   });
 
   it('does not go back to what a late heartbeat says, and keeps what a heartbeat knew before the answer', async () => {

@@ -12,6 +12,7 @@ import { exec } from '../../../src/core/host/processes/exec';
 import type { VmHandle, VmSpec } from '../../../src/modules/compute/node/drivers/vmm-driver';
 import { TestNamespaces } from '../../support/namespaces';
 import { driverContract } from './driver.contract.suite';
+import { waitFor } from '../../support/wait-for';
 import { parentOf } from '../host/launcher-process';
 import { SerialClient } from './serial-client';
 import { serialGuestDisk } from './serial-guest';
@@ -151,6 +152,51 @@ if (spawnSync(binary, ['--version']).status !== 0) {
       });
       expect(await readdir(directory)).toEqual(['disk.raw']);
       await driver.kill(await driver.start(spec('bios')));
+    });
+  });
+
+  describe('qemu: a guest that panics', () => {
+    it('is told of, and its machine goes on', async () => {
+      const directory = await mkdtemp('/tmp/t-vmm-panic-');
+      const driver = new QemuDriver({ binary, accel: 'tcg', cacheDir, sandbox: testSandbox }, pino({ enabled: false }));
+      // Waits for a key on 0x3f8 (0x3fd says that there is one), tells the panic device at 0x505, and halts.
+      const disk = Buffer.alloc(1024 * 1024);
+      Buffer.from('bafd03eca80174fbba0505b001eef4ebfd', 'hex').copy(disk);
+      disk.writeUInt16LE(0xaa55, 510);
+      await writeFile(join(directory, 'disk.raw'), disk);
+      const handle = await driver.start({
+        instanceId: randomUUID(),
+        name: 'panic',
+        vcpus: 1,
+        memoryBytes: 64 * 1024 * 1024,
+        disks: [{ id: 'd0', path: join(directory, 'disk.raw'), format: 'raw', readonly: false }],
+        nics: [],
+        netns: null,
+        user: testUser,
+        runDir: join(directory, 'run'),
+        logDir: join(directory, 'log'),
+      });
+      const stop = new AbortController();
+      try {
+        const serial = await SerialClient.connect(driver.serialSocket(handle));
+        const told: string[] = [];
+        driver.waitExit(handle, stop.signal, ({ kind }) => told.push(kind)).catch(() => undefined);
+        await waitFor(
+          'the panic',
+          () => {
+            serial.type('c');
+            return told.length > 0;
+          },
+          20_000,
+        );
+        serial.close();
+        expect(told).toEqual(['panic']);
+        expect(await driver.state(handle)).toBe('running');
+      } finally {
+        stop.abort();
+        await driver.kill(handle);
+        await rm(directory, { recursive: true, force: true });
+      }
     });
   });
 

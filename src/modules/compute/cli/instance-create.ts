@@ -1,8 +1,10 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { CliContext } from '../../../core/cli/cli-context';
+import { choice } from '../../../core/cli/input/choice';
 import { usageFailure } from '../../../core/cli/cli-failure';
 import { parseInteger } from '../../../core/cli/input/parse-size';
 import type { BodyOf } from '../../../rest/rest-call';
+import { restartPolicies, type RestartPolicy } from '../contract/restart-policies';
 import { readUserData } from './guest-data-file';
 import { instanceColumns, instanceView } from './instance-view';
 import { given, parseMetadata } from './labels';
@@ -16,6 +18,7 @@ interface CreateOptions {
   key?: string[];
   userData?: string;
   configDrive?: 'openstack' | 'nocloud' | true;
+  restartPolicy?: RestartPolicy;
   description?: string;
   stopGrace?: string;
   vmm?: string;
@@ -68,6 +71,12 @@ export const registerInstanceCreate = (instance: Command, context: CliContext): 
     )
     .option('--description <text>')
     .option('--stop-grace <seconds>', 'how long a stop waits for the guest')
+    .addOption(
+      choice(
+        new Option('--restart-policy <policy>', 'what its host does when it fails: on-failure starts it again'),
+        restartPolicies,
+      ),
+    )
     .option('--vmm <kind>', 'run it on this kind of virtual machine monitor, e.g. qemu or cloud-hypervisor')
     .option('--host <host>', 'place it on this host (admins only)')
     .option('--tag <tag>', 'a word to find it by; may be repeated', collect)
@@ -149,6 +158,7 @@ const createBody = async (
     ...(options.stopGrace !== undefined && {
       stopGraceSeconds: parseInteger(options.stopGrace, '--stop-grace', 0, 600),
     }),
+    ...(options.restartPolicy !== undefined && { restartPolicy: options.restartPolicy }),
     ...(options.vmm !== undefined && { vmm: options.vmm }),
     ...(options.tag && { tags: given(options.tag) }),
     ...(options.meta && { metadata: parseMetadata(options.meta) }),

@@ -85,6 +85,7 @@ export const instanceView =
           ? [fact('Locked', `since ${moment(i.lock.at)}${i.lock.reason === '' ? '' : `: ${i.lock.reason}`}`)]
           : []),
         fact('Stop grace', `${i.stopGraceSeconds} s`),
+        ...(i.restartPolicy === 'never' ? [] : [fact('Restart policy', i.restartPolicy)]),
         ...(project === undefined ? [] : [fact('Project', project)]),
         ...(i.taskId === null ? [] : [fact('Task', i.taskId)]),
         fact('Created', moment(i.createdAt)),

@@ -59,6 +59,11 @@ export class InstanceCommands implements CliRegistrar {
           parse: (text) => parseInteger(text, '--stop-grace', 0, 600),
         },
         {
+          member: 'restartPolicy',
+          flags: '--restart-policy <policy>',
+          description: 'never, or on-failure: its host starts it again; from the next start on',
+        },
+        {
           member: 'tags',
           flags: '--tag <tag>',
           description: 'a word to find it by; may be repeated; replaces all, "" for none',

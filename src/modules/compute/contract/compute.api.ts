@@ -6,6 +6,7 @@ import { vendorData } from '../../image/contract/vendor-data';
 import { driveForms } from '../../network/contract/drive-forms';
 import { lock, metadata, tags } from './instance-labels';
 import { instanceStates } from './instance-states';
+import { restartPolicies } from './restart-policies';
 
 /** Network cards of one instance. */
 export const mostPorts = 8;
@@ -84,6 +85,11 @@ export const createInstance = z.strictObject({
   configDrive: z.enum(driveForms).nullable().default(null),
   /** Seconds that a stop waits for the guest before it is forced. */
   stopGraceSeconds: z.number().int().min(0).max(600).default(30),
+  /**
+   * What its host does of itself when it ends by a failure: nothing, or it starts it again, a few times within a while.
+   * Changed, it holds from the next start on.
+   */
+  restartPolicy: z.enum(restartPolicies).default('never'),
   /** Runs on this kind of VMM; not another one than its flavor or its image asks for. */
   vmm: vmmKind.default(null),
   tags: tags.default([]),
@@ -170,6 +176,18 @@ export const instance = z
     observedAt: field.timestamp.nullable(),
     /** How it ended the last time, also while it runs again; null: never yet. */
     lastExit: lastExit.nullable(),
+    restartPolicy: z.enum(restartPolicies),
+    /** What its guest did since its machine was started; null: its host has told nothing of it. */
+    guest: z
+      .object({
+        /** When its kernel said last that it cannot go on. */
+        panickedAt: field.timestamp.nullable(),
+        /** When it restarted itself last. */
+        resetAt: field.timestamp.nullable(),
+        /** It restarts itself again and again. */
+        looping: z.boolean(),
+      })
+      .nullable(),
   })
   .meta({ id: 'Instance' });
 export const updateInstance = z.strictObject({
@@ -181,6 +199,7 @@ export const updateInstance = z.strictObject({
   /** All of it. A task brings it to the host (`taskId`), so the guest reads it a moment later. */
   metadata: metadata.optional(),
   protected: z.boolean().optional(),
+  restartPolicy: z.enum(restartPolicies).optional(),
 });
 /** 202 of every slow verb: the object as it is now, and its task. */
 export const instanceWithTask = z.object({ instance, taskId: field.id }).meta({ id: 'InstanceWithTask' });

@@ -16,6 +16,18 @@ export const computeConfigSchema = z.strictObject({
   accel: z.enum(['auto', 'kvm', 'tcg']).default('auto'),
   /** How long a detach waits for the guest to let the device go. */
   detachSeconds: z.number().int().min(1).max(300).default(30),
+  /** Instances that start at the same time after a restart of the host. */
+  startsAtOnce: z.number().int().min(1).max(64).default(4),
+  /**
+   * How often an instance may fail and be started again (restart policy `on-failure`), and how often a guest may reset
+   * itself before it is called a loop, within how many seconds.
+   */
+  restarts: z
+    .strictObject({
+      count: z.number().int().min(1).max(100).default(5),
+      windowSeconds: z.number().int().min(1).max(86_400).default(600),
+    })
+    .prefault({}),
   cloudHypervisor: z
     .strictObject({
       /** Name on the PATH or absolute path. */

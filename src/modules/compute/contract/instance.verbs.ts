@@ -2,7 +2,8 @@ import { z } from 'zod';
 import * as field from '../../../core/http/routes/fields';
 import { openSet } from '../../../core/m2m/verbs/open-set';
 import { NotUnderstood } from '../../../core/m2m/verbs/not-understood';
-import { type AnyVerb, defineVerb } from '../../../core/m2m/verbs/verb';
+import { type AnyVerb, defineVerb, type OlderForm } from '../../../core/m2m/verbs/verb';
+import { restartPolicies } from './restart-policies';
 import { driveForms } from '../../network/contract/drive-forms';
 
 /** How a machine ended. `reason`: a word of an open set (`oom-killed`), the code or the signal of its VMM where known. */
@@ -14,6 +15,17 @@ export const instanceExit = z.object({
   at: field.timestamp,
 });
 export type InstanceExit = z.infer<typeof instanceExit>;
+
+/** What a guest did without its machine having ended. */
+export const instanceGuest = z.object({
+  /** When its kernel said last that it cannot go on. */
+  panickedAt: field.timestamp.nullable(),
+  /** When it restarted itself last. */
+  resetAt: field.timestamp.nullable(),
+  /** It restarts itself again and again: more often than its host's configuration allows. */
+  looping: z.boolean(),
+});
+export type InstanceGuest = z.infer<typeof instanceGuest>;
 
 /**
  * What a host sees of an instance. State `running`, `paused`, `stopped`, `crashed` (its VMM ended with a failure), `absent` (no
@@ -32,6 +44,8 @@ export const observedInstance = z.object({
   revision: z.number().int().nonnegative().default(0),
   /** Of its last machine, also while the next one runs. Null: none has ended, or its agent is of before. */
   exit: instanceExit.nullable().default(null),
+  /** What the guest of its machine did, the one that runs or ran last. Null: its agent is of before. */
+  guest: instanceGuest.nullable().default(null),
 });
 export type ObservedInstance = z.infer<typeof observedInstance>;
 
@@ -51,8 +65,17 @@ const instanceSpec = z.object({
   firmware: z.enum(['bios', 'uefi']).optional(),
   /** A read-only disk with what the metadata service tells. Absent: none; sent only when there is one. */
   configDrive: z.enum(driveForms).optional(),
+  /** Whether its host starts it again by itself after a failure. Absent: never; sent only when it does. */
+  restartPolicy: z.enum(restartPolicies).optional(),
 });
 export type InstanceSpec = z.infer<typeof instanceSpec>;
+
+/** An agent of before would take it for `never`, and say nothing. */
+const withoutRestartPolicy: OlderForm = (args) => {
+  const { restartPolicy } = instanceSpec.pick({ restartPolicy: true }).parse(args['spec']);
+  if (restartPolicy === 'on-failure') throw new NotUnderstood("the instance's restart policy");
+  return args;
+};
 
 /**
  * Brings the instance to the wanted power state, observed before it answers. A lower generation than the last accepted
@@ -68,6 +91,8 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     graceSeconds: z.number().int().min(0),
   }),
   result: observedInstance,
+  revision: 2,
+  older: { 2: withoutRestartPolicy },
   timeoutMs: 15_000,
   long: true,
 });

@@ -14,7 +14,9 @@ import { InstanceHandlers } from './instances/instance.handlers';
 import { InstanceRemoval } from './instances/instance.removal';
 import { InstanceCards } from './instances/instance-cards';
 import { InstanceMachines } from './instances/instance-machines';
+import { InstanceRestarts } from './instances/instance-restarts';
 import { InstanceManager } from './instances/instance.manager';
+import { StartsAfterBoot } from './instances/starts-after-boot';
 import { VmSpecs } from './instances/vm-specs';
 import { SeedStore } from './seeds/seed.store';
 import { VmmInventorySource } from './vmm-inventory.source';
@@ -30,6 +32,8 @@ export const computeNodeWiring: NodeWiring = {
       InstanceScreens,
       VmSpecs,
       InstanceMachines,
+      InstanceRestarts,
+      StartsAfterBoot,
       InstanceManager,
       InstanceCards,
       SeedStore,

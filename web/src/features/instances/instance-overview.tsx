@@ -69,6 +69,7 @@ function InstanceFacts({ instance: i }: { instance: Instance }) {
           ['VMM', i.vmm ?? '–'],
           i.wantedVmm === null ? null : ['VMM asked for', i.wantedVmm],
           ['Stops', i.stopGraceSeconds === 0 ? 'at once' : `when the guest did, or after ${i.stopGraceSeconds} s`],
+          i.restartPolicy === 'never' ? null : ['After a failure', 'started again by its host, a few times'],
           i.configDrive === null
             ? null
             : ['Config drive', i.configDrive === 'openstack' ? 'OpenStack (config-2)' : 'NoCloud (cidata)'],

@@ -17,6 +17,13 @@ export const configDriveOf = ({
 export const metadataOf = ({ metadata }: Pick<InstanceEntity, 'metadata'>): { metadata?: Record<string, string> } =>
   Object.keys(metadata).length === 0 ? {} : { metadata };
 
+/** Its restart policy, where it has one; tasks from before there were any have none. */
+export const restartPolicyOf = ({
+  restartPolicy,
+}: {
+  restartPolicy?: InstanceEntity['restartPolicy'];
+}): Pick<InstanceSpec, 'restartPolicy'> => (restartPolicy === 'on-failure' ? { restartPolicy } : {});
+
 /** Vendor data for the seed, if there is some. */
 export const vendorDataOf = ({ vendorData }: Pick<InstanceEntity, 'vendorData'>): { vendorData?: string } =>
   vendorData === '' ? {} : { vendorData };

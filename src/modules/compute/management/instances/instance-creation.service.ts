@@ -194,6 +194,7 @@ export class InstanceCreation {
       tags: input.tags,
       metadata: input.metadata,
       protected: input.protected,
+      restartPolicy: input.restartPolicy,
       flavor,
       image,
       nics,

@@ -14,6 +14,7 @@ export interface InstancePlan {
   userData: string;
   configDrive: InstanceEntity['configDrive'];
   stopGraceSeconds: number;
+  restartPolicy: InstanceEntity['restartPolicy'];
   flavor: FlavorEntity;
   image: UsableImage;
   nics: InstanceEntity['nics'];
@@ -56,6 +57,7 @@ export const instanceOf = (name: string, { flavor, image, ...plan }: InstancePla
     observedRevision: 0,
     startedAt: null,
     lastExit: null,
+    guest: null,
     createdAt: new Date(),
   };
 };

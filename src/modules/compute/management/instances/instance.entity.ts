@@ -2,8 +2,9 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { bigintAsNumber } from '../../../../core/db/rows/transformers';
 import type { DriveForm } from '../../../network/contract/drive-forms';
 import type { InstancePort, WantedNic } from '../../../network/contract/network.ports';
+import type { RestartPolicy } from '../../contract/restart-policies';
 import type { InstanceState } from '../../contract/instance-states';
-import type { InstanceExit } from '../../contract/instance.verbs';
+import type { InstanceExit, InstanceGuest } from '../../contract/instance.verbs';
 
 /** What is shown of an instance: what its guest was given may be large, and a page of them need not read it. */
 export const shownOfInstance = [
@@ -36,6 +37,8 @@ export const shownOfInstance = [
   'observedAt',
   'startedAt',
   'lastExit',
+  'restartPolicy',
+  'guest',
   'createdAt',
 ] as const satisfies readonly (keyof InstanceEntity)[];
 /** `ports`: where they were read with it. */
@@ -101,6 +104,10 @@ export class InstanceEntity {
   @Column('timestamptz', { name: 'started_at', nullable: true }) startedAt!: Date | null;
   /** How its last machine ended. */
   @Column('jsonb', { name: 'last_exit', nullable: true }) lastExit!: InstanceExit | null;
+  /** Its host is told at each start. */
+  @Column('text', { name: 'restart_policy' }) restartPolicy!: RestartPolicy;
+  /** What its guest did since its machine was started, of the newest report. */
+  @Column('jsonb', { nullable: true }) guest!: InstanceGuest | null;
   @Column('text', { name: 'created_by' }) createdBy!: string;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }

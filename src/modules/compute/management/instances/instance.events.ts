@@ -15,6 +15,17 @@ export interface InstanceChange {
   observedState?: string | null;
 }
 
+/** What a guest did since the report before, as the last word of an event's type. */
+const guestDid = (guest: ObservedChange['guest']): ('panicked' | 'reset' | 'looping')[] => {
+  if (!guest) return [];
+  const { now, before } = guest;
+  return [
+    ...(now.panickedAt !== null && now.panickedAt !== before?.panickedAt ? (['panicked'] as const) : []),
+    ...(now.resetAt !== null && now.resetAt !== before?.resetAt ? (['reset'] as const) : []),
+    ...(now.looping && before?.looping !== true ? (['looping'] as const) : []),
+  ];
+};
+
 /** Live events of instances: small, and nothing in them that a viewer may not see. */
 @injectable()
 export class InstanceEvents {
@@ -33,6 +44,7 @@ export class InstanceEvents {
       await this.changed(op, 'updated', known);
       // How its machine ended, whoever ended it: the state alone does not say it.
       if (change.ended) await this.publish(op, 'ended', known, { exit: change.ended });
+      for (const what of guestDid(change.guest ?? null)) await this.publish(op, what, known, {});
     }
   }
 

@@ -61,6 +61,8 @@ export class InstancePresenter {
       startedAt: i.startedAt?.toISOString() ?? null,
       observedAt: i.observedAt?.toISOString() ?? null,
       lastExit: i.lastExit,
+      restartPolicy: i.restartPolicy,
+      guest: i.guest,
     }));
   }
 

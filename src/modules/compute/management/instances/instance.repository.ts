@@ -12,7 +12,7 @@ import { violatedUnique } from '../../../../core/db/sql-state';
 import { nameTaken } from '../../../../core/errors/problem';
 import type { instanceListQuery } from '../../contract/compute.api';
 import { instanceStates, restingStates } from '../../contract/instance-states';
-import type { InstanceExit, ObservedInstance } from '../../contract/instance.verbs';
+import type { InstanceExit, InstanceGuest, ObservedInstance } from '../../contract/instance.verbs';
 import { InstanceEntity, type ShownInstance, shownOfInstance } from './instance.entity';
 import { reasonInWords } from './state-reason';
 
@@ -28,11 +28,15 @@ export interface ObservedChange {
   observed_state: string | null;
   /** How its machine ended, when this observation was the first to tell; else null. */
   ended?: InstanceExit | null;
+  /** What its guest did, when this observation was the first to tell; `before`: what was known. */
+  guest?: { now: InstanceGuest; before: InstanceGuest | null } | null;
 }
 
 /** What its users may change of an instance at once. */
 export type Edited = {
-  [K in 'name' | 'description' | 'stopGraceSeconds' | 'tags' | 'protected' | 'lock']?: InstanceEntity[K] | undefined;
+  [K in 'name' | 'description' | 'stopGraceSeconds' | 'restartPolicy' | 'tags' | 'protected' | 'lock']?:
+    | InstanceEntity[K]
+    | undefined;
 };
 
 /** For statements: words of ours, none of a tenant's. */
@@ -230,20 +234,22 @@ export class InstanceRepository {
    */
   async observe(op: Op, hostId: string, reported: ObservedInstance[]): Promise<ObservedChange[]> {
     const held = 'i.task_id IS NOT NULL OR r.instance_id IS NOT NULL';
-    const exit = `NULLIF(o.exit, 'null')`;
+    const [exit, guest] = ['exit', 'guest'].map((column) => `NULLIF(o.${column}, 'null')`);
     const change = op.query<ObservedChange>(
       `UPDATE instance i SET observed_state = o.state, observed_revision = greatest(i.observed_revision, o.revision), observed_at = now(),
          started_at = CASE o.state WHEN 'unknown' THEN i.started_at ELSE o."startedAt" END, vmm = CASE o.state WHEN 'unknown' THEN i.vmm ELSE o.vmm END,
          last_exit = CASE o.state WHEN 'unknown' THEN i.last_exit ELSE coalesce(${exit}, i.last_exit) END,
+         guest = CASE o.state WHEN 'unknown' THEN i.guest ELSE coalesce(${guest}, i.guest) END,
          state = CASE WHEN ${held} THEN i.state WHEN o.state = 'crashed' THEN 'error' ELSE o.state END,
          state_reason = CASE WHEN ${held} THEN i.state_reason ELSE o.words END,
          power = CASE WHEN i.task_id IS NULL AND o.state = 'stopped' AND o.reason = 'guest' THEN 'off' ELSE i.power END
-       FROM jsonb_to_recordset($2::jsonb) AS o("instanceId" uuid, generation int, state text, reason text, words text, vmm text, "startedAt" timestamptz, revision bigint, exit jsonb)
+       FROM jsonb_to_recordset($2::jsonb) AS o("instanceId" uuid, generation int, state text, reason text, words text, vmm text, "startedAt" timestamptz, revision bigint, exit jsonb, guest jsonb)
          JOIN instance old ON old.id = o."instanceId" LEFT JOIN instance_tombstone r ON r.instance_id = old.id
        WHERE i.id = old.id AND i.host_id = $1 AND (o.revision >= i.observed_revision OR o.state = 'unknown') AND o.state <> 'absent'
-         AND (i.observed_at IS NULL OR i.observed_at < now() - interval '60 seconds' OR i.observed_state IS DISTINCT FROM o.state OR ${exit} <> coalesce(i.last_exit, '{}') OR (NOT (${held}) AND i.state <> CASE o.state WHEN 'crashed' THEN 'error' ELSE o.state END))
+         AND (i.observed_at IS NULL OR i.observed_at < now() - interval '60 seconds' OR i.observed_state IS DISTINCT FROM o.state OR ${exit} <> coalesce(i.last_exit, '{}') OR ${guest} <> coalesce(i.guest, '{}') OR (NOT (${held}) AND i.state <> CASE o.state WHEN 'crashed' THEN 'error' ELSE o.state END))
        RETURNING i.id, i.project_id, i.name, i.state, i.state_reason, i.task_id, i.observed_state,
-         CASE WHEN i.last_exit IS DISTINCT FROM old.last_exit THEN i.last_exit END AS ended`,
+         CASE WHEN i.last_exit IS DISTINCT FROM old.last_exit THEN i.last_exit END AS ended,
+         CASE WHEN i.guest IS DISTINCT FROM old.guest THEN jsonb_build_object('now', i.guest, 'before', old.guest) END AS guest`,
       [hostId, JSON.stringify(reported.map((r) => ({ ...r, words: reasonInWords(r) })))],
     );
     const loss = op.query<ObservedChange>(

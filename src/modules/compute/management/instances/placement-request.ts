@@ -4,7 +4,7 @@ import type { PlacementRequest } from '../../../scheduler/contract/scheduler.por
 import { instanceEnsure, instanceSeed } from '../../contract/instance.verbs';
 import { vmmNeeds } from '../vmms/vmm-needs';
 import type { InstanceEntity } from './instance.entity';
-import { configDriveOf, firmwareOf, metadataOf, vendorDataOf } from './asked-of-host';
+import { configDriveOf, firmwareOf, metadataOf, restartPolicyOf, vendorDataOf } from './asked-of-host';
 
 /** What an instance needs of the host that it is placed on, with its root volume in the pool. */
 export const placementRequest = (i: InstanceEntity, pool: string): PlacementRequest => ({
@@ -18,7 +18,7 @@ export const placementRequest = (i: InstanceEntity, pool: string): PlacementRequ
   needs: [...vmmNeeds({ vmm: i.wantedVmm, firmware: i.firmware }), poolNeed(pool)],
   verbs: {
     [instanceEnsure.name]: neededRevision(instanceEnsure, {
-      spec: { vmm: i.wantedVmm, ...firmwareOf(i), ...configDriveOf(i) },
+      spec: { vmm: i.wantedVmm, ...firmwareOf(i), ...configDriveOf(i), ...restartPolicyOf(i) },
     }),
     [instanceSeed.name]: neededRevision(instanceSeed, { ...vendorDataOf(i), ...metadataOf(i) }),
   },

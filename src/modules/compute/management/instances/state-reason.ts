@@ -1,5 +1,5 @@
 import type { InstanceState } from '../../contract/instance-states';
-import type { ObservedInstance } from '../../contract/instance.verbs';
+import type { InstanceGuest, ObservedInstance } from '../../contract/instance.verbs';
 
 const words: Record<string, string> = {
   guest: 'powered off by its guest',
@@ -7,9 +7,21 @@ const words: Record<string, string> = {
   forced: 'stopped by force: its guest did not power off in time, or was not asked',
 };
 
-/** Why an instance is in the state that its host reports, for users; empty when it runs or is paused. */
-export const reasonInWords = (observed: Pick<ObservedInstance, 'state' | 'reason'>): string =>
-  observed.state === 'running' || observed.state === 'paused' ? '' : (words[observed.reason] ?? observed.reason);
+/** Why an instance is in the state that its host reports, for users; empty when it runs or is paused, and all is well. */
+export const reasonInWords = (observed: Pick<ObservedInstance, 'state' | 'reason' | 'guest'>): string =>
+  observed.state === 'running' || observed.state === 'paused'
+    ? guestInWords(observed.guest)
+    : (words[observed.reason] ?? observed.reason);
+
+/** Its machine runs, and its guest does not do well. A panic that a reset followed is over. */
+const guestInWords = (guest: InstanceGuest | null): string => {
+  if (guest === null) return '';
+  if (guest.looping) return 'its guest restarts itself again and again';
+  const { panickedAt, resetAt } = guest;
+  return panickedAt !== null && (resetAt === null || Date.parse(resetAt) < Date.parse(panickedAt))
+    ? 'its guest panicked'
+    : '';
+};
 
 /**
  * The reason as users see it: a silent host's instance keeps the reason of its last known state for later. A host that

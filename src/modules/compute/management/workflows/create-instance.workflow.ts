@@ -12,7 +12,7 @@ import { Volumes } from '../../../storage/contract/storage.ports';
 import { createVolume, recordRootVolume } from '../../../storage/contract/volume.steps';
 import { startVmm, vmmAbsent } from '../../contract/instance.steps';
 import { instanceSeed } from '../../contract/instance.verbs';
-import { configDriveOf, firmwareOf, seedOf } from '../instances/asked-of-host';
+import { configDriveOf, firmwareOf, restartPolicyOf, seedOf } from '../instances/asked-of-host';
 import { InstanceRepository } from '../instances/instance.repository';
 import { placementRequest } from '../instances/placement-request';
 import { instanceLock } from './instance-lock';
@@ -67,6 +67,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             firmware,
             configDrive,
             wantedVmm,
+            restartPolicy,
             generation,
           } = i;
           return {
@@ -82,6 +83,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             firmware,
             configDrive,
             wantedVmm,
+            restartPolicy,
             generation,
           };
         },
@@ -128,7 +130,8 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         startVmm(
           (c) => c.out['claim-host']?.hostId,
           (c) => {
-            const { name, vcpus, memoryBytes, firmware, configDrive, wantedVmm, generation } = c.out['claim-host'];
+            const { name, vcpus, memoryBytes, firmware, configDrive, wantedVmm, restartPolicy, generation } =
+              c.out['claim-host'];
             const { volumeId, pool } = c.out['record-root-volume'];
             const spec = {
               name,
@@ -140,6 +143,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
               vmm: (wantedVmm as string | null | undefined) ?? null,
               ...firmwareOf({ firmware }),
               ...configDriveOf({ configDrive }),
+              ...restartPolicyOf({ restartPolicy }),
             };
             return { generation, spec };
           },

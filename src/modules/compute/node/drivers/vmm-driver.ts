@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import type { VmmInventory } from '../../contract/vmm.inventory';
+import type { GuestEvent } from './guest-event';
 import type { VmExit } from './vmm-exit';
 
 /** The two firmwares that images are made for. */
@@ -134,8 +135,11 @@ export abstract class VmmDriver {
    * `signal` ends the wait.
    */
   abstract detachNic(handle: VmHandle, nicId: string, deadlineMs: number, signal: AbortSignal): Promise<void>;
-  /** Resolves when the process has ended, with the cause; works for processes adopted after an agent restart too. */
-  abstract waitExit(handle: VmHandle, signal: AbortSignal): Promise<VmExit>;
+  /**
+   * Resolves when the process has ended, with the cause; works for processes adopted after an agent restart too.
+   * `tell` hears what the guest does until then.
+   */
+  abstract waitExit(handle: VmHandle, signal: AbortSignal, tell?: (event: GuestEvent) => void): Promise<VmExit>;
   /** Unix socket path of the serial console (one client at a time: the agent). */
   abstract serialSocket(handle: VmHandle): string;
   /** A connection to its screen, by RFB: any number at a time. Rejects with a permanent `VerbFailure` `no_screen`. */

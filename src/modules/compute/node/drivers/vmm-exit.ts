@@ -3,7 +3,8 @@ import { z } from 'zod';
 /**
  * What ended a machine. Its guest: `guest-power-off`. Us: `power-button` (the guest obeyed), `forced`. Nobody who should
  * have: `oom-killed` (the kernel needed its memory), `seccomp` (its VMM made a system call that it may not), `killed` by
- * another signal, `exited` with a code, `vmm-error` (the VMM runs and its machine cannot), `host-restarted`,
+ * another signal, `exited` with a code, `vmm-error` (the VMM runs and its machine cannot), `guest-panic` (and we ended it,
+ * by its policy), `host-restarted`,
  * `start-failed`, `unknown` (nobody saw it).
  */
 export const exitReasons = [
@@ -15,6 +16,7 @@ export const exitReasons = [
   'oom-killed',
   'seccomp',
   'vmm-error',
+  'guest-panic',
   'host-restarted',
   'start-failed',
   'unknown',

@@ -2,21 +2,25 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
+import type { z } from 'zod';
 import { Config } from '../../../../core/config/config';
 import { coreConfigSchema } from '../../../../core/config/core-config';
 import { StatePaths } from '../../../../core/config/state-paths';
 import { RecordProblems } from '../../../../core/host/records/record-problems';
 import { Logging } from '../../../../core/telemetry/logging';
+import { computeConfigSchema } from '../../contract/compute.config';
 import { ConsoleHub } from '../consoles/console.hub';
 import type { VmmDriver } from '../drivers/vmm-driver';
 import type { VmmDrivers } from '../drivers/vmm-drivers';
 import type { ConfigDrives } from '../seeds/config-drive';
 import { InstanceMachines } from './instance-machines';
 import { InstanceRecords } from './instance-records';
+import { InstanceRestarts } from './instance-restarts';
 import { InstanceStore } from './instance-store';
 import { InstanceUsers } from './instance-users';
 import { InstanceManager } from './instance.manager';
 import type { MapDriver } from './map-driver-suite';
+import { StartsAfterBoot } from './starts-after-boot';
 import { VmSpecs } from './vm-specs';
 
 /** The node half of instances on files of its own, without a host: agents come and go, machines stay. */
@@ -28,7 +32,10 @@ export class AgentsOfAHost {
     new StatePaths(join(this.directory, 'state'), join(this.directory, 'run')),
     this.problems,
   );
+  /** Section `modules.compute` of its agents. */
+  section: z.input<typeof computeConfigSchema> = {};
   /** Of the newest agent. */
+  afterBoot: StartsAfterBoot | undefined;
   users = this.newUsers();
   /** Which instances have a config drive now. */
   readonly drives = {
@@ -46,7 +53,10 @@ export class AgentsOfAHost {
     this.users = this.newUsers();
     const records = new InstanceRecords(this.store, this.users);
     const drives = this.drives as unknown as ConfigDrives;
+    const config = new Config(coreConfigSchema.parse({}), { compute: computeConfigSchema.parse(this.section) });
+    const reporter = { changed: () => undefined };
     const machines = new InstanceMachines(
+      config,
       records,
       this.store,
       this.users,
@@ -59,10 +69,12 @@ export class AgentsOfAHost {
       ),
       drives,
       new ConsoleHub(this.logging),
-      { changed: () => undefined },
+      reporter,
       this.logging,
     );
-    return new InstanceManager(records, machines, this.logging);
+    const restarts = new InstanceRestarts(config, records, machines, reporter, this.logging);
+    this.afterBoot = new StartsAfterBoot(config, records, machines, reporter, this.logging);
+    return new InstanceManager(records, machines, restarts, this.afterBoot, this.logging);
   }
 
   remove(): void {

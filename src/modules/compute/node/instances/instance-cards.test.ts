@@ -12,6 +12,7 @@ import { Logging } from '../../../../core/telemetry/logging';
 import { deviceHeld, type VmHandle, type VmNic, type VmState } from '../drivers/vmm-driver';
 import type { VmmDrivers } from '../drivers/vmm-drivers';
 import type { ConfigDrives } from '../seeds/config-drive';
+import { newGuest } from './guest-life';
 import { InstanceCards } from './instance-cards';
 import type { InstanceManager } from './instance.manager';
 import type { InstanceRecord } from './instance-record';
@@ -115,6 +116,9 @@ describe('InstanceCards', () => {
       leaving: [],
       exit: null,
       exitAt: null,
+      guest: newGuest,
+      restarts: [],
+      startedAt: null,
       bootId: 'b',
     });
     const bring = (ports: string[], generation = 2, by = cards) =>

@@ -2,21 +2,25 @@ import { injectable } from 'inversify';
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import { Config } from '../../../../core/config/config';
 import { KeyedMutex } from '../../../../core/host/keyed-mutex';
 import { endProcessesNaming } from '../../../../core/host/processes/processes-naming';
 import { ObservedReporter } from '../../../../core/m2m/reports/observed';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import { Logging } from '../../../../core/telemetry/logging';
 import { ConsoleHub } from '../consoles/console.hub';
+import type { GuestEvent } from '../drivers/guest-event';
 import type { VmHandle, VmmDriver } from '../drivers/vmm-driver';
 import { VmmDrivers } from '../drivers/vmm-drivers';
 import { crashed, forcedExit, poweredOff, type VmExit } from '../drivers/vmm-exit';
 import { ConfigDrives } from '../seeds/config-drive';
 import { askToPowerOff } from './ask-to-power-off';
+import { newGuest, withEvent, type Budget } from './guest-life';
 import type { InstanceRecord } from './instance-record';
 import { InstanceRecords } from './instance-records';
 import { InstanceStore } from './instance-store';
 import { InstanceUsers } from './instance-users';
+import { restartBudget } from './restart-budget';
 import { VmSpecs } from './vm-specs';
 
 interface Watch {
@@ -39,9 +43,12 @@ export class InstanceMachines {
   private readonly watches = new Map<string, Watch>();
   private readonly mutex = new KeyedMutex();
   private readonly log: Logger;
+  private readonly budget: Budget;
+  private failed: (record: InstanceRecord) => Promise<void> = () => Promise.resolve();
   private stopping = false;
 
   constructor(
+    config: Config,
     private readonly records: InstanceRecords,
     private readonly store: InstanceStore,
     private readonly users: InstanceUsers,
@@ -53,6 +60,7 @@ export class InstanceMachines {
     logging: Logging,
   ) {
     this.log = logging.for('instances');
+    this.budget = restartBudget(config);
   }
 
   /** One at a time for each instance. */
@@ -91,6 +99,8 @@ export class InstanceMachines {
       const handle = await driver.start(spec);
       record.handle = handle;
       record.paused = false;
+      record.startedAt = handle.startedAt;
+      record.guest = newGuest;
       this.watch(record, handle);
     } catch (error) {
       await this.drives.remove(record.instanceId);
@@ -160,7 +170,10 @@ export class InstanceMachines {
     const exit =
       record.bootId === this.bootId
         ? await this.howItEnded(driver, handle)
-        : crashed('host-restarted', 'the host restarted');
+        : crashed(
+            'host-restarted',
+            `its host restarted${record.power === 'on' ? '; it is started again in its turn' : ''}`,
+          );
     await driver.kill(handle);
     await this.ended(record, handle, exit);
   }
@@ -169,7 +182,7 @@ export class InstanceMachines {
   watch(record: InstanceRecord, handle: VmHandle): void {
     const driver = this.driverOf(handle);
     const abort = new AbortController();
-    const exit = driver.waitExit(handle, abort.signal);
+    const exit = driver.waitExit(handle, abort.signal, (event) => this.heard(record.instanceId, handle, event));
     this.watches.set(record.instanceId, { handle, exit, abort });
     this.consoles.attach(record.instanceId, driver.serialSocket(handle), handle.user, handle.logDir);
     exit.then(
@@ -181,6 +194,7 @@ export class InstanceMachines {
           if (this.stopping || current?.handle !== handle) return;
           await driver.kill(handle);
           await this.ended(current, handle, ended);
+          await this.failed(current);
           this.reporter.changed('instances');
         });
       },
@@ -188,6 +202,32 @@ export class InstanceMachines {
         if (!abort.signal.aborted)
           this.log.error({ err: error, instanceId: record.instanceId }, 'watching the machine failed');
       },
+    );
+  }
+
+  /** What is done about a machine that has ended by a failure; called with the instance held. */
+  whenFailed(failed: (record: InstanceRecord) => Promise<void>): void {
+    this.failed = failed;
+  }
+
+  /** What its guest did goes on record; a panic is a failure where its policy says what to do about one. */
+  private heard(instanceId: string, handle: VmHandle, event: GuestEvent): void {
+    const note = async (): Promise<void> => {
+      const record = this.records.get(instanceId);
+      if (this.stopping || record?.handle !== handle) return;
+      record.guest = withEvent(record.guest, event, this.budget);
+      await this.records.save(record);
+      this.log.warn({ instanceId, event: event.kind }, 'the guest told of itself');
+      if (event.kind === 'panic' && record.spec.restartPolicy === 'on-failure') {
+        this.unwatch(instanceId);
+        await this.driverOf(handle).kill(handle);
+        await this.ended(record, handle, crashed('guest-panic', 'its guest panicked'));
+        await this.failed(record);
+      }
+      this.reporter.changed('instances');
+    };
+    this.exclusively(instanceId, note).catch((error: unknown) =>
+      this.log.error({ err: error, instanceId }, 'what the guest did could not be noted'),
     );
   }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { RecordForm } from '../../../../core/host/records/record-form';
 import { driveForms } from '../../../network/contract/drive-forms';
 import { vmmExit } from '../drivers/vmm-exit';
+import { guestLife, newGuest } from './guest-life';
 
 const process = z.object({ pid: z.number().int(), startTime: z.string() });
 
@@ -15,6 +16,8 @@ const recordedSpec = z.object({
   vmm: z.string().nullable(),
   firmware: z.enum(['bios', 'uefi']).optional(),
   configDrive: z.enum(driveForms).optional(),
+  /** Whether the host starts it again by itself after a failure. Absent: never. */
+  restartPolicy: z.enum(['never', 'on-failure']).optional(),
 });
 
 /** What the node remembers of an instance across restarts of the agent; one file per instance. */
@@ -53,6 +56,12 @@ const instanceRecord = z.object({
   exit: vmmExit.nullable(),
   /** When the host noticed that end. */
   exitAt: z.string().nullable().default(null),
+  /** Of the machine that runs, or ran last. */
+  guest: guestLife.default(newGuest),
+  /** When the host started it again by its policy, in milliseconds since 1970: those that may still count. */
+  restarts: z.array(z.number()).default([]),
+  /** When its last machine was started. */
+  startedAt: z.string().nullable().default(null),
   /** Kernel boot in which it was last started: another one means that the host itself restarted. */
   bootId: z.string(),
 });

@@ -5,11 +5,13 @@ import { Service } from '../../../../core/lifecycle/service';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import { Logging } from '../../../../core/telemetry/logging';
 import type { instanceEnsure, ObservedInstance } from '../../contract/instance.verbs';
-import { crashed } from '../drivers/vmm-exit';
+import { newGuest } from './guest-life';
 import { InstanceMachines } from './instance-machines';
 import type { InstanceRecord } from './instance-record';
 import { InstanceRecords } from './instance-records';
+import { InstanceRestarts } from './instance-restarts';
 import { observedOf } from './observed-instance';
+import { StartsAfterBoot } from './starts-after-boot';
 
 type EnsureArgs = z.output<typeof instanceEnsure.args>;
 
@@ -29,25 +31,31 @@ export class InstanceManager extends Service {
   constructor(
     private readonly records: InstanceRecords,
     private readonly machines: InstanceMachines,
+    private readonly restarts: InstanceRestarts,
+    private readonly afterBoot: StartsAfterBoot,
     logging: Logging,
   ) {
     super();
     this.log = logging.for('instances');
   }
 
-  /** Adopts what runs; starts again what a restart of the whole host ended. */
+  /** Adopts what runs. What a restart of the whole host ended starts again afterwards, while the agent answers. */
   override async start(): Promise<void> {
-    for (const record of await this.records.load())
+    const records = await this.records.load();
+    for (const record of records)
       await this.machines
         .exclusively(record.instanceId, () => this.adopt(record))
         .catch((error: unknown) =>
           this.log.error({ err: error, instanceId: record.instanceId }, 'adopting the instance failed'),
         );
+    this.afterBoot.begin(records);
   }
 
   /** Lets go of everything; no guest notices. */
   override async stop(): Promise<void> {
     for (const controller of this.current.values()) controller.abort();
+    this.restarts.stop();
+    await this.afterBoot.stop();
     this.machines.letGo();
   }
 
@@ -70,11 +78,15 @@ export class InstanceManager extends Service {
           leaving: [],
           exit: null,
           exitAt: null,
+          guest: newGuest,
+          startedAt: null,
           bootId: this.machines.bootId,
         }),
         generation: args.generation,
         spec: args.spec,
         power: args.power,
+        // Whoever asks for it begins anew.
+        restarts: [],
       };
       // The answer tells management at once; the heartbeat follows at its own pace.
       if (args.power === 'on') await this.machines.turnOn(record);
@@ -199,17 +211,6 @@ export class InstanceManager extends Service {
       if (strays > 0)
         this.log.warn({ instanceId: record.instanceId, strays }, 'ended a machine whose start had been interrupted');
     }
-    if (record.power === 'on' && record.bootId !== this.machines.bootId) {
-      this.log.info({ instanceId: record.instanceId }, 'the host restarted: starting the instance again');
-      await this.machines.turnOn(record).catch(async (error: unknown) => {
-        this.log.error({ instanceId: record.instanceId, err: error }, 'an instance could not be started again');
-        record.exit = crashed(
-          'start-failed',
-          `it could not be started after the host's restart${error instanceof VerbFailure ? `: ${error.message}` : ''}`,
-        );
-        record.exitAt = new Date().toISOString();
-        await this.records.save(record);
-      });
-    }
+    await this.restarts.consider(record);
   }
 }

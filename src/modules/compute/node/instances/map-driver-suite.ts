@@ -1,3 +1,4 @@
+import type { GuestEvent } from '../drivers/guest-event';
 import type { VmHandle, VmState } from '../drivers/vmm-driver';
 import { crashed, poweredOff, type VmExit } from '../drivers/vmm-exit';
 
@@ -11,6 +12,14 @@ export class MapDriver {
   resets = 0;
   interrupts = 0;
   failStarts = 0;
+  /** Who listens to the guests of its machines. */
+  readonly guests = new Map<string, (event: GuestEvent) => void>();
+  /** Instances in the order of their starts. */
+  readonly order: string[] = [];
+  /** A start does not end before this does. */
+  gate: Promise<void> = Promise.resolve();
+  startsNow = 0;
+  startsAtMost = 0;
   /** Of the last start. */
   disks: { id: string; path: string; readonly: boolean }[] = [];
   private started = 0;
@@ -26,6 +35,11 @@ export class MapDriver {
     disks: { id: string; path: string; readonly: boolean }[];
   }): Promise<VmHandle> {
     this.disks = spec.disks;
+    this.order.push(spec.instanceId);
+    this.startsNow += 1;
+    this.startsAtMost = Math.max(this.startsAtMost, this.startsNow);
+    await this.gate;
+    this.startsNow -= 1;
     if (this.failStarts > 0) {
       this.failStarts -= 1;
       throw new Error('the agent was cut here');
@@ -73,7 +87,8 @@ export class MapDriver {
     this.still.delete(handle.process.startTime);
   }
 
-  waitExit(handle: VmHandle): Promise<VmExit> {
+  waitExit(handle: VmHandle, _signal?: AbortSignal, tell?: (event: GuestEvent) => void): Promise<VmExit> {
+    if (tell) this.guests.set(handle.process.startTime, tell);
     const known = this.ended.get(handle.process.startTime);
     if (known) return Promise.resolve(known);
     if (!this.alive.has(handle.process.startTime)) return Promise.resolve(crashed('unknown', 'unknown machine'));
@@ -82,6 +97,11 @@ export class MapDriver {
 
   serialSocket(): string {
     return '';
+  }
+
+  /** The machine that was started last. */
+  get newest(): string {
+    return [...this.alive.keys()].at(-1) ?? '';
   }
 
   end(startTime: string, exit: VmExit): void {

@@ -1,4 +1,5 @@
 import type { ObservedInstance } from '../../contract/instance.verbs';
+import { guestOf } from './guest-life';
 import type { InstanceRecord } from './instance-record';
 import type { LostInstance } from './lost-instance';
 
@@ -12,6 +13,7 @@ export const observedOf = (record: InstanceRecord): ObservedInstance => {
     generation: record.generation,
     revision: record.revision,
     exit: exitOf(record),
+    guest: guestOf(record.guest, Date.now()),
   };
   if (record.handle) {
     const { driver: vmm, startedAt } = record.handle;
@@ -33,6 +35,7 @@ export const observedAbsent = (instanceId: string): ObservedInstance => ({
   startedAt: null,
   revision: 0,
   exit: null,
+  guest: null,
 });
 
 /** The same of one whose record cannot be read. */
@@ -45,4 +48,5 @@ export const observedLost = ({ instanceId }: LostInstance): ObservedInstance => 
   startedAt: null,
   revision: 0,
   exit: null,
+  guest: null,
 });

@@ -48,6 +48,7 @@ export interface ChVmConfig {
   rng: { src: string };
   serial: { mode: 'Socket'; socket: string } | { mode: 'File'; file: string };
   console: { mode: 'Off' };
+  pvpanic: true;
   platform?: ChPlatform;
   landlock_enable?: true;
   landlock_rules?: { path: string; access: 'r' | 'w' | 'rw' }[];
@@ -115,6 +116,8 @@ export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: 
   rng: { src: '/dev/urandom' },
   serial: { mode: 'Socket', socket: join(socketFolder(spec), chSockets.serial) },
   console: { mode: 'Off' },
+  // By which a guest's kernel says that it cannot go on.
+  pvpanic: true,
   platform: platform(spec.instanceId, names),
   ...(landlock && { landlock_enable: true as const, landlock_rules: landlockRules(spec) }),
 });

@@ -171,6 +171,7 @@ const attempt = async (
       rng: { src: '/dev/urandom' },
       serial: { mode: 'File', file: serial },
       console: { mode: 'Off' },
+      pvpanic: true,
       platform: { system_manufacturer: 'trial', system_product_name: 'trial', system_serial_number: 'trial' },
       ...(landlock && { landlock_enable: true as const, landlock_rules: [{ path: own, access: 'rw' as const }] }),
     });

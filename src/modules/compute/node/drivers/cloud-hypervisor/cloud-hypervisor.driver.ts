@@ -15,11 +15,13 @@ import { startVmm } from '../common/start-vmm';
 import { forgetTrial } from '../common/trial-cache';
 import { socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
+import type { GuestEvent } from '../guest-event';
 import { VmmDriver, type VmHandle, type VmNic, type VmSpec, type VmState } from '../vmm-driver';
 import { forcedExit, type VmExit } from '../vmm-exit';
 import { ChClient } from './ch-client';
 import { chConfig, chEvents, checkForCh, checkNicForCh, chLogs, chSockets, tapFacts } from './ch-config';
 import { firmwaresOf } from './ch-firmware';
+import { followGuest } from './ch-guest-events';
 import { readEvents, shutDownInOrder } from './ch-events';
 import { awaitApi, chTrialFile, probeCh, type ChFacts, type ChProbeOptions } from './ch-probe';
 import { asVerbFailure, chSession } from './ch-session';
@@ -34,6 +36,7 @@ const deadlines = { shutdown: 5000, terminate: 3000, kill: 10_000, wait: 60_000 
 export class CloudHypervisorDriver extends VmmDriver {
   readonly kind = 'cloud-hypervisor' as const;
   private facts: Promise<ChFacts> | null = null;
+  private readonly resetsAsked = new Map<string, number>();
   private readonly clients = new Map<string, { client: ChClient; verified: Promise<boolean> }>();
 
   constructor(
@@ -160,11 +163,15 @@ export class CloudHypervisorDriver extends VmmDriver {
       await this.settleEnded(handle);
     }
     this.clients.delete(keyOf(handle));
+    this.resetsAsked.delete(keyOf(handle));
     await cleanUp(handle, Object.values(chSockets));
   }
 
   async reset(handle: VmHandle): Promise<void> {
-    await chSession.reset(await this.clientOf(handle));
+    const client = await this.clientOf(handle);
+    const key = keyOf(handle);
+    this.resetsAsked.set(key, (this.resetsAsked.get(key) ?? 0) + 1);
+    await chSession.reset(client);
   }
 
   async pause(handle: VmHandle): Promise<void> {
@@ -194,9 +201,28 @@ export class CloudHypervisorDriver extends VmmDriver {
     await chSession.removeNic(await this.clientOf(handle), nicId, deadlineMs, signal);
   }
 
-  async waitExit(handle: VmHandle, signal: AbortSignal): Promise<VmExit> {
+  async waitExit(handle: VmHandle, signal: AbortSignal, tell?: (event: GuestEvent) => void): Promise<VmExit> {
+    const events = join(handle.runDir, chEvents);
+    const ended = new AbortController();
+    const following = AbortSignal.any([signal, ended.signal]);
+    if (tell) followGuest(events, () => this.resetWasAsked(handle), tell, following);
+    try {
+      return await this.exitOf(handle, signal);
+    } finally {
+      ended.abort();
+    }
+  }
+
+  private async exitOf(handle: VmHandle, signal: AbortSignal): Promise<VmExit> {
     while (!(await waitGone(handle.process, deadlines.wait, signal))) signal.throwIfAborted();
     return this.settleEnded(handle);
+  }
+
+  /** Each answers for one that the VMM tells of. */
+  private resetWasAsked(handle: VmHandle): boolean {
+    const asked = this.resetsAsked.get(keyOf(handle)) ?? 0;
+    if (asked > 0) this.resetsAsked.set(keyOf(handle), asked - 1);
+    return asked > 0;
   }
 
   serialSocket(handle: VmHandle): string {

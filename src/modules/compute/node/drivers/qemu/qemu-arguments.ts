@@ -193,6 +193,9 @@ export const qemuArguments = (
   ...spec.disks.flatMap(disk),
   ...Array.from({ length: mostPorts }, (_, index) => rootPort(index)).flat(),
   ...spec.nics.flatMap(nic),
+  // By which a guest's kernel says that it cannot go on; what comes of it is not QEMU's choice (`panic=none`).
+  '-device',
+  'pvpanic',
   '-object',
   'rng-random,id=rng0,filename=/dev/urandom',
   '-device',

@@ -19,6 +19,7 @@ import { startPause, type SpawnedVmm } from '../common/spawn-vmm';
 import { startVmm } from '../common/start-vmm';
 import { socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
+import type { GuestEvent } from '../guest-event';
 import {
   notInState,
   VmmDriver,
@@ -35,6 +36,7 @@ import { qemuStartFailure } from './qemu-failure';
 import { forgetQemuTrials, probeQemu, type QemuFacts, type QemuProbeOptions } from './qemu-probe';
 import { QemuScreens, screenshotFile } from './qemu-screens';
 import { QmpClient } from './qmp-client';
+import { QemuGuestEvents } from './qemu-guest-events';
 import { QmpError } from './qmp-error';
 import type { UefiFirmware } from './uefi-firmware';
 
@@ -205,11 +207,12 @@ export class QemuDriver extends VmmDriver {
     await this.converse(handle, (qmp) => detachQemuNic(qmp, nicId, deadlineMs, signal));
   }
 
-  async waitExit(handle: VmHandle, signal: AbortSignal): Promise<VmExit> {
+  async waitExit(handle: VmHandle, signal: AbortSignal, tell?: (event: GuestEvent) => void): Promise<VmExit> {
+    const guest = new QemuGuestEvents(tell);
     const record = new ExitRecord(handle.runDir);
     while (isRunning(handle.process)) {
       signal.throwIfAborted();
-      const status = await this.listen(handle, signal);
+      const status = await this.listen(handle, signal, guest);
       if (status === null) continue;
       if (status === 'shutdown') await record.settleGuestPowerOff();
       else await record.settle(crashed('vmm-error', 'the hypervisor reported an internal error'));
@@ -262,7 +265,7 @@ export class QemuDriver extends VmmDriver {
    * stopped one. Another listener may hold the monitor: then the caller tries again, and the process's end is seen all
    * the same.
    */
-  private async listen(handle: VmHandle, signal: AbortSignal): Promise<string | null> {
+  private async listen(handle: VmHandle, signal: AbortSignal, guest: QemuGuestEvents): Promise<string | null> {
     const qmp = await QmpClient.connect(
       join(socketFolder(handle), qemuSockets.events),
       handle.user,
@@ -278,7 +281,10 @@ export class QemuDriver extends VmmDriver {
     try {
       signal.throwIfAborted();
       const changed = new Promise<void>((resolve) =>
-        qmp.onEvent(({ event }) => (event === 'SHUTDOWN' || event === 'STOP') && resolve()),
+        qmp.onEvent((heard) => {
+          guest.heard(heard, Date.now());
+          if (heard.event === 'SHUTDOWN' || heard.event === 'STOP') resolve();
+        }),
       );
       const first = await this.queryStatus(qmp);
       if (stoppedStates.has(first)) return first;
