@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 40cb0cb3d1f58c925e5758b551fe80f7fc74be44982dbe47e9cc6a8ae794a96d
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 23dfd7f3277eda6c71caa71825ce8dc5627b0b9c82951b5a83a4e893d914644d
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -964,6 +964,7 @@ export interface paths {
             | 'pausing'
             | 'resuming'
             | 'resizing'
+            | 'rebuilding'
             | 'stopped'
             | 'deleting'
             | 'unknown'
@@ -1028,7 +1029,6 @@ export interface paths {
               network: string;
             }[];
             protected?: boolean | null;
-            restartPolicy?: ('never' | 'on-failure') | null;
             sshKeys?: string[] | null;
             stopGraceSeconds?: number | null;
             tags?: string[] | null;
@@ -1148,7 +1148,6 @@ export interface paths {
             } | null;
             name?: string | null;
             protected?: boolean | null;
-            restartPolicy?: ('never' | 'on-failure') | null;
             stopGraceSeconds?: number | null;
             tags?: string[] | null;
           };
@@ -1385,6 +1384,56 @@ export interface paths {
         content: {
           'application/json': {
             force?: boolean | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['InstanceWithTask'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/actions/rebuild': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Give a stopped instance a new root disk of an image; what the old one holds is lost */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: {
+        content: {
+          'application/json': {
+            image?: string | null;
           };
         };
       };
@@ -1907,7 +1956,6 @@ export interface paths {
               network: string;
             }[];
             protected?: boolean | null;
-            restartPolicy?: ('never' | 'on-failure') | null;
             sshKeys?: string[] | null;
             stopGraceSeconds?: number | null;
             tags?: string[] | null;
@@ -1983,7 +2031,6 @@ export interface paths {
               network: string;
             }[];
             protected?: boolean | null;
-            restartPolicy?: ('never' | 'on-failure') | null;
             sshKeys?: string[] | null;
             stopGraceSeconds?: number | null;
             tags?: string[] | null;
@@ -3873,13 +3920,6 @@ export interface components {
         name: string;
         vcpus: number;
       };
-      guest: {
-        looping: boolean;
-        /** Format: date-time */
-        panickedAt: string | null;
-        /** Format: date-time */
-        resetAt: string | null;
-      } | null;
       host: {
         /** Format: uuid */
         id: string;
@@ -3924,8 +3964,6 @@ export interface components {
       /** Format: uuid */
       projectId: string;
       protected: boolean;
-      /** @enum {string} */
-      restartPolicy: 'never' | 'on-failure';
       sshKeys: string[];
       /** Format: date-time */
       startedAt: string | null;
@@ -3940,6 +3978,7 @@ export interface components {
         | 'pausing'
         | 'resuming'
         | 'resizing'
+        | 'rebuilding'
         | 'stopped'
         | 'deleting'
         | 'unknown'

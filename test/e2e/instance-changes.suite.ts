@@ -1,8 +1,10 @@
-import type { TestCloud } from '../support/cloud';
+import { readFileSync } from 'node:fs';
+import { guestImage, type TestCloud } from '../support/cloud';
+import { eventually } from '../support/eventually';
 
 const minutes = 60_000;
 
-/** What users write beside an instance, what keeps it from mistakes, and how it grows. `at` has a running guest called `second`. */
+/** What users write beside an instance, what keeps it from mistakes, how it grows and gets another disk. `at` has a running guest called `second`. */
 export const instanceChangeCases = (at: () => TestCloud): void => {
   const path = '/instances/second?project=default' as const;
   const act = (verb: 'start' | 'stop' | 'reboot' | 'pause' | 'resume' | 'nmi' | 'lock' | 'unlock', body?: object) =>
@@ -31,15 +33,16 @@ export const instanceChangeCases = (at: () => TestCloud): void => {
       screen.close();
       // The same again changes nothing, and needs no task.
       expect((await patch({ metadata: { 'a.b': '', role: 'front "1"' } })).body).toMatchObject({ taskId: null });
-      for (const [body, at] of [
-        [{ tags: ['a,b'] }, 'body.tags.0'],
-        [{ tags: Array.from({ length: 51 }, (_, n) => `t${n}`) }, 'body.tags'],
-        [{ metadata: { __proto__x: '' } }, 'body.metadata'],
-        [{ metadata: { 'a b': '' } }, 'body.metadata'],
+      // A key that cannot be one is like a field that there is not: of the request's shape.
+      for (const [body, status, path] of [
+        [{ tags: ['a,b'] }, 422, 'body.tags.0'],
+        [{ tags: Array.from({ length: 51 }, (_, n) => `t${n}`) }, 422, 'body.tags'],
+        [{ metadata: { 'a b': '' } }, 400, 'body.metadata'],
+        [{ metadata: { a: '\u0000' } }, 422, 'body.metadata.a'],
       ] as const)
         expect(await patch(body)).toMatchObject({
-          status: 400,
-          body: { errors: [{ path: expect.stringContaining(at) }] },
+          status,
+          body: { errors: [{ path: expect.stringContaining(path) }] },
         });
     },
     2 * minutes,
@@ -122,6 +125,62 @@ export const instanceChangeCases = (at: () => TestCloud): void => {
       await screen.ask('echo $(nproc) vcpus $(cat /sys/block/vda/size) sectors', /2 vcpus 131072 sectors/);
       await screen.ask('awk \'/MemTotal/ { print ($2 > 200000) ? "more" : "less" }\' /proc/meminfo', /more/);
       screen.close();
+    },
+    3 * minutes,
+  );
+
+  it(
+    'keeps all but its disk when it is rebuilt from another image',
+    async () => {
+      const settled = async (verb: 'stop' | 'start'): Promise<void> => {
+        await at().settled((await at().api.ok('POST', `/instances/second/actions/${verb}?project=default`, {})).taskId);
+      };
+      const rebuild = (body: object) =>
+        at().api.call('POST', '/instances/second/actions/rebuild?project=default', body);
+      const before = await at().instance('second');
+      const read = (word: string): string =>
+        `dd if=/dev/vda bs=512 skip=1000 count=1 2>/dev/null | head -c 4 | od -An -tx1; echo ${word} $((40 + 2))`;
+      const screen = await at().console('second');
+      await screen.ask(
+        'echo mine | dd of=/dev/vda bs=512 seek=1000 conv=fsync 2>/dev/null; echo put $((40 + 2))',
+        /put 42/,
+      );
+      await screen.ask(read('before'), /6d 69 6e 65\s+before 42/);
+      screen.close();
+      expect(await rebuild({})).toMatchObject({ status: 409, body: { code: 'instance_running' } });
+      await settled('stop');
+      const image = await at().api.ok('POST', '/images?project=default', { name: 'linux-2' });
+      expect(await rebuild({ image: 'linux-2' })).toMatchObject({ status: 409, body: { code: 'image_not_ready' } });
+      await at().api.ok('PUT', `/images/${image.id}/content`, readFileSync(guestImage()));
+      const volumes = async () => (await at().api.ok('GET', `/volumes?q=${before.id}`)).items;
+      const [old] = await volumes();
+      const asked = await rebuild({ image: 'linux-2' });
+      expect(asked).toMatchObject({ status: 202, body: { instance: { state: 'rebuilding' } } });
+      await at().settled((asked.body as { taskId: string }).taskId);
+      const { flavor, ports, sshKeys, metadata, hostname, id } = before;
+      expect(await at().instance('second')).toMatchObject({
+        ...{ flavor, ports, sshKeys, metadata, hostname, id },
+        state: 'stopped',
+        image: { name: 'linux-2' },
+      });
+      const now = await volumes();
+      expect(now).toEqual([expect.objectContaining({ bytes: old?.bytes, imageId: image.id, state: 'in-use' })]);
+      expect(now[0]?.id).not.toBe(old?.id);
+      await eventually(
+        'the old disk gone',
+        () =>
+          !at()
+            .leftovers()
+            .some((line) => line.includes(`${old?.id}`)),
+      );
+      await settled('start');
+      const again = await at().console('second');
+      await again.until(/@@ ready second/);
+      // What was written before is on the console still.
+      await again.ask(read('after'), /00 00 00 00\s+after 42/);
+      again.close();
+      const { capacity } = await at().api.ok('GET', `/hosts/${before.host?.id ?? ''}`);
+      expect(capacity).toMatchObject({ diskBytesUsed: flavor.diskBytes });
     },
     3 * minutes,
   );

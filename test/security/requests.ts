@@ -256,6 +256,10 @@ export const requests: Record<string, Make> = {
     body: { flavor: await flavor(s) },
     allowed: noHost,
   }),
+  'POST /instances/{ref}/actions/rebuild': async (s) => ({
+    path: `/instances/${await instance(s)}/actions/rebuild`,
+    allowed: ['image_not_ready', 'not_found'],
+  }),
   'POST /instances/{ref}/actions/lock': async (s) => ({ path: `/instances/${await instance(s)}/actions/lock` }),
   'POST /instances/{ref}/actions/unlock': async (s) => ({
     path: `/instances/${await instance(s)}/actions/unlock`,

@@ -18,6 +18,7 @@ export const computeModule: ModuleManifest = {
     'instance:lock': 'member',
     'instance:resize': 'member',
     'instance:attach': 'member',
+    'instance:rebuild': 'member',
     'instance:console': 'member',
     'instance:guest-data': 'member',
     'flavor:read': 'everyone',

@@ -21,7 +21,9 @@ let destructive = all;
 
 beforeAll(async () => {
   all = leaves(buildProgram(new TerminalContext({}), await commandsOf(allModules)));
-  destructive = all.filter(({ command }) => ['delete', 'remove', 'skip-step', 'abandon'].includes(command.name()));
+  destructive = all.filter(({ command }) =>
+    ['delete', 'remove', 'rebuild', 'skip-step', 'abandon'].includes(command.name()),
+  );
 });
 
 describe('every verb', () => {
@@ -114,7 +116,7 @@ describe('every verb', () => {
         0,
       ]);
     }
-    expect(lab.plane.requests.filter((r) => r.method === 'DELETE').length).toBe(destructive.length - 3);
+    expect(lab.plane.requests.filter((r) => r.method === 'DELETE').length).toBe(destructive.length - 4);
   });
 
   /** Shells of their own, scripts, and what needs a person at a terminal. */

@@ -14,6 +14,7 @@ const tones: Record<InstanceState, Tone> = {
   pausing: 'busy',
   resuming: 'busy',
   resizing: 'busy',
+  rebuilding: 'busy',
   stopped: undefined,
   deleting: 'busy',
   unknown: 'busy',

@@ -91,6 +91,7 @@ export class InstanceCommands implements CliRegistrar {
       examples: '\nExamples:\n  vcctl instance delete web --yes --wait',
     });
     this.registerResize(instance, context);
+    this.registerRebuild(instance, context);
     this.registerLock(instance, context);
     this.registerWays(instance, context);
   }
@@ -162,6 +163,33 @@ export class InstanceCommands implements CliRegistrar {
         if (options.wait) await context.follow(asked.taskId);
         context.report({
           text: options.wait ? `instance ${ref} resized` : `instance ${ref}: resize accepted (task ${asked.taskId})`,
+          object: asked,
+        });
+      });
+  }
+
+  private registerRebuild(instance: Command, context: CliContext): void {
+    instance
+      .command('rebuild')
+      .description('give a stopped instance a new root disk of an image; it keeps its name, addresses, keys and size')
+      .argument('<instance>', 'name or id')
+      .option('--image <image>', 'what the new disk holds; its own image when missing')
+      .option('-y, --yes', 'do not ask; without a terminal it must be given')
+      .option('-w, --wait', 'return when it is done')
+      .addHelpText('after', '\nExamples:\n  vcctl instance rebuild web --image debian-13 --yes --wait')
+      .action(async (ref: string, options: { image?: string; yes?: boolean; wait?: boolean }) => {
+        const question = `Rebuild ${ref}? All data on its root volume is lost.`;
+        if (!(await context.confirm(question, options.yes))) return;
+        const asked = await context.request('post', '/instances/{ref}/actions/rebuild', {
+          path: { ref: await context.resolve('instance', ref) },
+          query: { project: context.project() },
+          body: options.image === undefined ? {} : { image: await context.resolve('image', options.image) },
+        });
+        if (options.wait) await context.follow(asked.taskId);
+        context.report({
+          text: options.wait
+            ? `instance ${ref} rebuilt: start it`
+            : `instance ${ref}: rebuild accepted (task ${asked.taskId})`,
           object: asked,
         });
       });

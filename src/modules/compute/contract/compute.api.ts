@@ -222,6 +222,8 @@ export const stopRequest = z
   .default({ force: false });
 /** Another flavor, by id or name, whose disk is not smaller. */
 export const resizeRequest = z.strictObject({ flavor: field.ref });
+/** By id or name; its own when missing. */
+export const rebuildRequest = z.strictObject({ image: field.ref.optional() }).default({});
 export const rebootRequest = z.strictObject({ force: z.boolean().default(false) }).default({ force: false });
 export const consoleLogQuery = z.strictObject({
   project: z.string().max(100).optional(),

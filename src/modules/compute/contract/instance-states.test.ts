@@ -28,7 +28,7 @@ describe('the state machine of instances', () => {
       'tell-metadata',
     ]);
     expect(ways('paused')).toEqual(['force-stop', 'resume', 'tell-metadata']);
-    expect(ways('stopped')).toEqual(['start', 'attach-port', 'detach-port', 'resize', 'tell-metadata']);
+    expect(ways('stopped')).toEqual(['start', 'attach-port', 'detach-port', 'resize', 'rebuild', 'tell-metadata']);
     expect(ways('error')).toEqual([
       'start',
       'stop',

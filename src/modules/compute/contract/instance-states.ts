@@ -1,6 +1,6 @@
 /**
  * `building` → `running` ⇄ `stopped`, `running` ⇄ `paused`; `starting`, `stopping`, `rebooting`, `pausing`, `resuming`,
- * `resizing`, `deleting` while a task works; `unknown` when its host is silent; `error` when it ended by itself with a failure.
+ * `resizing`, `rebuilding`, `deleting` while a task works; `unknown` when its host is silent; `error` when it ended by itself with a failure.
  */
 export const instanceStates = [
   'building',
@@ -12,6 +12,7 @@ export const instanceStates = [
   'pausing',
   'resuming',
   'resizing',
+  'rebuilding',
   'stopped',
   'deleting',
   'unknown',
@@ -94,6 +95,14 @@ export const instanceVerbs = {
     during: 'resizing',
     refusedIn: {
       running: { code: 'instance_running', detail: 'It runs: stop it first, for its size changes at the next start.' },
+      paused: { code: 'instance_paused', detail: 'It is paused: stop it by force first.' },
+      error: { code: 'instance_not_stopped', detail: 'It may still run on its host: stop it by force first.' },
+    },
+  },
+  rebuild: {
+    during: 'rebuilding',
+    refusedIn: {
+      running: { code: 'instance_running', detail: 'It runs: stop it first, for its disk is exchanged.' },
       paused: { code: 'instance_paused', detail: 'It is paused: stop it by force first.' },
       error: { code: 'instance_not_stopped', detail: 'It may still run on its host: stop it by force first.' },
     },

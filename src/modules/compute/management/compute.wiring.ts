@@ -27,6 +27,7 @@ import { InstanceFigures } from './instances/instance-figures';
 import { InstanceRepository } from './instances/instance.repository';
 import { InstanceCreation } from './instances/instance-creation.service';
 import { InstanceEditing } from './instances/instance-editing.service';
+import { InstanceRebuilding } from './instances/instance-rebuilding.service';
 import { InstanceResizing } from './instances/instance-resizing.service';
 import { InstanceService } from './instances/instance.service';
 import { InstanceVerbs } from './instances/instance-verbs.service';
@@ -45,6 +46,7 @@ import { RebootInstanceWorkflow } from './workflows/reboot-instance.workflow';
 import { NmiInstanceWorkflow } from './workflows/nmi-instance.workflow';
 import { PauseInstanceWorkflow } from './workflows/pause-instance.workflow';
 import { ResumeInstanceWorkflow } from './workflows/resume-instance.workflow';
+import { RebuildInstanceWorkflow } from './workflows/rebuild-instance.workflow';
 import { ResizeInstanceWorkflow } from './workflows/resize-instance.workflow';
 import { StartInstanceWorkflow } from './workflows/start-instance.workflow';
 import { StopInstanceWorkflow } from './workflows/stop-instance.workflow';
@@ -64,6 +66,7 @@ const workflows = [
   ResizeInstanceWorkflow,
   AttachPortWorkflow,
   DetachPortWorkflow,
+  RebuildInstanceWorkflow,
 ];
 const controllers = [FlavorController, SshKeyController, InstanceController, ConsoleController];
 const parts = [
@@ -83,6 +86,7 @@ const parts = [
   InstanceVerbs,
   InstanceEditing,
   InstanceResizing,
+  InstanceRebuilding,
   GuestDataService,
   InstanceSteps,
   ConsoleService,

@@ -80,6 +80,7 @@ export const computeScenarios: Scenarios = {
   'instance.resume': verb(paused, 'resume', {}),
   'instance.nmi': verb(running, 'nmi', {}),
   'instance.resize': verb(stopped, 'resize', { flavor: 'large' }),
+  'instance.rebuild': verb(stopped, 'rebuild', {}),
   'instance.tell-metadata': {
     prepare: running,
     start: async (cloud, subject) => {

@@ -18,6 +18,15 @@ export abstract class Volumes {
     request: { instanceId: string; projectId: string; name: string; hostId: string; imageId: string; bytes: number },
   ): Promise<RootVolume>;
   abstract rootOf(op: Op, instanceId: string): Promise<RootVolume | null>;
+  /**
+   * Another volume of the same size, which was made beside it, becomes the root volume; the instance's old one is no
+   * record any more. Null when there is none to replace.
+   */
+  abstract replaceRoot(
+    op: Op,
+    instanceId: string,
+    by: { id: string; imageId: string },
+  ): Promise<{ id: string; pool: string } | null>;
   /** How many bytes a volume has that is to hold so many. */
   abstract sizeFor(bytes: number): number;
   /** The node reported it that large. */

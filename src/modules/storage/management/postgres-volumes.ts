@@ -58,6 +58,21 @@ export class PostgresVolumes extends Volumes {
     return this.volumes.rootOf(op, instanceId);
   }
 
+  override async replaceRoot(
+    op: Op,
+    instanceId: string,
+    by: { id: string; imageId: string },
+  ): Promise<{ id: string; pool: string } | null> {
+    const old = await this.volumes.rootOf(op, instanceId);
+    if (!old) return null;
+    await this.volumes.remove(op, old.id);
+    await this.changed(op, 'deleted', old);
+    const made = { ...old, ...by, state: 'in-use' as const, createdAt: new Date() };
+    await this.volumes.insertRoot(op, made);
+    await this.changed(op, 'created', made);
+    return { id: old.id, pool: old.pool };
+  }
+
   override sizeFor(bytes: number): number {
     return Math.ceil(bytes / blockBytes) * blockBytes;
   }

@@ -17,6 +17,7 @@ import type { Instance } from '../../lib/types';
 import { Menu, MenuItem, MenuLine } from '../../ui/menu';
 import { ChangeItems } from './change-items';
 import { LockInstance } from './lock-instance';
+import { RebuildInstance } from './rebuild-instance';
 import { ResizeInstance } from './resize-instance';
 import { useInstanceActions } from './use-instance-actions';
 
@@ -34,6 +35,7 @@ export function InstanceMenu({
   const navigate = useNavigate();
   const [locking, setLocking] = useState(false);
   const [resizing, setResizing] = useState(false);
+  const [rebuilding, setRebuilding] = useState(false);
   const only = [instance];
   return (
     <>
@@ -83,13 +85,19 @@ export function InstanceMenu({
         <MenuItem icon={Pencil} reason={reason(only, 'edit')} onSelect={onEdit}>
           Edit…
         </MenuItem>
-        <ChangeItems instance={instance} onResize={() => setResizing(true)} onLock={() => setLocking(true)} />
+        <ChangeItems
+          instance={instance}
+          onResize={() => setResizing(true)}
+          onRebuild={() => setRebuilding(true)}
+          onLock={() => setLocking(true)}
+        />
         <MenuItem icon={Trash2} danger reason={reason(only, 'delete')} onSelect={onDelete}>
           Delete…
         </MenuItem>
       </Menu>
       <LockInstance instance={instance} open={locking} onClose={() => setLocking(false)} />
       <ResizeInstance instance={instance} open={resizing} onClose={() => setResizing(false)} />
+      <RebuildInstance instance={instance} open={rebuilding} onClose={() => setRebuilding(false)} />
     </>
   );
 }

@@ -12,6 +12,7 @@ const phases: Partial<Record<Instance['state'], string>> = {
   pausing: 'It is being paused.',
   resuming: 'It is being resumed.',
   resizing: 'It is being resized.',
+  rebuilding: 'It is being rebuilt.',
   deleting: 'It is being deleted.',
 };
 const unreachable = 'Its host does not answer, so nothing can be told to it.';

@@ -30,6 +30,7 @@ const states = [
   ['pausing', 'Pausing'],
   ['resuming', 'Resuming'],
   ['resizing', 'Resizing'],
+  ['rebuilding', 'Rebuilding'],
   ['deleting', 'Deleting'],
   ['unknown', 'Unknown'],
   ['error', 'Error'],

@@ -34,6 +34,7 @@ const looks: Record<string, Look> = {
   pausing: busy,
   resuming: busy,
   resizing: busy,
+  rebuilding: busy,
   deleting: busy,
   creating: busy,
   uploading: busy,

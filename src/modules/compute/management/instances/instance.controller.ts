@@ -15,6 +15,7 @@ import {
   instanceWithTask,
   portWithTask,
   rebootRequest,
+  rebuildRequest,
   resizeRequest,
   stopRequest,
   updateInstance,
@@ -24,6 +25,7 @@ import { InstanceCreation } from './instance-creation.service';
 import type { Caller } from './instance-task';
 import { lockRequest } from '../../contract/instance-labels';
 import { InstanceEditing } from './instance-editing.service';
+import { InstanceRebuilding } from './instance-rebuilding.service';
 import { InstanceResizing } from './instance-resizing.service';
 import { InstanceService } from './instance.service';
 import { InstanceVerbs } from './instance-verbs.service';
@@ -61,6 +63,7 @@ export class InstanceController extends Controller {
     private readonly verbs: InstanceVerbs,
     private readonly editing: InstanceEditing,
     private readonly resizing: InstanceResizing,
+    private readonly rebuilding: InstanceRebuilding,
     private readonly guestData: GuestDataService,
   ) {
     super();
@@ -302,6 +305,15 @@ export class InstanceController extends Controller {
           body: resizeRequest,
         },
         (req) => this.resizing.resize(req.op, of(req), req.body.flavor),
+      ),
+      route(
+        {
+          ...action('rebuild'),
+          summary: 'Give a stopped instance a new root disk of an image; what the old one holds is lost',
+          permission: 'instance:rebuild',
+          body: rebuildRequest,
+        },
+        (req) => this.rebuilding.rebuild(req.op, of(req), req.body.image),
       ),
       route(
         {
