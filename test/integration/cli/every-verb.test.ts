@@ -44,6 +44,8 @@ describe('every verb', () => {
       if (path.startsWith('/tasks/')) return { body: task('succeeded') };
       if (method === 'GET' && path.split('/').length % 2 === 0)
         return { body: { items: [{ ...thing, name: 'x' }], next: null } };
+      // What a task takes away is answered with it.
+      if (method === 'DELETE' && path.includes('/ports/')) return { status: 202, body: { taskId: ids.task } };
       if (method === 'DELETE') return { status: 204 };
       return {
         body: {
@@ -72,7 +74,7 @@ describe('every verb', () => {
       path: '/instances',
       file: join(lab.dir, 'file'),
       task: ids.task,
-      port: ids.instance,
+      port: instance.ports[0]?.id ?? '',
       'host-token': ids.instance,
       session: ids.instance,
     };
