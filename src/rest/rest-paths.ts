@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 23dfd7f3277eda6c71caa71825ce8dc5627b0b9c82951b5a83a4e893d914644d
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 79dae55caf033e3c6646ee14cee0ecae83dc34fd5d76389d8d9aeba5334db82d
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -1029,6 +1029,7 @@ export interface paths {
               network: string;
             }[];
             protected?: boolean | null;
+            restartPolicy?: ('never' | 'on-failure') | null;
             sshKeys?: string[] | null;
             stopGraceSeconds?: number | null;
             tags?: string[] | null;
@@ -1148,6 +1149,7 @@ export interface paths {
             } | null;
             name?: string | null;
             protected?: boolean | null;
+            restartPolicy?: ('never' | 'on-failure') | null;
             stopGraceSeconds?: number | null;
             tags?: string[] | null;
           };
@@ -1956,6 +1958,7 @@ export interface paths {
               network: string;
             }[];
             protected?: boolean | null;
+            restartPolicy?: ('never' | 'on-failure') | null;
             sshKeys?: string[] | null;
             stopGraceSeconds?: number | null;
             tags?: string[] | null;
@@ -2031,6 +2034,7 @@ export interface paths {
               network: string;
             }[];
             protected?: boolean | null;
+            restartPolicy?: ('never' | 'on-failure') | null;
             sshKeys?: string[] | null;
             stopGraceSeconds?: number | null;
             tags?: string[] | null;
@@ -3920,6 +3924,13 @@ export interface components {
         name: string;
         vcpus: number;
       };
+      guest: {
+        looping: boolean;
+        /** Format: date-time */
+        panickedAt: string | null;
+        /** Format: date-time */
+        resetAt: string | null;
+      } | null;
       host: {
         /** Format: uuid */
         id: string;
@@ -3964,6 +3975,8 @@ export interface components {
       /** Format: uuid */
       projectId: string;
       protected: boolean;
+      /** @enum {string} */
+      restartPolicy: 'never' | 'on-failure';
       sshKeys: string[];
       /** Format: date-time */
       startedAt: string | null;
