@@ -10,7 +10,9 @@ import { BareTransactions } from '../harness/bare-transactions';
 import { inLanes, percentile, timed } from '../harness/statistics';
 
 const warmUp = 500;
-const workflows = 3_000;
+const workflows = 6_000;
+/** Ours and the reference take turns so often: whatever else the machine does meets both. */
+const slices = 12;
 const inFlight = 64;
 const pool = 20;
 const stepNames = ['one', 'two', 'three', 'four'] as const;
@@ -96,10 +98,13 @@ export const workflowRate: Figure = {
     lab.defer(() => bare.close());
     await inLanes(warmUp, inFlight, () => bench.run());
     await inLanes(warmUp, inFlight, () => bare.several(transactionsPerWorkflow));
-    const ours = (workflows * 1000) / (await timed(() => inLanes(workflows, inFlight, () => bench.run())));
-    const reference =
-      (workflows * 1000) /
-      (await timed(() => inLanes(workflows, inFlight, () => bare.several(transactionsPerWorkflow))));
+    let [oursMs, bareMs] = [0, 0];
+    for (let slice = 0; slice < slices; slice += 1) {
+      oursMs += await timed(() => inLanes(workflows / slices, inFlight, () => bench.run()));
+      bareMs += await timed(() => inLanes(workflows / slices, inFlight, () => bare.several(transactionsPerWorkflow)));
+    }
+    const ours = (workflows * 1000) / oursMs;
+    const reference = (workflows * 1000) / bareMs;
     lab.say(`${ours.toFixed(0)} workflows/s; now half of it`);
     const latency = await atRate(ours / 2, latencySeconds, () => bench.firstStep());
     const bareLatency = await atRate(ours / 2, latencySeconds, () => timed(() => bare.one()));
