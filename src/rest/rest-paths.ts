@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 79dae55caf033e3c6646ee14cee0ecae83dc34fd5d76389d8d9aeba5334db82d
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 018a58c93a75add24117b2df695fd1fa59c96af8dee1a756e6e3525a888fa2b0
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -958,10 +958,12 @@ export interface paths {
             | 'building'
             | 'running'
             | 'paused'
+            | 'suspended'
             | 'starting'
             | 'stopping'
             | 'rebooting'
             | 'pausing'
+            | 'suspending'
             | 'resuming'
             | 'resizing'
             | 'rebuilding'
@@ -1516,7 +1518,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Resume a paused instance */
+    /** Resume a paused or suspended instance */
     post: {
       parameters: {
         query?: {
@@ -1628,6 +1630,50 @@ export interface paths {
           };
         };
       };
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['InstanceWithTask'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/actions/suspend': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Suspend an instance: its memory goes to its host’s disk, its VMM ends */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
       responses: {
         /** @description Accepted; a task goes on */
         202: {
@@ -3985,10 +4031,12 @@ export interface components {
         | 'building'
         | 'running'
         | 'paused'
+        | 'suspended'
         | 'starting'
         | 'stopping'
         | 'rebooting'
         | 'pausing'
+        | 'suspending'
         | 'resuming'
         | 'resizing'
         | 'rebuilding'

@@ -8,6 +8,7 @@ import { TestCloud } from '../support/cloud';
 import { eventually } from '../support/eventually';
 import { OlderSide } from '../support/older-side';
 import { instanceChangeCases } from './instance-changes.suite';
+import { stillAndSuspendedCases } from './still-and-suspended.suite';
 
 const minutes = 60_000;
 const userData = Buffer.from(
@@ -144,51 +145,7 @@ describe('the main job: a real guest on two real hosts', () => {
     3 * minutes,
   );
 
-  it(
-    'pauses: the guest stands still, also for an agent that was killed meanwhile, and goes on; an interrupt reaches it',
-    async () => {
-      const act = async (verb: 'pause' | 'resume' | 'nmi'): Promise<void> => {
-        const asked = await cloud.api.ok('POST', `/instances/second/actions/${verb}?project=default`);
-        await cloud.settled(asked.taskId);
-      };
-      const screen = await cloud.console('second');
-      await screen.ask('echo up $((40 + 2))', /up 42/);
-      screen.close();
-      const { host, startedAt } = await cloud.instance('second');
-      await act('pause');
-      expect(await cloud.instance('second')).toMatchObject({ state: 'paused', stateReason: '', startedAt });
-      for (const [verb, detail] of [
-        ['pause', 'It is paused already.'],
-        ['start', 'It is paused: resume it.'],
-        ['reboot', 'It is paused: resume it.'],
-        ['nmi', 'It is paused: resume it.'],
-        ['stop', 'It is paused, so its guest cannot power off: resume it, or stop it by force.'],
-      ] as const)
-        expect(await cloud.api.call('POST', `/instances/second/actions/${verb}?project=default`)).toMatchObject({
-          status: 409,
-          body: { code: 'instance_paused', detail, state: 'paused' },
-        });
-
-      await cloud.host(host?.name ?? '').end('SIGKILL');
-      await cloud.host(host?.name ?? '').start();
-      await cloud.hostState(host?.name ?? '', 'ready');
-      expect(await cloud.instance('second')).toMatchObject({ state: 'paused' });
-      const still = await cloud.console('second');
-      still.type('\necho moved $((50 + 2))\n');
-      await act('resume');
-      await still.until(/moved 52/);
-      expect(await cloud.instance('second')).toMatchObject({ state: 'running', startedAt });
-      expect(await cloud.api.call('POST', '/instances/second/actions/resume?project=default')).toMatchObject({
-        status: 409,
-        body: { code: 'instance_running', detail: 'It is not paused.' },
-      });
-      await act('nmi');
-      await still.until(/NMI received for unknown reason/);
-      still.close();
-    },
-    3 * minutes,
-  );
-
+  stillAndSuspendedCases(() => cloud, vmmPid);
   instanceChangeCases(() => cloud);
 
   it(
@@ -407,7 +364,7 @@ describe('the main job: a real guest on two real hosts', () => {
   it('said nothing between management and hosts that a side of 0.1.0 would not have understood', () => {
     const { checked, misfits } = older.findings();
     // Verbs that came later: told only to hosts that say that they know them.
-    const later = ['instance.nmi', 'instance.pause', 'volume.grow'].map(
+    const later = ['instance.nmi', 'instance.pause', 'instance.suspend', 'volume.grow'].map(
       (verb) => `args ${verb}: the verb "${verb}" is not of 0.1.0`,
     );
     // Metadata of instances: of a newer revision, which is told in the same way.

@@ -14,6 +14,8 @@ export const computeModule: ModuleManifest = {
     'instance:stop': 'member',
     'instance:reboot': 'member',
     'instance:pause': 'member',
+    'instance:suspend': 'member',
+    'instance:resume': 'member',
     'instance:nmi': 'member',
     'instance:lock': 'member',
     'instance:resize': 'member',

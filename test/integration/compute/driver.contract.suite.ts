@@ -11,6 +11,7 @@ import type { GuestEvent } from '../../../src/modules/compute/node/drivers/guest
 import type { VmHandle, VmSpec, VmmDriver } from '../../../src/modules/compute/node/drivers/vmm-driver';
 import { nicContract } from './nic.contract.suite';
 import { waitFor } from '../../support/wait-for';
+import { suspendContract } from './suspend.contract.suite';
 import { SerialClient } from './serial-client';
 import { serialGuestDisk } from './serial-guest';
 import { testUser } from './test-sandbox';
@@ -81,7 +82,7 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
       expect(capabilities.filter((one) => !(entry?.capabilities as readonly string[]).includes(one))).toEqual([]);
       // What every driver has a method for.
       expect(capabilities).toEqual(
-        expect.arrayContaining(['serial', 'power-button', 'reset', 'pause', 'nmi', 'nic-hotplug']),
+        expect.arrayContaining(['serial', 'power-button', 'reset', 'pause', 'nmi', 'suspend', 'nic-hotplug']),
       );
     });
 
@@ -266,6 +267,8 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
       expect(await driver.state(handle)).toBe('running');
       await awaitGuest(serial);
     });
+
+    suspendContract(subject, specOf, start, awaitGuest);
 
     it('kills one that is paused', async () => {
       const { driver, handle, serial } = await start();

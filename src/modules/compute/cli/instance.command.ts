@@ -31,7 +31,8 @@ interface SshOptions {
 /** Verbs without a choice: what was done, and what they are. */
 const plainVerbs = [
   ['pause', 'paused', 'pause instances: their vCPUs stand still, their memory stays'],
-  ['resume', 'resumed', 'resume paused instances'],
+  ['suspend', 'suspended', 'suspend instances: their memory goes to the disk of their host'],
+  ['resume', 'resumed', 'resume paused or suspended instances'],
   ['nmi', 'interrupted', 'send a non-maskable interrupt: a guest that hangs may write down where'],
 ] as const;
 
@@ -223,7 +224,7 @@ export class InstanceCommands implements CliRegistrar {
   private registerVerbs(instance: Command, context: CliContext): void {
     const act = async (
       refs: string[],
-      verb: 'start' | 'stop' | 'reboot' | 'pause' | 'resume' | 'nmi',
+      verb: 'start' | 'stop' | 'reboot' | 'pause' | 'suspend' | 'resume' | 'nmi',
       past: string,
       body: object | undefined,
       wait: boolean | undefined,

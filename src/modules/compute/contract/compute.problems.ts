@@ -6,6 +6,12 @@ export const computeProblems: HintTable = {
     user: 'Try again later or choose a smaller flavor.',
     operator: 'Other programs use the memory of the host: free it, or raise what is kept back for the host.',
   },
+  no_room_to_suspend: {
+    user: 'Stop it instead, or ask an administrator to make room on its host.',
+    operator: 'Free space on the file system of the state directory of the host: the memory of the guest goes there.',
+  },
+  suspend_unprepared: { user: 'Stop the instance and start it once; from then on it can be suspended.' },
+  suspend_failed: { user: askOperator, operator: 'The message is the VMM’s own: the instance runs on.' },
   no_root_volume: { user: 'The instance has no disk to run on: delete it, and create it anew.' },
   instance_gone: { user: 'Nothing is left to do: the instance is gone.' },
   instance_not_running: { user: 'Start the instance first.' },

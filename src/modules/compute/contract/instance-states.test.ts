@@ -22,12 +22,14 @@ describe('the state machine of instances', () => {
       'force-stop',
       'reboot',
       'pause',
+      'suspend',
       'attach-port',
       'detach-port',
       'nmi',
       'tell-metadata',
     ]);
     expect(ways('paused')).toEqual(['force-stop', 'resume', 'tell-metadata']);
+    expect(ways('suspended')).toEqual(['force-stop', 'resume', 'tell-metadata']);
     expect(ways('stopped')).toEqual(['start', 'attach-port', 'detach-port', 'resize', 'rebuild', 'tell-metadata']);
     expect(ways('error')).toEqual([
       'start',

@@ -1,15 +1,17 @@
 /**
- * `building` → `running` ⇄ `stopped`, `running` ⇄ `paused`; `starting`, `stopping`, `rebooting`, `pausing`, `resuming`,
- * `resizing`, `rebuilding`, `deleting` while a task works; `unknown` when its host is silent; `error` when it ended by itself with a failure.
+ * `building` → `running` ⇄ `stopped`, `running` ⇄ `paused`, `running` ⇄ `suspended`; `starting`, `stopping`,
+ * `rebooting`, `pausing`, `suspending`, `resuming`, `resizing`, `rebuilding`, `deleting` while a task works; `unknown` when its host is silent; `error` when it ended by itself with a failure.
  */
 export const instanceStates = [
   'building',
   'running',
   'paused',
+  'suspended',
   'starting',
   'stopping',
   'rebooting',
   'pausing',
+  'suspending',
   'resuming',
   'resizing',
   'rebuilding',
@@ -21,7 +23,7 @@ export const instanceStates = [
 export type InstanceState = (typeof instanceStates)[number];
 
 /** States that hosts report, and that an instance rests in. */
-export const restingStates = ['running', 'paused', 'stopped'] as const satisfies readonly InstanceState[];
+export const restingStates = ['running', 'paused', 'suspended', 'stopped'] as const satisfies readonly InstanceState[];
 
 /** Why a verb is refused: the code of the problem, and what people read. */
 export interface Refusal {
@@ -46,6 +48,7 @@ const pausedDevices: Refusal = {
   code: 'instance_paused',
   detail: 'It is paused, so its guest sees no device come or go: resume it.',
 };
+const suspendedResume: Refusal = { code: 'instance_suspended', detail: 'It is suspended: resume it.' };
 const notRunning: Refusal = { code: 'instance_not_running', detail: 'It does not run: start it.' };
 
 /**
@@ -55,7 +58,11 @@ const notRunning: Refusal = { code: 'instance_not_running', detail: 'It does not
 export const instanceVerbs = {
   start: {
     during: 'starting',
-    refusedIn: { running: { code: 'instance_running', detail: 'It is running already.' }, paused: pausedResume },
+    refusedIn: {
+      running: { code: 'instance_running', detail: 'It is running already.' },
+      paused: pausedResume,
+      suspended: suspendedResume,
+    },
   },
   stop: {
     during: 'stopping',
@@ -65,37 +72,58 @@ export const instanceVerbs = {
         code: 'instance_paused',
         detail: 'It is paused, so its guest cannot power off: resume it, or stop it by force.',
       },
+      suspended: {
+        code: 'instance_suspended',
+        detail: 'It is suspended: resume it, or stop it by force, which gives up its memory.',
+      },
     },
   },
   'force-stop': {
     during: 'stopping',
     refusedIn: { stopped: { code: 'instance_stopped', detail: 'It is stopped already.' } },
   },
-  reboot: { during: 'rebooting', refusedIn: { stopped: stoppedStart, paused: pausedResume } },
+  reboot: {
+    during: 'rebooting',
+    refusedIn: { stopped: stoppedStart, paused: pausedResume, suspended: suspendedResume },
+  },
   pause: {
     during: 'pausing',
     refusedIn: {
       stopped: stoppedStart,
       paused: { code: 'instance_paused', detail: 'It is paused already.' },
+      suspended: suspendedResume,
+      error: notRunning,
+    },
+  },
+  suspend: {
+    during: 'suspending',
+    refusedIn: {
+      stopped: stoppedStart,
+      paused: pausedResume,
+      suspended: { code: 'instance_suspended', detail: 'It is suspended already.' },
       error: notRunning,
     },
   },
   resume: {
     during: 'resuming',
     refusedIn: {
-      running: { code: 'instance_running', detail: 'It is not paused.' },
+      running: { code: 'instance_running', detail: 'It is neither paused nor suspended.' },
       stopped: stoppedStart,
       error: notRunning,
     },
   },
-  'attach-port': { during: null, refusedIn: { paused: pausedDevices } },
-  'detach-port': { during: null, refusedIn: { paused: pausedDevices } },
-  nmi: { during: null, refusedIn: { stopped: stoppedStart, paused: pausedResume, error: notRunning } },
+  'attach-port': { during: null, refusedIn: { paused: pausedDevices, suspended: suspendedResume } },
+  'detach-port': { during: null, refusedIn: { paused: pausedDevices, suspended: suspendedResume } },
+  nmi: {
+    during: null,
+    refusedIn: { stopped: stoppedStart, paused: pausedResume, suspended: suspendedResume, error: notRunning },
+  },
   resize: {
     during: 'resizing',
     refusedIn: {
       running: { code: 'instance_running', detail: 'It runs: stop it first, for its size changes at the next start.' },
       paused: { code: 'instance_paused', detail: 'It is paused: stop it by force first.' },
+      suspended: { code: 'instance_suspended', detail: 'It is suspended: resume it and stop it first.' },
       error: { code: 'instance_not_stopped', detail: 'It may still run on its host: stop it by force first.' },
     },
   },
@@ -104,6 +132,7 @@ export const instanceVerbs = {
     refusedIn: {
       running: { code: 'instance_running', detail: 'It runs: stop it first, for its disk is exchanged.' },
       paused: { code: 'instance_paused', detail: 'It is paused: stop it by force first.' },
+      suspended: { code: 'instance_suspended', detail: 'It is suspended: resume it and stop it first.' },
       error: { code: 'instance_not_stopped', detail: 'It may still run on its host: stop it by force first.' },
     },
   },

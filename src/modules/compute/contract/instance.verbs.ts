@@ -28,14 +28,14 @@ export const instanceGuest = z.object({
 export type InstanceGuest = z.infer<typeof instanceGuest>;
 
 /**
- * What a host sees of an instance. State `running`, `paused`, `stopped`, `crashed` (its VMM ended with a failure), `absent` (no
+ * What a host sees of an instance. State `running`, `paused`, `suspended`, `stopped`, `crashed` (its VMM ended with a failure), `absent` (no
  * trace of it here), `unknown` (the host cannot tell), or another of a newer agent, which counts as unknown too.
  */
 export const observedInstance = z.object({
   instanceId: field.id,
   /** Of the last accepted `instance.ensure`. */
   generation: z.number().int(),
-  state: openSet(['running', 'paused', 'stopped', 'crashed', 'absent'], 'unknown'),
+  state: openSet(['running', 'paused', 'suspended', 'stopped', 'crashed', 'absent'], 'unknown'),
   /** `guest` (powered off by itself), `operator`, `forced`, or the failure in words. */
   reason: z.string(),
   vmm: z.string(),
@@ -126,6 +126,17 @@ export const instanceDevices = defineVerb('instance.devices', {
   timeoutMs: 15_000,
   long: true,
 });
+/**
+ * Its memory goes to its host's disk and its VMM ends, or it goes on from there; observed before it answers. One that is
+ * to go on and is not suspended stays what it is: the answer says so. Throws `instance_not_running`,
+ * `no_room_to_suspend`, `stale_generation`.
+ */
+export const instanceSuspend = defineVerb('instance.suspend', {
+  args: z.object({ instanceId: field.id, generation: z.number().int().nonnegative(), suspended: z.boolean() }),
+  result: observedInstance,
+  timeoutMs: 15_000,
+  long: true,
+});
 /** A non-maskable interrupt in every vCPU. Throws `instance_not_running`. */
 export const instanceNmi = defineVerb('instance.nmi', {
   args: z.object({ instanceId: field.id }),
@@ -209,4 +220,5 @@ export const computeVerbs: readonly AnyVerb[] = [
   instanceReboot,
   instanceScreenshot,
   instanceSeed,
+  instanceSuspend,
 ];

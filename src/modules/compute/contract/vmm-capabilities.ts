@@ -8,6 +8,7 @@ const vmmCapabilities = {
   reset: 'hard reset',
   pause: 'pause and resume',
   nmi: 'non-maskable interrupts',
+  suspend: 'suspend to disk',
   smbios: 'firmware tables that lead guests to their metadata',
   'disk-locks': 'locks on disks',
   landlock: 'confined by Landlock',

@@ -8,6 +8,8 @@ import { InstanceScreens } from './consoles/instance-screens';
 import { VmmDrivers } from './drivers/vmm-drivers';
 import { InstanceObservedSource } from './instances/instance-observed.source';
 import { InstanceRecords } from './instances/instance-records';
+import { InstanceSuspension } from './instances/instance-suspension';
+import { KeptMemory } from './instances/kept-memory';
 import { InstanceStore } from './instances/instance-store';
 import { InstanceUsers } from './instances/instance-users';
 import { InstanceHandlers } from './instances/instance.handlers';
@@ -31,9 +33,11 @@ export const computeNodeWiring: NodeWiring = {
       ConsoleHub,
       InstanceScreens,
       VmSpecs,
+      KeptMemory,
       InstanceMachines,
       InstanceRestarts,
       StartsAfterBoot,
+      InstanceSuspension,
       InstanceManager,
       InstanceCards,
       SeedStore,

@@ -11,9 +11,9 @@ const stopped = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
   return subject;
 };
 
-const paused = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
+const suspended = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
   const subject = await running(cloud);
-  await finish(cloud, (await cloud.api.ok<Accepted>('POST', `/instances/${subject.id}/actions/pause`, {})).taskId);
+  await finish(cloud, (await cloud.api.ok<Accepted>('POST', `/instances/${subject.id}/actions/suspend`, {})).taskId);
   return subject;
 };
 
@@ -77,7 +77,8 @@ export const computeScenarios: Scenarios = {
   'instance.stop': verb(running, 'stop', {}),
   'instance.reboot': verb(running, 'reboot', {}),
   'instance.pause': verb(running, 'pause', {}),
-  'instance.resume': verb(paused, 'resume', {}),
+  'instance.suspend': verb(running, 'suspend', {}),
+  'instance.resume': verb(suspended, 'resume', {}),
   'instance.nmi': verb(running, 'nmi', {}),
   'instance.resize': verb(stopped, 'resize', { flavor: 'large' }),
   'instance.rebuild': verb(stopped, 'rebuild', {}),

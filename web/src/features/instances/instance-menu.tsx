@@ -3,6 +3,7 @@ import {
   CirclePlay,
   CirclePower,
   Ellipsis,
+  Moon,
   Pencil,
   Play,
   RotateCw,
@@ -66,7 +67,7 @@ export function InstanceMenu({
         <MenuItem icon={RotateCw} reason={reason(only, 'reboot')} onSelect={() => run(only, 'reboot')}>
           Reboot
         </MenuItem>
-        {instance.state === 'paused' ? (
+        {instance.state === 'paused' || instance.state === 'suspended' ? (
           <MenuItem icon={CirclePlay} reason={reason(only, 'resume')} onSelect={() => run(only, 'resume')}>
             Resume
           </MenuItem>
@@ -75,6 +76,9 @@ export function InstanceMenu({
             Pause
           </MenuItem>
         )}
+        <MenuItem icon={Moon} reason={reason(only, 'suspend')} onSelect={() => run(only, 'suspend')}>
+          Suspend to disk
+        </MenuItem>
         <MenuItem icon={CirclePower} reason={reason(only, 'force-stop')} onSelect={() => run(only, 'stop', true)}>
           Stop at once, without asking the guest
         </MenuItem>

@@ -102,7 +102,7 @@ function Shown({ instance }: { instance: Instance }) {
             <Button icon={Play} reason={reason(only, 'start')} onClick={() => run(only, 'start')}>
               Start
             </Button>
-          ) : instance.state === 'paused' ? (
+          ) : instance.state === 'paused' || instance.state === 'suspended' ? (
             <Button icon={Play} reason={reason(only, 'resume')} onClick={() => run(only, 'resume')}>
               Resume
             </Button>

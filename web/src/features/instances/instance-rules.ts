@@ -10,6 +10,7 @@ const phases: Partial<Record<Instance['state'], string>> = {
   stopping: 'It is stopping.',
   rebooting: 'It is rebooting.',
   pausing: 'It is being paused.',
+  suspending: 'It is being suspended.',
   resuming: 'It is being resumed.',
   resizing: 'It is being resized.',
   rebuilding: 'It is being rebuilt.',

@@ -19,6 +19,7 @@ import { RebootInstanceWorkflow } from '../workflows/reboot-instance.workflow';
 import { ResumeInstanceWorkflow } from '../workflows/resume-instance.workflow';
 import { StartInstanceWorkflow } from '../workflows/start-instance.workflow';
 import { StopInstanceWorkflow } from '../workflows/stop-instance.workflow';
+import { SuspendInstanceWorkflow } from '../workflows/suspend-instance.workflow';
 import { TellMetadataWorkflow } from '../workflows/tell-metadata.workflow';
 import type { InstanceEntity } from './instance.entity';
 import { InstanceEvents } from './instance.events';
@@ -53,6 +54,7 @@ export class InstanceVerbs {
     private readonly stopping: StopInstanceWorkflow,
     private readonly rebooting: RebootInstanceWorkflow,
     private readonly pausing: PauseInstanceWorkflow,
+    private readonly suspending: SuspendInstanceWorkflow,
     private readonly resuming: ResumeInstanceWorkflow,
     private readonly interrupting: NmiInstanceWorkflow,
     private readonly telling: TellMetadataWorkflow,
@@ -96,7 +98,14 @@ export class InstanceVerbs {
   }
 
   async resume(op: Op, of: Of): Promise<Accepted> {
-    return this.ask(op, of, 'resume', await this.lock(op, of), this.resuming.definition, {});
+    const instance = await this.lock(op, of);
+    // Of a silent host's the last that it said.
+    const suspended = (instance.state === 'unknown' ? instance.observedState : instance.state) === 'suspended';
+    return this.ask(op, of, 'resume', instance, this.resuming.definition, { suspended });
+  }
+
+  async suspend(op: Op, of: Of): Promise<Accepted> {
+    return this.ask(op, of, 'suspend', await this.lock(op, of), this.suspending.definition, {});
   }
 
   async nmi(op: Op, of: Of): Promise<Accepted> {

@@ -278,9 +278,17 @@ export class InstanceController extends Controller {
       ),
       route(
         {
+          ...action('suspend'),
+          summary: 'Suspend an instance: its memory goes to its host’s disk, its VMM ends',
+          permission: 'instance:suspend',
+        },
+        (req) => this.verbs.suspend(req.op, of(req)),
+      ),
+      route(
+        {
           ...action('resume'),
-          summary: 'Resume a paused instance',
-          permission: 'instance:pause',
+          summary: 'Resume a paused or suspended instance',
+          permission: 'instance:resume',
         },
         (req) => this.verbs.resume(req.op, of(req)),
       ),

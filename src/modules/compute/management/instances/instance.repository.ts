@@ -219,7 +219,7 @@ export class InstanceRepository {
   ): Promise<ObservedChange | undefined> {
     const rows = await op.query<ObservedChange>(
       `UPDATE instance SET state = CASE WHEN $4::boolean THEN 'stopped' WHEN observed_state IN (${resting}) THEN observed_state ELSE 'error' END,
-         power = CASE WHEN $4 THEN 'off' WHEN observed_state IN ('running', 'paused') THEN 'on' ELSE power END, state_reason = coalesce($3, state_reason), task_id = NULL
+         power = CASE WHEN $4 THEN 'off' WHEN observed_state IN ('running', 'paused', 'suspended') THEN 'on' ELSE power END, state_reason = coalesce($3, state_reason), task_id = NULL
        WHERE id = $1 AND task_id = $2 RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
       [id, taskId, reason, turnedOff],
     );

@@ -7,11 +7,13 @@ const words: Record<string, string> = {
   forced: 'stopped by force: its guest did not power off in time, or was not asked',
 };
 
-/** Why an instance is in the state that its host reports, for users; empty when it runs or is paused, and all is well. */
+/** Why an instance is in the state that its host reports, for users; empty when it runs, is paused or suspended, and all is well. */
 export const reasonInWords = (observed: Pick<ObservedInstance, 'state' | 'reason' | 'guest'>): string =>
   observed.state === 'running' || observed.state === 'paused'
     ? guestInWords(observed.guest)
-    : (words[observed.reason] ?? observed.reason);
+    : observed.state === 'suspended'
+      ? ''
+      : (words[observed.reason] ?? observed.reason);
 
 /** Its machine runs, and its guest does not do well. A panic that a reset followed is over. */
 const guestInWords = (guest: InstanceGuest | null): string => {

@@ -85,6 +85,16 @@ export class InstanceSteps {
     return { instanceId: id, generation, paused };
   }
 
+  /** Whether its memory shall lie on its host's disk, of the generation that its host has accepted. */
+  async suspended(
+    op: Op,
+    id: string,
+    suspended: boolean,
+  ): Promise<{ instanceId: string; generation: number; suspended: boolean }> {
+    const { generation } = await this.require(op, id);
+    return { instanceId: id, generation, suspended };
+  }
+
   async set(
     op: Op,
     instance: InstanceEntity,

@@ -2,40 +2,58 @@ import { injectable } from 'inversify';
 import { z } from 'zod';
 import * as field from '../../../../core/http/routes/fields';
 import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
-import { instancePause } from '../../contract/instance.verbs';
+import { InstancePorts } from '../../../network/contract/network.ports';
+import { applyNetwork } from '../../../network/contract/network.steps';
+import { instancePause, instanceSuspend } from '../../contract/instance.verbs';
 import { instanceLock } from './instance-lock';
 import { InstanceSteps } from './instance-steps';
 import { beginOnHost, settleObserved } from './verb-steps';
 
-const input = z.strictObject({ instanceId: field.id });
+const input = z.strictObject({ instanceId: field.id, suspended: z.boolean() });
 type Input = z.output<typeof input>;
 
-/** A paused instance goes on where it stood still. */
+const noUndo = 'a guest that has gone on cannot be put back to where it stood';
+
+/** A paused or suspended instance goes on where it stood still. */
 @injectable()
 export class ResumeInstanceWorkflow extends Workflow<Input> {
   readonly definition;
 
-  constructor(steps: InstanceSteps) {
+  constructor(steps: InstanceSteps, ports: InstancePorts) {
     super();
     this.definition = defineWorkflow<Input>('instance.resume', {
       version: 1,
       input,
       lock: instanceLock,
-      deadline: '10m',
+      deadline: '30m',
       whenUndone: (c, error) => steps.release(c.op, c.input.instanceId, c.taskId, error.message),
     })
       .tx('begin', beginOnHost(steps))
+      .remote('apply-network', {
+        ...applyNetwork(ports, (c) => c.out.begin?.hostId, 'the document is the same whether it runs or not'),
+        when: (c) => c.input.suspended,
+      })
+      .remote('restore-vmm', {
+        title: 'Bring the virtual machine back from its host’s disk',
+        when: (c) => c.input.suspended,
+        verb: instanceSuspend,
+        node: (c) => c.out.begin.hostId,
+        args: (c) => steps.suspended(c.op, c.input.instanceId, false),
+        retry: { attempts: 3 },
+        noUndo,
+      })
       .remote('resume-vmm', {
         title: 'Resume the virtual machine',
+        when: (c) => !c.input.suspended,
         verb: instancePause,
         node: (c) => c.out.begin.hostId,
         args: (c) => steps.paused(c.op, c.input.instanceId, false),
         retry: { attempts: 3 },
-        noUndo: 'a guest that has gone on cannot be put back to where it stood',
+        noUndo,
       })
       .tx(
         'settle',
-        settleObserved(steps, 'Running', (c) => c.out['resume-vmm'], 'running'),
+        settleObserved(steps, 'Running', (c) => c.out['restore-vmm'] ?? c.out['resume-vmm'], 'running'),
       );
   }
 }

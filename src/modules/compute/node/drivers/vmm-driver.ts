@@ -33,6 +33,8 @@ export interface VmSpec {
   runDir: string;
   /** Own folder for logs, and for what the machine keeps between its starts. */
   logDir: string;
+  /** It goes on from what `suspend` kept in its log folder, instead of booting. */
+  suspended?: boolean;
 }
 
 /**
@@ -120,6 +122,11 @@ export abstract class VmmDriver {
   abstract pause(handle: VmHandle): Promise<void>;
   /** Its vCPUs go on, and the VMM says so. One that runs already goes on running. */
   abstract resume(handle: VmHandle): Promise<void>;
+  /**
+   * Keeps memory and devices in `common/suspended-memory`'s folder and ends the VM: `start` with `suspended` goes on from
+   * there. When it throws, the VM runs on and nothing is kept, unless its process is gone.
+   */
+  abstract suspend(handle: VmHandle, memoryBytes: number): Promise<void>;
   /** A non-maskable interrupt in every vCPU: what comes of it is the guest's choice. */
   abstract nmi(handle: VmHandle): Promise<void>;
   /** The ids of the cards that it has now, those too that its guest was asked to let go and still holds. */

@@ -1,16 +1,18 @@
 import { z } from 'zod';
 
 /**
- * What ended a machine. Its guest: `guest-power-off`. Us: `power-button` (the guest obeyed), `forced`. Nobody who should
+ * What ended a machine. Its guest: `guest-power-off`. Us: `power-button` (the guest obeyed), `forced`,
+ * `suspended` (its memory is kept). Nobody who should
  * have: `oom-killed` (the kernel needed its memory), `seccomp` (its VMM made a system call that it may not), `killed` by
  * another signal, `exited` with a code, `vmm-error` (the VMM runs and its machine cannot), `guest-panic` (and we ended it,
  * by its policy), `host-restarted`,
  * `start-failed`, `unknown` (nobody saw it).
  */
-export const exitReasons = [
+const exitReasons = [
   'guest-power-off',
   'power-button',
   'forced',
+  'suspended',
   'exited',
   'killed',
   'oom-killed',
@@ -57,6 +59,14 @@ export const crashed = (
   detail: string,
   how: Partial<Pick<VmExit, 'code' | 'signal'>> = {},
 ): VmExit => ({ ...plain, ...how, cause: 'crashed', reason, detail });
+
+/** Its memory is kept: it goes on from there. */
+export const suspendedExit: VmExit = {
+  ...plain,
+  cause: 'operator',
+  reason: 'suspended',
+  detail: 'its memory is kept on the disk of its host',
+};
 
 /**
  * Of a VM that was killed because it was to be off; the same words whoever records it, the driver or an agent that was

@@ -16,6 +16,8 @@ import type { ConfigDrives } from '../seeds/config-drive';
 import { InstanceMachines } from './instance-machines';
 import { InstanceRecords } from './instance-records';
 import { InstanceRestarts } from './instance-restarts';
+import { InstanceSuspension } from './instance-suspension';
+import { KeptMemory } from './kept-memory';
 import { InstanceStore } from './instance-store';
 import { InstanceUsers } from './instance-users';
 import { InstanceManager } from './instance.manager';
@@ -55,6 +57,7 @@ export class AgentsOfAHost {
     const drives = this.drives as unknown as ConfigDrives;
     const config = new Config(coreConfigSchema.parse({}), { compute: computeConfigSchema.parse(this.section) });
     const reporter = { changed: () => undefined };
+    const kept = new KeptMemory(this.store);
     const machines = new InstanceMachines(
       config,
       records,
@@ -68,13 +71,15 @@ export class AgentsOfAHost {
         drives,
       ),
       drives,
+      kept,
       new ConsoleHub(this.logging),
       reporter,
       this.logging,
     );
     const restarts = new InstanceRestarts(config, records, machines, reporter, this.logging);
     this.afterBoot = new StartsAfterBoot(config, records, machines, reporter, this.logging);
-    return new InstanceManager(records, machines, restarts, this.afterBoot, this.logging);
+    const suspension = new InstanceSuspension(records, machines);
+    return new InstanceManager(records, machines, suspension, kept, restarts, this.afterBoot, this.logging);
   }
 
   remove(): void {

@@ -114,6 +114,8 @@ describe('InstanceCards', () => {
         : null,
       paused: false,
       leaving: [],
+      suspending: false,
+      suspended: null,
       exit: null,
       exitAt: null,
       guest: newGuest,

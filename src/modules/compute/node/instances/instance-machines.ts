@@ -10,7 +10,7 @@ import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import { Logging } from '../../../../core/telemetry/logging';
 import { ConsoleHub } from '../consoles/console.hub';
 import type { GuestEvent } from '../drivers/guest-event';
-import type { VmHandle, VmmDriver } from '../drivers/vmm-driver';
+import type { VmHandle, VmmDriver, VmSpec } from '../drivers/vmm-driver';
 import { VmmDrivers } from '../drivers/vmm-drivers';
 import { crashed, forcedExit, poweredOff, type VmExit } from '../drivers/vmm-exit';
 import { ConfigDrives } from '../seeds/config-drive';
@@ -20,6 +20,7 @@ import type { InstanceRecord } from './instance-record';
 import { InstanceRecords } from './instance-records';
 import { InstanceStore } from './instance-store';
 import { InstanceUsers } from './instance-users';
+import { KeptMemory } from './kept-memory';
 import { restartBudget } from './restart-budget';
 import { VmSpecs } from './vm-specs';
 
@@ -55,6 +56,7 @@ export class InstanceMachines {
     private readonly drivers: VmmDrivers,
     private readonly specs: VmSpecs,
     private readonly drives: ConfigDrives,
+    private readonly kept: KeptMemory,
     private readonly consoles: ConsoleHub,
     private readonly reporter: ObservedReporter,
     logging: Logging,
@@ -84,11 +86,14 @@ export class InstanceMachines {
       if ((await this.driverOf(record.handle).state(record.handle)) !== 'stopped') return this.records.save(record);
       await this.collect(record, record.handle);
     }
-    if (record.starting) await this.endUnfinished(record.instanceId);
-    const driver =
-      record.spec.vmm === null ? await this.drivers.best(record.spec) : this.drivers.byKind(record.spec.vmm);
+    if (record.starting) {
+      await this.endUnfinished(record.instanceId);
+      await this.kept.dropUsed(record);
+    }
+    const kind = record.suspended?.driver ?? record.spec.vmm;
+    const driver = kind === null ? await this.drivers.best(record.spec) : this.drivers.byKind(kind);
     if (record.user === 0) record.user = this.users.allocate(record.instanceId);
-    const spec = await this.specs.of(record);
+    const spec: VmSpec = { ...(await this.specs.of(record)), ...(record.suspended && { suspended: true }) };
     driver.validate(spec);
     record.starting = true;
     record.bootId = this.bootId;
@@ -101,9 +106,11 @@ export class InstanceMachines {
       record.paused = false;
       record.startedAt = handle.startedAt;
       record.guest = newGuest;
+      await this.kept.drop(record);
       this.watch(record, handle);
     } catch (error) {
       await this.drives.remove(record.instanceId);
+      await this.kept.dropUsed(record);
       throw error;
     } finally {
       record.starting = false;
@@ -115,6 +122,7 @@ export class InstanceMachines {
     const handle = record.handle;
     if (!handle) {
       if (record.starting) await this.endUnfinished(record.instanceId);
+      await this.kept.drop(record);
       // It is to be off, and is: no failure any more.
       if (record.exit?.cause === 'crashed') record.exit = { ...record.exit, cause: 'operator' };
       record.starting = false;
@@ -239,7 +247,8 @@ export class InstanceMachines {
     });
   }
 
-  private async ended(record: InstanceRecord, handle: VmHandle, exit: VmExit): Promise<void> {
+  /** Whoever ended it: that it did, and how, goes on record. */
+  async ended(record: InstanceRecord, handle: VmHandle, exit: VmExit): Promise<void> {
     if (record.handle !== handle) return;
     this.unwatch(record.instanceId);
     this.consoles.detach(record.instanceId);
@@ -256,7 +265,8 @@ export class InstanceMachines {
     this.log.info({ instanceId: record.instanceId, cause, reason, code, signal, detail }, 'the machine ended');
   }
 
-  private unwatch(instanceId: string): void {
+  /** Its end is not noticed any more. */
+  unwatch(instanceId: string): void {
     this.watches.get(instanceId)?.abort.abort();
     this.watches.delete(instanceId);
   }

@@ -52,6 +52,10 @@ const instanceRecord = z.object({
   paused: z.boolean().default(false),
   /** Cards that its guest was asked to let go and still had; it has them again should they go after all. */
   leaving: z.array(z.string()).default([]),
+  /** Set before a suspend: a leftover means that the agent died in the midst of it. */
+  suspending: z.boolean().default(false),
+  /** Its memory is kept on disk, by this driver, and there is no VMM. */
+  suspended: z.object({ driver: z.string() }).nullable().default(null),
   /** Of its last machine, also when the next one runs. */
   exit: vmmExit.nullable(),
   /** When the host noticed that end. */

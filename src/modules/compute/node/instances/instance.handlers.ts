@@ -11,6 +11,7 @@ import {
   instanceReboot,
   instanceScreenshot,
   instanceSeed,
+  instanceSuspend,
 } from '../../contract/instance.verbs';
 import { GuestFiles } from '../../../network/contract/network.ports';
 import { ConsoleHub } from '../consoles/console.hub';
@@ -44,6 +45,9 @@ export class InstanceHandlers extends VerbHandlers {
         this.instances.setPaused(args.instanceId, args.generation, args.paused, ctx.signal),
       ),
       handle(instanceDevices, (args, ctx) => this.cards.bring(args, ctx.signal)),
+      handle(instanceSuspend, (args, ctx) =>
+        this.instances.setSuspended(args.instanceId, args.generation, args.suspended, ctx.signal),
+      ),
       handle(instanceNmi, (args, ctx) => this.instances.nmi(args.instanceId, ctx.signal)),
       handle(instanceAbsent, async (args) => {
         await this.instances.remove(args.instanceId, args.generation);

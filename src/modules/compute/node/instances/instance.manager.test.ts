@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { memoryOf } from '../drivers/common/suspended-memory';
 import { crashed, poweredOff } from '../drivers/vmm-exit';
 import { AgentsOfAHost } from './agents-of-a-host-suite';
 import type { InstanceManager } from './instance.manager';
@@ -193,6 +194,120 @@ describe('InstanceManager', () => {
     await expect(instances.setPaused(id, 3, true, never)).rejects.toMatchObject(refused);
     await expect(instances.nmi(id, never)).rejects.toMatchObject(refused);
     expect(await instances.setPaused(id, 3, false, never)).toMatchObject({ state: 'stopped' });
+  });
+
+  describe('suspended', () => {
+    const suspendedOne = async (driver = new MapDriver()) => {
+      const instances = agent(driver);
+      const id = randomUUID();
+      await instances.ensure(args(id), never);
+      expect(await instances.setSuspended(id, 1, true, never)).toMatchObject({ state: 'suspended', startedAt: null });
+      return { driver, instances, id };
+    };
+    const seen = (instances: InstanceManager, id: string) => instances.list().find((i) => i.instanceId === id);
+    const recorded = async (id: string) => (await store.load()).records.find((r) => r.instanceId === id);
+    const memory = (id: string) => memoryOf({ logDir: store.directory(id), user: 0 });
+
+    it('is so for every agent, goes on from what was kept, and keeps nothing then', async () => {
+      const { driver, instances, id } = await suspendedOne();
+      expect([driver.alive.size, await instances.setSuspended(id, 1, true, never)]).toMatchObject([
+        0,
+        { state: 'suspended' },
+      ]);
+      await instances.stop();
+      const next = agent(driver);
+      await next.start();
+      expect(seen(next, id)).toMatchObject({ state: 'suspended', reason: '' });
+      await expect(next.setPaused(id, 1, true, never)).rejects.toMatchObject({ code: 'instance_not_running' });
+      await expect(next.reboot(id, true, 0, never)).rejects.toMatchObject({ code: 'instance_not_running' });
+      expect(await next.setSuspended(id, 1, false, never)).toMatchObject({ state: 'running' });
+      expect([driver.suspended, driver.alive.size, await memory(id).isComplete()]).toEqual([true, 1, false]);
+      expect(await next.setSuspended(id, 1, false, never)).toMatchObject({ state: 'running' });
+      expect(driver.alive.size).toBe(1);
+    });
+
+    it('is given up by a stop, and starts anew then', async () => {
+      const { driver, instances, id } = await suspendedOne();
+      expect(await instances.ensure(args(id, 'off', 2), never)).toMatchObject({ state: 'stopped' });
+      expect(await memory(id).isComplete()).toBe(false);
+      expect(await instances.ensure(args(id, 'on', 3), never)).toMatchObject({ state: 'running' });
+      expect(driver.suspended).toBe(false);
+    });
+
+    it.each([
+      ['runs on after a suspend that failed before all was kept', 'before', 'running'],
+      ['is suspended after one that was cut when all was kept', 'after', 'suspended'],
+    ] as const)('%s', async (_what, cutSuspend, state) => {
+      const driver = new MapDriver();
+      const instances = agent(driver);
+      const id = randomUUID();
+      await instances.ensure(args(id), never);
+      driver.cutSuspend = cutSuspend;
+      await expect(instances.setSuspended(id, 1, true, never)).rejects.toThrow('cut here');
+      expect(seen(instances, id)).toMatchObject({ state });
+      expect([driver.still.size, driver.alive.size]).toEqual([0, state === 'running' ? 1 : 0]);
+    });
+
+    it.each([
+      ['runs on for the agent after one that died before all was kept', false, 'running'],
+      ['is suspended for the agent after one that died when all was kept', true, 'suspended'],
+    ] as const)('%s', async (_what, whole, state) => {
+      const driver = new MapDriver();
+      const first = agent(driver);
+      const id = randomUUID();
+      await first.ensure(args(id), never);
+      await first.stop();
+      const record = await recorded(id);
+      if (!record) throw new Error('there is no record');
+      await store.save({ ...record, suspending: true });
+      driver.still.add([...driver.alive.keys()][0] ?? '');
+      await memory(id).make();
+      if (whole) await memory(id).complete();
+      const next = agent(driver);
+      await next.start();
+      expect(seen(next, id)).toMatchObject({ state });
+      expect([driver.still.size, driver.alive.size]).toEqual([0, whole ? 0 : 1]);
+      expect(await recorded(id)).toMatchObject({ suspending: false });
+    });
+
+    it('stays so after a start that failed before it ran, and is no more after one that ran', async () => {
+      const { driver, instances, id } = await suspendedOne();
+      driver.failStarts = 2;
+      await expect(instances.setSuspended(id, 1, false, never)).rejects.toThrow('cut here');
+      expect(seen(instances, id)).toMatchObject({ state: 'suspended' });
+      driver.ranBeforeFailure = true;
+      await expect(instances.setSuspended(id, 1, false, never)).rejects.toThrow('cut here');
+      expect(seen(instances, id)).toMatchObject({
+        state: 'crashed',
+        reason: 'it ended while it went on from what its host had kept of it',
+      });
+      expect(await instances.ensure(args(id, 'on', 2), never)).toMatchObject({ state: 'running' });
+      expect(driver.suspended).toBe(false);
+    });
+
+    it('is not brought back over disks that have changed since: by an agent after one that died while it went on', async () => {
+      const { driver, instances, id } = await suspendedOne();
+      await instances.stop();
+      const record = await recorded(id);
+      if (!record) throw new Error('there is no record');
+      await store.save({ ...record, starting: true });
+      await memory(id).use();
+      const next = agent(driver);
+      await next.start();
+      expect(seen(next, id)).toMatchObject({ state: 'crashed' });
+      expect(await recorded(id)).toMatchObject({ suspended: null, starting: false });
+    });
+
+    it('does not come back by itself when its host restarts', async () => {
+      const { driver, instances, id } = await suspendedOne();
+      await instances.stop();
+      const record = await recorded(id);
+      if (!record) throw new Error('there is no record');
+      await store.save({ ...record, bootId: 'of before' });
+      const next = agent(driver);
+      await next.start();
+      expect([seen(next, id), driver.alive.size]).toMatchObject([{ state: 'suspended' }, 0]);
+    });
   });
 
   describe.each([

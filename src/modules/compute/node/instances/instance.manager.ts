@@ -10,6 +10,8 @@ import { InstanceMachines } from './instance-machines';
 import type { InstanceRecord } from './instance-record';
 import { InstanceRecords } from './instance-records';
 import { InstanceRestarts } from './instance-restarts';
+import { InstanceSuspension } from './instance-suspension';
+import { KeptMemory } from './kept-memory';
 import { observedOf } from './observed-instance';
 import { StartsAfterBoot } from './starts-after-boot';
 
@@ -31,6 +33,8 @@ export class InstanceManager extends Service {
   constructor(
     private readonly records: InstanceRecords,
     private readonly machines: InstanceMachines,
+    private readonly suspension: InstanceSuspension,
+    private readonly kept: KeptMemory,
     private readonly restarts: InstanceRestarts,
     private readonly afterBoot: StartsAfterBoot,
     logging: Logging,
@@ -76,6 +80,8 @@ export class InstanceManager extends Service {
           handle: null,
           paused: false,
           leaving: [],
+          suspending: false,
+          suspended: null,
           exit: null,
           exitAt: null,
           guest: newGuest,
@@ -108,7 +114,7 @@ export class InstanceManager extends Service {
     return this.exclusive(instanceId, signal, async (aborted) => {
       this.records.refuseLost(instanceId);
       const record = this.records.get(instanceId);
-      if (!record || (!record.handle && record.power === 'off')) throw notRunning();
+      if (!record || (!record.handle && (record.power === 'off' || record.suspended))) throw notRunning();
       // Off although it is wanted on: an earlier call of this reboot was cut between its two halves.
       if (!record.handle) await this.machines.turnOn(record);
       else if (force) await this.machines.reset(record, record.handle);
@@ -139,6 +145,26 @@ export class InstanceManager extends Service {
       await (paused ? driver.pause(record.handle) : driver.resume(record.handle));
       record.paused = paused;
       await this.records.save(record);
+      return observedOf(record);
+    });
+  }
+
+  /** As `setPaused`. One that is to go on and is not suspended stays what it is. */
+  async setSuspended(
+    instanceId: string,
+    generation: number,
+    suspended: boolean,
+    signal: AbortSignal,
+  ): Promise<ObservedInstance> {
+    return this.exclusive(instanceId, signal, async () => {
+      this.records.refuseLost(instanceId);
+      const record = this.records.upTo(instanceId, generation);
+      if (!record) throw notRunning();
+      if (suspended && !record.suspended) {
+        if (!record.handle) throw notRunning();
+        await this.suspension.suspend(record, record.handle);
+      }
+      if (!suspended && record.suspended) await this.machines.turnOn(record);
       return observedOf(record);
     });
   }
@@ -193,7 +219,8 @@ export class InstanceManager extends Service {
 
   private async adopt(record: InstanceRecord): Promise<void> {
     const handle = record.handle;
-    if (handle) {
+    if (handle && record.suspending) await this.suspension.settle(record, handle);
+    else if (handle) {
       const state = await this.machines.driverOf(handle).state(handle);
       if (state !== 'stopped') {
         this.log.info({ instanceId: record.instanceId, pid: handle.process.pid, state }, 'adopted an instance');
@@ -206,6 +233,7 @@ export class InstanceManager extends Service {
       await this.machines.collect(record, handle);
     } else if (record.starting) {
       const strays = await this.machines.endUnfinished(record.instanceId);
+      await this.kept.dropUsed(record);
       record.starting = false;
       await this.records.save(record);
       if (strays > 0)

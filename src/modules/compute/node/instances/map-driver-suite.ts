@@ -1,4 +1,5 @@
 import type { GuestEvent } from '../drivers/guest-event';
+import { memoryOf } from '../drivers/common/suspended-memory';
 import type { VmHandle, VmState } from '../drivers/vmm-driver';
 import { crashed, poweredOff, type VmExit } from '../drivers/vmm-exit';
 
@@ -9,6 +10,12 @@ export class MapDriver {
   readonly ended = new Map<string, VmExit>();
   /** Those that are paused. */
   readonly still = new Set<string>();
+  /** Its suspends end before the memory is whole, or after. */
+  cutSuspend: 'before' | 'after' | null = null;
+  /** Of the last start. */
+  suspended = false;
+  /** A start that fails does so after the machine has run for a moment. */
+  ranBeforeFailure = false;
   resets = 0;
   interrupts = 0;
   failStarts = 0;
@@ -33,8 +40,10 @@ export class MapDriver {
     runDir: string;
     logDir: string;
     disks: { id: string; path: string; readonly: boolean }[];
+    suspended?: boolean;
   }): Promise<VmHandle> {
     this.disks = spec.disks;
+    this.suspended = spec.suspended === true;
     this.order.push(spec.instanceId);
     this.startsNow += 1;
     this.startsAtMost = Math.max(this.startsAtMost, this.startsNow);
@@ -42,6 +51,7 @@ export class MapDriver {
     this.startsNow -= 1;
     if (this.failStarts > 0) {
       this.failStarts -= 1;
+      if (this.ranBeforeFailure) await memoryOf({ ...spec, user: 0 }).use();
       throw new Error('the agent was cut here');
     }
     this.started += 1;
@@ -68,6 +78,17 @@ export class MapDriver {
 
   async resume(handle: VmHandle): Promise<void> {
     this.still.delete(handle.process.startTime);
+  }
+
+  /** As drivers do: what is kept is marked as whole, then the machine ends. */
+  async suspend(handle: VmHandle): Promise<void> {
+    const memory = memoryOf(handle);
+    await memory.make();
+    this.still.add(handle.process.startTime);
+    if (this.cutSuspend === 'before') throw new Error('the agent was cut here');
+    await memory.complete();
+    if (this.cutSuspend === 'after') throw new Error('the agent was cut here');
+    await this.kill(handle);
   }
 
   async reset(): Promise<void> {

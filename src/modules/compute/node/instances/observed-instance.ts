@@ -19,6 +19,8 @@ export const observedOf = (record: InstanceRecord): ObservedInstance => {
     const { driver: vmm, startedAt } = record.handle;
     return { ...base, state: record.paused ? 'paused' : 'running', reason: '', vmm, startedAt };
   }
+  if (record.suspended)
+    return { ...base, state: 'suspended', reason: '', vmm: record.suspended.driver, startedAt: null };
   const vmm = record.spec.vmm ?? '';
   if (record.exit?.cause === 'crashed')
     return { ...base, state: 'crashed', reason: record.exit.detail, vmm, startedAt: null };

@@ -52,8 +52,8 @@ export class StartsAfterBoot {
     return this.working;
   }
 
-  isDue({ power, handle, bootId }: InstanceRecord): boolean {
-    return power === 'on' && handle === null && bootId !== this.machines.bootId;
+  isDue({ power, handle, suspended, bootId }: InstanceRecord): boolean {
+    return power === 'on' && handle === null && suspended === null && bootId !== this.machines.bootId;
   }
 
   private async work(): Promise<void> {

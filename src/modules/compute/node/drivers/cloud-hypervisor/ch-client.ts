@@ -79,6 +79,16 @@ export class ChClient {
     await this.call('PUT', 'vm.resume', null, deadlines.long);
   }
 
+  /** Into an empty folder that is there; the VM must be paused, and stays so. */
+  async snapshot(directory: string): Promise<void> {
+    await this.call('PUT', 'vm.snapshot', JSON.stringify({ destination_url: `file://${directory}` }), deadlines.long);
+  }
+
+  /** The VM of a snapshot, paused. */
+  async restore(directory: string): Promise<void> {
+    await this.call('PUT', 'vm.restore', JSON.stringify({ source_url: `file://${directory}` }), deadlines.long);
+  }
+
   async nmi(): Promise<void> {
     await this.call('PUT', 'vm.nmi', null, deadlines.short);
   }

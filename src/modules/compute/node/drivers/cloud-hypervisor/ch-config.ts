@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import { firmwareIdentity, seedSerial } from '../common/firmware-identity';
+import { memoryOf } from '../common/suspended-memory';
 import { socketFolder } from '../common/vmm-files';
 import type { VmNic, VmSpec } from '../vmm-driver';
 
@@ -136,10 +137,11 @@ const platform = (instanceId: string, names: boolean): ChPlatform => {
 /**
  * What the VMM does not think of itself: a reboot binds the serial socket anew, so its folder must stay writable; and
  * it reads each tap's flags there, those of cards that come later too. A rule for each that is there at first, for a
- * tap that has vanished is told by it.
+ * tap that has vanished is told by it. A suspend writes to a folder of its own.
  */
 const landlockRules = (spec: VmSpec): NonNullable<ChVmConfig['landlock_rules']> => [
   { path: socketFolder(spec), access: 'rw' },
+  { path: memoryOf(spec).directory, access: 'rw' },
   ...spec.nics.map((nic) => ({ path: `/sys/class/net/${nic.tap}`, access: 'r' as const })),
   ...(spec.nics.length > 0 ? tapFacts.map((path) => ({ path, access: 'r' as const })) : []),
 ];

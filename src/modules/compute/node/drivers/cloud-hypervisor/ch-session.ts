@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import { deviceHeld, noFreeSlot, noHotplug, notInState, type VmNic, type VmState } from '../vmm-driver';
+import type { SuspendedMemory } from '../common/suspended-memory';
 import { ChClient } from './ch-client';
 import { chNet, chNicId, type ChVmConfig } from './ch-config';
 import { ChError } from './ch-error';
@@ -116,6 +117,16 @@ export const chSession = {
   resume: (client: ChClient): Promise<void> =>
     guarded(async () => {
       if ((await stateOf(client)) === 'paused') await client.resume();
+      await expectState(client, 'running');
+    }),
+  snapshot: (client: ChClient, directory: string): Promise<void> => guarded(() => client.snapshot(directory)),
+  /** The VM of a snapshot, and sees it run. As after `launch`, one that failed is only fit to be ended. */
+  restore: (client: ChClient, memory: SuspendedMemory): Promise<void> =>
+    guarded(async () => {
+      await client.restore(memory.directory);
+      await expectState(client, 'paused');
+      await memory.use();
+      await client.resume();
       await expectState(client, 'running');
     }),
   nmi: (client: ChClient): Promise<void> => guarded(() => client.nmi()),

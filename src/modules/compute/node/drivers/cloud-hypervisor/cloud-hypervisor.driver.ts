@@ -12,6 +12,8 @@ import { settleEndedByItself } from '../common/ended-by-itself';
 import { ExitRecord } from '../common/exit-record';
 import { checkBootFile, checkFirmware, checkNic, checkResources, checkSpec, checkTap } from '../common/spec-checks';
 import { startVmm } from '../common/start-vmm';
+import { memoryOf } from '../common/suspended-memory';
+import { suspendInto } from '../common/suspend-into';
 import { forgetTrial } from '../common/trial-cache';
 import { socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
@@ -75,6 +77,7 @@ export class CloudHypervisorDriver extends VmmDriver {
       'pause',
       'nmi',
       'nic-hotplug',
+      'suspend',
       'smbios',
       'disk-locks',
       ...(payload.firmware === '' && payload.kernel !== '' ? (['direct-kernel'] as const) : []),
@@ -108,6 +111,7 @@ export class CloudHypervisorDriver extends VmmDriver {
     const bootFile = firmware !== '' ? firmware : kernel;
     const logFile = join(spec.logDir, chLogs.output);
     const ownLog = join(spec.logDir, chLogs.log);
+    const memory = memoryOf(spec);
     const sandbox = vmmSandbox(spec, this.options.sandbox, this.options.simulated !== true, [
       bootFile,
       ...(spec.nics.length > 0 ? tapFacts : []),
@@ -119,18 +123,22 @@ export class CloudHypervisorDriver extends VmmDriver {
         program: binary,
         args: this.commandLine(spec, ownLog),
         checks: together(checkResources(spec), checkBootFile(firmware !== '' ? 'firmware' : 'kernel', bootFile)),
-        prepare: () => makeLog(ownLog, spec.user),
+        prepare: async () => {
+          await makeLog(ownLog, spec.user);
+          await (spec.suspended === true ? memory.lend() : memory.make());
+        },
         process: {
           logFile,
           eventFile: join(spec.runDir, chEvents),
-          sandbox: { ...sandbox, writable: [...(sandbox.writable ?? []), ownLog] },
+          sandbox: { ...sandbox, writable: [...(sandbox.writable ?? []), ownLog, memory.directory] },
         },
         sockets: Object.values(chSockets),
         observe: async (spawned) => {
           const socket = join(socketFolder(spec), chSockets.api);
           const client = new ChClient(unixTransport(socket, spec.user));
           await awaitApi(socket, client, spawned, logFile);
-          await chSession.launch(client, chConfig(spec, this.options.payload, facts));
+          if (spec.suspended === true) await chSession.restore(client, memory);
+          else await chSession.launch(client, chConfig(spec, this.options.payload, facts));
         },
       },
       this.log,
@@ -180,6 +188,16 @@ export class CloudHypervisorDriver extends VmmDriver {
 
   async resume(handle: VmHandle): Promise<void> {
     await chSession.resume(await this.clientOf(handle));
+  }
+
+  async suspend(handle: VmHandle, memoryBytes: number): Promise<void> {
+    const client = await this.clientOf(handle);
+    await suspendInto(memoryOf(handle), memoryBytes, {
+      pause: () => chSession.pause(client),
+      keep: ({ directory }) => chSession.snapshot(client, directory),
+      goOn: () => chSession.resume(client),
+      end: () => this.kill(handle),
+    });
   }
 
   async nmi(handle: VmHandle): Promise<void> {

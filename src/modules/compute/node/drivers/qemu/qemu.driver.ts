@@ -17,6 +17,8 @@ import { checkFirmware, checkNic, checkResources, checkSpec, checkTap } from '..
 import { FolderChanges } from '../common/folder-changes';
 import { startPause, type SpawnedVmm } from '../common/spawn-vmm';
 import { startVmm } from '../common/start-vmm';
+import { suspendInto } from '../common/suspend-into';
+import { memoryOf } from '../common/suspended-memory';
 import { socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
 import type { GuestEvent } from '../guest-event';
@@ -35,6 +37,14 @@ import { attachQemuNic, detachQemuNic, qemuNics } from './qemu-nics';
 import { qemuStartFailure } from './qemu-failure';
 import { forgetQemuTrials, probeQemu, type QemuFacts, type QemuProbeOptions } from './qemu-probe';
 import { QemuScreens, screenshotFile } from './qemu-screens';
+import {
+  forgetCommandLine,
+  keepMachine,
+  noteCommandLine,
+  resumingArguments,
+  suspensionSockets,
+  tellMachine,
+} from './qemu-suspension';
 import { QmpClient } from './qmp-client';
 import { QemuGuestEvents } from './qemu-guest-events';
 import { QmpError } from './qmp-error';
@@ -95,6 +105,7 @@ export class QemuDriver extends VmmDriver {
       'pause',
       'nmi',
       'nic-hotplug',
+      'suspend',
       'smbios',
       'disk-locks',
       ...firmwares(uefi),
@@ -128,20 +139,27 @@ export class QemuDriver extends VmmDriver {
     checkFirmware(spec, firmwares(facts.uefi), 'QEMU');
     const uefi = spec.firmware === 'uefi' ? facts.uefi : null;
     const variables = join(spec.logDir, uefiVariables);
+    const memory = memoryOf(spec);
+    const args =
+      spec.suspended === true ? await resumingArguments(spec) : qemuArguments(spec, facts.accel, uefi, facts.screen);
     const sandbox = vmmSandbox(spec, this.options.sandbox, facts.accel === 'kvm', uefi ? [uefi.code] : []);
     return startVmm(
       spec,
       {
         kind: this.kind,
         program: binary,
-        args: qemuArguments(spec, facts.accel, uefi, facts.screen),
+        args,
         checks: checkResources(spec),
-        ...(uefi && { prepare: () => ensureVariables(uefi, variables, spec.user) }),
+        prepare: async () => {
+          await memory.make();
+          if (spec.suspended !== true) await noteCommandLine(spec, args);
+          if (uefi) await ensureVariables(uefi, variables, spec.user);
+        },
         process: {
           logFile: join(spec.logDir, qemuLogs.vmm),
           sandbox: { ...sandbox, writable: [...(sandbox.writable ?? []), ...(uefi ? [variables] : [])] },
         },
-        sockets: Object.values(qemuSockets),
+        sockets: [...Object.values(qemuSockets), suspensionSockets.into],
         observe: (spawned) => this.awaitRunning(spec, spawned),
       },
       this.log,
@@ -189,6 +207,16 @@ export class QemuDriver extends VmmDriver {
     await this.bring(handle, 'cont', 'running');
   }
 
+  async suspend(handle: VmHandle, memoryBytes: number): Promise<void> {
+    this.assertRunning(handle);
+    await suspendInto(memoryOf(handle), memoryBytes, {
+      pause: () => this.pause(handle),
+      keep: (memory, limit) => this.converse(handle, (qmp) => keepMachine(qmp, handle, memory, limit)),
+      goOn: () => this.resume(handle),
+      end: () => this.kill(handle),
+    });
+  }
+
   async nmi(handle: VmHandle): Promise<void> {
     await this.command(handle, 'inject-nmi');
   }
@@ -200,10 +228,12 @@ export class QemuDriver extends VmmDriver {
   async attachNic(handle: VmHandle, nic: VmNic, netns: string | null): Promise<void> {
     checkNic(nic);
     await checkTap(nic, netns);
+    await forgetCommandLine(handle);
     await this.converse(handle, (qmp) => attachQemuNic(qmp, nic));
   }
 
   async detachNic(handle: VmHandle, nicId: string, deadlineMs: number, signal: AbortSignal): Promise<void> {
+    await forgetCommandLine(handle);
     await this.converse(handle, (qmp) => detachQemuNic(qmp, nicId, deadlineMs, signal));
   }
 
@@ -247,6 +277,7 @@ export class QemuDriver extends VmmDriver {
           throw error;
         });
         if (status === 'running' || status === 'shutdown') return;
+        if (spec.suspended === true && (status === 'inmigrate' || status === 'paused')) await this.goOn(spec, status);
         if (Date.now() >= end)
           throw new VerbFailure(
             'vmm_start_timeout',
@@ -258,6 +289,20 @@ export class QemuDriver extends VmmDriver {
     } finally {
       changes.close();
     }
+  }
+
+  /** A machine that waits for what was kept is told it; then it stands still, as it did. */
+  private async goOn(spec: VmSpec, status: 'inmigrate' | 'paused'): Promise<void> {
+    const memory = memoryOf(spec);
+    if (status === 'paused') {
+      await memory.use();
+      await this.guarded(this.ask(spec, 'cont', deadlines.command));
+      return;
+    }
+    await tellMachine(spec, memory).catch((error: unknown) => {
+      // Whoever does not listen yet, or not any more, is asked for its state again, until its time is over.
+      this.log.debug({ instanceId: spec.instanceId, err: error }, 'QEMU does not take what was kept');
+    });
   }
 
   /**

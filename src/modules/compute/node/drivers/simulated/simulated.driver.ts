@@ -14,6 +14,8 @@ import type { ChTransport } from '../cloud-hypervisor/ch-transport';
 import { ExitRecord } from '../common/exit-record';
 import { RunFiles, unlinkAll } from '../common/run-files';
 import { checkNic, checkSpec } from '../common/spec-checks';
+import { memoryOf } from '../common/suspended-memory';
+import { suspendInto } from '../common/suspend-into';
 import { answer } from '../simulated-vmm/api';
 import { EventMonitor } from '../simulated-vmm/event-monitor';
 import { defaultKnobs, type SimulationKnobs } from '../simulated-vmm/knobs';
@@ -101,6 +103,7 @@ export class SimulatedDriver extends VmmDriver {
         'pause',
         'nmi',
         'nic-hotplug',
+        'suspend',
         'bios',
         'uefi',
       ] satisfies VmmCapability[],
@@ -173,6 +176,18 @@ export class SimulatedDriver extends VmmDriver {
 
   async resume(handle: VmHandle): Promise<void> {
     await chSession.resume((await this.need(handle)).client);
+  }
+
+  async suspend(handle: VmHandle, memoryBytes: number): Promise<void> {
+    const { client } = await this.need(handle);
+    const memory = memoryOf(handle);
+    await memory.make();
+    await suspendInto(memory, memoryBytes, {
+      pause: () => chSession.pause(client),
+      keep: ({ directory }) => chSession.snapshot(client, directory),
+      goOn: () => chSession.resume(client),
+      end: () => this.kill(handle),
+    });
   }
 
   async nmi(handle: VmHandle): Promise<void> {
@@ -268,7 +283,8 @@ export class SimulatedDriver extends VmmDriver {
     };
     const running: Running = { token, client, kill, ended };
     table.set(runDir, running);
-    await chSession.launch(client, chConfig({ ...spec, user: noUser }, payload, { landlock: false, names: true }));
+    if (spec.suspended === true) await chSession.restore(client, memoryOf(spec));
+    else await chSession.launch(client, chConfig({ ...spec, user: noUser }, payload, { landlock: false, names: true }));
     return running;
   }
 }
