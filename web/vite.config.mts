@@ -35,6 +35,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'terminal', test: /node_modules\/@xterm\// },
+            { name: 'screen', test: /node_modules\/@novnc\// },
             { name: 'live', test: /node_modules\/(socket\.io|engine\.io|@socket\.io)/ },
             { name: 'shared', test: /rolldown\/runtime/, priority: 1 },
             { name: 'shared', minShareCount: 2 },

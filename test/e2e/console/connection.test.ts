@@ -65,7 +65,7 @@ describe("the console's connections", () => {
       );
       await page.locator('main .animate-pulse').first().waitFor({ state: 'detached' });
       // What is fetched ahead for later pages is no part of it.
-      const first = requests.filter((request) => !/assets\/(palette|pages|terminal)-/.test(request.url()));
+      const first = requests.filter((request) => !/assets\/(palette|pages|terminal|screen)-/.test(request.url()));
       const sizes = await Promise.all(first.map(compressedBytes));
       const kilobytes = sizes.reduce((sum, size) => sum + size, 0) / 1000;
       console.log(`first load of the overview: ${first.length} requests, ${kilobytes.toFixed(1)} kB compressed`);

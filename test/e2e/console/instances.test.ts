@@ -4,6 +4,7 @@ import { consoleSuite } from './console-suite';
 import { editingCases } from './editing.suite';
 import { formCases } from './instance-forms.suite';
 import { factCases } from './plain-facts.suite';
+import { screenCases } from './screen.suite';
 
 const minutes = 60_000;
 
@@ -48,6 +49,8 @@ describe('the console in a browser', () => {
     },
     2 * minutes,
   );
+
+  screenCases(at);
 
   it(
     "shows the task's steps in a drawer with an address of its own, and leaves out what the system does by itself",

@@ -5,7 +5,7 @@ import { useOne } from '../../lib/queries';
 import { ProblemNote } from '../../ui/feedback/problem-note';
 import InstanceConsole from './instance-console';
 
-/** A serial console as a browser tab of its own. */
+/** A serial console or a screen as a browser tab of its own. */
 export default function ConsolePage() {
   const { id = '' } = useParams();
   const result = useOne('/instances/{ref}', id);
@@ -16,7 +16,7 @@ export default function ConsolePage() {
   if (result.data !== undefined)
     return (
       <main>
-        <h1 className="sr-only">Serial console of {result.data.name}</h1>
+        <h1 className="sr-only">Console of {result.data.name}</h1>
         <InstanceConsole instance={result.data} full />
       </main>
     );

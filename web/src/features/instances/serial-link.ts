@@ -1,33 +1,11 @@
-import { api } from '../../lib/api';
 import { Connection, type Attempt, type ConnectionState } from '../../lib/connection';
-import { asApiError } from '../../lib/problem';
-import type { ConsoleTicket } from '../../lib/types';
+import { consoleSocket } from './console-socket';
 
 interface Handlers {
   onState: (state: ConnectionState) => void;
   /** Serial output. `first` marks the start of a new connection: the host then sends its kept output again. */
   onData: (bytes: Uint8Array, first: boolean) => void;
 }
-
-/**
- * Close codes that say no: the policy that forbids it (1008), and what the server keeps for itself (4401, 4403, 4404).
- */
-const refusals = new Set([1008, 4401, 4403, 4404]);
-
-/** What the server's reasons for ending a channel mean here. */
-const reasons: Record<string, string> = {
-  unauthenticated: 'Your session has ended.',
-  forbidden: 'You may not use this console any more.',
-  gone: 'The instance was deleted.',
-  unavailable: 'Whether you may use this console cannot be verified at the moment.',
-};
-
-const socketUrl = ({ path, ticket }: ConsoleTicket): string => {
-  const target = new URL(path.startsWith('/api/') ? path : `/api/v1${path}`, window.location.href);
-  target.protocol = target.protocol === 'http:' ? 'ws:' : 'wss:';
-  if (!target.searchParams.has('ticket')) target.searchParams.set('ticket', ticket);
-  return target.href;
-};
 
 /**
  * One viewer of an instance's serial line. It asks a new ticket for every connection and comes back by itself, across
@@ -75,20 +53,12 @@ export class SerialLink {
       this.socket.send(JSON.stringify({ resize: this.size }));
   }
 
-  private async dial({ signal, opened, lost }: Attempt): Promise<void> {
-    let ticket: ConsoleTicket;
-    try {
-      ticket = await api.post('/instances/{ref}/actions/console', { path: { ref: this.instanceId }, signal });
-    } catch (error) {
-      const { status, detail } = asApiError(error);
-      return lost({ why: detail, final: status === 401 || status === 403 || status === 404 });
-    }
-    if (signal.aborted) return;
-    const socket = new WebSocket(socketUrl(ticket));
-    socket.binaryType = 'arraybuffer';
+  private async dial(attempt: Attempt): Promise<void> {
+    const socket = await consoleSocket(this.instanceId, 'serial', attempt);
+    if (socket === null) return;
+    const { signal, opened } = attempt;
     this.socket = socket;
     signal.addEventListener('abort', () => {
-      socket.close();
       if (this.socket === socket) this.socket = null;
     });
     let first = true;
@@ -101,10 +71,5 @@ export class SerialLink {
       this.on.onData(new Uint8Array(event.data), first);
       first = false;
     };
-    socket.onclose = ({ code, reason }) =>
-      lost({
-        why: reason === '' ? 'The connection was closed.' : (reasons[reason] ?? reason),
-        final: refusals.has(code),
-      });
   }
 }
