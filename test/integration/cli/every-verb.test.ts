@@ -74,7 +74,8 @@ describe('every verb', () => {
       path: '/instances',
       file: join(lab.dir, 'file'),
       task: ids.task,
-      port: instance.ports[0]?.id ?? '',
+      // Of an instance one that it has.
+      port: command.name() === 'detach-port' ? (instance.ports[0]?.id ?? '') : ids.instance,
       'host-token': ids.instance,
       session: ids.instance,
     };
@@ -145,6 +146,8 @@ describe('every verb', () => {
       ];
       if (path.join(' ') === 'profile use' || path.join(' ') === 'profile remove') words[2] = 'local';
       if (path.at(-1) === 'edit') words.push('--description', 'new');
+      // Without one the picture itself is the result.
+      if (path.at(-1) === 'screenshot') words.push('--file', join(lab.dir, 'picture.png'));
       const waits = command.options.some((o) => o.long === '--wait') ? [[], ['--wait']] : [[]];
       for (const wait of waits) {
         if (path[0] === 'profile' && path[1] === 'remove') continue;
@@ -179,6 +182,8 @@ describe('every verb', () => {
         ...(command.options.some((o) => o.long === '--maintenance') ? ['--maintenance'] : []),
       ];
       if (path.at(-1) === 'edit') words.push('--description', 'new');
+      // Without one the picture itself is the result.
+      if (path.at(-1) === 'screenshot') words.push('--file', join(lab.dir, 'picture.png'));
       if (name === 'image import') words.push('--url', 'https://example.org/x');
       const { code, out, err } = await lab.run(...words, '-o', 'json');
       expect([name, code, out]).toEqual([name, 5, '']);

@@ -9,6 +9,7 @@ import { processesNaming } from '../../../src/core/host/processes/processes-nami
 import { vmmDriverRegistry } from '../../../src/modules/compute/node/drivers/vmm-driver-registry';
 import type { GuestEvent } from '../../../src/modules/compute/node/drivers/guest-event';
 import type { VmHandle, VmSpec, VmmDriver } from '../../../src/modules/compute/node/drivers/vmm-driver';
+import { lockFile } from './lock-file';
 import { nicContract } from './nic.contract.suite';
 import { waitFor } from '../../support/wait-for';
 import { suspendContract } from './suspend.contract.suite';
@@ -34,22 +35,6 @@ const exists = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   );
-
-/** Holds a write lock on a file from another process, as a second VMM would. Resolves with a way to let go. */
-const lockFile = (path: string): Promise<() => Promise<void>> =>
-  new Promise((resolve, reject) => {
-    const script =
-      'import fcntl,os,struct,sys\nf=os.open(sys.argv[1],os.O_RDWR)\nfcntl.fcntl(f,37,struct.pack("hhqqi4x",fcntl.F_WRLCK,0,0,0,0))\nprint("locked",flush=True)\nsys.stdin.read()';
-    const child = spawn('python3', ['-c', script, path], { stdio: ['pipe', 'pipe', 'inherit'] });
-    const gone = new Promise<void>((done) => child.once('exit', () => done()));
-    child.once('error', reject);
-    child.stdout.once('data', () =>
-      resolve(async () => {
-        child.stdin.end();
-        await gone;
-      }),
-    );
-  });
 
 /** What holds for every VMM driver. `subject` is made once per file. */
 export const driverContract = (name: string, subject: () => ContractSubject): void => {

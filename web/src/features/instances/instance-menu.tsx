@@ -12,7 +12,7 @@ import {
   Trash2,
   Zap,
 } from 'lucide-react';
-import { useState } from 'react';
+import { type ReactElement, useState } from 'react';
 import { useNavigate } from 'react-router';
 import type { Instance } from '../../lib/types';
 import { Menu, MenuItem, MenuLine } from '../../ui/menu';
@@ -21,6 +21,16 @@ import { LockInstance } from './lock-instance';
 import { RebuildInstance } from './rebuild-instance';
 import { ResizeInstance } from './resize-instance';
 import { useInstanceActions } from './use-instance-actions';
+
+const menuButton = (name: string): ReactElement => (
+  <button
+    type="button"
+    aria-label={`Actions for ${name}`}
+    className="grid size-8 place-items-center rounded-md text-dim hover:bg-idle-soft hover:text-ink"
+  >
+    <Ellipsis aria-hidden className="size-4" />
+  </button>
+);
 
 /** Every verb of one instance; what cannot be done now says why. */
 export function InstanceMenu({
@@ -40,17 +50,7 @@ export function InstanceMenu({
   const only = [instance];
   return (
     <>
-      <Menu
-        trigger={
-          <button
-            type="button"
-            aria-label={`Actions for ${instance.name}`}
-            className="grid size-8 place-items-center rounded-md text-dim hover:bg-idle-soft hover:text-ink"
-          >
-            <Ellipsis aria-hidden className="size-4" />
-          </button>
-        }
-      >
+      <Menu trigger={menuButton(instance.name)}>
         <MenuItem
           icon={SquareTerminal}
           reason={reason(only, 'console')}
