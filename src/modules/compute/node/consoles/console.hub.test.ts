@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Duplex } from 'node:stream';
 import pino from 'pino';
 import { Logging } from '../../../../core/telemetry/logging';
 import { ConsoleHub } from './console.hub';
@@ -69,6 +70,35 @@ describe('what a guest wrote', () => {
     expect(rest.text.endsWith('end\n')).toBe(true);
     expect(hub.read(id, dir, null).truncated).toBe(true);
     expect(hub.read(id, dir, rest.cursor)).toMatchObject({ text: '', truncated: false });
+  });
+
+  it('takes no more than it reads, from whoever types, and all of it in the end', async () => {
+    await say('login: ');
+    // From here on the guest reads nothing.
+    guest.pause();
+    const chunk = Buffer.alloc(64 * 1024, 'k');
+    const pasted = 128;
+    let taken = 0;
+    const viewer = new Duplex({
+      read() {
+        if (taken < pasted) this.push(chunk);
+        taken += 1;
+      },
+      write: (_chunk, _encoding, done) => done(),
+    });
+    hub.view(id, viewer, dir);
+    let last = -1;
+    while (last !== taken) {
+      last = taken;
+      await new Promise((done) => setTimeout(done, 100));
+    }
+    expect(taken).toBeLessThan(pasted / 2);
+    let read = 0;
+    guest.on('data', (bytes: Buffer) => (read += bytes.length)).resume();
+    for (const end = Date.now() + 10_000; read < pasted * chunk.length && Date.now() < end; )
+      await new Promise((done) => setTimeout(done, 5));
+    expect(read).toBe(pasted * chunk.length);
+    viewer.destroy();
   });
 
   it('never cuts a character in two', async () => {

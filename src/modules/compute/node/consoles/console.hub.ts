@@ -32,6 +32,8 @@ interface Line {
   /** Bytes of those that were on the disk. */
   past: number;
   viewers: Set<Duplex>;
+  /** Of those the ones that type faster than the guest reads: they are not read until it has caught up. */
+  held: Set<Duplex>;
   log: SerialLog;
 }
 
@@ -102,10 +104,13 @@ export class ConsoleHub {
     line.viewers.add(viewer);
     if (line.socketPath === null) viewer.write('\r\n[the machine is off]\r\n');
     viewer.on('data', (keys: Buffer) => {
-      if (line.socket && !line.socket.destroyed) line.socket.write(keys);
+      if (!line.socket || line.socket.destroyed || line.socket.write(keys)) return;
+      viewer.pause();
+      line.held.add(viewer);
     });
     const leave = (): void => {
       line.viewers.delete(viewer);
+      line.held.delete(viewer);
     };
     viewer.on('close', leave);
     viewer.on('error', leave);
@@ -144,6 +149,7 @@ export class ConsoleHub {
       total: past.length,
       past: past.length,
       viewers: new Set(),
+      held: new Set(),
       log,
     };
   }
@@ -164,11 +170,18 @@ export class ConsoleHub {
     line.attempts = 0;
     socket.on('data', (chunk: Buffer) => this.output(line, chunk));
     socket.on('error', (error) => this.logger.debug({ err: error, instanceId }, 'the serial line failed'));
+    socket.on('drain', () => this.letType(line));
     socket.on('close', () => {
+      this.letType(line);
       if (line.socket !== socket) return;
       line.socket = null;
       this.reconnect(instanceId, line);
     });
+  }
+
+  private letType(line: Line): void {
+    for (const viewer of line.held) viewer.resume();
+    line.held.clear();
   }
 
   private reconnect(instanceId: string, line: Line): void {

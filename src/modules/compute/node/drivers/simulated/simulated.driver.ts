@@ -60,6 +60,8 @@ const payload: ChPayload = { firmware: '/simulated', kernel: '', cmdline: '' };
 
 /** Simulated VMs of this process by run folder: like real ones they belong to the host, not to a driver object. */
 const table = new Map<string, Running>();
+/** Run folders whose VM has ended and whose file still says that it runs. */
+const ending = new Set<string>();
 
 const inProcess =
   (vmm: SimulatedVmm): ChTransport =>
@@ -248,6 +250,7 @@ export class SimulatedDriver extends VmmDriver {
   private async find(handle: VmHandle): Promise<Running | null> {
     const known = table.get(handle.runDir);
     if (known) return known.token === handle.process.startTime ? known : null;
+    if (ending.has(handle.runDir)) return null;
     const text = await readFile(join(handle.runDir, stateFile), 'utf8').catch(() => null);
     if (text === null) return null;
     const reading = parseRecord(simulatedForm, text);
@@ -257,6 +260,7 @@ export class SimulatedDriver extends VmmDriver {
     // Another call may have made it while the file was read.
     const meanwhile = table.get(handle.runDir);
     if (meanwhile) return meanwhile;
+    if (ending.has(handle.runDir)) return null;
     await unlinkAll(spec.runDir, [chSockets.serial]);
     return this.launch(spec, token);
   }
@@ -270,9 +274,11 @@ export class SimulatedDriver extends VmmDriver {
     const vmm = new SimulatedVmm(this.knobs, new EventMonitor(null, () => 0), {
       end: () => {
         table.delete(runDir);
+        ending.add(runDir);
         void record
           .settleGuestPowerOff()
           .then(() => rm(join(runDir, stateFile), { force: true }))
+          .finally(() => ending.delete(runDir))
           .then(finish, finish);
       },
     });
