@@ -1,16 +1,15 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { access, lchown, readFile, rm } from 'node:fs/promises';
+import { copyFile, lchown, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import writeFileAtomic from 'write-file-atomic';
 import { z } from 'zod';
 import { connectOwned } from '../../../../../core/host/files/owned-socket';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import { unlinkAll } from '../common/run-files';
-import type { SuspendedMemory } from '../common/suspended-memory';
+import { memoryOf, type SuspendedMemory } from '../common/suspended-memory';
 import { socketFolder } from '../common/vmm-files';
 import type { VmHandle, VmSpec } from '../vmm-driver';
 import type { QmpClient } from './qmp-client';
@@ -19,7 +18,7 @@ import type { QmpClient } from './qmp-client';
 export const suspensionSockets = { out: 'suspend.sock', into: 'resume.sock' } as const;
 /** In the folder of what is kept. */
 const streamName = 'machine';
-/** In the log folder. */
+/** In the log folder, and with what is kept. */
 const commandLineName = 'command-line.json';
 /** Milliseconds, for a gibibyte of memory and for each further one. */
 const deadlinePerGib = 120_000;
@@ -64,7 +63,7 @@ export const keepMachine = async (
   memory: SuspendedMemory,
   limit: number,
 ): Promise<void> => {
-  await access(join(handle.logDir, commandLineName)).catch(() => {
+  await copyFile(join(handle.logDir, commandLineName), join(memory.directory, commandLineName)).catch(() => {
     throw new VerbFailure(
       'suspend_unprepared',
       'Devices came or went since it was started, or an older release started it: stop it and start it once.',
@@ -107,10 +106,10 @@ export const keepMachine = async (
 
 /**
  * Notes what a machine is started with, without the program: whatever a later release would start it with, it goes on in
- * the same machine.
+ * the same machine. Need not last longer than the machine.
  */
 export const noteCommandLine = (spec: VmSpec, args: readonly string[]): Promise<void> =>
-  writeFileAtomic(join(spec.logDir, commandLineName), JSON.stringify(args), { mode: 0o600 });
+  writeFile(join(spec.logDir, commandLineName), JSON.stringify(args), { mode: 0o600 });
 
 /** Its devices are not those any more that it was started with: until its next start it cannot be suspended. */
 export const forgetCommandLine = ({ logDir }: Pick<VmHandle, 'logDir'>): Promise<void> =>
@@ -118,7 +117,9 @@ export const forgetCommandLine = ({ logDir }: Pick<VmHandle, 'logDir'>): Promise
 
 /** With what a suspended machine goes on: its command line of then, and the way by which it is told what was kept. */
 export const resumingArguments = async (spec: VmSpec): Promise<string[]> => {
-  const noted = z.array(z.string()).parse(JSON.parse(await readFile(join(spec.logDir, commandLineName), 'utf8')));
+  const noted = z
+    .array(z.string())
+    .parse(JSON.parse(await readFile(join(memoryOf(spec).directory, commandLineName), 'utf8')));
   return [...noted, '-incoming', `unix:${join(socketFolder(spec), suspensionSockets.into)}`];
 };
 

@@ -7,6 +7,7 @@ import writeFileAtomic from 'write-file-atomic';
 import { findProgram } from '../../../../../core/host/processes/find-program';
 import { isRunning, signalProcess, waitGone } from '../../../../../core/host/processes/process-identity';
 import { readTail } from '../../../../../core/host/sandbox/spawn-sandboxed';
+import { together } from '../../../../../core/host/together';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import type { VmmInventory } from '../../../contract/vmm.inventory';
 import type { VmmCapability } from '../../../contract/vmm-capabilities';
@@ -151,8 +152,7 @@ export class QemuDriver extends VmmDriver {
         args,
         checks: checkResources(spec),
         prepare: async () => {
-          await memory.make();
-          if (spec.suspended !== true) await noteCommandLine(spec, args);
+          await together(memory.make(), ...(spec.suspended === true ? [] : [noteCommandLine(spec, args)]));
           if (uefi) await ensureVariables(uefi, variables, spec.user);
         },
         process: {
