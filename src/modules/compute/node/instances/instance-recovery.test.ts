@@ -19,7 +19,7 @@ const never = new AbortController().signal;
 const killed = crashed('killed', 'QEMU was ended by SIGKILL', { signal: 'SIGKILL' });
 const endNewest = ({ driver }: Left): void => driver.end(driver.newest, killed);
 
-/** By the README's table: on record, found; what is left; what the next agent says, and how many machines there are. */
+/** By the table of docs/instances.md: on record, found; what is left; what the next agent says, and how many machines there are. */
 const table: [string, string, (left: Left) => void, object, number][] = [
   ['running', 'its VMM runs', () => undefined, { state: 'running' }, 1],
   ['running', 'its VMM has ended', endNewest, { state: 'crashed', exit: { reason: 'killed', signal: 'SIGKILL' } }, 0],
@@ -107,7 +107,7 @@ describe('an agent that starts', () => {
   });
 
   it("does what the module's page says, row by row", async () => {
-    const page = await readFile(join(__dirname, '../../README.md'), 'utf8');
+    const page = await readFile(join(__dirname, '../../../../../docs/instances.md'), 'utf8');
     const [, rows = ''] = page.split('| on record | found | done |\n| --- | --- | --- |\n');
     const told = rows.slice(0, rows.indexOf('\n\n')).trimEnd().split('\n');
     expect(told.map((row) => row.split(' | ').slice(0, 2).join(' | '))).toEqual(
