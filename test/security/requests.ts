@@ -246,7 +246,7 @@ export const requests: Record<string, Make> = {
     allowed: noHost,
   }),
   ...Object.fromEntries(
-    ['start', 'stop', 'reboot', 'pause', 'resume', 'nmi', 'console'].map((verb): [string, Make] => [
+    ['start', 'stop', 'reboot', 'pause', 'suspend', 'resume', 'nmi', 'console'].map((verb): [string, Make] => [
       `POST /instances/{ref}/actions/${verb}`,
       async (s) => ({ path: `/instances/${await instance(s)}/actions/${verb}`, allowed: noHost }),
     ]),
@@ -258,7 +258,8 @@ export const requests: Record<string, Make> = {
   }),
   'POST /instances/{ref}/actions/rebuild': async (s) => ({
     path: `/instances/${await instance(s)}/actions/rebuild`,
-    allowed: ['image_not_ready', 'not_found'],
+    body: { image: await image(s) },
+    allowed: ['image_not_ready'],
   }),
   'POST /instances/{ref}/actions/lock': async (s) => ({ path: `/instances/${await instance(s)}/actions/lock` }),
   'POST /instances/{ref}/actions/unlock': async (s) => ({
