@@ -49,6 +49,7 @@ import { ResumeInstanceWorkflow } from './workflows/resume-instance.workflow';
 import { RebuildInstanceWorkflow } from './workflows/rebuild-instance.workflow';
 import { ResizeInstanceWorkflow } from './workflows/resize-instance.workflow';
 import { StartInstanceWorkflow } from './workflows/start-instance.workflow';
+import { UnpauseInstanceWorkflow } from './workflows/unpause-instance.workflow';
 import { SuspendInstanceWorkflow } from './workflows/suspend-instance.workflow';
 import { StopInstanceWorkflow } from './workflows/stop-instance.workflow';
 import { TellMetadataWorkflow } from './workflows/tell-metadata.workflow';
@@ -63,6 +64,7 @@ const workflows = [
   PauseInstanceWorkflow,
   SuspendInstanceWorkflow,
   ResumeInstanceWorkflow,
+  UnpauseInstanceWorkflow,
   NmiInstanceWorkflow,
   TellMetadataWorkflow,
   ResizeInstanceWorkflow,

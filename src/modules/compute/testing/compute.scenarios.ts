@@ -11,6 +11,12 @@ const stopped = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
   return subject;
 };
 
+const paused = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
+  const subject = await running(cloud);
+  await finish(cloud, (await cloud.api.ok<Accepted>('POST', `/instances/${subject.id}/actions/pause`, {})).taskId);
+  return subject;
+};
+
 const suspended = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
   const subject = await running(cloud);
   await finish(cloud, (await cloud.api.ok<Accepted>('POST', `/instances/${subject.id}/actions/suspend`, {})).taskId);
@@ -79,6 +85,7 @@ export const computeScenarios: Scenarios = {
   'instance.pause': verb(running, 'pause', {}),
   'instance.suspend': verb(running, 'suspend', {}),
   'instance.resume': verb(suspended, 'resume', {}),
+  'instance.unpause': verb(paused, 'resume', {}),
   'instance.nmi': verb(running, 'nmi', {}),
   'instance.resize': verb(stopped, 'resize', { flavor: 'large' }),
   'instance.rebuild': verb(stopped, 'rebuild', {}),

@@ -21,6 +21,7 @@ import { StartInstanceWorkflow } from '../workflows/start-instance.workflow';
 import { StopInstanceWorkflow } from '../workflows/stop-instance.workflow';
 import { SuspendInstanceWorkflow } from '../workflows/suspend-instance.workflow';
 import { TellMetadataWorkflow } from '../workflows/tell-metadata.workflow';
+import { UnpauseInstanceWorkflow } from '../workflows/unpause-instance.workflow';
 import type { InstanceEntity } from './instance.entity';
 import { InstanceEvents } from './instance.events';
 import { InstancePresenter } from './instance.presenter';
@@ -56,6 +57,7 @@ export class InstanceVerbs {
     private readonly pausing: PauseInstanceWorkflow,
     private readonly suspending: SuspendInstanceWorkflow,
     private readonly resuming: ResumeInstanceWorkflow,
+    private readonly unpausing: UnpauseInstanceWorkflow,
     private readonly interrupting: NmiInstanceWorkflow,
     private readonly telling: TellMetadataWorkflow,
     private readonly projects: Projects,
@@ -101,7 +103,8 @@ export class InstanceVerbs {
     const instance = await this.lock(op, of);
     // Of a silent host's the last that it said.
     const suspended = (instance.state === 'unknown' ? instance.observedState : instance.state) === 'suspended';
-    return this.ask(op, of, 'resume', instance, this.resuming.definition, { suspended });
+    const { definition } = suspended ? this.resuming : this.unpausing;
+    return this.ask(op, of, 'resume', instance, definition, {});
   }
 
   async suspend(op: Op, of: Of): Promise<Accepted> {

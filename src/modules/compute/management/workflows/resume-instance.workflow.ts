@@ -4,17 +4,15 @@ import * as field from '../../../../core/http/routes/fields';
 import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
 import { InstancePorts } from '../../../network/contract/network.ports';
 import { applyNetwork } from '../../../network/contract/network.steps';
-import { instancePause, instanceSuspend } from '../../contract/instance.verbs';
+import { instanceSuspend } from '../../contract/instance.verbs';
 import { instanceLock } from './instance-lock';
 import { InstanceSteps } from './instance-steps';
-import { beginOnHost, settleObserved } from './verb-steps';
+import { beginOnHost, goneOn, settleObserved } from './verb-steps';
 
-const input = z.strictObject({ instanceId: field.id, suspended: z.boolean() });
+const input = z.strictObject({ instanceId: field.id });
 type Input = z.output<typeof input>;
 
-const noUndo = 'a guest that has gone on cannot be put back to where it stood';
-
-/** A paused or suspended instance goes on where it stood still. */
+/** A suspended instance goes on where it stood still. */
 @injectable()
 export class ResumeInstanceWorkflow extends Workflow<Input> {
   readonly definition;
@@ -29,31 +27,21 @@ export class ResumeInstanceWorkflow extends Workflow<Input> {
       whenUndone: (c, error) => steps.release(c.op, c.input.instanceId, c.taskId, error.message),
     })
       .tx('begin', beginOnHost(steps))
-      .remote('apply-network', {
-        ...applyNetwork(ports, (c) => c.out.begin?.hostId, 'the document is the same whether it runs or not'),
-        when: (c) => c.input.suspended,
-      })
-      .remote('restore-vmm', {
+      .remote(
+        'apply-network',
+        applyNetwork(ports, (c) => c.out.begin?.hostId, 'the document is the same whether it runs or not'),
+      )
+      .remote('resume-vmm', {
         title: 'Bring the virtual machine back from its host’s disk',
-        when: (c) => c.input.suspended,
         verb: instanceSuspend,
         node: (c) => c.out.begin.hostId,
         args: (c) => steps.suspended(c.op, c.input.instanceId, false),
         retry: { attempts: 3 },
-        noUndo,
-      })
-      .remote('resume-vmm', {
-        title: 'Resume the virtual machine',
-        when: (c) => !c.input.suspended,
-        verb: instancePause,
-        node: (c) => c.out.begin.hostId,
-        args: (c) => steps.paused(c.op, c.input.instanceId, false),
-        retry: { attempts: 3 },
-        noUndo,
+        noUndo: goneOn,
       })
       .tx(
         'settle',
-        settleObserved(steps, 'Running', (c) => c.out['restore-vmm'] ?? c.out['resume-vmm'], 'running'),
+        settleObserved(steps, 'Running', (c) => c.out['resume-vmm'], 'running'),
       );
   }
 }

@@ -9,6 +9,9 @@ interface OfInstance {
   instanceId: string;
 }
 
+/** Why a resume is not undone. */
+export const goneOn = 'a guest that has gone on cannot be put back to where it stood';
+
 /** How a verb on an instance begins: the instance is there, and has a host. */
 export const beginOnHost = <I extends OfInstance, O>(steps: InstanceSteps): TxStep<I, O, { hostId: string }> => ({
   title: 'Check the instance',

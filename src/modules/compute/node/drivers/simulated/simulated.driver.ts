@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -33,6 +33,13 @@ interface Running {
 }
 
 const stateFile = 'simulated.json';
+/** There while it stands still, so that it does so after a restart of the agent too. */
+const pausedFile = 'paused';
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
 /** There is no process that could be anybody's. */
 const noUser = 0;
 const simulatedForm: RecordForm<{ token: string; spec: VmSpec }> = {
@@ -165,7 +172,7 @@ export class SimulatedDriver extends VmmDriver {
       await new ExitRecord(handle.runDir).settle(forcedExit);
       await running.kill();
     }
-    await unlinkAll(handle.runDir, [chSockets.serial, stateFile]);
+    await unlinkAll(handle.runDir, [chSockets.serial, stateFile, pausedFile]);
   }
 
   async reset(handle: VmHandle): Promise<void> {
@@ -174,10 +181,13 @@ export class SimulatedDriver extends VmmDriver {
 
   async pause(handle: VmHandle): Promise<void> {
     await chSession.pause((await this.need(handle)).client);
+    await writeFile(join(handle.runDir, pausedFile), '', { mode: 0o600 });
   }
 
   async resume(handle: VmHandle): Promise<void> {
-    await chSession.resume((await this.need(handle)).client);
+    const { client } = await this.need(handle);
+    await rm(join(handle.runDir, pausedFile), { force: true });
+    await chSession.resume(client);
   }
 
   async suspend(handle: VmHandle, memoryBytes: number): Promise<void> {
@@ -262,7 +272,9 @@ export class SimulatedDriver extends VmmDriver {
     if (meanwhile) return meanwhile;
     if (ending.has(handle.runDir)) return null;
     await unlinkAll(spec.runDir, [chSockets.serial]);
-    return this.launch(spec, token);
+    const again = await this.launch(spec, token);
+    if (await exists(join(handle.runDir, pausedFile))) await chSession.pause(again.client);
+    return again;
   }
 
   private async launch(spec: VmSpec, token: string): Promise<Running> {
