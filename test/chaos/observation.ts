@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJournal } from '../../src/core/host/journal/journal-lines';
 import type { Lane } from './lane';
@@ -30,20 +30,30 @@ const documentOf = (lane: Lane): HostDocument =>
 const portsOnHost = (lane: Lane): { id: string; instanceId: string }[] =>
   documentOf(lane).networks.flatMap((network) => network.ports);
 
-/** Files of the serial console come and go with what guests say. */
-const lasting = (name: string): boolean => !name.startsWith('serial') && !name.startsWith('console');
+/** What lies in a folder for good: files of the serial console come and go with what guests say, and an empty folder holds nothing. */
+const lastingIn = (directory: string): string[] =>
+  filesIn(directory)
+    .filter((name) => !name.startsWith('serial') && !name.startsWith('console'))
+    .filter(
+      (name) =>
+        statSync(join(directory, name), { throwIfNoEntry: false })?.isDirectory() !== true ||
+        filesIn(join(directory, name)).length > 0,
+    );
 
 const instanceOnHost = (lane: Lane, id: string): Sight => {
   const record = readJson(lane.hostPath('instances', id, 'instance.json'));
   const spec = record?.['spec'] as { disks: unknown[]; ports: unknown[] } | undefined;
   return {
-    files: filesIn(lane.hostPath('instances', id)).filter(lasting),
+    files: lastingIn(lane.hostPath('instances', id)),
     record: record && {
       generation: record['generation'],
       power: record['power'],
       starting: record['starting'],
-      exit: record['exit'],
+      // Of a machine before the one that runs: whether there was one is history.
+      exit: record['handle'] === null ? record['exit'] : null,
       runs: record['handle'] !== null,
+      paused: record['paused'],
+      suspended: record['suspended'],
       disks: spec?.disks.length,
       ports: spec?.ports.length,
     },

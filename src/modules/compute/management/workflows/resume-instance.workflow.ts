@@ -36,7 +36,6 @@ export class ResumeInstanceWorkflow extends Workflow<Input> {
         verb: instanceSuspend,
         node: (c) => c.out.begin.hostId,
         args: (c) => steps.suspended(c.op, c.input.instanceId, false),
-        retry: { attempts: 3 },
         noUndo: goneOn,
       })
       .tx(

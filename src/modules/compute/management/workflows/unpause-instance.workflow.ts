@@ -30,7 +30,6 @@ export class UnpauseInstanceWorkflow extends Workflow<Input> {
         verb: instancePause,
         node: (c) => c.out.begin.hostId,
         args: (c) => steps.paused(c.op, c.input.instanceId, false),
-        retry: { attempts: 3 },
         noUndo: goneOn,
       })
       .tx(
