@@ -2,7 +2,7 @@ import { injectable } from 'inversify';
 import type { z } from 'zod';
 import type { Access } from '../../../../core/auth/access';
 import type { Op } from '../../../../core/db/rows/op';
-import { conflict, unprocessable } from '../../../../core/errors/problem';
+import { conflict, notFound, unprocessable } from '../../../../core/errors/problem';
 import type { Page } from '../../../../core/http/routes/pagination';
 import { pickByRef } from '../../../../core/http/routes/pick-by-ref';
 import { Hosts } from '../../../host/contract/host.ports';
@@ -73,7 +73,9 @@ export class InstanceService {
     { evenLocked = false } = {},
   ): Promise<InstanceEntity> {
     const picked = await this.pick(op, access, projectId, ref);
-    const instance = (await this.instances.lock(op, picked.id)) ?? picked;
+    const instance = await this.instances.lock(op, picked.id);
+    // Its deletion came to its end while this waited for the row.
+    if (!instance) throw notFound('instance', ref);
     const refusal = evenLocked ? undefined : guardRefusal(instance, false);
     if (refusal) throw conflict(refusal.code, refusal.detail, { state: instance.state });
     return instance;
