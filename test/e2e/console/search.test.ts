@@ -185,7 +185,7 @@ describe('search', () => {
       await page.goto(browser.address('instances'));
       await page.getByRole('row', { name: /needle-web.*stopped/i }).waitFor({ timeout: minutes });
       await palette('stop needle');
-      await page.getByRole('option', { name: /Stop needle-web.*It is not running/ }).waitFor();
+      await page.getByRole('option', { name: /Stop needle-web.*It is stopped already/ }).waitFor();
       await page.keyboard.press('Escape');
     },
     2 * minutes,
