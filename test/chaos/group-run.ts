@@ -82,6 +82,8 @@ export class GroupRun {
     );
     await lane.survivor.whenIdle(patienceMs);
     lane.survivor.send({ claim: false });
+    // Its answer says that it has heard the order before: a busy one would still take what is started now.
+    await lane.survivor.whenIdle(patienceMs);
   }
 
   /** Brings every task to its boundary and does there what the cases say. */
