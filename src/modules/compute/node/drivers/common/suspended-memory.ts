@@ -1,4 +1,4 @@
-import { chown, mkdir, open, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { chown, lchown, lstat, mkdir, open, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { together } from '../../../../../core/host/together';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
@@ -90,9 +90,19 @@ export class SuspendedMemory {
     if (await stat(this.directory).catch(() => null)) await chown(this.directory, 0, 0);
   }
 
+  /**
+   * Folder first: once it is the agent's, a VMM that was taken over can exchange nothing in it. What it has put there may
+   * still be a link or a pipe, which is neither followed nor opened. Throws a permanent `VerbFailure` `suspend_failed`.
+   */
   private async own(user: number): Promise<void> {
-    await chown(this.directory, user, user);
-    for (const name of await readdir(this.directory)) await chown(join(this.directory, name), user, user);
+    if (user === 0) await chown(this.directory, 0, 0);
+    for (const name of await readdir(this.directory)) {
+      const path = join(this.directory, name);
+      if (!(await lstat(path)).isFile())
+        throw new VerbFailure('suspend_failed', 'The VMM kept something else than files.', true);
+      await lchown(path, user, user);
+    }
+    if (user !== 0) await chown(this.directory, user, user);
   }
 }
 
