@@ -37,11 +37,19 @@ export class InstanceSuspension {
       record.suspended = { driver: handle.driver };
       return this.machines.ended(record, handle, suspendedExit);
     }
-    const state = await driver.state(handle);
-    if (state === 'paused') await driver.resume(handle);
-    await memory.empty();
-    if (state === 'stopped') return this.machines.collect(record, handle);
-    record.paused = false;
+    try {
+      const state = await driver.state(handle);
+      if (state === 'paused') await driver.resume(handle);
+      await memory.empty();
+      if (state === 'stopped') return await this.machines.collect(record, handle);
+      record.paused = false;
+    } catch (error) {
+      // It stands still, maybe, and whoever looks sees that; its end is noticed all the same.
+      record.paused = (await driver.state(handle).catch(() => 'running')) === 'paused';
+      this.machines.watch(record, handle);
+      await this.records.save(record);
+      throw error;
+    }
     this.machines.watch(record, handle);
     return this.records.save(record);
   }

@@ -270,6 +270,22 @@ describe('InstanceManager', () => {
       expect(await recorded(id)).toMatchObject({ suspending: false });
     });
 
+    it('is paused after a suspend that failed and could not be taken back, and its end is noticed', async () => {
+      const driver = new MapDriver();
+      const instances = agent(driver);
+      const id = randomUUID();
+      await instances.ensure(args(id), never);
+      Object.assign(driver, { cutSuspend: 'before', stuck: true });
+      await expect(instances.setSuspended(id, 1, true, never)).rejects.toThrow('does not go on');
+      expect(seen(instances, id)).toMatchObject({ state: 'paused' });
+      driver.stuck = false;
+      expect(await instances.setPaused(id, 1, false, never)).toMatchObject({ state: 'running' });
+      driver.end([...driver.alive.keys()][0] ?? '', crashed('killed', 'gone'));
+      for (let i = 0; i < 200 && seen(instances, id)?.state !== 'crashed'; i += 1)
+        await new Promise((resolve) => setImmediate(resolve));
+      expect(seen(instances, id)).toMatchObject({ state: 'crashed' });
+    });
+
     it('stays so after a start that failed before it ran, and is no more after one that ran', async () => {
       const { driver, instances, id } = await suspendedOne();
       driver.failStarts = 2;

@@ -11,6 +11,8 @@ export class MapDriver {
   /** Those that are paused. */
   readonly still = new Set<string>();
   /** Its suspends end before the memory is whole, or after. */
+  /** It cannot be resumed. */
+  stuck = false;
   cutSuspend: 'before' | 'after' | null = null;
   /** Of the last start. */
   suspended = false;
@@ -77,6 +79,7 @@ export class MapDriver {
   }
 
   async resume(handle: VmHandle): Promise<void> {
+    if (this.stuck) throw new Error('it does not go on');
     this.still.delete(handle.process.startTime);
   }
 
