@@ -162,7 +162,10 @@ export class GroupRun {
     next.send({ failing, traps: left.map((taskId) => ({ taskId, at: null, drop: false })), claim: true });
     // Those behind a lock of another are not waited for: they die somewhere on their way.
     const first = left.map((id) => next.standsAt([id], patienceMs));
-    if (first.length > 0) await Promise.race(first);
+    // One that was killed after its last undo has only its end to come, which has no boundary.
+    const ended = this.over();
+    ended.catch(() => undefined);
+    if (first.length > 0) await Promise.race([...first, ended]);
     await Promise.race([Promise.allSettled(first), delay(1_500)]);
     await next.kill();
     this.lane.prepareVictim();
