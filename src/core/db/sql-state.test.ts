@@ -36,9 +36,12 @@ describe('databaseIsAway', () => {
     expect(databaseIsAway(wrapped(coded(code)))).toBe(true);
   });
 
-  it.each(['08006', '57P01', '57P02', '57P03', '53300'])('knows the server saying %s', (code) => {
-    expect(databaseIsAway(wrapped(coded(code, { severity: 'FATAL' })))).toBe(true);
-  });
+  it.each(['08006', '57P01', '57P02', '57P03', '57P05', '53300', '25P03', '25P04'])(
+    'knows the server saying %s',
+    (code) => {
+      expect(databaseIsAway(wrapped(coded(code, { severity: 'FATAL' })))).toBe(true);
+    },
+  );
 
   it('leaves to others what is no matter of the connection', () => {
     const others = [

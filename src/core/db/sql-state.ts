@@ -34,14 +34,19 @@ export const noteUnconnected = (error: unknown): void => {
 export const rolledBackBefore = 'the transaction had failed before its commit: it was rolled back';
 
 /**
+ * Too many connections; a transaction of a process that stood still for too long, which the server ended with its
+ * connection. Beside these whole classes: connection exceptions (08) and the operator's interventions (57P).
+ */
+const away = ['53300', '25P03', '25P04'];
+
+/**
  * The database cannot be reached, or went away in the middle: what was asked may be asked again, and whether it was
  * done is unknown.
  */
 export const databaseIsAway = (error: unknown): boolean => {
   if (typeof error === 'object' && error !== null && unconnected.has(error)) return true;
   const state = sqlState(error);
-  // Connection exception, operator intervention, too many connections.
-  if (state !== undefined) return state.startsWith('08') || state.startsWith('57P') || state === '53300';
+  if (state !== undefined) return state.startsWith('08') || state.startsWith('57P') || away.includes(state);
   if (typeof error !== 'object' || error === null) return false;
   const inner = errorOf(error);
   const message = typeof inner?.message === 'string' ? inner.message : '';

@@ -28,8 +28,17 @@ export const running = async (cloud: ScenarioCloud): Promise<ScenarioSubject> =>
   return { kind: 'instance', id: instance.id, name };
 };
 
+const attempts = 5;
+
+/** Asked again while the database is away, as the answer says: what came before may have left it busy. */
+const asked = async <T extends { status: number }>(ask: () => Promise<T>): Promise<T> => {
+  let answer = await ask();
+  for (let attempt = 1; answer.status === 503 && attempt < attempts; attempt += 1) answer = await ask();
+  return answer;
+};
+
 export const removeInstance = async (cloud: ScenarioCloud, { id }: ScenarioSubject): Promise<void> => {
-  const answer = await cloud.api.call<Accepted>('DELETE', `/instances/${id}`);
+  const answer = await asked(() => cloud.api.call<Accepted>('DELETE', `/instances/${id}`));
   if (answer.status === 404) return;
   if (answer.status >= 300) throw new Error(`deleting the instance: ${answer.status} ${JSON.stringify(answer.body)}`);
   await finish(cloud, answer.body.taskId);
