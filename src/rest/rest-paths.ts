@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 018a58c93a75add24117b2df695fd1fa59c96af8dee1a756e6e3525a888fa2b0
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 4e62bd911f777dd962555907d19ffbc06f54d8cf896d7d5dc4c189939f251bc6
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -3633,11 +3633,13 @@ export interface paths {
       parameters: {
         query?: {
           cursor?: string;
+          instance?: string;
           limit?: number;
           /** @description Project by id or name. */
           project?: string;
           /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
           q?: string;
+          role?: 'root' | 'data';
         };
         header?: never;
         path?: never;
@@ -3660,11 +3662,159 @@ export interface paths {
       };
     };
     put?: never;
-    post?: never;
+    /** Create an empty volume */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            bytes: number;
+            instance?: string | null;
+            name: string;
+            pool?: string | null;
+            protected?: boolean | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              /** Format: uuid */
+              taskId: string;
+              volume: components['schemas']['Volume'];
+            };
+          };
+        };
+      };
+    };
     delete?: never;
     options?: never;
     head?: never;
     patch?: never;
+    trace?: never;
+  };
+  '/volumes/{ref}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a volume */
+    get: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Volume'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    /** Delete a volume that no instance has */
+    delete: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              /** Format: uuid */
+              taskId: string;
+              volume: components['schemas']['Volume'];
+            };
+          };
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    /** Change name or protection of a volume */
+    patch: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            name?: string | null;
+            protected?: boolean | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Volume'];
+          };
+        };
+      };
+    };
     trace?: never;
   };
   '/whoami': {
@@ -4377,6 +4527,12 @@ export interface components {
       name: string;
     };
     Volume: {
+      attachments: {
+        /** Format: uuid */
+        instanceId: string;
+        position: number;
+        readonly: boolean;
+      }[];
       bytes: number;
       /** Format: date-time */
       createdAt: string;
@@ -4395,10 +4551,11 @@ export interface components {
       pool: string;
       /** Format: uuid */
       projectId: string;
+      protected: boolean;
       /** @enum {string} */
-      role: 'root';
+      role: 'root' | 'data';
       /** @enum {string} */
-      state: 'creating' | 'in-use' | 'deleting' | 'error';
+      state: 'creating' | 'available' | 'attaching' | 'in-use' | 'detaching' | 'deleting' | 'error';
     };
     Whoami: {
       projects: {

@@ -174,7 +174,10 @@ export const leftovers = async (lane: Lane): Promise<string[]> => {
   );
   await none('a port', 'SELECT id, instance_id, state FROM port');
   await none('a volume', 'SELECT id, instance_id, state FROM volume');
+  await none('an attachment', 'SELECT * FROM volume_attachment');
+  await none('a claim of a disk', 'SELECT * FROM disk_claim');
   await none('a tombstone', 'SELECT * FROM instance_tombstone');
+  await none('a tombstone of a volume', 'SELECT * FROM volume_tombstone');
   await none('an image', `SELECT id, name, state FROM image WHERE name <> 'base'`);
   await none(
     'a transaction that nobody ends',

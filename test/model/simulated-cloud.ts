@@ -35,7 +35,9 @@ const remains: Record<string, string> = {
   claim: 'SELECT instance_id::text AS what FROM host_claim',
   usage:
     'SELECT host_id::text AS what FROM host_usage WHERE vcpus <> 0 OR memory_bytes <> 0 OR disk_bytes <> 0 OR instances <> 0 OR EXISTS (SELECT FROM jsonb_each_text(stores) WHERE value <> $$0$$)',
-  volume: 'SELECT id::text AS what FROM volume',
+  volume: 'SELECT id::text AS what FROM volume UNION ALL SELECT volume_id::text FROM volume_attachment',
+  'disk claim': 'SELECT volume_id::text AS what FROM disk_claim',
+  'volume tombstone': 'SELECT volume_id::text AS what FROM volume_tombstone',
   port: 'SELECT id::text AS what FROM port',
   tombstone: 'SELECT instance_id::text AS what FROM instance_tombstone',
   task: `SELECT id || ' ' || type || ' ' || state AS what FROM task WHERE state NOT IN ('succeeded', 'failed', 'cancelled') OR lock_state IS NOT NULL OR lease_until IS NOT NULL UNION ALL SELECT 'lock ' || key FROM task_lock WHERE NOT EXISTS (SELECT FROM task t WHERE t.id = task_id AND t.ended_at IS NULL)`,

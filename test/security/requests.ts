@@ -91,6 +91,14 @@ const volume = async (stack: ManagementStack): Promise<string> => {
   );
   return id;
 };
+const dataVolume = async (stack: ManagementStack): Promise<string> => {
+  const id = randomUUID();
+  await stack.db.database.query(
+    `INSERT INTO volume (id, project_id, name, role, state, bytes, pool, host_id) VALUES ($1::uuid, $2, $1::text, 'data', 'available', 4096, 'local', $1::uuid)`,
+    [id, await red(stack)],
+  );
+  return id;
+};
 const port = async (stack: ManagementStack): Promise<string> => {
   const id = randomUUID();
   const mac = `02:00:${id.match(/../g)?.slice(0, 4).join(':') ?? ''}`;
@@ -197,6 +205,14 @@ export const requests: Record<string, Make> = {
   'PUT /images/{ref}/content': async (s) => ({ path: `/images/${await image(s)}/content`, body: disk() }),
   'DELETE /images/{ref}': async (s) => ({ path: `/images/${await image(s)}` }),
   ...list('/volumes', volume),
+  'POST /volumes': async () => ({
+    path: '/volumes?project=red',
+    body: { name: name(), bytes: 2 ** 20 },
+    allowed: noHost,
+  }),
+  'GET /volumes/{ref}': async (s) => ({ path: `/volumes/${await dataVolume(s)}` }),
+  'PATCH /volumes/{ref}': async (s) => ({ path: `/volumes/${await dataVolume(s)}`, body: { name: name() } }),
+  'DELETE /volumes/{ref}': async (s) => ({ path: `/volumes/${await dataVolume(s)}` }),
   'GET /flavors': async (s) => ({ path: '/flavors?limit=500', sees: await flavor(s) }),
   'POST /flavors': async () => ({ path: '/flavors', body: { name: name(), vcpus: 1, memoryBytes: 2 ** 28 } }),
   'GET /flavors/{ref}': async (s) => ({ path: `/flavors/${await flavor(s)}` }),

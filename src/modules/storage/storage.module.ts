@@ -3,8 +3,13 @@ import { storageProblems } from './contract/storage.problems';
 
 export const storageModule: ModuleManifest = {
   name: 'storage',
-  needs: ['identity', 'host', 'image'],
-  permissions: { 'volume:read': 'viewer' },
+  needs: ['identity', 'host', 'image', 'scheduler'],
+  permissions: {
+    'volume:read': 'viewer',
+    'volume:create': 'member',
+    'volume:update': 'member',
+    'volume:delete': 'member',
+  },
   problems: storageProblems,
   events: ['volume.created', 'volume.updated', 'volume.deleted'],
   hostConditions: { Storage: 'required' },
@@ -15,4 +20,5 @@ export const storageModule: ModuleManifest = {
   verbs: async () => (await import('./contract/volume.verbs.js')).storageVerbs,
   node: async () => (await import('./node/storage-node.wiring.js')).storageNodeWiring,
   commands: async () => new (await import('./cli/volume.command.js')).VolumeCommands(),
+  scenarios: async () => (await import('./testing/storage.scenarios.js')).storageScenarios,
 };

@@ -23,6 +23,8 @@ import { ImageSweeper } from '../../../src/modules/image/management/images/image
 import { imageWiring } from '../../../src/modules/image/management/image.wiring';
 import { ImportImageWorkflow } from '../../../src/modules/image/management/workflows/import-image.workflow';
 import { storageConfigSchema } from '../../../src/modules/storage/contract/storage.config';
+import { schedulerWiring } from '../../../src/modules/scheduler/management/scheduler.wiring';
+import { InstanceHosts } from '../../../src/modules/storage/contract/storage.ports';
 import { storageWiring } from '../../../src/modules/storage/management/storage.wiring';
 import { VolumeController } from '../../../src/modules/storage/management/volume.controller';
 import { coreContainer, testTls } from '../../support/http';
@@ -62,6 +64,16 @@ export interface ImageFixtureOptions {
   probe?: WorkflowProbe;
 }
 
+class NoInstances extends InstanceHosts {
+  override hostOf(): Promise<string> {
+    return Promise.reject(new Error('there are no instances here'));
+  }
+
+  override nameOf(): Promise<string> {
+    return Promise.resolve('');
+  }
+}
+
 /**
  * The management halves of image and storage behind a real HTTP server, with the real engine; identity, hosts and nodes
  * are stand-ins.
@@ -93,9 +105,11 @@ export class ImageFixture {
     container.bind(WorkflowProbe).toConstantValue(options.probe ?? new WorkflowProbe());
     container.bind(Projects).toConstantValue(new AnyProjects());
     container.bind(Hosts).toConstantValue(new NamedHosts());
+    container.bind(InstanceHosts).toConstantValue(new NoInstances());
     container.load(
       new ContainerModule(bindWorkflow),
       new ContainerModule(imageWiring.bind),
+      new ContainerModule(schedulerWiring.bind),
       new ContainerModule(storageWiring.bind),
     );
     const fixture = new ImageFixture(container, stateDir, options.stateDir === undefined, logs);

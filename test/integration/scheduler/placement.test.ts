@@ -58,7 +58,7 @@ describe('placement', () => {
   }, 60_000);
   afterAll(() => db.close());
   beforeEach(async () => {
-    await db.database.query('TRUNCATE host_claim, host_usage');
+    await db.database.query('TRUNCATE host_claim, disk_claim, host_usage');
     hosts = new ListedHosts();
     placement = new SchedulerPlacement(hosts, claims);
   });
@@ -171,6 +171,31 @@ describe('placement', () => {
       instances: 0,
       stores: { 'pools/default': 0, 'pools/fast': 0 },
     });
+  });
+
+  it('gives disks that belong to no instance the room of a pool that is left, and takes it back', async () => {
+    const one = hostWith('one', { vcpus: 1, stores: [storeOf('default', 10 * mib)] });
+    hosts.listed = [one];
+    await claim(request({ diskBytes: 2 * mib, memoryBytes: 1024 * mib }));
+    const disk = (volumeId: string, bytes: number): Promise<{ hostId: string }> =>
+      db.database.tx((op) =>
+        placement.claimDisk(
+          op,
+          { volumeId, projectId: randomUUID(), bytes, store: { key: 'pools/default', words: 'the pool' }, needs: [] },
+          false,
+        ),
+      );
+    const ids = Array.from({ length: 6 }, () => randomUUID());
+    const outcomes = await Promise.allSettled(ids.map((id) => disk(id, 4 * mib)));
+    expect(outcomes.filter((o) => o.status === 'fulfilled')).toHaveLength(2);
+    expect(await refusal(disk(randomUUID(), mib))).toMatchObject({
+      code: 'no_host',
+      cause: expect.stringMatching(/^No host can hold this volume\. one: needs 0\.0 GiB of disk in the pool/),
+    });
+    for (const id of ids) await placement.releaseDisk(db.database.op, id);
+    for (const id of ids) await placement.releaseDisk(db.database.op, id);
+    const usage = await claims.usage(db.database.op, [one.id]);
+    expect(usage.get(one.id)).toMatchObject({ diskBytes: 2 * mib, stores: { 'pools/default': 2 * mib }, instances: 1 });
   });
 
   it('is asked twice for one instance and claims once', async () => {

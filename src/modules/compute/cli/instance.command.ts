@@ -7,10 +7,11 @@ import { addListOptions, type ListOptions } from '../../../core/cli/input/list-o
 import { projectNames } from '../../../core/cli/input/names-by-id';
 import { nounCommand, type Noun } from '../../../core/cli/noun';
 import { parseInteger } from '../../../core/cli/input/parse-size';
+import { parseYesNo } from '../../../core/cli/input/parse-yes-no';
 import type { Instance } from '../contract/compute.api';
 import { registerInstanceCreate } from './instance-create';
 import { registerInstancePorts } from './instance-ports';
-import { given, parseMetadata, parseYesNo } from './labels';
+import { given, parseMetadata } from './labels';
 import { guestDataView, instanceColumns, instanceStateNames, instanceView } from './instance-view';
 
 const instanceNoun: Noun = { name: 'instance', plural: 'instances', path: '/instances', inProject: true };

@@ -12,9 +12,3 @@ export const parseMetadata = (texts: readonly string[]): Record<string, string> 
 
 /** Several texts; one empty text means none. */
 export const given = (texts: readonly string[]): string[] => texts.filter((text) => text !== '');
-
-/** For what is on or off. */
-export const parseYesNo = (text: string): boolean => {
-  if (text !== 'yes' && text !== 'no') throw usageFailure(`"${text}" is neither yes nor no`);
-  return text === 'yes';
-};

@@ -3,6 +3,7 @@ import { HostUsage, InventoryPart } from '../../host/contract/host.ports';
 import { ProjectUsage } from '../../identity/contract/identity.ports';
 import { ImageUsage } from '../../image/contract/image.ports';
 import { NetworkUsage } from '../../network/contract/network.ports';
+import { InstanceHosts } from '../../storage/contract/storage.ports';
 import { ComputeNetworkUsage } from './usage/compute-network-usage';
 import { ComputeHostUsage } from './usage/compute-host-usage';
 import { ComputeImageUsage } from './usage/compute-image-usage';
@@ -31,6 +32,7 @@ import { InstanceRebuilding } from './instances/instance-rebuilding.service';
 import { InstanceResizing } from './instances/instance-resizing.service';
 import { InstanceService } from './instances/instance.service';
 import { InstanceVerbs } from './instances/instance-verbs.service';
+import { PlacedInstances } from './instances/placed-instances';
 import { VmmInventoryPart } from './vmms/vmm-inventory.part';
 import { SshKeyController } from './ssh-keys/ssh-key.controller';
 import { SshKeyRepository } from './ssh-keys/ssh-key.repository';
@@ -113,6 +115,7 @@ export const computeWiring: ManagementWiring = {
     bind(ImageUsage).to(ComputeImageUsage).inSingletonScope();
     bind(InventoryPart).to(VmmInventoryPart).inSingletonScope();
     bind(HostUsage).to(ComputeHostUsage).inSingletonScope();
+    bind(InstanceHosts).to(PlacedInstances).inSingletonScope();
     bind(NetworkUsage).to(ComputeNetworkUsage).inSingletonScope();
   },
   controllers,

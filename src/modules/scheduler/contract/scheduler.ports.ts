@@ -10,13 +10,21 @@ export interface PlacementRequest {
   diskBytes: number;
   /** Where its disk lies on the host: the key of a store, and what people call it. */
   store: { key: string; words: string };
-  architecture: string;
+  /** Null: any. */
+  architecture: string | null;
   /** What the parts of its host must have, in the order in which a refusal names them. */
   needs: readonly HostNeed[];
   /** Verbs that its host must understand, with the revision that says what is asked for. Absent: nothing special. */
   verbs?: Readonly<Record<string, number>>;
   /** Only this host (operators). */
   hostId?: string;
+}
+
+/** What a disk needs that belongs to no instance. */
+export interface DiskRequest extends Pick<PlacementRequest, 'store' | 'needs' | 'verbs' | 'hostId'> {
+  volumeId: string;
+  projectId: string;
+  bytes: number;
 }
 
 /** How large an instance is on its host. Memory and disk in bytes. */
@@ -57,4 +65,11 @@ export abstract class Placement {
   abstract resize(op: Op, instanceId: string, size: ClaimSize): Promise<void>;
   /** Ensures that the instance holds no claim. */
   abstract release(op: Op, instanceId: string): Promise<void>;
+  /**
+   * Claims room for a disk on the best host. Throws as `claim`, 409 `no_host`; who may see hosts (`operator`) is told the
+   * reasons.
+   */
+  abstract claimDisk(op: Op, request: DiskRequest, operator: boolean): Promise<{ hostId: string }>;
+  /** Ensures that the disk holds no claim. */
+  abstract releaseDisk(op: Op, volumeId: string): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/rows/op';
 import type { ClaimedRoom, SchedulableHost } from '../../host/contract/host.ports';
 import { storeBytes } from './filters';
-import type { ClaimSize, PlacementRequest } from '../contract/scheduler.ports';
+import type { ClaimSize, DiskRequest, PlacementRequest } from '../contract/scheduler.ports';
 
 interface UsageRow {
   host_id: string;
@@ -41,7 +41,7 @@ export class ClaimRepository {
   async usageOfAll(op: Op): Promise<Map<string, ClaimedRoom>> {
     return roomOf(
       await op.query(
-        'SELECT host_id, vcpus, memory_bytes, disk_bytes, stores, instances FROM host_usage WHERE instances > 0',
+        'SELECT host_id, vcpus, memory_bytes, disk_bytes, stores, instances FROM host_usage WHERE instances > 0 OR disk_bytes > 0',
       ),
     );
   }
@@ -166,6 +166,37 @@ export class ClaimRepository {
          stores = u.stores || jsonb_build_object(gone.store, (u.stores->>gone.store)::bigint - gone.disk_bytes)
        FROM gone WHERE u.host_id = gone.host_id`,
       [instanceId],
+    );
+  }
+
+  /**
+   * Room for a disk that belongs to no instance. False when the host has none any more: then nothing is written, and the
+   * host's row is not kept locked (see `tryClaim`).
+   */
+  async tryClaimDisk(op: Op, host: SchedulableHost, { volumeId, bytes, store }: DiskRequest): Promise<boolean> {
+    await op.query('SAVEPOINT claim');
+    const rows: unknown[] = await op.query(
+      `WITH room AS (
+         INSERT INTO host_usage AS u (host_id, disk_bytes, stores)
+         VALUES ($1, $3, jsonb_build_object($4::text, $3::bigint))
+         ON CONFLICT (host_id) DO UPDATE
+           SET disk_bytes = u.disk_bytes + $3, stores = u.stores || jsonb_build_object($4::text, coalesce((u.stores->>$4)::bigint, 0) + $3::bigint)
+           WHERE coalesce((u.stores->>$4)::bigint, 0) + $3 <= $5
+         RETURNING host_id)
+       INSERT INTO disk_claim (volume_id, host_id, bytes, store) SELECT $2, host_id, $3, $4 FROM room RETURNING volume_id`,
+      [host.id, volumeId, bytes, store.key, storeBytes(host, store) ?? 0],
+    );
+    if (rows.length === 0) await this.takeBack(op);
+    return rows.length === 1;
+  }
+
+  async releaseDisk(op: Op, volumeId: string): Promise<void> {
+    await op.query(
+      `WITH gone AS (DELETE FROM disk_claim WHERE volume_id = $1 RETURNING host_id, bytes, store)
+       UPDATE host_usage u SET disk_bytes = u.disk_bytes - gone.bytes,
+         stores = u.stores || jsonb_build_object(gone.store, (u.stores->>gone.store)::bigint - gone.bytes)
+       FROM gone WHERE u.host_id = gone.host_id`,
+      [volumeId],
     );
   }
 }

@@ -51,7 +51,7 @@ const ofHost: readonly HostFilter[] = [
     code: 'architecture',
     saying: 'No host has the architecture of the image.',
     refuses: (host, _usage, request) =>
-      host.architecture === request.architecture
+      request.architecture === null || host.architecture === request.architecture
         ? undefined
         : `the image is for ${request.architecture}, the host is ${host.architecture}`,
   },
@@ -115,7 +115,7 @@ export const growthRefusal = (
   more: Pick<PlacementRequest, 'vcpus' | 'memoryBytes' | 'diskBytes' | 'store'>,
 ): string | undefined => {
   const grows: Record<string, number> = { vcpus: more.vcpus, memory: more.memoryBytes, disk: more.diskBytes };
-  const request = { ...more, instanceId: '', projectId: '', architecture: '', needs: [] };
+  const request = { ...more, instanceId: '', projectId: '', architecture: null, needs: [] };
   return first(
     ofRoom.filter(({ code }) => (grows[code] ?? 0) > 0),
     host,

@@ -4,7 +4,13 @@ import type { Op } from '../../../core/db/rows/op';
 import { Hosts, type ClaimedRoom, type SchedulableHost } from '../../host/contract/host.ports';
 import { PlacementRefusal } from '../contract/placement-refusal';
 import { RoomRefusal } from '../contract/room-refusal';
-import { Placement, type ClaimSize, type HostVerdict, type PlacementRequest } from '../contract/scheduler.ports';
+import {
+  Placement,
+  type ClaimSize,
+  type DiskRequest,
+  type HostVerdict,
+  type PlacementRequest,
+} from '../contract/scheduler.ports';
 import { ClaimRepository } from './claim.repository';
 import { emptyUsage, growthRefusal, hasRoom, refusal, storeBytes, suits, weigh } from './filters';
 import { RecentHosts, type Candidate } from './recent-hosts';
@@ -33,6 +39,16 @@ const several = (request: PlacementRequest): PlacementRequest => ({
   vcpus: request.vcpus * ample,
   memoryBytes: request.memoryBytes * ample,
   diskBytes: request.diskBytes * ample,
+});
+
+/** A disk alone, in the terms of instances. */
+const asPlaced = ({ volumeId, bytes, ...rest }: DiskRequest): PlacementRequest => ({
+  ...rest,
+  instanceId: volumeId,
+  vcpus: 0,
+  memoryBytes: 0,
+  diskBytes: bytes,
+  architecture: null,
 });
 
 const taken = { code: 'taken', reason: 'other instances took its room meanwhile' };
@@ -135,6 +151,35 @@ export class SchedulerPlacement extends Placement {
 
   override release(op: Op, instanceId: string): Promise<void> {
     return this.claims.release(op, instanceId);
+  }
+
+  override async claimDisk(op: Op, request: DiskRequest, operator: boolean): Promise<{ hostId: string }> {
+    const placed = asPlaced(request);
+    const recent = await this.recentHosts(op);
+    const tried = new Set<Candidate>();
+    for (let next = recent.best(placed, tried); next; next = recent.best(placed, tried)) {
+      tried.add(next);
+      const now = await this.hosts.byId(op, next.host.id);
+      if (now && suits(now, next.usage, placed) && (await this.claims.tryClaimDisk(op, now, request)))
+        return { hostId: now.id };
+    }
+    const evaluated = (await this.evaluate(op, placed)).filter(
+      ({ host }) => request.hostId === undefined || host.id === request.hostId,
+    );
+    for (const { host, verdict } of evaluated) {
+      if (!verdict.fits) continue;
+      if (await this.claims.tryClaimDisk(op, host, request)) return { hostId: host.id };
+      Object.assign(verdict, { ...taken, fits: false });
+    }
+    throw new PlacementRefusal(
+      evaluated.map(({ verdict }) => verdict),
+      operator,
+      'volume',
+    );
+  }
+
+  override releaseDisk(op: Op, volumeId: string): Promise<void> {
+    return this.claims.releaseDisk(op, volumeId);
   }
 
   /**

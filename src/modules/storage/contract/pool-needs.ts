@@ -6,11 +6,16 @@ export const poolStore = (pool: string): { key: string; words: string } => ({
   words: `the pool "${pool}"`,
 });
 
-/** A host that has the pool. */
-export const poolNeed = (pool: string): HostNeed => ({
+const noRootPool = 'No host has the storage pool that root disks are made in. Ask an administrator.';
+
+/**
+ * A host that has the pool.
+ * @param saying what tenants are told when none has
+ */
+export const poolNeed = (pool: string, saying = noRootPool): HostNeed => ({
   code: 'pool',
   key: pool,
-  saying: 'No host has the storage pool that root disks are made in. Ask an administrator.',
+  saying,
   refuses: ({ pools = [] }) =>
     pools.some(({ name }) => name === pool) ? undefined : `it has no storage pool "${pool}"`,
 });

@@ -5,7 +5,6 @@ export interface RootVolume {
   pool: string;
   bytes: number;
   hostId: string;
-  imageId: string;
 }
 
 /** Port (management half): root volumes live and die with their instance. */
@@ -36,6 +35,16 @@ export abstract class Volumes {
   abstract markDeleting(op: Op, volumeId: string): Promise<void>;
   /** Removes the record; the bytes are gone by then. */
   abstract remove(op: Op, instanceId: string): Promise<void>;
+}
+
+/** Port that the module of instances implements (management half): where a volume must lie that one of them is to have. */
+export abstract class InstanceHosts {
+  /**
+   * Host of the instance of the project that `ref` (id or name) means. Throws 404; 409 `instance_has_no_host`.
+   */
+  abstract hostOf(op: Op, projectId: string, ref: string): Promise<string>;
+  /** Empty when it is gone. */
+  abstract nameOf(op: Op, instanceId: string): Promise<string>;
 }
 
 /** Port (node half). */

@@ -11,6 +11,7 @@ export const storageProblems: HintTable = {
     user: askOperator,
     operator: 'The volume is not on its host any more: look for it in the pool, or delete its instance.',
   },
+  volume_gone: { user: 'Nothing is left to do: the volume is gone.' },
   unknown_pool: {
     user: askOperator,
     operator: 'Compare the pools in the configuration of the host with those that it reported (vcctl host show).',

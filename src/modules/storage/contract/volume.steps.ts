@@ -29,9 +29,10 @@ export const recordRootVolume = <I extends OfInstance, O>(
   undo: (c) => volumes.remove(c.op, c.input.instanceId),
 });
 
-/** The host makes the volume, of an image that it has; undone, nothing is left of it. */
+/** The host makes the volume, empty or of an image that it has; undone, nothing is left of it. */
 export const createVolume = <I, O>(
   wanted: Known<I, O, Placed & { bytes: number; imageId: string | null }>,
+  title = 'Create the root volume',
 ): RemoteSpec<
   I,
   O,
@@ -40,7 +41,7 @@ export const createVolume = <I, O>(
   { volumeId: string; pool: string },
   object
 > => ({
-  title: 'Create the root volume',
+  title,
   verb: volumeEnsure,
   node: (c) => certain(wanted, c).hostId,
   args: (c) => {
@@ -76,8 +77,9 @@ export const growVolume = <I, O>(
 export const deleteVolume = <I, O>(
   of: Known<I, O, Placed>,
   noUndo: string,
+  title = 'Delete the root volume',
 ): RemoteSpec<I, O, { volumeId: string; pool: string }, object> => ({
-  title: 'Delete the root volume',
+  title,
   verb: volumeAbsent,
   when: (c) => of(c) !== undefined,
   node: (c) => certain(of, c).hostId,

@@ -1,17 +1,12 @@
 import { injectable } from 'inversify';
 import { v7 as timeOrderedUuid } from 'uuid';
-import type { Access } from '../../../core/auth/access';
 import { Config } from '../../../core/config/config';
 import type { Op } from '../../../core/db/rows/op';
-import { Outbox } from '../../../core/events/outbox';
-import type { Page, PageRequest } from '../../../core/http/routes/pagination';
-import { seesHosts } from '../../host/contract/sees-hosts';
-import { Hosts } from '../../host/contract/host.ports';
-import type { Volume } from '../contract/storage.api';
 import type { StorageConfig } from '../contract/storage.config';
 import { Volumes, type RootVolume } from '../contract/storage.ports';
 import type { VolumeEntity } from './volume.entity';
-import { VolumeRepository } from './volume.repository';
+import { VolumeEvents } from './volume.events';
+import { VolumeRepository, type ShownVolume } from './volume.repository';
 
 /** Disks work in blocks of 4 KiB at most: a size that is no multiple would lose its last sectors on such a disk. */
 const blockBytes = 4096;
@@ -21,8 +16,7 @@ const blockBytes = 4096;
 export class PostgresVolumes extends Volumes {
   constructor(
     private readonly volumes: VolumeRepository,
-    private readonly hosts: Hosts,
-    private readonly outbox: Outbox,
+    private readonly events: VolumeEvents,
     private readonly config: Config,
   ) {
     super();
@@ -36,17 +30,19 @@ export class PostgresVolumes extends Volumes {
     op: Op,
     request: { instanceId: string; projectId: string; name: string; hostId: string; imageId: string; bytes: number },
   ): Promise<RootVolume> {
-    const made: VolumeEntity = {
+    const made: ShownVolume = {
       ...request,
       id: timeOrderedUuid(),
       role: 'root',
       state: 'creating',
       bytes: this.sizeFor(request.bytes),
       pool: this.rootPool(),
+      protected: false,
       createdAt: new Date(),
+      attachments: [],
     };
-    if (await this.volumes.insertRoot(op, made)) {
-      await this.changed(op, 'created', made);
+    if (await this.volumes.insert(op, made)) {
+      await this.events.changed(op, 'created', made);
       return made;
     }
     const root = await this.volumes.rootOf(op, request.instanceId);
@@ -66,10 +62,10 @@ export class PostgresVolumes extends Volumes {
     const old = await this.volumes.rootOf(op, instanceId);
     if (!old) return null;
     await this.volumes.remove(op, old.id);
-    await this.changed(op, 'deleted', old);
+    await this.events.changed(op, 'deleted', old);
     const made = { ...old, ...by, state: 'in-use' as const, createdAt: new Date() };
-    await this.volumes.insertRoot(op, made);
-    await this.changed(op, 'created', made);
+    await this.volumes.insert(op, made);
+    await this.events.changed(op, 'created', made);
     return { id: old.id, pool: old.pool };
   }
 
@@ -79,7 +75,7 @@ export class PostgresVolumes extends Volumes {
 
   override async grown(op: Op, volumeId: string, bytes: number): Promise<void> {
     const volume = await this.volumes.change(op, volumeId, { bytes: this.sizeFor(bytes) });
-    if (volume) await this.changed(op, 'updated', volume);
+    if (volume) await this.events.changed(op, 'updated', volume);
   }
 
   override markInUse(op: Op, volumeId: string): Promise<void> {
@@ -94,45 +90,11 @@ export class PostgresVolumes extends Volumes {
     const root = await this.volumes.rootOf(op, instanceId);
     if (!root) return;
     await this.volumes.remove(op, root.id);
-    await this.changed(op, 'deleted', root);
-  }
-
-  async list(op: Op, access: Access, request: PageRequest): Promise<Page<Volume>> {
-    const page = await this.volumes.list(op, access.projects, request);
-    const names = seesHosts(access.principal)
-      ? await this.hosts.names(op, [...new Set(page.rows.map((v) => v.hostId))])
-      : null;
-    return { items: page.rows.map((v) => present(v, names)), next: page.next };
+    await this.events.changed(op, 'deleted', root);
   }
 
   private async mark(op: Op, volumeId: string, state: VolumeEntity['state']): Promise<void> {
     const volume = await this.volumes.change(op, volumeId, { state });
-    if (volume) await this.changed(op, 'updated', volume);
-  }
-
-  private async changed(op: Op, what: 'created' | 'updated' | 'deleted', volume: VolumeEntity): Promise<void> {
-    // Events go to all who see the volume, and not all of them see hosts.
-    const data = present(volume, null);
-    await this.outbox.publish(op, {
-      type: `volume.${what}`,
-      projectId: volume.projectId,
-      subject: { kind: 'volume', id: volume.id },
-      data: { ...data },
-    });
+    if (volume) await this.events.changed(op, 'updated', volume);
   }
 }
-
-/** @param hosts names by id; null for those who may not see hosts */
-const present = (v: VolumeEntity, hosts: Map<string, string> | null): Volume => ({
-  id: v.id,
-  projectId: v.projectId,
-  name: v.name,
-  state: v.state,
-  bytes: v.bytes,
-  role: v.role,
-  pool: v.pool,
-  host: hosts && { id: v.hostId, name: hosts.get(v.hostId) ?? '' },
-  instanceId: v.instanceId,
-  imageId: v.imageId,
-  createdAt: v.createdAt.toISOString(),
-});

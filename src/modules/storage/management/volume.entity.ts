@@ -12,7 +12,10 @@ export class VolumeEntity {
   @Column('bigint', { transformer: bigintAsNumber }) bytes!: number;
   @Column('text') pool!: string;
   @Column('uuid', { name: 'host_id' }) hostId!: string;
-  @Column('uuid', { name: 'instance_id' }) instanceId!: string;
-  @Column('uuid', { name: 'image_id' }) imageId!: string;
+  /** Of a root volume. */
+  @Column('uuid', { name: 'instance_id', nullable: true }) instanceId!: string | null;
+  @Column('uuid', { name: 'image_id', nullable: true }) imageId!: string | null;
+  /** Deleting it is refused. */
+  @Column('boolean') protected!: boolean;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }

@@ -1,37 +1,93 @@
 import { injectable } from 'inversify';
+import type { z } from 'zod';
 import { atOnce } from '../../../core/db/at-once';
 import { Conditions } from '../../../core/db/rows/conditions';
-import { keysetPage, newestFirst } from '../../../core/db/rows/keyset';
+import { keysetPage, newestFirst, rowsInOrder, sqlOf } from '../../../core/db/rows/keyset';
 import { findRow, removeRows, updateRow } from '../../../core/db/rows/rows';
 import type { Op } from '../../../core/db/rows/op';
+import { violatedUnique } from '../../../core/db/sql-state';
 import type { InUseBy } from '../../../core/errors/in-use';
-import type { PageRequest } from '../../../core/http/routes/pagination';
+import { nameTaken } from '../../../core/errors/problem';
+import type { Volume, volumeListQuery } from '../contract/storage.api';
 import { VolumeEntity } from './volume.entity';
+
+/** As it is shown: with who has it. */
+export type ShownVolume = VolumeEntity & { attachments: Volume['attachments'] };
+
+const shown = {
+  alias: 'v',
+  also: {
+    attachments: sqlOf<Volume['attachments']>(
+      `(SELECT coalesce(jsonb_agg(jsonb_build_object('instanceId', a.instance_id, 'position', a.position, 'readonly', a.mode = 'ro') ORDER BY a.created_at), '[]')
+        FROM volume_attachment a WHERE a.volume_id = v.id)`,
+    ),
+  },
+};
+
+const attachedTo = 'EXISTS (SELECT FROM volume_attachment a WHERE a.volume_id = v.id AND a.instance_id = ';
 
 @injectable()
 export class VolumeRepository {
-  /** False when the instance has a root volume already, which is left as it is. */
-  async insertRoot(op: Op, v: VolumeEntity): Promise<boolean> {
+  /** False when the instance has a root volume already, or the project a data volume of the name. */
+  async insert(op: Op, v: VolumeEntity): Promise<boolean> {
+    const conflict =
+      v.role === 'root' ? 'ON CONSTRAINT volume_instance_role' : `(project_id, name) WHERE role = 'data'`;
     const rows: unknown[] = await op.query(
-      `INSERT INTO volume (id, project_id, name, role, state, bytes, pool, host_id, instance_id, image_id, created_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT ON CONSTRAINT volume_instance_role DO NOTHING RETURNING id`,
-      [v.id, v.projectId, v.name, v.role, v.state, v.bytes, v.pool, v.hostId, v.instanceId, v.imageId, v.createdAt],
+      `INSERT INTO volume (id, project_id, name, role, state, bytes, pool, host_id, instance_id, image_id, protected, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT ${conflict} DO NOTHING RETURNING id`,
+      [
+        ...[v.id, v.projectId, v.name, v.role, v.state, v.bytes, v.pool, v.hostId, v.instanceId, v.imageId],
+        ...[v.protected, v.createdAt],
+      ],
     );
     return rows.length === 1;
   }
 
-  rootOf(op: Op, instanceId: string): Promise<VolumeEntity | null> {
-    return findRow(op, VolumeEntity, { instanceId, role: 'root' });
+  async rootOf(op: Op, instanceId: string): Promise<ShownVolume | null> {
+    const root = await findRow(op, VolumeEntity, { instanceId, role: 'root' });
+    return root && { ...root, attachments: [] };
   }
 
-  /** Null when it is gone. */
+  async byId(op: Op, id: string): Promise<ShownVolume | null> {
+    const found = new Conditions().equal('v.id', id);
+    return (await rowsInOrder(op, VolumeEntity, found, { ...shown, order: 'v.id', limit: 1 }))[0] ?? null;
+  }
+
+  /** As `byId`, its row held until the transaction ends: who changes it comes one after the other. */
+  async lock(op: Op, id: string): Promise<ShownVolume | null> {
+    const held = await findRow(op, VolumeEntity, { id }, { lock: 'FOR UPDATE' });
+    return held && this.byId(op, id);
+  }
+
+  /** At most two. A data volume comes before root volumes of its name, which are called as instances were. */
+  async named(op: Op, projects: 'all' | readonly string[], name: string): Promise<ShownVolume[]> {
+    const found = new Conditions().within('v.project_id', projects).equal('v.name', name);
+    const rows = await rowsInOrder(op, VolumeEntity, found, { ...shown, order: 'v.role, v.id', limit: 3 });
+    const data = rows.filter(({ role }) => role === 'data');
+    return data.length > 0 ? data : rows;
+  }
+
+  /** Null when it is gone. Throws 409 `name_taken`; the transaction is lost then. */
   async change(
     op: Op,
     id: string,
-    changes: Partial<Pick<VolumeEntity, 'state' | 'bytes'>>,
-  ): Promise<VolumeEntity | null> {
-    const [, volume] = await atOnce(updateRow(op, VolumeEntity, id, changes), findRow(op, VolumeEntity, { id }));
+    changes: Partial<Pick<VolumeEntity, 'state' | 'bytes' | 'name' | 'protected'>>,
+  ): Promise<ShownVolume | null> {
+    const update = updateRow(op, VolumeEntity, id, changes).catch((error: unknown) => {
+      throw violatedUnique(error) === 'volume_name' ? nameTaken('volume', changes.name ?? '') : error;
+    });
+    const [, volume] = await atOnce(update, this.byId(op, id));
     return volume;
+  }
+
+  /** False when it is gone, or in none of these states any more. */
+  async move(op: Op, id: string, from: readonly Volume['state'][], to: Volume['state']): Promise<boolean> {
+    const rows = await op.query('UPDATE volume SET state = $3 WHERE id = $1 AND state = ANY($2::text[]) RETURNING id', [
+      id,
+      from,
+      to,
+    ]);
+    return rows.length === 1;
   }
 
   async remove(op: Op, id: string): Promise<void> {
@@ -41,14 +97,17 @@ export class VolumeRepository {
   list(
     op: Op,
     projects: 'all' | readonly string[],
-    { limit, cursor, q }: PageRequest,
-  ): Promise<{ rows: VolumeEntity[]; next: string | null }> {
-    const found = new Conditions()
-      .within('v.project_id', projects)
-      .search(q, { ids: ['v.id', 'v.instance_id'], texts: ['v.name'] });
+    { limit, cursor, q, instance, role }: z.output<typeof volumeListQuery>,
+  ): Promise<{ rows: ShownVolume[]; next: string | null }> {
+    const found = new Conditions().within('v.project_id', projects).equal('v.role', role);
+    if (instance !== undefined) {
+      const id = found.bind(instance);
+      found.add(`(v.instance_id = ${id} OR ${attachedTo}${id}))`);
+    }
+    found.search(q, { ids: ['v.id', 'v.instance_id'], texts: ['v.name'] });
     return keysetPage(op, VolumeEntity, found, {
       ...newestFirst,
-      alias: 'v',
+      ...shown,
       limit,
       cursor,
     });
@@ -62,6 +121,11 @@ export class VolumeRepository {
   /** Volumes of the project. */
   ofProject(op: Op, projectId: string, limit: number): Promise<VolumesFound> {
     return this.found(op, 'project_id = $1', projectId, limit);
+  }
+
+  /** Volumes on the host that go with no instance. */
+  onHost(op: Op, hostId: string, limit: number): Promise<VolumesFound> {
+    return this.found(op, `role = 'data' AND host_id = $1`, hostId, limit);
   }
 
   /** The first by name, and how many there are. */
