@@ -7,17 +7,11 @@ import { exec } from '../../../../../core/host/processes/exec';
 import { findProgram } from '../../../../../core/host/processes/find-program';
 import { innerPid, signalProcess, waitGone } from '../../../../../core/host/processes/process-identity';
 import { readTail } from '../../../../../core/host/sandbox/spawn-sandboxed';
-import {
-  copyKernel,
-  findKernel,
-  kernelBanner,
-  kvmObstacle,
-  trialCommandLine,
-  trialDeadlines,
-} from '../common/host-kernel';
+import { copyKernel, findKernel, kernelBanner, kvmObstacle, trialCommandLine } from '../common/host-kernel';
 import { FolderChanges } from '../common/folder-changes';
 import { spawnVmm, startPause, type SpawnedVmm } from '../common/spawn-vmm';
 import { cachedTrial, trial, type Trial } from '../common/trial-cache';
+import { trialPatience } from '../common/trial-patience';
 import { clearTrials, inTrialPlace } from '../common/trial-place';
 import type { VmmSandboxOptions } from '../common/vmm-sandbox';
 import { ChClient } from './ch-client';
@@ -110,11 +104,12 @@ const noAbilities = { landlock: false, landlockReason: '', names: false };
 
 /** Waits for the first words of a booted kernel. */
 const hear = async (spawned: SpawnedVmm, serial: string, log: string): Promise<Trial> => {
-  const end = Date.now() + trialDeadlines.longest;
+  const patience = await trialPatience();
+  const end = Date.now() + patience.longest;
   let heard = 0;
   for (
     let silent = Date.now();
-    Date.now() < end && Date.now() - silent < trialDeadlines.silence && !spawned.hasEnded();
+    Date.now() < end && Date.now() - silent < patience.silence && !spawned.hasEnded();
     await delay(20)
   ) {
     const text = await readFile(serial, 'utf8').catch(() => '');
@@ -126,7 +121,7 @@ const hear = async (spawned: SpawnedVmm, serial: string, log: string): Promise<T
     works: false,
     reason: spawned.hasEnded()
       ? `a trial guest ended: ${(await readTail(log)).split('\n').at(-1) ?? ''}`
-      : 'a trial guest hung',
+      : `a trial guest hung ${heard === 0 ? 'before it printed anything' : `after ${heard} characters`}`,
   };
 };
 

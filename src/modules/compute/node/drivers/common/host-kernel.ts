@@ -47,9 +47,3 @@ export const kvmObstacle = async (): Promise<string | null> => {
  */
 export const kernelBanner = 'Linux version';
 export const trialCommandLine = 'console=ttyS0 earlyprintk=ttyS0 panic=-1';
-
-/**
- * Milliseconds. No sign of life for `silence` ends a trial: a kernel that hangs prints nothing more. Hosts whose KVM is
- * itself emulated are slow, but not slower than `longest`.
- */
-export const trialDeadlines = { silence: 6000, longest: 20_000 } as const;

@@ -5,14 +5,8 @@ import { join } from 'node:path';
 import { exec } from '../../../../../core/host/processes/exec';
 import { findProgram } from '../../../../../core/host/processes/find-program';
 import { sandboxed } from '../../../../../core/host/sandbox/sandbox';
-import {
-  copyKernel,
-  findKernel,
-  kernelBanner,
-  kvmObstacle,
-  trialCommandLine,
-  trialDeadlines,
-} from '../common/host-kernel';
+import { copyKernel, findKernel, kernelBanner, kvmObstacle, trialCommandLine } from '../common/host-kernel';
+import { trialPatience } from '../common/trial-patience';
 import { cachedTrial, forgetTrial, trial as trialSchema, type Trial } from '../common/trial-cache';
 import { clearTrials, inTrialPlace } from '../common/trial-place';
 import type { VmmSandboxOptions } from '../common/vmm-sandbox';
@@ -63,6 +57,7 @@ const boot = async (
     network: 'none',
     bound: true,
   });
+  const patience = await trialPatience();
   return new Promise((resolve) => {
     const child = spawn(program, argv, { stdio: ['ignore', 'pipe', 'pipe'], cwd: '/' });
     let output = '';
@@ -80,12 +75,12 @@ const boot = async (
         reason: last === '' ? 'a trial guest hung before it printed anything' : `a trial guest hung after "${last}"`,
       });
     };
-    let silence = setTimeout(hung, trialDeadlines.silence);
-    const longest = setTimeout(hung, trialDeadlines.longest);
+    let silence = setTimeout(hung, patience.silence);
+    const longest = setTimeout(hung, patience.longest);
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output = (output + text).slice(-65_536);
       clearTimeout(silence);
-      silence = setTimeout(hung, trialDeadlines.silence);
+      silence = setTimeout(hung, patience.silence);
       if (output.includes(banner)) settle({ works: true, reason: '' });
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(-4096)));
