@@ -15,15 +15,12 @@ import type { VmSpec } from '../../../src/modules/compute/node/drivers/vmm-drive
 import { TestNamespaces } from '../../support/namespaces';
 import { waitFor } from '../../support/wait-for';
 import { driverContract } from './driver.contract.suite';
-import { pvhGuest } from './pvh-guest';
-import { bootsGuests, realVmm } from './real-vmm';
 import { SerialClient } from './serial-client';
 import { SimulatedBinary } from './simulated-binary';
 import { testSandbox, testUser } from './test-sandbox';
 
 jest.setTimeout(30_000);
 
-const real = realVmm();
 const quiet = pino({ enabled: false });
 let binary: SimulatedBinary;
 let cacheDir: string;
@@ -54,22 +51,6 @@ for (const version of ['v50', 'v53', 'v54'] as const) {
     usesResources: true,
     hasProcesses: true,
   }));
-}
-
-if (real && bootsGuests(real)) {
-  // Where KVM itself is emulated everything takes its time.
-  jest.setTimeout(180_000);
-  const realDriver = (): CloudHypervisorDriver => {
-    const firmware = binary.file('pvh-guest', pvhGuest());
-    return new CloudHypervisorDriver(
-      { binary: real.binary, payload: { firmware, kernel: '', cmdline: '' }, cacheDir, sandbox: testSandbox },
-      quiet,
-    );
-  };
-  driverContract('cloud-hypervisor', () => ({ make: realDriver, usesResources: true, hasProcesses: true }));
-} else {
-  describe('cloud-hypervisor: driver contract', () =>
-    it.skip('needs cloud-hypervisor on the PATH and a KVM that runs its guests', () => undefined));
 }
 
 describe('cloud-hypervisor: a trial whose agent is killed', () => {

@@ -26,6 +26,8 @@ export interface ContractSubject {
   hasProcesses: boolean;
   /** Its guest has no operating system, and lets a device go only when it is reset. */
   holdsDevices?: boolean;
+  /** A guest that was suspended goes on with what it knew. */
+  keepsMemory?: boolean;
   cleanUp?: () => Promise<void>;
 }
 
@@ -41,7 +43,7 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
   describe(`${name}: driver contract`, () => {
     let directory: string;
     let started: { driver: VmmDriver; handle: VmHandle }[] = [];
-    let clients: SerialClient[] = [];
+    const clients: SerialClient[] = [];
 
     const specOf = (change: Partial<VmSpec> = {}): VmSpec => {
       const instanceId = randomUUID();
@@ -100,10 +102,9 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
       await writeFile(join(directory, 'disk.raw'), serialGuestDisk());
     });
     afterEach(async () => {
-      for (const client of clients) client.close();
-      for (const { driver, handle } of started) await driver.kill(handle);
-      clients = [];
-      started = [];
+      for (const client of clients.splice(0)) client.close();
+      // The last one first: it may be the same instance's as one before, in the same places.
+      for (const { driver, handle } of started.splice(0).reverse()) await driver.kill(handle);
       await rm(directory, { recursive: true, force: true });
     });
     afterAll(async () => subject().cleanUp?.());

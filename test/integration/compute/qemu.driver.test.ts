@@ -21,6 +21,8 @@ import { testSandbox, testUser } from './test-sandbox';
 jest.setTimeout(60_000);
 
 const binary = 'qemu-system-x86_64';
+/** A lab host has a KVM that works (test/lab). */
+const accel = process.env['VC_STACK_TEST_ACCEL'] === 'kvm' ? 'kvm' : 'tcg';
 if (spawnSync(binary, ['--version']).status !== 0) {
   describe('qemu: driver contract', () => it.skip('needs qemu-system-x86_64', () => undefined));
 } else {
@@ -29,10 +31,11 @@ if (spawnSync(binary, ['--version']).status !== 0) {
   afterAll(() => rm(cacheDir, { recursive: true, force: true }));
 
   driverContract('qemu', () => ({
-    make: () => new QemuDriver({ binary, accel: 'tcg', cacheDir, sandbox: testSandbox }, pino({ enabled: false })),
+    make: () => new QemuDriver({ binary, accel, cacheDir, sandbox: testSandbox }, pino({ enabled: false })),
     usesResources: true,
     hasProcesses: true,
     holdsDevices: true,
+    keepsMemory: true,
   }));
 
   describe('qemu: network', () => {
@@ -62,7 +65,7 @@ if (spawnSync(binary, ['--version']).status !== 0) {
     });
 
     it('runs inside its namespace, on its tap, in a session of its own', async () => {
-      const driver = new QemuDriver({ binary, accel: 'tcg', cacheDir, sandbox: testSandbox }, pino({ enabled: false }));
+      const driver = new QemuDriver({ binary, accel, cacheDir, sandbox: testSandbox }, pino({ enabled: false }));
       await writeFile(join(directory, 'disk.raw'), serialGuestDisk());
       const handle = await driver.start({
         instanceId: randomUUID(),
@@ -117,7 +120,7 @@ if (spawnSync(binary, ['--version']).status !== 0) {
     });
 
     it("runs a UEFI with variables of the VM's own, which stay from start to start", async () => {
-      const driver = new QemuDriver({ binary, accel: 'tcg', cacheDir, sandbox: testSandbox }, pino({ enabled: false }));
+      const driver = new QemuDriver({ binary, accel, cacheDir, sandbox: testSandbox }, pino({ enabled: false }));
       expect((await driver.probe()).capabilities).toEqual(expect.arrayContaining(['bios', 'uefi']));
       const wanted = spec('uefi');
       const variables = join(wanted.logDir, 'uefi-vars.fd');
@@ -140,7 +143,7 @@ if (spawnSync(binary, ['--version']).status !== 0) {
 
     it('refuses what the host does not have before anything is touched', async () => {
       const driver = new QemuDriver(
-        { binary, accel: 'tcg', cacheDir, uefiFolders: [directory], sandbox: testSandbox },
+        { binary, accel, cacheDir, uefiFolders: [directory], sandbox: testSandbox },
         pino({ enabled: false }),
       );
       expect((await driver.probe()).capabilities).toEqual(expect.not.arrayContaining(['uefi']));
@@ -158,7 +161,7 @@ if (spawnSync(binary, ['--version']).status !== 0) {
   describe('qemu: a guest that panics', () => {
     it('is told of, and its machine goes on', async () => {
       const directory = await mkdtemp('/tmp/t-vmm-panic-');
-      const driver = new QemuDriver({ binary, accel: 'tcg', cacheDir, sandbox: testSandbox }, pino({ enabled: false }));
+      const driver = new QemuDriver({ binary, accel, cacheDir, sandbox: testSandbox }, pino({ enabled: false }));
       // Waits for a key on 0x3f8 (0x3fd says that there is one), tells the panic device at 0x505, and halts.
       const disk = Buffer.alloc(1024 * 1024);
       Buffer.from('bafd03eca80174fbba0505b001eef4ebfd', 'hex').copy(disk);
@@ -208,7 +211,7 @@ if (spawnSync(binary, ['--version']).status !== 0) {
     });
     afterEach(() => rm(directory, { recursive: true, force: true }));
     const make = (): QemuDriver =>
-      new QemuDriver({ binary, accel: 'tcg', cacheDir, sandbox: testSandbox }, pino({ enabled: false }));
+      new QemuDriver({ binary, accel, cacheDir, sandbox: testSandbox }, pino({ enabled: false }));
     const spec = (user: number): VmSpec => ({
       instanceId: randomUUID(),
       name: 'old',
@@ -225,7 +228,7 @@ if (spawnSync(binary, ['--version']).status !== 0) {
     it('adopts a VM of a build that ran VMMs as root, and ends it', async () => {
       const old = spec(0);
       await mkdir(old.runDir);
-      const child = spawn(binary, qemuArguments(old, 'tcg'), { stdio: 'ignore' });
+      const child = spawn(binary, qemuArguments(old, accel), { stdio: 'ignore' });
       const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
       const process = { pid: child.pid ?? 0, startTime: processStartTime(child.pid ?? 0) ?? '' };
       const handle: VmHandle = {
