@@ -59,7 +59,7 @@ need_modules() {
 # Server, CLI and console, unless nothing changed since the last build.
 need_build() {
   local stamp=dist/.vc-stack-build now
-  now=$(find package-lock.json tsconfig.json tsconfig.build.json src migrations bench test/support test/chaos web -path web/dist -prune -o -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum)
+  now=$(find package-lock.json tsconfig.json tsconfig.build.json src migrations bench test/support test/chaos web -path web/dist -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)
   if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$now" ] && [ -f web/dist/index.html ]; then
     say "build: up to date"
     return 0
