@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { TaskDetail } from '../../src/modules/task/contract/task.api';
 import { ApiClient } from '../../test/support/api-client';
 import { repositoryRoot } from '../../test/support/repository';
 import { Child } from './child';
@@ -47,12 +48,17 @@ export class ControlPlane {
     return new ControlPlane(lab, api, management, databaseUrl);
   }
 
-  /** Simulated hosts join, each with its own token; resolves with their process when all are `ready`. */
-  async addHosts(count: number): Promise<Child> {
+  /**
+   * Simulated hosts join, each with its own token; resolves with their process when all are `ready`.
+   *
+   * @param env of that process
+   */
+  async addHosts(count: number, env: Record<string, string> = {}): Promise<Child> {
     const tokens: string[] = [];
     for (let i = 0; i < count; i += 1) tokens.push((await this.api.ok('POST', '/host-tokens', {})).token);
     const child = await Child.start(join(repositoryRoot, 'dist/bench/simulated-hosts.js'), [], {
       log: join(this.lab.directory, 'hosts.log'),
+      env,
       message: { directory: join(this.lab.directory, 'h'), tokens },
     });
     this.lab.defer(() => child.end());
@@ -97,8 +103,10 @@ export class ControlPlane {
     await this.settled(taskId);
   }
 
-  private async settled(taskId: string): Promise<void> {
+  /** The task, which has succeeded. */
+  async settled(taskId: string): Promise<TaskDetail> {
     const task = await this.api.ok('GET', `/tasks/${taskId}?wait=30s`);
     if (task.state !== 'succeeded') throw new Error(`task ${taskId} is ${task.state}: ${JSON.stringify(task.error)}`);
+    return task;
   }
 }

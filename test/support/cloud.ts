@@ -250,6 +250,14 @@ export class TestCloud {
     };
   }
 
+  /** Namespaces that its hosts have made, for instances, networks and routers. */
+  madeNamespaces(): string[] {
+    return sh('ip', 'netns', 'list')
+      .split('\n')
+      .map((line) => line.split(' ')[0] ?? '')
+      .filter((name) => name.startsWith('vcs-') && this.ownsNamespace(name));
+  }
+
   /** Processes, namespaces and files that instances left on this machine's test hosts. Empty when all is well. */
   leftovers(): string[] {
     const found: string[] = [];
@@ -264,9 +272,7 @@ export class TestCloud {
         for (const entry of entries) found.push(`${name}: ${sub}/${entry}`);
       }
     }
-    for (const line of sh('ip', 'netns', 'list').split('\n')) {
-      if (line.startsWith('vcs-') && this.ownsNamespace(line.split(' ')[0] ?? '')) found.push(`namespace ${line}`);
-    }
+    for (const name of this.madeNamespaces()) found.push(`namespace ${name}`);
     for (const pid of readdirSync('/proc').filter((n) => /^\d+$/.test(n))) {
       let cmdline = '';
       try {
