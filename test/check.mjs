@@ -127,9 +127,10 @@ const counted = (name, args, minutes) => ({
   },
 });
 
-/** Everything, also what takes hours: all cases of chaos, all distributions. */
+/** Everything, also what takes hours: all cases of chaos, all distributions, the long soak. */
 const long = process.argv.includes('--long');
 if (long) process.env.VC_STACK_TEST_LONG = '1';
+const wanted = process.argv.slice(2).filter((word) => word !== '--long');
 
 /** Suites of one line run beside each other. */
 const stages = [
@@ -147,10 +148,10 @@ const stages = [
   // A Debian guest under emulation has need of all cores.
   [jest('guests', long ? 90 : 15, 1)],
   [jest('e2e', 25)],
+  [long ? counted('soak', ['soak', '--', '--cycles', '200'], 120) : counted('soak', ['soak'], 15)],
 ];
 const suites = stages.flat();
 
-const wanted = process.argv.slice(2).filter((word) => word !== '--long');
 const unknown = wanted.filter((name) => !suites.some((s) => s.name === name));
 if (unknown.length > 0) {
   console.error(`check: no suite named ${unknown.join(', ')}; there are ${suites.map((s) => s.name).join(', ')}`);
