@@ -67,7 +67,7 @@ const request = (): PlacementRequest => ({
   diskBytes: 10 * gib,
   store: poolStore('default'),
   architecture: 'x86_64',
-  needs: [...vmmNeeds({ vmm: null, firmware: 'any' }), poolNeed('default')],
+  needs: [...vmmNeeds({ vmm: null, firmware: 'any', machine: {} }), poolNeed('default')],
   verbs: { 'noun.verb-1': 1 },
 });
 

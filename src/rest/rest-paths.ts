@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 4e62bd911f777dd962555907d19ffbc06f54d8cf896d7d5dc4c189939f251bc6
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 a1d3cac7aeb627baae9b8403f8c06fb8c6763a2c924525bd9a377c1d710a4b4c
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -1020,6 +1020,10 @@ export interface paths {
             flavor: string;
             host?: string | null;
             image: string;
+            machine?: {
+              secureBoot?: boolean | null;
+              tpm?: boolean | null;
+            } | null;
             metadata?: {
               [key: string]: string;
             } | null;
@@ -1993,6 +1997,10 @@ export interface paths {
             flavor: string;
             host?: string | null;
             image: string;
+            machine?: {
+              secureBoot?: boolean | null;
+              tpm?: boolean | null;
+            } | null;
             metadata?: {
               [key: string]: string;
             } | null;
@@ -2069,6 +2077,10 @@ export interface paths {
             flavor: string;
             host?: string | null;
             image: string;
+            machine?: {
+              secureBoot?: boolean | null;
+              tpm?: boolean | null;
+            } | null;
             metadata?: {
               [key: string]: string;
             } | null;
@@ -4153,6 +4165,10 @@ export interface components {
         by: string;
         reason: string;
       } | null;
+      machine: {
+        secureBoot: boolean;
+        tpm: boolean;
+      };
       metadata: {
         [key: string]: string;
       };

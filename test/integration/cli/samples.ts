@@ -24,6 +24,7 @@ export const instance = {
   stateReason: '',
   lastExit: null,
   restartPolicy: 'never',
+  machine: { secureBoot: false, tpm: false },
   guest: null,
   flavor: { id: ids.flavor, name: 'tiny', vcpus: 1, memoryBytes: 268_435_456, diskBytes: 0 },
   image: { id: ids.image, name: 'debian' },

@@ -54,6 +54,7 @@ describe('who decides the state of an instance', () => {
       userData: '',
       vendorData: '',
       configDrive: null,
+      machine: {},
       stopGraceSeconds: 30,
       wantedHostId: null,
       hostId,

@@ -37,12 +37,31 @@ export class SerialClient {
 
   /** Waits until the guest has said `wanted` since the last match, and forgets everything up to it. */
   async expect(wanted: string, timeoutMs = 20_000): Promise<void> {
+    await this.find(wanted, timeoutMs, (text) => {
+      const at = text.indexOf(wanted);
+      return at < 0 ? null : { end: at + wanted.length, found: wanted };
+    });
+  }
+
+  /** As `expect`; returns what the pattern's first group matched. */
+  read(pattern: RegExp, timeoutMs = 20_000): Promise<string> {
+    return this.find(pattern.source, timeoutMs, (text) => {
+      const match = pattern.exec(text);
+      return match === null ? null : { end: match.index + match[0].length, found: match[1] ?? '' };
+    });
+  }
+
+  private async find(
+    wanted: string,
+    timeoutMs: number,
+    look: (text: string) => { end: number; found: string } | null,
+  ): Promise<string> {
     const end = Date.now() + timeoutMs;
     for (;;) {
-      const at = this.text.indexOf(wanted);
-      if (at >= 0) {
-        this.text = this.text.slice(at + wanted.length);
-        return;
+      const seen = look(this.text);
+      if (seen !== null) {
+        this.text = this.text.slice(seen.end);
+        return seen.found;
       }
       const left = end - Date.now();
       if (left <= 0) throw new Error(`the guest did not say "${wanted}"; it said "${this.text}"`);

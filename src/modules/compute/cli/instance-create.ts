@@ -19,6 +19,8 @@ interface CreateOptions {
   userData?: string;
   configDrive?: 'openstack' | 'nocloud' | true;
   restartPolicy?: RestartPolicy;
+  secureBoot?: boolean;
+  tpm?: boolean;
   description?: string;
   stopGrace?: string;
   vmm?: string;
@@ -77,6 +79,8 @@ export const registerInstanceCreate = (instance: Command, context: CliContext): 
         restartPolicies,
       ),
     )
+    .option('--secure-boot', 'start only what is signed by a key that its UEFI trusts')
+    .option('--tpm', 'give it a TPM 2.0 of its own')
     .option('--vmm <kind>', 'run it on this kind of virtual machine monitor, e.g. qemu or cloud-hypervisor')
     .option('--host <host>', 'place it on this host (admins only)')
     .option('--tag <tag>', 'a word to find it by; may be repeated', collect)
@@ -90,7 +94,7 @@ export const registerInstanceCreate = (instance: Command, context: CliContext): 
 Examples:
   vcctl instance create web --flavor tiny --image linux --network n1 --key me.pub --wait
   vcctl instance create db --flavor large --image linux --network n1,address=10.10.0.5 --network storage --user-data init.sh
-  vcctl instance create win --flavor large --image windows --network n1 --config-drive --user-data setup.ps1
+  vcctl instance create win --flavor large --image windows --network n1 --secure-boot --tpm --config-drive --user-data setup.ps1
   vcctl instance create web --count 3 --flavor tiny --image linux --network n1 --wait`,
     )
     .action(async (name: string, options: CreateOptions) => {
@@ -159,6 +163,9 @@ const createBody = async (
       stopGraceSeconds: parseInteger(options.stopGrace, '--stop-grace', 0, 600),
     }),
     ...(options.restartPolicy !== undefined && { restartPolicy: options.restartPolicy }),
+    ...((options.secureBoot === true || options.tpm === true) && {
+      machine: { secureBoot: options.secureBoot === true, tpm: options.tpm === true },
+    }),
     ...(options.vmm !== undefined && { vmm: options.vmm }),
     ...(options.tag && { tags: given(options.tag) }),
     ...(options.meta && { metadata: parseMetadata(options.meta) }),

@@ -80,6 +80,8 @@ export const instanceView =
         fact('Host', i.host ? `${i.host.name}${i.vmm === null ? '' : ` (${i.vmm})`}` : 'not chosen yet'),
         fact('SSH keys', i.sshKeys.map(keyLabel).join(', ') || 'none'),
         ...(i.configDrive ? [fact('Config drive', i.configDrive)] : []),
+        ...(i.machine.secureBoot ? [fact('Secure Boot', 'yes')] : []),
+        ...(i.machine.tpm ? [fact('TPM', '2.0')] : []),
         ...(i.wantedVmm === null ? [] : [fact('VMM asked for', i.wantedVmm)]),
         ...(i.tags.length === 0 ? [] : [fact('Tags', i.tags.join(', '))]),
         ...Object.entries(i.metadata).map(([key, value]) => fact(`Meta ${key}`, value)),

@@ -6,6 +6,7 @@ import { vendorData } from '../../image/contract/vendor-data';
 import { driveForms } from '../../network/contract/drive-forms';
 import { lock, metadata, tags } from './instance-labels';
 import { instanceStates } from './instance-states';
+import { machineInput, machineShown } from './machine-options';
 import { restartPolicies } from './restart-policies';
 
 /** Network cards of one instance. */
@@ -90,6 +91,7 @@ export const createInstance = z.strictObject({
    * Changed, it holds from the next start on.
    */
   restartPolicy: z.enum(restartPolicies).default('never'),
+  machine: machineInput,
   /** Runs on this kind of VMM; not another one than its flavor or its image asks for. */
   vmm: vmmKind.default(null),
   tags: tags.default([]),
@@ -157,6 +159,8 @@ export const instance = z
     /** Seconds that a stop waits for the guest before it is forced. */
     stopGraceSeconds: z.number().int(),
     configDrive: z.enum(driveForms).nullable(),
+    /** What was asked of its machine. */
+    machine: machineShown,
     /** The kind of VMM that it runs on, or ran on last. */
     vmm: z.string().nullable(),
     /** The kind that it was asked to run on; null: its host chooses. */

@@ -84,6 +84,11 @@ export const computeProblems: HintTable = {
   no_iso_writer: null,
   no_seed: null,
   no_such_firmware: null,
+  no_such_machine: null,
+  companion_failed: {
+    user: askOperator,
+    operator: 'The message is the program’s own: try it again, and look at the log of the instance on its host.',
+  },
   no_screen: null,
   screenshot_too_large: null,
   sandbox_missing: null,

@@ -3,6 +3,7 @@ import * as field from '../../../core/http/routes/fields';
 import { openSet } from '../../../core/m2m/verbs/open-set';
 import { NotUnderstood } from '../../../core/m2m/verbs/not-understood';
 import { type AnyVerb, defineVerb, type OlderForm } from '../../../core/m2m/verbs/verb';
+import { machineAsked } from './machine-options';
 import { restartPolicies } from './restart-policies';
 import { driveForms } from '../../network/contract/drive-forms';
 
@@ -67,6 +68,8 @@ const instanceSpec = z.object({
   configDrive: z.enum(driveForms).optional(),
   /** Whether its host starts it again by itself after a failure. Absent: never; sent only when it does. */
   restartPolicy: z.enum(restartPolicies).optional(),
+  /** What is asked of the machine itself. Absent: nothing; sent only when there is something. */
+  machine: machineAsked.optional(),
 });
 export type InstanceSpec = z.infer<typeof instanceSpec>;
 
@@ -74,6 +77,13 @@ export type InstanceSpec = z.infer<typeof instanceSpec>;
 const withoutRestartPolicy: OlderForm = (args) => {
   const { restartPolicy } = instanceSpec.pick({ restartPolicy: true }).parse(args['spec']);
   if (restartPolicy === 'on-failure') throw new NotUnderstood("the instance's restart policy");
+  return args;
+};
+
+/** An agent of before would start a machine without. */
+const withoutMachine: OlderForm = (args) => {
+  const { machine } = instanceSpec.pick({ machine: true }).parse(args['spec']);
+  if (machine !== undefined) throw new NotUnderstood("options of the instance's machine");
   return args;
 };
 
@@ -91,8 +101,8 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     graceSeconds: z.number().int().min(0),
   }),
   result: observedInstance,
-  revision: 2,
-  older: { 2: withoutRestartPolicy },
+  revision: 3,
+  older: { 2: withoutRestartPolicy, 3: withoutMachine },
   timeoutMs: 15_000,
   long: true,
 });

@@ -15,6 +15,7 @@ const vmmCapabilities = {
   bios: 'boots by BIOS',
   uefi: 'boots by UEFI',
   'secure-boot': 'Secure Boot',
+  tpm: 'TPM 2.0',
   'direct-kernel': 'boots a kernel of the host',
   vnc: 'graphical console (VNC)',
   'disk-hotplug': 'disks attached while it runs',

@@ -73,6 +73,8 @@ function InstanceFacts({ instance: i }: { instance: Instance }) {
           i.configDrive === null
             ? null
             : ['Config drive', i.configDrive === 'openstack' ? 'OpenStack (config-2)' : 'NoCloud (cidata)'],
+          i.machine.secureBoot ? ['Secure Boot', 'yes, only what is signed starts'] : null,
+          i.machine.tpm ? ['TPM', '2.0'] : null,
           i.tags.length === 0
             ? null
             : [

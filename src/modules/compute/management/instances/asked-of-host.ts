@@ -13,6 +13,10 @@ export const configDriveOf = ({
   configDrive?: InstanceEntity['configDrive'];
 }): Pick<InstanceSpec, 'configDrive'> => (configDrive == null ? {} : { configDrive });
 
+/** What is asked of its machine, if anything; tasks from before there were such options have nothing. */
+export const machineOf = ({ machine }: { machine?: InstanceEntity['machine'] }): Pick<InstanceSpec, 'machine'> =>
+  machine === undefined || Object.keys(machine).length === 0 ? {} : { machine };
+
 /** What users gave it by key for the seed, if there is some. */
 export const metadataOf = ({ metadata }: Pick<InstanceEntity, 'metadata'>): { metadata?: Record<string, string> } =>
   Object.keys(metadata).length === 0 ? {} : { metadata };

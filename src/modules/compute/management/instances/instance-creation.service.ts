@@ -22,6 +22,7 @@ import {
   type Instance,
   type instanceCheck,
 } from '../../contract/compute.api';
+import { askedOfMachine } from '../../contract/machine-options';
 import { FlavorService } from '../flavors/flavor.service';
 import { hostIdOf } from './host-ref';
 import { hostnamesFrom } from '../guest-data/hostname';
@@ -182,6 +183,12 @@ export class InstanceCreation {
         `The flavor's disk is smaller than the image, which needs ${image.virtualBytes} bytes.`,
       );
     }
+    if (input.machine.secureBoot && image.firmware === 'bios')
+      throw unprocessable(
+        'body.machine.secureBoot',
+        'secure_boot_needs_uefi',
+        'The image boots by BIOS, and only a UEFI can refuse what is not signed.',
+      );
     const wantedVmm = await this.wantedVmm(op, { instance: input.vmm, flavor: flavor.vmm, image: image.vmm });
     const wantedHostId = await this.wantedHost(op, caller, input.host);
     return {
@@ -190,6 +197,7 @@ export class InstanceCreation {
       description: input.description,
       userData: input.userData ?? '',
       configDrive: input.configDrive,
+      machine: askedOfMachine(input.machine),
       stopGraceSeconds: input.stopGraceSeconds,
       tags: input.tags,
       metadata: input.metadata,

@@ -1,6 +1,7 @@
 import { v7 as timeOrderedUuid } from 'uuid';
 import type { UsableImage } from '../../../image/contract/image.ports';
 import type { FlavorEntity } from '../flavors/flavor.entity';
+import { bootedBy } from '../../contract/machine-options';
 import { hostnameFrom } from '../guest-data/hostname';
 import type { InstanceEntity } from './instance.entity';
 import { vendorDataOf } from '../guest-data/vendor-data';
@@ -13,6 +14,7 @@ export interface InstancePlan {
   /** Base64, as the user gave it. */
   userData: string;
   configDrive: InstanceEntity['configDrive'];
+  machine: InstanceEntity['machine'];
   stopGraceSeconds: number;
   restartPolicy: InstanceEntity['restartPolicy'];
   flavor: FlavorEntity;
@@ -43,7 +45,7 @@ export const instanceOf = (name: string, { flavor, image, ...plan }: InstancePla
     imageId: image.id,
     imageName: image.name,
     architecture: image.architecture,
-    firmware: image.firmware,
+    firmware: bootedBy(image, plan),
     lock: null,
     hostId: null,
     vmm: null,

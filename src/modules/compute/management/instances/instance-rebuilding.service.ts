@@ -46,7 +46,7 @@ export class InstanceRebuilding {
   /** It stays on its host, whatever boots the image. */
   private async refuseUnbootable(op: Op, instance: InstanceEntity, image: UsableImage): Promise<void> {
     const host = instance.hostId === null ? undefined : await this.hosts.byId(op, instance.hostId);
-    const needs = vmmNeeds({ vmm: instance.wantedVmm, firmware: image.firmware });
+    const needs = vmmNeeds({ vmm: instance.wantedVmm, firmware: image.firmware, machine: instance.machine });
     if (host && needs.some((need) => need.code === 'firmware' && need.refuses(host.parts) !== undefined))
       throw unprocessable('body.image', 'other_firmware', 'Its host cannot boot the image: choose another one.');
   }
@@ -64,6 +64,12 @@ const refuseUnfit = (instance: InstanceEntity, image: UsableImage): void => {
       'body.image',
       'other_architecture',
       `The image is for ${image.architecture}, and the instance for ${instance.architecture}.`,
+    );
+  if (instance.machine.secureBoot === true && image.firmware === 'bios')
+    throw unprocessable(
+      'body.image',
+      'secure_boot_needs_uefi',
+      'The image boots by BIOS, and the instance starts only what is signed: choose another image.',
     );
   const vmm = instance.wantedVmm ?? instance.vmm;
   if (image.vmm !== null && vmm !== null && image.vmm !== vmm)

@@ -2,6 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { bigintAsNumber } from '../../../../core/db/rows/transformers';
 import type { DriveForm } from '../../../network/contract/drive-forms';
 import type { InstancePort, WantedNic } from '../../../network/contract/network.ports';
+import type { AskedOfMachine } from '../../contract/machine-options';
 import type { RestartPolicy } from '../../contract/restart-policies';
 import type { InstanceState } from '../../contract/instance-states';
 import type { InstanceExit, InstanceGuest } from '../../contract/instance.verbs';
@@ -22,6 +23,7 @@ export const shownOfInstance = [
   'imageName',
   'sshKeys',
   'configDrive',
+  'machine',
   'stopGraceSeconds',
   'wantedVmm',
   'tags',
@@ -76,6 +78,8 @@ export class InstanceEntity {
   /** Of its flavor when it was made; text, empty for none. */
   @Column('text', { name: 'vendor_data' }) vendorData!: string;
   @Column('text', { name: 'config_drive', nullable: true }) configDrive!: DriveForm | null;
+  /** Options of the machine that are on. */
+  @Column('jsonb') machine!: AskedOfMachine;
   @Column('integer', { name: 'stop_grace_seconds' }) stopGraceSeconds!: number;
   @Column('uuid', { name: 'wanted_host_id', nullable: true }) wantedHostId!: string | null;
   @Column('uuid', { name: 'host_id', nullable: true }) hostId!: string | null;

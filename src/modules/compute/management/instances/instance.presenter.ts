@@ -5,6 +5,7 @@ import { seesHosts } from '../../../host/contract/sees-hosts';
 import { Hosts } from '../../../host/contract/host.ports';
 import { InstancePorts, type InstancePort } from '../../../network/contract/network.ports';
 import type { Instance } from '../../contract/compute.api';
+import { shownOfMachine } from '../../contract/machine-options';
 import type { ShownInstance } from './instance.entity';
 import { shownReason } from './state-reason';
 
@@ -50,6 +51,7 @@ export class InstancePresenter {
       sshKeys: i.sshKeys,
       stopGraceSeconds: i.stopGraceSeconds,
       configDrive: i.configDrive,
+      machine: shownOfMachine(i.machine),
       vmm: i.vmm,
       wantedVmm: i.wantedVmm,
       tags: i.tags,

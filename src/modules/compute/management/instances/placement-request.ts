@@ -4,7 +4,7 @@ import type { PlacementRequest } from '../../../scheduler/contract/scheduler.por
 import { instanceEnsure, instanceSeed } from '../../contract/instance.verbs';
 import { vmmNeeds } from '../vmms/vmm-needs';
 import type { InstanceEntity } from './instance.entity';
-import { configDriveOf, firmwareOf, metadataOf, restartPolicyOf, vendorDataOf } from './asked-of-host';
+import { configDriveOf, firmwareOf, machineOf, metadataOf, restartPolicyOf, vendorDataOf } from './asked-of-host';
 
 /** What an instance needs of the host that it is placed on, with its root volume in the pool. */
 export const placementRequest = (i: InstanceEntity, pool: string): PlacementRequest => ({
@@ -15,10 +15,10 @@ export const placementRequest = (i: InstanceEntity, pool: string): PlacementRequ
   diskBytes: i.diskBytes,
   store: poolStore(pool),
   architecture: i.architecture,
-  needs: [...vmmNeeds({ vmm: i.wantedVmm, firmware: i.firmware }), poolNeed(pool)],
+  needs: [...vmmNeeds({ vmm: i.wantedVmm, firmware: i.firmware, machine: i.machine }), poolNeed(pool)],
   verbs: {
     [instanceEnsure.name]: neededRevision(instanceEnsure, {
-      spec: { vmm: i.wantedVmm, ...firmwareOf(i), ...configDriveOf(i), ...restartPolicyOf(i) },
+      spec: { vmm: i.wantedVmm, ...firmwareOf(i), ...configDriveOf(i), ...restartPolicyOf(i), ...machineOf(i) },
     }),
     [instanceSeed.name]: neededRevision(instanceSeed, { ...vendorDataOf(i), ...metadataOf(i) }),
   },

@@ -5,7 +5,7 @@ const ch = { kind: 'cloud-hypervisor', usable: true, capabilities: ['uefi'] };
 
 /** Code and reason of the first need that a host with these VMMs does not fulfil. */
 const refusal = (vmms: readonly (typeof qemu)[], wanted: Partial<WantedVmm> = {}): string[] | undefined => {
-  for (const { code, refuses } of vmmNeeds({ vmm: null, firmware: 'any', ...wanted })) {
+  for (const { code, refuses } of vmmNeeds({ vmm: null, firmware: 'any', machine: {}, ...wanted })) {
     const reason = refuses({ vmms });
     if (reason !== undefined) return [code, reason];
   }
@@ -43,7 +43,23 @@ it('wants the VMM that was asked for, working and with the firmware', () => {
 });
 
 it('tells needs apart by what they ask for', () => {
-  const keys = (wanted: WantedVmm) => vmmNeeds(wanted).map(({ code, key }) => [code, key]);
+  const keys = (wanted: Omit<WantedVmm, 'machine'> & Partial<WantedVmm>) =>
+    vmmNeeds({ machine: {}, ...wanted }).map(({ code, key }) => [code, key]);
   expect(keys({ vmm: 'qemu', firmware: 'bios' })).not.toEqual(keys({ vmm: 'qemu', firmware: 'uefi' }));
   expect(keys({ vmm: 'qemu', firmware: 'any' })).not.toEqual(keys({ vmm: null, firmware: 'any' }));
+  expect(keys({ vmm: null, firmware: 'any' })).not.toEqual(
+    keys({ vmm: null, firmware: 'any', machine: { tpm: true } }),
+  );
+});
+
+it('wants one VMM that can make the whole machine, with the firmware too', () => {
+  const secure = { kind: 'other', usable: true, capabilities: ['uefi', 'secure-boot'] };
+  const trusted = { ...qemu, capabilities: ['bios', 'tpm'] };
+  expect(refusal([secure], { machine: { secureBoot: true } })).toBeUndefined();
+  expect(refusal([secure, trusted], { machine: { secureBoot: true, tpm: true } })).toEqual([
+    'machine',
+    'Secure Boot and TPM 2.0: none of its virtual machine monitors can',
+  ]);
+  expect(refusal([secure, trusted], { machine: { tpm: true }, firmware: 'uefi' })?.[0]).toBe('machine');
+  expect(refusal([secure, trusted], { machine: { tpm: true }, vmm: 'other' })?.[1]).toBe('TPM 2.0: its other cannot');
 });

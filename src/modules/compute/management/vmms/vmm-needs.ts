@@ -1,4 +1,6 @@
 import type { HostNeed, HostParts } from '../../../host/contract/host-needs';
+import { capabilitiesFor, type AskedOfMachine } from '../../contract/machine-options';
+import { capabilityInWords, type VmmCapability } from '../../contract/vmm-capabilities';
 import type { KeptVmm } from '../../contract/vmm.inventory';
 
 /** What an instance asks of a host's VMMs. */
@@ -7,6 +9,8 @@ export interface WantedVmm {
   vmm: string | null;
   /** What boots the image: a VMM of the host must have it. `any`: whatever the VMM has. */
   firmware: 'any' | 'bios' | 'uefi';
+  /** What its machine must be able to do. */
+  machine: AskedOfMachine;
 }
 
 /** The VMMs that a host has, as far as they are kept beside it. */
@@ -14,9 +18,9 @@ export const vmmsOf = ({ vmms = [] }: HostParts): readonly KeptVmm[] =>
   vmms as readonly unknown[] as readonly KeptVmm[];
 
 /** A host with a VMM that works, of the kind that is asked for, with the firmware that the image boots by. */
-export const vmmNeeds = ({ vmm, firmware }: WantedVmm): HostNeed[] => {
-  const candidates = (parts: HostParts): KeptVmm[] =>
-    vmmsOf(parts).filter((one) => one.usable && (vmm === null || one.kind === vmm));
+export const vmmNeeds = ({ vmm, firmware, machine }: WantedVmm): HostNeed[] => {
+  const wanted = capabilitiesFor(machine);
+  const candidates = (parts: HostParts): KeptVmm[] => candidatesOf(parts, vmm);
   return [
     {
       code: 'no_vmm',
@@ -42,5 +46,23 @@ export const vmmNeeds = ({ vmm, firmware }: WantedVmm): HostNeed[] => {
           ? undefined
           : `the image boots by ${firmware === 'uefi' ? 'UEFI' : 'BIOS'}, which ${vmm === null ? 'none of its virtual machine monitors has' : `its ${vmm} does not have`}`,
     },
+    ...(wanted.length === 0 ? [] : [machineNeed(wanted, { vmm, firmware })]),
   ];
 };
+
+/** One VMM that has all of it, and the firmware too. */
+const machineNeed = (wanted: readonly VmmCapability[], { vmm, firmware }: Omit<WantedVmm, 'machine'>): HostNeed => ({
+  code: 'machine',
+  key: wanted.join(','),
+  saying: 'No host can make the machine that was asked for.',
+  refuses: (parts) => {
+    const all = firmware === 'any' ? wanted : [firmware, ...wanted];
+    const able = candidatesOf(parts, vmm).some(({ capabilities }) => all.every((one) => capabilities.includes(one)));
+    if (able) return undefined;
+    return `${wanted.map(capabilityInWords).join(' and ')}: ${vmm === null ? 'none of its virtual machine monitors can' : `its ${vmm} cannot`}`;
+  },
+});
+
+/** The VMMs of a host that work, of the kind that is asked for. */
+const candidatesOf = (parts: HostParts, vmm: string | null): KeptVmm[] =>
+  vmmsOf(parts).filter((one) => one.usable && (vmm === null || one.kind === vmm));

@@ -12,7 +12,7 @@ import { Volumes } from '../../../storage/contract/storage.ports';
 import { createVolume, recordRootVolume } from '../../../storage/contract/volume.steps';
 import { startVmm, vmmAbsent } from '../../contract/instance.steps';
 import { instanceSeed } from '../../contract/instance.verbs';
-import { configDriveOf, firmwareOf, restartPolicyOf, seedOf } from '../instances/asked-of-host';
+import { configDriveOf, firmwareOf, machineOf, restartPolicyOf, seedOf } from '../instances/asked-of-host';
 import { InstanceRepository } from '../instances/instance.repository';
 import { placementRequest } from '../instances/placement-request';
 import { instanceLock } from './instance-lock';
@@ -66,6 +66,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             memoryBytes,
             firmware,
             configDrive,
+            machine,
             wantedVmm,
             restartPolicy,
             generation,
@@ -82,6 +83,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             memoryBytes,
             firmware,
             configDrive,
+            machine,
             wantedVmm,
             restartPolicy,
             generation,
@@ -130,7 +132,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         startVmm(
           (c) => c.out['claim-host']?.hostId,
           (c) => {
-            const { name, vcpus, memoryBytes, firmware, configDrive, wantedVmm, restartPolicy, generation } =
+            const { name, vcpus, memoryBytes, firmware, configDrive, machine, wantedVmm, restartPolicy, generation } =
               c.out['claim-host'];
             const { volumeId, pool } = c.out['record-root-volume'];
             const spec = {
@@ -144,6 +146,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
               ...firmwareOf({ firmware }),
               ...configDriveOf({ configDrive }),
               ...restartPolicyOf({ restartPolicy }),
+              ...machineOf({ machine }),
             };
             return { generation, spec };
           },

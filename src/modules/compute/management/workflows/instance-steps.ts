@@ -5,7 +5,7 @@ import { InstancePorts } from '../../../network/contract/network.ports';
 import { Volumes } from '../../../storage/contract/storage.ports';
 import type { InstanceState } from '../../contract/instance-states';
 import type { InstanceSpec, ObservedInstance } from '../../contract/instance.verbs';
-import { configDriveOf, firmwareOf, restartPolicyOf } from '../instances/asked-of-host';
+import { configDriveOf, firmwareOf, machineOf, restartPolicyOf } from '../instances/asked-of-host';
 import { InstanceEvents } from '../instances/instance.events';
 import type { InstanceEntity } from '../instances/instance.entity';
 import { InstanceRepository } from '../instances/instance.repository';
@@ -46,6 +46,7 @@ export class InstanceSteps {
       ...firmwareOf(instance),
       ...configDriveOf(instance),
       ...restartPolicyOf(instance),
+      ...machineOf(instance),
     };
   }
 

@@ -9,6 +9,7 @@ import { Placement } from '../../../scheduler/contract/scheduler.ports';
 import { Volumes } from '../../../storage/contract/storage.ports';
 import { createVolume } from '../../../storage/contract/volume.steps';
 import { lastGeneration } from '../../contract/instance.verbs';
+import { bootedBy } from '../../contract/machine-options';
 import { InstanceRepository } from '../instances/instance.repository';
 import { InstanceTombstoneRepository } from '../instances/instance-tombstone.repository';
 import { instanceLock } from './instance-lock';
@@ -86,8 +87,9 @@ export class RebuildInstanceWorkflow extends Workflow<Input> {
               pool,
             });
           await placement.resize(c.op, instanceId, size);
-          const { name: imageName, firmware } = image;
-          await instances.update(c.op, instanceId, { imageId, imageName, firmware });
+          const { name: imageName } = image;
+          const instance = await steps.require(c.op, instanceId);
+          await instances.update(c.op, instanceId, { imageId, imageName, firmware: bootedBy(image, instance) });
           await steps.release(c.op, instanceId, c.taskId, null);
           return {};
         },

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import type { VmmInventory } from '../../contract/vmm.inventory';
+import type { AskedOfMachine } from '../../contract/machine-options';
 import type { GuestEvent } from './guest-event';
 import type { VmExit } from './vmm-exit';
 
@@ -25,6 +26,8 @@ export interface VmSpec {
   nics: VmNic[];
   /** What boots the disk; absent: whatever this VMM boots with. */
   firmware?: Firmware;
+  /** Its options that are on; nothing is said of the others. */
+  machine?: AskedOfMachine;
   /** Network namespace of the VMM process (`ip netns` name); null for the host's. */
   netns: string | null;
   /** User (and group) id that the VMM runs as, this instance's alone; no account of the host. */

@@ -6,8 +6,10 @@ import { sandboxUsers } from '../../../../core/host/sandbox/sandbox-users';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import { Logging } from '../../../../core/telemetry/logging';
 import type { VmmInventory } from '../../contract/vmm.inventory';
+import { type AskedOfMachine, capabilitiesFor } from '../../contract/machine-options';
 import type { ComputeConfig } from '../../contract/compute.config';
 import type { VmmSandboxOptions } from './common/vmm-sandbox';
+import { noSuchMachine } from './common/spec-checks';
 import { type Firmware, VmmDriver } from './vmm-driver';
 import type { VmmDriverEntry } from './vmm-driver-entry';
 import { vmmDriverRegistry } from './vmm-driver-registry';
@@ -55,10 +57,11 @@ export class VmmDrivers {
   }
 
   /**
-   * The usable VMM of the lowest rank, by the last probe, that boots by the firmware. Throws a permanent `VerbFailure`:
-   * `no_usable_vmm` with every reason, then the next call probes anew; `no_such_firmware`.
+   * The usable VMM of the lowest rank, by the last probe, that boots by the firmware and can make the machine. Throws a
+   * permanent `VerbFailure`: `no_usable_vmm` with every reason, then the next call probes anew; `no_such_firmware`,
+   * `no_such_machine`.
    */
-  async best(needs: { firmware?: Firmware } = {}): Promise<VmmDriver> {
+  async best(needs: { firmware?: Firmware; machine?: AskedOfMachine } = {}): Promise<VmmDriver> {
     this.known ??= this.probe();
     const probed = await this.known.catch((error: unknown) => {
       this.known = null;
@@ -69,11 +72,14 @@ export class VmmDrivers {
       this.known = null;
       throw noUsableVmm(probed);
     }
-    const { firmware } = needs;
-    const [first] = usable
-      .filter(({ vmm }) => firmware === undefined || vmm.capabilities.includes(firmware))
+    const { firmware, machine = {} } = needs;
+    const booting = usable.filter(({ vmm }) => firmware === undefined || vmm.capabilities.includes(firmware));
+    const wanted = capabilitiesFor(machine);
+    const [first] = booting
+      .filter(({ vmm }) => wanted.every((one) => vmm.capabilities.includes(one)))
       .sort((a, b) => a.entry.rank(a.vmm) - b.entry.rank(b.vmm));
     if (first) return first.driver;
+    if (booting.length > 0) throw noSuchMachine(wanted, 'no VMM of this host has all of');
     throw new VerbFailure(
       'no_such_firmware',
       `The image boots by ${firmware === 'uefi' ? 'UEFI' : 'BIOS'}, which no VMM of this host has.`,

@@ -18,6 +18,10 @@ const recordedSpec = z.object({
   configDrive: z.enum(driveForms).optional(),
   /** Whether the host starts it again by itself after a failure. Absent: never. */
   restartPolicy: z.enum(['never', 'on-failure']).optional(),
+  machine: z
+    .object({ secureBoot: z.literal(true), tpm: z.literal(true) })
+    .partial()
+    .optional(),
 });
 
 /** What the node remembers of an instance across restarts of the agent; one file per instance. */

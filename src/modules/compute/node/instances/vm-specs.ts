@@ -46,6 +46,7 @@ export class VmSpecs {
       memoryBytes: spec.memoryBytes,
       disks,
       ...(spec.firmware !== undefined && { firmware: spec.firmware }),
+      ...(spec.machine !== undefined && { machine: spec.machine }),
       nics: attached.nics.map(nicOf),
       netns: attached.netns,
       user: record.user,

@@ -100,7 +100,7 @@ export const problemsOf = (draft: Draft, choices: Choices): Record<string, strin
 /** The request that the draft is for one instance; null while something is missing or wrong. */
 export const bodyOf = (draft: Draft, choices: Choices, offers: Offers): CreateInstance | null => {
   const { flavor, image, attached, wayOut, pastedKeys } = choices;
-  const { description, userData, dataFile, configDrive, host } = draft;
+  const { description, userData, dataFile, configDrive, secureBoot, tpm, host } = draft;
   const vmm = draft.vmm.trim();
   const badAddress = attached.some(
     (a) => a.address !== '' && checkAddress(a.address, offers.networks.find((n) => n.id === a.id)?.subnet) !== null,
@@ -120,6 +120,7 @@ export const bodyOf = (draft: Draft, choices: Choices, offers: Offers): CreateIn
     ...(description === '' ? {} : { description }),
     ...(userDataSize(userData, dataFile) === 0 ? {} : { userData: base64(dataFile?.bytes ?? userData) }),
     ...(configDrive === 'openstack' || configDrive === 'nocloud' ? { configDrive } : {}),
+    ...(secureBoot || tpm ? { machine: { secureBoot, tpm } } : {}),
     ...(vmm === '' ? {} : { vmm }),
     stopGraceSeconds: Number(draft.grace),
     ...(host === '' ? {} : { host }),
@@ -143,6 +144,8 @@ export const commandOptions = (draft: Draft, choices: Choices, offers: Offers): 
     ],
     'user-data': draft.dataFile?.name ?? (draft.userData === '' ? '' : 'user-data'),
     'config-drive': draft.configDrive,
+    'secure-boot': draft.secureBoot,
+    tpm: draft.tpm,
     description: draft.description,
     'stop-grace': draft.grace === '30' ? '' : draft.grace,
     vmm: draft.vmm.trim(),

@@ -20,6 +20,8 @@ export interface Draft {
   /** Network whose card is the way out; empty leaves it to the server. */
   wayOut: string;
   configDrive: string;
+  secureBoot: boolean;
+  tpm: boolean;
   vmm: string;
   grace: string;
   host: string;
@@ -38,6 +40,8 @@ export const emptyDraft: Draft = {
   dataFile: null,
   wayOut: '',
   configDrive: '',
+  secureBoot: false,
+  tpm: false,
   vmm: '',
   grace: '30',
   host: '',

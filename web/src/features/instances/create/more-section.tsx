@@ -1,7 +1,7 @@
 import { ChevronRight } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useScope } from '../../../app/scope';
-import { SelectField, TextField } from '../../../ui/forms/field';
+import { Checkbox, SelectField, TextField } from '../../../ui/forms/field';
 import type { CreateForm } from './use-create-form';
 import { UserDataField } from './user-data-field';
 
@@ -14,6 +14,7 @@ export function MoreSection({ form }: { form: CreateForm }) {
     show('configDrive') ??
     show('stopGraceSeconds') ??
     show('description') ??
+    show('machine.secureBoot') ??
     show('vmm') ??
     show('host');
   const [open, setOpen] = useState(false);
@@ -28,7 +29,7 @@ export function MoreSection({ form }: { form: CreateForm }) {
     >
       <summary className="flex cursor-pointer list-none items-center gap-1.5 rounded text-sm font-semibold">
         <ChevronRight aria-hidden className="size-4 text-dim transition-transform group-open:rotate-90" />
-        More: user data, config drive, description, stopping, VMM{admin && ', host'}
+        More: user data, config drive, description, stopping, Secure Boot, TPM, VMM{admin && ', host'}
       </summary>
       <div className="mt-4 space-y-4">
         <UserDataField
@@ -66,6 +67,7 @@ export function MoreSection({ form }: { form: CreateForm }) {
           error={show('stopGraceSeconds')}
           className="max-w-sm"
         />
+        <MachineFields form={form} />
         <TextField
           label="Virtual machine monitor"
           optional
@@ -78,6 +80,29 @@ export function MoreSection({ form }: { form: CreateForm }) {
         {admin && <HostField form={form} />}
       </div>
     </details>
+  );
+}
+
+/** What is asked of the machine itself. */
+function MachineFields({ form: { draft, change, show } }: { form: CreateForm }) {
+  const unfit = show('machine.secureBoot');
+  return (
+    <fieldset className="space-y-2.5">
+      <legend className="mb-1.5 text-sm font-medium">Machine</legend>
+      <Checkbox
+        label="Secure Boot"
+        hint="It starts only what is signed by a key that its UEFI trusts."
+        checked={draft.secureBoot}
+        onChange={(event) => change({ secureBoot: event.target.checked })}
+      />
+      {unfit !== null && <p className="text-xs text-bad">{unfit}</p>}
+      <Checkbox
+        label="TPM 2.0"
+        hint="A trusted platform module of its own, whose secrets go with the instance."
+        checked={draft.tpm}
+        onChange={(event) => change({ tpm: event.target.checked })}
+      />
+    </fieldset>
   );
 }
 

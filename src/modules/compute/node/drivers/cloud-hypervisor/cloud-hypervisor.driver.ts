@@ -10,7 +10,15 @@ import type { VmmCapability } from '../../../contract/vmm-capabilities';
 import { cleanUp } from '../common/clean-up';
 import { settleEndedByItself } from '../common/ended-by-itself';
 import { ExitRecord } from '../common/exit-record';
-import { checkBootFile, checkFirmware, checkNic, checkResources, checkSpec, checkTap } from '../common/spec-checks';
+import {
+  checkBootFile,
+  checkFirmware,
+  checkMachine,
+  checkNic,
+  checkResources,
+  checkSpec,
+  checkTap,
+} from '../common/spec-checks';
 import { startVmm } from '../common/start-vmm';
 import { memoryOf } from '../common/suspended-memory';
 import { suspendInto } from '../common/suspend-into';
@@ -93,6 +101,7 @@ export class CloudHypervisorDriver extends VmmDriver {
     checkSpec(spec, [chSockets.api, chSockets.serial]);
     checkForCh(spec, this.options.payload);
     checkFirmware(spec, firmwaresOf(this.options.payload), 'Cloud Hypervisor');
+    checkMachine(spec, [], 'Cloud Hypervisor');
   }
 
   async start(spec: VmSpec): Promise<VmHandle> {

@@ -3,6 +3,8 @@ import { isAbsolute, join } from 'node:path';
 import { exec, ExecError } from '../../../../../core/host/processes/exec';
 import { together } from '../../../../../core/host/together';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
+import { capabilitiesFor } from '../../../contract/machine-options';
+import { capabilityInWords } from '../../../contract/vmm-capabilities';
 import type { Firmware, VmNic, VmSpec } from '../vmm-driver';
 import { socketFolder } from './vmm-files';
 
@@ -65,6 +67,20 @@ export const checkFirmware = (spec: VmSpec, has: readonly Firmware[], vmm: strin
     `The image boots by ${spec.firmware === 'uefi' ? 'UEFI' : 'BIOS'}, which ${vmm} does not have on this host.`,
     true,
   );
+};
+
+/** Of a host that cannot make a machine with all of these. */
+export const noSuchMachine = (wanted: readonly string[], who: string): VerbFailure =>
+  new VerbFailure(
+    'no_such_machine',
+    `The instance asks for ${wanted.map(capabilityInWords).join(' and ')}, which ${who}.`,
+    true,
+  );
+
+/** Throws a permanent `VerbFailure` `no_such_machine` when the VMM cannot do on this host what is asked of it. */
+export const checkMachine = (spec: VmSpec, has: readonly string[], vmm: string): void => {
+  const missing = capabilitiesFor(spec.machine ?? {}).filter((one) => !has.includes(one));
+  if (missing.length > 0) throw noSuchMachine(missing, `${vmm} does not have on this host`);
 };
 
 /** What boots the guest must be there, and not for root alone. Throws `firmware_missing` or `kernel_missing`. */

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { removeCgroup } from '../../../../../core/host/processes/cgroup';
-import { signalProcess, waitGone } from '../../../../../core/host/processes/process-identity';
+import { type ProcessIdentity, signalProcess, waitGone } from '../../../../../core/host/processes/process-identity';
 import { endProcessesNaming } from '../../../../../core/host/processes/processes-naming';
 import { LauncherGone } from '../../../../../core/host/sandbox/launcher-gone';
 import type { SpawnSandboxedOptions } from '../../../../../core/host/sandbox/spawn-sandboxed';
 import type { VmHandle, VmSpec } from '../vmm-driver';
 import { together } from '../../../../../core/host/together';
+import { type Companion, endCompanion, startCompanion } from './companion';
 import { beginStart } from './begin-start';
 import { statusFile } from './ended-by-itself';
 import { makeReady } from './make-ready';
@@ -27,6 +28,8 @@ export interface VmmStart {
   /** Makes files of its own in the run and log folders, before the VMM's sandbox is made. */
   prepare?: () => Promise<void>;
   process: Pick<SpawnSandboxedOptions, 'logFile' | 'eventFile' | 'sandbox'>;
+  /** A part of its machine that is a program of its own. */
+  companion?: Companion | undefined;
   /** Names of the sockets that it makes. */
   sockets: readonly string[];
   /** Resolves once the VM is seen to run. */
@@ -40,19 +43,23 @@ export interface VmmStart {
 export const startVmm = async (spec: VmSpec, start: VmmStart, log: Logger): Promise<VmHandle> => {
   const files = await beginStart(spec, start.checks);
   let spawned: SpawnedVmm | null = null;
+  let beside: ProcessIdentity | null = null;
   try {
     await start.prepare?.();
     const ready = makeReady(spec, start.sockets);
+    const place = async ({ pid }: ProcessIdentity): Promise<void> => {
+      const { enforced, reason } = await (await ready)(pid);
+      if (!enforced) log.debug({ instanceId: spec.instanceId, reason }, 'limits are not enforced');
+    };
+    // It needs the machine's cgroup before the VMM is there.
+    if (start.companion) [beside] = await together(startCompanion(spec, start.companion, place), ready);
     // Whoever fails first, the other is at its end before anything is taken back.
     [spawned] = await together(
       spawnVmm(start.program, start.args, {
         netns: spec.netns,
         ...start.process,
         statusFile: join(spec.runDir, statusFile),
-        before: async ({ pid }) => {
-          const { enforced, reason } = await (await ready)(pid);
-          if (!enforced) log.debug({ instanceId: spec.instanceId, reason }, 'limits are not enforced');
-        },
+        before: place,
       }),
       ready,
     );
@@ -72,8 +79,9 @@ export const startVmm = async (spec: VmSpec, start: VmmStart, log: Logger): Prom
       signalProcess(spawned.process, 'SIGKILL');
       await waitGone(spawned.process, killDeadline);
     } else if (error instanceof LauncherGone) await endProcessesNaming(spec.runDir);
+    if (beside) await endCompanion(beside);
     await removeCgroup(spec.instanceId);
-    await unlinkAll(socketFolder(spec), start.sockets);
+    await unlinkAll(socketFolder(spec), [...start.sockets, ...(start.companion ? [start.companion.socket] : [])]);
     await files.rollback();
     throw error;
   }

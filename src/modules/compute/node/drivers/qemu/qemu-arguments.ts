@@ -22,6 +22,11 @@ export const qemuLogs = { vmm: 'vmm.log' } as const;
 /** In the log folder: the UEFI's variables of one VM, such as what it boots. */
 export const uefiVariables = 'uefi-vars.fd';
 
+/** In the log folder: what a TPM keeps between the starts of its machine. */
+export const tpmState = 'tpm';
+/** In the VMM's own folder, made by the TPM. */
+export const tpmSocket = 'tpm.sock';
+
 /** A comma ends a value in QEMU's option lists; doubled it stands for itself. */
 const escape = (value: string): string => value.replaceAll(',', ',,');
 
@@ -30,10 +35,10 @@ const smbios = (instanceId: string): string => {
   return `type=1,manufacturer=${escape(manufacturer)},product=${escape(product)},serial=${escape(serial)}${uuid === null ? '' : `,uuid=${uuid}`}`;
 };
 
-const machine = (accel: QemuAccel, uefi: boolean): string[] => {
+const machine = (accel: QemuAccel, uefi: boolean, secureBoot: boolean): string[] => {
   // Nothing that a cloud guest does not use: less for the firmware and the guest's kernel to probe. HPET emulation is
   // slow without KVM.
-  const model = `q35,usb=off,vmport=off,smm=off,sata=off,smbus=off,dump-guest-core=off${uefi ? ',pflash0=uefi-code,pflash1=uefi-vars' : ''}`;
+  const model = `q35,usb=off,vmport=off,smm=${secureBoot ? 'on' : 'off'},sata=off,smbus=off,dump-guest-core=off${uefi ? ',pflash0=uefi-code,pflash1=uefi-vars' : ''}`;
   return accel === 'kvm'
     ? ['-machine', model, '-accel', 'kvm', '-cpu', 'host']
     : // The translation buffer is a gigabyte by default, more than the cgroup leaves beside the guest's RAM.
@@ -97,6 +102,27 @@ const flash = (spec: VmSpec, uefi: UefiFirmware | null): string[] =>
           file: { driver: 'file', filename, 'read-only': readonly, 'auto-read-only': false, locking: 'on' },
         }),
       ]);
+
+/**
+ * The variables of a secure machine are written in system management mode alone: its guest cannot change which keys are
+ * trusted. That mode would not come back from sleep.
+ */
+const guardedFlash = [
+  '-global',
+  'driver=cfi.pflash01,property=secure,value=on',
+  '-global',
+  'ICH9-LPC.disable_s3=1',
+] as const;
+
+/** The TPM is a program of its own beside QEMU. */
+const tpm = (spec: VmSpec): string[] => [
+  '-chardev',
+  `socket,id=tpm,path=${escape(join(socketFolder(spec), tpmSocket))}`,
+  '-tpmdev',
+  'emulator,id=tpm0,chardev=tpm',
+  '-device',
+  JSON.stringify({ driver: 'tpm-crb', tpmdev: 'tpm0' }),
+];
 
 /**
  * Places for cards: only what is behind a root port of its own can be plugged and unplugged while the machine runs. All
@@ -175,7 +201,7 @@ export const qemuArguments = (
   '-nodefaults',
   '-display',
   'none',
-  ...machine(accel, uefi !== null),
+  ...machine(accel, uefi !== null, spec.machine?.secureBoot === true),
   '-smp',
   String(spec.vcpus),
   '-m',
@@ -190,6 +216,8 @@ export const qemuArguments = (
   'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny',
   ...channels(spec),
   ...flash(spec, uefi),
+  ...(spec.machine?.secureBoot === true ? guardedFlash : []),
+  ...(spec.machine?.tpm === true ? tpm(spec) : []),
   ...spec.disks.flatMap(disk),
   ...Array.from({ length: mostPorts }, (_, index) => rootPort(index)).flat(),
   ...spec.nics.flatMap(nic),

@@ -13,6 +13,7 @@ import type { VmmSandboxOptions } from '../common/vmm-sandbox';
 import { probeDisk, probeSectorBanner } from './probe-guest';
 import type { QemuAccel } from './qemu-arguments';
 import { tryScreen } from './qemu-screen-probe';
+import { hasTpm } from './qemu-tpm';
 import { findUefi, type UefiFirmware } from './uefi-firmware';
 
 export interface QemuFacts {
@@ -25,6 +26,10 @@ export interface QemuFacts {
   /** What operators should know although guests run; empty when there is nothing. */
   warning: string;
   uefi: UefiFirmware | null;
+  /** One that refuses what is not signed. */
+  secureUefi: UefiFirmware | null;
+  /** Its machines can have a TPM. */
+  tpm: boolean;
   /** Its machines have a screen, which VNC shows. */
   screen: boolean;
 }
@@ -197,6 +202,8 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
     reason,
     warning: '',
     uefi: null,
+    secureUefi: null,
+    tpm: false,
     screen: false,
   });
   await clearTrials(options.cacheDir);
@@ -204,7 +211,11 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
   if (!binary) return unusable('', 'tcg', `${options.binary} is not installed`);
   const version = await qemuVersion(binary);
   if (version === null) return unusable('', 'tcg', `${binary} does not say its version`);
-  const uefi = await findUefi(options.uefiFolders);
+  const [uefi, secureUefi, tpm] = await Promise.all([
+    findUefi(options.uefiFolders),
+    findUefi(options.uefiFolders, { secureBoot: true }),
+    hasTpm(binary),
+  ]);
   const usable = async (accel: QemuAccel, reason: string): Promise<QemuFacts> => ({
     version,
     accel,
@@ -212,6 +223,8 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
     reason,
     warning: accel === 'tcg' ? emulationWarning(version) : '',
     uefi,
+    secureUefi,
+    tpm,
     screen: await hasScreen(options, binary, version, accel),
   });
   if (options.accel === 'tcg') return usable('tcg', 'software emulation, as configured');

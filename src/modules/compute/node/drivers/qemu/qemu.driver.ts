@@ -14,7 +14,7 @@ import type { VmmCapability } from '../../../contract/vmm-capabilities';
 import { cleanUp } from '../common/clean-up';
 import { settleEndedByItself } from '../common/ended-by-itself';
 import { ExitRecord } from '../common/exit-record';
-import { checkFirmware, checkNic, checkResources, checkSpec, checkTap } from '../common/spec-checks';
+import { checkFirmware, checkMachine, checkNic, checkResources, checkSpec, checkTap } from '../common/spec-checks';
 import { FolderChanges } from '../common/folder-changes';
 import { startPause, type SpawnedVmm } from '../common/spawn-vmm';
 import { startVmm } from '../common/start-vmm';
@@ -33,7 +33,7 @@ import {
   type VmState,
 } from '../vmm-driver';
 import { crashed, forcedExit, type VmExit } from '../vmm-exit';
-import { qemuArguments, qemuLogs, qemuSockets, uefiVariables } from './qemu-arguments';
+import { qemuArguments, qemuLogs, qemuSockets, tpmSocket, uefiVariables } from './qemu-arguments';
 import { attachQemuNic, detachQemuNic, qemuNics } from './qemu-nics';
 import { qemuStartFailure } from './qemu-failure';
 import { forgetQemuTrials, probeQemu, type QemuFacts, type QemuProbeOptions } from './qemu-probe';
@@ -46,6 +46,7 @@ import {
   suspensionSockets,
   tellMachine,
 } from './qemu-suspension';
+import { endTpm, tpmBeside } from './qemu-tpm';
 import { QmpClient } from './qmp-client';
 import { QemuGuestEvents } from './qemu-guest-events';
 import { QmpError } from './qmp-error';
@@ -64,6 +65,11 @@ interface RunState {
 }
 
 const firmwares = (uefi: UefiFirmware | null): Firmware[] => (uefi === null ? ['bios'] : ['bios', 'uefi']);
+
+const machineCapabilities = ({ secureUefi, tpm }: Pick<QemuFacts, 'secureUefi' | 'tpm'>): VmmCapability[] => [
+  ...(secureUefi === null ? [] : (['secure-boot'] as const)),
+  ...(tpm ? (['tpm'] as const) : []),
+];
 
 /**
  * The VM's own variables, from the template at its first start. Whole or not there: a start that died half-way leaves
@@ -97,7 +103,7 @@ export class QemuDriver extends VmmDriver {
     const fresh = probeQemu(this.options);
     // Starts go by what is known while it is found out anew.
     this.facts ??= fresh;
-    const { version, accel, usable, reason, warning, uefi, screen } = await fresh;
+    const { version, accel, usable, reason, warning, uefi, secureUefi, tpm, screen } = await fresh;
     this.facts = fresh;
     const capabilities: VmmCapability[] = [
       'serial',
@@ -110,6 +116,7 @@ export class QemuDriver extends VmmDriver {
       'smbios',
       'disk-locks',
       ...firmwares(uefi),
+      ...machineCapabilities({ secureUefi, tpm }),
       ...(screen ? (['vnc'] as const) : []),
     ];
     return {
@@ -138,7 +145,8 @@ export class QemuDriver extends VmmDriver {
     if (!facts.usable || binary === null)
       throw new VerbFailure('vmm_unusable', 'QEMU cannot be used on this host.', true, {}, { detail: facts.reason });
     checkFirmware(spec, firmwares(facts.uefi), 'QEMU');
-    const uefi = spec.firmware === 'uefi' ? facts.uefi : null;
+    checkMachine(spec, machineCapabilities(facts), 'QEMU');
+    const uefi = spec.firmware === 'uefi' ? (spec.machine?.secureBoot ? facts.secureUefi : facts.uefi) : null;
     const variables = join(spec.logDir, uefiVariables);
     const memory = memoryOf(spec);
     const args =
@@ -159,6 +167,7 @@ export class QemuDriver extends VmmDriver {
           logFile: join(spec.logDir, qemuLogs.vmm),
           sandbox: { ...sandbox, writable: [...(sandbox.writable ?? []), ...(uefi ? [variables] : [])] },
         },
+        companion: spec.machine?.tpm ? tpmBeside(spec) : undefined,
         sockets: [...Object.values(qemuSockets), suspensionSockets.into],
         observe: (spawned) => this.awaitRunning(spec, spawned),
       },
@@ -192,7 +201,8 @@ export class QemuDriver extends VmmDriver {
       else await record.settle(forcedExit);
       await this.end(handle);
     }
-    await cleanUp(handle, [...Object.values(qemuSockets), screenshotFile]);
+    await endTpm(handle);
+    await cleanUp(handle, [...Object.values(qemuSockets), tpmSocket, screenshotFile]);
   }
 
   async reset(handle: VmHandle): Promise<void> {

@@ -15,6 +15,8 @@ export const qemuEntry: VmmDriverEntry = {
     'disk-locks',
     'bios',
     'uefi',
+    'secure-boot',
+    'tpm',
     'vnc',
   ],
   rank: ({ accel }) => (accel === 'kvm' ? 1 : 2),

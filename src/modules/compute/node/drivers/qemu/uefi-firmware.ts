@@ -23,10 +23,10 @@ const descriptor = z.object({
 });
 
 /**
- * What our machine does not have (system management mode), or what would refuse boot loaders that were not asked to be
- * signed.
+ * What makes a firmware refuse boot loaders that are not signed: Secure Boot, keys that it knows from the start, and system
+ * management mode, without which a guest could change these. A machine has all of them or none.
  */
-const unwanted = ['requires-smm', 'secure-boot', 'enrolled-keys'];
+const refusing = ['requires-smm', 'secure-boot', 'enrolled-keys'];
 /** The administrator's first: a file there stands for one of the same name of a package. */
 const folders = ['/etc/qemu/firmware', '/usr/share/qemu/firmware'];
 
@@ -46,9 +46,12 @@ const parse = (text: string): unknown => {
 
 /**
  * The first UEFI for q35 among the descriptors that firmware packages install for QEMU, in the order that QEMU
- * prescribes; null when there is none.
+ * prescribes; null when there is none. `secureBoot`: one that refuses what is not signed; otherwise one that does not.
  */
-export const findUefi = async (places: readonly string[] = folders): Promise<UefiFirmware | null> => {
+export const findUefi = async (
+  places: readonly string[] = folders,
+  { secureBoot = false } = {},
+): Promise<UefiFirmware | null> => {
   const files = new Map<string, string>();
   for (const place of places) {
     for (const name of await readdir(place).catch(() => []))
@@ -65,7 +68,9 @@ export const findUefi = async (places: readonly string[] = folders): Promise<Uef
     if (
       !read.data['interface-types'].includes('uefi') ||
       !fits ||
-      features.some((feature) => unwanted.includes(feature))
+      !(secureBoot
+        ? refusing.every((feature) => features.includes(feature))
+        : refusing.every((feature) => !features.includes(feature)))
     )
       continue;
     const found = { code: mapping.executable.filename, variables: mapping['nvram-template'].filename };

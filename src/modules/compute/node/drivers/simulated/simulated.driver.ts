@@ -13,7 +13,7 @@ import { chSession } from '../cloud-hypervisor/ch-session';
 import type { ChTransport } from '../cloud-hypervisor/ch-transport';
 import { ExitRecord } from '../common/exit-record';
 import { RunFiles, unlinkAll } from '../common/run-files';
-import { checkNic, checkSpec } from '../common/spec-checks';
+import { checkMachine, checkNic, checkSpec } from '../common/spec-checks';
 import { memoryOf } from '../common/suspended-memory';
 import { suspendInto } from '../common/suspend-into';
 import { answer } from '../simulated-vmm/api';
@@ -121,6 +121,7 @@ export class SimulatedDriver extends VmmDriver {
 
   validate(spec: VmSpec): void {
     checkSpec(spec, [chSockets.serial]);
+    checkMachine(spec, [], 'the simulated VMM');
   }
 
   async start(spec: VmSpec): Promise<VmHandle> {
