@@ -39,6 +39,23 @@ describe('qemuArguments', () => {
     });
     expect(node).toMatchObject({ driver: 'raw', 'read-only': true });
   });
+  it('boots from the first disk or from none', () => {
+    const [first] = spec.disks;
+    const disks = ['a', 'b'].map((id) => ({
+      ...first,
+      id,
+      path: `/pool/${id}`,
+      format: 'raw' as const,
+      readonly: false,
+    }));
+    const devices = valuesOf(qemuArguments({ ...spec, disks }, 'tcg'), '-device')
+      .filter((value) => value.includes('virtio-blk-pci'))
+      .map((value) => JSON.parse(value) as Record<string, unknown>);
+    expect(devices.map(({ id, bootindex }) => [id, bootindex])).toEqual([
+      ['d-a', 1],
+      ['d-b', undefined],
+    ]);
+  });
   it("has a UEFI in flash, its code for reading only and its variables in the VM's own file, and a BIOS otherwise", () => {
     const args = qemuArguments(spec, 'tcg', { code: '/uefi/code.fd', variables: '/uefi/vars.fd' });
     expect(valuesOf(args, '-machine')[0]).toMatch(/,pflash0=uefi-code,pflash1=uefi-vars/);

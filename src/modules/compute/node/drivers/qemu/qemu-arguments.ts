@@ -77,7 +77,8 @@ const disk = (entry: VmSpec['disks'][number], index: number): string[] => {
       id: `d-${entry.id}`,
       drive: node,
       serial: entry.id.replaceAll('-', '').slice(0, 20),
-      bootindex: index + 1,
+      // The first boots or nothing does: a rescue that fails is not to look like one that has come up.
+      ...(index === 0 && { bootindex: 1 }),
     }),
   ];
 };
