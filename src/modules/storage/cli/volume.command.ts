@@ -43,7 +43,7 @@ const view =
         fact('Name', v.name),
         fact('State', v.state, toneOf(v)),
         fact('Size', formatBytes(v.bytes)),
-        fact('Role', v.role === 'root' ? 'root disk' : v.role),
+        fact('Role', v.role === 'root' ? 'root disk' : 'disk for rescue'),
         fact('Instance', instanceOf(v, names)),
         ...v.attachments.map(({ position, readonly }) =>
           fact('Attached', `as disk ${position}${readonly ? ', read-only' : ''}`),

@@ -7,6 +7,7 @@ const mebibyte = 1024 * 1024;
 const maxVolumeBytes = 64 * 1024 ** 4;
 
 const volumeStates = ['creating', 'available', 'attaching', 'in-use', 'detaching', 'deleting', 'error'] as const;
+const volumeRoles = ['root', 'data', 'rescue'] as const;
 
 export const createVolume = z.strictObject({
   name: field.displayName,
@@ -32,8 +33,11 @@ export const volume = z
     name: z.string(),
     state: z.enum(volumeStates),
     bytes: field.bytes,
-    /** `root`: lives and dies with its instance. `data`: stands for itself. */
-    role: z.enum(['root', 'data']),
+    /**
+     * `root`: lives and dies with its instance. `data`: stands for itself. `rescue`: temporary, what an instance in
+     * rescue boots from.
+     */
+    role: z.enum(volumeRoles),
     pool: z.string(),
     /** Null for those who may not see hosts. */
     host: z.object({ id: field.id, name: z.string() }).nullable(),
@@ -51,6 +55,6 @@ export const volumeWithTask = z.object({ volume, taskId: field.id });
 /** `instance` is an id. */
 export const volumeListQuery = pageQuery.extend({
   instance: field.id.optional(),
-  role: z.enum(['root', 'data']).optional(),
+  role: z.enum(volumeRoles).optional(),
 });
 export type Volume = z.infer<typeof volume>;

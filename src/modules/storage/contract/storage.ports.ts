@@ -26,6 +26,17 @@ export abstract class Volumes {
     instanceId: string,
     by: { id: string; imageId: string },
   ): Promise<{ id: string; pool: string } | null>;
+  /**
+   * Records a temporary volume beside the root volume, state `creating`, where that one lies: what the instance boots
+   * from while it is in rescue. Null without a root volume. Idempotent per instance.
+   */
+  abstract recordRescue(
+    op: Op,
+    request: { id: string; instanceId: string; imageId: string; bytes: number },
+  ): Promise<RootVolume | null>;
+  abstract rescueOf(op: Op, instanceId: string): Promise<RootVolume | null>;
+  /** The temporary volume is no record any more. Null when there is none. */
+  abstract removeRescue(op: Op, instanceId: string): Promise<{ id: string; pool: string } | null>;
   /** How many bytes a volume has that is to hold so many. */
   abstract sizeFor(bytes: number): number;
   /** The node reported it that large. */
@@ -33,7 +44,7 @@ export abstract class Volumes {
   /** The node reported it made. */
   abstract markInUse(op: Op, volumeId: string): Promise<void>;
   abstract markDeleting(op: Op, volumeId: string): Promise<void>;
-  /** Removes the record; the bytes are gone by then. */
+  /** Removes the records of all its volumes; the bytes are gone by then, or somebody has noted that they are to go. */
   abstract remove(op: Op, instanceId: string): Promise<void>;
 }
 

@@ -45,13 +45,13 @@ export class PostgresVolumes extends Volumes {
       await this.events.changed(op, 'created', made);
       return made;
     }
-    const root = await this.volumes.rootOf(op, request.instanceId);
+    const root = await this.volumes.inRole(op, request.instanceId, 'root');
     if (!root) throw new Error(`the root volume of instance ${request.instanceId} vanished`);
     return root;
   }
 
   override rootOf(op: Op, instanceId: string): Promise<RootVolume | null> {
-    return this.volumes.rootOf(op, instanceId);
+    return this.volumes.inRole(op, instanceId, 'root');
   }
 
   override async replaceRoot(
@@ -59,7 +59,7 @@ export class PostgresVolumes extends Volumes {
     instanceId: string,
     by: { id: string; imageId: string },
   ): Promise<{ id: string; pool: string } | null> {
-    const old = await this.volumes.rootOf(op, instanceId);
+    const old = await this.volumes.inRole(op, instanceId, 'root');
     if (!old) return null;
     await this.volumes.remove(op, old.id);
     await this.events.changed(op, 'deleted', old);
@@ -67,6 +67,27 @@ export class PostgresVolumes extends Volumes {
     await this.volumes.insert(op, made);
     await this.events.changed(op, 'created', made);
     return { id: old.id, pool: old.pool };
+  }
+
+  override async recordRescue(
+    op: Op,
+    { bytes, ...request }: { id: string; instanceId: string; imageId: string; bytes: number },
+  ): Promise<RootVolume | null> {
+    const root = await this.volumes.inRole(op, request.instanceId, 'root');
+    if (!root) return null;
+    const wanted = { role: 'rescue', state: 'creating', bytes: this.sizeFor(bytes), createdAt: new Date() } as const;
+    const made: ShownVolume = { ...root, ...request, ...wanted, name: `${root.name} (rescue)` };
+    if (!(await this.volumes.insert(op, made))) return this.rescueOf(op, request.instanceId);
+    await this.events.changed(op, 'created', made);
+    return made;
+  }
+
+  override rescueOf(op: Op, instanceId: string): Promise<RootVolume | null> {
+    return this.volumes.inRole(op, instanceId, 'rescue');
+  }
+
+  override removeRescue(op: Op, instanceId: string): Promise<{ id: string; pool: string } | null> {
+    return this.removeInRole(op, instanceId, 'rescue');
   }
 
   override sizeFor(bytes: number): number {
@@ -87,10 +108,16 @@ export class PostgresVolumes extends Volumes {
   }
 
   override async remove(op: Op, instanceId: string): Promise<void> {
-    const root = await this.volumes.rootOf(op, instanceId);
-    if (!root) return;
-    await this.volumes.remove(op, root.id);
-    await this.events.changed(op, 'deleted', root);
+    await this.removeInRole(op, instanceId, 'root');
+    await this.removeInRole(op, instanceId, 'rescue');
+  }
+
+  private async removeInRole(op: Op, instanceId: string, role: 'root' | 'rescue'): Promise<ShownVolume | null> {
+    const volume = await this.volumes.inRole(op, instanceId, role);
+    if (!volume) return null;
+    await this.volumes.remove(op, volume.id);
+    await this.events.changed(op, 'deleted', volume);
+    return volume;
   }
 
   private async mark(op: Op, volumeId: string, state: VolumeEntity['state']): Promise<void> {

@@ -28,10 +28,10 @@ const attachedTo = 'EXISTS (SELECT FROM volume_attachment a WHERE a.volume_id = 
 
 @injectable()
 export class VolumeRepository {
-  /** False when the instance has a root volume already, or the project a data volume of the name. */
+  /** False when the instance has a volume of that role already, or the project a data volume of the name. */
   async insert(op: Op, v: VolumeEntity): Promise<boolean> {
     const conflict =
-      v.role === 'root' ? 'ON CONSTRAINT volume_instance_role' : `(project_id, name) WHERE role = 'data'`;
+      v.role === 'data' ? `(project_id, name) WHERE role = 'data'` : 'ON CONSTRAINT volume_instance_role';
     const rows: unknown[] = await op.query(
       `INSERT INTO volume (id, project_id, name, role, state, bytes, pool, host_id, instance_id, image_id, protected, created_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT ${conflict} DO NOTHING RETURNING id`,
@@ -43,9 +43,10 @@ export class VolumeRepository {
     return rows.length === 1;
   }
 
-  async rootOf(op: Op, instanceId: string): Promise<ShownVolume | null> {
-    const root = await findRow(op, VolumeEntity, { instanceId, role: 'root' });
-    return root && { ...root, attachments: [] };
+  /** What an instance has by itself. */
+  async inRole(op: Op, instanceId: string, role: 'root' | 'rescue'): Promise<ShownVolume | null> {
+    const own = await findRow(op, VolumeEntity, { instanceId, role });
+    return own && { ...own, attachments: [] };
   }
 
   async byId(op: Op, id: string): Promise<ShownVolume | null> {

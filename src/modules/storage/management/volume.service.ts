@@ -159,8 +159,8 @@ export class VolumeService {
     const { id } = await this.pick(op, access, projectId, ref);
     const volume = await this.volumes.lock(op, id);
     if (!volume) throw notFound('volume', ref);
-    if (volume.role === 'root')
-      throw conflict('root_volume', 'It is the root disk of an instance, and lives and dies with it.', {
+    if (volume.role !== 'data')
+      throw conflict('root_volume', 'It is a disk that an instance boots from, and goes with it or with its rescue.', {
         instance: volume.instanceId,
       });
     return volume;
