@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 a1d3cac7aeb627baae9b8403f8c06fb8c6763a2c924525bd9a377c1d710a4b4c
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 10ee256a2ffb0a7ea07672f7ab9f9671cf1cfaf5af521e0dd959a2ad5d0a0006
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -959,6 +959,7 @@ export interface paths {
             | 'running'
             | 'paused'
             | 'suspended'
+            | 'rescued'
             | 'starting'
             | 'stopping'
             | 'rebooting'
@@ -967,6 +968,8 @@ export interface paths {
             | 'resuming'
             | 'resizing'
             | 'rebuilding'
+            | 'rescuing'
+            | 'unrescuing'
             | 'stopped'
             | 'deleting'
             | 'unknown'
@@ -1463,6 +1466,56 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/instances/{ref}/actions/rescue': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Boot a stopped instance from a temporary disk of an image, with its own disk as a second one */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            image: string;
+          };
+        };
+      };
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['InstanceWithTask'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/instances/{ref}/actions/resize': {
     parameters: {
       query?: never;
@@ -1730,6 +1783,50 @@ export interface paths {
           };
           content: {
             'application/json': components['schemas']['Instance'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/actions/unrescue': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Turn an instance in rescue off, and let it have its own disk alone again */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['InstanceWithTask'];
           };
         };
       };
@@ -3651,7 +3748,7 @@ export interface paths {
           project?: string;
           /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
           q?: string;
-          role?: 'root' | 'data';
+          role?: 'root' | 'data' | 'rescue';
         };
         header?: never;
         path?: never;
@@ -4187,6 +4284,13 @@ export interface components {
       /** Format: uuid */
       projectId: string;
       protected: boolean;
+      rescue: {
+        image: {
+          /** Format: uuid */
+          id: string;
+          name: string;
+        };
+      } | null;
       /** @enum {string} */
       restartPolicy: 'never' | 'on-failure';
       sshKeys: string[];
@@ -4198,6 +4302,7 @@ export interface components {
         | 'running'
         | 'paused'
         | 'suspended'
+        | 'rescued'
         | 'starting'
         | 'stopping'
         | 'rebooting'
@@ -4206,6 +4311,8 @@ export interface components {
         | 'resuming'
         | 'resizing'
         | 'rebuilding'
+        | 'rescuing'
+        | 'unrescuing'
         | 'stopped'
         | 'deleting'
         | 'unknown'
@@ -4569,7 +4676,7 @@ export interface components {
       projectId: string;
       protected: boolean;
       /** @enum {string} */
-      role: 'root' | 'data';
+      role: 'root' | 'data' | 'rescue';
       /** @enum {string} */
       state: 'creating' | 'available' | 'attaching' | 'in-use' | 'detaching' | 'deleting' | 'error';
     };

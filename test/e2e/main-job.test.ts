@@ -8,6 +8,7 @@ import { TestCloud } from '../support/cloud';
 import { eventually } from '../support/eventually';
 import { OlderSide } from '../support/older-side';
 import { instanceChangeCases } from './instance-changes.suite';
+import { rescueCases } from './rescue.suite';
 import { stillAndSuspendedCases } from './still-and-suspended.suite';
 
 const minutes = 60_000;
@@ -147,6 +148,7 @@ describe('the main job: a real guest on two real hosts', () => {
 
   stillAndSuspendedCases(() => cloud, vmmPid);
   instanceChangeCases(() => cloud);
+  rescueCases(() => cloud);
 
   it(
     'leaves guests alone when an agent dies or its host goes silent',
@@ -367,8 +369,11 @@ describe('the main job: a real guest on two real hosts', () => {
     const later = ['instance.nmi', 'instance.pause', 'instance.suspend', 'volume.grow'].map(
       (verb) => `args ${verb}: the verb "${verb}" is not of 0.1.0`,
     );
-    // Metadata of instances: of a newer revision, which is told in the same way.
-    const newer = ['args instance.seed: data must NOT have additional properties'];
+    // Metadata of instances, and those in rescue: of newer revisions, which are told in the same way.
+    const newer = [
+      'args instance.ensure: data/spec must NOT have additional properties',
+      'args instance.seed: data must NOT have additional properties',
+    ];
     expect([...new Set(misfits)].sort()).toEqual([...later, ...newer].sort());
     expect(checked).toEqual(
       expect.arrayContaining([

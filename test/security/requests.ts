@@ -277,6 +277,15 @@ export const requests: Record<string, Make> = {
     body: { image: await image(s) },
     allowed: ['image_not_ready'],
   }),
+  'POST /instances/{ref}/actions/rescue': async (s) => ({
+    path: `/instances/${await instance(s)}/actions/rescue`,
+    body: { image: await image(s) },
+    allowed: ['image_not_ready'],
+  }),
+  'POST /instances/{ref}/actions/unrescue': async (s) => ({
+    path: `/instances/${await instance(s)}/actions/unrescue`,
+    allowed: ['instance_not_rescued'],
+  }),
   'POST /instances/{ref}/actions/lock': async (s) => ({ path: `/instances/${await instance(s)}/actions/lock` }),
   'POST /instances/{ref}/actions/unlock': async (s) => ({
     path: `/instances/${await instance(s)}/actions/unlock`,

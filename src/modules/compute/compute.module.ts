@@ -21,6 +21,7 @@ export const computeModule: ModuleManifest = {
     'instance:resize': 'member',
     'instance:attach': 'member',
     'instance:rebuild': 'member',
+    'instance:rescue': 'member',
     'instance:console': 'member',
     'instance:guest-data': 'member',
     'flavor:read': 'everyone',

@@ -192,7 +192,7 @@ Network cards
   it.each([
     [
       ['instance', 'list', '--state', 'runing'],
-      '--state: "runing" is not one of building, running, paused, suspended, starting, stopping, rebooting, pausing, suspending, resuming, resizing, rebuilding, stopped, deleting, unknown, error; did you mean running?',
+      '--state: "runing" is not one of building, running, paused, suspended, rescued, starting, stopping, rebooting, pausing, suspending, resuming, resizing, rebuilding, rescuing, unrescuing, stopped, deleting, unknown, error; did you mean running?',
     ],
     [
       ['image', 'import', '--name', 'x', '--file', 'y', '--format', 'qcow'],

@@ -76,6 +76,7 @@ describe('who decides the state of an instance', () => {
       lastExit: null,
       restartPolicy: 'never',
       guest: null,
+      rescue: null,
       createdBy: 'test',
       createdAt: new Date(),
       ...changes,
@@ -320,6 +321,29 @@ describe('who decides the state of an instance', () => {
     expect(await read(resumed.id)).toMatchObject({ state: 'running', stateReason: '' });
     await instances.observe(db.database.op, hostId, [report(resumed, { state: 'paused', revision: 10 })]);
     expect(await read(resumed.id)).toMatchObject({ state: 'paused', power: 'on' });
+  });
+
+  it('calls one in rescue that runs rescued, whoever says that it runs, and one that is off stopped', async () => {
+    const [silent, task] = [randomUUID(), randomUUID()];
+    const rescue = { imageId: randomUUID(), imageName: 'tools', firmware: 'any' as const };
+    const settled = await insert({ state: 'rescuing', taskId: task, observedState: 'stopped', rescue });
+    await settle(settled, task, report(settled, {}));
+    expect(await read(settled.id)).toMatchObject({ state: 'rescued', taskId: null, observedState: 'running' });
+    const off = { state: 'stopped', reason: 'guest', startedAt: null } as const;
+    await instances.observe(db.database.op, hostId, [report(settled, { ...off, revision: 7 })]);
+    expect(await read(settled.id)).toMatchObject({ state: 'stopped', rescue });
+    await instances.observe(db.database.op, hostId, [report(settled, { revision: 8 })]);
+    expect(await read(settled.id)).toMatchObject({ state: 'rescued', rescue });
+    // The same report again changes nothing.
+    expect(await instances.observe(db.database.op, hostId, [report(settled, { revision: 8 })])).toEqual([]);
+    const kept = await insert({ state: 'unrescuing', taskId: task, power: 'off', rescue });
+    await steps.release(db.database.op, kept.id, task, 'failed');
+    expect(await read(kept.id)).toMatchObject({ state: 'rescued', power: 'on', stateReason: 'failed' });
+    const unseen = await insert({ hostId: silent, state: 'rescued', rescue });
+    await instances.markUnknown(db.database.op, [silent]);
+    expect(await read(unseen.id)).toMatchObject({ state: 'unknown' });
+    await instances.markKnown(db.database.op, [silent]);
+    expect(await read(unseen.id)).toMatchObject({ state: 'rescued' });
   });
 
   it('shows a silent host as the reason, and the old state and reason once the host is heard again', async () => {

@@ -11,6 +11,7 @@ import { parseYesNo } from '../../../core/cli/input/parse-yes-no';
 import type { Instance } from '../contract/compute.api';
 import { registerInstanceCreate } from './instance-create';
 import { registerInstancePorts } from './instance-ports';
+import { registerInstanceRescue } from './instance-rescue';
 import { given, parseMetadata } from './labels';
 import { guestDataView, instanceColumns, instanceStateNames, instanceView } from './instance-view';
 
@@ -94,6 +95,7 @@ export class InstanceCommands implements CliRegistrar {
     });
     this.registerResize(instance, context);
     this.registerRebuild(instance, context);
+    registerInstanceRescue(instance, context);
     this.registerLock(instance, context);
     this.registerWays(instance, context);
   }

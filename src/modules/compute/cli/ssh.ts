@@ -87,7 +87,7 @@ export const openSsh = async (
   options: SshOptions,
 ): Promise<void> => {
   if (instance.ports.length === 0) throw failure(`"${instance.name}" has no address yet.`, 'See: vcctl instance show');
-  if (instance.state !== 'running' && instance.state !== 'unknown')
+  if (!['running', 'rescued', 'unknown'].includes(instance.state))
     throw failure(`"${instance.name}" is ${instance.state}.`, `Start it: vcctl instance start ${instance.id}`);
   const { address, netns } = await findWay(instance);
   const hosts = join(dirname(configPath(process.env)), 'known_hosts');

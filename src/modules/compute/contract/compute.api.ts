@@ -192,6 +192,8 @@ export const instance = z
         looping: z.boolean(),
       })
       .nullable(),
+    /** It is in rescue: its machine boots from a temporary disk of this image, and has its own as a second one. */
+    rescue: z.object({ image: z.object({ id: field.id, name: z.string() }) }).nullable(),
   })
   .meta({ id: 'Instance' });
 export const updateInstance = z.strictObject({
@@ -228,6 +230,8 @@ export const stopRequest = z
 export const resizeRequest = z.strictObject({ flavor: field.ref });
 /** By id or name; its own when missing. */
 export const rebuildRequest = z.strictObject({ image: field.ref.optional() }).default({});
+/** By id or name: what the temporary disk holds. */
+export const rescueRequest = z.strictObject({ image: field.ref });
 export const rebootRequest = z.strictObject({ force: z.boolean().default(false) }).default({ force: false });
 export const consoleLogQuery = z.strictObject({
   project: z.string().max(100).optional(),

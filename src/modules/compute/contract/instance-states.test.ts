@@ -3,12 +3,18 @@ import { join } from 'node:path';
 import { instanceStates, instanceVerbs, refusalOf, type InstanceState, type InstanceVerb } from './instance-states';
 
 const readme = readFileSync(join(__dirname, '../README.md'), 'utf8');
+const ofRescue = { image: 'rescue' };
+/** One in that state, in rescue where the state or the case says so. */
+const refusedIn = (verb: InstanceVerb, state: InstanceState, rescue = state === 'rescued'): boolean =>
+  refusalOf(verb, { state, rescue: rescue ? ofRescue : null }) !== undefined;
 const verbs = Object.keys(instanceVerbs) as InstanceVerb[];
 
 describe('the state machine of instances', () => {
   it('is the table of the README', () => {
     const rows = verbs.map((verb) => {
-      const refused = instanceStates.filter((state) => refusalOf(verb, state) !== undefined);
+      const refused = instanceStates.filter((state) =>
+        refusedIn(verb, state, state === 'rescued' || verb === 'unrescue'),
+      );
       const { during } = instanceVerbs[verb];
       return `| ${verb} | ${during === null ? 'as before' : `\`${during}\``} | ${refused.map((state) => `\`${state}\``).join(', ')} |`;
     });
@@ -16,7 +22,8 @@ describe('the state machine of instances', () => {
   });
 
   it('lets go of every state that an instance may rest in', () => {
-    const ways = (state: InstanceState): InstanceVerb[] => verbs.filter((verb) => refusalOf(verb, state) === undefined);
+    const ways = (state: InstanceState, rescue?: boolean): InstanceVerb[] =>
+      verbs.filter((verb) => !refusedIn(verb, state, rescue));
     expect(ways('running')).toEqual([
       'stop',
       'force-stop',
@@ -30,15 +37,20 @@ describe('the state machine of instances', () => {
     ]);
     expect(ways('paused')).toEqual(['force-stop', 'resume', 'tell-metadata']);
     expect(ways('suspended')).toEqual(['force-stop', 'resume', 'tell-metadata']);
-    expect(ways('stopped')).toEqual(['start', 'attach-port', 'detach-port', 'resize', 'rebuild', 'tell-metadata']);
-    expect(ways('error')).toEqual([
-      'start',
+    const rearranging = ['attach-port', 'detach-port'];
+    expect(ways('stopped')).toEqual(['start', ...rearranging, 'resize', 'rebuild', 'rescue', 'tell-metadata']);
+    const failed = ['start', 'stop', 'force-stop', 'reboot', ...rearranging];
+    expect(ways('error')).toEqual([...failed, 'rescue', 'tell-metadata']);
+    expect(ways('rescued')).toEqual([
       'stop',
       'force-stop',
       'reboot',
-      'attach-port',
-      'detach-port',
+      ...rearranging,
+      'nmi',
+      'unrescue',
       'tell-metadata',
     ]);
+    expect(ways('stopped', true)).toEqual(['start', ...rearranging, 'unrescue', 'tell-metadata']);
+    expect(ways('error', true)).toEqual([...failed, 'unrescue', 'tell-metadata']);
   });
 });

@@ -1,12 +1,13 @@
 /**
- * `building` → `running` ⇄ `stopped`, `running` ⇄ `paused`, `running` ⇄ `suspended`; `starting`, `stopping`,
- * `rebooting`, `pausing`, `suspending`, `resuming`, `resizing`, `rebuilding`, `deleting` while a task works; `unknown` when its host is silent; `error` when it ended by itself with a failure.
+ * `building` → `running` ⇄ `stopped`, `running` ⇄ `paused`, `running` ⇄ `suspended`, `stopped` ⇄ `rescued`; `starting`, `stopping`,
+ * `rebooting`, `pausing`, `suspending`, `resuming`, `resizing`, `rebuilding`, `rescuing`, `unrescuing`, `deleting` while a task works; `unknown` when its host is silent; `error` when it ended by itself with a failure.
  */
 export const instanceStates = [
   'building',
   'running',
   'paused',
   'suspended',
+  'rescued',
   'starting',
   'stopping',
   'rebooting',
@@ -15,6 +16,8 @@ export const instanceStates = [
   'resuming',
   'resizing',
   'rebuilding',
+  'rescuing',
+  'unrescuing',
   'stopped',
   'deleting',
   'unknown',
@@ -23,7 +26,10 @@ export const instanceStates = [
 export type InstanceState = (typeof instanceStates)[number];
 
 /** States that hosts report, and that an instance rests in. */
-export const restingStates = ['running', 'paused', 'suspended', 'stopped'] as const satisfies readonly InstanceState[];
+export const reportedStates = ['running', 'paused', 'suspended', 'stopped'] as const satisfies readonly InstanceState[];
+
+/** States that an instance rests in: of one in rescue a machine that runs is called `rescued`. */
+export const restingStates = [...reportedStates, 'rescued'] as const satisfies readonly InstanceState[];
 
 /** Why a verb is refused: the code of the problem, and what people read. */
 export interface Refusal {
@@ -49,6 +55,12 @@ const pausedDevices: Refusal = {
   detail: 'It is paused, so its guest sees no device come or go: resume it.',
 };
 const suspendedResume: Refusal = { code: 'instance_suspended', detail: 'It is suspended: resume it.' };
+/** Also of one whose machine is off: whether an instance is in rescue does not change with its power. */
+const unrescueFirst: Refusal = {
+  code: 'instance_rescued',
+  detail: 'It is in rescue, and runs from another disk than its own: unrescue it first.',
+};
+const notRescued: Refusal = { code: 'instance_not_rescued', detail: 'It is not in rescue.' };
 const notRunning: Refusal = { code: 'instance_not_running', detail: 'It does not run: start it.' };
 
 /**
@@ -62,6 +74,7 @@ export const instanceVerbs = {
       running: { code: 'instance_running', detail: 'It is running already.' },
       paused: pausedResume,
       suspended: suspendedResume,
+      rescued: { code: 'instance_running', detail: 'It is running already, in rescue.' },
     },
   },
   stop: {
@@ -92,6 +105,7 @@ export const instanceVerbs = {
       stopped: stoppedStart,
       paused: { code: 'instance_paused', detail: 'It is paused already.' },
       suspended: suspendedResume,
+      rescued: unrescueFirst,
       error: notRunning,
     },
   },
@@ -101,6 +115,7 @@ export const instanceVerbs = {
       stopped: stoppedStart,
       paused: pausedResume,
       suspended: { code: 'instance_suspended', detail: 'It is suspended already.' },
+      rescued: unrescueFirst,
       error: notRunning,
     },
   },
@@ -108,6 +123,7 @@ export const instanceVerbs = {
     during: 'resuming',
     refusedIn: {
       running: { code: 'instance_running', detail: 'It is neither paused nor suspended.' },
+      rescued: { code: 'instance_running', detail: 'It is neither paused nor suspended.' },
       stopped: stoppedStart,
       error: notRunning,
     },
@@ -124,6 +140,7 @@ export const instanceVerbs = {
       running: { code: 'instance_running', detail: 'It runs: stop it first, for its size changes at the next start.' },
       paused: { code: 'instance_paused', detail: 'It is paused: stop it by force first.' },
       suspended: { code: 'instance_suspended', detail: 'It is suspended: resume it and stop it first.' },
+      rescued: unrescueFirst,
       error: { code: 'instance_not_stopped', detail: 'It may still run on its host: stop it by force first.' },
     },
   },
@@ -133,17 +150,44 @@ export const instanceVerbs = {
       running: { code: 'instance_running', detail: 'It runs: stop it first, for its disk is exchanged.' },
       paused: { code: 'instance_paused', detail: 'It is paused: stop it by force first.' },
       suspended: { code: 'instance_suspended', detail: 'It is suspended: resume it and stop it first.' },
+      rescued: unrescueFirst,
       error: { code: 'instance_not_stopped', detail: 'It may still run on its host: stop it by force first.' },
     },
+  },
+  rescue: {
+    during: 'rescuing',
+    refusedIn: {
+      running: { code: 'instance_running', detail: 'It runs: stop it first, for it boots from another disk.' },
+      paused: { code: 'instance_paused', detail: 'It is paused: stop it by force first.' },
+      suspended: { code: 'instance_suspended', detail: 'It is suspended: resume it and stop it first.' },
+      rescued: { code: 'instance_rescued', detail: 'It is in rescue already: unrescue it first.' },
+    },
+  },
+  unrescue: {
+    during: 'unrescuing',
+    refusedIn: { running: notRescued, paused: notRescued, suspended: notRescued },
   },
   'tell-metadata': { during: null, refusedIn: {} },
 } as const satisfies Record<string, VerbRule>;
 
 export type InstanceVerb = keyof typeof instanceVerbs;
 
-/** Why the verb is refused in the state; undefined when it is not. */
-export const refusalOf = (verb: InstanceVerb, state: InstanceState): Refusal | undefined =>
-  (instanceVerbs[verb].refusedIn as VerbRule['refusedIn'])[state];
+/** What of an instance decides whether a verb may be asked of it. `rescue`: null when it is not in rescue. */
+export interface Asked {
+  state: InstanceState;
+  rescue: object | null;
+}
+
+/**
+ * Why the verb is refused; undefined when it is not. One in rescue whose machine is off is refused what needs its own
+ * disk, as if it ran.
+ */
+export const refusalOf = (verb: InstanceVerb, { state, rescue }: Asked): Refusal | undefined => {
+  if (verb === 'unrescue' && rescue === null) return notRescued;
+  const { refusedIn }: VerbRule = instanceVerbs[verb];
+  const inRescue = rescue === null ? undefined : refusedIn.rescued;
+  return inRescue?.code === unrescueFirst.code ? inRescue : refusedIn[state];
+};
 
 /**
  * Why its screen cannot be looked at in the state; undefined when it can. Without a machine there is none; in every other

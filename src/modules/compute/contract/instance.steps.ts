@@ -44,10 +44,11 @@ export const startVmm = <I extends OfInstance, O, UA, UR>(
   undo,
 });
 
-/** The virtual machine is off: power button, up to so many seconds, then hard. */
-export const stopVmm = <I extends OfInstance & { graceSeconds: number }, O>(
+/** The virtual machine is off: power button, up to so many seconds, then hard. Without any it is hard at once. */
+export const stopVmm = <I extends OfInstance, O>(
   host: Known<I, O, string>,
   wanted: (c: TxContext<I, O>) => Promise<Wanted> | Wanted,
+  grace: (input: I) => number,
   noUndo: string,
 ): RemoteSpec<I, O, EnsureArgs, ObservedInstance> => ({
   title: 'Stop the virtual machine',
@@ -55,8 +56,8 @@ export const stopVmm = <I extends OfInstance & { graceSeconds: number }, O>(
   node: (c) => certain(host, c),
   args: async (c) => {
     const { generation, spec } = await wanted(c);
-    const { instanceId, graceSeconds } = c.input;
-    return { instanceId, generation, spec, power: 'off', graceSeconds };
+    const { instanceId } = c.input;
+    return { instanceId, generation, spec, power: 'off', graceSeconds: grace(c.input) };
   },
   noUndo,
 });

@@ -70,6 +70,11 @@ const instanceSpec = z.object({
   restartPolicy: z.enum(restartPolicies).optional(),
   /** What is asked of the machine itself. Absent: nothing; sent only when there is something. */
   machine: machineAsked.optional(),
+  /**
+   * Its first disk is a temporary one: after a restart of the host its machine stays off. Absent: it is not; sent only
+   * when it is.
+   */
+  rescue: z.literal(true).optional(),
 });
 export type InstanceSpec = z.infer<typeof instanceSpec>;
 
@@ -87,6 +92,13 @@ const withoutMachine: OlderForm = (args) => {
   return args;
 };
 
+/** An agent of before would start it again after a restart of its host. */
+const withoutRescue: OlderForm = (args) => {
+  const { rescue } = instanceSpec.pick({ rescue: true }).parse(args['spec']);
+  if (rescue === true) throw new NotUnderstood('instances in rescue');
+  return args;
+};
+
 /**
  * Brings the instance to the wanted power state, observed before it answers. A lower generation than the last accepted
  * one is refused (`stale_generation`). Power off: power button, up to `graceSeconds`, then hard; `reason` of the result
@@ -101,8 +113,8 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     graceSeconds: z.number().int().min(0),
   }),
   result: observedInstance,
-  revision: 3,
-  older: { 2: withoutRestartPolicy, 3: withoutMachine },
+  revision: 4,
+  older: { 2: withoutRestartPolicy, 3: withoutMachine, 4: withoutRescue },
   timeoutMs: 15_000,
   long: true,
 });

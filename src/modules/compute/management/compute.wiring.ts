@@ -29,6 +29,7 @@ import { InstanceRepository } from './instances/instance.repository';
 import { InstanceCreation } from './instances/instance-creation.service';
 import { InstanceEditing } from './instances/instance-editing.service';
 import { InstanceRebuilding } from './instances/instance-rebuilding.service';
+import { InstanceRescuing } from './instances/instance-rescuing.service';
 import { InstanceResizing } from './instances/instance-resizing.service';
 import { InstanceService } from './instances/instance.service';
 import { InstanceVerbs } from './instances/instance-verbs.service';
@@ -47,10 +48,12 @@ import { InstanceSteps } from './workflows/instance-steps';
 import { RebootInstanceWorkflow } from './workflows/reboot-instance.workflow';
 import { NmiInstanceWorkflow } from './workflows/nmi-instance.workflow';
 import { PauseInstanceWorkflow } from './workflows/pause-instance.workflow';
+import { RescueInstanceWorkflow } from './workflows/rescue-instance.workflow';
 import { ResumeInstanceWorkflow } from './workflows/resume-instance.workflow';
 import { RebuildInstanceWorkflow } from './workflows/rebuild-instance.workflow';
 import { ResizeInstanceWorkflow } from './workflows/resize-instance.workflow';
 import { StartInstanceWorkflow } from './workflows/start-instance.workflow';
+import { UnrescueInstanceWorkflow } from './workflows/unrescue-instance.workflow';
 import { UnpauseInstanceWorkflow } from './workflows/unpause-instance.workflow';
 import { SuspendInstanceWorkflow } from './workflows/suspend-instance.workflow';
 import { StopInstanceWorkflow } from './workflows/stop-instance.workflow';
@@ -73,6 +76,8 @@ const workflows = [
   AttachPortWorkflow,
   DetachPortWorkflow,
   RebuildInstanceWorkflow,
+  RescueInstanceWorkflow,
+  UnrescueInstanceWorkflow,
 ];
 const controllers = [FlavorController, SshKeyController, InstanceController, ConsoleController];
 const parts = [
@@ -93,6 +98,7 @@ const parts = [
   InstanceEditing,
   InstanceResizing,
   InstanceRebuilding,
+  InstanceRescuing,
   GuestDataService,
   InstanceSteps,
   ConsoleService,

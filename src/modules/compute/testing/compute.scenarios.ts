@@ -23,6 +23,13 @@ const suspended = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
   return subject;
 };
 
+const rescued = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
+  const subject = await stopped(cloud);
+  const path = `/instances/${subject.id}/actions/rescue`;
+  await finish(cloud, (await cloud.api.ok<Accepted>('POST', path, { image: 'base' })).taskId);
+  return subject;
+};
+
 const verb = (prepare: Scenario['prepare'], path: string, body: object): Scenario => ({
   prepare,
   start: async (cloud, subject) => ({
@@ -89,6 +96,8 @@ export const computeScenarios: Scenarios = {
   'instance.nmi': verb(running, 'nmi', {}),
   'instance.resize': verb(stopped, 'resize', { flavor: 'large' }),
   'instance.rebuild': verb(stopped, 'rebuild', {}),
+  'instance.rescue': verb(stopped, 'rescue', { image: 'base' }),
+  'instance.unrescue': verb(rescued, 'unrescue', {}),
   'instance.tell-metadata': {
     prepare: running,
     start: async (cloud, subject) => {

@@ -16,6 +16,8 @@ const volumeNoun: Noun = { name: 'volume', plural: 'volumes', path: '/volumes', 
 
 const mebibyte = 1024 * 1024;
 
+const roles: Record<Volume['role'], string> = { root: 'root disk', data: 'data', rescue: 'disk for rescue' };
+
 type Names = ReadonlyMap<string, string>;
 
 const good: readonly Volume['state'][] = ['available', 'in-use'];
@@ -43,7 +45,7 @@ const view =
         fact('Name', v.name),
         fact('State', v.state, toneOf(v)),
         fact('Size', formatBytes(v.bytes)),
-        fact('Role', v.role === 'root' ? 'root disk' : 'disk for rescue'),
+        fact('Role', roles[v.role]),
         fact('Instance', instanceOf(v, names)),
         ...v.attachments.map(({ position, readonly }) =>
           fact('Attached', `as disk ${position}${readonly ? ', read-only' : ''}`),

@@ -60,6 +60,7 @@ export const instanceOf = (name: string, { flavor, image, ...plan }: InstancePla
     startedAt: null,
     lastExit: null,
     guest: null,
+    rescue: null,
     createdAt: new Date(),
   };
 };

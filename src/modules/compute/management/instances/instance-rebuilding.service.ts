@@ -6,8 +6,8 @@ import { Hosts } from '../../../host/contract/host.ports';
 import { seesHosts } from '../../../host/contract/sees-hosts';
 import { Images, type UsableImage } from '../../../image/contract/image.ports';
 import { Placement } from '../../../scheduler/contract/scheduler.ports';
-import { vmmNeeds } from '../vmms/vmm-needs';
 import { RebuildInstanceWorkflow } from '../workflows/rebuild-instance.workflow';
+import { refuseForeign, refuseUnbootable } from './bootable-image';
 import type { InstanceEntity } from './instance.entity';
 import { InstanceService } from './instance.service';
 import type { Accepted } from './instance-task';
@@ -33,49 +33,23 @@ export class InstanceRebuilding {
     const { access } = of.caller;
     const instance = await this.found.lockByRef(op, access, of.projectId, of.ref);
     const image = await this.images.requireReady(op, instance.projectId, ref ?? instance.imageId);
-    refuseUnfit(instance, image);
+    refuseSmallDisk(instance, image);
+    refuseForeign(instance, image);
     await this.verbs.refuse(op, instance, 'rebuild');
-    await this.refuseUnbootable(op, instance, image);
+    await refuseUnbootable(op, this.hosts, instance, image);
     const { vcpus, memoryBytes, diskBytes } = instance;
     const meanwhile = { vcpus, memoryBytes, diskBytes: 2 * diskBytes };
     await this.placement.checkResize(op, instance.id, meanwhile, seesHosts(access.principal));
     const input = { imageId: image.id, volumeId: timeOrderedUuid() };
     return this.verbs.ask(op, of, 'rebuild', instance, this.rebuilding.definition, input);
   }
-
-  /** It stays on its host, whatever boots the image. */
-  private async refuseUnbootable(op: Op, instance: InstanceEntity, image: UsableImage): Promise<void> {
-    const host = instance.hostId === null ? undefined : await this.hosts.byId(op, instance.hostId);
-    const needs = vmmNeeds({ vmm: instance.wantedVmm, firmware: image.firmware, machine: instance.machine });
-    if (host && needs.some((need) => need.code === 'firmware' && need.refuses(host.parts) !== undefined))
-      throw unprocessable('body.image', 'other_firmware', 'Its host cannot boot the image: choose another one.');
-  }
 }
 
-const refuseUnfit = (instance: InstanceEntity, image: UsableImage): void => {
+const refuseSmallDisk = (instance: InstanceEntity, image: UsableImage): void => {
   if (image.virtualBytes > instance.diskBytes)
     throw unprocessable(
       'body.image',
       'disk_too_small',
       `The image needs ${image.virtualBytes} bytes and the disk has ${instance.diskBytes}: resize the instance first.`,
-    );
-  if (image.architecture !== instance.architecture)
-    throw unprocessable(
-      'body.image',
-      'other_architecture',
-      `The image is for ${image.architecture}, and the instance for ${instance.architecture}.`,
-    );
-  if (instance.machine.secureBoot === true && image.firmware === 'bios')
-    throw unprocessable(
-      'body.image',
-      'secure_boot_needs_uefi',
-      'The image boots by BIOS, and the instance starts only what is signed: choose another image.',
-    );
-  const vmm = instance.wantedVmm ?? instance.vmm;
-  if (image.vmm !== null && vmm !== null && image.vmm !== vmm)
-    throw unprocessable(
-      'body.image',
-      'other_vmm_of_image',
-      `The image asks for ${image.vmm}, and the instance runs on ${vmm}: choose another image.`,
     );
 };

@@ -7,5 +7,8 @@ export class InstanceTombstoneEntity {
   @Column('uuid', { name: 'host_id' }) hostId!: string;
   @Column('integer') generation!: number;
   @Column('uuid', { name: 'volume_id', nullable: true }) volumeId!: string | null;
+  /** Of one that was in rescue. */
+  @Column('uuid', { name: 'rescue_volume_id', nullable: true }) rescueVolumeId!: string | null;
+  /** Of both. */
   @Column('text', { nullable: true }) pool!: string | null;
 }

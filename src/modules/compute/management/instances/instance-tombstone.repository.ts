@@ -7,11 +7,17 @@ import { InstanceTombstoneEntity } from './instance-tombstone.entity';
 
 @injectable()
 export class InstanceTombstoneRepository {
-  async record(op: Op, tombstone: InstanceTombstoneEntity): Promise<void> {
+  async record(
+    op: Op,
+    tombstone: Omit<InstanceTombstoneEntity, 'rescueVolumeId'> & { rescueVolumeId?: string | undefined },
+  ): Promise<void> {
     await op.query(
-      `INSERT INTO instance_tombstone (instance_id, host_id, generation, volume_id, pool) VALUES ($1, $2, $3, $4, $5)
-       ON CONFLICT (instance_id) DO UPDATE SET host_id = excluded.host_id, generation = excluded.generation, volume_id = excluded.volume_id, pool = excluded.pool`,
-      [tombstone.instanceId, tombstone.hostId, tombstone.generation, tombstone.volumeId, tombstone.pool],
+      `INSERT INTO instance_tombstone (instance_id, host_id, generation, volume_id, pool, rescue_volume_id) VALUES ($1, $2, $3, $4, $5, $6)
+       ON CONFLICT (instance_id) DO UPDATE SET host_id = excluded.host_id, generation = excluded.generation, volume_id = excluded.volume_id, pool = excluded.pool, rescue_volume_id = excluded.rescue_volume_id`,
+      [
+        ...[tombstone.instanceId, tombstone.hostId, tombstone.generation, tombstone.volumeId, tombstone.pool],
+        tombstone.rescueVolumeId ?? null,
+      ],
     );
   }
 

@@ -201,7 +201,7 @@ export class InstanceVerbs {
         'A deletion of it has begun and did not come to its end: parts of it may be gone. It can only be deleted.',
         { state },
       );
-    const refusal = refusalOf(verb, state);
+    const refusal = refusalOf(verb, instance);
     if (refusal) throw conflict(refusal.code, refusal.detail, { state });
     if (state === 'building' && instance.taskId !== null)
       throw conflict('task_running', 'It is still being made. Wait for its task, or delete it.', {
@@ -226,7 +226,10 @@ export class InstanceVerbs {
 }
 
 /** What its host shall accept over what it was told before. */
-const powered = (instance: InstanceEntity, power: 'on' | 'off'): Pick<InstanceEntity, 'power' | 'generation'> => ({
+export const powered = (
+  instance: InstanceEntity,
+  power: 'on' | 'off',
+): Pick<InstanceEntity, 'power' | 'generation'> => ({
   power,
   generation: instance.generation + 1,
 });

@@ -16,6 +16,7 @@ import {
   portWithTask,
   rebootRequest,
   rebuildRequest,
+  rescueRequest,
   resizeRequest,
   stopRequest,
   updateInstance,
@@ -26,6 +27,7 @@ import type { Caller } from './instance-task';
 import { lockRequest } from '../../contract/instance-labels';
 import { InstanceEditing } from './instance-editing.service';
 import { InstanceRebuilding } from './instance-rebuilding.service';
+import { InstanceRescuing } from './instance-rescuing.service';
 import { InstanceResizing } from './instance-resizing.service';
 import { InstanceService } from './instance.service';
 import { InstanceVerbs } from './instance-verbs.service';
@@ -64,6 +66,7 @@ export class InstanceController extends Controller {
     private readonly editing: InstanceEditing,
     private readonly resizing: InstanceResizing,
     private readonly rebuilding: InstanceRebuilding,
+    private readonly rescuing: InstanceRescuing,
     private readonly guestData: GuestDataService,
   ) {
     super();
@@ -322,6 +325,23 @@ export class InstanceController extends Controller {
           body: rebuildRequest,
         },
         (req) => this.rebuilding.rebuild(req.op, of(req), req.body.image),
+      ),
+      route(
+        {
+          ...action('rescue'),
+          summary: 'Boot a stopped instance from a temporary disk of an image, with its own disk as a second one',
+          permission: 'instance:rescue',
+          body: rescueRequest,
+        },
+        (req) => this.rescuing.rescue(req.op, of(req), req.body.image),
+      ),
+      route(
+        {
+          ...action('unrescue'),
+          summary: 'Turn an instance in rescue off, and let it have its own disk alone again',
+          permission: 'instance:rescue',
+        },
+        (req) => this.rescuing.unrescue(req.op, of(req)),
       ),
       route(
         {

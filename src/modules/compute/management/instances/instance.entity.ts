@@ -41,6 +41,7 @@ export const shownOfInstance = [
   'lastExit',
   'restartPolicy',
   'guest',
+  'rescue',
   'createdAt',
 ] as const satisfies readonly (keyof InstanceEntity)[];
 /** `ports`: where they were read with it. */
@@ -51,6 +52,13 @@ export interface InstanceLock {
   reason: string;
   by: string;
   at: string;
+}
+
+/** What it boots from while it is in rescue. */
+export interface InstanceRescue {
+  imageId: string;
+  imageName: string;
+  firmware: InstanceEntity['firmware'];
 }
 
 @Entity('instance')
@@ -112,6 +120,8 @@ export class InstanceEntity {
   @Column('text', { name: 'restart_policy' }) restartPolicy!: RestartPolicy;
   /** What its guest did since its machine was started, of the newest report. */
   @Column('jsonb', { nullable: true }) guest!: InstanceGuest | null;
+  /** Null when it is not in rescue. */
+  @Column('jsonb', { nullable: true }) rescue!: InstanceRescue | null;
   @Column('text', { name: 'created_by' }) createdBy!: string;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }

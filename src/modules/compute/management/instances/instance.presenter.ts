@@ -65,6 +65,7 @@ export class InstancePresenter {
       lastExit: i.lastExit,
       restartPolicy: i.restartPolicy,
       guest: i.guest,
+      rescue: i.rescue && { image: { id: i.rescue.imageId, name: i.rescue.imageName } },
     }));
   }
 

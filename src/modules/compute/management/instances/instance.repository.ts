@@ -11,7 +11,7 @@ import { InstancePorts, type WantedNic } from '../../../network/contract/network
 import { violatedUnique } from '../../../../core/db/sql-state';
 import { nameTaken } from '../../../../core/errors/problem';
 import type { instanceListQuery } from '../../contract/compute.api';
-import { instanceStates, restingStates } from '../../contract/instance-states';
+import { instanceStates, reportedStates, restingStates } from '../../contract/instance-states';
 import type { InstanceExit, InstanceGuest, ObservedInstance } from '../../contract/instance.verbs';
 import { InstanceEntity, type ShownInstance, shownOfInstance } from './instance.entity';
 import { reasonInWords } from './state-reason';
@@ -41,6 +41,10 @@ export type Edited = {
 
 /** For statements: words of ours, none of a tenant's. */
 const resting = restingStates.map((state) => `'${state}'`).join(', ');
+const reported = reportedStates.map((state) => `'${state}'`).join(', ');
+/** What an instance is called whose host reports that state: one in rescue that runs is `rescued`. */
+const called = (state: string, rescue = 'rescue'): string =>
+  `CASE WHEN ${state} = 'running' AND ${rescue} IS NOT NULL THEN 'rescued' ELSE ${state} END`;
 
 const sorts = {
   name: { column: 'name', type: 'text', descending: false },
@@ -191,7 +195,7 @@ export class InstanceRepository {
     const rows = await op.query<ObservedChange>(
       `UPDATE instance SET ${newer('$3', 'vmm')}, ${newer('$4::text', 'observed_state')}, ${newer('clock_timestamp()', 'observed_at')}, ${newer('$5::timestamptz', 'started_at')},
          observed_revision = greatest(observed_revision, $7), ${newer('coalesce($8::jsonb, last_exit)', 'last_exit')},
-         state = CASE WHEN task_id IS DISTINCT FROM $2 THEN state WHEN ${state} IN (${resting}) THEN ${state} ELSE 'error' END,
+         state = CASE WHEN task_id IS DISTINCT FROM $2 THEN state WHEN ${state} IN (${reported}) THEN ${called(state)} ELSE 'error' END,
          state_reason = CASE WHEN task_id IS DISTINCT FROM $2 THEN state_reason WHEN observed_revision <= $7 OR observed_state = $4 THEN $6 WHEN observed_state = 'crashed' THEN 'it crashed right after' ELSE '' END,
          task_id = NULLIF(task_id, $2)
        FROM (SELECT id AS locked, last_exit AS exit_before FROM instance WHERE id = $1 FOR UPDATE) before
@@ -218,7 +222,7 @@ export class InstanceRepository {
     turnedOff: boolean,
   ): Promise<ObservedChange | undefined> {
     const rows = await op.query<ObservedChange>(
-      `UPDATE instance SET state = CASE WHEN $4::boolean THEN 'stopped' WHEN observed_state IN (${resting}) THEN observed_state ELSE 'error' END,
+      `UPDATE instance SET state = CASE WHEN $4::boolean THEN 'stopped' WHEN observed_state IN (${reported}) THEN ${called('observed_state')} ELSE 'error' END,
          power = CASE WHEN $4 THEN 'off' WHEN observed_state IN ('running', 'paused', 'suspended') THEN 'on' ELSE power END, state_reason = coalesce($3, state_reason), task_id = NULL
        WHERE id = $1 AND task_id = $2 RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
       [id, taskId, reason, turnedOff],
@@ -234,19 +238,20 @@ export class InstanceRepository {
    */
   async observe(op: Op, hostId: string, reported: ObservedInstance[]): Promise<ObservedChange[]> {
     const held = 'i.task_id IS NOT NULL OR r.instance_id IS NOT NULL';
+    const seen = called('o.state', 'i.rescue');
     const [exit, guest] = ['exit', 'guest'].map((column) => `NULLIF(o.${column}, 'null')`);
     const change = op.query<ObservedChange>(
       `UPDATE instance i SET observed_state = o.state, observed_revision = greatest(i.observed_revision, o.revision), observed_at = now(),
          started_at = CASE o.state WHEN 'unknown' THEN i.started_at ELSE o."startedAt" END, vmm = CASE o.state WHEN 'unknown' THEN i.vmm ELSE o.vmm END,
          last_exit = CASE o.state WHEN 'unknown' THEN i.last_exit ELSE coalesce(${exit}, i.last_exit) END,
          guest = CASE o.state WHEN 'unknown' THEN i.guest ELSE coalesce(${guest}, i.guest) END,
-         state = CASE WHEN ${held} THEN i.state WHEN o.state = 'crashed' THEN 'error' ELSE o.state END,
+         state = CASE WHEN ${held} THEN i.state WHEN o.state = 'crashed' THEN 'error' ELSE ${seen} END,
          state_reason = CASE WHEN ${held} THEN i.state_reason ELSE o.words END,
          power = CASE WHEN i.task_id IS NULL AND o.state = 'stopped' AND o.reason = 'guest' THEN 'off' ELSE i.power END
        FROM jsonb_to_recordset($2::jsonb) AS o("instanceId" uuid, generation int, state text, reason text, words text, vmm text, "startedAt" timestamptz, revision bigint, exit jsonb, guest jsonb)
          JOIN instance old ON old.id = o."instanceId" LEFT JOIN instance_tombstone r ON r.instance_id = old.id
        WHERE i.id = old.id AND i.host_id = $1 AND (o.revision >= i.observed_revision OR o.state = 'unknown') AND o.state <> 'absent'
-         AND (i.observed_at IS NULL OR i.observed_at < now() - interval '60 seconds' OR i.observed_state IS DISTINCT FROM o.state OR ${exit} <> coalesce(i.last_exit, '{}') OR ${guest} <> coalesce(i.guest, '{}') OR (NOT (${held}) AND i.state <> CASE o.state WHEN 'crashed' THEN 'error' ELSE o.state END))
+         AND (i.observed_at IS NULL OR i.observed_at < now() - interval '60 seconds' OR i.observed_state IS DISTINCT FROM o.state OR ${exit} <> coalesce(i.last_exit, '{}') OR ${guest} <> coalesce(i.guest, '{}') OR (NOT (${held}) AND i.state <> CASE o.state WHEN 'crashed' THEN 'error' ELSE ${seen} END))
        RETURNING i.id, i.project_id, i.name, i.state, i.state_reason, i.task_id, i.observed_state,
          CASE WHEN i.last_exit IS DISTINCT FROM old.last_exit THEN i.last_exit END AS ended,
          CASE WHEN i.guest IS DISTINCT FROM old.guest THEN jsonb_build_object('now', i.guest, 'before', old.guest) END AS guest`,
@@ -280,7 +285,7 @@ export class InstanceRepository {
    */
   markKnown(op: Op, hostIds: string[]): Promise<ObservedChange[]> {
     return op.query<ObservedChange>(
-      `UPDATE instance SET state = observed_state WHERE host_id = ANY($1) AND task_id IS NULL AND state = 'unknown' AND observed_state IN (${resting})
+      `UPDATE instance SET state = ${called('observed_state')} WHERE host_id = ANY($1) AND task_id IS NULL AND state = 'unknown' AND observed_state IN (${reported})
        RETURNING id, project_id, name, state, state_reason, task_id, observed_state`,
       [hostIds],
     );

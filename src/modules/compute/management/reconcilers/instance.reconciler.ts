@@ -63,15 +63,7 @@ export class InstanceReconciler extends PeriodicWorks {
           this.callFor(tombstone, 'vmm'),
         );
         if (!gone.done) continue;
-        if (tombstone.volumeId !== null && tombstone.pool !== null) {
-          const deleted = await this.nodes.call(
-            tombstone.hostId,
-            volumeAbsent,
-            { volumeId: tombstone.volumeId, pool: tombstone.pool },
-            this.callFor(tombstone, 'volume'),
-          );
-          if (!deleted.done) continue;
-        }
+        if (!(await this.removeVolumes(tombstone))) continue;
         await this.tombstones.done(this.database.op, tombstone.instanceId);
         this.refusals.delete(tombstone.instanceId);
         this.log.info(
@@ -89,11 +81,29 @@ export class InstanceReconciler extends PeriodicWorks {
     }
   }
 
+  /** Both may be there no more. False while the host is still at it. */
+  private async removeVolumes(tombstone: InstanceTombstoneEntity): Promise<boolean> {
+    const { hostId, pool, volumeId, rescueVolumeId } = tombstone;
+    const parts = [
+      ['volume', volumeId],
+      ['rescue-volume', rescueVolumeId],
+    ] as const;
+    for (const [part, id] of parts) {
+      if (id === null || pool === null) continue;
+      const call = this.callFor(tombstone, part);
+      if (!(await this.nodes.call(hostId, volumeAbsent, { volumeId: id, pool }, call)).done) return false;
+    }
+    return true;
+  }
+
   /**
    * The host answers a key that it knows from its journal: one that was answered is not done again, and only a final
    * refusal takes a new one. No task stands behind it, so there is no other worker to be fenced off.
    */
-  private callFor({ instanceId }: InstanceTombstoneEntity, part: 'vmm' | 'volume'): { key: string; fence: number } {
+  private callFor(
+    { instanceId }: InstanceTombstoneEntity,
+    part: 'vmm' | 'volume' | 'rescue-volume',
+  ): { key: string; fence: number } {
     return { key: `tombstone-${instanceId}/${part}/${this.refusals.get(instanceId) ?? 0}`, fence: 1 };
   }
 

@@ -62,7 +62,8 @@ export class DeleteInstanceWorkflow extends Workflow<Input> {
           const instance = await steps.find(c.op, c.input.instanceId);
           if (!instance) return { hostId: null, generation: 0, volumeId: null, pool: null };
           const root = await volumes.rootOf(c.op, instance.id);
-          if (root) await volumes.markDeleting(c.op, root.id);
+          const rescue = await volumes.rescueOf(c.op, instance.id);
+          for (const volume of [root, rescue]) if (volume) await volumes.markDeleting(c.op, volume.id);
           await steps.set(c.op, instance, { state: 'deleting', taskId: c.taskId });
           if (instance.hostId !== null)
             await tombstones.record(c.op, {
@@ -71,6 +72,7 @@ export class DeleteInstanceWorkflow extends Workflow<Input> {
               generation: lastGeneration,
               volumeId: root?.id ?? null,
               pool: root?.pool ?? null,
+              rescueVolumeId: rescue?.id,
             });
           return {
             hostId: instance.hostId,
@@ -99,8 +101,11 @@ export class DeleteInstanceWorkflow extends Workflow<Input> {
         run: async (c) => {
           await ports.release(c.op, c.input.instanceId);
           await placement.release(c.op, c.input.instanceId);
+          // What it booted from in rescue goes as what a silent host has left does: the reconciler does not give up.
+          const rescue = await volumes.rescueOf(c.op, c.input.instanceId);
           await volumes.remove(c.op, c.input.instanceId);
           const confirmed =
+            rescue === null &&
             c.out['mark-deleting'].hostId !== null &&
             c.out['remove-vmm'] !== undefined &&
             (c.out['mark-deleting'].volumeId === null || c.out['remove-root-volume'] !== undefined);

@@ -36,16 +36,21 @@ export class InstanceSteps {
     const root = await this.volumes.rootOf(op, instance.id);
     if (!root) throw new PermanentError('no_root_volume', 'The instance has no root volume.');
     const ports = (await this.ports.of(op, [instance.id])).get(instance.id) ?? [];
+    const { rescue } = instance;
+    const temporary = rescue && (await this.volumes.rescueOf(op, instance.id));
+    if (rescue && !temporary) throw new PermanentError('no_root_volume', 'The instance has no disk for its rescue.');
+    const disks = [...(temporary ? [temporary] : []), root];
     return {
       name: instance.name,
       vcpus: instance.vcpus,
       memoryBytes: instance.memoryBytes,
-      disks: [{ volumeId: root.id, pool: root.pool, readonly: false }],
+      disks: disks.map(({ id, pool }) => ({ volumeId: id, pool, readonly: false })),
       ports: ports.map((p) => p.id),
       vmm: instance.wantedVmm,
-      ...firmwareOf(instance),
+      ...firmwareOf(rescue ?? instance),
       ...configDriveOf(instance),
-      ...restartPolicyOf(instance),
+      // Whoever looks at a broken machine sees it end, and not begin again.
+      ...(rescue ? { rescue: true as const } : restartPolicyOf(instance)),
       ...machineOf(instance),
     };
   }

@@ -30,6 +30,7 @@ export class StopInstanceWorkflow extends Workflow<Input> {
         stopVmm(
           (c) => c.out.begin?.hostId,
           (c) => steps.wanted(c.op, c.input.instanceId),
+          ({ graceSeconds }) => graceSeconds,
           'a guest that was asked to stop is not asked to come back',
         ),
       )

@@ -30,6 +30,12 @@ interface Watch {
   abort: AbortController;
 }
 
+/** What comes of one whose host has restarted. */
+const afterBoot = ({ power, spec }: InstanceRecord): string => {
+  if (power === 'off') return '';
+  return spec.rescue === true ? ' while it was in rescue' : '; it is started again in its turn';
+};
+
 /** Milliseconds for the VMM of a machine that has stopped to end too. */
 const collectDeadline = 5_000;
 
@@ -178,10 +184,7 @@ export class InstanceMachines {
     const exit =
       record.bootId === this.bootId
         ? await this.howItEnded(driver, handle)
-        : crashed(
-            'host-restarted',
-            `its host restarted${record.power === 'on' ? '; it is started again in its turn' : ''}`,
-          );
+        : crashed('host-restarted', `its host restarted${afterBoot(record)}`);
     await driver.kill(handle);
     await this.ended(record, handle, exit);
   }

@@ -22,6 +22,8 @@ const recordedSpec = z.object({
     .object({ secureBoot: z.literal(true), tpm: z.literal(true) })
     .partial()
     .optional(),
+  /** Its first disk is a temporary one: a restart of the host does not bring it back. */
+  rescue: z.literal(true).optional(),
 });
 
 /** What the node remembers of an instance across restarts of the agent; one file per instance. */

@@ -62,6 +62,17 @@ const table: [string, string, (left: Left) => void, object, number][] = [
     1,
   ],
   [
+    'of an earlier boot of the host, on, in rescue',
+    'no VMM',
+    ({ driver, rewrite }) => {
+      driver.alive.clear();
+      const spec = { name: 'i', vcpus: 1, memoryBytes: 2 ** 28, disks: [], ports: [], vmm: null, rescue: true };
+      rewrite({ bootId: 'another boot', spec });
+    },
+    { state: 'crashed', reason: 'its host restarted while it was in rescue' },
+    0,
+  ],
+  [
     'of an earlier boot of the host, off',
     'no VMM',
     ({ driver, rewrite }) => {

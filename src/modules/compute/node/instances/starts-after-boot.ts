@@ -52,8 +52,11 @@ export class StartsAfterBoot {
     return this.working;
   }
 
-  isDue({ power, handle, suspended, bootId }: InstanceRecord): boolean {
-    return power === 'on' && handle === null && suspended === null && bootId !== this.machines.bootId;
+  /** What boots from a temporary disk was being looked at: whoever did so starts it again, or ends the rescue. */
+  isDue({ power, handle, suspended, bootId, spec }: InstanceRecord): boolean {
+    return (
+      spec.rescue !== true && power === 'on' && handle === null && suspended === null && bootId !== this.machines.bootId
+    );
   }
 
   private async work(): Promise<void> {
