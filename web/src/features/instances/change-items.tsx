@@ -1,4 +1,4 @@
-import { HardDriveDownload, Lock, LockOpen, Scaling } from 'lucide-react';
+import { HardDriveDownload, LifeBuoy, Lock, LockOpen, Scaling, Undo2 } from 'lucide-react';
 import type { Instance } from '../../lib/types';
 import { MenuItem } from '../../ui/menu';
 import { useInstanceActions } from './use-instance-actions';
@@ -8,12 +8,13 @@ interface Props {
   instance: Instance;
   onResize: () => void;
   onRebuild: () => void;
+  onRescue: () => void;
   onLock: () => void;
 }
 
 /** Entries of the menu that change what an instance is. */
-export function ChangeItems({ instance, onResize, onRebuild, onLock }: Props) {
-  const { reason } = useInstanceActions();
+export function ChangeItems({ instance, onResize, onRebuild, onRescue, onLock }: Props) {
+  const { run, reason } = useInstanceActions();
   const unlock = useUnlock();
   const only = [instance];
   return (
@@ -24,6 +25,15 @@ export function ChangeItems({ instance, onResize, onRebuild, onLock }: Props) {
       <MenuItem icon={HardDriveDownload} danger reason={reason(only, 'rebuild')} onSelect={onRebuild}>
         Rebuild…
       </MenuItem>
+      {instance.rescue === null ? (
+        <MenuItem icon={LifeBuoy} reason={reason(only, 'rescue')} onSelect={onRescue}>
+          Rescue…
+        </MenuItem>
+      ) : (
+        <MenuItem icon={Undo2} reason={reason(only, 'unrescue')} onSelect={() => run(only, 'unrescue')}>
+          Unrescue
+        </MenuItem>
+      )}
       {instance.lock === null ? (
         <MenuItem icon={Lock} reason={reason(only, 'edit')} onSelect={onLock}>
           Lock…

@@ -19,6 +19,7 @@ import { Menu, MenuItem, MenuLine } from '../../ui/menu';
 import { ChangeItems } from './change-items';
 import { LockInstance } from './lock-instance';
 import { RebuildInstance } from './rebuild-instance';
+import { RescueInstance } from './rescue-instance';
 import { ResizeInstance } from './resize-instance';
 import { useInstanceActions } from './use-instance-actions';
 
@@ -47,6 +48,7 @@ export function InstanceMenu({
   const [locking, setLocking] = useState(false);
   const [resizing, setResizing] = useState(false);
   const [rebuilding, setRebuilding] = useState(false);
+  const [rescuing, setRescuing] = useState(false);
   const only = [instance];
   return (
     <>
@@ -93,6 +95,7 @@ export function InstanceMenu({
           instance={instance}
           onResize={() => setResizing(true)}
           onRebuild={() => setRebuilding(true)}
+          onRescue={() => setRescuing(true)}
           onLock={() => setLocking(true)}
         />
         <MenuItem icon={Trash2} danger reason={reason(only, 'delete')} onSelect={onDelete}>
@@ -102,6 +105,7 @@ export function InstanceMenu({
       <LockInstance instance={instance} open={locking} onClose={() => setLocking(false)} />
       <ResizeInstance instance={instance} open={resizing} onClose={() => setResizing(false)} />
       <RebuildInstance instance={instance} open={rebuilding} onClose={() => setRebuilding(false)} />
+      <RescueInstance instance={instance} open={rescuing} onClose={() => setRescuing(false)} />
     </>
   );
 }

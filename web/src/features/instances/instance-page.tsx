@@ -1,4 +1,4 @@
-import { Box, Lock, Play, RotateCw, Square } from 'lucide-react';
+import { Box, LifeBuoy, Lock, Play, RotateCw, Square } from 'lucide-react';
 import { Tabs } from 'radix-ui';
 import { useState } from 'react';
 import { useParams, useSearchParams } from 'react-router';
@@ -75,6 +75,19 @@ function LockNote({ lock }: Pick<Instance, 'lock'>) {
   );
 }
 
+/** Also of one whose machine is off. */
+function RescueNote({ rescue }: Pick<Instance, 'rescue'>) {
+  if (rescue === null) return null;
+  return (
+    <p role="status" className="mb-4 flex items-center gap-2 rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn">
+      <LifeBuoy aria-hidden className="size-3.5 shrink-0" />
+      <span className="min-w-0">
+        In rescue: it boots from a temporary disk of {rescue.image.name}, and its own is the second one
+      </span>
+    </p>
+  );
+}
+
 const tabs = [
   ['overview', 'Overview'],
   ['console', 'Console'],
@@ -119,6 +132,7 @@ function Shown({ instance }: { instance: Instance }) {
       }
     >
       <LockNote lock={instance.lock} />
+      <RescueNote rescue={instance.rescue} />
       {instance.stateReason !== '' && (
         <p role="status" className={cx('mb-4 rounded-lg px-3 py-2 text-sm', reasonLook(instance.state))}>
           {instance.stateReason}

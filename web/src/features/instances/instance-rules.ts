@@ -14,6 +14,8 @@ const phases: Partial<Record<Instance['state'], string>> = {
   resuming: 'It is being resumed.',
   resizing: 'It is being resized.',
   rebuilding: 'It is being rebuilt.',
+  rescuing: 'It is being brought into rescue.',
+  unrescuing: 'It is being brought out of rescue.',
   deleting: 'It is being deleted.',
 };
 const unreachable = 'Its host does not answer, so nothing can be told to it.';
@@ -21,11 +23,13 @@ const unreachable = 'Its host does not answer, so nothing can be told to it.';
 const withConsole: readonly Instance['state'][] = [
   'running',
   'paused',
+  'rescued',
   'rebooting',
   'starting',
   'stopping',
   'pausing',
   'resuming',
+  'unrescuing',
 ];
 
 /** Why `action` cannot be asked of the instance now; null when it can. `role` is the role's own reason. */
@@ -45,7 +49,7 @@ export const whyNot = (instance: Instance, action: InstanceAction, role: string 
   if (phase !== undefined) return phase;
   if (state === 'unknown') return unreachable;
   if (instance.taskId !== null) return 'A task works on it.';
-  return refusalOf(action, state)?.detail ?? null;
+  return refusalOf(action, instance)?.detail ?? null;
 };
 
 export const addressesOf = (instance: Instance): string => instance.ports.map((p) => p.address).join(', ');

@@ -11,7 +11,7 @@ import { whyNot, type InstanceAction } from './instance-rules';
 
 export type PowerVerb = Exclude<
   InstanceVerb,
-  'force-stop' | 'tell-metadata' | 'resize' | 'rebuild' | 'attach-port' | 'detach-port'
+  'force-stop' | 'tell-metadata' | 'resize' | 'rebuild' | 'rescue' | 'attach-port' | 'detach-port'
 >;
 
 interface Asked {
