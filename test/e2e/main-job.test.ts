@@ -110,7 +110,8 @@ describe('the main job: a real guest on two real hosts', () => {
   it(
     'places the next instance on the other host',
     async () => {
-      const { instance, taskId } = await cloud.create('second');
+      // What is done to it from here on is done to a machine with a TPM.
+      const { instance, taskId } = await cloud.create('second', { machine: { tpm: true } });
       await cloud.settled(taskId);
       const [first, second] = [await cloud.instance('Web Server'), await cloud.instance(instance.id)];
       expect(second.host?.name).not.toBe(first.host?.name);
@@ -125,6 +126,7 @@ describe('the main job: a real guest on two real hosts', () => {
       const before = await cloud.instance('second');
       const screen = await cloud.console('second');
       await screen.until(/@@ ready second/);
+      await screen.ask('echo tpm $(cat /sys/class/tpm/tpm0/tpm_version_major)', /tpm 2/);
       const stop = await cloud.api.ok('POST', '/instances/second/actions/stop?project=default', {});
       await cloud.settled(stop.taskId);
       expect(await cloud.instance('second')).toMatchObject({ state: 'stopped', stateReason: 'stopped on request' });
@@ -135,7 +137,7 @@ describe('the main job: a real guest on two real hosts', () => {
       const start = await cloud.api.ok('POST', '/instances/second/actions/start?project=default');
       await cloud.settled(start.taskId);
       const after = await cloud.instance('second');
-      expect(after).toMatchObject({ state: 'running', host: before.host, ports: before.ports });
+      expect(after).toMatchObject({ state: 'running', host: before.host, ports: before.ports, machine: { tpm: true } });
       expect(after.startedAt).not.toBe(before.startedAt);
 
       const reboot = await cloud.api.ok('POST', '/instances/second/actions/reboot?project=default', { force: true });
@@ -369,7 +371,7 @@ describe('the main job: a real guest on two real hosts', () => {
     const later = ['instance.nmi', 'instance.pause', 'instance.suspend', 'volume.grow'].map(
       (verb) => `args ${verb}: the verb "${verb}" is not of 0.1.0`,
     );
-    // Metadata of instances, and those in rescue: of newer revisions, which are told in the same way.
+    // Metadata of instances, options of their machines, and those in rescue: of newer revisions, told in the same way.
     const newer = [
       'args instance.ensure: data/spec must NOT have additional properties',
       'args instance.seed: data must NOT have additional properties',
