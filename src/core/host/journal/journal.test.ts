@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -170,17 +171,20 @@ describe('Journal', () => {
   it('keeps half a line that could not be cut off away from the next record', async () => {
     const journal = await open();
     await journal.put('a', 1, { sync: true });
-    const handle = (
-      journal as unknown as { handle: { appendFile: (data: Buffer) => Promise<void>; truncate: () => Promise<void> } }
-    ).handle;
-    const { appendFile, truncate } = handle;
-    handle.appendFile = async (data) => {
-      await appendFile.call(handle, data.subarray(0, 20));
+    const inside = journal as unknown as {
+      add: (handle: FileHandle, data: Buffer) => void;
+      handle: { truncate: () => Promise<void> };
+    };
+    const { add, handle } = inside;
+    const { truncate } = handle;
+    inside.add = (file, data) => {
+      add(file, data.subarray(0, 20));
       throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
     };
     handle.truncate = () => Promise.reject(new Error('no'));
     await expect(journal.put('b', 2, { sync: true })).rejects.toThrow('no space');
-    Object.assign(handle, { appendFile, truncate });
+    inside.add = add;
+    handle.truncate = truncate;
     await journal.put('c', 3, { sync: true });
     await journal.close();
     const again = new Journal<unknown>({ dir });

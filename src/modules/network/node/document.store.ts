@@ -1,6 +1,5 @@
 import { injectable } from 'inversify';
-import { mkdir, readFile, rename } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile, rename } from 'node:fs/promises';
 import { StatePaths } from '../../../core/config/state-paths';
 import { formatRecord, parseRecord } from '../../../core/host/records/record-form';
 import { RecordProblems } from '../../../core/host/records/record-problems';
@@ -39,10 +38,9 @@ export class DocumentStore {
   }
 
   async save(document: HostNetworkDocument): Promise<void> {
-    await mkdir(dirname(this.file()), { recursive: true, mode: 0o700 });
     if (this.unread) await rename(this.file(), `${this.file()}.unread`);
     this.unread = false;
-    await replaceFile(this.file(), formatRecord(documentForm, document));
+    await replaceFile(this.file(), formatRecord(documentForm, document), { folder: true });
     this.problems.clear(this.file());
   }
 

@@ -1,6 +1,5 @@
 import { injectable } from 'inversify';
-import { readFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdirSync, readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { Config } from '../../../../core/config/config';
 import { KeyedMutex } from '../../../../core/host/keyed-mutex';
@@ -104,7 +103,7 @@ export class InstanceMachines {
     record.starting = true;
     record.bootId = this.bootId;
     await this.records.save(record);
-    await mkdir(spec.runDir, { recursive: true, mode: 0o700 });
+    mkdirSync(spec.runDir, { recursive: true, mode: 0o700 });
     try {
       if (record.spec.configDrive !== undefined) await this.drives.make(record.instanceId, record.spec.configDrive);
       const handle = await driver.start(spec);

@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StatePaths } from '../../../../core/config/state-paths';
 import { formatRecord, parseRecord } from '../../../../core/host/records/record-form';
@@ -27,8 +27,7 @@ export class InstanceStore {
   }
 
   async save(record: InstanceRecord): Promise<void> {
-    await mkdir(this.directory(record.instanceId), { recursive: true, mode: 0o700 });
-    await replaceFile(this.file(record.instanceId), formatRecord(instanceForm, record));
+    await replaceFile(this.file(record.instanceId), formatRecord(instanceForm, record), { folder: true });
   }
 
   /**

@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { formatRecord, parseRecord } from '../../../../core/host/records/record-form';
@@ -23,10 +23,8 @@ export class SeedStore extends MetadataProvider {
   }
 
   async save(seed: Seed): Promise<void> {
-    const directory = this.store.directory(seed.instanceId);
-    await mkdir(directory, { recursive: true, mode: 0o700 });
     const file = this.seedFile(seed.instanceId);
-    await replaceFile(file, formatRecord(seedForm, { metadata: {}, ...seed }));
+    await replaceFile(file, formatRecord(seedForm, { metadata: {}, ...seed }), { folder: true });
     this.problems.clear(file);
   }
 

@@ -1,9 +1,9 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { z } from 'zod';
 import { formatRecord, parseRecord, type RecordForm } from '../../../../../core/host/records/record-form';
-import { together } from '../../../../../core/host/together';
 import { poweredOff, vmmExit, type VmExit } from '../vmm-exit';
 
 const exitForm: RecordForm<VmExit> = {
@@ -47,8 +47,8 @@ export class ExitRecord {
   }
 
   /** Forgets what an earlier run of the same instance left. */
-  async clear(): Promise<void> {
-    await together(rm(this.exitFile, { force: true }), rm(this.buttonFile, { force: true }));
+  clear(): void {
+    for (const file of [this.exitFile, this.buttonFile]) rmSync(file, { force: true });
   }
 
   read(): Promise<VmExit | null> {

@@ -10,10 +10,10 @@ import type { VmSpec } from '../vmm-driver';
  * its disks are its own, and there is a cgroup for it, in which it is to be placed before its first page.
  */
 export const makeReady = async (spec: VmSpec, sockets: readonly string[]): Promise<PlaceInCgroup> => {
+  new ExitRecord(spec.runDir).clear();
   const [place] = await together(
     makeCgroup(spec.instanceId, { memoryBytes: spec.memoryBytes, vcpus: spec.vcpus }),
     unlinkAll(socketFolder(spec), sockets),
-    new ExitRecord(spec.runDir).clear(),
     handOver(spec),
   );
   return place;

@@ -1,5 +1,5 @@
-import { mkdirSync, readdirSync } from 'node:fs';
-import { readdir, rm, rmdir, unlink } from 'node:fs/promises';
+import { mkdirSync, readdirSync, unlinkSync } from 'node:fs';
+import { readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { together } from '../../../../../core/host/together';
 
@@ -42,10 +42,12 @@ export const unlinkAll = async (directory: string, names: readonly string[]): Pr
   await together(
     ...names.map(async (name) => {
       const path = join(directory, name);
-      await unlink(path).catch(async (error: NodeJS.ErrnoException) => {
+      try {
+        unlinkSync(path);
+      } catch (error) {
         // A folder, say.
-        if (error.code !== 'ENOENT') await rm(path, { force: true, recursive: true });
-      });
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') await rm(path, { force: true, recursive: true });
+      }
     }),
   );
 };

@@ -1,4 +1,5 @@
-import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { access, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -131,15 +132,10 @@ export class SimulatedDriver extends VmmDriver {
     const token = randomUUID();
     try {
       await unlinkAll(spec.runDir, [chSockets.serial]);
-      await new ExitRecord(spec.runDir).clear();
+      new ExitRecord(spec.runDir).clear();
       await this.launch(spec, token);
-      await writeFile(
-        join(spec.runDir, stateFile),
-        formatRecord(simulatedForm, { token, spec: { ...spec, user: noUser } }),
-        {
-          mode: 0o600,
-        },
-      );
+      const record = formatRecord(simulatedForm, { token, spec: { ...spec, user: noUser } });
+      writeFileSync(join(spec.runDir, stateFile), record, { mode: 0o600 });
     } catch (error) {
       await table.get(spec.runDir)?.kill();
       await files.rollback();
@@ -280,7 +276,7 @@ export class SimulatedDriver extends VmmDriver {
 
   private async launch(spec: VmSpec, token: string): Promise<Running> {
     const { runDir } = spec;
-    await mkdir(runDir, { recursive: true, mode: 0o700 });
+    mkdirSync(runDir, { recursive: true, mode: 0o700 });
     let finish: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => (finish = resolve));
     const record = new ExitRecord(runDir);
