@@ -68,8 +68,8 @@ const payload: ChPayload = { firmware: '/simulated', kernel: '', cmdline: '' };
 
 /** Simulated VMs of this process by run folder: like real ones they belong to the host, not to a driver object. */
 const table = new Map<string, Running>();
-/** Run folders whose VM has ended and whose file still says that it runs. */
-const ending = new Set<string>();
+/** By run folder, of those whose VM has ended and whose file still says that it runs: resolves when its cause is recorded. */
+const ending = new Map<string, Promise<void>>();
 
 const inProcess =
   (vmm: SimulatedVmm): ChTransport =>
@@ -228,6 +228,7 @@ export class SimulatedDriver extends VmmDriver {
       await Promise.race([running.ended, aborted]);
       signal.throwIfAborted();
     }
+    await ending.get(handle.runDir);
     return new ExitRecord(handle.runDir).settle(crashed('unknown', 'the simulated VMM is gone'));
   }
 
@@ -283,7 +284,7 @@ export class SimulatedDriver extends VmmDriver {
     const vmm = new SimulatedVmm(this.knobs, new EventMonitor(null, () => 0), {
       end: () => {
         table.delete(runDir);
-        ending.add(runDir);
+        ending.set(runDir, ended);
         void record
           .settleGuestPowerOff()
           .then(() => rm(join(runDir, stateFile), { force: true }))
