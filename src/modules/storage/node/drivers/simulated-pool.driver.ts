@@ -3,10 +3,14 @@ import { join } from 'node:path';
 import { replaceFile } from '../../../../core/host/files/replace-file';
 import { PoolDriver, type EnsureVolume, type PoolVolume } from './pool.driver';
 
+const ending = '.name';
+
 /** Keeps the names and sizes of volumes, not their bytes: for scale tests with simulated guests. */
 export class SimulatedPoolDriver extends PoolDriver {
   readonly kind = 'simulated';
   readonly copies = false;
+  /** Bytes by volume, as the files say. */
+  private readonly volumes = new Map<string, number>();
 
   constructor(
     readonly name: string,
@@ -19,35 +23,38 @@ export class SimulatedPoolDriver extends PoolDriver {
 
   override async open(): Promise<void> {
     await mkdir(this.directory, { recursive: true });
+    this.volumes.clear();
+    for (const file of await readdir(this.directory)) {
+      if (!file.endsWith(ending)) continue;
+      const bytes = Number(await readFile(join(this.directory, file), 'utf8'));
+      this.volumes.set(file.slice(0, -ending.length), bytes);
+    }
   }
 
   override async ensure({ volumeId, bytes }: EnsureVolume): Promise<PoolVolume> {
     const there = await this.find(volumeId);
     if (there && there.bytes >= bytes) return there;
     await replaceFile(this.path(volumeId), String(bytes), { durable: false });
+    this.volumes.set(volumeId, bytes);
     return { path: this.path(volumeId), format: 'raw', bytes };
   }
 
   override async absent(volumeId: string): Promise<void> {
     await rm(this.path(volumeId), { force: true });
+    this.volumes.delete(volumeId);
   }
 
   override async find(volumeId: string): Promise<PoolVolume | null> {
-    const text = await readFile(this.path(volumeId), 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null;
-      throw error;
-    });
-    return text === null ? null : { path: this.path(volumeId), format: 'raw', bytes: Number(text) };
+    const bytes = this.volumes.get(volumeId);
+    return bytes === undefined ? null : { path: this.path(volumeId), format: 'raw', bytes };
   }
 
   override async capacity(): Promise<{ totalBytes: number; freeBytes: number }> {
-    let used = 0;
-    for (const file of await readdir(this.directory))
-      used += Number(await readFile(join(this.directory, file), 'utf8').catch(() => '0')) || 0;
+    const used = [...this.volumes.values()].reduce((sum, bytes) => sum + bytes, 0);
     return { totalBytes: this.totalBytes, freeBytes: Math.max(0, this.totalBytes - used) };
   }
 
   private path(volumeId: string): string {
-    return join(this.directory, `${volumeId}.name`);
+    return join(this.directory, `${volumeId}${ending}`);
   }
 }

@@ -20,9 +20,14 @@ const highStep = 0x80_0000;
 /** Where a host does not say how many bits its physical addresses have. */
 const usualBits = 40;
 
+let knownBits: number | undefined;
+/** Looked at once: the kernel writes that file anew for each reader, all cores of it. */
 const hostBits = (): number => {
-  const said = /^address sizes\s*: (\d+) bits physical/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1];
-  return said === undefined ? usualBits : Number(said);
+  if (knownBits === undefined) {
+    const said = /^address sizes\s*: (\d+) bits physical/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1];
+    knownBits = said === undefined ? usualBits : Number(said);
+  }
+  return knownBits;
 };
 
 /** The places of virtio devices: nodes of the device tree, slots of the bus and addresses of their registers. */
