@@ -306,12 +306,17 @@ export class VerbRunner {
   }
 
   private async invoke(handler: VerbHandler, args: unknown, call: VerbCall): Promise<unknown> {
-    const { key } = call;
+    const { key, fence, requestId } = call;
+    const { log } = this;
+    let own: Logger | undefined;
     const result = await handler.run(args, {
       key,
-      fence: call.fence,
-      requestId: call.requestId,
-      log: this.log.child({ verb: handler.verb.name, key, requestId: call.requestId }),
+      fence,
+      requestId,
+      // Most verbs write nothing.
+      get log() {
+        return (own ??= log.child({ verb: handler.verb.name, key, requestId }));
+      },
       progress: (percent, message) => {
         if (key !== undefined) this.reports.progress(key, Math.max(0, Math.min(100, percent)), message ?? '');
       },
