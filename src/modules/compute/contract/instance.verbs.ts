@@ -78,9 +78,10 @@ const instanceSpec = z.object({
 });
 export type InstanceSpec = z.infer<typeof instanceSpec>;
 
+const ofRestartPolicy = instanceSpec.pick({ restartPolicy: true });
 /** An agent of before would take it for `never`, and say nothing. */
 const withoutRestartPolicy: OlderForm = (args) => {
-  const { restartPolicy } = instanceSpec.pick({ restartPolicy: true }).parse(args['spec']);
+  const { restartPolicy } = ofRestartPolicy.parse(args['spec']);
   if (restartPolicy === 'on-failure') throw new NotUnderstood("the instance's restart policy");
   return args;
 };
