@@ -65,8 +65,8 @@ export class ClaimRepository {
   }
 
   /**
-   * As `tryClaim`, with what `read` asks for at the same time, and where the instance has a claim already (`held`): then
-   * nothing is claimed.
+   * As `tryClaim`, with what `read` asks for at the same time. Where nothing was claimed: `held` says where the instance
+   * has a claim already.
    */
   async claimReading<T>(
     op: Op,
@@ -74,19 +74,19 @@ export class ClaimRepository {
     request: PlacementRequest,
     read: () => Promise<T>,
   ): Promise<{ held: string | undefined; now: T; claimed: boolean }> {
-    const [before, now, savepoint, take] = await Promise.allSettled([
-      this.hostOf(op, request.instanceId),
+    const [before, savepoint, take] = await Promise.allSettled([
       read(),
       op.query('SAVEPOINT claim'),
       this.take(op, host, request),
     ]);
-    for (const earlier of [before, now, savepoint]) if (earlier.status === 'rejected') throw earlier.reason;
-    const held = (before as PromiseFulfilledResult<string | undefined>).value;
-    const claimed = take.status === 'fulfilled' && take.value;
-    if (!claimed) await this.takeBack(op);
+    for (const earlier of [before, savepoint]) if (earlier.status === 'rejected') throw earlier.reason;
+    const now = (before as PromiseFulfilledResult<T>).value;
+    if (take.status === 'fulfilled' && take.value) return { held: undefined, now, claimed: true };
+    await this.takeBack(op);
     // An instance has one claim: a second one is refused by its key.
+    const held = await this.hostOf(op, request.instanceId);
     if (take.status === 'rejected' && held === undefined) throw take.reason;
-    return { held, now: (now as PromiseFulfilledResult<T>).value, claimed };
+    return { held, now, claimed: false };
   }
 
   /** Takes the last claim of this transaction back, and gives the host's row free. */
@@ -98,7 +98,7 @@ export class ClaimRepository {
     const rows: unknown[] = await op.query(
       `WITH room AS (
          INSERT INTO host_usage AS u (host_id, vcpus, memory_bytes, disk_bytes, stores, instances)
-         VALUES ($1, $3, $4, $5, jsonb_build_object($9::text, $5::bigint), 1)
+         VALUES ($1, $3::integer, $4::bigint, $5::bigint, jsonb_build_object($9::text, $5::bigint), 1)
          ON CONFLICT (host_id) DO UPDATE
            SET vcpus = u.vcpus + $3, memory_bytes = u.memory_bytes + $4, disk_bytes = u.disk_bytes + $5, instances = u.instances + 1,
              stores = u.stores || jsonb_build_object($9::text, coalesce((u.stores->>$9)::bigint, 0) + $5::bigint)
