@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { Config } from '../../../../core/config/config';
 import { KeyedMutex } from '../../../../core/host/keyed-mutex';
+import { removeCgroup } from '../../../../core/host/processes/cgroup';
 import { endProcessesNaming } from '../../../../core/host/processes/processes-naming';
 import { ObservedReporter } from '../../../../core/m2m/reports/observed';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
@@ -167,12 +168,15 @@ export class InstanceMachines {
     }
     // A VMM that nobody has on record can only be there if a start was interrupted, or if the record itself is gone.
     if (!record || record.starting) await endProcessesNaming(this.store.runDirectory(instanceId));
+    // Of a start that was cut; the driver has removed that of a machine.
+    await removeCgroup(instanceId);
     this.consoles.close(instanceId);
   }
 
   /** After a start that was cut: ends what it may have left. Returns how many processes that were. */
   async endUnfinished(instanceId: string): Promise<number> {
     const strays = await endProcessesNaming(this.store.runDirectory(instanceId));
+    await removeCgroup(instanceId);
     await this.drives.remove(instanceId);
     return strays;
   }
