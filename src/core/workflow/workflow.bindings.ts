@@ -43,6 +43,7 @@ import { TaskChildrenRepository } from './storage/task-children.repository';
 import { TaskLockRepository } from './storage/task-lock.repository';
 import { TaskRequestRepository } from './storage/task-request.repository';
 import { TaskRunRepository } from './storage/task-run.repository';
+import { NamedInTasks } from './storage/named-in-tasks';
 import { PostgresLiveTasks } from './storage/postgres-live-tasks';
 import { WorkflowMetrics } from './workflow-metrics';
 import { WorkflowSettings } from './workflow-settings';
@@ -87,6 +88,7 @@ export const bindWorkflow = ({ bind, isBound }: ContainerModuleLoadOptions): voi
   if (!isBound(WorkflowProbe)) bind(WorkflowProbe).toSelf().inSingletonScope();
   for (const part of parts) bind(part).toSelf().inSingletonScope();
   bind(LiveTasks).to(PostgresLiveTasks).inSingletonScope();
+  bind(NamedInTasks).toSelf().inSingletonScope();
   bind(Workflows).toService(EngineWorkflows);
   // A module may stand between the hosts and the engine.
   bind(VerbEvents).toService(EngineVerbEvents);

@@ -1,4 +1,5 @@
 import type { ModuleManifest } from '../../core/app/module-manifest';
+import { hostProblems } from './contract/host.problems';
 
 export const hostModule: ModuleManifest = {
   name: 'host',
@@ -10,6 +11,7 @@ export const hostModule: ModuleManifest = {
     'host:enroll': 'admin',
     'host:place': 'admin',
   },
+  problems: hostProblems,
   events: ['host.created', 'host.updated', 'host.deleted'],
   hostConditions: {
     Enrolled: 'decides',
@@ -20,6 +22,7 @@ export const hostModule: ModuleManifest = {
     Records: 'warns',
     Sections: 'warns',
     Cgroup: 'warns',
+    Clean: 'warns',
   },
   config: async () => (await import('./contract/host.config.js')).hostConfigSchema.prefault({}),
   entities: async () => (await import('./management/host.entities.js')).hostEntities,

@@ -12,11 +12,15 @@ import type { HostNetworkDocument } from '../../../src/modules/network/contract/
 import { AppliedPortAttachments } from '../../../src/modules/network/node/applied-port-attachments';
 import { DocumentStore } from '../../../src/modules/network/node/document.store';
 import { DnsmasqSupervisor } from '../../../src/modules/network/node/drivers/linux/dnsmasq.supervisor';
+import { LinuxLeftovers } from '../../../src/modules/network/node/drivers/linux/linux-leftovers';
 import { LinuxNetworkDriver } from '../../../src/modules/network/node/drivers/linux/linux-network.driver';
 import { LinuxStateStore } from '../../../src/modules/network/node/drivers/linux/linux-state.store';
 import { SimulatedNetworkDriver } from '../../../src/modules/network/node/drivers/simulated-network.driver';
 import { GuestViews } from '../../../src/modules/network/node/metadata/guest-views';
 import { MetadataService } from '../../../src/modules/network/node/metadata/metadata.service';
+import type { ConfirmedLeftover } from '../../../src/modules/host/contract/leftover';
+import { HostLeftovers } from '../../../src/modules/host/node/leftovers/host-leftovers';
+import { NetworkLeftovers } from '../../../src/modules/network/node/network.leftovers';
 import { NetworkAgent } from '../../../src/modules/network/node/network.agent';
 import { NetworkService } from '../../../src/modules/network/node/network.service';
 
@@ -35,6 +39,8 @@ export interface AgentOptions {
 export type AgentCall =
   | { method: 'apply'; document: HostNetworkDocument }
   | { method: 'verify' }
+  | { method: 'leftovers' }
+  | { method: 'remove-leftovers'; leftovers: ConfirmedLeftover[] }
   | { method: 'of'; instanceId: string; portIds: string[] }
   | { method: 'stop' };
 
@@ -71,6 +77,7 @@ const driver = new LinuxNetworkDriver(
   config,
   new LinuxStateStore(paths),
   new DnsmasqSupervisor(paths, config),
+  new LinuxLeftovers(new DnsmasqSupervisor(paths, config)),
   logging,
 );
 const agent = new NetworkAgent(
@@ -84,6 +91,7 @@ const agent = new NetworkAgent(
 );
 const views = new GuestViews();
 const service = new NetworkService(agent, new MetadataService(views, logging, new FixedMetadata()), views);
+const leftovers = new HostLeftovers(logging, [new NetworkLeftovers(agent)]);
 const attachments = new AppliedPortAttachments(agent);
 
 const run = async (call: AgentCall): Promise<unknown> => {
@@ -92,6 +100,10 @@ const run = async (call: AgentCall): Promise<unknown> => {
       return agent.apply(call.document);
     case 'verify':
       return agent.verify();
+    case 'leftovers':
+      return leftovers.list();
+    case 'remove-leftovers':
+      return leftovers.remove(call.leftovers);
     case 'of':
       return attachments.of(call.instanceId, call.portIds);
     case 'stop':

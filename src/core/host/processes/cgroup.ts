@@ -1,4 +1,4 @@
-import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rmdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -105,4 +105,30 @@ export const removeCgroup = async (instanceId: string): Promise<void> => {
       await delay(50);
     }
   }
+};
+
+/** A group as `makeCgroup` makes them. */
+export interface InstanceCgroup {
+  instanceId: string;
+  inode: number;
+  /** There are processes in it. */
+  populated: boolean;
+}
+
+/** All groups of instances on this machine, of every agent that there is on it. */
+export const instanceCgroups = async (): Promise<InstanceCgroup[]> => {
+  const root = await unifiedRoot();
+  if (!root) return [];
+  const groups: InstanceCgroup[] = [];
+  for (const name of await readdir(join(root, parent)).catch(() => [])) {
+    const instanceId = /^instance-([A-Za-z0-9-]{1,64})$/.exec(name)?.[1];
+    if (instanceId === undefined) continue;
+    const directory = join(root, parent, name);
+    const found = await stat(directory).catch(() => null);
+    const events = await readFile(join(directory, 'cgroup.events'), 'utf8').catch(() => null);
+    // Gone meanwhile.
+    if (found && events !== null)
+      groups.push({ instanceId, inode: found.ino, populated: /^populated 1$/m.test(events) });
+  }
+  return groups;
 };

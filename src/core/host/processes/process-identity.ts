@@ -25,6 +25,15 @@ export const processStartTime = (pid: number): string | null => {
   return state === 'Z' || state === 'X' ? null : (fields[19] ?? null);
 };
 
+/** Of the clock ticks in which the kernel tells times of processes: the same on all architectures that we run on. */
+const ticksPerSecond = 100;
+
+/** When it was started, by the machine's clock. */
+export const startedAt = ({ startTime }: ProcessIdentity): Date => {
+  const uptimeSeconds = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]);
+  return new Date(Date.now() - (uptimeSeconds - Number(startTime) / ticksPerSecond) * 1000);
+};
+
 /** The id that a process has for itself: in its innermost process namespace. Null when it is gone. */
 export const innerPid = (pid: number): number | null => {
   try {

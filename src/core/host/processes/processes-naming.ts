@@ -1,18 +1,23 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { processStartTime, signalProcess, waitGone, type ProcessIdentity } from './process-identity';
 
+export interface NamingProcess extends ProcessIdentity {
+  /** Its command line, arguments divided by NUL. */
+  commandLine: string;
+}
+
 /**
  * Processes that name something inside this folder in their arguments, as only those do that were started for it: what
  * nobody has on record because its starter died between the start and the record.
  */
-export const processesNaming = async (directory: string): Promise<ProcessIdentity[]> => {
-  const found: ProcessIdentity[] = [];
+export const processesNaming = async (directory: string): Promise<NamingProcess[]> => {
+  const found: NamingProcess[] = [];
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
-    const cmdline = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '');
-    if (!cmdline.includes(`${directory}/`)) continue;
+    const commandLine = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '');
+    if (!commandLine.includes(`${directory}/`)) continue;
     const startTime = processStartTime(Number(name));
-    if (startTime !== null) found.push({ pid: Number(name), startTime });
+    if (startTime !== null) found.push({ pid: Number(name), startTime, commandLine });
   }
   return found;
 };

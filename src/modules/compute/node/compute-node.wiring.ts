@@ -1,6 +1,7 @@
 import type { NodeWiring } from '../../../core/app/module-manifest';
-import { InventorySource } from '../../host/contract/host.ports';
+import { InventorySource, LeftoverSource } from '../../host/contract/host.ports';
 import { MetadataProvider } from '../../network/contract/network.ports';
+import { VolumeUse } from '../../storage/contract/storage.ports';
 import { ConfigDrives } from './seeds/config-drive';
 import { ConsoleHub } from './consoles/console.hub';
 import { ConsoleStreams } from './consoles/console.streams';
@@ -21,6 +22,8 @@ import { InstanceManager } from './instances/instance.manager';
 import { StartsAfterBoot } from './instances/starts-after-boot';
 import { VmSpecs } from './instances/vm-specs';
 import { SeedStore } from './seeds/seed.store';
+import { InstanceLeftovers } from './leftovers/instance-leftovers';
+import { InstanceVolumeUse } from './leftovers/instance-volume-use';
 import { VmmInventorySource } from './vmm-inventory.source';
 
 export const computeNodeWiring: NodeWiring = {
@@ -49,6 +52,8 @@ export const computeNodeWiring: NodeWiring = {
     ])
       bind<object>(part).toSelf().inSingletonScope();
     bind(MetadataProvider).toService(SeedStore);
+    bind(LeftoverSource).to(InstanceLeftovers).inSingletonScope();
+    bind(VolumeUse).to(InstanceVolumeUse).inSingletonScope();
     bind(InventorySource).to(VmmInventorySource).inSingletonScope();
   },
   verbs: [InstanceHandlers],

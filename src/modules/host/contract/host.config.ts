@@ -12,6 +12,8 @@ export const hostConfigSchema = z.strictObject({
   sweepMs: z.number().int().min(20).default(1_000),
   /** A clock that is off by more than this is warned of. Milliseconds. */
   clockSkewMs: z.number().int().min(100).default(2_000),
+  /** How often an agent looks for what lies on its host and belongs to nothing. Seconds. */
+  leftoversEverySeconds: z.number().int().min(1).max(86_400).default(300),
 });
 
 export type HostConfig = z.output<typeof hostConfigSchema>;

@@ -2,6 +2,7 @@ import type { InUseBy } from '../../../core/errors/in-use';
 import type { Op } from '../../../core/db/rows/op';
 import type { HostState } from './host.api';
 import type { HostParts, HostStore } from './host-needs';
+import type { Leftover } from './leftover';
 
 /** What the scheduler needs of each host. */
 export interface SchedulableHost {
@@ -102,4 +103,36 @@ export abstract class InventoryPart<T = unknown> {
    * The conditions that this module owns. @param complete false while parts of a restarted agent are still being collected
    */
   abstract conditions(entries: readonly T[], complete: boolean): HostConditionFact[];
+}
+
+/** What a source has found. */
+export interface FoundLeftover extends Leftover {
+  /**
+   * Looks again, alone with what it may belong to, and removes it. Throws a permanent `VerbFailure`: `leftover_known`,
+   * `leftover_changed`, `leftover_in_use`.
+   */
+  clear(): Promise<void>;
+}
+
+/**
+ * Port: a module of the node half says which of its things lie on the host and belong to nothing that it has on record.
+ * Whoever needs something of another module says so by its place in the order: they are cleared in the reverse order of
+ * the modules, and of one source in the order in which it names them.
+ */
+export abstract class LeftoverSource {
+  /** What it is called when it could not look. */
+  abstract readonly name: string;
+  /** Must end soon after the signal. What is being made or removed meanwhile is none. */
+  abstract find(signal: AbortSignal): Promise<FoundLeftover[]>;
+}
+
+/**
+ * Port that other modules implement (management half, any number of them): what a host has by right, whatever its agent
+ * knows. By full id.
+ */
+export abstract class LeftoverClaims {
+  /** All that may lie on the host. */
+  abstract onHost(op: Op, hostId: string): Promise<string[]>;
+  /** Which of these there are, on whichever host. */
+  abstract existing(op: Op, ids: readonly string[]): Promise<string[]>;
 }

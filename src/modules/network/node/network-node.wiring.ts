@@ -1,8 +1,10 @@
 import type { NodeWiring } from '../../../core/app/module-manifest';
+import { LeftoverSource } from '../../host/contract/host.ports';
 import { GuestFiles, PortAttachments } from '../contract/network.ports';
 import { AppliedPortAttachments } from './applied-port-attachments';
 import { DocumentStore } from './document.store';
 import { DnsmasqSupervisor } from './drivers/linux/dnsmasq.supervisor';
+import { LinuxLeftovers } from './drivers/linux/linux-leftovers';
 import { LinuxNetworkDriver } from './drivers/linux/linux-network.driver';
 import { LinuxStateStore } from './drivers/linux/linux-state.store';
 import { SimulatedNetworkDriver } from './drivers/simulated-network.driver';
@@ -10,6 +12,7 @@ import { DriveFiles } from './metadata/drive-files';
 import { GuestViews } from './metadata/guest-views';
 import { MetadataService } from './metadata/metadata.service';
 import { NetworkAgent } from './network.agent';
+import { NetworkLeftovers } from './network.leftovers';
 import { NetworkObservedSource } from './network-observed.source';
 import { NetworkService } from './network.service';
 import { NetworkRemoval } from './network.removal';
@@ -21,6 +24,7 @@ export const networkNodeWiring: NodeWiring = {
       DocumentStore,
       DnsmasqSupervisor,
       LinuxStateStore,
+      LinuxLeftovers,
       LinuxNetworkDriver,
       SimulatedNetworkDriver,
       NetworkAgent,
@@ -33,6 +37,7 @@ export const networkNodeWiring: NodeWiring = {
     ]) {
       bind<object>(singleton).toSelf().inSingletonScope();
     }
+    bind(LeftoverSource).to(NetworkLeftovers).inSingletonScope();
     bind(PortAttachments).to(AppliedPortAttachments).inSingletonScope();
     bind(GuestFiles).to(DriveFiles).inSingletonScope();
   },

@@ -13,6 +13,7 @@ import { networkConfigSchema } from '../contract/network.config';
 import { plainEgress, type HostNetworkDocument } from '../contract/network.verbs';
 import { DocumentStore } from './document.store';
 import { DnsmasqSupervisor } from './drivers/linux/dnsmasq.supervisor';
+import { LinuxLeftovers } from './drivers/linux/linux-leftovers';
 import { LinuxNetworkDriver } from './drivers/linux/linux-network.driver';
 import { LinuxStateStore } from './drivers/linux/linux-state.store';
 import { SimulatedNetworkDriver } from './drivers/simulated-network.driver';
@@ -72,7 +73,13 @@ describe('the agent with the simulated driver', () => {
       new ManagementAddresses(config),
       config,
       new DocumentStore(paths, problems),
-      new LinuxNetworkDriver(config, new LinuxStateStore(paths), new DnsmasqSupervisor(paths, config), logging),
+      new LinuxNetworkDriver(
+        config,
+        new LinuxStateStore(paths),
+        new DnsmasqSupervisor(paths, config),
+        new LinuxLeftovers(new DnsmasqSupervisor(paths, config)),
+        logging,
+      ),
       simulated,
       logging,
     );

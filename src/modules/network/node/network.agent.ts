@@ -6,6 +6,7 @@ import { NodeIdentity } from '../../../core/m2m/node/node-identity';
 import { VerbFailure } from '../../../core/m2m/verbs/verb-handler';
 import { PeriodicWorks, type PeriodicWork } from '../../../core/periodic/periodic-work';
 import { Logging } from '../../../core/telemetry/logging';
+import type { FoundLeftover } from '../../host/contract/host.ports';
 import type { NetworkConfig } from '../contract/network.config';
 import type { ObservedNetwork } from '../contract/network.observed';
 import type { HostNetworkDocument, NetworkApplyResult } from '../contract/network.verbs';
@@ -13,6 +14,9 @@ import { DocumentStore } from './document.store';
 import { LinuxNetworkDriver } from './drivers/linux/linux-network.driver';
 import type { NetworkDriver, PortOutcome, ServedNetwork } from './drivers/network-driver';
 import { SimulatedNetworkDriver } from './drivers/simulated-network.driver';
+
+/** Milliseconds to look again. */
+const clearDeadline = 15_000;
 
 interface Waiting {
   document: HostNetworkDocument;
@@ -37,6 +41,8 @@ export class NetworkAgent extends PeriodicWorks {
   private outcomes: PortOutcome[] = [];
   private verifyWanted = false;
   private working: Promise<void> | undefined;
+  /** Work that no pass may come between. */
+  private apart: Promise<void> | undefined;
   private started: Promise<void> | undefined;
   private stopped = false;
 
@@ -137,6 +143,43 @@ export class NetworkAgent extends PeriodicWorks {
     };
   }
 
+  /**
+   * What is on the host and not of the document in force. Nothing converges while it is looked for, nor while one is
+   * cleared, and then it is looked for again. Throws while the document's networks could not be planned.
+   */
+  async leftovers(signal: AbortSignal): Promise<FoundLeftover[]> {
+    await this.started;
+    const found = await this.alone(() => this.unplanned(signal));
+    return found.map((one) => ({ ...one, clear: () => this.alone(() => this.clear(one)) }));
+  }
+
+  private async clear({ kind, name, mark }: FoundLeftover): Promise<void> {
+    const now = (await this.unplanned(AbortSignal.timeout(clearDeadline))).find(
+      (one) => one.kind === kind && one.name === name,
+    );
+    if (!now) return;
+    if (now.mark !== mark)
+      throw new VerbFailure('leftover_changed', `The ${kind} ${name} is another one by now.`, true);
+    await now.clear();
+  }
+
+  private unplanned(signal: AbortSignal): Promise<FoundLeftover[]> {
+    return this.driver.leftovers({ hostId: this.identity.current().hostId, document: this.current, signal });
+  }
+
+  private async alone<T>(work: () => Promise<T>): Promise<T> {
+    while (this.working ?? this.apart) await (this.working ?? this.apart);
+    const result = work();
+    const over = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.apart = over.finally(() => {
+      this.apart = undefined;
+    });
+    return result;
+  }
+
   private work(): Promise<void> {
     this.working ??= this.drain().finally(() => {
       this.working = undefined;
@@ -146,7 +189,7 @@ export class NetworkAgent extends PeriodicWorks {
 
   private async drain(): Promise<void> {
     // Callers of the same moment share the first pass.
-    await Promise.resolve();
+    await (this.apart ?? Promise.resolve());
     while (this.waiting.length > 0 || this.verifyWanted) {
       const batch = this.waiting.splice(0);
       const verify = this.verifyWanted;

@@ -66,3 +66,9 @@ export abstract class VolumePaths {
    */
   abstract locate(volumeId: string, pool: string): Promise<{ path: string; format: 'raw'; bytes: number }>;
 }
+
+/** Port that other modules implement (node half, any number of them): what this host's records say of volumes. */
+export abstract class VolumeUse {
+  /** Whether something on record here has the volume. */
+  abstract uses(volumeId: string): boolean;
+}

@@ -1,6 +1,7 @@
 import { injectable } from 'inversify';
 import { Service } from '../../../core/lifecycle/service';
 import { Config } from '../../../core/config/config';
+import { KeyedMutex } from '../../../core/host/keyed-mutex';
 import { StatePaths } from '../../../core/config/state-paths';
 import { VerbFailure } from '../../../core/m2m/verbs/verb-handler';
 import type { StorageConfig } from '../contract/storage.config';
@@ -12,6 +13,7 @@ import { SimulatedPoolDriver } from './drivers/simulated-pool.driver';
 @injectable()
 export class Pools extends Service {
   private readonly byName: ReadonlyMap<string, PoolDriver>;
+  private readonly mutex = new KeyedMutex();
 
   constructor(config: Config, paths: StatePaths) {
     super();
@@ -39,6 +41,11 @@ export class Pools extends Service {
 
   all(): PoolDriver[] {
     return [...this.byName.values()];
+  }
+
+  /** One at a time for each volume. */
+  exclusively<T>(volumeId: string, work: () => Promise<T>): Promise<T> {
+    return this.mutex.run(volumeId, work);
   }
 
   /** Throws `VerbFailure` `unknown_pool`. */

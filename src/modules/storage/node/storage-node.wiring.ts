@@ -1,9 +1,10 @@
 import type { NodeWiring } from '../../../core/app/module-manifest';
-import { InventorySource } from '../../host/contract/host.ports';
+import { InventorySource, LeftoverSource } from '../../host/contract/host.ports';
 import { VolumePaths } from '../contract/storage.ports';
 import { PoolInventorySource } from './pool-inventory.source';
 import { PoolVolumePaths } from './pool-volume-paths';
 import { Pools } from './pools';
+import { VolumeLeftovers } from './volume-leftovers';
 import { VolumeHandlers } from './volume.handlers';
 
 export const storageNodeWiring: NodeWiring = {
@@ -11,6 +12,7 @@ export const storageNodeWiring: NodeWiring = {
     bind(Pools).toSelf().inSingletonScope();
     bind(VolumeHandlers).toSelf().inSingletonScope();
     bind(VolumePaths).to(PoolVolumePaths).inSingletonScope();
+    bind(LeftoverSource).to(VolumeLeftovers).inSingletonScope();
     bind(InventorySource).to(PoolInventorySource).inSingletonScope();
   },
   verbs: [VolumeHandlers],

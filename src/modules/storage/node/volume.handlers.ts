@@ -1,5 +1,4 @@
 import { injectable } from 'inversify';
-import { KeyedMutex } from '../../../core/host/keyed-mutex';
 import { handle, VerbFailure, VerbHandlers, type VerbHandler } from '../../../core/m2m/verbs/verb-handler';
 import { ImageCache } from '../../image/contract/image.ports';
 import { volumeAbsent, volumeEnsure, volumeGrow } from '../contract/volume.verbs';
@@ -8,8 +7,6 @@ import { Pools } from './pools';
 /** `volume.ensure`, `volume.grow` and `volume.absent`, one at a time per volume. */
 @injectable()
 export class VolumeHandlers extends VerbHandlers {
-  private readonly mutex = new KeyedMutex();
-
   constructor(
     private readonly pools: Pools,
     private readonly images: ImageCache,
@@ -20,7 +17,7 @@ export class VolumeHandlers extends VerbHandlers {
   override handlers(): VerbHandler[] {
     return [
       handle(volumeEnsure, ({ volumeId, pool, bytes, imageId }, ctx) =>
-        this.mutex.run(volumeId, async () => {
+        this.pools.exclusively(volumeId, async () => {
           const driver = this.pools.require(pool);
           const there = await driver.find(volumeId);
           const make = async (source: string | null): Promise<{ bytes: number }> => ({
@@ -30,7 +27,7 @@ export class VolumeHandlers extends VerbHandlers {
         }),
       ),
       handle(volumeGrow, ({ volumeId, pool, bytes }, ctx) =>
-        this.mutex.run(volumeId, async () => {
+        this.pools.exclusively(volumeId, async () => {
           const driver = this.pools.require(pool);
           if (!(await driver.find(volumeId)))
             throw new VerbFailure('volume_not_found', `The pool "${pool}" has no volume ${volumeId}.`, true);
@@ -38,7 +35,7 @@ export class VolumeHandlers extends VerbHandlers {
         }),
       ),
       handle(volumeAbsent, ({ volumeId, pool }) =>
-        this.mutex.run(volumeId, async () => {
+        this.pools.exclusively(volumeId, async () => {
           await this.pools.require(pool).absent(volumeId);
           return {};
         }),

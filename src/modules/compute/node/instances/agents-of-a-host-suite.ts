@@ -13,6 +13,7 @@ import { ConsoleHub } from '../consoles/console.hub';
 import type { VmmDriver } from '../drivers/vmm-driver';
 import type { VmmDrivers } from '../drivers/vmm-drivers';
 import type { ConfigDrives } from '../seeds/config-drive';
+import { InstanceLeftovers } from '../leftovers/instance-leftovers';
 import { InstanceMachines } from './instance-machines';
 import { InstanceRecords } from './instance-records';
 import { InstanceRestarts } from './instance-restarts';
@@ -38,6 +39,8 @@ export class AgentsOfAHost {
   section: z.input<typeof computeConfigSchema> = {};
   /** Of the newest agent. */
   afterBoot: StartsAfterBoot | undefined;
+  /** Of the newest agent. */
+  leftovers: InstanceLeftovers | undefined;
   users = this.newUsers();
   /** Which instances have a config drive now. */
   readonly drives = {
@@ -76,6 +79,7 @@ export class AgentsOfAHost {
       reporter,
       this.logging,
     );
+    this.leftovers = new InstanceLeftovers(records, machines, this.store, drives);
     const restarts = new InstanceRestarts(config, records, machines, reporter, this.logging);
     this.afterBoot = new StartsAfterBoot(config, records, machines, reporter, this.logging);
     const suspension = new InstanceSuspension(records, machines);

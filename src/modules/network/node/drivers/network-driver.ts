@@ -1,4 +1,13 @@
+import type { FoundLeftover } from '../../../host/contract/host.ports';
 import type { HostNetworkDocument, NetworkApplyResult } from '../../contract/network.verbs';
+
+/** Where to look for what belongs to no document. */
+export interface LeftoverSearch {
+  hostId: string;
+  /** In force; null when management has given none yet. */
+  document: HostNetworkDocument | null;
+  signal: AbortSignal;
+}
 
 export type PortOutcome = NetworkApplyResult['ports'][number];
 
@@ -32,6 +41,11 @@ export abstract class NetworkDriver {
    * out.
    */
   abstract unknownMachines(): readonly string[];
+  /**
+   * What bears this host's names and is not of the document. Nothing converges meanwhile; `clear` neither calls nor
+   * waits for that.
+   */
+  abstract leftovers(search: LeftoverSearch): Promise<FoundLeftover[]>;
   /** Networks of the document whose namespace is there and wants a metadata service. */
   abstract served(request: Pick<ConvergeRequest, 'hostId' | 'document'>): ServedNetwork[];
 }

@@ -16,6 +16,10 @@ export class SimulatedNetworkDriver extends NetworkDriver {
     return [];
   }
 
+  leftovers(): Promise<never[]> {
+    return Promise.resolve([]);
+  }
+
   served(): ServedNetwork[] {
     return [];
   }

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { exec, ExecError } from '../../../../core/host/processes/exec';
 import { syncDirectory } from '../../../../core/host/files/sync-directory';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
-import { PoolDriver, type EnsureVolume, type PoolVolume } from './pool.driver';
+import { poolFiles } from './pool-files';
+import { PoolDriver, type EnsureVolume, type PoolFile, type PoolVolume } from './pool.driver';
 
 /** A copy of a large image on a slow disk. */
 const copyTimeoutMs = 3_600_000;
@@ -67,6 +68,10 @@ export class LocalPoolDriver extends PoolDriver {
       if (codeOf(error) === 'ENOENT') return null;
       throw error;
     }
+  }
+
+  override files(): Promise<PoolFile[]> {
+    return poolFiles(this.volumes, /^([0-9a-f-]{36})\.raw(?:\.part)?$/);
   }
 
   override async capacity(): Promise<{ totalBytes: number; freeBytes: number }> {

@@ -5,6 +5,19 @@ export interface PoolVolume {
   bytes: number;
 }
 
+/** What a pool holds under the name of a volume, finished or not. */
+export interface PoolFile {
+  volumeId: string;
+  /** In the pool. */
+  name: string;
+  path: string;
+  /** As of `fileMark`. */
+  mark: string;
+  modifiedAt: Date;
+  /** What it takes on disk. */
+  bytes: number;
+}
+
 export interface EnsureVolume {
   volumeId: string;
   /** A multiple of 4096. */
@@ -35,5 +48,7 @@ export abstract class PoolDriver {
   abstract absent(volumeId: string): Promise<void>;
   /** Null when there is no finished volume. */
   abstract find(volumeId: string): Promise<PoolVolume | null>;
+  /** All that bears the name of a volume; what is called otherwise is not the pool's. */
+  abstract files(): Promise<PoolFile[]>;
   abstract capacity(): Promise<{ totalBytes: number; freeBytes: number }>;
 }

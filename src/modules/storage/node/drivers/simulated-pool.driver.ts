@@ -1,7 +1,8 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../../../../core/host/files/replace-file';
-import { PoolDriver, type EnsureVolume, type PoolVolume } from './pool.driver';
+import { poolFiles } from './pool-files';
+import { PoolDriver, type EnsureVolume, type PoolFile, type PoolVolume } from './pool.driver';
 
 const ending = '.name';
 
@@ -47,6 +48,10 @@ export class SimulatedPoolDriver extends PoolDriver {
   override async find(volumeId: string): Promise<PoolVolume | null> {
     const bytes = this.volumes.get(volumeId);
     return bytes === undefined ? null : { path: this.path(volumeId), format: 'raw', bytes };
+  }
+
+  override files(): Promise<PoolFile[]> {
+    return poolFiles(this.directory, /^([0-9a-f-]{36})\.name$/);
   }
 
   override async capacity(): Promise<{ totalBytes: number; freeBytes: number }> {

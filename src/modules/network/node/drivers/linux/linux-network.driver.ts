@@ -7,12 +7,20 @@ import { exec, ExecError } from '../../../../../core/host/processes/exec';
 import { sandboxUsers } from '../../../../../core/host/sandbox/sandbox-users';
 import { Logging } from '../../../../../core/telemetry/logging';
 import type { NetworkConfig } from '../../../contract/network.config';
-import { NetworkDriver, type ConvergeRequest, type PortOutcome, type ServedNetwork } from '../network-driver';
+import type { FoundLeftover } from '../../../../host/contract/host.ports';
+import {
+  NetworkDriver,
+  type ConvergeRequest,
+  type LeftoverSearch,
+  type PortOutcome,
+  type ServedNetwork,
+} from '../network-driver';
 import { addressesOf, guestWall, readHostRoutes, type GuestWall } from './guest-wall';
 import { diffNamespace, staleLinks } from './diff';
 import { DnsmasqSupervisor } from './dnsmasq.supervisor';
 import { emptyNamespace, readNamespace, type ActualNamespace } from './ip-state';
 import { limited } from './limited';
+import { LinuxLeftovers } from './linux-leftovers';
 import { LinuxStateStore, type LinuxState } from './linux-state.store';
 import * as names from './names';
 import { execIn, ipBatch, listNetns, namesArePrivate } from './netns';
@@ -61,11 +69,14 @@ export class LinuxNetworkDriver extends NetworkDriver {
   /** Of the host, as the last pass found them. */
   private resolvers: readonly string[] = [];
   private unknown: readonly string[] = [];
+  /** Of the last pass. */
+  private planned: { generation: number; plan: Plan } | null = null;
 
   constructor(
     private readonly config: Config,
     private readonly store: LinuxStateStore,
     private readonly dnsmasq: DnsmasqSupervisor,
+    private readonly unplanned: LinuxLeftovers,
     logging: Logging,
   ) {
     super();
@@ -81,6 +92,14 @@ export class LinuxNetworkDriver extends NetworkDriver {
     return document.networks
       .filter((n) => n.ports.length > 0)
       .map((n) => ({ networkId: n.id, netns: names.networkNetns(hash, n.id), dns: nameServers(n, this.resolvers) }));
+  }
+
+  /** Of a document that could not be planned it is not known what is too much. */
+  async leftovers({ hostId, document, signal }: LeftoverSearch): Promise<FoundLeftover[]> {
+    if (document === null) return this.unplanned.find(names.hostHash(hostId), null, signal);
+    if (this.planned?.generation !== document.generation)
+      throw new Error('the networks of this host are not planned yet');
+    return this.unplanned.find(names.hostHash(hostId), this.planned.plan, signal);
   }
 
   unknownMachines(): readonly string[] {
@@ -110,6 +129,7 @@ export class LinuxNetworkDriver extends NetworkDriver {
       resolvers: this.resolvers,
       wall: await this.wall(request, hash, state),
     });
+    this.planned = { generation: document.generation, plan };
     const { live, dead } = await listNetns(names.netnsPrefix(hash));
     // A namespace that was there and is not: more may be wrong than the document changed.
     const lost = plan.namespaces.some((n) => n.netns !== null && this.done.has(n.netns) && !live.has(n.netns));
