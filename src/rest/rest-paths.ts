@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 10ee256a2ffb0a7ea07672f7ab9f9671cf1cfaf5af521e0dd959a2ad5d0a0006
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 104dfaa124c8103be023375e45e6af76a3b95d257faf00179534f95bd7052524
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -632,6 +632,60 @@ export interface paths {
     };
     trace?: never;
   };
+  '/hosts/{ref}/actions/remove-leftovers': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Remove leftovers of a host, exactly as they were listed */
+    post: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            leftovers: {
+              kind: string;
+              mark: string;
+              name: string;
+            }[];
+          };
+        };
+      };
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              /** Format: uuid */
+              taskId: string;
+            };
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/hosts/{ref}/actions/test': {
     parameters: {
       query?: never;
@@ -670,6 +724,44 @@ export interface paths {
         };
       };
     };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/hosts/{ref}/leftovers': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Look for what lies on a host and belongs to nothing */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['LeftoverList'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
     delete?: never;
     options?: never;
     head?: never;
@@ -4338,6 +4430,24 @@ export interface components {
       /** Format: uuid */
       taskId: string;
     };
+    Leftover: {
+      bytes: number | null;
+      holds: string[];
+      kind: string;
+      mark: string;
+      name: string;
+      owner: string | null;
+      ownerId: string | null;
+      /** Format: date-time */
+      since: string | null;
+    };
+    LeftoverList: {
+      failed: string[];
+      leftovers: components['schemas']['Leftover'][];
+      /** Format: date-time */
+      scannedAt: string;
+      truncated: boolean;
+    };
     Member: {
       /** @enum {string} */
       role: 'project-admin' | 'member' | 'viewer';
@@ -4715,6 +4825,8 @@ export type Instance = components['schemas']['Instance'];
 export type InstanceCheck = components['schemas']['InstanceCheck'];
 export type InstancesWithTask = components['schemas']['InstancesWithTask'];
 export type InstanceWithTask = components['schemas']['InstanceWithTask'];
+export type Leftover = components['schemas']['Leftover'];
+export type LeftoverList = components['schemas']['LeftoverList'];
 export type Member = components['schemas']['Member'];
 export type Network = components['schemas']['Network'];
 export type Port = components['schemas']['Port'];

@@ -304,6 +304,14 @@ export const requests: Record<string, Make> = {
   'GET /hosts/{ref}': async (s) => ({ path: `/hosts/${await host(s)}` }),
   'PATCH /hosts/{ref}': async (s) => ({ path: `/hosts/${await host(s)}`, body: { maintenance: true } }),
   'POST /hosts/{ref}/actions/test': async (s) => ({ path: `/hosts/${await host(s)}/actions/test` }),
+  'GET /hosts/{ref}/leftovers': async (s) => ({
+    path: `/hosts/${await host(s)}/leftovers`,
+    allowed: ['host_unreachable'],
+  }),
+  'POST /hosts/{ref}/actions/remove-leftovers': async (s) => ({
+    path: `/hosts/${await host(s)}/actions/remove-leftovers`,
+    body: { leftovers: [{ kind: 'volume', name: 'default/x', mark: 'x' }] },
+  }),
   'DELETE /hosts/{ref}': async (s) => ({ path: `/hosts/${await host(s)}` }),
   'GET /events/position': async () => ({ path: '/events/position' }),
   'GET /events': async () => ({ path: '/events' }),

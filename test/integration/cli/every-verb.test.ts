@@ -6,7 +6,7 @@ import { buildProgram } from '../../../src/core/cli/program';
 import { TerminalContext } from '../../../src/core/cli/terminal-context';
 import { allModules } from '../../../src/modules/all-modules';
 import type { SeenRequest } from './fake-control-plane';
-import { ids, instance, task } from './samples';
+import { ids, instance, leftovers, task } from './samples';
 import { VcctlLab } from './vcctl-lab';
 
 jest.setTimeout(60_000);
@@ -22,7 +22,7 @@ let destructive = all;
 beforeAll(async () => {
   all = leaves(buildProgram(new TerminalContext({}), await commandsOf(allModules)));
   destructive = all.filter(({ command }) =>
-    ['delete', 'remove', 'rebuild', 'skip-step', 'abandon'].includes(command.name()),
+    ['delete', 'remove', 'rebuild', 'skip-step', 'abandon', 'remove-leftovers'].includes(command.name()),
   );
 });
 
@@ -42,6 +42,7 @@ describe('every verb', () => {
     };
     lab.plane.fallback = ({ method, path }: SeenRequest) => {
       if (path.startsWith('/tasks/')) return { body: task('succeeded') };
+      if (method === 'GET' && path.endsWith('/leftovers')) return { body: leftovers };
       if (method === 'GET' && path.split('/').length % 2 === 0)
         return { body: { items: [{ ...thing, name: 'x' }], next: null } };
       // What a task takes away is answered with it.
@@ -78,6 +79,7 @@ describe('every verb', () => {
       port: command.name() === 'detach-port' ? (instance.ports[0]?.id ?? '') : ids.instance,
       'host-token': ids.instance,
       session: ids.instance,
+      leftover: 'volume:default/x',
     };
     const valueOf = (name: string): string => values[name] ?? 'x';
     return [
@@ -95,6 +97,7 @@ describe('every verb', () => {
         'network delete',
         'ssh-key delete',
         'host delete',
+        'host remove-leftovers',
         'host token delete',
         'project delete',
         'project member remove',
@@ -119,7 +122,7 @@ describe('every verb', () => {
         0,
       ]);
     }
-    expect(lab.plane.requests.filter((r) => r.method === 'DELETE').length).toBe(destructive.length - 4);
+    expect(lab.plane.requests.filter((r) => r.method === 'DELETE').length).toBe(destructive.length - 5);
   });
 
   /** Shells of their own, scripts, and what needs a person at a terminal. */

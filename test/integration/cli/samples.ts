@@ -67,6 +67,34 @@ export const flavor = {
   createdAt: at,
 };
 
+export const leftovers = {
+  scannedAt: at,
+  leftovers: [
+    {
+      kind: 'volume',
+      name: 'default/x',
+      mark: '1:2:3',
+      owner: 'volume',
+      ownerId: ids.volume,
+      since: at,
+      bytes: 4096,
+      holds: [],
+    },
+    {
+      kind: 'instance-folder',
+      name: ids.instance,
+      mark: '1:2:4',
+      owner: 'instance',
+      ownerId: ids.instance,
+      since: at,
+      bytes: 8192,
+      holds: ['kept memory', 'seed'],
+    },
+  ],
+  truncated: false,
+  failed: [],
+};
+
 export const host = {
   id: ids.host,
   name: 'h1',

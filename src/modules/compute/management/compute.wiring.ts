@@ -1,10 +1,11 @@
 import type { ManagementWiring } from '../../../core/app/module-manifest';
-import { HostUsage, InventoryPart } from '../../host/contract/host.ports';
+import { HostUsage, InventoryPart, LeftoverClaims } from '../../host/contract/host.ports';
 import { ProjectUsage } from '../../identity/contract/identity.ports';
 import { ImageUsage } from '../../image/contract/image.ports';
 import { NetworkUsage } from '../../network/contract/network.ports';
 import { InstanceHosts } from '../../storage/contract/storage.ports';
 import { ComputeNetworkUsage } from './usage/compute-network-usage';
+import { InstanceLeftoverClaims } from './usage/instance-leftover-claims.repository';
 import { ComputeHostUsage } from './usage/compute-host-usage';
 import { ComputeImageUsage } from './usage/compute-image-usage';
 import { ComputeProjectUsage } from './usage/compute-project-usage';
@@ -120,6 +121,7 @@ export const computeWiring: ManagementWiring = {
     bind(ProjectUsage).to(ComputeProjectUsage).inSingletonScope();
     bind(ImageUsage).to(ComputeImageUsage).inSingletonScope();
     bind(InventoryPart).to(VmmInventoryPart).inSingletonScope();
+    bind(LeftoverClaims).to(InstanceLeftoverClaims).inSingletonScope();
     bind(HostUsage).to(ComputeHostUsage).inSingletonScope();
     bind(InstanceHosts).to(PlacedInstances).inSingletonScope();
     bind(NetworkUsage).to(ComputeNetworkUsage).inSingletonScope();

@@ -11,6 +11,7 @@ import { parseInteger } from '../../../core/cli/input/parse-size';
 import { fact, type Section } from '../../../core/cli/output/sections';
 import type { InventoryTable } from '../../../core/m2m/reports/inventory-table';
 import type { Host, HostDetail, HostTokenInfo } from '../contract/host.api';
+import { registerHostLeftovers } from './host-leftovers';
 import { hostColumns, hostStateNames, hostView } from './host-view';
 
 interface HostToken {
@@ -104,6 +105,7 @@ export class HostCommands implements CliRegistrar {
           return { text: `host ${ref} ${options.wait ? 'was tested' : 'is being tested'}`, object: task };
         }),
       );
+    registerHostLeftovers(host, context);
     addDelete(host, context, hostNoun, { description: 'remove hosts that hold no instance', question: 'Remove %?' });
     this.registerTokens(host, context);
   }

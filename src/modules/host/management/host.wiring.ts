@@ -11,12 +11,18 @@ import { HostController } from './hosts/host.controller';
 import { HostRepository } from './hosts/host.repository';
 import { HostService } from './hosts/host.service';
 import { InventorySink } from './observers/inventory.sink';
+import { ClaimedLeftovers } from './leftovers/claimed-leftovers';
+import { HostLeftoversController } from './leftovers/host-leftovers.controller';
+import { HostLeftoversRepository } from './leftovers/host-leftovers.repository';
+import { HostLeftoversService } from './leftovers/host-leftovers.service';
+import { LeftoversSink } from './observers/leftovers.sink';
 import { RecordProblemsSink } from './observers/record-problems.sink';
 import { RevisionsSink } from './observers/revisions.sink';
+import { RemoveLeftoversWorkflow } from './workflows/remove-leftovers.workflow';
 import { TestHostWorkflow } from './workflows/test-host.workflow';
 import { SilentHostReconciler } from './reconcilers/silent-host.reconciler';
 
-const controllers = [HostController, HostTokenController];
+const controllers = [HostController, HostLeftoversController, HostTokenController];
 const parts = [
   HostRepository,
   HostTokenRepository,
@@ -24,9 +30,14 @@ const parts = [
   HostTokenService,
   HostService,
   TestHostWorkflow,
+  ClaimedLeftovers,
+  HostLeftoversRepository,
+  HostLeftoversService,
+  RemoveLeftoversWorkflow,
   InventorySink,
   RevisionsSink,
   RecordProblemsSink,
+  LeftoversSink,
   SilentHostReconciler,
 ];
 
@@ -38,7 +49,7 @@ export const hostWiring: ManagementWiring = {
     bind(HostConditionNotes).toService(HostConditions);
   },
   controllers,
-  workflows: [TestHostWorkflow],
-  observed: [RevisionsSink, InventorySink, RecordProblemsSink],
+  workflows: [TestHostWorkflow, RemoveLeftoversWorkflow],
+  observed: [RevisionsSink, InventorySink, RecordProblemsSink, LeftoversSink],
   periodic: [SilentHostReconciler],
 };

@@ -1,5 +1,5 @@
 import type { ManagementWiring } from '../../../core/app/module-manifest';
-import { HostUsage, InventoryPart } from '../../host/contract/host.ports';
+import { HostUsage, InventoryPart, LeftoverClaims } from '../../host/contract/host.ports';
 import { ProjectUsage } from '../../identity/contract/identity.ports';
 import { ImageUsage } from '../../image/contract/image.ports';
 import { Volumes } from '../contract/storage.ports';
@@ -7,6 +7,7 @@ import { PoolInventoryPart } from './pool-inventory.part';
 import { VolumeController } from './volume.controller';
 import { VolumeEvents } from './volume.events';
 import { VolumeHostUsage } from './volume-host-usage';
+import { VolumeLeftoverClaims } from './volume-leftover-claims.repository';
 import { VolumeImageUsage } from './volume-image-usage';
 import { VolumeProjectUsage } from './volume-project-usage';
 import { VolumeRepository } from './volume.repository';
@@ -33,6 +34,7 @@ export const storageWiring: ManagementWiring = {
     for (const part of [...parts, ...workflows]) bind<object>(part).toSelf().inSingletonScope();
     bind(Volumes).toService(PostgresVolumes);
     bind(InventoryPart).to(PoolInventoryPart).inSingletonScope();
+    bind(LeftoverClaims).to(VolumeLeftoverClaims).inSingletonScope();
     bind(ImageUsage).to(VolumeImageUsage).inSingletonScope();
     bind(HostUsage).to(VolumeHostUsage).inSingletonScope();
     bind(ProjectUsage).to(VolumeProjectUsage).inSingletonScope();
