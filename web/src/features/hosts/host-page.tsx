@@ -28,6 +28,7 @@ import { Age } from '../../ui/time';
 import { toast } from '../../ui/feedback/toast';
 import { followTask } from '../tasks/open-task';
 import { ConditionList } from './condition-list';
+import { HostLeftovers } from './host-leftovers';
 import { InventoryCards } from './inventory-cards';
 
 const parent = { to: '/hosts', label: 'Hosts' };
@@ -102,6 +103,7 @@ function Shown({ host }: { host: HostDetail }) {
             <ConditionList conditions={host.conditions} />
           </Card>
           <HostInstances host={host} />
+          <HostLeftovers host={host} />
         </div>
         <div className="min-w-0 space-y-5">
           {host.inventory === null ? (
