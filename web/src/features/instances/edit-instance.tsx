@@ -45,6 +45,16 @@ export default function EditInstance({ instance, onClose }: EditInstanceProps) {
           parse: Number,
         },
         {
+          key: 'restartPolicy',
+          label: 'Started again after a failure',
+          value: instance?.restartPolicy === 'on-failure' ? 'yes' : 'no',
+          box: true,
+          hint: 'By its host, a few times. From its next start on.',
+          option: 'restart-policy',
+          parse: (text) => (text === 'yes' ? 'on-failure' : 'never'),
+          optionValue: (text) => (text === 'yes' ? 'on-failure' : 'never'),
+        },
+        {
           key: 'tags',
           label: 'Tags',
           value: instance?.tags.join(', ') ?? '',

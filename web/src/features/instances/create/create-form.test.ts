@@ -73,6 +73,7 @@ describe('the form of a create', () => {
       ],
       wayOut: 'x',
       vmm: ' qemu ',
+      restartPolicy: 'on-failure',
     });
     const choices = choicesOf(d, two);
     expect(bodyOf(d, choices, two)).toMatchObject({
@@ -81,10 +82,12 @@ describe('the form of a create', () => {
         { network: 'x', defaultRoute: true },
       ],
       vmm: 'qemu',
+      restartPolicy: 'on-failure',
     });
     expect(commandOptions(d, choices, two)).toMatchObject({
       network: ['y,address=10.0.0.9', 'x,default-route'],
       vmm: 'qemu',
+      'restart-policy': 'on-failure',
       count: '',
     });
   });

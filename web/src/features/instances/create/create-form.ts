@@ -123,6 +123,7 @@ export const bodyOf = (draft: Draft, choices: Choices, offers: Offers): CreateIn
     ...(secureBoot || tpm ? { machine: { secureBoot, tpm } } : {}),
     ...(vmm === '' ? {} : { vmm }),
     stopGraceSeconds: Number(draft.grace),
+    ...(draft.restartPolicy === 'on-failure' ? { restartPolicy: draft.restartPolicy } : {}),
     ...(host === '' ? {} : { host }),
   };
 };
@@ -147,6 +148,7 @@ export const commandOptions = (draft: Draft, choices: Choices, offers: Offers): 
     'secure-boot': draft.secureBoot,
     tpm: draft.tpm,
     description: draft.description,
+    'restart-policy': draft.restartPolicy,
     'stop-grace': draft.grace === '30' ? '' : draft.grace,
     vmm: draft.vmm.trim(),
     host: offers.hosts.find((h) => h.id === draft.host)?.name,

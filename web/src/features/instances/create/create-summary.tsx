@@ -19,6 +19,7 @@ const fieldNames = [
   'sshKeys',
   'userData',
   'stopGraceSeconds',
+  'restartPolicy',
   'description',
   'vmm',
   'host',

@@ -24,6 +24,8 @@ export interface Draft {
   tpm: boolean;
   vmm: string;
   grace: string;
+  /** Empty: never. */
+  restartPolicy: string;
   host: string;
 }
 
@@ -44,6 +46,7 @@ export const emptyDraft: Draft = {
   tpm: false,
   vmm: '',
   grace: '30',
+  restartPolicy: '',
   host: '',
 };
 

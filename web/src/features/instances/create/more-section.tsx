@@ -13,6 +13,7 @@ export function MoreSection({ form }: { form: CreateForm }) {
     show('userData') ??
     show('configDrive') ??
     show('stopGraceSeconds') ??
+    show('restartPolicy') ??
     show('description') ??
     show('machine.secureBoot') ??
     show('vmm') ??
@@ -29,7 +30,7 @@ export function MoreSection({ form }: { form: CreateForm }) {
     >
       <summary className="flex cursor-pointer list-none items-center gap-1.5 rounded text-sm font-semibold">
         <ChevronRight aria-hidden className="size-4 text-dim transition-transform group-open:rotate-90" />
-        More: user data, config drive, description, stopping, Secure Boot, TPM, VMM{admin && ', host'}
+        More: user data, config drive, description, stopping, failures, Secure Boot, TPM, VMM{admin && ', host'}
       </summary>
       <div className="mt-4 space-y-4">
         <UserDataField
@@ -67,6 +68,7 @@ export function MoreSection({ form }: { form: CreateForm }) {
           error={show('stopGraceSeconds')}
           className="max-w-sm"
         />
+        <RestartField form={form} />
         <MachineFields form={form} />
         <TextField
           label="Virtual machine monitor"
@@ -103,6 +105,24 @@ function MachineFields({ form: { draft, change, show } }: { form: CreateForm }) 
         onChange={(event) => change({ tpm: event.target.checked })}
       />
     </fieldset>
+  );
+}
+
+/** What becomes of it after a failure. */
+function RestartField({ form: { draft, change, show } }: { form: CreateForm }) {
+  return (
+    <SelectField
+      label="After a failure"
+      optional
+      value={draft.restartPolicy}
+      onChange={(event) => change({ restartPolicy: event.target.value })}
+      error={show('restartPolicy')}
+      hint="Its machine crashed, or its guest panicked. One that its guest powered off stays off."
+      className="max-w-sm"
+    >
+      <option value="">Stays as it is, with the reason</option>
+      <option value="on-failure">Started again by its host, a few times</option>
+    </SelectField>
   );
 }
 
