@@ -31,6 +31,16 @@ const dialog = (name: string, path: string): View => ({
   path: () => path,
   open: (page) => page.getByRole('dialog').waitFor(),
 });
+/** A dialog of an instance's menu. */
+const ofInstance = (instance: string, item: string): View => ({
+  name: `instance-${item.toLowerCase()}`,
+  path: () => 'instances',
+  open: async (page) => {
+    await page.getByRole('button', { name: `Actions for ${instance}` }).click();
+    await page.getByRole('menuitem', { name: `${item}…` }).click();
+    await page.getByRole('dialog').waitFor();
+  },
+});
 /** Every page, and every form on it. */
 export const views: View[] = [
   { name: 'overview', path: () => '' },
@@ -71,6 +81,9 @@ export const views: View[] = [
     path: ({ instance }) => `instances/${instance}/console`,
     open: (page) => page.getByText('Connected', { exact: true }).waitFor(),
   },
+  ofInstance('steady', 'Lock'),
+  ofInstance('stopped', 'Resize'),
+  ofInstance('stopped', 'Rebuild'),
   { name: 'images', path: () => 'images' },
   dialog('image-new', 'images?new=1'),
   { name: 'flavors', path: () => 'flavors' },
@@ -90,6 +103,23 @@ export const views: View[] = [
   },
   { name: 'hosts', path: () => 'hosts' },
   { name: 'host', path: ({ host }) => `hosts/${host}` },
+  {
+    name: 'host-leftovers',
+    path: ({ host }) => `hosts/${host}`,
+    open: async (page) => {
+      await page.getByRole('button', { name: 'Look', exact: true }).click();
+      await page.getByRole('table', { name: 'Leftovers' }).waitFor();
+    },
+  },
+  {
+    name: 'host-leftovers-remove',
+    path: ({ host }) => `hosts/${host}`,
+    open: async (page) => {
+      await page.getByRole('button', { name: 'Look', exact: true }).click();
+      await page.getByRole('button', { name: 'Remove all…' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
   { name: 'projects', path: () => 'projects' },
   { name: 'project', path: ({ project }) => `projects/${project}` },
   { name: 'users', path: () => 'users' },

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { ApiClient } from '../../support/api-client';
@@ -167,6 +169,27 @@ export const editingCases = (at: ConsoleSuite): void => {
         minutes,
       );
       await at.cloud.hostState('h1', 'ready');
+    },
+    2 * minutes,
+  );
+
+  it(
+    'lists what a host has that belongs to nothing, and removes it once the host has been named',
+    async () => {
+      const id = randomUUID();
+      const folder = join(at.cloud.stateOf('h1'), 'instances', id);
+      mkdirSync(folder, { recursive: true });
+      await at.page.goto(at.address('hosts'));
+      await at.page.getByRole('link', { name: 'h1' }).click();
+      await at.page.getByRole('button', { name: 'Look', exact: true }).click();
+      await at.page.getByRole('button', { name: `Remove instance-folder:${id}` }).click();
+      const dialog = at.page.getByRole('dialog');
+      await dialog.getByRole('listitem').filter({ hasText: id }).waitFor();
+      expect(await said()).toContain(`vcctl host remove-leftovers h1 instance-folder:${id}`);
+      await dialog.getByLabel(/to confirm/).fill('h1');
+      await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
+      await at.page.getByRole('complementary', { name: 'Task' }).waitFor();
+      await eventually('the end of the folder', async () => !existsSync(folder), minutes);
     },
     2 * minutes,
   );

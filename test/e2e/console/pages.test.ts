@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
@@ -61,6 +62,8 @@ describe('every page of the console', () => {
       project: await first('/projects'),
       failedTask: image.taskId ?? '',
     };
+    // What nobody knows, for the page of its host.
+    mkdirSync(join(cloud.stateOf('h1'), 'instances', randomUUID()), { recursive: true });
     browser = await ConsoleBrowser.start(cloud);
     page = await browser.page({ name: 'admin', password: cloud.adminPassword });
     if (album !== undefined) mkdirSync(album, { recursive: true });
