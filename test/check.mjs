@@ -127,7 +127,10 @@ const counted = (name, args, minutes) => ({
   },
 });
 
-/** Everything, also what takes hours: all cases of chaos, all distributions, the long soak. */
+/** What is not run, named. */
+const notRun = (name, why) => ({ name, run: async () => ({ passed: 0, failed: [], skipped: [why], why: '' }) });
+
+/** Everything, also what takes hours: all cases of chaos, all distributions, the lab host, the long soak. */
 const long = process.argv.includes('--long');
 if (long) process.env.VC_STACK_TEST_LONG = '1';
 const wanted = process.argv.slice(2).filter((word) => word !== '--long');
@@ -149,6 +152,12 @@ const stages = [
   [jest('guests', long ? 90 : 15, 1)],
   [jest('e2e', 25)],
   [long ? counted('soak', ['soak', '--', '--cycles', '200'], 120) : counted('soak', ['soak'], 15)],
+  // A whole host in software emulation, in which everything takes ten times as long.
+  [
+    long || wanted.includes('lab')
+      ? counted('lab', ['test:lab'], 150)
+      : notRun('lab', 'a whole host with KVM (--long, or the suite by its name)'),
+  ],
 ];
 const suites = stages.flat();
 
