@@ -232,7 +232,7 @@ export const probeCh = async (options: ChProbeOptions): Promise<ChFacts> => {
   await clearTrials(options.cacheDir);
   const binary = findProgram(options.binary);
   if (!binary) return unusable('', `${options.binary} is not installed`);
-  const { stdout } = await exec(binary, ['--version'], { timeoutMs: 10_000 }).catch(() => ({ stdout: '' }));
+  const { stdout } = await exec(binary, ['--version'], { timeoutMs: 60_000 }).catch(() => ({ stdout: '' }));
   const version = parseChVersion(stdout)?.text ?? '';
   if (version === '') return unusable(version, `${binary} does not say its version`);
   if (options.payload.firmware === '' && options.payload.kernel === '')

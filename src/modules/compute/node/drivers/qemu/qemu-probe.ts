@@ -173,7 +173,7 @@ const hasScreen = async (
 
 /** Version of an installed QEMU (`QEMU emulator version 7.2.22 (...)`), or null. */
 const qemuVersion = async (binary: string): Promise<string | null> => {
-  const { stdout } = await exec(binary, ['--version'], { timeoutMs: 10_000 }).catch(() => ({ stdout: '' }));
+  const { stdout } = await exec(binary, ['--version'], { timeoutMs: 60_000 }).catch(() => ({ stdout: '' }));
   return /version (\S+)/.exec(stdout)?.[1] ?? null;
 };
 
