@@ -36,7 +36,7 @@ if (real && bootsGuests(real)) {
     usesResources: true,
     hasProcesses: true,
     holdsDevices: true,
-    keepsMemory: true,
+    // What it knew is lost where KVM is emulated (docs/cloud-hypervisor-conformance.md).
   }));
 } else {
   describe('cloud-hypervisor: driver contract', () =>
