@@ -29,7 +29,8 @@ export const runInside = async (lab: LabHost, suite: InnerSuite, tally: Tally): 
     () => '',
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
-  const lines = (await lab.sh(`cat ${progress}`)).split('\n').filter(Boolean);
+  // A lab that is gone has told nothing: its suite has failed then, with why.
+  const lines = (await lab.sh(`cat ${progress}`).catch(() => '')).split('\n').filter(Boolean);
   const { passed, failed, skipped } = summary.countRun(
     lines.map((line) => JSON.parse(line) as never),
     failedTests.test(why) ? '' : why,

@@ -60,6 +60,8 @@ export class LabHost {
       ],
       { stdio: ['ignore', 'ignore', 'inherit'] },
     );
+    // Also when this process ends before the lab is up.
+    process.once('exit', () => qemu.kill('SIGKILL'));
     const lab = new LabHost(parts, qemu, sshPort);
     try {
       await lab.answers();
