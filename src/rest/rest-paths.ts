@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 104dfaa124c8103be023375e45e6af76a3b95d257faf00179534f95bd7052524
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 f3295ea3188e1805534e0fd2c5094ffcdcb2909e247a533dfdd5958c7a26d092
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -1194,7 +1194,7 @@ export interface paths {
     };
     put?: never;
     post?: never;
-    /** Delete an instance with its root volume */
+    /** Delete an instance with its root volume; other volumes stay */
     delete: {
       parameters: {
         query?: {
@@ -2145,6 +2145,102 @@ export interface paths {
     put?: never;
     post?: never;
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/volumes': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Attach a volume: one disk more, at once while it runs */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            readonly?: boolean | null;
+            volume: string;
+          };
+        };
+      };
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['AttachedVolumeWithTask'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/volumes/{volume}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /** Detach a volume of an instance, once its guest has let the disk go; the volume stays */
+    delete: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+          volume: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['InstanceWithTask'];
+          };
+        };
+      };
+    };
     options?: never;
     head?: never;
     patch?: never;
@@ -4070,6 +4166,13 @@ export interface components {
       name: string;
       scopes: string[] | null;
     };
+    AttachedVolumeWithTask: {
+      instance: components['schemas']['Instance'];
+      /** Format: uuid */
+      taskId: string;
+      /** Format: uuid */
+      volumeId: string;
+    };
     Condition: {
       message: string;
       reason: string;
@@ -4810,6 +4913,7 @@ export interface components {
   pathItems: never;
 }
 export type ApiToken = components['schemas']['ApiToken'];
+export type AttachedVolumeWithTask = components['schemas']['AttachedVolumeWithTask'];
 export type Condition = components['schemas']['Condition'];
 export type ConsoleLog = components['schemas']['ConsoleLog'];
 export type ConsoleTicket = components['schemas']['ConsoleTicket'];

@@ -72,6 +72,9 @@ const instanceSight = async (lane: Lane, id: string): Promise<Sight> => {
     claim: await rows('SELECT vcpus, memory_bytes, disk_bytes, store FROM host_claim WHERE instance_id = $1'),
     ports: await rows('SELECT state, position, message FROM port WHERE instance_id = $1 ORDER BY position'),
     volumes: await rows('SELECT role, state, bytes, pool FROM volume WHERE instance_id = $1 ORDER BY role'),
+    disks: await rows(
+      `SELECT v.state, a.position, a.mode FROM volume_attachment a JOIN volume v ON v.id = a.volume_id WHERE a.instance_id = $1 ORDER BY a.position`,
+    ),
     tombstone: await rows('SELECT pool FROM instance_tombstone WHERE instance_id = $1'),
     live: await rows(
       `SELECT type, state FROM task WHERE subject_id = $1 AND state NOT IN ('succeeded', 'failed', 'cancelled')`,

@@ -7,6 +7,7 @@ import { sh } from '../support/namespaces';
 import { TestCloud } from '../support/cloud';
 import { eventually } from '../support/eventually';
 import { OlderSide } from '../support/older-side';
+import { attachedDiskCases } from './attached-disks.suite';
 import { instanceChangeCases } from './instance-changes.suite';
 import { rescueCases } from './rescue.suite';
 import { stillAndSuspendedCases } from './still-and-suspended.suite';
@@ -151,6 +152,7 @@ describe('the main job: a real guest on two real hosts', () => {
   stillAndSuspendedCases(() => cloud, vmmPid);
   instanceChangeCases(() => cloud);
   rescueCases(() => cloud);
+  attachedDiskCases(() => cloud);
 
   it(
     'leaves guests alone when an agent dies or its host goes silent',
@@ -368,12 +370,13 @@ describe('the main job: a real guest on two real hosts', () => {
   it('said nothing between management and hosts that a side of 0.1.0 would not have understood', () => {
     const { checked, misfits } = older.findings();
     // Verbs that came later: told only to hosts that say that they know them.
-    const later = ['instance.nmi', 'instance.pause', 'instance.suspend', 'volume.grow'].map(
+    const later = ['instance.disks', 'instance.nmi', 'instance.pause', 'instance.suspend', 'volume.grow'].map(
       (verb) => `args ${verb}: the verb "${verb}" is not of 0.1.0`,
     );
     // Metadata of instances, options of their machines, and those in rescue: of newer revisions, told in the same way.
     const newer = [
       'args instance.ensure: data/spec must NOT have additional properties',
+      'args instance.ensure: data/spec/disks/1 must NOT have additional properties',
       'args instance.seed: data must NOT have additional properties',
     ];
     expect([...new Set(misfits)].sort()).toEqual([...later, ...newer].sort());

@@ -261,6 +261,15 @@ export const requests: Record<string, Make> = {
     path: `/instances/${await instance(s)}/ports/${randomUUID()}`,
     allowed: noHost,
   }),
+  'POST /instances/{ref}/volumes': async (s) => ({
+    path: `/instances/${await instance(s)}/volumes`,
+    body: { volume: await dataVolume(s) },
+    allowed: noHost,
+  }),
+  'DELETE /instances/{ref}/volumes/{volume}': async (s) => ({
+    path: `/instances/${await instance(s)}/volumes/${await dataVolume(s)}`,
+    allowed: noHost,
+  }),
   ...Object.fromEntries(
     ['start', 'stop', 'reboot', 'pause', 'suspend', 'resume', 'nmi', 'console'].map((verb): [string, Make] => [
       `POST /instances/{ref}/actions/${verb}`,

@@ -10,6 +10,7 @@ import { vmmDriverRegistry } from '../../../src/modules/compute/node/drivers/vmm
 import type { GuestEvent } from '../../../src/modules/compute/node/drivers/guest-event';
 import type { VmHandle, VmSpec, VmmDriver } from '../../../src/modules/compute/node/drivers/vmm-driver';
 import { lockFile } from './lock-file';
+import { diskContract } from './disk.contract.suite';
 import { nicContract } from './nic.contract.suite';
 import { waitFor } from '../../support/wait-for';
 import { suspendContract } from './suspend.contract.suite';
@@ -69,7 +70,16 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
       expect(capabilities.filter((one) => !(entry?.capabilities as readonly string[]).includes(one))).toEqual([]);
       // What every driver has a method for.
       expect(capabilities).toEqual(
-        expect.arrayContaining(['serial', 'power-button', 'reset', 'pause', 'nmi', 'suspend', 'nic-hotplug']),
+        expect.arrayContaining([
+          'serial',
+          'power-button',
+          'reset',
+          'pause',
+          'nmi',
+          'suspend',
+          'nic-hotplug',
+          'disk-hotplug',
+        ]),
       );
     });
 
@@ -380,6 +390,7 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
     });
 
     nicContract(subject, start, awaitGuest);
+    diskContract(subject, start, awaitGuest, () => ({ disks: specOf().disks, directory }));
 
     const failure = async (change: Partial<VmSpec>, code: string): Promise<void> => {
       const driver = subject().make();

@@ -13,7 +13,7 @@ import { InstanceRepository } from '../../../src/modules/compute/management/inst
 import { InstanceSteps } from '../../../src/modules/compute/management/workflows/instance-steps';
 import { observedInstance, type ObservedInstance } from '../../../src/modules/compute/contract/instance.verbs';
 import type { InstancePorts } from '../../../src/modules/network/contract/network.ports';
-import type { Volumes } from '../../../src/modules/storage/contract/storage.ports';
+import type { DataVolumes, Volumes } from '../../../src/modules/storage/contract/storage.ports';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
 
 describe('who decides the state of an instance', () => {
@@ -23,7 +23,7 @@ describe('who decides the state of an instance', () => {
   const instances = new InstanceRepository({} as InstancePorts);
   const events = new InstanceEvents(outbox);
   // The states are asked for here; ports and volumes are not.
-  const steps = new InstanceSteps(instances, {} as InstancePorts, {} as Volumes, events);
+  const steps = new InstanceSteps(instances, {} as InstancePorts, {} as Volumes, {} as DataVolumes, events);
   const hostId = randomUUID();
 
   beforeAll(async () => {

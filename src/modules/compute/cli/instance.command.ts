@@ -12,6 +12,7 @@ import type { Instance } from '../contract/compute.api';
 import { registerInstanceCreate } from './instance-create';
 import { registerInstancePorts } from './instance-ports';
 import { registerInstanceRescue } from './instance-rescue';
+import { registerInstanceVolumes } from './instance-volumes';
 import { given, parseMetadata } from './labels';
 import { guestDataView, instanceColumns, instanceStateNames, instanceView } from './instance-view';
 
@@ -48,6 +49,7 @@ export class InstanceCommands implements CliRegistrar {
     registerInstanceCreate(instance, context);
     this.registerVerbs(instance, context);
     registerInstancePorts(instance, context);
+    registerInstanceVolumes(instance, context);
     addRename(instance, context, instanceNoun, 'the guest keeps its hostname');
     addEdit(
       instance,
@@ -88,7 +90,7 @@ export class InstanceCommands implements CliRegistrar {
       { task: true },
     );
     addDelete(instance, context, instanceNoun, {
-      description: 'delete instances with their root volumes',
+      description: 'delete instances with their root volumes; other volumes stay',
       question: 'Delete % and all data on their root volumes?',
       task: true,
       examples: '\nExamples:\n  vcctl instance delete web --yes --wait',

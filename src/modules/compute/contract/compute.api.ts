@@ -11,6 +11,8 @@ import { restartPolicies } from './restart-policies';
 
 /** Network cards of one instance. */
 export const mostPorts = 8;
+/** Data volumes of one instance. */
+export const mostVolumes = 8;
 /** Of user data, as the user gave it. */
 export const maxUserDataBytes = 65_536;
 
@@ -212,6 +214,10 @@ export const instanceWithTask = z.object({ instance, taskId: field.id }).meta({ 
 /** Network by id or name; without an address the next free one. */
 export const attachPort = z.strictObject({ network: field.ref, address: z.ipv4().nullish() });
 export const portWithTask = instanceWithTask.extend({ portId: field.id }).meta({ id: 'PortWithTask' });
+export const attachVolume = z.strictObject({ volume: field.ref, readonly: z.boolean().default(false) });
+export const attachedVolumeWithTask = instanceWithTask
+  .extend({ volumeId: field.id })
+  .meta({ id: 'AttachedVolumeWithTask' });
 export const instancesWithTask = z
   .object({ instances: z.array(instance), taskId: field.id })
   .meta({ id: 'InstancesWithTask' });

@@ -32,12 +32,14 @@ describe('the state machine of instances', () => {
       'suspend',
       'attach-port',
       'detach-port',
+      'attach-volume',
+      'detach-volume',
       'nmi',
       'tell-metadata',
     ]);
     expect(ways('paused')).toEqual(['force-stop', 'resume', 'tell-metadata']);
     expect(ways('suspended')).toEqual(['force-stop', 'resume', 'tell-metadata']);
-    const rearranging = ['attach-port', 'detach-port'];
+    const rearranging = ['attach-port', 'detach-port', 'attach-volume', 'detach-volume'];
     expect(ways('stopped')).toEqual(['start', ...rearranging, 'resize', 'rebuild', 'rescue', 'tell-metadata']);
     const failed = ['start', 'stop', 'force-stop', 'reboot', ...rearranging];
     expect(ways('error')).toEqual([...failed, 'rescue', 'tell-metadata']);

@@ -130,6 +130,8 @@ export const instanceVerbs = {
   },
   'attach-port': { during: null, refusedIn: { paused: pausedDevices, suspended: suspendedResume } },
   'detach-port': { during: null, refusedIn: { paused: pausedDevices, suspended: suspendedResume } },
+  'attach-volume': { during: null, refusedIn: { paused: pausedDevices, suspended: suspendedResume } },
+  'detach-volume': { during: null, refusedIn: { paused: pausedDevices, suspended: suspendedResume } },
   nmi: {
     during: null,
     refusedIn: { stopped: stoppedStart, paused: pausedResume, suspended: suspendedResume, error: notRunning },

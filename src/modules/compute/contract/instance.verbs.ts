@@ -50,12 +50,24 @@ export const observedInstance = z.object({
 });
 export type ObservedInstance = z.infer<typeof observedInstance>;
 
-/** Sizes in bytes. Disks and ports refer to what `volume.ensure` and `network.apply` made. */
+/**
+ * Sizes in bytes. Disks and ports refer to what `volume.ensure` and `network.apply` made. The first disk is booted from.
+ */
 const instanceSpec = z.object({
   name: z.string(),
   vcpus: z.number().int().min(1),
   memoryBytes: field.bytes,
-  disks: z.array(z.object({ volumeId: field.id, pool: z.string(), readonly: z.boolean() })).min(1),
+  disks: z
+    .array(
+      z.object({
+        volumeId: field.id,
+        pool: z.string(),
+        readonly: z.boolean(),
+        /** It comes and goes while the machine runs. Absent: the machine keeps it for its life. */
+        detachable: z.literal(true).optional(),
+      }),
+    )
+    .min(1),
   ports: z.array(field.id),
   /** Null: the host's best. */
   vmm: z.string().max(63).nullable(),
@@ -100,6 +112,13 @@ const withoutRescue: OlderForm = (args) => {
   return args;
 };
 
+/** An agent of before would keep them for the life of the machine, and where other instances find them too. */
+const withoutDataVolumes: OlderForm = (args) => {
+  const { disks } = instanceSpec.pick({ disks: true }).parse(args['spec']);
+  if (disks.some(({ detachable }) => detachable === true)) throw new NotUnderstood('data volumes of instances');
+  return args;
+};
+
 /**
  * Brings the instance to the wanted power state, observed before it answers. A lower generation than the last accepted
  * one is refused (`stale_generation`). Power off: power button, up to `graceSeconds`, then hard; `reason` of the result
@@ -114,8 +133,8 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     graceSeconds: z.number().int().min(0),
   }),
   result: observedInstance,
-  revision: 4,
-  older: { 2: withoutRestartPolicy, 3: withoutMachine, 4: withoutRescue },
+  revision: 5,
+  older: { 2: withoutRestartPolicy, 3: withoutMachine, 4: withoutRescue, 5: withoutDataVolumes },
   timeoutMs: 15_000,
   long: true,
 });
@@ -144,6 +163,16 @@ export const instancePause = defineVerb('instance.pause', {
  * `stale_generation` as for `instance.ensure`.
  */
 export const instanceDevices = defineVerb('instance.devices', {
+  args: z.object({ instanceId: field.id, generation: z.number().int().nonnegative(), spec: instanceSpec }),
+  result: observedInstance,
+  timeoutMs: 15_000,
+  long: true,
+});
+/**
+ * As `instance.devices`, of the disks that are detachable: the instance has these, also while it does not run, and no
+ * others. Throws `volume_not_found`, and `volume_held` while another one here has the volume.
+ */
+export const instanceDisks = defineVerb('instance.disks', {
   args: z.object({ instanceId: field.id, generation: z.number().int().nonnegative(), spec: instanceSpec }),
   result: observedInstance,
   timeoutMs: 15_000,
@@ -236,6 +265,7 @@ export const computeVerbs: readonly AnyVerb[] = [
   instanceAbsent,
   instanceConsoleLog,
   instanceDevices,
+  instanceDisks,
   instanceEnsure,
   instanceGuestFiles,
   instanceNmi,

@@ -34,6 +34,7 @@ import { InstanceRescuing } from './instances/instance-rescuing.service';
 import { InstanceResizing } from './instances/instance-resizing.service';
 import { InstanceService } from './instances/instance.service';
 import { InstanceVerbs } from './instances/instance-verbs.service';
+import { InstanceVolumes } from './instances/instance-volumes.service';
 import { PlacedInstances } from './instances/placed-instances';
 import { VmmInventoryPart } from './vmms/vmm-inventory.part';
 import { SshKeyController } from './ssh-keys/ssh-key.controller';
@@ -42,6 +43,8 @@ import { SshKeyService } from './ssh-keys/ssh-key.service';
 import { VmmKinds } from './vmms/vmm-kinds';
 import { AttachPortWorkflow } from './workflows/attach-port.workflow';
 import { DetachPortWorkflow } from './workflows/detach-port.workflow';
+import { AttachVolumeWorkflow } from './workflows/attach-volume.workflow';
+import { DetachVolumeWorkflow } from './workflows/detach-volume.workflow';
 import { CreateInstanceWorkflow } from './workflows/create-instance.workflow';
 import { CreateInstanceBatchWorkflow } from './workflows/create-instance-batch.workflow';
 import { DeleteInstanceWorkflow } from './workflows/delete-instance.workflow';
@@ -76,6 +79,8 @@ const workflows = [
   ResizeInstanceWorkflow,
   AttachPortWorkflow,
   DetachPortWorkflow,
+  AttachVolumeWorkflow,
+  DetachVolumeWorkflow,
   RebuildInstanceWorkflow,
   RescueInstanceWorkflow,
   UnrescueInstanceWorkflow,
@@ -100,6 +105,7 @@ const parts = [
   InstanceResizing,
   InstanceRebuilding,
   InstanceRescuing,
+  InstanceVolumes,
   GuestDataService,
   InstanceSteps,
   ConsoleService,

@@ -15,7 +15,7 @@ import { InstanceStore } from './instances/instance-store';
 import { InstanceUsers } from './instances/instance-users';
 import { InstanceHandlers } from './instances/instance.handlers';
 import { InstanceRemoval } from './instances/instance.removal';
-import { InstanceCards } from './instances/instance-cards';
+import { InstanceDevices } from './instances/instance-devices';
 import { InstanceMachines } from './instances/instance-machines';
 import { InstanceRestarts } from './instances/instance-restarts';
 import { InstanceManager } from './instances/instance.manager';
@@ -42,7 +42,7 @@ export const computeNodeWiring: NodeWiring = {
       StartsAfterBoot,
       InstanceSuspension,
       InstanceManager,
-      InstanceCards,
+      InstanceDevices,
       SeedStore,
       ConfigDrives,
       InstanceHandlers,
@@ -60,6 +60,6 @@ export const computeNodeWiring: NodeWiring = {
   streams: [ConsoleStreams],
   observed: [InstanceObservedSource],
   services: [InstanceManager],
-  periodic: [InstanceCards],
+  periodic: [InstanceDevices],
   removals: [InstanceRemoval],
 };

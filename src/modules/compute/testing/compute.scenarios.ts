@@ -53,6 +53,37 @@ const attach = (cloud: ScenarioCloud, { id }: ScenarioSubject): Promise<Accepted
 const lastPort = async (cloud: ScenarioCloud, { id }: ScenarioSubject): Promise<string> =>
   (await cloud.api.ok<{ ports: { id: string }[] }>('GET', `/instances/${id}`)).ports.at(-1)?.id ?? '';
 
+interface MadeVolume {
+  volume: { id: string };
+  taskId: string;
+}
+
+/** One that runs, and a volume beside it, called as it is. */
+const withVolume = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
+  const subject = await running(cloud);
+  const body = { name: subject.name, bytes: 64 * 1024 * 1024, instance: subject.id };
+  const { taskId } = await cloud.api.ok<MadeVolume>('POST', '/volumes?project=default', body);
+  await finish(cloud, taskId);
+  return subject;
+};
+
+const withDisk = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
+  const subject = await withVolume(cloud);
+  await finish(cloud, (await attachDisk(cloud, subject)).taskId);
+  return subject;
+};
+
+const attachDisk = (cloud: ScenarioCloud, { id, name }: ScenarioSubject): Promise<Accepted> =>
+  cloud.api.ok<Accepted>('POST', `/instances/${id}/volumes`, { volume: name });
+
+const removeWithVolume = async (cloud: ScenarioCloud, subject: ScenarioSubject): Promise<void> => {
+  await removeInstance(cloud, subject);
+  const answer = await cloud.api.call<MadeVolume>('DELETE', `/volumes/${subject.name}?project=default`);
+  if (answer.status === 404) return;
+  if (answer.status >= 300) throw new Error(`deleting the volume: ${answer.status} ${JSON.stringify(answer.body)}`);
+  await finish(cloud, answer.body.taskId);
+};
+
 export const computeScenarios: Scenarios = {
   'instance.create': {
     prepare: async (cloud) => ({ kind: 'instance', id: '', name: cloud.name('vm') }),
@@ -106,6 +137,19 @@ export const computeScenarios: Scenarios = {
       return { taskId, subject };
     },
     cleanUp: removeInstance,
+  },
+  'instance.attach-volume': {
+    prepare: withVolume,
+    start: async (cloud, subject) => ({ taskId: (await attachDisk(cloud, subject)).taskId, subject }),
+    cleanUp: removeWithVolume,
+  },
+  'instance.detach-volume': {
+    prepare: withDisk,
+    start: async (cloud, subject) => {
+      const path = `/instances/${subject.id}/volumes/${subject.name}`;
+      return { taskId: (await cloud.api.ok<Accepted>('DELETE', path)).taskId, subject };
+    },
+    cleanUp: removeWithVolume,
   },
   'instance.attach-port': {
     prepare: running,

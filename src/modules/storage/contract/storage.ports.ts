@@ -48,6 +48,39 @@ export abstract class Volumes {
   abstract remove(op: Op, instanceId: string): Promise<void>;
 }
 
+/** A data volume that an instance has, or is about to have. */
+export interface AttachedVolume {
+  volumeId: string;
+  pool: string;
+  /** Which disk of the instance, from 1. */
+  position: number;
+  readonly: boolean;
+}
+
+/** Port (management half): which instance has which data volumes. Its callers hold the instance. */
+export abstract class DataVolumes {
+  /** Those of the instance, in the order of their positions. */
+  abstract of(op: Op, instanceId: string): Promise<AttachedVolume[]>;
+  /**
+   * Reserves the volume of the project that `ref` (id or name) means for the instance, state `attaching`. Throws 404; 409
+   * `root_volume`, `volume_in_use`, `volume_not_available`, `other_host`, `too_many_volumes`.
+   * @param most an instance has at most
+   */
+  abstract reserve(
+    op: Op,
+    instance: { id: string; projectId: string; hostId: string | null },
+    request: { ref: string; readonly: boolean; most: number },
+  ): Promise<{ volumeId: string }>;
+  /** Its host reported it there. */
+  abstract attached(op: Op, instanceId: string, volumeId: string): Promise<void>;
+  /** The instance is about to lose the volume that `ref` means, state `detaching`. Throws 404 when it has none such. */
+  abstract leave(op: Op, instance: { id: string; projectId: string }, ref: string): Promise<{ volumeId: string }>;
+  /** The instance has it no more; nothing happens when it has not. */
+  abstract detached(op: Op, instanceId: string, volumeId: string): Promise<void>;
+  /** As `detached`, of all that it has. */
+  abstract detachedAll(op: Op, instanceId: string): Promise<void>;
+}
+
 /** Port that the module of instances implements (management half): where a volume must lie that one of them is to have. */
 export abstract class InstanceHosts {
   /**
@@ -65,6 +98,20 @@ export abstract class VolumePaths {
    * guest data.
    */
   abstract locate(volumeId: string, pool: string): Promise<{ path: string; format: 'raw'; bytes: number }>;
+  /** Folders in which the disks of an instance appear that it gets while it runs; made, one for each pool. */
+  abstract folders(instanceId: string): Promise<string[]>;
+  /**
+   * The instance has the data volume: where its VMM opens it, in one of its `folders`. Idempotent. Throws `VerbFailure`
+   * `volume_not_found`; `volume_held` while another instance of this host has it.
+   */
+  abstract attach(
+    instanceId: string,
+    volume: { volumeId: string; pool: string },
+  ): Promise<{ path: string; format: 'raw'; bytes: number }>;
+  /** Of its data volumes the instance has these still, and no others. */
+  abstract keepOnly(instanceId: string, volumeIds: readonly string[]): Promise<void>;
+  /** It has none any more, and no folder for them. */
+  abstract forget(instanceId: string): Promise<void>;
 }
 
 /** Port that other modules implement (node half, any number of them): what this host's records say of volumes. */

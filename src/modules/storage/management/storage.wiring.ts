@@ -2,7 +2,7 @@ import type { ManagementWiring } from '../../../core/app/module-manifest';
 import { HostUsage, InventoryPart, LeftoverClaims } from '../../host/contract/host.ports';
 import { ProjectUsage } from '../../identity/contract/identity.ports';
 import { ImageUsage } from '../../image/contract/image.ports';
-import { Volumes } from '../contract/storage.ports';
+import { DataVolumes, Volumes } from '../contract/storage.ports';
 import { PoolInventoryPart } from './pool-inventory.part';
 import { VolumeController } from './volume.controller';
 import { VolumeEvents } from './volume.events';
@@ -11,6 +11,7 @@ import { VolumeLeftoverClaims } from './volume-leftover-claims.repository';
 import { VolumeImageUsage } from './volume-image-usage';
 import { VolumeProjectUsage } from './volume-project-usage';
 import { VolumeRepository } from './volume.repository';
+import { PostgresDataVolumes } from './postgres-data-volumes';
 import { PostgresVolumes } from './postgres-volumes';
 import { VolumeReconciler } from './volume.reconciler';
 import { VolumeService } from './volume.service';
@@ -33,6 +34,7 @@ export const storageWiring: ManagementWiring = {
   bind: ({ bind }) => {
     for (const part of [...parts, ...workflows]) bind<object>(part).toSelf().inSingletonScope();
     bind(Volumes).toService(PostgresVolumes);
+    bind(DataVolumes).to(PostgresDataVolumes).inSingletonScope();
     bind(InventoryPart).to(PoolInventoryPart).inSingletonScope();
     bind(LeftoverClaims).to(VolumeLeftoverClaims).inSingletonScope();
     bind(ImageUsage).to(VolumeImageUsage).inSingletonScope();

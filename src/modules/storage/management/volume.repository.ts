@@ -3,12 +3,14 @@ import type { z } from 'zod';
 import { atOnce } from '../../../core/db/at-once';
 import { Conditions } from '../../../core/db/rows/conditions';
 import { keysetPage, newestFirst, rowsInOrder, sqlOf } from '../../../core/db/rows/keyset';
-import { findRow, removeRows, updateRow } from '../../../core/db/rows/rows';
+import { findRow, insertRow, removeRows, updateRow } from '../../../core/db/rows/rows';
 import type { Op } from '../../../core/db/rows/op';
 import { violatedUnique } from '../../../core/db/sql-state';
 import type { InUseBy } from '../../../core/errors/in-use';
 import { nameTaken } from '../../../core/errors/problem';
 import type { Volume, volumeListQuery } from '../contract/storage.api';
+import type { AttachedVolume } from '../contract/storage.ports';
+import { VolumeAttachmentEntity } from './volume-attachment.entity';
 import { VolumeEntity } from './volume.entity';
 
 /** As it is shown: with who has it. */
@@ -23,8 +25,6 @@ const shown = {
     ),
   },
 };
-
-const attachedTo = 'EXISTS (SELECT FROM volume_attachment a WHERE a.volume_id = v.id AND a.instance_id = ';
 
 @injectable()
 export class VolumeRepository {
@@ -91,6 +91,25 @@ export class VolumeRepository {
     return rows.length === 1;
   }
 
+  /** Data volumes that the instance has, or is about to have, by position. */
+  async attachedTo(op: Op, instanceId: string): Promise<AttachedVolume[]> {
+    return op.query<AttachedVolume & Record<string, unknown>>(
+      `SELECT a.volume_id AS "volumeId", v.pool, a.position, a.mode = 'ro' AS readonly
+       FROM volume_attachment a JOIN volume v ON v.id = a.volume_id WHERE a.instance_id = $1 ORDER BY a.position`,
+      [instanceId],
+    );
+  }
+
+  async attach(op: Op, volumeId: string, instanceId: string, position: number, readonly: boolean): Promise<void> {
+    const mode = readonly ? 'ro' : 'rw';
+    await insertRow(op, VolumeAttachmentEntity, { volumeId, instanceId, position, mode });
+  }
+
+  /** False when it was not attached. */
+  async detach(op: Op, volumeId: string, instanceId: string): Promise<boolean> {
+    return (await removeRows(op, VolumeAttachmentEntity, { volumeId, instanceId })) > 0;
+  }
+
   async remove(op: Op, id: string): Promise<void> {
     await removeRows(op, VolumeEntity, { id });
   }
@@ -103,7 +122,9 @@ export class VolumeRepository {
     const found = new Conditions().within('v.project_id', projects).equal('v.role', role);
     if (instance !== undefined) {
       const id = found.bind(instance);
-      found.add(`(v.instance_id = ${id} OR ${attachedTo}${id}))`);
+      found.add(
+        `v.id IN (SELECT id FROM volume WHERE instance_id = ${id} UNION ALL SELECT volume_id FROM volume_attachment WHERE instance_id = ${id})`,
+      );
     }
     found.search(q, { ids: ['v.id', 'v.instance_id'], texts: ['v.name'] });
     return keysetPage(op, VolumeEntity, found, {

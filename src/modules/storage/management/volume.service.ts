@@ -3,7 +3,7 @@ import { v7 as timeOrderedUuid } from 'uuid';
 import type { z } from 'zod';
 import type { Access } from '../../../core/auth/access';
 import type { Op } from '../../../core/db/rows/op';
-import { conflict, nameTaken, notFound, type Problem } from '../../../core/errors/problem';
+import { conflict, nameTaken, notFound } from '../../../core/errors/problem';
 import type { Page } from '../../../core/http/routes/pagination';
 import { pickByRef } from '../../../core/http/routes/pick-by-ref';
 import type { WorkflowDefinition } from '../../../core/workflow/definition/definition';
@@ -15,6 +15,7 @@ import { Placement } from '../../scheduler/contract/scheduler.ports';
 import { poolNeed, poolStore } from '../contract/pool-needs';
 import type { createVolume, updateVolume, Volume, volumeListQuery } from '../contract/storage.api';
 import { InstanceHosts, Volumes } from '../contract/storage.ports';
+import { attachedElsewhere, rootVolume } from './volume-refusals';
 import { VolumeEvents } from './volume.events';
 import { presentVolume } from './volume.presenter';
 import { VolumeRepository, type ShownVolume } from './volume.repository';
@@ -34,12 +35,6 @@ interface Accepted {
 
 const noPool = (pool: string): string =>
   `No host has the storage pool "${pool.slice(0, 63)}". Leave it out, or ask an administrator.`;
-
-const attached = ({ name }: ShownVolume, id: string, instance: string): Problem =>
-  conflict('volume_in_use', `The volume "${name}" is attached to the instance "${instance}": detach it first.`, {
-    users: [{ kind: 'instance', id, name: instance, href: `/api/v1/instances/${id}` }],
-    count: 1,
-  });
 
 /** Volumes for users: made, seen, renamed and deleted. Instances get and lose them by verbs of instances. */
 @injectable()
@@ -137,7 +132,7 @@ export class VolumeService {
   async remove(op: Op, caller: Caller, projectId: string | undefined, ref: string): Promise<Accepted> {
     const volume = await this.lock(op, caller.access, projectId, ref);
     const [user] = volume.attachments;
-    if (user) throw attached(volume, user.instanceId, await this.instances.nameOf(op, user.instanceId));
+    if (user) throw attachedElsewhere(volume, user.instanceId, await this.instances.nameOf(op, user.instanceId));
     if (volume.protected)
       throw conflict('volume_protected', 'It is protected from being deleted: lift the protection first.');
     const before: 'error' | 'available' = volume.state === 'error' ? 'error' : 'available';
@@ -159,10 +154,7 @@ export class VolumeService {
     const { id } = await this.pick(op, access, projectId, ref);
     const volume = await this.volumes.lock(op, id);
     if (!volume) throw notFound('volume', ref);
-    if (volume.role !== 'data')
-      throw conflict('root_volume', 'It is a disk that an instance boots from, and goes with it or with its rescue.', {
-        instance: volume.instanceId,
-      });
+    if (volume.role !== 'data') throw rootVolume(volume);
     return volume;
   }
 

@@ -4,7 +4,9 @@ import { Controller, projectOf, route, type Route } from '../../../../core/http/
 import * as field from '../../../../core/http/routes/fields';
 import { pageOf } from '../../../../core/http/routes/pagination';
 import {
+  attachedVolumeWithTask,
   attachPort,
+  attachVolume,
   createInstance,
   createInstances,
   guestData,
@@ -31,6 +33,7 @@ import { InstanceRescuing } from './instance-rescuing.service';
 import { InstanceResizing } from './instance-resizing.service';
 import { InstanceService } from './instance.service';
 import { InstanceVerbs } from './instance-verbs.service';
+import { InstanceVolumes } from './instance-volumes.service';
 
 const params = z.strictObject({ ref: field.ref });
 const query = z.strictObject({ project: field.ref.optional() });
@@ -67,6 +70,7 @@ export class InstanceController extends Controller {
     private readonly resizing: InstanceResizing,
     private readonly rebuilding: InstanceRebuilding,
     private readonly rescuing: InstanceRescuing,
+    private readonly volumes: InstanceVolumes,
     private readonly guestData: GuestDataService,
   ) {
     super();
@@ -77,6 +81,7 @@ export class InstanceController extends Controller {
       ...this.collectionRoutes(),
       ...this.resourceRoutes(),
       ...this.portRoutes(),
+      ...this.volumeRoutes(),
       ...this.actionRoutes(),
       ...this.changeRoutes(),
     ];
@@ -193,7 +198,7 @@ export class InstanceController extends Controller {
         {
           method: 'DELETE',
           path: '/instances/:ref',
-          summary: 'Delete an instance with its root volume',
+          summary: 'Delete an instance with its root volume; other volumes stay',
           tag,
           scope: 'resource',
           permission: 'instance:delete',
@@ -239,6 +244,42 @@ export class InstanceController extends Controller {
           response: instanceWithTask,
         },
         (req) => this.verbs.detachPort(req.op, of(req), req.params.port),
+      ),
+    ];
+  }
+
+  private volumeRoutes(): Route[] {
+    return [
+      route(
+        {
+          method: 'POST',
+          path: '/instances/:ref/volumes',
+          summary: 'Attach a volume: one disk more, at once while it runs',
+          tag,
+          scope: 'resource',
+          permission: 'instance:attach',
+          params,
+          query,
+          body: attachVolume,
+          status: 202,
+          response: attachedVolumeWithTask,
+        },
+        (req) => this.volumes.attach(req.op, of(req), req.body),
+      ),
+      route(
+        {
+          method: 'DELETE',
+          path: '/instances/:ref/volumes/:volume',
+          summary: 'Detach a volume of an instance, once its guest has let the disk go; the volume stays',
+          tag,
+          scope: 'resource',
+          permission: 'instance:attach',
+          params: params.extend({ volume: field.ref }),
+          query,
+          status: 202,
+          response: instanceWithTask,
+        },
+        (req) => this.volumes.detach(req.op, of(req), req.params.volume),
       ),
     ];
   }

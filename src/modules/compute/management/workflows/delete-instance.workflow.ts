@@ -4,7 +4,7 @@ import * as field from '../../../../core/http/routes/fields';
 import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
 import { detachPorts } from '../../../network/contract/network.steps';
 import { Placement } from '../../../scheduler/contract/scheduler.ports';
-import { Volumes } from '../../../storage/contract/storage.ports';
+import { DataVolumes, Volumes } from '../../../storage/contract/storage.ports';
 import { deleteVolume } from '../../../storage/contract/volume.steps';
 import { removeVmm } from '../../contract/instance.steps';
 import { lastGeneration } from '../../contract/instance.verbs';
@@ -31,6 +31,7 @@ export class DeleteInstanceWorkflow extends Workflow<Input> {
     placement: Placement,
     ports: InstancePorts,
     volumes: Volumes,
+    data: DataVolumes,
     tombstones: InstanceTombstoneRepository,
   ) {
     super();
@@ -104,6 +105,8 @@ export class DeleteInstanceWorkflow extends Workflow<Input> {
           // What it booted from in rescue goes as what a silent host has left does: the reconciler does not give up.
           const rescue = await volumes.rescueOf(c.op, c.input.instanceId);
           await volumes.remove(c.op, c.input.instanceId);
+          // They are not its own: they stay, for the next one.
+          await data.detachedAll(c.op, c.input.instanceId);
           const confirmed =
             rescue === null &&
             c.out['mark-deleting'].hostId !== null &&

@@ -1,8 +1,9 @@
 import { injectable } from 'inversify';
+import { atOnce } from '../../../../core/db/at-once';
 import type { Op } from '../../../../core/db/rows/op';
 import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import { InstancePorts } from '../../../network/contract/network.ports';
-import { Volumes } from '../../../storage/contract/storage.ports';
+import { DataVolumes, Volumes } from '../../../storage/contract/storage.ports';
 import type { InstanceState } from '../../contract/instance-states';
 import type { InstanceSpec, ObservedInstance } from '../../contract/instance.verbs';
 import { configDriveOf, firmwareOf, machineOf, restartPolicyOf } from '../instances/asked-of-host';
@@ -17,6 +18,7 @@ export class InstanceSteps {
     private readonly instances: InstanceRepository,
     private readonly ports: InstancePorts,
     private readonly volumes: Volumes,
+    private readonly data: DataVolumes,
     private readonly events: InstanceEvents,
   ) {}
 
@@ -33,9 +35,13 @@ export class InstanceSteps {
 
   /** What the node needs to run it; volumes and ports must be recorded. */
   async spec(op: Op, instance: InstanceEntity): Promise<InstanceSpec> {
-    const root = await this.volumes.rootOf(op, instance.id);
+    const [root, data, found] = await atOnce(
+      this.volumes.rootOf(op, instance.id),
+      this.data.of(op, instance.id),
+      this.ports.of(op, [instance.id]),
+    );
     if (!root) throw new PermanentError('no_root_volume', 'The instance has no root volume.');
-    const ports = (await this.ports.of(op, [instance.id])).get(instance.id) ?? [];
+    const ports = found.get(instance.id) ?? [];
     const { rescue } = instance;
     const temporary = rescue && (await this.volumes.rescueOf(op, instance.id));
     if (rescue && !temporary) throw new PermanentError('no_root_volume', 'The instance has no disk for its rescue.');
@@ -44,7 +50,10 @@ export class InstanceSteps {
       name: instance.name,
       vcpus: instance.vcpus,
       memoryBytes: instance.memoryBytes,
-      disks: disks.map(({ id, pool }) => ({ volumeId: id, pool, readonly: false })),
+      disks: [
+        ...disks.map(({ id, pool }) => ({ volumeId: id, pool, readonly: false })),
+        ...data.map(({ volumeId, pool, readonly }) => ({ volumeId, pool, readonly, detachable: true as const })),
+      ],
       ports: ports.map((p) => p.id),
       vmm: instance.wantedVmm,
       ...firmwareOf(rescue ?? instance),
@@ -61,14 +70,16 @@ export class InstanceSteps {
     return { generation: instance.generation, spec: await this.spec(op, instance) };
   }
 
-  /** As `wanted`, with its id; `without`: a port that it shall not have. */
+  /** As `wanted`, with its id; `without`: a port or a data volume that it shall not have. */
   async devices(
     op: Op,
     id: string,
     without?: string,
   ): Promise<{ instanceId: string; generation: number; spec: InstanceSpec }> {
     const { generation, spec } = await this.wanted(op, id);
-    return { instanceId: id, generation, spec: { ...spec, ports: spec.ports.filter((port) => port !== without) } };
+    const ports = spec.ports.filter((port) => port !== without);
+    const disks = spec.disks.filter(({ volumeId }) => volumeId !== without);
+    return { instanceId: id, generation, spec: { ...spec, ports, disks } };
   }
 
   /** The networks that it uses are those of the ports that it has. */

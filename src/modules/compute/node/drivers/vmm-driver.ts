@@ -16,13 +16,25 @@ export interface VmNic {
   mtu: number;
 }
 
+/** A disk image on this host. */
+export interface VmDisk {
+  id: string;
+  path: string;
+  format: 'raw';
+  readonly: boolean;
+  /** It may come and go while the machine runs, and lies in one of the machine's `diskFolders`. */
+  detachable?: boolean;
+}
+
 /** Everything a VMM needs to run one instance. Sizes in bytes, paths absolute. */
 export interface VmSpec {
   instanceId: string;
   name: string;
   vcpus: number;
   memoryBytes: number;
-  disks: { id: string; path: string; format: 'raw'; readonly: boolean }[];
+  disks: VmDisk[];
+  /** Where detachable disks appear, also while it runs: the VMM sees these folders, and can change nothing in them. */
+  diskFolders?: readonly string[];
   nics: VmNic[];
   /** What boots the disk; absent: whatever this VMM boots with. */
   firmware?: Firmware;
@@ -145,6 +157,15 @@ export abstract class VmmDriver {
    * `signal` ends the wait.
    */
   abstract detachNic(handle: VmHandle, nicId: string, deadlineMs: number, signal: AbortSignal): Promise<void>;
+  /** The ids of the detachable disks that it has now, those too that its guest was asked to let go and still holds. */
+  abstract disks(handle: VmHandle): Promise<string[]>;
+  /**
+   * One detachable disk more, which the VMM says that it has; one that is there already stays. The file is made the VMM's
+   * own. Throws `VerbFailure` `no_hotplug`, `no_free_slot`, `disk_missing`, `disk_locked`.
+   */
+  abstract attachDisk(handle: VmHandle, disk: VmDisk): Promise<void>;
+  /** As `detachNic`. Nothing has the disk's file open then. */
+  abstract detachDisk(handle: VmHandle, diskId: string, deadlineMs: number, signal: AbortSignal): Promise<void>;
   /**
    * Resolves when the process has ended, with the cause; works for processes adopted after an agent restart too.
    * `tell` hears what the guest does until then.

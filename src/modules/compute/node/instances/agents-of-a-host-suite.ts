@@ -70,7 +70,13 @@ export class AgentsOfAHost {
       new VmSpecs(
         this.store,
         { of: async () => ({ netns: null, nics: [] }) },
-        { locate: async () => ({ path: '/disk', format: 'raw' as const, bytes: 1 }) },
+        {
+          locate: async () => ({ path: '/disk', format: 'raw' as const, bytes: 1 }),
+          folders: async () => [],
+          attach: async (_id, { volumeId }) => ({ path: `/attached/${volumeId}`, format: 'raw' as const, bytes: 1 }),
+          keepOnly: async () => undefined,
+          forget: async () => undefined,
+        },
         drives,
       ),
       drives,

@@ -168,6 +168,7 @@ export class InstanceMachines {
     }
     // A VMM that nobody has on record can only be there if a start was interrupted, or if the record itself is gone.
     if (!record || record.starting) await endProcessesNaming(this.store.runDirectory(instanceId));
+    await this.specs.forgetDisks(instanceId);
     // Of a start that was cut; the driver has removed that of a machine.
     await removeCgroup(instanceId);
     this.consoles.close(instanceId);

@@ -11,7 +11,14 @@ const recordedSpec = z.object({
   name: z.string(),
   vcpus: z.number().int(),
   memoryBytes: z.number().int(),
-  disks: z.array(z.object({ volumeId: z.string(), pool: z.string(), readonly: z.boolean() })),
+  disks: z.array(
+    z.object({
+      volumeId: z.string(),
+      pool: z.string(),
+      readonly: z.boolean(),
+      detachable: z.literal(true).optional(),
+    }),
+  ),
   ports: z.array(z.string()),
   vmm: z.string().nullable(),
   firmware: z.enum(['bios', 'uefi']).optional(),

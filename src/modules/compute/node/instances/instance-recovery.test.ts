@@ -52,6 +52,13 @@ const table: [string, string, (left: Left) => void, object, number][] = [
     0,
   ],
   [
+    'running, a card or a disk detached halfway',
+    'its VMM runs',
+    ({ rewrite }) => rewrite({ leaving: [randomUUID()] }),
+    { state: 'running' },
+    1,
+  ],
+  [
     'of an earlier boot of the host, on',
     'no VMM',
     ({ driver, rewrite }) => {

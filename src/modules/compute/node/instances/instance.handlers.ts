@@ -4,6 +4,7 @@ import {
   instanceAbsent,
   instanceConsoleLog,
   instanceDevices,
+  instanceDisks,
   instanceEnsure,
   instanceGuestFiles,
   instanceNmi,
@@ -17,7 +18,7 @@ import { GuestFiles } from '../../../network/contract/network.ports';
 import { ConsoleHub } from '../consoles/console.hub';
 import { InstanceScreens } from '../consoles/instance-screens';
 import { InstanceStore } from './instance-store';
-import { InstanceCards } from './instance-cards';
+import { InstanceDevices } from './instance-devices';
 import { InstanceManager } from './instance.manager';
 import { SeedStore } from '../seeds/seed.store';
 
@@ -25,7 +26,7 @@ import { SeedStore } from '../seeds/seed.store';
 export class InstanceHandlers extends VerbHandlers {
   constructor(
     private readonly instances: InstanceManager,
-    private readonly cards: InstanceCards,
+    private readonly devices: InstanceDevices,
     private readonly seeds: SeedStore,
     private readonly files: GuestFiles,
     private readonly hub: ConsoleHub,
@@ -44,7 +45,8 @@ export class InstanceHandlers extends VerbHandlers {
       handle(instancePause, (args, ctx) =>
         this.instances.setPaused(args.instanceId, args.generation, args.paused, ctx.signal),
       ),
-      handle(instanceDevices, (args, ctx) => this.cards.bring(args, ctx.signal)),
+      handle(instanceDevices, (args, ctx) => this.devices.bringCards(args, ctx.signal)),
+      handle(instanceDisks, (args, ctx) => this.devices.bringDisks(args, ctx.signal)),
       handle(instanceSuspend, (args, ctx) =>
         this.instances.setSuspended(args.instanceId, args.generation, args.suspended, ctx.signal),
       ),

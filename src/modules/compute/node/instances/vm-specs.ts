@@ -1,7 +1,8 @@
 import { injectable } from 'inversify';
+import { together } from '../../../../core/host/together';
 import { PortAttachments } from '../../../network/contract/network.ports';
 import { VolumePaths } from '../../../storage/contract/storage.ports';
-import type { VmNic, VmSpec } from '../drivers/vmm-driver';
+import type { VmDisk, VmNic, VmSpec } from '../drivers/vmm-driver';
 import { ConfigDrives } from '../seeds/config-drive';
 import type { InstanceRecord } from './instance-record';
 import { InstanceStore } from './instance-store';
@@ -27,16 +28,43 @@ export class VmSpecs {
     return { nic: nicOf(found), netns };
   }
 
+  /**
+   * One of its data disks, which is the instance's from now on. Throws what the storage module answers.
+   */
+  async disk({ instanceId, spec }: Pick<InstanceRecord, 'instanceId' | 'spec'>, volumeId: string): Promise<VmDisk> {
+    const disk = spec.disks.find((one) => one.volumeId === volumeId);
+    if (!disk) throw new Error(`the instance has no disk ${volumeId}`);
+    const { path, format } = await this.volumes.attach(instanceId, disk);
+    return { id: volumeId, path, format, readonly: disk.readonly, detachable: true };
+  }
+
+  /** It has the data disks on its record and no others, without a machine. Throws what the storage module answers. */
+  async settleDisks(record: Pick<InstanceRecord, 'instanceId' | 'spec'>): Promise<VmDisk[]> {
+    const wanted = dataDisks(record);
+    await this.volumes.keepOnly(record.instanceId, wanted);
+    const disks: VmDisk[] = [];
+    for (const volumeId of wanted) disks.push(await this.disk(record, volumeId));
+    return disks;
+  }
+
+  /** It has no data disk any more, and no place for them. */
+  forgetDisks(instanceId: string): Promise<void> {
+    return this.volumes.forget(instanceId);
+  }
+
   /** Throws what the modules answer that do not have a port or a volume of it. */
   async of(record: InstanceRecord): Promise<VmSpec> {
     const { instanceId, spec } = record;
     const attached = await this.ports.of(instanceId, spec.ports);
-    const disks = await Promise.all(
-      spec.disks.map(async (disk) => {
-        const { path, format } = await this.volumes.locate(disk.volumeId, disk.pool);
-        return { id: disk.volumeId, path, format, readonly: disk.readonly };
-      }),
+    const disks: VmDisk[] = await Promise.all(
+      spec.disks
+        .filter(({ detachable }) => detachable !== true)
+        .map(async (disk) => {
+          const { path, format } = await this.volumes.locate(disk.volumeId, disk.pool);
+          return { id: disk.volumeId, path, format, readonly: disk.readonly };
+        }),
     );
+    const [diskFolders, data] = await together(this.volumes.folders(instanceId), this.settleDisks(record));
     if (spec.configDrive !== undefined)
       disks.push({ id: 'config-drive', path: this.drives.path(instanceId), format: 'raw', readonly: true });
     return {
@@ -44,7 +72,8 @@ export class VmSpecs {
       name: spec.name,
       vcpus: spec.vcpus,
       memoryBytes: spec.memoryBytes,
-      disks,
+      disks: [...disks, ...data],
+      diskFolders,
       ...(spec.firmware !== undefined && { firmware: spec.firmware }),
       ...(spec.machine !== undefined && { machine: spec.machine }),
       nics: attached.nics.map(nicOf),
@@ -55,6 +84,10 @@ export class VmSpecs {
     };
   }
 }
+
+/** Volumes that come and go. */
+export const dataDisks = ({ spec }: Pick<InstanceRecord, 'spec'>): string[] =>
+  spec.disks.flatMap(({ volumeId, detachable }) => (detachable === true ? [volumeId] : []));
 
 const nicOf = ({ portId, tap, mac, mtu }: { portId: string; tap: string; mac: string; mtu: number }): VmNic => ({
   id: portId,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { exec, ExecError } from '../../../../core/host/processes/exec';
 import { syncDirectory } from '../../../../core/host/files/sync-directory';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
+import { AttachedVolumes } from './attached-volumes';
 import { poolFiles } from './pool-files';
 import { PoolDriver, type EnsureVolume, type PoolFile, type PoolVolume } from './pool.driver';
 
@@ -20,6 +21,8 @@ const isFull = (error: unknown): boolean =>
 export class LocalPoolDriver extends PoolDriver {
   readonly kind = 'local';
   readonly copies = true;
+  readonly opened = true;
+  readonly attached: AttachedVolumes;
   private readonly volumes: string;
 
   constructor(
@@ -29,6 +32,7 @@ export class LocalPoolDriver extends PoolDriver {
   ) {
     super();
     this.volumes = join(directory, 'volumes');
+    this.attached = new AttachedVolumes(directory, '.raw');
   }
 
   override async open(): Promise<void> {
@@ -56,6 +60,7 @@ export class LocalPoolDriver extends PoolDriver {
   }
 
   override async absent(volumeId: string): Promise<void> {
+    await this.attached.refuseHeld(this.path(volumeId));
     await rm(this.path(volumeId), { force: true });
     await rm(this.path(volumeId) + partSuffix, { force: true });
     await syncDirectory(this.volumes);

@@ -1,3 +1,5 @@
+import type { AttachedVolumes } from './attached-volumes';
+
 export interface PoolVolume {
   path: string;
   format: 'raw';
@@ -44,11 +46,15 @@ export abstract class PoolDriver {
    * Throws `VerbFailure` `no_space` or `volume_too_small` with nothing left of it.
    */
   abstract ensure(request: EnsureVolume): Promise<PoolVolume>;
-  /** Nothing of the volume is left, whatever there was. */
+  /** Nothing of the volume is left, whatever there was. Throws `VerbFailure` `volume_held` while an instance has it. */
   abstract absent(volumeId: string): Promise<void>;
   /** Null when there is no finished volume. */
   abstract find(volumeId: string): Promise<PoolVolume | null>;
   /** All that bears the name of a volume; what is called otherwise is not the pool's. */
   abstract files(): Promise<PoolFile[]>;
+  /** Which instances of this host have which of its data volumes; how their VMMs come to see them. */
+  abstract readonly attached: AttachedVolumes;
+  /** Whether VMMs open the volumes by their paths, and so have to be shown the folder that they lie in. */
+  abstract readonly opened: boolean;
   abstract capacity(): Promise<{ totalBytes: number; freeBytes: number }>;
 }

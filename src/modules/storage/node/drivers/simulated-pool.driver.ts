@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../../../../core/host/files/replace-file';
+import { AttachedVolumes } from './attached-volumes';
 import { poolFiles } from './pool-files';
 import { PoolDriver, type EnsureVolume, type PoolFile, type PoolVolume } from './pool.driver';
 
@@ -10,6 +11,8 @@ const ending = '.name';
 export class SimulatedPoolDriver extends PoolDriver {
   readonly kind = 'simulated';
   readonly copies = false;
+  readonly opened = false;
+  readonly attached: AttachedVolumes;
   /** Bytes by volume, as the files say. */
   private readonly volumes = new Map<string, number>();
 
@@ -20,6 +23,7 @@ export class SimulatedPoolDriver extends PoolDriver {
     private readonly totalBytes: number,
   ) {
     super();
+    this.attached = new AttachedVolumes(directory, '.name');
   }
 
   override async open(): Promise<void> {
@@ -41,6 +45,7 @@ export class SimulatedPoolDriver extends PoolDriver {
   }
 
   override async absent(volumeId: string): Promise<void> {
+    await this.attached.refuseHeld(this.path(volumeId));
     await rm(this.path(volumeId), { force: true });
     this.volumes.delete(volumeId);
   }

@@ -97,6 +97,10 @@ export class ChClient {
     await this.call('PUT', 'vm.add-net', JSON.stringify(net), deadlines.long);
   }
 
+  async addDisk(disk: ChVmConfig['disks'][number]): Promise<void> {
+    await this.call('PUT', 'vm.add-disk', JSON.stringify(disk), deadlines.long);
+  }
+
   /** Only asks: the guest lets the device go when it likes. */
   async removeDevice(id: string): Promise<void> {
     await this.call('PUT', 'vm.remove-device', JSON.stringify({ id }), deadlines.short);

@@ -3,7 +3,8 @@ import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import { firmwareIdentity, seedSerial } from '../common/firmware-identity';
 import { memoryOf } from '../common/suspended-memory';
 import { socketFolder } from '../common/vmm-files';
-import type { VmNic, VmSpec } from '../vmm-driver';
+import { diskSerial } from '../common/disk-serial';
+import type { VmDisk, VmNic, VmSpec } from '../vmm-driver';
 
 /** Sockets in the VMM's own folder, and the lock that it keeps beside one. */
 export const chSockets = { api: 'api.sock', lock: 'api.sock.lock', serial: 'serial.sock' } as const;
@@ -63,7 +64,21 @@ export const chNet = (nic: VmNic): ChVmConfig['net'][number] => ({
   num_queues: 2,
 });
 /** Ids of cards and of disks share one space. */
-export const chNicId = (nicId: string): string => `n-${nicId}`;
+export const chNicMark = 'n-';
+const chNicId = (nicId: string): string => `${chNicMark}${nicId}`;
+
+/** A disk in its terms. */
+export const chDisk = (disk: VmDisk): ChVmConfig['disks'][number] => ({
+  id: disk.detachable === true ? `${chDiskMark}${disk.id}` : `d-${disk.id}`,
+  path: disk.path,
+  readonly: disk.readonly,
+  image_type: 'Raw',
+  backing_files: false,
+  serial: diskSerial(disk.id),
+  num_queues: 1,
+});
+/** What the ids of disks begin with that may come and go. */
+export const chDiskMark = 'v-';
 
 /** Where the VMM looks whether a tap is there and has several queues: the one leads to the other. */
 export const tapFacts = ['/sys/class/net', '/sys/devices/virtual/net'];
@@ -104,15 +119,7 @@ export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: 
   memory: { size: spec.memoryBytes },
   payload:
     payload.firmware !== '' ? { firmware: payload.firmware } : { kernel: payload.kernel, cmdline: payload.cmdline },
-  disks: spec.disks.map((disk) => ({
-    id: `d-${disk.id}`,
-    path: disk.path,
-    readonly: disk.readonly,
-    image_type: 'Raw',
-    backing_files: false,
-    serial: disk.id.replaceAll('-', '').slice(0, 20),
-    num_queues: 1,
-  })),
+  disks: spec.disks.map(chDisk),
   net: spec.nics.map(chNet),
   rng: { src: '/dev/urandom' },
   serial: { mode: 'Socket', socket: join(socketFolder(spec), chSockets.serial) },
@@ -142,6 +149,8 @@ const platform = (instanceId: string, names: boolean): ChPlatform => {
 const landlockRules = (spec: VmSpec): NonNullable<ChVmConfig['landlock_rules']> => [
   { path: socketFolder(spec), access: 'rw' },
   { path: memoryOf(spec).directory, access: 'rw' },
+  // Disks that come later lie in these.
+  ...(spec.diskFolders ?? []).map((path) => ({ path, access: 'rw' as const })),
   ...spec.nics.map((nic) => ({ path: `/sys/class/net/${nic.tap}`, access: 'r' as const })),
   ...(spec.nics.length > 0 ? tapFacts.map((path) => ({ path, access: 'r' as const })) : []),
 ];

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
-import { deviceHeld, noFreeSlot, noHotplug, notInState, type VmNic, type VmState } from '../vmm-driver';
+import { deviceHeld, noFreeSlot, noHotplug, notInState, type VmDisk, type VmNic, type VmState } from '../vmm-driver';
 import type { SuspendedMemory } from '../common/suspended-memory';
 import { ChClient } from './ch-client';
-import { chNet, chNicId, type ChVmConfig } from './ch-config';
+import { chDisk, chDiskMark, chNet, chNicMark, type ChVmConfig } from './ch-config';
 import { ChError } from './ch-error';
 
 const known: { says: string; code: string; permanent: boolean; text: string }[] = [
@@ -77,10 +77,47 @@ const stateOf = async (client: ChClient): Promise<VmState> => {
       : 'stopped';
 };
 
-const nicsOf = async (client: ChClient): Promise<string[]> => {
+/** Ids of the devices of a kind, as its tree of devices has them: the configuration forgets one as soon as its guest is asked to let it go. */
+const devicesOf = async (client: ChClient, mark: string): Promise<string[]> => {
   const info = await client.info();
-  const mark = chNicId('');
   return Object.keys(info?.device_tree ?? {}).flatMap((id) => (id.startsWith(mark) ? [id.slice(mark.length)] : []));
+};
+
+/** The machine has it when this resolves; one that is there stays. */
+const addDevice = async (client: ChClient, mark: string, id: string, add: () => Promise<void>): Promise<void> => {
+  if ((await devicesOf(client, mark)).includes(id)) return;
+  await add().catch((error: unknown) => {
+    if (!(error instanceof ChError)) throw error;
+    // Landlock and its sandbox bind a VMM for its life: what it may open was said when it was started.
+    if (error.says('Failed to read the TAP flags') || error.says('Cannot open disk path'))
+      throw noHotplug(error.message, error);
+    if (error.says('Failed to find an available PCI device ID')) throw noFreeSlot();
+    throw error;
+  });
+  if (!(await devicesOf(client, mark)).includes(id))
+    throw new VerbFailure('vmm_refused', 'The VM does not have the device that was added.', false);
+};
+
+/**
+ * Asks, and looks until the device is gone: that it went is an event too, but events get lost. Releases up to 53 answer
+ * a second request as if there were no such device.
+ */
+const removeDevice = async (
+  client: ChClient,
+  mark: string,
+  id: string,
+  deadlineMs: number,
+  signal: AbortSignal,
+): Promise<void> => {
+  if (!(await devicesOf(client, mark)).includes(id)) return;
+  await client.removeDevice(`${mark}${id}`).catch((error: unknown) => {
+    if (!(error instanceof ChError) || !error.says('Failed to find device')) throw error;
+  });
+  const end = Date.now() + deadlineMs;
+  for (let pause = 20; (await devicesOf(client, mark)).includes(id); pause = Math.min(2 * pause, 500)) {
+    if (Date.now() >= end) throw deviceHeld();
+    await delay(pause, undefined, { signal });
+  }
 };
 
 const expectState = async (client: ChClient, wanted: VmState): Promise<void> => {
@@ -131,39 +168,18 @@ export const chSession = {
     }),
   nmi: (client: ChClient): Promise<void> => guarded(() => client.nmi()),
 
-  /** As its tree of devices has them: the configuration forgets a card as soon as its guest is asked to let it go. */
-  nics: (client: ChClient): Promise<string[]> => guarded(() => nicsOf(client)),
-
+  nics: (client: ChClient): Promise<string[]> => guarded(() => devicesOf(client, chNicMark)),
   addNic: (client: ChClient, nic: VmNic): Promise<void> =>
-    guarded(async () => {
-      if ((await nicsOf(client)).includes(nic.id)) return;
-      await client.addNet(chNet(nic)).catch((error: unknown) => {
-        if (!(error instanceof ChError)) throw error;
-        // Landlock binds a VMM for its life: what it may read of taps was said when it was started.
-        if (error.says('Failed to read the TAP flags')) throw noHotplug(error.message, error);
-        if (error.says('Failed to find an available PCI device ID')) throw noFreeSlot();
-        throw error;
-      });
-      if (!(await nicsOf(client)).includes(nic.id))
-        throw new VerbFailure('vmm_refused', 'The VM does not have the card that was added.', false);
-    }),
-
-  /**
-   * Asks, and looks until the card is gone: that it went is an event too, but events get lost. Releases up to 53 answer
-   * a second request as if there were no such device.
-   */
+    guarded(() => addDevice(client, chNicMark, nic.id, () => client.addNet(chNet(nic)))),
   removeNic: (client: ChClient, nicId: string, deadlineMs: number, signal: AbortSignal): Promise<void> =>
-    guarded(async () => {
-      if (!(await nicsOf(client)).includes(nicId)) return;
-      await client.removeDevice(chNicId(nicId)).catch((error: unknown) => {
-        if (!(error instanceof ChError) || !error.says('Failed to find device')) throw error;
-      });
-      const end = Date.now() + deadlineMs;
-      for (let pause = 20; (await nicsOf(client)).includes(nicId); pause = Math.min(2 * pause, 500)) {
-        if (Date.now() >= end) throw deviceHeld();
-        await delay(pause, undefined, { signal });
-      }
-    }),
+    guarded(() => removeDevice(client, chNicMark, nicId, deadlineMs, signal)),
+
+  /** The detachable ones. */
+  disks: (client: ChClient): Promise<string[]> => guarded(() => devicesOf(client, chDiskMark)),
+  addDisk: (client: ChClient, disk: VmDisk): Promise<void> =>
+    guarded(() => addDevice(client, chDiskMark, disk.id, () => client.addDisk(chDisk(disk)))),
+  removeDisk: (client: ChClient, diskId: string, deadlineMs: number, signal: AbortSignal): Promise<void> =>
+    guarded(() => removeDevice(client, chDiskMark, diskId, deadlineMs, signal)),
 
   powerButton: (client: ChClient): Promise<void> => guarded(() => client.powerButton()),
   reset: (client: ChClient): Promise<void> => guarded(() => client.reboot()),

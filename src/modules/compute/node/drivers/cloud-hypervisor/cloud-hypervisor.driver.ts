@@ -12,6 +12,8 @@ import { settleEndedByItself } from '../common/ended-by-itself';
 import { ExitRecord } from '../common/exit-record';
 import {
   checkBootFile,
+  checkDisk,
+  checkDiskFile,
   checkFirmware,
   checkMachine,
   checkNic,
@@ -23,10 +25,10 @@ import { startVmm } from '../common/start-vmm';
 import { memoryOf } from '../common/suspended-memory';
 import { suspendInto } from '../common/suspend-into';
 import { forgetTrial } from '../common/trial-cache';
-import { socketFolder } from '../common/vmm-files';
+import { handOverDisk, socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
 import type { GuestEvent } from '../guest-event';
-import { VmmDriver, type VmHandle, type VmNic, type VmSpec, type VmState } from '../vmm-driver';
+import { VmmDriver, type VmDisk, type VmHandle, type VmNic, type VmSpec, type VmState } from '../vmm-driver';
 import { forcedExit, type VmExit } from '../vmm-exit';
 import { ChClient } from './ch-client';
 import { chConfig, chEvents, checkForCh, checkNicForCh, chLogs, chSockets, tapFacts } from './ch-config';
@@ -85,6 +87,7 @@ export class CloudHypervisorDriver extends VmmDriver {
       'pause',
       'nmi',
       'nic-hotplug',
+      'disk-hotplug',
       'suspend',
       'smbios',
       'disk-locks',
@@ -226,6 +229,21 @@ export class CloudHypervisorDriver extends VmmDriver {
 
   async detachNic(handle: VmHandle, nicId: string, deadlineMs: number, signal: AbortSignal): Promise<void> {
     await chSession.removeNic(await this.clientOf(handle), nicId, deadlineMs, signal);
+  }
+
+  async disks(handle: VmHandle): Promise<string[]> {
+    return chSession.disks(await this.clientOf(handle));
+  }
+
+  async attachDisk(handle: VmHandle, disk: VmDisk): Promise<void> {
+    checkDisk(disk);
+    const [client] = await together(this.clientOf(handle), checkDiskFile(disk));
+    await handOverDisk(disk, handle.user);
+    await chSession.addDisk(client, { ...disk, detachable: true });
+  }
+
+  async detachDisk(handle: VmHandle, diskId: string, deadlineMs: number, signal: AbortSignal): Promise<void> {
+    await chSession.removeDisk(await this.clientOf(handle), diskId, deadlineMs, signal);
   }
 
   async waitExit(handle: VmHandle, signal: AbortSignal, tell?: (event: GuestEvent) => void): Promise<VmExit> {

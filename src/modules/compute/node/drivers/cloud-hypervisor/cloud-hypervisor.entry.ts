@@ -11,6 +11,7 @@ export const cloudHypervisorEntry: VmmDriverEntry = {
     'pause',
     'nmi',
     'nic-hotplug',
+    'disk-hotplug',
     'suspend',
     'smbios',
     'disk-locks',

@@ -5,7 +5,7 @@ import { together } from '../../../../../core/host/together';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import { capabilitiesFor } from '../../../contract/machine-options';
 import { capabilityInWords } from '../../../contract/vmm-capabilities';
-import type { Firmware, VmNic, VmSpec } from '../vmm-driver';
+import type { Firmware, VmDisk, VmNic, VmSpec } from '../vmm-driver';
 import { socketFolder } from './vmm-files';
 
 /** Linux: 108 bytes with the terminating zero. */
@@ -38,8 +38,8 @@ export const checkSpec = (spec: VmSpec, sockets: readonly string[]): void => {
   if (!Number.isInteger(spec.user) || spec.user < 1) refuse('a VMM does not run as root');
   const ids = new Set<string>();
   for (const disk of spec.disks) {
-    if (!isAbsolute(disk.path)) refuse(`disk ${disk.id} has no absolute path`);
-    if (!idPattern.test(disk.id) || ids.has(disk.id)) refuse(`disk id "${disk.id}" is not acceptable or not unique`);
+    checkDisk(disk);
+    if (ids.has(disk.id)) refuse(`disk id "${disk.id}" is not unique`);
     ids.add(disk.id);
   }
   for (const nic of spec.nics) {
@@ -47,6 +47,12 @@ export const checkSpec = (spec: VmSpec, sockets: readonly string[]): void => {
     ids.add(nic.id);
     checkNic(nic);
   }
+};
+
+/** As `checkSpec`, of one disk. */
+export const checkDisk = (disk: VmDisk): void => {
+  if (!isAbsolute(disk.path)) refuse(`disk ${disk.id.slice(0, 64)} has no absolute path`);
+  if (!idPattern.test(disk.id)) refuse(`disk id "${disk.id.slice(0, 64)}" is not acceptable`);
 };
 
 /** As `checkSpec`, of one card. */
@@ -104,18 +110,20 @@ export const checkBootFile = async (what: 'firmware' | 'kernel', path: string): 
  * `disk_missing` or `tap_missing`.
  */
 export const checkResources = async (spec: VmSpec): Promise<void> => {
-  const disks = spec.disks.map((disk) =>
-    access(disk.path, disk.readonly ? constants.R_OK : constants.R_OK | constants.W_OK).catch((error: unknown) => {
-      throw new VerbFailure(
-        'disk_missing',
-        'A disk cannot be opened.',
-        true,
-        { disk: disk.id },
-        { cause: error, detail: (error as Error).message },
-      );
-    }),
-  );
-  await together(...disks, ...spec.nics.map((nic) => checkTap(nic, spec.netns)));
+  await together(...spec.disks.map(checkDiskFile), ...spec.nics.map((nic) => checkTap(nic, spec.netns)));
+};
+
+/** The disk must be there. Throws `disk_missing`. */
+export const checkDiskFile = async (disk: VmDisk): Promise<void> => {
+  await access(disk.path, disk.readonly ? constants.R_OK : constants.R_OK | constants.W_OK).catch((error: unknown) => {
+    throw new VerbFailure(
+      'disk_missing',
+      'A disk cannot be opened.',
+      true,
+      { disk: disk.id },
+      { cause: error, detail: (error as Error).message },
+    );
+  });
 };
 
 /** The card's tap must be there, for some VMMs would make one themselves. Throws `tap_missing`. */

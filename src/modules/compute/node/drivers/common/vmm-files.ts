@@ -2,7 +2,7 @@ import { chownSync, mkdirSync } from 'node:fs';
 import { chmod, chown } from 'node:fs/promises';
 import { join } from 'node:path';
 import { together } from '../../../../../core/host/together';
-import type { VmHandle, VmSpec } from '../vmm-driver';
+import type { VmDisk, VmHandle, VmSpec } from '../vmm-driver';
 
 /** Short, for the sake of Unix sockets. */
 const socketsName = 's';
@@ -26,10 +26,10 @@ export const makeSocketFolder = (spec: VmSpec): void => {
  * before).
  */
 export const handOver = async (spec: VmSpec): Promise<void> => {
-  await together(
-    ...spec.disks.flatMap((disk) => [
-      chown(disk.path, spec.user, spec.user),
-      chmod(disk.path, disk.readonly ? 0o400 : 0o600),
-    ]),
-  );
+  await together(...spec.disks.map((disk) => handOverDisk(disk, spec.user)));
+};
+
+/** As `handOver`, of one disk. */
+export const handOverDisk = async (disk: Pick<VmDisk, 'path' | 'readonly'>, user: number): Promise<void> => {
+  await together(chown(disk.path, user, user), chmod(disk.path, disk.readonly ? 0o400 : 0o600));
 };

@@ -79,13 +79,15 @@ describe('qemuArguments', () => {
     const devices = valuesOf(args.slice(without.length), '-device').map((one) => JSON.parse(one) as { addr: string });
     expect(devices.map(({ addr }) => addr)).toEqual(['0x1e', '0x1d']);
   });
-  it('has a place for each card that may come, and those that are there at first behind one of them', () => {
+  it('has a place for each card and each disk that may come, and those that are there at first behind one of them', () => {
     const devices = valuesOf(qemuArguments(spec, 'tcg'), '-device')
       .filter((value) => value.startsWith('{'))
       .map((value) => JSON.parse(value) as Record<string, unknown>);
     const ports = devices.filter(({ driver }) => driver === 'pcie-root-port');
-    expect(ports.map(({ id }) => id)).toEqual(Array.from({ length: 8 }, (_, index) => `slot${index}`));
-    for (const key of ['addr', 'chassis', 'slot']) expect(new Set(ports.map((port) => port[key])).size).toBe(8);
+    expect(ports.map(({ id }) => id)).toEqual(
+      ['slot', 'disk-slot'].flatMap((name) => Array.from({ length: 8 }, (_, index) => `${name}${index}`)),
+    );
+    for (const key of ['addr', 'chassis', 'slot']) expect(new Set(ports.map((port) => port[key])).size).toBe(16);
     expect(devices.find(({ driver }) => driver === 'virtio-net-pci')).toMatchObject({ id: 'n-n1', bus: 'slot0' });
   });
   it('never uses a helper script, a default device or the name that a tenant gave', () => {

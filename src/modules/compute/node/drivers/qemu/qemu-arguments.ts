@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { firmwareIdentity } from '../common/firmware-identity';
 import { socketFolder } from '../common/vmm-files';
-import { mostPorts } from '../../../contract/compute.api';
-import type { VmNic, VmSpec } from '../vmm-driver';
-import { qemuNic, qemuSlot } from './qemu-nics';
+import type { VmDisk, VmNic, VmSpec } from '../vmm-driver';
+import { qemuDataDisk, qemuDataDisks, qemuDisk, type QemuDisk } from './qemu-disks';
+import type { Plugged } from './qemu-hotplug';
+import { qemuCards, qemuNic } from './qemu-nics';
 import type { UefiFirmware } from './uefi-firmware';
 
 export type QemuAccel = 'kvm' | 'tcg';
@@ -45,43 +46,25 @@ const machine = (accel: QemuAccel, uefi: boolean, secureBoot: boolean): string[]
       ['-machine', `${model},hpet=off`, '-accel', 'tcg,tb-size=128', '-cpu', 'max'];
 };
 
-const disk = (entry: VmSpec['disks'][number], index: number): string[] => {
-  const file = `file${index}`;
-  const node = `disk${index}`;
-  return [
-    '-blockdev',
-    JSON.stringify({
-      driver: 'file',
-      'node-name': file,
-      filename: entry.path,
-      'read-only': entry.readonly,
-      'auto-read-only': false,
-      locking: 'on',
-      discard: 'unmap',
-      cache: { direct: false, 'no-flush': false },
-    }),
-    '-blockdev',
-    // The format is ours to say, never QEMU's to guess from what the guest wrote.
-    JSON.stringify({
-      driver: entry.format,
-      'node-name': node,
-      file,
-      'read-only': entry.readonly,
-      'auto-read-only': false,
-      discard: 'unmap',
-      'detect-zeroes': 'unmap',
-    }),
-    '-device',
-    JSON.stringify({
-      driver: 'virtio-blk-pci',
-      id: `d-${entry.id}`,
-      drive: node,
-      serial: entry.id.replaceAll('-', '').slice(0, 20),
+const diskArguments = ({ nodes, device }: QemuDisk): string[] => [
+  ...nodes.flatMap((node) => ['-blockdev', JSON.stringify(node)]),
+  '-device',
+  JSON.stringify(device),
+];
+
+/** A disk that the machine keeps for its life. */
+const disk = (entry: VmDisk, index: number): string[] =>
+  diskArguments(
+    qemuDisk(
+      entry,
+      { file: `file${index}`, node: `disk${index}` },
       // The first boots or nothing does: a rescue that fails is not to look like one that has come up.
-      ...(index === 0 && { bootindex: 1 }),
-    }),
-  ];
-};
+      { id: `d-${entry.id}`, ...(index === 0 && { bootindex: 1 }) },
+    ),
+  );
+
+const dataDisk = (entry: VmDisk, index: number): string[] =>
+  diskArguments(qemuDataDisk(entry, qemuDataDisks.slots[index] ?? ''));
 
 /**
  * The flash chips of a UEFI: its code, which all VMs share, and the VM's own variables. Without them the machine has
@@ -126,24 +109,25 @@ const tpm = (spec: VmSpec): string[] => [
 ];
 
 /**
- * Places for cards: only what is behind a root port of its own can be plugged and unplugged while the machine runs. All
- * are functions of one slot, away from what takes the first free one.
+ * Places for cards and disks: only what is behind a root port of its own can be plugged and unplugged while the machine
+ * runs. All of a kind are functions of one PCI slot, away from what takes the first free one.
  */
-const rootPort = (index: number): string[] => [
-  '-device',
-  JSON.stringify({
-    driver: 'pcie-root-port',
-    id: qemuSlot(index),
-    bus: 'pcie.0',
-    addr: `10.${index}`,
-    multifunction: index === 0,
-    chassis: index + 1,
-    slot: index + 1,
-  }),
-];
+const rootPorts = ({ slots }: Plugged, pciSlot: string, before: number): string[] =>
+  slots.flatMap((id, index) => [
+    '-device',
+    JSON.stringify({
+      driver: 'pcie-root-port',
+      id,
+      bus: 'pcie.0',
+      addr: `${pciSlot}.${index}`,
+      multifunction: index === 0,
+      chassis: before + index + 1,
+      slot: before + index + 1,
+    }),
+  ]);
 
 const nic = (entry: VmNic, index: number): string[] => {
-  const { netdev, device } = qemuNic(entry, qemuSlot(index));
+  const { netdev, device } = qemuNic(entry, qemuCards.slots[index] ?? '');
   const { type, ...options } = netdev;
   // Older releases take JSON for devices only.
   const words = Object.entries(options).map(([key, value]) => `${key}=${value === false ? 'off' : value}`);
@@ -219,9 +203,11 @@ export const qemuArguments = (
   ...flash(spec, uefi),
   ...(spec.machine?.secureBoot === true ? guardedFlash : []),
   ...(spec.machine?.tpm === true ? tpm(spec) : []),
-  ...spec.disks.flatMap(disk),
-  ...Array.from({ length: mostPorts }, (_, index) => rootPort(index)).flat(),
+  ...spec.disks.filter((entry) => entry.detachable !== true).flatMap(disk),
+  ...rootPorts(qemuCards, '10', 0),
+  ...rootPorts(qemuDataDisks, '11', qemuCards.slots.length),
   ...spec.nics.flatMap(nic),
+  ...spec.disks.filter((entry) => entry.detachable === true).flatMap(dataDisk),
   // By which a guest's kernel says that it cannot go on; what comes of it is not QEMU's choice (`panic=none`).
   '-device',
   'pvpanic',

@@ -1,9 +1,7 @@
-import { access, chown, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import writeFileAtomic from 'write-file-atomic';
 import { findProgram } from '../../../../../core/host/processes/find-program';
 import { isRunning, signalProcess, waitGone } from '../../../../../core/host/processes/process-identity';
 import { readTail } from '../../../../../core/host/sandbox/spawn-sandboxed';
@@ -14,19 +12,29 @@ import type { VmmCapability } from '../../../contract/vmm-capabilities';
 import { cleanUp } from '../common/clean-up';
 import { settleEndedByItself } from '../common/ended-by-itself';
 import { ExitRecord } from '../common/exit-record';
-import { checkFirmware, checkMachine, checkNic, checkResources, checkSpec, checkTap } from '../common/spec-checks';
+import {
+  checkDisk,
+  checkDiskFile,
+  checkFirmware,
+  checkMachine,
+  checkNic,
+  checkResources,
+  checkSpec,
+  checkTap,
+} from '../common/spec-checks';
 import { FolderChanges } from '../common/folder-changes';
 import { startPause, type SpawnedVmm } from '../common/spawn-vmm';
 import { startVmm } from '../common/start-vmm';
 import { suspendInto } from '../common/suspend-into';
 import { memoryOf } from '../common/suspended-memory';
-import { socketFolder } from '../common/vmm-files';
+import { handOverDisk, socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
 import type { GuestEvent } from '../guest-event';
 import {
   notInState,
   VmmDriver,
   type Firmware,
+  type VmDisk,
   type VmHandle,
   type VmNic,
   type VmSpec,
@@ -34,6 +42,7 @@ import {
 } from '../vmm-driver';
 import { crashed, forcedExit, type VmExit } from '../vmm-exit';
 import { qemuArguments, qemuLogs, qemuSockets, tpmSocket, uefiVariables } from './qemu-arguments';
+import { attachQemuDisk, detachQemuDisk, qemuDisks } from './qemu-disks';
 import { attachQemuNic, detachQemuNic, qemuNics } from './qemu-nics';
 import { qemuStartFailure } from './qemu-failure';
 import { forgetQemuTrials, probeQemu, type QemuFacts, type QemuProbeOptions } from './qemu-probe';
@@ -50,7 +59,7 @@ import { endTpm, tpmBeside } from './qemu-tpm';
 import { QmpClient } from './qmp-client';
 import { QemuGuestEvents } from './qemu-guest-events';
 import { QmpError } from './qmp-error';
-import type { UefiFirmware } from './uefi-firmware';
+import { ensureVariables, type UefiFirmware } from './uefi-firmware';
 
 /** Milliseconds. Software emulation on a busy host is slow, but a monitor that says nothing for so long is gone. */
 const deadlines = { start: 30_000, command: 5000, quit: 3000, terminate: 3000, kill: 10_000, listen: 2000 } as const;
@@ -70,21 +79,6 @@ const machineCapabilities = ({ secureUefi, tpm }: Pick<QemuFacts, 'secureUefi' |
   ...(secureUefi === null ? [] : (['secure-boot'] as const)),
   ...(tpm ? (['tpm'] as const) : []),
 ];
-
-/**
- * The VM's own variables, from the template at its first start. Whole or not there: a start that died half-way leaves
- * no cut-off file.
- */
-const ensureVariables = async (uefi: UefiFirmware, path: string, user: number): Promise<void> => {
-  if (
-    !(await access(path).then(
-      () => true,
-      () => false,
-    ))
-  )
-    await writeFileAtomic(path, await readFile(uefi.variables), { mode: 0o600 });
-  await chown(path, user, user);
-};
 
 /** QEMU by its monitor protocol. Everything it needs after an agent restart is in the handle and beside the sockets. */
 export class QemuDriver extends VmmDriver {
@@ -112,6 +106,7 @@ export class QemuDriver extends VmmDriver {
       'pause',
       'nmi',
       'nic-hotplug',
+      'disk-hotplug',
       'suspend',
       'smbios',
       'disk-locks',
@@ -245,6 +240,24 @@ export class QemuDriver extends VmmDriver {
   async detachNic(handle: VmHandle, nicId: string, deadlineMs: number, signal: AbortSignal): Promise<void> {
     await forgetCommandLine(handle);
     await this.converse(handle, (qmp) => detachQemuNic(qmp, nicId, deadlineMs, signal));
+  }
+
+  async disks(handle: VmHandle): Promise<string[]> {
+    return this.converse(handle, qemuDisks);
+  }
+
+  async attachDisk(handle: VmHandle, disk: VmDisk): Promise<void> {
+    checkDisk(disk);
+    this.assertRunning(handle);
+    await checkDiskFile(disk);
+    await handOverDisk(disk, handle.user);
+    await forgetCommandLine(handle);
+    await this.converse(handle, (qmp) => attachQemuDisk(qmp, disk));
+  }
+
+  async detachDisk(handle: VmHandle, diskId: string, deadlineMs: number, signal: AbortSignal): Promise<void> {
+    await forgetCommandLine(handle);
+    await this.converse(handle, (qmp) => detachQemuDisk(qmp, diskId, deadlineMs, signal));
   }
 
   async waitExit(handle: VmHandle, signal: AbortSignal, tell?: (event: GuestEvent) => void): Promise<VmExit> {

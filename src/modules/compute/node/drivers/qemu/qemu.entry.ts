@@ -10,6 +10,7 @@ export const qemuEntry: VmmDriverEntry = {
     'pause',
     'nmi',
     'nic-hotplug',
+    'disk-hotplug',
     'suspend',
     'smbios',
     'disk-locks',

@@ -1,5 +1,6 @@
-import { access, readdir, readFile } from 'node:fs/promises';
+import { access, chown, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import writeFileAtomic from 'write-file-atomic';
 import { z } from 'zod';
 
 /** A UEFI for QEMU: its code, and the template of the variables of which each VM has a copy. Absolute paths, raw. */
@@ -77,4 +78,19 @@ export const findUefi = async (
     if ((await readable(found.code)) && (await readable(found.variables))) return found;
   }
   return null;
+};
+
+/**
+ * The VM's own variables, from the template at its first start. Whole or not there: a start that died half-way leaves
+ * no cut-off file.
+ */
+export const ensureVariables = async (uefi: UefiFirmware, path: string, user: number): Promise<void> => {
+  if (
+    !(await access(path).then(
+      () => true,
+      () => false,
+    ))
+  )
+    await writeFileAtomic(path, await readFile(uefi.variables), { mode: 0o600 });
+  await chown(path, user, user);
 };

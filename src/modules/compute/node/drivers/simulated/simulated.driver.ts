@@ -14,14 +14,14 @@ import { chSession } from '../cloud-hypervisor/ch-session';
 import type { ChTransport } from '../cloud-hypervisor/ch-transport';
 import { ExitRecord } from '../common/exit-record';
 import { RunFiles, unlinkAll } from '../common/run-files';
-import { checkMachine, checkNic, checkSpec } from '../common/spec-checks';
+import { checkDisk, checkMachine, checkNic, checkSpec } from '../common/spec-checks';
 import { memoryOf } from '../common/suspended-memory';
 import { suspendInto } from '../common/suspend-into';
 import { answer } from '../simulated-vmm/api';
 import { EventMonitor } from '../simulated-vmm/event-monitor';
 import { defaultKnobs, type SimulationKnobs } from '../simulated-vmm/knobs';
 import { SimulatedVmm } from '../simulated-vmm/simulated-vmm';
-import { VmmDriver, type VmHandle, type VmNic, type VmSpec, type VmState } from '../vmm-driver';
+import { VmmDriver, type VmDisk, type VmHandle, type VmNic, type VmSpec, type VmState } from '../vmm-driver';
 import { crashed, forcedExit, type VmExit } from '../vmm-exit';
 
 /** What stands for a VMM process: it is alive as long as it is in the table below. */
@@ -54,7 +54,15 @@ const simulatedForm: RecordForm<{ token: string; spec: VmSpec }> = {
       name: z.string(),
       vcpus: z.number(),
       memoryBytes: z.number(),
-      disks: z.array(z.object({ id: z.string(), path: z.string(), format: z.literal('raw'), readonly: z.boolean() })),
+      disks: z.array(
+        z.object({
+          id: z.string(),
+          path: z.string(),
+          format: z.literal('raw'),
+          readonly: z.boolean(),
+          detachable: z.boolean().optional(),
+        }),
+      ),
       nics: z.array(z.object({ id: z.string(), tap: z.string(), mac: z.string(), mtu: z.number() })),
       netns: z.string().nullable(),
       user: z.literal(0).default(0),
@@ -113,6 +121,7 @@ export class SimulatedDriver extends VmmDriver {
         'pause',
         'nmi',
         'nic-hotplug',
+        'disk-hotplug',
         'suspend',
         'bios',
         'uefi',
@@ -211,13 +220,29 @@ export class SimulatedDriver extends VmmDriver {
     checkNic(nic);
     const running = await this.need(handle);
     await chSession.addNic(running.client, nic);
-    await this.remember(handle, ({ nics }) => [...nics.filter(({ id }) => id !== nic.id), nic]);
+    await this.remember(handle, ({ nics }) => ({ nics: [...nics.filter(({ id }) => id !== nic.id), nic] }));
   }
 
   async detachNic(handle: VmHandle, nicId: string, deadlineMs: number, signal: AbortSignal): Promise<void> {
     const running = await this.need(handle);
     await chSession.removeNic(running.client, nicId, deadlineMs, signal);
-    await this.remember(handle, ({ nics }) => nics.filter(({ id }) => id !== nicId));
+    await this.remember(handle, ({ nics }) => ({ nics: nics.filter(({ id }) => id !== nicId) }));
+  }
+
+  async disks(handle: VmHandle): Promise<string[]> {
+    return chSession.disks((await this.need(handle)).client);
+  }
+
+  async attachDisk(handle: VmHandle, disk: VmDisk): Promise<void> {
+    checkDisk(disk);
+    const plugged = { ...disk, detachable: true };
+    await chSession.addDisk((await this.need(handle)).client, plugged);
+    await this.remember(handle, ({ disks }) => ({ disks: [...disks.filter(({ id }) => id !== disk.id), plugged] }));
+  }
+
+  async detachDisk(handle: VmHandle, diskId: string, deadlineMs: number, signal: AbortSignal): Promise<void> {
+    await chSession.removeDisk((await this.need(handle)).client, diskId, deadlineMs, signal);
+    await this.remember(handle, ({ disks }) => ({ disks: disks.filter(({ id }) => id !== diskId) }));
   }
 
   async waitExit(handle: VmHandle, signal: AbortSignal): Promise<VmExit> {
@@ -236,13 +261,16 @@ export class SimulatedDriver extends VmmDriver {
     return join(handle.runDir, chSockets.serial);
   }
 
-  /** What is made again after a restart of the agent has the cards that it has now. */
-  private async remember(handle: VmHandle, nics: (spec: VmSpec) => VmNic[]): Promise<void> {
+  /** What is made again after a restart of the agent has the cards and disks that it has now. */
+  private async remember(
+    handle: VmHandle,
+    change: (spec: VmSpec) => Partial<Pick<VmSpec, 'nics' | 'disks'>>,
+  ): Promise<void> {
     const path = join(handle.runDir, stateFile);
     const reading = parseRecord(simulatedForm, await readFile(path, 'utf8'));
     if (reading.kind !== 'read') return;
     const { token, spec } = reading.value;
-    await replaceFile(path, formatRecord(simulatedForm, { token, spec: { ...spec, nics: nics(spec) } }));
+    await replaceFile(path, formatRecord(simulatedForm, { token, spec: { ...spec, ...change(spec) } }));
   }
 
   private async need(handle: VmHandle): Promise<Running> {

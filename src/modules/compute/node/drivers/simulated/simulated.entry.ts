@@ -3,7 +3,18 @@ import { SimulatedDriver } from './simulated.driver';
 
 export const simulatedEntry: VmmDriverEntry = {
   kind: 'simulated',
-  capabilities: ['serial', 'power-button', 'reset', 'pause', 'nmi', 'suspend', 'nic-hotplug', 'bios', 'uefi'],
+  capabilities: [
+    'serial',
+    'power-button',
+    'reset',
+    'pause',
+    'nmi',
+    'suspend',
+    'nic-hotplug',
+    'disk-hotplug',
+    'bios',
+    'uefi',
+  ],
   // Only taken when nothing real is there.
   rank: () => 3,
   make: ({ config: { simulated } }) => new SimulatedDriver(simulated),

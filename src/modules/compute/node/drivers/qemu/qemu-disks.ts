@@ -1,0 +1,96 @@
+import { mostVolumes } from '../../../contract/compute.api';
+import { diskSerial } from '../common/disk-serial';
+import type { VmDisk } from '../vmm-driver';
+import { freeSlot, pluggedInto, unplug, type Plugged } from './qemu-hotplug';
+import type { QmpClient } from './qmp-client';
+import { QmpError } from './qmp-error';
+
+/** Disks that come and go. Those that the machine keeps for its life begin with `d-`. */
+export const qemuDataDisks: Plugged = {
+  mark: 'v-',
+  slots: Array.from({ length: mostVolumes }, (_, index) => `disk-slot${index}`),
+};
+
+/** A disk in QEMU's terms: its file, what is in it, and what the guest sees. */
+export interface QemuDisk {
+  nodes: Record<string, unknown>[];
+  device: Record<string, unknown>;
+}
+
+/** @param names ids of file and content: at most 31 characters */
+export const qemuDisk = (
+  entry: VmDisk,
+  names: { file: string; node: string },
+  device: Record<string, unknown>,
+): QemuDisk => ({
+  nodes: [
+    {
+      driver: 'file',
+      'node-name': names.file,
+      filename: entry.path,
+      'read-only': entry.readonly,
+      'auto-read-only': false,
+      locking: 'on',
+      discard: 'unmap',
+      cache: { direct: false, 'no-flush': false },
+    },
+    // The format is ours to say, never QEMU's to guess from what the guest wrote.
+    {
+      driver: entry.format,
+      'node-name': names.node,
+      file: names.file,
+      'read-only': entry.readonly,
+      'auto-read-only': false,
+      discard: 'unmap',
+      'detect-zeroes': 'unmap',
+    },
+  ],
+  device: { driver: 'virtio-blk-pci', ...device, drive: names.node, serial: diskSerial(entry.id) },
+});
+
+const namesOf = (diskId: string): { file: string; node: string } => ({
+  file: `file-${diskSerial(diskId)}`,
+  node: `data-${diskSerial(diskId)}`,
+});
+
+/** A disk that may come and go, in that place. */
+export const qemuDataDisk = (entry: VmDisk, bus: string): QemuDisk =>
+  qemuDisk(entry, namesOf(entry.id), { id: `${qemuDataDisks.mark}${entry.id}`, bus });
+
+/** The disks of that kind that the machine has, those too that its guest was asked to let go. */
+export const qemuDisks = (qmp: QmpClient): Promise<string[]> => pluggedInto(qmp, qemuDataDisks);
+
+/** What stood behind a disk, when the disk is gone or never came. Its file is free then. */
+const withoutNodes = async (qmp: QmpClient, diskId: string): Promise<void> => {
+  const { file, node } = namesOf(diskId);
+  for (const name of [node, file])
+    await qmp.execute('blockdev-del', { 'node-name': name }).catch((error: unknown) => {
+      if (!(error instanceof QmpError && /[Ff]ailed to find node|Cannot find/.test(error.message))) throw error;
+    });
+};
+
+/** One disk more; nothing is left of one that QEMU refuses. */
+export const attachQemuDisk = async (qmp: QmpClient, entry: VmDisk): Promise<void> => {
+  if ((await qemuDisks(qmp)).includes(entry.id)) return;
+  const { nodes, device } = qemuDataDisk(entry, await freeSlot(qmp, qemuDataDisks));
+  // Of a disk that went while nobody looked.
+  await withoutNodes(qmp, entry.id);
+  try {
+    for (const node of nodes) await qmp.execute('blockdev-add', node);
+    await qmp.execute('device_add', device);
+  } catch (error) {
+    await withoutNodes(qmp, entry.id);
+    throw error;
+  }
+};
+
+/** The disk is gone when this resolves, and its file closed; throws as `unplug`. */
+export const detachQemuDisk = async (
+  qmp: QmpClient,
+  diskId: string,
+  deadlineMs: number,
+  signal: AbortSignal,
+): Promise<void> => {
+  await unplug(qmp, qemuDataDisks, diskId, deadlineMs, signal);
+  await withoutNodes(qmp, diskId);
+};
