@@ -95,6 +95,7 @@ export const views: View[] = [
   { name: 'network', path: ({ network }) => `networks/${network}` },
   opened('network-edit', ({ network }) => `networks/${network}`, 'Edit'),
   { name: 'volumes', path: () => 'volumes' },
+  dialog('volume-new', 'volumes?new=1'),
   { name: 'tasks', path: () => 'tasks' },
   {
     name: 'task-failed',

@@ -52,6 +52,50 @@ export const editingCases = (at: ConsoleSuite): void => {
   );
 
   it(
+    'makes a volume, attaches it to a running instance, detaches it again, and deletes it',
+    async () => {
+      const { id } = await at.cloud.instance('second-by-rest');
+      const making = await openDialog('volumes', 'New volume');
+      await making.getByRole('textbox', { name: 'Name' }).fill('from-console');
+      await making.getByLabel('Size').fill('much');
+      await making.getByRole('button', { name: 'Create volume' }).click();
+      await making.getByText('A size such as 10 GiB.').waitFor();
+      await making.getByLabel('Size').fill('64 MiB');
+      await making.getByLabel('For instance').selectOption({ label: 'second-by-rest' });
+      expect((await said())?.trim()).toBe('vcctl volume create from-console --size 64MiB --instance second-by-rest');
+      await making.getByRole('button', { name: 'Create volume' }).click();
+      await making.waitFor({ state: 'hidden' });
+      const state = async (): Promise<string> =>
+        (await at.cloud.api.ok('GET', '/volumes/from-console?project=default')).state;
+      await eventually('the volume', async () => (await state()) === 'available');
+
+      await at.page.goto(at.address(`instances/${id}`));
+      await at.page.getByRole('button', { name: 'Attach…', exact: true }).nth(1).click();
+      const dialog = at.page.getByRole('dialog');
+      await dialog.getByLabel('Volume').selectOption({ label: 'from-console (64 MiB)' });
+      expect((await said())?.trim()).toBe('vcctl instance attach-volume second-by-rest from-console');
+      await dialog.getByRole('button', { name: 'Attach' }).click();
+      await eventually('the volume attached', async () => (await state()) === 'in-use');
+      await at.page.goto(at.address(`instances/${id}`));
+      const disks = at.page.getByRole('table', { name: 'Disks' });
+      await disks.getByRole('button', { name: 'Detach from-console' }).click();
+      await dialog.getByRole('textbox').fill('from-console');
+      await dialog.getByRole('button', { name: 'Detach' }).click();
+      await eventually('the volume detached', async () => (await state()) === 'available');
+
+      await at.page.goto(at.address('volumes'));
+      await at.page.getByRole('button', { name: 'Delete from-console' }).click();
+      await dialog.getByRole('textbox').fill('from-console');
+      await dialog.getByRole('button', { name: 'Delete' }).click();
+      await eventually(
+        'the volume gone',
+        async () => (await at.cloud.api.call('GET', '/volumes/from-console?project=default')).status === 404,
+      );
+    },
+    3 * minutes,
+  );
+
+  it(
     'edits whatever can be changed, in dialogs that say the same by vcctl',
     async () => {
       await at.cloud.api.ok('POST', '/ssh-keys?project=default', {

@@ -13,6 +13,7 @@ export type * from '../../../src/rest/rest-paths';
 export type CreateInstance = BodyOf<'post', '/instances'>;
 export type CreateFlavor = BodyOf<'post', '/flavors'>;
 export type CreateImage = BodyOf<'post', '/images'>;
+export type CreateVolume = BodyOf<'post', '/volumes'>;
 export type CreateNetwork = BodyOf<'post', '/networks'>;
 export type TaskState = Task['state'];
 export type RelatedTask = TaskDetail['childTasks'][number];

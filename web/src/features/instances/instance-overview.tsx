@@ -10,6 +10,7 @@ import { StateBadge } from '../../ui/feedback/state';
 import { Ref } from '../../ui/ref';
 import { Age } from '../../ui/time';
 import { InstancePorts } from './instance-ports';
+import { InstanceVolumes } from './instance-volumes';
 import { openTask } from '../tasks/open-task';
 import { taskVerb } from '../tasks/task-words';
 
@@ -19,6 +20,7 @@ export function InstanceOverview({ instance: i }: { instance: Instance }) {
       <div className="space-y-5">
         <InstanceFacts instance={i} />
         <InstancePorts instance={i} />
+        <InstanceVolumes instance={i} />
       </div>
       <Timeline id={i.id} />
     </div>

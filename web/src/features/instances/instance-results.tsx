@@ -19,7 +19,17 @@ export default function InstanceResults({ verb, rest, Group, Item, onAsk, onDone
   const { run, reason } = useInstanceActions();
   const action = verb.action as Exclude<
     InstanceAction,
-    'edit' | 'force-stop' | 'unlock' | 'resize' | 'rebuild' | 'rescue' | 'unrescue' | 'attach-port' | 'detach-port'
+    | 'edit'
+    | 'force-stop'
+    | 'unlock'
+    | 'resize'
+    | 'rebuild'
+    | 'rescue'
+    | 'unrescue'
+    | 'attach-port'
+    | 'detach-port'
+    | 'attach-volume'
+    | 'detach-volume'
   >;
   const q = useDebounced(rest, 120);
   const found = useList('/instances', { query: { ...query, limit: 8, q } });

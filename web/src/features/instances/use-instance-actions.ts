@@ -11,7 +11,14 @@ import { whyNot, type InstanceAction } from './instance-rules';
 
 export type PowerVerb = Exclude<
   InstanceVerb,
-  'force-stop' | 'tell-metadata' | 'resize' | 'rebuild' | 'rescue' | 'attach-port' | 'detach-port'
+  | 'force-stop'
+  | 'tell-metadata'
+  | 'resize'
+  | 'rebuild'
+  | 'attach-port'
+  | 'detach-port'
+  | 'attach-volume'
+  | 'detach-volume'
 >;
 
 interface Asked {
