@@ -5,7 +5,7 @@ import type { VmmCapability } from './vmm-capabilities';
  * What users may ask of the machine itself, from its create on. Each by the capability that a VMM must have for it: a
  * host without one gets no such instance.
  */
-export const machineOptions = {
+const machineOptions = {
   /** Starts only what is signed by a key that its firmware trusts. It boots by UEFI then. */
   secureBoot: 'secure-boot',
   /** A TPM 2.0 of its own, whose secrets stay with the instance until it is deleted. */
