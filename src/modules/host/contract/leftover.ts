@@ -19,7 +19,7 @@ export const confirmedLeftover = z.strictObject(named);
 export type ConfirmedLeftover = z.output<typeof confirmedLeftover>;
 
 /** What bears our names on a host and belongs to nothing that its agent has on record. */
-export const leftover = z
+const leftover = z
   .object({
     ...named,
     /** Noun of what it was made for, where its name tells. */

@@ -4,6 +4,9 @@ import { NamedInTasks } from '../../../../core/workflow/storage/named-in-tasks';
 import { LeftoverClaims } from '../../contract/host.ports';
 import type { Leftover } from '../../contract/leftover';
 
+/** The type of the tasks that remove leftovers: what they name is none of theirs. */
+const removalTask = 'host.remove-leftovers';
+
 type Owned = Pick<Leftover, 'ownerId'>;
 /** Names of namespaces have no more of an id. */
 const tailOf = (id: string): string => id.replaceAll('-', '').slice(-12);
@@ -16,24 +19,21 @@ export class ClaimedLeftovers {
     @multiInject(LeftoverClaims) @optional() private readonly claims: LeftoverClaims[] = [],
   ) {}
 
-  /** Ids of all that may lie on the host: of rows, and what tasks are about to make there. @param but not of this task */
-  async onHost(op: Op, hostId: string, but: string | null = null): Promise<Set<string>> {
-    const ids = new Set(await this.tasks.ids(op, but));
+  /** Ids of all that may lie on the host: of rows, and what tasks are about to make there. */
+  async onHost(op: Op, hostId: string): Promise<Set<string>> {
+    const ids = new Set(await this.tasks.ids(op, removalTask));
     for (const claims of this.claims) for (const id of await claims.onHost(op, hostId)) ids.add(id);
     return ids;
   }
 
-  /**
-   * Those that no row claims now, on whichever host, nor the ids in `before`.
-   * @param task that asks, whose own words do not count
-   */
+  /** Those that no row claims now, on whichever host, nor the ids in `before`. */
   async unclaimed<T extends Owned>(
     op: Op,
     hostId: string,
     leftovers: readonly T[],
-    { before = new Set(), task = null }: { before?: ReadonlySet<string>; task?: string | null } = {},
+    before: ReadonlySet<string> = new Set(),
   ): Promise<T[]> {
-    const claimed = new Set([...before, ...(await this.onHost(op, hostId, task))]);
+    const claimed = new Set([...before, ...(await this.onHost(op, hostId))]);
     const asked = leftovers.flatMap(({ ownerId }) => (ownerId !== null && isWhole(ownerId) ? [ownerId] : []));
     if (asked.length > 0)
       for (const claims of this.claims) for (const id of await claims.existing(op, asked)) claimed.add(id);

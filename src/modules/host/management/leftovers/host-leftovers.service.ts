@@ -30,7 +30,7 @@ export class HostLeftoversService {
     const host = await this.require(op, ref);
     const before = await this.claimed.onHost(op, host.id);
     const listing = await this.look(host.id, requestId);
-    return { ...listing, leftovers: await this.claimed.unclaimed(op, host.id, listing.leftovers, { before }) };
+    return { ...listing, leftovers: await this.claimed.unclaimed(op, host.id, listing.leftovers, before) };
   }
 
   async remove(

@@ -13,6 +13,7 @@ type Input = z.output<typeof input>;
 /**
  * Removes from a host what an operator has confirmed, exactly as it was listed: no row claims it, and the host, which
  * looks again, has nothing on record that it belongs to. What is gone by then is passed over.
+ * Without a lock: the host removes one after the other, and of two that name the same one finds it gone.
  */
 @injectable()
 export class RemoveLeftoversWorkflow extends Workflow<Input> {
@@ -23,7 +24,6 @@ export class RemoveLeftoversWorkflow extends Workflow<Input> {
     this.definition = defineWorkflow<Input>('host.remove-leftovers', {
       version: 1,
       input,
-      lock: ({ hostId }) => `host-leftovers/${hostId}`,
       deadline: '15m',
     })
       .remote('look', {
@@ -39,7 +39,7 @@ export class RemoveLeftoversWorkflow extends Workflow<Input> {
         run: async (c) => {
           const there = c.out.look.leftovers;
           refuseChanged(c.input.leftovers, there);
-          const free = await claimed.unclaimed(c.op, c.input.hostId, there, { task: c.taskId });
+          const free = await claimed.unclaimed(c.op, c.input.hostId, there);
           const taken = there.find((one) => !free.includes(one));
           if (taken)
             throw new PermanentError(
