@@ -208,10 +208,17 @@ describe('cloud-hypervisor: what only it does', () => {
         String(testSandbox.tapGroup),
       ]);
       const driver = driverOf();
+      const nics = [{ id: 'n', tap: 't-vmm-tap', mac: '52:54:00:00:00:01', mtu: 1450 }];
+      // What it has no right to mend, and says by name.
+      await expect(driver.start({ ...spec, netns, nics })).rejects.toMatchObject({
+        code: 'tap_down',
+        permanent: false,
+      });
+      await exec('ip', ['-n', netns, 'link', 'set', 't-vmm-tap', 'up']);
       const handle = await driver.start({
         ...spec,
         netns,
-        nics: [{ id: 'n', tap: 't-vmm-tap', mac: '52:54:00:00:00:01', mtu: 1450 }],
+        nics,
       });
       expect(await driver.state(handle)).toBe('running');
       await driver.kill(handle);
@@ -224,19 +231,11 @@ describe('cloud-hypervisor: what only it does', () => {
     const namespaces = new TestNamespaces('t-vmm');
     const netns = namespaces.add('ch-ll');
     const nics = [{ id: 'n', tap: 't-vmm-tap', mac: '52:54:00:00:00:01', mtu: 1450 }];
-    const addTap = (): Promise<unknown> =>
-      exec('ip', [
-        '-n',
-        netns,
-        'tuntap',
-        'add',
-        'dev',
-        't-vmm-tap',
-        'mode',
-        'tap',
-        'group',
-        String(testSandbox.tapGroup),
-      ]);
+    const addTap = async (): Promise<void> => {
+      const group = String(testSandbox.tapGroup);
+      await exec('ip', ['-n', netns, 'tuntap', 'add', 'dev', 't-vmm-tap', 'mode', 'tap', 'group', group]);
+      await exec('ip', ['-n', netns, 'link', 'set', 't-vmm-tap', 'up']);
+    };
     try {
       await addTap();
       const driver = driverOf({ latencyMs: { 'vm.create': 3000 } }, 'slow-create');

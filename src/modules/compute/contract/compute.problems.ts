@@ -60,6 +60,10 @@ export const computeProblems: HintTable = {
   },
   disk_format: { user: 'The image carries another format than it says: add it again.' },
   tap_busy: { user: 'Try again in a moment.', operator: 'Look for a VMM on the host that still holds the tap.' },
+  tap_down: {
+    user: 'Try again.',
+    operator: 'Look on the host at what put the tap down: Cloud Hypervisor has no right to put it up.',
+  },
   tap_missing: {
     user: 'Try again.',
     operator: "Read the agent's log on the host: the network there could not be set up.",

@@ -34,6 +34,7 @@ const known: { says: string; code: string; permanent: boolean; text: string }[] 
     permanent: false,
     text: 'The host has no memory for the guest',
   },
+  { says: 'Enabling tap interface failed', code: 'tap_down', permanent: false, text: 'A tap is down' },
   { says: 'Device or resource busy', code: 'tap_busy', permanent: false, text: 'Another process holds a tap' },
 ];
 

@@ -2,6 +2,7 @@ import { ApiFailure } from './api-failure';
 import { openDisk } from './disk-image';
 import type { DeviceList } from './owned-vm';
 import type { SimulatedVmm } from './simulated-vmm';
+import { openTap } from './taps';
 import { validateConfig } from './validation';
 import { deviceItems, deviceLists, type DeviceItem, type NetConfig, randomMac, type VmConfig } from './vm-config';
 
@@ -48,6 +49,7 @@ export const addDevice = (
     throw new ApiFailure('internal', heading, 'Error from device manager', 'Cannot hotplug device behind vIOMMU');
   const disk = list === 'disks' ? changed.disks?.at(-1) : undefined;
   if (disk) openDisk(disk, heading, vmm.knobs, vmm.profile);
+  if (list === 'net') openTap(item as NetConfig, changed, heading, vmm.knobs);
   const place = vm.plug(list, item, heading);
   try {
     if (disk) vm.lockDisks([disk], heading, 'Error from device manager');

@@ -7,6 +7,7 @@ import type { SimulatedGuest } from './simulated-guest';
 import type { SimulationKnobs } from './knobs';
 import { PciBus, type TreeNode } from './pci-bus';
 import type { VersionProfile } from './profile';
+import { openTap } from './taps';
 import {
   type deviceLists,
   type DeviceItem,
@@ -31,24 +32,6 @@ const autoNames: Record<(typeof deviceLists)[number] | 'vsock', string> = {
 const pmemUnit = 2 * 1024 * 1024;
 const noSuchFile = 'No such file or directory (os error 2)';
 export type DeviceList = keyof typeof autoNames;
-
-/** Landlock lets the VMM at `/dev/net/tun` by itself, but at a tap's flags only by a rule. */
-const openTaps = (config: VmConfig, heading: string, knobs: SimulationKnobs): void => {
-  if (!config.landlock_enable || knobs.resources === 'none') return;
-  for (const { tap } of config.net ?? []) {
-    if (tap === null || config.landlock_rules?.some((rule) => `/sys/class/net/${tap}/`.startsWith(`${rule.path}/`)))
-      continue;
-    throw new ApiFailure(
-      'internal',
-      heading,
-      'Error from device manager',
-      'Cannot create virtio-net device',
-      'Failed to open taps',
-      'Failed to read the TAP flags from sysfs',
-      'Permission denied (os error 13)',
-    );
-  }
-};
 
 /** The host's own address of a tap, or of one that the VMM would have made. */
 const hostMac = (tap: string | null): string => {
@@ -100,7 +83,7 @@ export class OwnedVm {
       for (const list of lists) {
         this.making = list;
         if (list === 'disks') for (const disk of config.disks ?? []) openDisk(disk, heading, this.knobs, this.profile);
-        if (list === 'net') openTaps(config, heading, this.knobs);
+        if (list === 'net') for (const net of config.net ?? []) openTap(net, config, heading, this.knobs);
         if (list === 'pmem') this.needMemoryFiles(config, heading);
         for (const item of config[list] ?? []) this.plug(list, item, heading, true);
       }
