@@ -4,6 +4,7 @@ import type { Figure, Row } from './harness/figure';
 import { Lab } from './harness/lab';
 import { BenchPostgres } from './harness/postgres';
 import { asJson, asTable } from './harness/report';
+import { agentVerbs } from './figures/agent-verbs.figure';
 import { consoleSize } from './figures/console-size.figure';
 import { createLatency } from './figures/create-latency.figure';
 import { createRate } from './figures/create-rate.figure';
@@ -30,6 +31,7 @@ const figures: readonly Figure[] = [
   heartbeats,
   imageUploads,
   idleMemory,
+  agentVerbs,
   vmmStart,
   realGuest,
 ];
