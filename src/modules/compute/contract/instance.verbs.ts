@@ -114,7 +114,8 @@ const withoutRescue: OlderForm = (args) => {
 
 /** An agent of before would keep them for the life of the machine, and where other instances find them too. */
 const withoutDataVolumes: OlderForm = (args) => {
-  const { disks } = instanceSpec.pick({ disks: true }).parse(args['spec']);
+  // A placement asks with what it knows of the specification, which is no disks.
+  const { disks = [] } = instanceSpec.pick({ disks: true }).partial().parse(args['spec']);
   if (disks.some(({ detachable }) => detachable === true)) throw new NotUnderstood('data volumes of instances');
   return args;
 };
