@@ -36,7 +36,7 @@ if (real && bootsGuests(real)) {
     usesResources: true,
     hasProcesses: true,
     holdsDevices: true,
-    // What it knew is lost where KVM is emulated (docs/cloud-hypervisor-conformance.md).
+    // Whether a guest keeps what it knew is open where KVM is emulated (docs/cloud-hypervisor-conformance.md).
   }));
 } else {
   describe('cloud-hypervisor: driver contract', () =>
