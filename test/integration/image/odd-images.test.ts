@@ -106,7 +106,7 @@ it.each<[string, string, RegExp, () => Buffer]>([
         '--object',
         'secret,id=s,data=secret',
         '-o',
-        'encrypt.format=luks,encrypt.key-secret=s,encrypt.iter-time=10',
+        'encrypt.format=luks,encrypt.key-secret=s,encrypt.iter-time=200',
         'enc',
         '1M',
       );
@@ -127,7 +127,7 @@ it.each<[string, string, RegExp, () => Buffer]>([
         '--object',
         'secret,id=s,data=secret',
         '-o',
-        'key-secret=s,iter-time=10',
+        'key-secret=s,iter-time=200',
         'luks',
         '1M',
       );
