@@ -1,3 +1,4 @@
+import dns from 'node:dns/promises';
 import { addressesOf, guestWall, type HostRoute } from './guest-wall';
 import { hostTables } from './nft-rules';
 
@@ -90,6 +91,33 @@ describe('addresses of machines', () => {
       unknown: [],
       known: { 'no-such-machine.invalid': ['192.0.2.9'] },
     });
+  });
+
+  it('are asked for once at a time, so that a server that does not answer keeps no other name from being found', async () => {
+    const { lookup } = dns;
+    const asked: string[] = [];
+    let answer = (): void => undefined;
+    const asking = jest.spyOn(dns, 'lookup').mockImplementation(((name: string, options: object) => {
+      asked.push(name);
+      if (name === 'localhost') return lookup(name, options);
+      return new Promise((_, reject) => (answer = () => reject(new Error('no server answers'))));
+    }) as typeof lookup);
+    try {
+      for (let round = 0; round < 2; round += 1)
+        expect(await addressesOf(['silent.invalid', 'localhost'], {})).toMatchObject({
+          addresses: ['127.0.0.1'],
+          unknown: ['silent.invalid'],
+        });
+      expect(asked.filter((name) => name === 'silent.invalid')).toHaveLength(1);
+      answer();
+      await new Promise((resolve) => setImmediate(resolve));
+      const later = addressesOf(['silent.invalid'], {});
+      answer();
+      expect((await later).unknown).toEqual(['silent.invalid']);
+      expect(asked.filter((name) => name === 'silent.invalid')).toHaveLength(2);
+    } finally {
+      asking.mockRestore();
+    }
   });
 
   it('say which names were never found', async () => {

@@ -35,6 +35,28 @@ export const readHostRoutes = async (): Promise<HostRoute[]> =>
 
 const lookupMs = 2000;
 
+/** IPv4 addresses of a name; undefined when there are none to be had. */
+type Answer = Promise<string[] | undefined>;
+
+/**
+ * Names that are being asked for. The system asks for two at a time, and takes its time over servers that do not answer:
+ * a name that is asked for again and again would keep all others from being found.
+ */
+const asked = new Map<string, Answer>();
+
+const ask = (name: string): Answer => {
+  const before = asked.get(name);
+  if (before) return before;
+  const answer = lookup(name, { all: true })
+    .then(
+      (found) => found.flatMap(({ address, family }) => (family === 4 ? [address] : [])).sort(),
+      () => undefined,
+    )
+    .finally(() => asked.delete(name));
+  asked.set(name, answer);
+  return answer;
+};
+
 /** IPv4 addresses by name, as they were when the names were last found. */
 export type KnownNames = Readonly<Record<string, readonly string[]>>;
 
@@ -56,12 +78,8 @@ export const addressesOf = async (machines: readonly string[], known: KnownNames
   const found = await Promise.all(
     names.map(async (name) => {
       const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), lookupMs).unref());
-      const answer = await Promise.race([lookup(name, { all: true }).catch(() => undefined), late]);
-      return [
-        name,
-        answer?.flatMap(({ address, family }) => (family === 4 ? [address] : [])).sort() ??
-          (Object.hasOwn(known, name) ? known[name] : undefined),
-      ] as const;
+      const addresses = await Promise.race([ask(name), late]);
+      return [name, addresses ?? (Object.hasOwn(known, name) ? known[name] : undefined)] as const;
     }),
   );
   const now = Object.fromEntries(found.flatMap(([name, addresses]) => (addresses ? [[name, addresses]] : [])));
