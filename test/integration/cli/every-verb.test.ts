@@ -46,12 +46,14 @@ describe('every verb', () => {
       if (method === 'GET' && path.split('/').length % 2 === 0)
         return { body: { items: [{ ...thing, name: 'x' }], next: null } };
       // What a task takes away is answered with it.
-      if (method === 'DELETE' && path.includes('/ports/')) return { status: 202, body: { taskId: ids.task } };
+      if (method === 'DELETE' && /\/(ports|volumes)\//.test(path) && !path.startsWith('/volumes/'))
+        return { status: 202, body: { taskId: ids.task } };
       if (method === 'DELETE') return { status: 204 };
       return {
         body: {
           ...thing,
           instance: thing,
+          volume: thing,
           taskId: ids.task,
           instances: [thing],
           text: 'out',
@@ -80,6 +82,7 @@ describe('every verb', () => {
       'host-token': ids.instance,
       session: ids.instance,
       leftover: 'volume:default/x',
+      size: '1GiB',
     };
     const valueOf = (name: string): string => values[name] ?? 'x';
     return [
@@ -87,6 +90,10 @@ describe('every verb', () => {
       ...command.options.filter((o) => o.mandatory).flatMap((o) => [o.long ?? '', valueOf(o.attributeName())]),
     ];
   };
+
+  /** Something that an edit changes; not everything has a description. */
+  const editOf = (command: Command): string[] =>
+    command.options.some((o) => o.long === '--description') ? ['--description', 'new'] : ['--protected', 'yes'];
 
   it('that destroys asks, and without a terminal wants --yes and does nothing', async () => {
     expect(destructive.map(({ path }) => path.join(' '))).toEqual(
@@ -148,7 +155,7 @@ describe('every verb', () => {
         ...(command.options.some((o) => o.long === '--maintenance') ? ['--maintenance'] : []),
       ];
       if (path.join(' ') === 'profile use' || path.join(' ') === 'profile remove') words[2] = 'local';
-      if (path.at(-1) === 'edit') words.push('--description', 'new');
+      if (path.at(-1) === 'edit') words.push(...editOf(command));
       // Without one the picture itself is the result.
       if (path.at(-1) === 'screenshot') words.push('--file', join(lab.dir, 'picture.png'));
       const waits = command.options.some((o) => o.long === '--wait') ? [[], ['--wait']] : [[]];
@@ -184,7 +191,7 @@ describe('every verb', () => {
         ...(command.options.some((o) => o.long === '--yes') ? ['--yes'] : []),
         ...(command.options.some((o) => o.long === '--maintenance') ? ['--maintenance'] : []),
       ];
-      if (path.at(-1) === 'edit') words.push('--description', 'new');
+      if (path.at(-1) === 'edit') words.push(...editOf(command));
       // Without one the picture itself is the result.
       if (path.at(-1) === 'screenshot') words.push('--file', join(lab.dir, 'picture.png'));
       if (name === 'image import') words.push('--url', 'https://example.org/x');

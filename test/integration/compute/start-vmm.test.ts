@@ -48,7 +48,7 @@ describe('the start of a VMM', () => {
     starting.catch(() => undefined);
     try {
       const chain = await stalled.begun();
-      expect(await processesNaming(runDir)).toEqual([chain]);
+      expect(await processesNaming(runDir)).toEqual([{ ...chain, commandLine: expect.stringContaining(runDir) }]);
       killLauncher();
       await expect(starting).rejects.toThrow(LauncherGone);
       expect(isRunning(chain)).toBe(false);

@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import promises from 'node:fs/promises';
+import fs, { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectOwned } from '../../../src/core/host/files/owned-socket';
@@ -28,25 +27,17 @@ describe('a connection to the socket of a program', () => {
     const program = spawn(process.execPath, ['-e', deaf, path], { stdio: ['ignore', 'pipe', 'inherit'] });
     programs.push(program);
     await once(program.stdout, 'data');
-    let dying: Promise<unknown> = Promise.resolve();
-    const { open } = promises;
-    // It dies after the connection was made, while the way to it is put away.
-    const opening = jest.spyOn(promises, 'open').mockImplementationOnce(async (...args) => {
-      const handle = await open(...args);
-      const close = handle.close.bind(handle);
-      handle.close = async () => {
-        const gone = once(program, 'exit');
-        program.kill('SIGKILL');
-        dying = gone.then(() => new Promise((resolve) => setTimeout(resolve, 50)));
-        await dying;
-        await close();
-      };
-      return handle;
+    // It dies after the connection was made, while the way to it is put away: the kernel has told us before we listen.
+    const { closeSync } = fs;
+    const closing = jest.spyOn(fs, 'closeSync').mockImplementationOnce((entry) => {
+      program.kill('SIGKILL');
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+      closeSync(entry);
     });
     const socket = await connectOwned(path, process.getuid?.() ?? 0);
     const [error] = (await once(socket, 'error').catch((reason: unknown) => [reason])) as [NodeJS.ErrnoException];
     expect(error.code).toBe('ECONNRESET');
-    await dying;
-    opening.mockRestore();
+    expect(closing).toHaveBeenCalled();
+    closing.mockRestore();
   });
 });
