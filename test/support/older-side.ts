@@ -28,7 +28,9 @@ export class OlderSide {
       .map((line) => JSON.parse(line) as { what: string; misfit?: string });
     return {
       checked: [...new Set(lines.map(({ what }) => what))].sort(),
-      misfits: lines.flatMap(({ what, misfit }) => (misfit === undefined ? [] : [`${what}: ${misfit}`])),
+      misfits: lines.flatMap(({ what, misfit }) =>
+        misfit === undefined ? [] : misfit.split(', data').map((one, n) => `${what}: ${n === 0 ? '' : 'data'}${one}`),
+      ),
     };
   }
 
