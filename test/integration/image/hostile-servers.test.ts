@@ -83,11 +83,15 @@ const failure = async (id: string): Promise<string> => {
   return row?.code ?? '';
 };
 
-/** Writes for ever, as fast as the other side takes it. */
+/**
+ * Writes for ever, as fast as the other side takes it. One that takes it at once leaves no moment for other connections,
+ * unless we take one.
+ */
 const flood = (socket: Socket, bytes: Buffer | string): void => {
   const more = (): void => {
-    while (!socket.destroyed && socket.write(bytes));
-    if (!socket.destroyed) socket.once('drain', more);
+    if (socket.destroyed) return;
+    if (socket.write(bytes)) setImmediate(more);
+    else socket.once('drain', more);
   };
   more();
 };
