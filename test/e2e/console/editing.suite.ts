@@ -63,6 +63,7 @@ export const editingCases = (at: ConsoleSuite): void => {
       await making.getByLabel('Size').fill('64 MiB');
       await making.getByLabel('For instance').selectOption({ label: 'second-by-rest' });
       expect((await said())?.trim()).toBe('vcctl volume create from-console --size 64MiB --instance second-by-rest');
+      await at.page.screenshot({ path: join(pictures, 'volume-new.png') });
       await making.getByRole('button', { name: 'Create volume' }).click();
       await making.waitFor({ state: 'hidden' });
       const state = async (): Promise<string> =>
@@ -78,12 +79,16 @@ export const editingCases = (at: ConsoleSuite): void => {
       await eventually('the volume attached', async () => (await state()) === 'in-use');
       await at.page.goto(at.address(`instances/${id}`));
       const disks = at.page.getByRole('table', { name: 'Disks' });
+      await disks.getByRole('button', { name: 'Detach from-console' }).waitFor();
+      await at.page.screenshot({ path: join(pictures, 'instance-disks.png'), fullPage: true });
       await disks.getByRole('button', { name: 'Detach from-console' }).click();
       await dialog.getByRole('textbox').fill('from-console');
       await dialog.getByRole('button', { name: 'Detach' }).click();
       await eventually('the volume detached', async () => (await state()) === 'available');
 
       await at.page.goto(at.address('volumes'));
+      await at.page.getByRole('button', { name: 'Delete from-console' }).waitFor();
+      await at.page.screenshot({ path: join(pictures, 'volumes.png') });
       await at.page.getByRole('button', { name: 'Delete from-console' }).click();
       await dialog.getByRole('textbox').fill('from-console');
       await dialog.getByRole('button', { name: 'Delete' }).click();
