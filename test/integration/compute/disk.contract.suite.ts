@@ -64,7 +64,7 @@ export const diskContract = (
       const owners = [one, two].map(({ path }) => statSync(path)).map(({ uid, mode }) => [uid, mode & 0o777]);
       expect(owners).toEqual([
         [testUser, 0o600],
-        [testUser, 0o400],
+        [0, 0o440],
       ]);
     });
 

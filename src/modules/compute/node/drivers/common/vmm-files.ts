@@ -29,7 +29,11 @@ export const handOver = async (spec: VmSpec): Promise<void> => {
   await together(...spec.disks.map((disk) => handOverDisk(disk, spec.user)));
 };
 
-/** As `handOver`, of one disk. */
+/**
+ * As `handOver`, of one disk. One that is to be read only is not the user's own, for whoever owns a file may let himself
+ * write to it: its group, which nobody else is in, may read it.
+ */
 export const handOverDisk = async (disk: Pick<VmDisk, 'path' | 'readonly'>, user: number): Promise<void> => {
-  await together(chown(disk.path, user, user), chmod(disk.path, disk.readonly ? 0o400 : 0o600));
+  const { path, readonly } = disk;
+  await together(chown(path, readonly ? 0 : user, user), chmod(path, readonly ? 0o440 : 0o600));
 };
