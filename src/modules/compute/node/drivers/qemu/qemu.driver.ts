@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -44,6 +43,7 @@ import { crashed, forcedExit, type VmExit } from '../vmm-exit';
 import { qemuArguments, qemuLogs, qemuSockets, tpmSocket, uefiVariables } from './qemu-arguments';
 import { attachQemuDisk, detachQemuDisk, qemuDisks } from './qemu-disks';
 import { attachQemuNic, detachQemuNic, qemuNics } from './qemu-nics';
+import { QemuMonitor, stateOf } from './qemu-monitor';
 import { qemuStartFailure } from './qemu-failure';
 import { forgetQemuTrials, probeQemu, type QemuFacts, type QemuProbeOptions } from './qemu-probe';
 import { QemuScreens, screenshotFile } from './qemu-screens';
@@ -56,22 +56,12 @@ import {
   tellMachine,
 } from './qemu-suspension';
 import { endTpm, tpmBeside } from './qemu-tpm';
-import { QmpClient } from './qmp-client';
 import { QemuGuestEvents } from './qemu-guest-events';
 import { QmpError } from './qmp-error';
 import { ensureVariables, type UefiFirmware } from './uefi-firmware';
 
 /** Milliseconds. Software emulation on a busy host is slow, but a monitor that says nothing for so long is gone. */
-const deadlines = { start: 30_000, command: 5000, quit: 3000, terminate: 3000, kill: 10_000, listen: 2000 } as const;
-
-/** QEMU's run states. `shutdown`: the guest powered off. `internal-error`: KVM could not go on. */
-const stoppedStates = new Set(['shutdown', 'internal-error', 'postmigrate']);
-const stateOf = (status: string): VmState =>
-  status === 'running' ? 'running' : stoppedStates.has(status) ? 'stopped' : 'paused';
-
-interface RunState {
-  status: string;
-}
+const deadlines = { start: 30_000, quit: 3000, terminate: 3000, kill: 10_000 } as const;
 
 const firmwares = (uefi: UefiFirmware | null): Firmware[] => (uefi === null ? ['bios'] : ['bios', 'uefi']);
 
@@ -85,6 +75,7 @@ export class QemuDriver extends VmmDriver {
   readonly kind = 'qemu' as const;
   private facts: Promise<QemuFacts> | null = null;
   private readonly screens = new QemuScreens();
+  private readonly monitor = new QemuMonitor();
 
   constructor(
     private readonly options: QemuProbeOptions,
@@ -173,7 +164,7 @@ export class QemuDriver extends VmmDriver {
   async state(handle: VmHandle): Promise<VmState> {
     if (!isRunning(handle.process)) return 'stopped';
     try {
-      return stateOf(await this.status(handle));
+      return stateOf(await this.monitor.status(handle));
     } catch (error) {
       // It may end in the middle of the question.
       if (!(await waitGone(handle.process, 200))) throw error;
@@ -182,15 +173,15 @@ export class QemuDriver extends VmmDriver {
   }
 
   async powerButton(handle: VmHandle): Promise<void> {
-    this.assertRunning(handle);
+    this.monitor.assertRunning(handle);
     await new ExitRecord(handle.runDir).buttonPressed();
-    await this.command(handle, 'system_powerdown');
+    await this.monitor.command(handle, 'system_powerdown');
   }
 
   async kill(handle: VmHandle): Promise<void> {
     if (isRunning(handle.process)) {
       const record = new ExitRecord(handle.runDir);
-      const status = await this.status(handle).catch(() => 'unknown');
+      const status = await this.monitor.status(handle).catch(() => 'unknown');
       // A guest that had powered off before is only collected here.
       if (status === 'shutdown') await record.settleGuestPowerOff();
       else await record.settle(forcedExit);
@@ -201,7 +192,7 @@ export class QemuDriver extends VmmDriver {
   }
 
   async reset(handle: VmHandle): Promise<void> {
-    await this.command(handle, 'system_reset');
+    await this.monitor.command(handle, 'system_reset');
   }
 
   async pause(handle: VmHandle): Promise<void> {
@@ -213,51 +204,51 @@ export class QemuDriver extends VmmDriver {
   }
 
   async suspend(handle: VmHandle, memoryBytes: number): Promise<void> {
-    this.assertRunning(handle);
+    this.monitor.assertRunning(handle);
     await suspendInto(memoryOf(handle), memoryBytes, {
       pause: () => this.pause(handle),
-      keep: (memory, limit) => this.converse(handle, (qmp) => keepMachine(qmp, handle, memory, limit)),
+      keep: (memory, limit) => this.monitor.converse(handle, (qmp) => keepMachine(qmp, handle, memory, limit)),
       goOn: () => this.resume(handle),
       end: () => this.kill(handle),
     });
   }
 
   async nmi(handle: VmHandle): Promise<void> {
-    await this.command(handle, 'inject-nmi');
+    await this.monitor.command(handle, 'inject-nmi');
   }
 
   async nics(handle: VmHandle): Promise<string[]> {
-    return this.converse(handle, qemuNics);
+    return this.monitor.converse(handle, qemuNics);
   }
 
   async attachNic(handle: VmHandle, nic: VmNic, netns: string | null): Promise<void> {
     checkNic(nic);
     await checkTap(nic, netns);
     await forgetCommandLine(handle);
-    await this.converse(handle, (qmp) => attachQemuNic(qmp, nic));
+    await this.monitor.converse(handle, (qmp) => attachQemuNic(qmp, nic));
   }
 
   async detachNic(handle: VmHandle, nicId: string, deadlineMs: number, signal: AbortSignal): Promise<void> {
     await forgetCommandLine(handle);
-    await this.converse(handle, (qmp) => detachQemuNic(qmp, nicId, deadlineMs, signal));
+    await this.monitor.converse(handle, (qmp) => detachQemuNic(qmp, nicId, deadlineMs, signal));
   }
 
   async disks(handle: VmHandle): Promise<string[]> {
-    return this.converse(handle, qemuDisks);
+    return this.monitor.converse(handle, qemuDisks);
   }
 
   async attachDisk(handle: VmHandle, disk: VmDisk): Promise<void> {
     checkDisk(disk);
-    this.assertRunning(handle);
+    this.monitor.assertRunning(handle);
     await checkDiskFile(disk);
     await handOverDisk(disk, handle.user);
     await forgetCommandLine(handle);
-    await this.converse(handle, (qmp) => attachQemuDisk(qmp, disk));
+    await this.monitor.converse(handle, (qmp) => attachQemuDisk(qmp, disk));
   }
 
   async detachDisk(handle: VmHandle, diskId: string, deadlineMs: number, signal: AbortSignal): Promise<void> {
     await forgetCommandLine(handle);
-    await this.converse(handle, (qmp) => detachQemuDisk(qmp, diskId, deadlineMs, signal));
+    await this.monitor.converse(handle, (qmp) => detachQemuDisk(qmp, diskId, deadlineMs, signal));
   }
 
   async waitExit(handle: VmHandle, signal: AbortSignal, tell?: (event: GuestEvent) => void): Promise<VmExit> {
@@ -265,7 +256,7 @@ export class QemuDriver extends VmmDriver {
     const record = new ExitRecord(handle.runDir);
     while (isRunning(handle.process)) {
       signal.throwIfAborted();
-      const status = await this.listen(handle, signal, guest);
+      const status = await this.monitor.listen(handle, signal, guest);
       if (status === null) continue;
       if (status === 'shutdown') await record.settleGuestPowerOff();
       else await record.settle(crashed('vmm-error', 'the hypervisor reported an internal error'));
@@ -295,7 +286,7 @@ export class QemuDriver extends VmmDriver {
       for (;;) {
         if (spawned.hasEnded())
           throw qemuStartFailure(await readTail(join(spec.logDir, qemuLogs.vmm)), await spawned.ended);
-        const status = await this.askStatus(spec).catch((error: unknown) => {
+        const status = await this.monitor.askStatus(spec).catch((error: unknown) => {
           if (error instanceof QmpError) return 'unknown';
           throw error;
         });
@@ -319,7 +310,7 @@ export class QemuDriver extends VmmDriver {
     const memory = memoryOf(spec);
     if (status === 'paused') {
       await memory.use();
-      await this.guarded(this.ask(spec, 'cont', deadlines.command));
+      await this.monitor.guarded(this.monitor.ask(spec, 'cont'));
       return;
     }
     await tellMachine(spec, memory).catch((error: unknown) => {
@@ -328,54 +319,8 @@ export class QemuDriver extends VmmDriver {
     });
   }
 
-  /**
-   * Listens until the VM has stopped or its process ended, or the connection is lost. Returns the run state if it is a
-   * stopped one. Another listener may hold the monitor: then the caller tries again, and the process's end is seen all
-   * the same.
-   */
-  private async listen(handle: VmHandle, signal: AbortSignal, guest: QemuGuestEvents): Promise<string | null> {
-    const qmp = await QmpClient.connect(
-      join(socketFolder(handle), qemuSockets.events),
-      handle.user,
-      deadlines.listen,
-    ).catch(() => null);
-    if (!qmp) {
-      await delay(250, undefined, { signal });
-      return null;
-    }
-    // An aborted wait closes the monitor, which ends whatever waits on it.
-    const stop = (): void => qmp.close();
-    signal.addEventListener('abort', stop, { once: true });
-    try {
-      signal.throwIfAborted();
-      const changed = new Promise<void>((resolve) =>
-        qmp.onEvent((heard) => {
-          guest.heard(heard, Date.now());
-          if (heard.event === 'SHUTDOWN' || heard.event === 'STOP') resolve();
-        }),
-      );
-      const first = await this.queryStatus(qmp);
-      if (stoppedStates.has(first)) return first;
-      await Promise.race([changed, qmp.closed]);
-      signal.throwIfAborted();
-      // SHUTDOWN comes just before the run state changes.
-      for (let attempt = 0; attempt < 20 && isRunning(handle.process); attempt++) {
-        const status = await this.queryStatus(qmp);
-        if (stoppedStates.has(status)) return status;
-        await delay(10);
-      }
-      return null;
-    } catch (error) {
-      if (error instanceof QmpError) return null;
-      throw error;
-    } finally {
-      signal.removeEventListener('abort', stop);
-      qmp.close();
-    }
-  }
-
   private async end(handle: VmHandle): Promise<void> {
-    const asked = await this.ask(handle, 'quit', deadlines.quit).then(
+    const asked = await this.monitor.ask(handle, 'quit', deadlines.quit).then(
       () => true,
       (error: unknown) => {
         this.log.debug({ instanceId: handle.instanceId, err: error }, 'QEMU did not answer the quit command');
@@ -393,66 +338,8 @@ export class QemuDriver extends VmmDriver {
   /** A guest that has powered off meanwhile is not brought back: `cont` would run the rest of its last moment. */
   private async bring(handle: VmHandle, command: 'stop' | 'cont', wanted: VmState): Promise<void> {
     const state = await this.state(handle);
-    if (state !== wanted && state !== 'stopped') await this.command(handle, command);
+    if (state !== wanted && state !== 'stopped') await this.monitor.command(handle, command);
     const reached = await this.state(handle);
     if (reached !== wanted) throw notInState(reached, wanted);
-  }
-
-  private status(handle: VmHandle): Promise<string> {
-    return this.guarded(this.askStatus(handle));
-  }
-
-  private async command(handle: VmHandle, name: string): Promise<void> {
-    this.assertRunning(handle);
-    await this.guarded(this.ask(handle, name, deadlines.command));
-  }
-
-  /** Several commands on one connection: what QEMU refuses is `vmm_refused`, a lost monitor `vmm_unresponsive`. */
-  private async converse<T>(handle: VmHandle, talk: (qmp: QmpClient) => Promise<T>): Promise<T> {
-    this.assertRunning(handle);
-    return this.guarded(
-      (async () => {
-        const path = join(socketFolder(handle), qemuSockets.commands);
-        const qmp = await QmpClient.connect(path, handle.user, deadlines.command);
-        try {
-          return await talk(qmp);
-        } finally {
-          qmp.close();
-        }
-      })(),
-    );
-  }
-
-  private assertRunning(handle: VmHandle): void {
-    if (!isRunning(handle.process)) throw new VerbFailure('not_running', 'The VM is not running.', true);
-  }
-
-  private async guarded<T>(answer: Promise<T>): Promise<T> {
-    try {
-      return await answer;
-    } catch (error) {
-      if (!(error instanceof QmpError)) throw error;
-      if (!['ConnectionLost', 'Timeout'].includes(error.errorClass))
-        throw new VerbFailure('vmm_refused', 'QEMU refused.', true, {}, { cause: error, detail: error.message });
-      throw new VerbFailure(
-        'vmm_unresponsive',
-        "QEMU's monitor failed.",
-        false,
-        {},
-        { cause: error, detail: error.message },
-      );
-    }
-  }
-
-  private ask<T>(of: Pick<VmHandle, 'runDir' | 'user'>, command: string, timeoutMs: number): Promise<T> {
-    return QmpClient.ask<T>(join(socketFolder(of), qemuSockets.commands), of.user, command, timeoutMs);
-  }
-
-  private async askStatus(of: Pick<VmHandle, 'runDir' | 'user'>): Promise<string> {
-    return (await this.ask<RunState>(of, 'query-status', deadlines.command)).status;
-  }
-
-  private async queryStatus(qmp: QmpClient): Promise<string> {
-    return (await qmp.execute<RunState>('query-status', undefined, deadlines.command)).status;
   }
 }
