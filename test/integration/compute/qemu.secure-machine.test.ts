@@ -143,7 +143,12 @@ if (spawnSync(binary, ['--version']).status !== 0) {
         await rm(join(directory, 'swtpm'));
       }
       expect(await readdir(directory)).toEqual([]);
-      expect(await processesNaming(directory)).toEqual([]);
+      // Its TPM listens by then: another machine writes to the disk, which QEMU finds out.
+      await start(spec(disks.signed, undefined, 'other'));
+      await expect(driver.start(wanted)).rejects.toMatchObject({ code: 'disk_locked' });
+      expect(await readdir(directory)).toEqual(['other']);
+      expect(await processesNaming(join(directory, 'run'))).toEqual([]);
+      expect(await processesNaming(join(directory, 'log'))).toEqual([]);
     });
   });
 }
