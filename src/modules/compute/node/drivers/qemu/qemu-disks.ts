@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { mostVolumes } from '../../../contract/compute.api';
 import { diskSerial } from '../common/disk-serial';
 import type { VmDisk } from '../vmm-driver';
@@ -60,13 +61,27 @@ export const qemuDataDisk = (entry: VmDisk, bus: string): QemuDisk =>
 /** The disks of that kind that the machine has, those too that its guest was asked to let go. */
 export const qemuDisks = (qmp: QmpClient): Promise<string[]> => pluggedInto(qmp, qemuDataDisks);
 
+/** Milliseconds that QEMU may take to let go of what a device stood on, once it says that the device is gone. */
+const letGoDeadline = 5000;
+const letGoPause = 20;
+
+const deleteNode = async (qmp: QmpClient, name: string): Promise<void> => {
+  for (const end = Date.now() + letGoDeadline; ; await delay(letGoPause))
+    try {
+      await qmp.execute('blockdev-del', { 'node-name': name });
+      return;
+    } catch (error) {
+      if (!(error instanceof QmpError)) throw error;
+      if (/[Ff]ailed to find node|Cannot find/.test(error.message)) return;
+      // A device leaves QEMU's list first; its hold on the node ends with its last reference.
+      if (!error.message.includes('is in use') || Date.now() >= end) throw error;
+    }
+};
+
 /** What stood behind a disk, when the disk is gone or never came. Its file is free then. */
 const withoutNodes = async (qmp: QmpClient, diskId: string): Promise<void> => {
   const { file, node } = namesOf(diskId);
-  for (const name of [node, file])
-    await qmp.execute('blockdev-del', { 'node-name': name }).catch((error: unknown) => {
-      if (!(error instanceof QmpError && /[Ff]ailed to find node|Cannot find/.test(error.message))) throw error;
-    });
+  for (const name of [node, file]) await deleteNode(qmp, name);
 };
 
 /** One disk more; nothing is left of one that QEMU refuses. */
