@@ -16,6 +16,7 @@ import {
   type SpawnSandboxedOptions,
 } from '../../../src/core/host/sandbox/spawn-sandboxed';
 import { killLauncher, parentOf } from './launcher-process';
+import { waitFor } from '../../support/wait-for';
 import { StalledChain } from './stalled-chain';
 
 /** Apart from what instances and probes of other tests have. */
@@ -87,6 +88,8 @@ describe('a program in a sandbox that outlives us', () => {
     it('is told to have been killed, also when the process that starts programs is gone', async () => {
       const program = await start('echo begun; sleep 60', { statusFile: statusFile() });
       program.release();
+      // Of a program that was killed on its way in nothing is told.
+      await waitFor('the program', async () => (await readFile(join(directory, 'log'), 'utf8')) === 'begun\n');
       killLauncher();
       const waiting = parentOf(program.process.pid);
       process.kill(program.process.pid, 'SIGKILL');

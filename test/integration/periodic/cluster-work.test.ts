@@ -194,7 +194,8 @@ describe("a cluster's periodic work in three processes", () => {
            FROM periodic_turn WHERE name = $1`,
         [work.name],
       );
-      return turn?.due;
+      // One that asks for the first time only now has taken it already.
+      return turn?.due === true || (await runs(work.name)).length > 1;
     });
   });
 });

@@ -107,6 +107,8 @@ describe('tasks that need several locks', () => {
   it('one that waits for two is not passed over by those that want one of them and come later', async () => {
     const e = await engine();
     const [a, b] = [await start(e, patient, 'a', 'a'), await start(e, patient, 'b', 'b')];
+    await begun('a');
+    await begun('b');
     const both = await start(e, patient, 'both', 'a', 'b');
     open.add('a');
     await queued(both, 'b');
@@ -115,11 +117,9 @@ describe('tasks that need several locks', () => {
       later.push(await start(e, patient, `later${n}`, 'b'), await start(e, patient, `more${n}`, 'a'));
     open.add('all');
     for (const id of [a, b, both, ...later]) expect(await e.settled(id)).toBe('succeeded');
-    expect((await story()).filter((line) => line.endsWith('begins')).slice(0, 3)).toEqual([
-      'a begins',
-      'b begins',
-      'both begins',
-    ]);
+    const beginnings = (await story()).filter((line) => line.endsWith('begins'));
+    expect(beginnings.slice(0, 2).sort()).toEqual(['a begins', 'b begins']);
+    expect(beginnings[2]).toBe('both begins');
   });
 
   it('a waiter that is cancelled gives back what it holds, and the next in the queue begins', async () => {
