@@ -104,7 +104,7 @@ describe('Debian, as it is installed from its archive', () => {
       screen.close();
     }
   };
-  const act = async (instance: Instance, action: 'start' | 'stop' | 'reboot'): Promise<void> => {
+  const act = async (instance: Instance, action: 'stop' | 'reboot' | 'pause' | 'suspend' | 'resume'): Promise<void> => {
     const { taskId } = await cloud.api.ok('POST', `/instances/${instance.id}/actions/${action}?project=default`, {});
     await cloud.settled(taskId, 'succeeded', 4 * minutes);
   };
@@ -146,6 +146,23 @@ describe('Debian, as it is installed from its archive', () => {
           );
         },
         15 * minutes,
+      );
+
+      when(now)(
+        'has the time again when it goes on, however long it stood still',
+        async () => {
+          const guest = guestOf(instance);
+          for (const still of ['pause', 'suspend'] as const) {
+            await guest.sh("sudo date --set='1 hour ago' > /dev/null");
+            await act(instance, still);
+            await act(instance, 'resume');
+            const before = Date.now();
+            const its = Number(await guest.sh('date +%s')) * 1000;
+            expect(its).toBeGreaterThan(before - 3000);
+            expect(its).toBeLessThan(Date.now() + 3000);
+          }
+        },
+        10 * minutes,
       );
 
       when(now)(

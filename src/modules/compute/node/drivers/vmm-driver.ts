@@ -142,6 +142,13 @@ export abstract class VmmDriver {
    * there. When it throws, the VM runs on and nothing is kept, unless its process is gone.
    */
   abstract suspend(handle: VmHandle, memoryBytes: number): Promise<void>;
+  /**
+   * Gives the guest its host's time, for it stood still: true when it has that then. False when nobody in the guest takes
+   * it, or this VMM has no way to ask. Rejects for an agent in the guest that does not do it.
+   */
+  async setClock(_handle: VmHandle): Promise<boolean> {
+    return Promise.resolve(false);
+  }
   /** A non-maskable interrupt in every vCPU: what comes of it is the guest's choice. */
   abstract nmi(handle: VmHandle): Promise<void>;
   /** The ids of the cards that it has now, those too that its guest was asked to let go and still holds. */

@@ -87,6 +87,18 @@ export class InstanceMachines {
     return this.drivers.byKind(handle.driver);
   }
 
+  /** After its guest stood still. A guest without an agent keeps the time that it has; nothing fails by it. */
+  async rightClock({ instanceId, handle }: InstanceRecord): Promise<void> {
+    if (!handle) return;
+    const right = await this.driverOf(handle)
+      .setClock(handle)
+      .catch((error: unknown) => {
+        this.log.warn({ err: error, instanceId }, "the guest's clock could not be set");
+        return false;
+      });
+    if (right) this.log.debug({ instanceId }, "the guest's clock was set");
+  }
+
   async turnOn(record: InstanceRecord): Promise<void> {
     if (record.handle) {
       if ((await this.driverOf(record.handle).state(record.handle)) !== 'stopped') return this.records.save(record);

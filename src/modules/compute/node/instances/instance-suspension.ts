@@ -51,6 +51,7 @@ export class InstanceSuspension {
       throw error;
     }
     this.machines.watch(record, handle);
-    return this.records.save(record);
+    await this.records.save(record);
+    await this.machines.rightClock(record);
   }
 }

@@ -147,6 +147,27 @@ describe('InstanceManager', () => {
     expect(driver.still.size).toBe(0);
   });
 
+  it('tells guests that stood still the time, and lets none stand still for it', async () => {
+    const driver = new MapDriver();
+    const manager = agent(driver);
+    const id = randomUUID();
+    await manager.ensure(args(id), never);
+    for (const [refusesTime, told] of [
+      [false, 1],
+      [true, 2],
+    ] as const) {
+      driver.refusesTime = refusesTime;
+      await manager.setPaused(id, 1, true, never);
+      expect(await manager.setPaused(id, 1, false, never)).toMatchObject({ state: 'running' });
+      expect(driver.told).toBe(told);
+    }
+    await manager.setSuspended(id, 1, true, never);
+    expect(await manager.setSuspended(id, 1, false, never)).toMatchObject({ state: 'running' });
+    // Whoever asks again has lost the answer, and maybe what came after it.
+    expect(await manager.setSuspended(id, 1, false, never)).toMatchObject({ state: 'running' });
+    expect(driver.told).toBe(4);
+  });
+
   it.each([
     ['paused', true],
     ['running', false],

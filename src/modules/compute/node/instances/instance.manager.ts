@@ -145,6 +145,7 @@ export class InstanceManager extends Service {
       await (paused ? driver.pause(record.handle) : driver.resume(record.handle));
       record.paused = paused;
       await this.records.save(record);
+      if (!paused) await this.machines.rightClock(record);
       return observedOf(record);
     });
   }
@@ -165,6 +166,7 @@ export class InstanceManager extends Service {
         await this.suspension.suspend(record, record.handle);
       }
       if (!suspended && record.suspended) await this.machines.turnOn(record);
+      if (!suspended) await this.machines.rightClock(record);
       return observedOf(record);
     });
   }

@@ -10,9 +10,12 @@ export class MapDriver {
   readonly ended = new Map<string, VmExit>();
   /** Those that are paused. */
   readonly still = new Set<string>();
-  /** Its suspends end before the memory is whole, or after. */
   /** It cannot be resumed. */
   stuck = false;
+  /** How often guests were told the time; an agent of theirs that does not take it. */
+  told = 0;
+  refusesTime = false;
+  /** Its suspends end before the memory is whole, or after. */
   cutSuspend: 'before' | 'after' | null = null;
   /** Of the last start. */
   suspended = false;
@@ -81,6 +84,13 @@ export class MapDriver {
   async resume(handle: VmHandle): Promise<void> {
     if (this.stuck) throw new Error('it does not go on');
     this.still.delete(handle.process.startTime);
+  }
+
+  async setClock({ process: { startTime } }: VmHandle): Promise<boolean> {
+    if (!this.alive.has(startTime) || this.still.has(startTime)) throw new Error('it does not run');
+    this.told += 1;
+    if (this.refusesTime) throw new Error('the agent in the guest does not take it');
+    return true;
   }
 
   /** As drivers do: what is kept is marked as whole, then the machine ends. */

@@ -17,6 +17,7 @@ export const qemuSockets = {
   commands: 'qmp.sock',
   events: 'events.sock',
   serial: 'serial.sock',
+  agent: 'agent.sock',
   vnc: 'vnc.sock',
 } as const;
 export const qemuLogs = { vmm: 'vmm.log' } as const;
@@ -153,6 +154,25 @@ const channels = (spec: VmSpec): string[] => {
   ];
 };
 
+/** In QEMU's terms: where an agent in the guest listens, if there is one. */
+export const agentChannel = 'agent';
+
+/** By which an agent in the guest is talked to. Its slot is apart, so that what a guest calls its NICs does not change. */
+const guestAgent = (spec: VmSpec): string[] => [
+  '-chardev',
+  `socket,id=${agentChannel},path=${escape(join(socketFolder(spec), qemuSockets.agent))},server=on,wait=off`,
+  '-device',
+  JSON.stringify({ driver: 'virtio-serial-pci', id: 'channels', bus: 'pcie.0', addr: '0x1c' }),
+  '-device',
+  // The name by which qemu-guest-agent finds it.
+  JSON.stringify({
+    driver: 'virtserialport',
+    bus: 'channels.0',
+    chardev: agentChannel,
+    name: 'org.qemu.guest_agent.0',
+  }),
+];
+
 /**
  * A screen and who may look at it: a VGA, a pointer that knows places (a PS/2 mouse only knows ways, so the two pointers
  * of a viewer would drift apart), and a VNC server at that socket. Any number of viewers share it, as they do a serial
@@ -215,5 +235,6 @@ export const qemuArguments = (
   'rng-random,id=rng0,filename=/dev/urandom',
   '-device',
   'virtio-rng-pci,rng=rng0',
+  ...guestAgent(spec),
   ...(screen ? screenArguments(join(socketFolder(spec), qemuSockets.vnc)) : []),
 ];

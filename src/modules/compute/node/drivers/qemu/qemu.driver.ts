@@ -43,6 +43,7 @@ import { crashed, forcedExit, type VmExit } from '../vmm-exit';
 import { qemuArguments, qemuLogs, qemuSockets, tpmSocket, uefiVariables } from './qemu-arguments';
 import { attachQemuDisk, detachQemuDisk, qemuDisks } from './qemu-disks';
 import { attachQemuNic, detachQemuNic, qemuNics } from './qemu-nics';
+import { setGuestClock } from './qemu-guest-clock';
 import { QemuMonitor, stateOf } from './qemu-monitor';
 import { qemuStartFailure } from './qemu-failure';
 import { forgetQemuTrials, probeQemu, type QemuFacts, type QemuProbeOptions } from './qemu-probe';
@@ -211,6 +212,10 @@ export class QemuDriver extends VmmDriver {
       goOn: () => this.resume(handle),
       end: () => this.kill(handle),
     });
+  }
+
+  override setClock(handle: VmHandle): Promise<boolean> {
+    return this.monitor.converse(handle, (qmp) => setGuestClock(qmp, handle));
   }
 
   async nmi(handle: VmHandle): Promise<void> {
