@@ -224,17 +224,23 @@ describe('tasks that need several locks', () => {
 
   it('a stuck task keeps all of its locks until it is abandoned, then they go to those who wait', async () => {
     let broken = true;
+    let tried = false;
     const stuckable = defineWorkflow('test.stuckable', {
       version: 1,
       input: lockInput,
       lock: (i) => i.keys,
       deadline: '200ms',
     }).tx('try', {
-      run: () => Promise.reject(new PermanentError('no', 'no')),
+      run: () => {
+        tried = true;
+        return Promise.reject(new PermanentError('no', 'no'));
+      },
       undo: () => (broken ? Promise.reject(new Error('cannot')) : Promise.resolve()),
     });
     const e = await engine([stuckable]);
     const stuck = await start(e, stuckable as never, 'stuck', 'a', 'b');
+    // One that has not begun a removal would end.
+    await waitFor('its first step', () => tried);
     // Neither one that only waits its turn nor a removal that was cancelled takes over from it.
     const waiter = await start(e, patient, 'waiter', 'b');
     const cancelled = await start(e, removal, 'cancelled', 'a', 'b');
