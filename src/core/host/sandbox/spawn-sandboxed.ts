@@ -14,7 +14,8 @@ export interface SandboxedProcess {
   hasEnded: () => boolean;
   /**
    * Ends the helper that waits for the program: nothing of ours stays beside it. Where there is a `statusFile`, it stays
-   * until it has written how the program ended.
+   * until it has written how the program ended; where there is none, only once the program is seen at work: the helper
+   * lets it begin, and one that was ended before leaves it waiting for ever.
    */
   release: () => void;
 }

@@ -41,13 +41,15 @@ export const startCompanion = async (
   try {
     const begun = Date.now();
     const spawned = await spawnVmm(program, args, { netns: spec.netns, logFile, sandbox, before });
-    spawned.release();
     for (;;) {
       const listens = await access(join(socketFolder(spec), socket)).then(
         () => true,
         () => false,
       );
-      if (listens) return spawned.process;
+      if (listens) {
+        spawned.release();
+        return spawned.process;
+      }
       if ((await waitGone(spawned.process, 0)) || Date.now() - begun >= startDeadline) {
         await endCompanion(spawned.process);
         throw new VerbFailure(
