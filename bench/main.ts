@@ -5,9 +5,11 @@ import { Lab } from './harness/lab';
 import { BenchPostgres } from './harness/postgres';
 import { asJson, asTable } from './harness/report';
 import { agentVerbs } from './figures/agent-verbs.figure';
+import { bootWays } from './figures/boot-ways.figure';
 import { consoleSize } from './figures/console-size.figure';
 import { createLatency } from './figures/create-latency.figure';
 import { createRate } from './figures/create-rate.figure';
+import { crowdedAgent } from './figures/crowded-agent.figure';
 import { heartbeats } from './figures/heartbeats.figure';
 import { imageUploads } from './figures/image-uploads.figure';
 import { idleMemory } from './figures/idle-memory.figure';
@@ -32,7 +34,9 @@ const figures: readonly Figure[] = [
   imageUploads,
   idleMemory,
   agentVerbs,
+  crowdedAgent,
   vmmStart,
+  bootWays,
   realGuest,
 ];
 
