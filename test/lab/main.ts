@@ -51,6 +51,12 @@ const tried = async (lab: LabHost, tally: Tally, binary: string | undefined): Pr
     process.stdout.write(`     ${facts.replaceAll('\n', '; ')}\n`);
     if (!/\/dev\/kvm\n.*memory.*\n[^\n]*\nsystemd$/.test(facts)) throw new Error(facts);
   });
+  if (wanted('control groups'))
+    await runInside(
+      lab,
+      { name: 'control groups', project: 'integration', files: 'host/instance-cgroup', minutes: 10 },
+      tally,
+    );
   if (wanted('qemu contract'))
     await runInside(
       lab,

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rmdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { startUnit, systemdRuns, unitOf, unitSlice } from './instance-unit';
 
 /** What an instance may take. Memory in bytes of guest RAM; the VMM's own need is added here. */
 export interface CgroupLimits {
@@ -24,6 +25,9 @@ const parent = 'vc-stack';
 /** Device models, page cache of the VMM's files and, under software emulation, translated code. */
 const vmmOverheadBytes = 256 * 1024 * 1024;
 const cpuPeriodMicroseconds = 100_000;
+/** Of each vCPU, when the host's processors or disks are short: as systemd and the kernel count, 100 is usual. */
+const weightPerCpu = 100;
+const largestWeight = 10_000;
 
 const unifiedRoot = async (): Promise<string | null> => {
   const mounts = await readFile('/proc/self/mounts', 'utf8').catch(() => '');
@@ -31,17 +35,30 @@ const unifiedRoot = async (): Promise<string | null> => {
   return line?.split(' ')[1] ?? null;
 };
 
-const directoryOf = (root: string, instanceId: string): string => {
+const checked = (instanceId: string): string => {
   if (!/^[A-Za-z0-9-]{1,64}$/.test(instanceId)) throw new Error(`"${instanceId.slice(0, 64)}" cannot name a cgroup`);
-  return join(root, parent, `instance-${instanceId}`);
+  return instanceId;
 };
+
+/** Where systemd does not keep the machine's groups. */
+const directoryOf = (root: string, instanceId: string): string => join(root, parent, `instance-${checked(instanceId)}`);
+
+const unitDirectoryOf = (root: string, instanceId: string): string =>
+  join(root, unitSlice, unitOf(checked(instanceId)));
+
+/** One that a build without units has made may be there where systemd runs. */
+const directoriesOf = (root: string, instanceId: string): string[] => [
+  unitDirectoryOf(root, instanceId),
+  directoryOf(root, instanceId),
+];
 
 const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * Makes a cgroup v2 for a VMM, with limits on memory, CPU time and threads: its process may be placed there as soon as
- * there is one. A host that cannot enforce them (no cgroup v2, or its controllers are bound to v1) is not an error: the
- * placement says why, and the caller reports it. Undone by `removeCgroup`.
+ * Makes a cgroup v2 for a VMM, with limits on memory, CPU time and threads, and a share of processors and disks by its
+ * vCPUs: its process may be placed there as soon as there is one. Where systemd runs it is that of a transient unit. A
+ * host that cannot enforce them (no cgroup v2, or its controllers are bound to v1) is not an error: the placement says
+ * why, and the caller reports it. Undone by `removeCgroup`.
  */
 export const makeCgroup = async (instanceId: string, limits: CgroupLimits): Promise<PlaceInCgroup> => {
   const unenforced =
@@ -53,13 +70,30 @@ export const makeCgroup = async (instanceId: string, limits: CgroupLimits): Prom
   const present = (await readFile(join(root, 'cgroup.controllers'), 'utf8').catch(() => '')).trim().split(/\s+/);
   const absent = controllers.filter((c) => !present.includes(c));
   if (absent.length > 0) return unenforced(`cgroup v2 has no ${absent.join(', ')} controller`);
+  const enabled = [...controllers, ...(present.includes('io') ? ['io'] : [])];
+  if (!systemdRuns()) return makeGroup(root, instanceId, limits, enabled);
+  return async (pid) => {
+    const inUnit = await placeInUnit(root, instanceId, pid, limits);
+    if (inUnit.enforced) return inUnit;
+    // It is not to end with its agent's service.
+    const alone = await (await makeGroup(root, instanceId, limits, enabled))(pid);
+    return alone.enforced ? alone : inUnit;
+  };
+};
+
+const makeGroup = async (
+  root: string,
+  instanceId: string,
+  limits: CgroupLimits,
+  enabled: readonly string[],
+): Promise<PlaceInCgroup> => {
   const directory = directoryOf(root, instanceId);
   const failed = async (error: unknown): Promise<CgroupPlacement> => {
     await rmdir(directory).catch(() => undefined);
     return { enforced: false, reason: `the cgroup could not be set up: ${message(error)}` };
   };
   try {
-    const enable = controllers.map((c) => `+${c}`).join(' ');
+    const enable = enabled.map((c) => `+${c}`).join(' ');
     await writeFile(join(root, 'cgroup.subtree_control'), enable);
     await mkdir(join(root, parent), { recursive: true });
     await writeFile(join(root, parent, 'cgroup.subtree_control'), enable);
@@ -67,12 +101,49 @@ export const makeCgroup = async (instanceId: string, limits: CgroupLimits): Prom
     await writeFile(join(directory, 'memory.max'), String(limits.memoryBytes + vmmOverheadBytes));
     await writeFile(join(directory, 'memory.oom.group'), '1');
     await writeFile(join(directory, 'cpu.max'), `${limits.vcpus * cpuPeriodMicroseconds} ${cpuPeriodMicroseconds}`);
-    await writeFile(join(directory, 'pids.max'), String(limits.pids ?? 512 + 8 * limits.vcpus));
+    await writeFile(join(directory, 'cpu.weight'), String(weightOf(limits)));
+    await writeFile(join(directory, 'pids.max'), String(tasksOf(limits)));
+    // Only where the disks' scheduler knows weights.
+    await writeFile(join(directory, 'io.weight'), String(weightOf(limits))).catch(() => undefined);
   } catch (error) {
-    return unenforced((await failed(error)).reason);
+    const placement = await failed(error);
+    return () => Promise.resolve(placement);
   }
   return (pid) =>
     writeFile(join(directory, 'cgroup.procs'), String(pid)).then(() => ({ enforced: true, reason: '' }), failed);
+};
+
+const weightOf = ({ vcpus }: CgroupLimits): number => Math.min(largestWeight, weightPerCpu * vcpus);
+const tasksOf = ({ pids, vcpus }: CgroupLimits): number => pids ?? 512 + 8 * vcpus;
+
+const placeInUnit = async (
+  root: string,
+  instanceId: string,
+  pid: number,
+  limits: CgroupLimits,
+): Promise<CgroupPlacement> => {
+  const directory = unitDirectoryOf(root, instanceId);
+  try {
+    // Beside a part of the same machine.
+    if (await isPopulated(directory)) await writeFile(join(directory, 'cgroup.procs'), String(pid));
+    else
+      await startUnit(instanceId, pid, {
+        memoryBytes: limits.memoryBytes + vmmOverheadBytes,
+        cpuPerSecond: limits.vcpus * 1_000_000,
+        weight: weightOf(limits),
+        tasks: tasksOf(limits),
+      });
+    await writeFile(join(directory, 'memory.oom.group'), '1');
+    return { enforced: true, reason: '' };
+  } catch (error) {
+    return { enforced: false, reason: `its unit could not be started: ${message(error)}` };
+  }
+};
+
+/** There are processes in it. Null for a group that is not there. */
+const isPopulated = async (directory: string): Promise<boolean | null> => {
+  const events = await readFile(join(directory, 'cgroup.events'), 'utf8').catch(() => null);
+  return events === null ? null : /^populated 1$/m.test(events);
 };
 
 /**
@@ -82,8 +153,13 @@ export const makeCgroup = async (instanceId: string, limits: CgroupLimits): Prom
 export const oomKills = async (instanceId: string): Promise<number | null> => {
   const root = await unifiedRoot();
   if (!root) return null;
-  const events = await readFile(join(directoryOf(root, instanceId), 'memory.events'), 'utf8').catch(() => '');
-  const count = /^oom_kill (\d+)$/m.exec(events)?.[1];
+  const counts = await Promise.all(
+    directoriesOf(root, instanceId).map(async (directory) => {
+      const events = await readFile(join(directory, 'memory.events'), 'utf8').catch(() => '');
+      return /^oom_kill (\d+)$/m.exec(events)?.[1];
+    }),
+  );
+  const count = counts.find((one) => one !== undefined);
   return count === undefined ? null : Number(count);
 };
 
@@ -94,7 +170,11 @@ export const oomKills = async (instanceId: string): Promise<number | null> => {
 export const removeCgroup = async (instanceId: string): Promise<void> => {
   const root = await unifiedRoot();
   if (!root) return;
-  const directory = directoryOf(root, instanceId);
+  await Promise.all(directoriesOf(root, instanceId).map(removeDirectory));
+};
+
+/** systemd removes that of a unit as well: whoever comes second finds nothing. */
+const removeDirectory = async (directory: string): Promise<void> => {
   for (let attempt = 0; ; attempt++) {
     try {
       return await rmdir(directory);
@@ -119,16 +199,23 @@ export interface InstanceCgroup {
 export const instanceCgroups = async (): Promise<InstanceCgroup[]> => {
   const root = await unifiedRoot();
   if (!root) return [];
+  const found = await Promise.all([groupsIn(join(root, unitSlice), unitName), groupsIn(join(root, parent), groupName)]);
+  return found.flat();
+};
+
+const groupName = /^instance-([A-Za-z0-9-]{1,64})$/;
+const unitName = /^vc-stack-instance-([A-Za-z0-9-]{1,64})\.scope$/;
+
+const groupsIn = async (folder: string, named: RegExp): Promise<InstanceCgroup[]> => {
   const groups: InstanceCgroup[] = [];
-  for (const name of await readdir(join(root, parent)).catch(() => [])) {
-    const instanceId = /^instance-([A-Za-z0-9-]{1,64})$/.exec(name)?.[1];
+  for (const name of await readdir(folder).catch(() => [])) {
+    const instanceId = named.exec(name)?.[1];
     if (instanceId === undefined) continue;
-    const directory = join(root, parent, name);
+    const directory = join(folder, name);
     const found = await stat(directory).catch(() => null);
-    const events = await readFile(join(directory, 'cgroup.events'), 'utf8').catch(() => null);
+    const populated = await isPopulated(directory);
     // Gone meanwhile.
-    if (found && events !== null)
-      groups.push({ instanceId, inode: found.ino, populated: /^populated 1$/m.test(events) });
+    if (found && populated !== null) groups.push({ instanceId, inode: found.ino, populated });
   }
   return groups;
 };
