@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 f3295ea3188e1805534e0fd2c5094ffcdcb2909e247a533dfdd5958c7a26d092
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 8547182a02f191257baad3efd5e35bd725d20b6425c784adda37145a0e75fca7
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -1116,8 +1116,18 @@ export interface paths {
             host?: string | null;
             image: string;
             machine?: {
+              /**
+               * @default null
+               * @enum {string|null}
+               */
+              panic?: 'restart' | 'stop' | 'notify' | null;
               secureBoot?: boolean | null;
               tpm?: boolean | null;
+              /**
+               * @default null
+               * @enum {string|null}
+               */
+              watchdog?: 'restart' | 'stop' | 'notify' | null;
             } | null;
             metadata?: {
               [key: string]: string;
@@ -2283,8 +2293,18 @@ export interface paths {
             host?: string | null;
             image: string;
             machine?: {
+              /**
+               * @default null
+               * @enum {string|null}
+               */
+              panic?: 'restart' | 'stop' | 'notify' | null;
               secureBoot?: boolean | null;
               tpm?: boolean | null;
+              /**
+               * @default null
+               * @enum {string|null}
+               */
+              watchdog?: 'restart' | 'stop' | 'notify' | null;
             } | null;
             metadata?: {
               [key: string]: string;
@@ -2363,8 +2383,18 @@ export interface paths {
             host?: string | null;
             image: string;
             machine?: {
+              /**
+               * @default null
+               * @enum {string|null}
+               */
+              panic?: 'restart' | 'stop' | 'notify' | null;
               secureBoot?: boolean | null;
               tpm?: boolean | null;
+              /**
+               * @default null
+               * @enum {string|null}
+               */
+              watchdog?: 'restart' | 'stop' | 'notify' | null;
             } | null;
             metadata?: {
               [key: string]: string;
@@ -4430,6 +4460,8 @@ export interface components {
         panickedAt: string | null;
         /** Format: date-time */
         resetAt: string | null;
+        /** Format: date-time */
+        watchdogAt: string | null;
       } | null;
       host: {
         /** Format: uuid */
@@ -4458,8 +4490,12 @@ export interface components {
         reason: string;
       } | null;
       machine: {
+        /** @enum {string|null} */
+        panic: 'restart' | 'stop' | 'notify' | null;
         secureBoot: boolean;
         tpm: boolean;
+        /** @enum {string|null} */
+        watchdog: 'restart' | 'stop' | 'notify' | null;
       };
       metadata: {
         [key: string]: string;

@@ -40,6 +40,7 @@ export const computeModule: ModuleManifest = {
     'instance.deleted',
     'instance.ended',
     'instance.panicked',
+    'instance.watchdog-fired',
     'instance.reset',
     'instance.looping',
     'flavor.created',

@@ -24,7 +24,7 @@ export const instance = {
   stateReason: '',
   lastExit: null,
   restartPolicy: 'never',
-  machine: { secureBoot: false, tpm: false },
+  machine: { secureBoot: false, tpm: false, watchdog: null, panic: null },
   guest: null,
   flavor: { id: ids.flavor, name: 'tiny', vcpus: 1, memoryBytes: 268_435_456, diskBytes: 0 },
   image: { id: ids.image, name: 'debian' },

@@ -11,6 +11,7 @@ import { ChClient } from '../../../src/modules/compute/node/drivers/cloud-hyperv
 import { unixTransport } from '../../../src/modules/compute/node/drivers/cloud-hypervisor/ch-transport';
 import { CloudHypervisorDriver } from '../../../src/modules/compute/node/drivers/cloud-hypervisor/cloud-hypervisor.driver';
 import type { SimulationKnobs } from '../../../src/modules/compute/node/drivers/simulated-vmm/knobs';
+import type { GuestEvent } from '../../../src/modules/compute/node/drivers/guest-event';
 import type { VmSpec } from '../../../src/modules/compute/node/drivers/vmm-driver';
 import { TestNamespaces } from '../../support/namespaces';
 import { waitFor } from '../../support/wait-for';
@@ -173,6 +174,54 @@ describe('cloud-hypervisor: what only it does', () => {
       serial.close();
       await driver.kill(handle);
     }
+  });
+
+  it('tells of a watchdog that restarted its guest, also while no agent was there', async () => {
+    const driver = driverOf({ watchdogMs: 300 }, 'watchdog');
+    const handle = await driver.start({ ...spec, machine: { watchdog: 'restart' } });
+    const stops: AbortController[] = [];
+    const listen = (): GuestEvent[] => {
+      const told: GuestEvent[] = [];
+      const stop = new AbortController();
+      stops.push(stop);
+      driver.waitExit(handle, stop.signal, (event) => told.push(event)).catch(() => undefined);
+      return told;
+    };
+    let serial = await SerialClient.connect(driver.serialSocket(handle));
+    try {
+      const first = listen();
+      await serial.expect('ready');
+      serial.type('w');
+      await waitFor('the watchdog', () => first.length === 2, 20_000);
+      expect(first).toMatchObject([{ kind: 'watchdog' }, { kind: 'reset' }]);
+      expect(await driver.state(handle)).toBe('running');
+      for (const stop of stops) stop.abort();
+      serial.close();
+      serial = await SerialClient.connect(driver.serialSocket(handle));
+      await serial.expect('ready');
+      serial.type('w');
+      const log = join(spec.logDir, 'cloud-hypervisor.log');
+      await waitFor('the second', async () => (await readFile(log, 'utf8')).split('triggered').length === 3, 20_000);
+      // The first of the two is told with the time of before: it is on record already.
+      const next = listen();
+      await waitFor('both', () => next.length === 2, 20_000);
+      expect(next.map(({ kind }) => kind)).toEqual(['watchdog', 'watchdog']);
+      expect(next[0]).toEqual(first[0]);
+    } finally {
+      for (const stop of stops) stop.abort();
+      serial.close();
+      await driver.kill(handle);
+    }
+  });
+
+  it('has no watchdog that stops or only tells, and says so before anything is touched', async () => {
+    const wanted = { ...spec, machine: { watchdog: 'stop' as const } };
+    await expect(driverOf().start(wanted)).rejects.toMatchObject({
+      code: 'no_such_machine',
+      permanent: true,
+      message: 'The instance asks for a watchdog that stops, which Cloud Hypervisor does not have on this host.',
+    });
+    expect(await readdir(directory)).toEqual(['disk.raw']);
   });
 
   it('starts without Landlock where the kernel has none that the VMM can use', async () => {

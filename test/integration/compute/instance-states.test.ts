@@ -240,7 +240,7 @@ describe('who decides the state of an instance', () => {
       db.database.tx(async (op) =>
         events.observed(op, await instances.observe(op, hostId, [report(instance, { guest, revision })])),
       );
-    const none = { panickedAt: null, resetAt: null, looping: false };
+    const none = { panickedAt: null, watchdogAt: null, resetAt: null, looping: false };
     const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
     await observe(none, 7);
     await observe({ ...none, panickedAt: at(1) }, 8);
@@ -250,16 +250,22 @@ describe('who decides the state of an instance', () => {
     expect(types()).toEqual(['instance.panicked']);
     await observe({ ...none, panickedAt: at(1), resetAt: at(2) }, 10);
     expect(await read(instance.id)).toMatchObject({ state: 'running', stateReason: '' });
-    await observe({ panickedAt: at(1), resetAt: at(3), looping: true }, 11);
+    await observe({ ...none, panickedAt: at(1), resetAt: at(3), looping: true }, 11);
     expect(await read(instance.id)).toMatchObject({
       state: 'running',
       stateReason: 'its guest restarts itself again and again',
     });
-    await observe({ panickedAt: at(1), resetAt: at(3), looping: false }, 12);
+    await observe({ ...none, panickedAt: at(1), resetAt: at(3) }, 12);
     expect(types()).toEqual(['instance.panicked', 'instance.reset', 'instance.reset', 'instance.looping']);
+    await observe({ ...none, panickedAt: at(1), watchdogAt: at(4), resetAt: at(3) }, 13);
+    const fired = await read(instance.id);
+    expect(fired).toMatchObject({ stateReason: 'its watchdog fired', guest: { watchdogAt: at(4) } });
+    await observe({ ...none, panickedAt: at(1), watchdogAt: at(4), resetAt: at(5) }, 14);
+    expect(await read(instance.id)).toMatchObject({ stateReason: '' });
+    expect(types().slice(4)).toEqual(['instance.watchdog-fired', 'instance.reset']);
     // An agent of before tells nothing of guests.
-    await observe(null, 13);
-    expect(await read(instance.id)).toMatchObject({ guest: { resetAt: at(3) }, stateReason: '' });
+    await observe(null, 15);
+    expect(await read(instance.id)).toMatchObject({ guest: { resetAt: at(5) }, stateReason: '' });
   });
 
   it('does not go back to what a late heartbeat says, and keeps what a heartbeat knew before the answer', async () => {

@@ -4,6 +4,7 @@ import { choice } from '../../../core/cli/input/choice';
 import { usageFailure } from '../../../core/cli/cli-failure';
 import { parseInteger } from '../../../core/cli/input/parse-size';
 import type { BodyOf } from '../../../rest/rest-call';
+import { machineActions, type MachineAction } from '../contract/machine-options';
 import { restartPolicies, type RestartPolicy } from '../contract/restart-policies';
 import { readUserData } from './guest-data-file';
 import { instanceColumns, instanceView } from './instance-view';
@@ -21,6 +22,8 @@ interface CreateOptions {
   restartPolicy?: RestartPolicy;
   secureBoot?: boolean;
   tpm?: boolean;
+  watchdog?: MachineAction;
+  panic?: MachineAction;
   description?: string;
   stopGrace?: string;
   vmm?: string;
@@ -81,6 +84,16 @@ export const registerInstanceCreate = (instance: Command, context: CliContext): 
     )
     .option('--secure-boot', 'start only what is signed by a key that its UEFI trusts')
     .option('--tpm', 'give it a TPM 2.0 of its own')
+    .addOption(
+      choice(
+        new Option(
+          '--watchdog <action>',
+          'give it a watchdog: what becomes of it when its guest does not tell it any more',
+        ),
+        machineActions,
+      ),
+    )
+    .addOption(choice(new Option('--panic <action>', 'what becomes of it when its guest panics'), machineActions))
     .option('--vmm <kind>', 'run it on this kind of virtual machine monitor, e.g. qemu or cloud-hypervisor')
     .option('--host <host>', 'place it on this host (admins only)')
     .option('--tag <tag>', 'a word to find it by; may be repeated', collect)
@@ -95,6 +108,7 @@ Examples:
   vcctl instance create web --flavor tiny --image linux --network n1 --key me.pub --wait
   vcctl instance create db --flavor large --image linux --network n1,address=10.10.0.5 --network storage --user-data init.sh
   vcctl instance create win --flavor large --image windows --network n1 --secure-boot --tpm --config-drive --user-data setup.ps1
+  vcctl instance create shop --flavor large --image linux --network n1 --watchdog restart --panic restart
   vcctl instance create web --count 3 --flavor tiny --image linux --network n1 --wait`,
     )
     .action(async (name: string, options: CreateOptions) => {
@@ -135,6 +149,22 @@ const createBatch = async (name: string, options: CreateOptions, count: number, 
   );
 };
 
+/** What is asked of its machine, where anything is. */
+const machineBody = ({
+  secureBoot = false,
+  tpm = false,
+  watchdog,
+  panic,
+}: CreateOptions): Pick<BodyOf<'post', '/instances'>, 'machine'> => {
+  const machine = {
+    ...(secureBoot && { secureBoot }),
+    ...(tpm && { tpm }),
+    ...(watchdog && { watchdog }),
+    ...(panic && { panic }),
+  };
+  return Object.keys(machine).length === 0 ? {} : { machine };
+};
+
 const createBody = async (
   name: string,
   options: CreateOptions,
@@ -163,9 +193,7 @@ const createBody = async (
       stopGraceSeconds: parseInteger(options.stopGrace, '--stop-grace', 0, 600),
     }),
     ...(options.restartPolicy !== undefined && { restartPolicy: options.restartPolicy }),
-    ...((options.secureBoot === true || options.tpm === true) && {
-      machine: { secureBoot: options.secureBoot === true, tpm: options.tpm === true },
-    }),
+    ...machineBody(options),
     ...(options.vmm !== undefined && { vmm: options.vmm }),
     ...(options.tag && { tags: given(options.tag) }),
     ...(options.meta && { metadata: parseMetadata(options.meta) }),

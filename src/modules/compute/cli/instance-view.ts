@@ -86,6 +86,8 @@ export const instanceView =
         ...(i.configDrive ? [fact('Config drive', i.configDrive)] : []),
         ...(i.machine.secureBoot ? [fact('Secure Boot', 'yes')] : []),
         ...(i.machine.tpm ? [fact('TPM', '2.0')] : []),
+        ...(i.machine.watchdog === null ? [] : [fact('Watchdog', i.machine.watchdog)]),
+        ...(i.machine.panic === null ? [] : [fact('At a panic', i.machine.panic)]),
         ...(i.wantedVmm === null ? [] : [fact('VMM asked for', i.wantedVmm)]),
         ...(i.tags.length === 0 ? [] : [fact('Tags', i.tags.join(', '))]),
         ...Object.entries(i.metadata).map(([key, value]) => fact(`Meta ${key}`, value)),

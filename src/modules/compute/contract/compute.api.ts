@@ -188,6 +188,8 @@ export const instance = z
       .object({
         /** When its kernel said last that it cannot go on. */
         panickedAt: field.timestamp.nullable(),
+        /** When its watchdog fired last. */
+        watchdogAt: field.timestamp.nullable(),
         /** When it restarted itself last. */
         resetAt: field.timestamp.nullable(),
         /** It restarts itself again and again. */

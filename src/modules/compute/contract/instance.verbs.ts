@@ -21,6 +21,8 @@ export type InstanceExit = z.infer<typeof instanceExit>;
 export const instanceGuest = z.object({
   /** When its kernel said last that it cannot go on. */
   panickedAt: field.timestamp.nullable(),
+  /** When its watchdog fired last. Null: it has not, or its agent is of before. */
+  watchdogAt: field.timestamp.nullable().default(null),
   /** When it restarted itself last. */
   resetAt: field.timestamp.nullable(),
   /** It restarts itself again and again: more often than its host's configuration allows. */
@@ -105,6 +107,14 @@ const withoutMachine: OlderForm = (args) => {
   return args;
 };
 
+/** An agent of before would leave the watchdog out, and do what it always does about a panic. */
+const withoutPolicies: OlderForm = (args) => {
+  const { machine = {} } = instanceSpec.pick({ machine: true }).parse(args['spec']);
+  if (machine.watchdog !== undefined || machine.panic !== undefined)
+    throw new NotUnderstood('watchdogs and panic policies');
+  return args;
+};
+
 /** An agent of before would start it again after a restart of its host. */
 const withoutRescue: OlderForm = (args) => {
   const { rescue } = instanceSpec.pick({ rescue: true }).parse(args['spec']);
@@ -134,8 +144,14 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     graceSeconds: z.number().int().min(0),
   }),
   result: observedInstance,
-  revision: 5,
-  older: { 2: withoutRestartPolicy, 3: withoutMachine, 4: withoutRescue, 5: withoutDataVolumes },
+  revision: 6,
+  older: {
+    2: withoutRestartPolicy,
+    3: withoutMachine,
+    4: withoutRescue,
+    5: withoutDataVolumes,
+    6: withoutPolicies,
+  },
   timeoutMs: 15_000,
   long: true,
 });

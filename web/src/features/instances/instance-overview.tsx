@@ -14,6 +14,9 @@ import { InstanceVolumes } from './instance-volumes';
 import { openTask } from '../tasks/open-task';
 import { taskVerb } from '../tasks/task-words';
 
+/** What becomes of a machine whose watchdog fired, or whose guest panicked. */
+const afterwards = { restart: 'it is restarted', stop: 'it is stopped', notify: 'it goes on, and it is told' } as const;
+
 export function InstanceOverview({ instance: i }: { instance: Instance }) {
   return (
     <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
@@ -26,6 +29,14 @@ export function InstanceOverview({ instance: i }: { instance: Instance }) {
     </div>
   );
 }
+
+/** What was asked of its machine. */
+const machineFacts = ({ machine }: Instance): ([string, string] | null)[] => [
+  machine.watchdog === null ? null : ['When its watchdog fires', afterwards[machine.watchdog]],
+  machine.panic === null ? null : ['When its guest panics', afterwards[machine.panic]],
+  machine.secureBoot ? ['Secure Boot', 'yes, only what is signed starts'] : null,
+  machine.tpm ? ['TPM', '2.0'] : null,
+];
 
 function InstanceFacts({ instance: i }: { instance: Instance }) {
   const { admin, projectName } = useScope();
@@ -75,8 +86,7 @@ function InstanceFacts({ instance: i }: { instance: Instance }) {
           i.configDrive === null
             ? null
             : ['Config drive', i.configDrive === 'openstack' ? 'OpenStack (config-2)' : 'NoCloud (cidata)'],
-          i.machine.secureBoot ? ['Secure Boot', 'yes, only what is signed starts'] : null,
-          i.machine.tpm ? ['TPM', '2.0'] : null,
+          ...machineFacts(i),
           i.tags.length === 0
             ? null
             : [

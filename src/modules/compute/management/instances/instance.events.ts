@@ -16,11 +16,14 @@ export interface InstanceChange {
 }
 
 /** What a guest did since the report before, as the last word of an event's type. */
-const guestDid = (guest: ObservedChange['guest']): ('panicked' | 'reset' | 'looping')[] => {
+const guestDid = (guest: ObservedChange['guest']): ('panicked' | 'watchdog-fired' | 'reset' | 'looping')[] => {
   if (!guest) return [];
   const { now, before } = guest;
   return [
     ...(now.panickedAt !== null && now.panickedAt !== before?.panickedAt ? (['panicked'] as const) : []),
+    ...(now.watchdogAt !== null && now.watchdogAt !== (before?.watchdogAt ?? null)
+      ? (['watchdog-fired'] as const)
+      : []),
     ...(now.resetAt !== null && now.resetAt !== before?.resetAt ? (['reset'] as const) : []),
     ...(now.looping && before?.looping !== true ? (['looping'] as const) : []),
   ];

@@ -64,7 +64,8 @@ export class InstancePresenter {
       observedAt: i.observedAt?.toISOString() ?? null,
       lastExit: i.lastExit,
       restartPolicy: i.restartPolicy,
-      guest: i.guest,
+      // Rows of before there were watchdogs say nothing of one.
+      guest: i.guest && { ...i.guest, watchdogAt: i.guest.watchdogAt ?? null },
       rescue: i.rescue && { image: { id: i.rescue.imageId, name: i.rescue.imageName } },
     }));
   }

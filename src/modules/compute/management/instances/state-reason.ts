@@ -15,14 +15,14 @@ export const reasonInWords = (observed: Pick<ObservedInstance, 'state' | 'reason
       ? ''
       : (words[observed.reason] ?? observed.reason);
 
-/** Its machine runs, and its guest does not do well. A panic that a reset followed is over. */
+/** Its machine runs, and its guest does not do well. What a reset followed is over. */
 const guestInWords = (guest: InstanceGuest | null): string => {
   if (guest === null) return '';
   if (guest.looping) return 'its guest restarts itself again and again';
-  const { panickedAt, resetAt } = guest;
-  return panickedAt !== null && (resetAt === null || Date.parse(resetAt) < Date.parse(panickedAt))
-    ? 'its guest panicked'
-    : '';
+  const lasts = (at: string | null): boolean =>
+    at !== null && (guest.resetAt === null || Date.parse(guest.resetAt) < Date.parse(at));
+  if (lasts(guest.panickedAt)) return 'its guest panicked';
+  return lasts(guest.watchdogAt) ? 'its watchdog fired' : '';
 };
 
 /**

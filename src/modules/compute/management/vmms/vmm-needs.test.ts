@@ -62,4 +62,10 @@ it('wants one VMM that can make the whole machine, with the firmware too', () =>
   ]);
   expect(refusal([secure, trusted], { machine: { tpm: true }, firmware: 'uefi' })?.[0]).toBe('machine');
   expect(refusal([secure, trusted], { machine: { tpm: true }, vmm: 'other' })?.[1]).toBe('TPM 2.0: its other cannot');
+  const restarting = { ...qemu, capabilities: ['bios', 'watchdog-restart', 'panic-policy'] };
+  expect(refusal([restarting], { machine: { watchdog: 'restart', panic: 'stop' } })).toBeUndefined();
+  expect(refusal([restarting], { machine: { watchdog: 'stop', panic: 'stop' } })).toEqual([
+    'machine',
+    'a watchdog that stops and a policy for panics: none of its virtual machine monitors can',
+  ]);
 });

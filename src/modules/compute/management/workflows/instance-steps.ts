@@ -5,6 +5,7 @@ import { PermanentError } from '../../../../core/workflow/definition/workflow-er
 import { InstancePorts } from '../../../network/contract/network.ports';
 import { DataVolumes, Volumes } from '../../../storage/contract/storage.ports';
 import type { InstanceState } from '../../contract/instance-states';
+import { withoutPolicies } from '../../contract/machine-options';
 import type { InstanceSpec, ObservedInstance } from '../../contract/instance.verbs';
 import { configDriveOf, firmwareOf, machineOf, restartPolicyOf } from '../instances/asked-of-host';
 import { InstanceEvents } from '../instances/instance.events';
@@ -60,7 +61,7 @@ export class InstanceSteps {
       ...configDriveOf(instance),
       // Whoever looks at a broken machine sees it end, and not begin again.
       ...(rescue ? { rescue: true as const } : restartPolicyOf(instance)),
-      ...machineOf(instance),
+      ...machineOf(rescue ? { machine: withoutPolicies(instance.machine) } : instance),
     };
   }
 

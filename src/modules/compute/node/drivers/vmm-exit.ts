@@ -4,8 +4,8 @@ import { z } from 'zod';
  * What ended a machine. Its guest: `guest-power-off`. Us: `power-button` (the guest obeyed), `forced`,
  * `suspended` (its memory is kept). Nobody who should
  * have: `oom-killed` (the kernel needed its memory), `seccomp` (its VMM made a system call that it may not), `killed` by
- * another signal, `exited` with a code, `vmm-error` (the VMM runs and its machine cannot), `guest-panic` (and we ended it,
- * by its policy), `host-restarted`,
+ * another signal, `exited` with a code, `vmm-error` (the VMM runs and its machine cannot), `guest-panic` and
+ * `watchdog` (and it was ended, by its policy), `host-restarted`,
  * `start-failed`, `unknown` (nobody saw it).
  */
 const exitReasons = [
@@ -19,6 +19,7 @@ const exitReasons = [
   'seccomp',
   'vmm-error',
   'guest-panic',
+  'watchdog',
   'host-restarted',
   'start-failed',
   'unknown',
@@ -59,6 +60,11 @@ export const crashed = (
   detail: string,
   how: Partial<Pick<VmExit, 'code' | 'signal'>> = {},
 ): VmExit => ({ ...plain, ...how, cause: 'crashed', reason, detail });
+
+/** Its guest panicked, and it was to be ended then. */
+export const panickedExit = crashed('guest-panic', 'its guest panicked');
+/** Its watchdog fired, and it was to be ended then. */
+export const watchdogExit = crashed('watchdog', 'its watchdog fired');
 
 /** Its memory is kept: it goes on from there. */
 export const suspendedExit: VmExit = {

@@ -20,8 +20,14 @@ describe('what the guest of a running machine did', () => {
   });
 
   it('keeps the last panic beside the last reset', () => {
-    expect(guestOf(withEvent(afterResets(1000), { kind: 'panic', at: 5000 }, budget), 6000)).toEqual({
+    const life = withEvent(
+      withEvent(afterResets(1000), { kind: 'panic', at: 5000 }, budget),
+      { kind: 'watchdog', at: 5500 },
+      budget,
+    );
+    expect(guestOf(life, 6000)).toEqual({
       panickedAt: new Date(5000).toISOString(),
+      watchdogAt: new Date(5500).toISOString(),
       resetAt: new Date(1000).toISOString(),
       looping: false,
     });

@@ -12,15 +12,16 @@ import { ConsoleHub } from '../consoles/console.hub';
 import type { GuestEvent } from '../drivers/guest-event';
 import type { VmHandle, VmmDriver, VmSpec } from '../drivers/vmm-driver';
 import { VmmDrivers } from '../drivers/vmm-drivers';
-import { crashed, forcedExit, poweredOff, type VmExit } from '../drivers/vmm-exit';
+import { crashed, forcedExit, panickedExit, poweredOff, watchdogExit, type VmExit } from '../drivers/vmm-exit';
 import { ConfigDrives } from '../seeds/config-drive';
 import { askToPowerOff } from './ask-to-power-off';
-import { newGuest, withEvent, type Budget } from './guest-life';
+import { isKnown, newGuest, withEvent, within, type Budget } from './guest-life';
 import type { InstanceRecord } from './instance-record';
 import { InstanceRecords } from './instance-records';
 import { InstanceStore } from './instance-store';
 import { InstanceUsers } from './instance-users';
 import { KeptMemory } from './kept-memory';
+import { actionAfter, actionAt } from './machine-policy';
 import { restartBudget } from './restart-budget';
 import { VmSpecs } from './vm-specs';
 
@@ -199,7 +200,7 @@ export class InstanceMachines {
     const driver = this.driverOf(handle);
     const exit =
       record.bootId === this.bootId
-        ? await this.howItEnded(driver, handle)
+        ? await this.howItEnded(driver, handle, record)
         : crashed('host-restarted', `its host restarted${afterBoot(record)}`);
     await driver.kill(handle);
     await this.ended(record, handle, exit);
@@ -237,18 +238,19 @@ export class InstanceMachines {
     this.failed = failed;
   }
 
-  /** What its guest did goes on record; a panic is a failure where its policy says what to do about one. */
+  /** What its guest did goes on record, and what was asked for such a case is done. */
   private heard(instanceId: string, handle: VmHandle, event: GuestEvent): void {
     const note = async (): Promise<void> => {
       const record = this.records.get(instanceId);
-      if (this.stopping || record?.handle !== handle) return;
+      if (this.stopping || record?.handle !== handle || isKnown(record.guest, event)) return;
       record.guest = withEvent(record.guest, event, this.budget);
+      const exit = this.endsBy(record, event);
       await this.records.save(record);
       this.log.warn({ instanceId, event: event.kind }, 'the guest told of itself');
-      if (event.kind === 'panic' && record.spec.restartPolicy === 'on-failure') {
+      if (exit) {
         this.unwatch(instanceId);
         await this.driverOf(handle).kill(handle);
-        await this.ended(record, handle, crashed('guest-panic', 'its guest panicked'));
+        await this.ended(record, handle, exit);
         await this.failed(record);
       }
       this.reporter.changed('instances');
@@ -258,9 +260,25 @@ export class InstanceMachines {
     );
   }
 
-  private howItEnded(driver: VmmDriver, handle: VmHandle): Promise<VmExit> {
+  /**
+   * What its guest did ends it: a panic, unless it is only to be told of; a watchdog that has restarted it too often. That
+   * it restarted it counts, for whoever restarts itself inside of its VMM fails as much as who ends.
+   */
+  private endsBy(record: InstanceRecord, { kind, at, over, stopped }: GuestEvent): VmExit | null {
+    if (kind === 'reset' || stopped === true) return null;
+    const action = actionAt(kind, record.spec);
+    if (kind === 'panic') return action === 'notify' || over === true ? null : panickedExit;
+    if (action !== 'restart') return null;
+    const made = within(record.restarts, this.budget, at);
+    if (made.length >= this.budget.count) return watchdogExit;
+    record.restarts = [...made, at];
+    return null;
+  }
+
+  private howItEnded(driver: VmmDriver, handle: VmHandle, record: InstanceRecord): Promise<VmExit> {
     const deadline = AbortSignal.timeout(collectDeadline);
-    return driver.waitExit(handle, deadline).catch((error: unknown) => {
+    const heard = (event: GuestEvent): void => void (record.guest = withEvent(record.guest, event, this.budget));
+    return driver.waitExit(handle, deadline, heard).catch((error: unknown) => {
       if (!deadline.aborted) throw error;
       return crashed('vmm-error', 'its machine had stopped, and its VMM had not');
     });
@@ -277,8 +295,9 @@ export class InstanceMachines {
     record.leaving = [];
     record.exit = exit;
     record.exitAt = new Date().toISOString();
-    // Its guest wanted it off: a restart of the host does not bring it back.
-    if (exit.cause === 'guest') record.power = 'off';
+    // Its guest wanted it off, or its policy: a restart of the host does not bring it back.
+    if (exit.cause === 'guest' || (exit.cause === 'crashed' && actionAfter(exit.reason, record.spec) === 'stop'))
+      record.power = 'off';
     await this.records.save(record);
     const { cause, reason, code, signal, detail } = exit;
     this.log.info({ instanceId: record.instanceId, cause, reason, code, signal, detail }, 'the machine ended');

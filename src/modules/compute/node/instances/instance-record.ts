@@ -26,7 +26,12 @@ const recordedSpec = z.object({
   /** Whether the host starts it again by itself after a failure. Absent: never. */
   restartPolicy: z.enum(['never', 'on-failure']).optional(),
   machine: z
-    .object({ secureBoot: z.literal(true), tpm: z.literal(true) })
+    .object({
+      secureBoot: z.literal(true),
+      tpm: z.literal(true),
+      watchdog: z.enum(['restart', 'stop', 'notify']),
+      panic: z.enum(['restart', 'stop', 'notify']),
+    })
     .partial()
     .optional(),
   /** Its first disk is a temporary one: a restart of the host does not bring it back. */

@@ -7,6 +7,7 @@ import { within, type Budget } from './guest-life';
 import { InstanceMachines } from './instance-machines';
 import type { InstanceRecord } from './instance-record';
 import { InstanceRecords } from './instance-records';
+import { actionAfter } from './machine-policy';
 import { restartBudget } from './restart-budget';
 import { startFailed } from './start-failed';
 
@@ -95,6 +96,6 @@ export class InstanceRestarts {
   private isDue({ spec, power, handle, exit, bootId }: InstanceRecord): boolean {
     const failed = handle === null && exit?.cause === 'crashed';
     // After a restart of the host everything starts in its turn, whatever its policy.
-    return failed && power === 'on' && spec.restartPolicy === 'on-failure' && bootId === this.machines.bootId;
+    return failed && power === 'on' && actionAfter(exit.reason, spec) === 'restart' && bootId === this.machines.bootId;
   }
 }

@@ -92,6 +92,20 @@ describe('the form of a create', () => {
     });
   });
 
+  it('asks of the machine what was chosen, and else nothing', () => {
+    const chosen = draft({ tpm: true, watchdog: 'restart', panic: 'stop' });
+    const choices = choicesOf(chosen, offers());
+    expect(bodyOf(chosen, choices, offers())?.machine).toEqual({
+      secureBoot: false,
+      tpm: true,
+      watchdog: 'restart',
+      panic: 'stop',
+    });
+    expect(commandOptions(chosen, choices, offers())).toMatchObject({ tpm: true, watchdog: 'restart', panic: 'stop' });
+    const plain = draft({});
+    expect(bodyOf(plain, choicesOf(plain, offers()), offers())).not.toHaveProperty('machine');
+  });
+
   it('forgets the way out by a network that leads nowhere', () => {
     const two = offers({ networks: [network('x'), network('y', false)] });
     const cards = [

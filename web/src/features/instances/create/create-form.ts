@@ -2,6 +2,7 @@ import type { Options } from '../../../lib/command';
 import { base64 } from '../../../lib/format';
 import type { CreateInstance, Flavor, Host, Image, Network, SshKey } from '../../../lib/types';
 import { createInstances, maxUserDataBytes } from '../../../../../src/modules/compute/contract/compute.api';
+import { machineActions } from '../../../../../src/modules/compute/contract/machine-options';
 import { checkBy, checkDescription, checkName, checkWhole } from '../../../lib/validate';
 import { checkAddress } from '../../networks/address-rules';
 import { checkPublicKey } from '../../ssh-keys/public-key-rule';
@@ -97,10 +98,19 @@ export const problemsOf = (draft: Draft, choices: Choices): Record<string, strin
   };
 };
 
+/** What is asked of its machine, where anything is. */
+const machineOf = ({ secureBoot, tpm, ...draft }: Draft): Pick<CreateInstance, 'machine'> => {
+  const [watchdog, panic] = [draft.watchdog, draft.panic].map(
+    (wanted) => machineActions.find((action) => action === wanted) ?? null,
+  );
+  const machine = { secureBoot, tpm, ...(watchdog && { watchdog }), ...(panic && { panic }) };
+  return secureBoot || tpm || watchdog || panic ? { machine } : {};
+};
+
 /** The request that the draft is for one instance; null while something is missing or wrong. */
 export const bodyOf = (draft: Draft, choices: Choices, offers: Offers): CreateInstance | null => {
   const { flavor, image, attached, wayOut, pastedKeys } = choices;
-  const { description, userData, dataFile, configDrive, secureBoot, tpm, host } = draft;
+  const { description, userData, dataFile, configDrive, host } = draft;
   const vmm = draft.vmm.trim();
   const badAddress = attached.some(
     (a) => a.address !== '' && checkAddress(a.address, offers.networks.find((n) => n.id === a.id)?.subnet) !== null,
@@ -120,7 +130,7 @@ export const bodyOf = (draft: Draft, choices: Choices, offers: Offers): CreateIn
     ...(description === '' ? {} : { description }),
     ...(userDataSize(userData, dataFile) === 0 ? {} : { userData: base64(dataFile?.bytes ?? userData) }),
     ...(configDrive === 'openstack' || configDrive === 'nocloud' ? { configDrive } : {}),
-    ...(secureBoot || tpm ? { machine: { secureBoot, tpm } } : {}),
+    ...machineOf(draft),
     ...(vmm === '' ? {} : { vmm }),
     stopGraceSeconds: Number(draft.grace),
     ...(draft.restartPolicy === 'on-failure' ? { restartPolicy: draft.restartPolicy } : {}),
@@ -147,6 +157,8 @@ export const commandOptions = (draft: Draft, choices: Choices, offers: Offers): 
     'config-drive': draft.configDrive,
     'secure-boot': draft.secureBoot,
     tpm: draft.tpm,
+    watchdog: draft.watchdog,
+    panic: draft.panic,
     description: draft.description,
     'restart-policy': draft.restartPolicy,
     'stop-grace': draft.grace === '30' ? '' : draft.grace,

@@ -22,6 +22,9 @@ export interface Draft {
   configDrive: string;
   secureBoot: boolean;
   tpm: boolean;
+  /** What each does; empty for none. */
+  watchdog: string;
+  panic: string;
   vmm: string;
   grace: string;
   /** Empty: never. */
@@ -44,6 +47,8 @@ export const emptyDraft: Draft = {
   configDrive: '',
   secureBoot: false,
   tpm: false,
+  watchdog: '',
+  panic: '',
   vmm: '',
   grace: '30',
   restartPolicy: '',

@@ -5,19 +5,25 @@ import { Checkbox, SelectField, TextField } from '../../../ui/forms/field';
 import type { CreateForm } from './use-create-form';
 import { UserDataField } from './user-data-field';
 
+/** What it asks for, by member of the request. */
+const members = [
+  'userData',
+  'configDrive',
+  'stopGraceSeconds',
+  'restartPolicy',
+  'description',
+  'machine.secureBoot',
+  'machine.watchdog',
+  'machine.panic',
+  'vmm',
+  'host',
+];
+
 /** What most instances do without. It opens by itself when something in it is wrong. */
 export function MoreSection({ form }: { form: CreateForm }) {
   const { draft, change, show } = form;
   const { admin } = useScope();
-  const wrong =
-    show('userData') ??
-    show('configDrive') ??
-    show('stopGraceSeconds') ??
-    show('restartPolicy') ??
-    show('description') ??
-    show('machine.secureBoot') ??
-    show('vmm') ??
-    show('host');
+  const wrong = members.map(show).find((problem) => problem !== null) ?? null;
   const [open, setOpen] = useState(false);
   useEffect(() => {
     if (wrong !== null) setOpen(true);
@@ -30,7 +36,8 @@ export function MoreSection({ form }: { form: CreateForm }) {
     >
       <summary className="flex cursor-pointer list-none items-center gap-1.5 rounded text-sm font-semibold">
         <ChevronRight aria-hidden className="size-4 text-dim transition-transform group-open:rotate-90" />
-        More: user data, config drive, description, stopping, failures, Secure Boot, TPM, VMM{admin && ', host'}
+        More: user data, config drive, description, stopping, failures, watchdog, Secure Boot, TPM, VMM
+        {admin && ', host'}
       </summary>
       <div className="mt-4 space-y-4">
         <UserDataField
@@ -86,7 +93,8 @@ export function MoreSection({ form }: { form: CreateForm }) {
 }
 
 /** What is asked of the machine itself. */
-function MachineFields({ form: { draft, change, show } }: { form: CreateForm }) {
+function MachineFields({ form }: { form: CreateForm }) {
+  const { draft, change, show } = form;
   const unfit = show('machine.secureBoot');
   return (
     <fieldset className="space-y-2.5">
@@ -104,6 +112,7 @@ function MachineFields({ form: { draft, change, show } }: { form: CreateForm }) 
         checked={draft.tpm}
         onChange={(event) => change({ tpm: event.target.checked })}
       />
+      <PolicyFields form={form} />
     </fieldset>
   );
 }
@@ -123,6 +132,44 @@ function RestartField({ form: { draft, change, show } }: { form: CreateForm }) {
       <option value="">Stays as it is, with the reason</option>
       <option value="on-failure">Started again by its host, a few times</option>
     </SelectField>
+  );
+}
+
+/** What becomes of it when its guest hangs or panics. */
+function PolicyFields({ form: { draft, change, show } }: { form: CreateForm }) {
+  const actions = (
+    <>
+      <option value="restart">It is restarted</option>
+      <option value="stop">It is stopped</option>
+      <option value="notify">It goes on, and it is told</option>
+    </>
+  );
+  return (
+    <>
+      <SelectField
+        label="Watchdog"
+        optional
+        value={draft.watchdog}
+        onChange={(event) => change({ watchdog: event.target.value })}
+        error={show('machine.watchdog')}
+        hint="A device that its guest has to tell, again and again, that it is well. It fires when the guest does not."
+        className="max-w-sm"
+      >
+        <option value="">None</option>
+        {actions}
+      </SelectField>
+      <SelectField
+        label="When its guest panics"
+        optional
+        value={draft.panic}
+        onChange={(event) => change({ panic: event.target.value })}
+        error={show('machine.panic')}
+        className="max-w-sm"
+      >
+        <option value="">As after any failure</option>
+        {actions}
+      </SelectField>
+    </>
   );
 }
 

@@ -51,6 +51,7 @@ export interface ChVmConfig {
   serial: { mode: 'Socket'; socket: string } | { mode: 'File'; file: string };
   console: { mode: 'Off' };
   pvpanic: true;
+  watchdog?: true;
   platform?: ChPlatform;
   landlock_enable?: true;
   landlock_rules?: { path: string; access: 'r' | 'w' | 'rw' }[];
@@ -126,6 +127,8 @@ export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: 
   console: { mode: 'Off' },
   // By which a guest's kernel says that it cannot go on.
   pvpanic: true,
+  // It can only restart its guest.
+  ...(spec.machine?.watchdog === 'restart' && { watchdog: true as const }),
   platform: platform(spec.instanceId, names),
   ...(landlock && { landlock_enable: true as const, landlock_rules: landlockRules(spec) }),
 });

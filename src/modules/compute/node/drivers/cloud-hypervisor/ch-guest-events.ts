@@ -20,11 +20,16 @@ const kindOf = ({ source, event, properties }: ChEvent): GuestEvent['kind'] | nu
 /**
  * Tells what a guest does, as its VMM writes it to its file of events, until the signal. Of what is there already only a
  * panic is told that no reset followed: the resets of an agent's absence are not counted, for some were asked for.
- * @param asked of a reset: whether it was asked for by us
+ * A watchdog that fired in the agent's absence is told too: its VMM's log has it.
  */
 export const followGuest = (
   path: string,
-  asked: () => boolean,
+  of: {
+    /** Of a reset: whether it was asked for by us. */
+    asked: () => boolean;
+    /** When the watchdog fired, as far as it is known. */
+    fired: () => Promise<number[]>;
+  },
   tell: (event: GuestEvent) => void,
   signal: AbortSignal,
 ): void => {
@@ -48,12 +53,24 @@ export const followGuest = (
       await file.close();
     }
   };
+  let toldUntil = Number.NEGATIVE_INFINITY;
+  const tellWatchdog = async (): Promise<void> => {
+    for (const at of await of.fired())
+      if (at > toldUntil && !signal.aborted) {
+        tell({ kind: 'watchdog', at, written: true });
+        toldUntil = at;
+      }
+  };
   const first = async (): Promise<void> => {
-    if ((await more()).at(-1) === 'panic' && !signal.aborted) tell({ kind: 'panic', at: Date.now() });
+    const kinds = await more();
+    await tellWatchdog();
+    if (kinds.at(-1) === 'panic' && !signal.aborted) tell({ kind: 'panic', at: Date.now() });
   };
   const next = async (): Promise<void> => {
-    for (const kind of await more())
-      if (!signal.aborted && (kind === 'panic' || !asked())) tell({ kind, at: Date.now() });
+    for (const kind of await more()) {
+      if (kind === 'reset') await tellWatchdog();
+      if (!signal.aborted && (kind === 'panic' || !of.asked())) tell({ kind, at: Date.now() });
+    }
   };
   // A file that is gone: so is its VMM.
   let reading = Promise.resolve();

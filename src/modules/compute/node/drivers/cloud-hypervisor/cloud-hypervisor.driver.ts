@@ -34,6 +34,7 @@ import { ChClient } from './ch-client';
 import { chConfig, chEvents, checkForCh, checkNicForCh, chLogs, chSockets, tapFacts } from './ch-config';
 import { firmwaresOf } from './ch-firmware';
 import { followGuest } from './ch-guest-events';
+import { readWatchdog } from './ch-watchdog';
 import { readEvents, shutDownInOrder } from './ch-events';
 import { awaitApi, chTrialFile, probeCh, type ChFacts, type ChProbeOptions } from './ch-probe';
 import { asVerbFailure, chSession } from './ch-session';
@@ -43,6 +44,9 @@ import { eventFd } from '../../../../../core/host/sandbox/launcher-messages';
 
 /** Milliseconds. */
 const deadlines = { shutdown: 5000, terminate: 3000, kill: 10_000, wait: 60_000 } as const;
+
+/** What may be asked of its machines: its watchdog knows one answer, and about a panic the agent does something. */
+const machineCapabilities = ['watchdog-restart', 'panic-policy'] as const satisfies VmmCapability[];
 
 /** Cloud Hypervisor by its API. One process is one VM: whatever goes wrong with it, ending the process cleans up. */
 export class CloudHypervisorDriver extends VmmDriver {
@@ -93,6 +97,7 @@ export class CloudHypervisorDriver extends VmmDriver {
       'disk-locks',
       ...(payload.firmware === '' && payload.kernel !== '' ? (['direct-kernel'] as const) : []),
       ...firmwaresOf(payload),
+      ...machineCapabilities,
     ];
   }
 
@@ -104,7 +109,7 @@ export class CloudHypervisorDriver extends VmmDriver {
     checkSpec(spec, [chSockets.api, chSockets.serial]);
     checkForCh(spec, this.options.payload);
     checkFirmware(spec, firmwaresOf(this.options.payload), 'Cloud Hypervisor');
-    checkMachine(spec, [], 'Cloud Hypervisor');
+    checkMachine(spec, machineCapabilities, 'Cloud Hypervisor');
   }
 
   async start(spec: VmSpec): Promise<VmHandle> {
@@ -250,7 +255,13 @@ export class CloudHypervisorDriver extends VmmDriver {
     const events = join(handle.runDir, chEvents);
     const ended = new AbortController();
     const following = AbortSignal.any([signal, ended.signal]);
-    if (tell) followGuest(events, () => this.resetWasAsked(handle), tell, following);
+    if (tell)
+      followGuest(
+        events,
+        { asked: () => this.resetWasAsked(handle), fired: () => readWatchdog(handle) },
+        tell,
+        following,
+      );
     try {
       return await this.exitOf(handle, signal);
     } finally {

@@ -18,6 +18,8 @@ export const cloudHypervisorEntry: VmmDriverEntry = {
     'landlock',
     'uefi',
     'direct-kernel',
+    'watchdog-restart',
+    'panic-policy',
   ],
   rank: () => 0,
   make: ({ config: { cloudHypervisor }, cacheDir, sandbox, log }) => {

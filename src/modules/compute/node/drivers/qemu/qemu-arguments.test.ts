@@ -79,6 +79,28 @@ describe('qemuArguments', () => {
     const devices = valuesOf(args.slice(without.length), '-device').map((one) => JSON.parse(one) as { addr: string });
     expect(devices.map(({ addr }) => addr)).toEqual(['0x1e', '0x1d']);
   });
+  it.each([
+    [undefined, 'reboot=reset,shutdown=pause,panic=none', 0],
+    [{ watchdog: 'restart' }, 'reboot=reset,shutdown=pause,panic=none,watchdog=reset', 1],
+    [{ watchdog: 'stop', panic: 'stop' }, 'reboot=reset,shutdown=pause,panic=pause,watchdog=pause', 1],
+    [{ watchdog: 'notify', panic: 'restart' }, 'reboot=reset,shutdown=pause,panic=none,watchdog=none', 1],
+    [{ panic: 'notify' }, 'reboot=reset,shutdown=pause,panic=none', 0],
+  ] as const)('does by itself what was asked for a guest in trouble: %j', (machine, actions, watchdogs) => {
+    const args = qemuArguments({ ...spec, ...(machine && { machine }) }, 'tcg');
+    expect(valuesOf(args, '-action')).toEqual([actions]);
+    expect(args.filter((arg) => arg.includes('i6300esb'))).toHaveLength(watchdogs);
+  });
+  it('has each device in a place of its own, whatever is asked for', () => {
+    const args = qemuArguments({ ...spec, machine: { tpm: true, watchdog: 'stop' } }, 'tcg', null, true);
+    const places = valuesOf(args, '-device')
+      .filter((value) => value.startsWith('{'))
+      .flatMap((value) => {
+        const { bus, addr } = JSON.parse(value) as { bus?: string; addr?: string };
+        return addr === undefined ? [] : `${bus ?? ''} ${addr.replace('0x', '')}`;
+      });
+    expect(places.length).toBeGreaterThan(16);
+    expect(new Set(places).size).toBe(places.length);
+  });
   it('has a place for each card and each disk that may come, and those that are there at first behind one of them', () => {
     const devices = valuesOf(qemuArguments(spec, 'tcg'), '-device')
       .filter((value) => value.startsWith('{'))

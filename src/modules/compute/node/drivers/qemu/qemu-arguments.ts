@@ -135,6 +135,29 @@ const nic = (entry: VmNic, index: number): string[] => {
   return ['-netdev', [type, ...words].join(','), '-device', JSON.stringify(device)];
 };
 
+/** In a slot of its own at the end of the bus, as the parts of a screen. */
+const watchdog = [
+  '-device',
+  JSON.stringify({ driver: 'i6300esb', id: 'watchdog', bus: 'pcie.0', addr: '0x1b' }),
+] as const;
+
+/**
+ * What QEMU does by itself, whether an agent is there or not. What is to be stopped stands still in a run state that says
+ * why, as one whose guest powered off. A panic that is to restart is the agent's: QEMU cannot, and the guest may by itself.
+ */
+const actions = ({ machine = {} }: VmSpec): string => {
+  const atWatchdog = { restart: 'reset', stop: 'pause', notify: 'none' } as const;
+  const parts = {
+    reboot: 'reset',
+    shutdown: 'pause',
+    panic: machine.panic === 'stop' ? 'pause' : 'none',
+    ...(machine.watchdog !== undefined && { watchdog: atWatchdog[machine.watchdog] }),
+  };
+  return Object.entries(parts)
+    .map(([what, action]) => `${what}=${action}`)
+    .join(',');
+};
+
 /** Two listening monitors and the serial console; a client that is not there does not hold the guest up. */
 const channels = (spec: VmSpec): string[] => {
   const path = (name: string): string => escape(join(socketFolder(spec), name));
@@ -212,7 +235,7 @@ export const qemuArguments = (
   '-m',
   `size=${spec.memoryBytes}B`,
   '-action',
-  'reboot=reset,shutdown=pause,panic=none',
+  actions(spec),
   '-boot',
   'strict=on,menu=off',
   '-smbios',
@@ -228,7 +251,8 @@ export const qemuArguments = (
   ...rootPorts(qemuDataDisks, '11', qemuCards.slots.length),
   ...spec.nics.flatMap(nic),
   ...spec.disks.filter((entry) => entry.detachable === true).flatMap(dataDisk),
-  // By which a guest's kernel says that it cannot go on; what comes of it is not QEMU's choice (`panic=none`).
+  ...(spec.machine?.watchdog === undefined ? [] : watchdog),
+  // By which a guest's kernel says that it cannot go on.
   '-device',
   'pvpanic',
   '-object',

@@ -13,12 +13,16 @@ describe('what QEMU says of its guest', () => {
       [reset(true), 4200],
       [{ event: 'STOP', data: {} }, 4300],
       [{ event: 'GUEST_PANICKED', data: { action: 'run' } }, 4400],
+      [{ event: 'WATCHDOG', data: { action: 'reset' } }, 4500],
+      [{ event: 'WATCHDOG', data: { action: 'pause' } }, 4600],
       [reset(true), 9000],
     ] as const)
-      events.heard(event, at);
+      events.heard({ ...event, at });
     expect(told).toEqual([
       { kind: 'reset', at: 4000 },
       { kind: 'panic', at: 4400 },
+      { kind: 'watchdog', at: 4500 },
+      { kind: 'watchdog', at: 4600, stopped: true },
       { kind: 'reset', at: 9000 },
     ]);
   });

@@ -4,17 +4,29 @@ import { isRunning } from '../../../../../core/host/processes/process-identity';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import { socketFolder } from '../common/vmm-files';
 import type { VmHandle, VmState } from '../vmm-driver';
+import { crashed, panickedExit, watchdogExit, type VmExit } from '../vmm-exit';
 import { qemuSockets } from './qemu-arguments';
 import type { QemuGuestEvents } from './qemu-guest-events';
+import type { QemuRecord } from './qemu-record';
 import { QmpClient } from './qmp-client';
 import { QmpError } from './qmp-error';
 
 /** Milliseconds. Software emulation on a busy host is slow, but a monitor that says nothing for so long is gone. */
 const deadlines = { command: 5000, listen: 2000 } as const;
 
-/** QEMU's run states. `shutdown`: the guest powered off. `internal-error`: KVM could not go on. */
-const stoppedStates = new Set(['shutdown', 'internal-error', 'postmigrate']);
+/** QEMU's run states. `shutdown`: the guest powered off. `internal-error`: KVM could not go on. The last two: by policy. */
+const stoppedStates = new Set(['shutdown', 'internal-error', 'postmigrate', 'guest-panicked', 'watchdog']);
 const hasStopped = (status: string): boolean => stoppedStates.has(status);
+
+/** How a machine ended that is in such a run state, other than by its guest's power-off. */
+export const exitOf = (status: string): VmExit | null =>
+  status === 'guest-panicked'
+    ? panickedExit
+    : status === 'watchdog'
+      ? watchdogExit
+      : hasStopped(status)
+        ? crashed('vmm-error', 'the hypervisor reported an internal error')
+        : null;
 
 /** Of a run state of QEMU's. */
 export const stateOf = (status: string): VmState =>
@@ -31,7 +43,12 @@ export class QemuMonitor {
    * stopped one. Another listener may hold the monitor: then the caller tries again, and the process's end is seen all
    * the same.
    */
-  async listen(handle: VmHandle, signal: AbortSignal, guest: QemuGuestEvents): Promise<string | null> {
+  async listen(
+    handle: VmHandle,
+    signal: AbortSignal,
+    guest: QemuGuestEvents,
+    record: QemuRecord,
+  ): Promise<string | null> {
     const qmp = await QmpClient.connect(
       join(socketFolder(handle), qemuSockets.events),
       handle.user,
@@ -48,10 +65,13 @@ export class QemuMonitor {
       signal.throwIfAborted();
       const changed = new Promise<void>((resolve) =>
         qmp.onEvent((heard) => {
-          guest.heard(heard, Date.now());
+          record.noteHeard();
+          guest.heard(heard);
           if (heard.event === 'SHUTDOWN' || heard.event === 'STOP') resolve();
         }),
       );
+      // From now on it is heard; before that it was only written down.
+      guest.written(await record.read());
       const first = await this.queryStatus(qmp);
       if (hasStopped(first)) return first;
       await Promise.race([changed, qmp.closed]);

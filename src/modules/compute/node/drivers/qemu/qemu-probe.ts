@@ -12,6 +12,7 @@ import { clearTrials, inTrialPlace } from '../common/trial-place';
 import type { VmmSandboxOptions } from '../common/vmm-sandbox';
 import { probeDisk, probeSectorBanner } from './probe-guest';
 import type { QemuAccel } from './qemu-arguments';
+import { hasDevice } from './qemu-devices';
 import { tryScreen } from './qemu-screen-probe';
 import { hasTpm } from './qemu-tpm';
 import { findUefi, type UefiFirmware } from './uefi-firmware';
@@ -30,6 +31,8 @@ export interface QemuFacts {
   secureUefi: UefiFirmware | null;
   /** Its machines can have a TPM. */
   tpm: boolean;
+  /** Its machines can have a watchdog. */
+  watchdog: boolean;
   /** Its machines have a screen, which VNC shows. */
   screen: boolean;
 }
@@ -204,6 +207,7 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
     uefi: null,
     secureUefi: null,
     tpm: false,
+    watchdog: false,
     screen: false,
   });
   await clearTrials(options.cacheDir);
@@ -211,10 +215,11 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
   if (!binary) return unusable('', 'tcg', `${options.binary} is not installed`);
   const version = await qemuVersion(binary);
   if (version === null) return unusable('', 'tcg', `${binary} does not say its version`);
-  const [uefi, secureUefi, tpm] = await Promise.all([
+  const [uefi, secureUefi, tpm, watchdog] = await Promise.all([
     findUefi(options.uefiFolders),
     findUefi(options.uefiFolders, { secureBoot: true }),
     hasTpm(binary),
+    hasDevice(binary, 'i6300esb'),
   ]);
   const usable = async (accel: QemuAccel, reason: string): Promise<QemuFacts> => ({
     version,
@@ -225,6 +230,7 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
     uefi,
     secureUefi,
     tpm,
+    watchdog,
     screen: await hasScreen(options, binary, version, accel),
   });
   if (options.accel === 'tcg') return usable('tcg', 'software emulation, as configured');

@@ -1,6 +1,5 @@
 import { access, chown, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { exec } from '../../../../../core/host/processes/exec';
 import { findProgram } from '../../../../../core/host/processes/find-program';
 import { endProcessesNaming } from '../../../../../core/host/processes/processes-naming';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
@@ -8,24 +7,19 @@ import type { Companion } from '../common/companion';
 import { socketFolder } from '../common/vmm-files';
 import type { VmHandle, VmSpec } from '../vmm-driver';
 import { tpmSocket, tpmState } from './qemu-arguments';
+import { hasDevice, says } from './qemu-devices';
 
 const program = 'swtpm';
-
-const says = async (file: string, args: readonly string[]): Promise<string> =>
-  exec(file, args, { timeoutMs: 10_000 }).then(
-    ({ stdout }) => stdout,
-    () => '',
-  );
 
 /** Whether this QEMU can have a TPM beside it, and there is one. */
 export const hasTpm = async (qemu: string): Promise<boolean> => {
   const found = findProgram(program);
   if (found === null) return false;
-  const [emulator, devices] = await Promise.all([
+  const [emulator, device] = await Promise.all([
     says(found, ['socket', '--tpm2', '--print-capabilities']),
-    says(qemu, ['-device', 'help']),
+    hasDevice(qemu, 'tpm-crb'),
   ]);
-  return emulator.includes('"tpm-2.0"') && devices.includes('"tpm-crb"');
+  return emulator.includes('"tpm-2.0"') && device;
 };
 
 const stateFolder = ({ logDir }: Pick<VmSpec, 'logDir'>): string => join(logDir, tpmState);

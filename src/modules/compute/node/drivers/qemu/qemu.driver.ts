@@ -39,14 +39,15 @@ import {
   type VmSpec,
   type VmState,
 } from '../vmm-driver';
-import { crashed, forcedExit, type VmExit } from '../vmm-exit';
+import { forcedExit, type VmExit } from '../vmm-exit';
 import { qemuArguments, qemuLogs, qemuSockets, tpmSocket, uefiVariables } from './qemu-arguments';
 import { attachQemuDisk, detachQemuDisk, qemuDisks } from './qemu-disks';
 import { attachQemuNic, detachQemuNic, qemuNics } from './qemu-nics';
 import { setGuestClock } from './qemu-guest-clock';
-import { QemuMonitor, stateOf } from './qemu-monitor';
+import { exitOf, QemuMonitor, stateOf } from './qemu-monitor';
 import { qemuStartFailure } from './qemu-failure';
 import { forgetQemuTrials, probeQemu, type QemuFacts, type QemuProbeOptions } from './qemu-probe';
+import { beginRecord, QemuRecord, recordArguments, recordFile, recordSocket } from './qemu-record';
 import { QemuScreens, screenshotFile } from './qemu-screens';
 import {
   forgetCommandLine,
@@ -66,9 +67,15 @@ const deadlines = { start: 30_000, quit: 3000, terminate: 3000, kill: 10_000 } a
 
 const firmwares = (uefi: UefiFirmware | null): Firmware[] => (uefi === null ? ['bios'] : ['bios', 'uefi']);
 
-const machineCapabilities = ({ secureUefi, tpm }: Pick<QemuFacts, 'secureUefi' | 'tpm'>): VmmCapability[] => [
+const machineCapabilities = ({
+  secureUefi,
+  tpm,
+  watchdog,
+}: Pick<QemuFacts, 'secureUefi' | 'tpm' | 'watchdog'>): VmmCapability[] => [
   ...(secureUefi === null ? [] : (['secure-boot'] as const)),
   ...(tpm ? (['tpm'] as const) : []),
+  ...(watchdog ? (['watchdog-restart', 'watchdog-stop', 'watchdog-notify'] as const) : []),
+  'panic-policy',
 ];
 
 /** QEMU by its monitor protocol. Everything it needs after an agent restart is in the handle and beside the sockets. */
@@ -89,7 +96,7 @@ export class QemuDriver extends VmmDriver {
     const fresh = probeQemu(this.options);
     // Starts go by what is known while it is found out anew.
     this.facts ??= fresh;
-    const { version, accel, usable, reason, warning, uefi, secureUefi, tpm, screen } = await fresh;
+    const { version, accel, usable, reason, warning, uefi, secureUefi, tpm, watchdog, screen } = await fresh;
     this.facts = fresh;
     const capabilities: VmmCapability[] = [
       'serial',
@@ -103,7 +110,7 @@ export class QemuDriver extends VmmDriver {
       'smbios',
       'disk-locks',
       ...firmwares(uefi),
-      ...machineCapabilities({ secureUefi, tpm }),
+      ...machineCapabilities({ secureUefi, tpm, watchdog }),
       ...(screen ? (['vnc'] as const) : []),
     ];
     return {
@@ -137,7 +144,9 @@ export class QemuDriver extends VmmDriver {
     const variables = join(spec.logDir, uefiVariables);
     const memory = memoryOf(spec);
     const args =
-      spec.suspended === true ? await resumingArguments(spec) : qemuArguments(spec, facts.accel, uefi, facts.screen);
+      spec.suspended === true
+        ? await resumingArguments(spec)
+        : [...qemuArguments(spec, facts.accel, uefi, facts.screen), ...recordArguments(spec)];
     const sandbox = vmmSandbox(spec, this.options.sandbox, facts.accel === 'kvm', uefi ? [uefi.code] : []);
     return startVmm(
       spec,
@@ -152,10 +161,11 @@ export class QemuDriver extends VmmDriver {
         },
         process: {
           logFile: join(spec.logDir, qemuLogs.vmm),
+          ...recordFile(spec),
           sandbox: { ...sandbox, writable: [...(sandbox.writable ?? []), ...(uefi ? [variables] : [])] },
         },
         companion: spec.machine?.tpm ? tpmBeside(spec) : undefined,
-        sockets: [...Object.values(qemuSockets), suspensionSockets.into],
+        sockets: [...Object.values(qemuSockets), recordSocket, suspensionSockets.into],
         observe: (spawned) => this.awaitRunning(spec, spawned),
       },
       this.log,
@@ -185,11 +195,11 @@ export class QemuDriver extends VmmDriver {
       const status = await this.monitor.status(handle).catch(() => 'unknown');
       // A guest that had powered off before is only collected here.
       if (status === 'shutdown') await record.settleGuestPowerOff();
-      else await record.settle(forcedExit);
+      else await record.settle(exitOf(status) ?? forcedExit);
       await this.end(handle);
     }
     await endTpm(handle);
-    await cleanUp(handle, [...Object.values(qemuSockets), tpmSocket, screenshotFile]);
+    await cleanUp(handle, [...Object.values(qemuSockets), recordSocket, tpmSocket, screenshotFile]);
   }
 
   async reset(handle: VmHandle): Promise<void> {
@@ -258,13 +268,14 @@ export class QemuDriver extends VmmDriver {
 
   async waitExit(handle: VmHandle, signal: AbortSignal, tell?: (event: GuestEvent) => void): Promise<VmExit> {
     const guest = new QemuGuestEvents(tell);
+    const written = new QemuRecord(handle);
     const record = new ExitRecord(handle.runDir);
     while (isRunning(handle.process)) {
       signal.throwIfAborted();
-      const status = await this.monitor.listen(handle, signal, guest);
+      const status = await this.monitor.listen(handle, signal, guest, written);
       if (status === null) continue;
       if (status === 'shutdown') await record.settleGuestPowerOff();
-      else await record.settle(crashed('vmm-error', 'the hypervisor reported an internal error'));
+      else await record.settle(exitOf(status) ?? forcedExit);
       await this.kill(handle);
     }
     return settleEndedByItself(handle, 'QEMU', qemuLogs.vmm, this.log);
@@ -295,7 +306,7 @@ export class QemuDriver extends VmmDriver {
           if (error instanceof QmpError) return 'unknown';
           throw error;
         });
-        if (status === 'running' || status === 'shutdown') return;
+        if (status === 'running' || status === 'shutdown') return await this.monitor.guarded(beginRecord(spec));
         if (spec.suspended === true && (status === 'inmigrate' || status === 'paused')) await this.goOn(spec, status);
         if (Date.now() >= end)
           throw new VerbFailure(

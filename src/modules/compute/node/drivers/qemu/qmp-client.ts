@@ -4,6 +4,8 @@ import { QmpError } from './qmp-error';
 
 export interface QmpEvent {
   event: string;
+  /** Milliseconds since 1970, as QEMU says. */
+  at: number;
   data: Record<string, unknown>;
 }
 
@@ -12,6 +14,15 @@ interface Pending {
   reject: (error: Error) => void;
   timer: NodeJS.Timeout;
 }
+
+/** What a message of a monitor tells by itself; null when it is an answer. */
+export const qmpEvent = (message: Record<string, unknown>): QmpEvent | null => {
+  const { event, data, timestamp } = message;
+  if (typeof event !== 'string') return null;
+  const { seconds, microseconds } = (timestamp ?? {}) as { seconds?: number; microseconds?: number };
+  const at = (seconds ?? 0) * 1000 + Math.floor((microseconds ?? 0) / 1000);
+  return { event, at, data: (data ?? {}) as Record<string, unknown> };
+};
 
 /** Longest message accepted, in bytes: QEMU's largest answers are a few hundred kB. */
 const longestLine = 8 * 1024 * 1024;
@@ -137,8 +148,8 @@ export class QmpClient {
     }
     // The greeting, which the answer to the negotiation says as well.
     if ('QMP' in message) return;
-    if (typeof message['event'] === 'string') {
-      const event = { event: message['event'], data: (message['data'] ?? {}) as Record<string, unknown> };
+    const event = qmpEvent(message);
+    if (event) {
       for (const listener of [...this.listeners]) listener(event);
       return;
     }

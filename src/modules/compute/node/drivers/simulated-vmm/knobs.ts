@@ -14,6 +14,8 @@ export interface SimulationKnobs {
   ejectMs: number | null;
   /** How long the guest takes to give vCPUs back. */
   onlineMs: number;
+  /** How long the watchdog waits for a guest that has told it once that it is well. */
+  watchdogMs: number;
   /** Extra time of an endpoint, by its name (`vm.boot`). Every other call waits meanwhile. */
   latencyMs: Record<string, number>;
   /** The process ends at this call instead of answering. */
@@ -34,6 +36,7 @@ export const defaultKnobs: SimulationKnobs = {
   drivers: true,
   ejectMs: 0,
   onlineMs: 50,
+  watchdogMs: 30_000,
   latencyMs: {},
   crashAt: null,
   eventLoss: 0,

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { answer } from './api';
 import { EventMonitor } from './event-monitor';
 import { defaultKnobs, type SimulationKnobs } from './knobs';
@@ -84,7 +84,7 @@ const main = async (): Promise<void> => {
   }
   if (line.socket === null) throw new UsageError('error: an API socket is needed');
   process.umask(0o077);
-  if (line.logFile !== null) closeSync(openSync(line.logFile, 'w'));
+  const log = line.logFile === null ? null : openSync(line.logFile, 'w');
   const eventFd = line.eventPath === null ? line.eventFd : openSync(line.eventPath, 'w');
   claimSocket(line.socket, profile.locksSocket);
   const finish = (how: VmmEnd): void => {
@@ -99,6 +99,10 @@ const main = async (): Promise<void> => {
   const vmm = new SimulatedVmm(knobs, new EventMonitor(eventFd, () => knobs.eventLoss), {
     end: finish,
     stay: line.stay,
+    log: (thread, text) => {
+      const line = `cloud-hypervisor: ${process.uptime().toFixed(6).padStart(10)}s: <${thread}> ${text}\n`;
+      if (log !== null) writeSync(log, line);
+    },
   });
   const server = new WireServer((request) => answer(vmm, request), {
     bodyLimit: profile.bodyLimit,

@@ -6,13 +6,16 @@ export interface GuestHooks {
   powerOff: () => void;
   reset: () => void;
   panic: () => void;
+  /** Its watchdog, where it has one, was told nothing for too long. */
+  watchdog: () => void;
 }
 
 /** In characters. */
 const unreadLimit = 4096;
 
 /**
- * A guest that obeys keys on its serial console: `p` powers off, `r` resets, `c` makes it panic, `i` makes it ignore
+ * A guest that obeys keys on its serial console: `p` powers off, `r` resets, `c` makes it panic, `w` makes it tell its
+ * watchdog once and then never again that it is well, `i` makes it ignore
  * the power button from then on; the rest is echoed. At the power button it says `button` and, unless it ignores it, powers off after a
  * while.
  */
@@ -22,6 +25,9 @@ export class SimulatedGuest {
   /** Typed while it stood still: it waits in the port. */
   private unread = '';
   private timer: NodeJS.Timeout | null = null;
+  /** Its watchdog waits for it. */
+  private watched = false;
+  private watchdog: NodeJS.Timeout | null = null;
 
   constructor(
     private readonly knobs: SimulationKnobs,
@@ -39,12 +45,15 @@ export class SimulatedGuest {
     if (!this.ignores) this.timer ??= setTimeout(() => this.running && this.hooks.powerOff(), this.knobs.powerOffMs);
   }
 
+  /** The watchdog's time stands still too, and begins anew. */
   pause(): void {
     this.running = false;
+    this.disarm();
   }
 
   resume(): void {
     this.running = true;
+    if (this.watched) this.arm();
     const { unread } = this;
     this.unread = '';
     this.typed(unread);
@@ -53,7 +62,18 @@ export class SimulatedGuest {
   stop(): void {
     this.running = false;
     if (this.timer) clearTimeout(this.timer);
+    this.disarm();
     this.serial.onInput(() => undefined);
+  }
+
+  private arm(): void {
+    this.watched = true;
+    this.disarm();
+    this.watchdog = setTimeout(this.hooks.watchdog, this.knobs.watchdogMs);
+  }
+
+  private disarm(): void {
+    if (this.watchdog) clearTimeout(this.watchdog);
   }
 
   private typed(text: string): void {
@@ -65,6 +85,7 @@ export class SimulatedGuest {
       if (key === 'p') return this.hooks.powerOff();
       if (key === 'r') return this.hooks.reset();
       if (key === 'c') this.hooks.panic();
+      if (key === 'w') this.arm();
       if (key === 'i') this.ignores = true;
       this.serial.write(key);
     }

@@ -42,6 +42,8 @@ export class SimulatedVmm {
       end: (how: VmmEnd) => void;
       /** `--no-shutdown`: stay after the guest's power-off. */
       stay?: boolean;
+      /** A line of its log, by the thread that writes it. */
+      log?: (thread: string, text: string) => void;
     },
   ) {
     this.profile = profiles[knobs.version];
@@ -143,6 +145,9 @@ export class SimulatedVmm {
       reset: () => void this.guestReset(),
       panic: () => {
         if (config.pvpanic) this.guestPanic();
+      },
+      watchdog: () => {
+        if (config.watchdog) this.watchdogFired();
       },
     });
     for (const item of [...(config.disks ?? []), ...(config.net ?? [])]) if (item.id !== null) this.activated(item.id);
@@ -274,6 +279,16 @@ export class SimulatedVmm {
       if (this.options.stay) await this.shutdown();
       else await this.shutdownVmm();
     });
+  }
+
+  /** No event says so: only its log does. */
+  private watchdogFired(): void {
+    const waited = Math.round(this.knobs.watchdogMs / 1000);
+    this.options.log?.(
+      '__watchdog',
+      `ERROR:virtio-devices/src/watchdog.rs -- Watchdog triggered: ${waited} seconds since last ping`,
+    );
+    void this.guestReset();
   }
 
   async guestReset(): Promise<void> {
