@@ -8,8 +8,8 @@ export interface Refusal extends Partial<Problem> {
   /** Who or what uses the object that should go: the first ten, and how many there are. */
   users?: { kind: string; id: string; name: string; href: string; taskId?: string }[];
   count?: number;
-  /** The task that is at work on it. */
-  task?: string;
+  /** The task that is at work on it: by its id, or with its type where it has the lock. */
+  task?: string | { id: string; type: string };
   /** Why an instance fits on none of them. */
   hosts?: { host: string; code: string; reason: string }[];
 }
