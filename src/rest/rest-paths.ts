@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 8547182a02f191257baad3efd5e35bd725d20b6425c784adda37145a0e75fca7
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 1dcb6f3796e07d6c7e991c737d4d7a6462341cf11cb229d811f8f2c016eb80b6
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -828,6 +828,9 @@ export interface paths {
             description?: string | null;
             firmware?: ('any' | 'bios' | 'uefi') | null;
             format?: ('raw' | 'qcow2') | null;
+            kernel?: {
+              commandLine?: string | null;
+            } | null;
             name: string;
             public?: boolean | null;
             url?: string | null;
@@ -941,7 +944,7 @@ export interface paths {
     };
     options?: never;
     head?: never;
-    /** Change name, description, kind of VMM or vendor data of an image */
+    /** Change name, description, kind of VMM, command line or vendor data of an image */
     patch: {
       parameters: {
         query?: {
@@ -961,6 +964,9 @@ export interface paths {
         content: {
           'application/json': {
             description?: string | null;
+            kernel?: {
+              commandLine: string;
+            } | null;
             name?: string | null;
             vendorData?: string | null;
             vmm?: string | null;
@@ -990,6 +996,96 @@ export interface paths {
     };
     get?: never;
     /** Upload the bytes of an image, raw or qcow2, as the request body */
+    put: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/octet-stream': string;
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Image'];
+          };
+        };
+      };
+    };
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/images/{ref}/initramfs': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /** Upload the initramfs of an image, before its disk */
+    put: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/octet-stream': string;
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Image'];
+          };
+        };
+      };
+    };
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/images/{ref}/kernel': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /** Upload the kernel of an image, a bzImage or an ELF file, before its disk */
     put: {
       parameters: {
         query?: {
@@ -4423,6 +4519,17 @@ export interface components {
       firmware: 'any' | 'bios' | 'uefi';
       /** Format: uuid */
       id: string;
+      kernel: {
+        commandLine: string;
+        initramfs: {
+          bytes: number;
+          sha256: string;
+        } | null;
+        kernel: {
+          bytes: number;
+          sha256: string;
+        } | null;
+      } | null;
       message: string;
       name: string;
       /** Format: uuid */

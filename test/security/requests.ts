@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { passwordOf, type ManagementStack } from './management-stack';
+import { bzImage, initramfs } from '../integration/image/boot-files';
 import type { Identity } from './identities';
 
 /** One request of a cell. The objects that it names are made for it alone, so that no cell depends on another one. */
@@ -31,6 +32,8 @@ const network = async (stack: ManagementStack): Promise<string> =>
   (await stack.admin.ok('POST', '/networks?project=red', { name: name(), subnet: '10.0.0.0/24' })).id;
 const image = async (stack: ManagementStack): Promise<string> =>
   (await stack.admin.ok('POST', '/images?project=red', { name: name() })).id;
+const kernelImage = async (stack: ManagementStack): Promise<string> =>
+  (await stack.admin.ok('POST', '/images?project=red', { name: name(), kernel: {} })).id;
 const sshKey = async (stack: ManagementStack): Promise<string> =>
   (await stack.admin.ok('POST', '/ssh-keys?project=red', { name: name(), publicKey })).id;
 const flavor = async (stack: ManagementStack): Promise<string> =>
@@ -203,6 +206,11 @@ export const requests: Record<string, Make> = {
   'GET /images/{ref}': async (s) => ({ path: `/images/${await image(s)}` }),
   'PATCH /images/{ref}': async (s) => ({ path: `/images/${await image(s)}`, body: { description: 'changed' } }),
   'PUT /images/{ref}/content': async (s) => ({ path: `/images/${await image(s)}/content`, body: disk() }),
+  'PUT /images/{ref}/kernel': async (s) => ({ path: `/images/${await kernelImage(s)}/kernel`, body: bzImage() }),
+  'PUT /images/{ref}/initramfs': async (s) => ({
+    path: `/images/${await kernelImage(s)}/initramfs`,
+    body: initramfs(),
+  }),
   'DELETE /images/{ref}': async (s) => ({ path: `/images/${await image(s)}` }),
   ...list('/volumes', volume),
   'POST /volumes': async () => ({

@@ -155,10 +155,11 @@ export class ImageFixture {
     bytes: Buffer | Readable,
     headers: Record<string, string> = {},
     as = 'alice',
+    part: 'content' | 'kernel' | 'initramfs' = 'content',
   ): Promise<Answer> {
     return this.send(
       'PUT',
-      `/images/${id}/content`,
+      `/images/${id}/${part}`,
       { body: bytes, headers: { 'content-type': 'application/octet-stream', ...headers } },
       as,
     );

@@ -19,10 +19,13 @@ import { coreConfigSchema } from '../../../src/core/config/core-config';
 import { StatePaths } from '../../../src/core/config/state-paths';
 import { ManagementClient } from '../../../src/core/m2m/management/node-route';
 import { imageConfigSchema } from '../../../src/modules/image/contract/image.config';
-import { ImageStore, type WantedImage } from '../../../src/modules/image/node/image-store';
+import type { WantedImage } from '../../../src/modules/image/node/cached-files';
+import { ImageStore } from '../../../src/modules/image/node/image-store';
 import { quietLogging } from '../../support/workflow-harness';
 
 const mib = 1024 * 1024;
+
+const digestOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 /** Management with images in memory; `fault` may spoil an answer. */
 class FakeManagement extends ManagementClient {
@@ -32,8 +35,8 @@ class FakeManagement extends ManagementClient {
 
   override async download(path: string): Promise<NodeJS.ReadableStream> {
     this.asked.push(path);
-    const [, id = '', from = '0'] = /^\/images\/(.+)\/content\?from=(\d+)$/.exec(path) ?? [];
-    const bytes = this.images.get(id);
+    const [, id = '', name = '', from = '0'] = /^\/images\/(.+)\/(.+)\?from=(\d+)$/.exec(path) ?? [];
+    const bytes = this.images.get(name === 'content' ? id : `${id}/${name}`);
     if (!bytes) throw Object.assign(new Error('404'), { status: 404 });
     const rest = bytes.subarray(Number(from));
     return this.fault?.(rest, Number(from)) ?? Readable.from(pieces(rest));
@@ -46,7 +49,18 @@ class FakeManagement extends ManagementClient {
   add(bytes: Buffer): WantedImage {
     const imageId = crypto.randomUUID();
     this.images.set(imageId, bytes);
-    return { imageId, sha256: createHash('sha256').update(bytes).digest('hex'), virtualBytes: bytes.length };
+    return { imageId, sha256: digestOf(bytes), virtualBytes: bytes.length };
+  }
+
+  addKernel(wanted: WantedImage, kernel: Buffer, initramfs: Buffer | null): WantedImage {
+    const part = (name: string, bytes: Buffer): { sha256: string; bytes: number } => {
+      this.images.set(`${wanted.imageId}/${name}`, bytes);
+      return { sha256: digestOf(bytes), bytes: bytes.length };
+    };
+    return {
+      ...wanted,
+      kernel: { ...part('kernel', kernel), initramfs: initramfs && part('initramfs', initramfs) },
+    };
   }
 }
 
@@ -84,6 +98,37 @@ it('fetches once for ten that ask at the same time', async () => {
   expect(statSync(await store.path(wanted.imageId)).mode & 0o777).toBe(0o444);
   expect(await store.ensure(wanted, context)).toEqual({ cached: true });
   expect(files()).toEqual([`${wanted.imageId}.json`, `${wanted.imageId}.raw`]);
+});
+
+it('keeps the kernel that an image brings beside it, and fetches it anew when a part is not what it was', async () => {
+  const store = await newStore();
+  const [kernel, initramfs] = [data(200_000, 2), data(70_000, 3)];
+  const wanted = management.addKernel(management.add(data(mib)), kernel, initramfs);
+  expect(await store.ensure(wanted, context)).toEqual({ cached: false });
+  expect(await store.ensure(wanted, context)).toEqual({ cached: true });
+  const { imageId } = wanted;
+  expect(files()).toEqual(['initramfs', 'json', 'kernel', 'raw'].map((ending) => `${imageId}.${ending}`));
+  const seen = await store.use(imageId, async (_path, found) => found);
+  expect(readFileSync(seen?.kernel ?? '').equals(kernel)).toBe(true);
+  expect(readFileSync(seen?.initramfs ?? '').equals(initramfs)).toBe(true);
+  expect(statSync(seen?.kernel ?? '').mode & 0o777).toBe(0o444);
+  truncateSync(seen?.kernel ?? '', 10);
+  const again = await newStore();
+  expect(await again.ensure(wanted, context)).toEqual({ cached: false });
+  await again.remove(imageId);
+  expect(files()).toEqual([]);
+});
+
+it('keeps nothing of an image whose kernel is not what it should be', async () => {
+  const store = await newStore();
+  const wanted = management.addKernel(management.add(data(mib)), data(200_000, 2), null);
+  management.images.set(`${wanted.imageId}/kernel`, data(200_000, 4));
+  await expect(store.ensure(wanted, context)).rejects.toMatchObject({ code: 'checksum_mismatch' });
+  expect(files()).toEqual([]);
+  // What a crash left between the files of one image goes at the next start.
+  writeFileSync(join(dir, 'images', `${wanted.imageId}.kernel`), 'half');
+  await newStore();
+  expect(files()).toEqual([]);
 });
 
 it('keeps holes, and trusts what it verified across a restart', async () => {

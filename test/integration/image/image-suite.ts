@@ -17,14 +17,14 @@ interface ImageSuite {
  * Images with a database of their own for the file that calls it. After every test the store holds exactly what ready
  * images name, and nothing is at work.
  */
-export const imageSuite = (): ImageSuite => {
+export const imageSuite = (config: Record<string, unknown> = {}): ImageSuite => {
   const disks = new DiskFiles();
   let names = 0;
   let db: TestDatabase;
   let f: ImageFixture;
   beforeAll(async () => {
     db = await startTestDatabase({ entities: [...imageEntities, ...storageEntities] });
-    f = await ImageFixture.start(db.database, { image: { allowPrivateUrls: true } });
+    f = await ImageFixture.start(db.database, { image: { allowPrivateUrls: true, ...config } });
   }, 60_000);
   afterAll(async () => {
     await f?.stop();
@@ -32,7 +32,10 @@ export const imageSuite = (): ImageSuite => {
     disks.remove();
   });
   afterEach(async () => {
-    const rows = await db.database.query<{ sha256: string }>(`SELECT DISTINCT sha256 FROM image WHERE state = 'ready'`);
+    const rows = await db.database.query<{ sha256: string }>(
+      `SELECT DISTINCT digest AS sha256 FROM image, unnest(ARRAY[CASE state WHEN 'ready' THEN sha256 END, kernel_sha256, initramfs_sha256]) digest
+        WHERE digest IS NOT NULL`,
+    );
     await waitFor(
       'the store to hold what images name',
       () => JSON.stringify(f.files().sort()) === JSON.stringify(rows.map((r) => `${r.sha256}.raw`).sort()),

@@ -19,7 +19,7 @@ import { Config } from '../../../src/core/config/config';
 import { coreConfigSchema } from '../../../src/core/config/core-config';
 import { StatePaths } from '../../../src/core/config/state-paths';
 import type { VerbContext, VerbHandler } from '../../../src/core/m2m/verbs/verb-handler';
-import { ImageCache } from '../../../src/modules/image/contract/image.ports';
+import { type CachedKernel, ImageCache } from '../../../src/modules/image/contract/image.ports';
 import { storageConfigSchema } from '../../../src/modules/storage/contract/storage.config';
 import { LocalPoolDriver } from '../../../src/modules/storage/node/drivers/local-pool.driver';
 import type { PoolDriver } from '../../../src/modules/storage/node/drivers/pool.driver';
@@ -162,15 +162,16 @@ describe('local volumes', () => {
 describe('verbs', () => {
   class OneImage extends ImageCache {
     uses = 0;
+    kernel: CachedKernel | null = null;
     constructor(private readonly file: string) {
       super();
     }
     override async path(): Promise<string> {
       return this.file;
     }
-    override async use<T>(_id: string, work: (path: string) => Promise<T>): Promise<T> {
+    override async use<T>(_id: string, work: (path: string, kernel: CachedKernel | null) => Promise<T>): Promise<T> {
       this.uses += 1;
-      return work(this.file);
+      return work(this.file, this.kernel);
     }
   }
   const context: VerbContext = {
@@ -196,6 +197,36 @@ describe('verbs', () => {
     );
     return { pools, images, call: async (verb, args) => byName.get(verb)?.run(args, context) };
   };
+
+  it('keeps beside a volume what the kernel of its image is, for as long as it stands', async () => {
+    const { pools, images, call } = await setUp('local');
+    const cached = { kernel: await sourceFile(8192), initramfs: await sourceFile(4096) };
+    const driver = pools.require('default');
+    const [volumeId, plain] = [randomUUID(), randomUUID()];
+    const args = { pool: 'default', bytes: mib, imageId: randomUUID() };
+    await call('volume.ensure', { ...args, volumeId: plain });
+    images.kernel = cached;
+    await call('volume.ensure', { ...args, volumeId });
+    await call('volume.ensure', { ...args, volumeId });
+    const placed = driver.bootFiles(volumeId);
+    expect([statSync(placed.kernel).size, statSync(placed.initramfs).size]).toEqual([8192, 4096]);
+    expect(existsSync(driver.bootFiles(plain).kernel)).toBe(false);
+    // The cache lets go of it, and the volume does not.
+    for (const path of Object.values(cached)) rmSync(path);
+    expect(statSync(placed.kernel).size).toBe(8192);
+    expect((await driver.files()).filter((file) => file.volumeId === volumeId)).toHaveLength(3);
+    await call('volume.absent', { volumeId, pool: 'default' });
+    expect((await driver.files()).map((file) => file.volumeId)).toEqual([plain]);
+  });
+
+  it('makes no volume whose kernel is not there', async () => {
+    const { pools, images, call } = await setUp('local');
+    images.kernel = { kernel: await sourceFile(4096), initramfs: join(work, 'none') };
+    const volumeId = randomUUID();
+    const args = { volumeId, pool: 'default', bytes: mib, imageId: randomUUID() };
+    await expect(call('volume.ensure', args)).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(await pools.require('default').files()).toEqual([]);
+  });
 
   it('ten at once make one volume of one copy', async () => {
     const { pools, images, call } = await setUp('local');

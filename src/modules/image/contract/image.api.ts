@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/routes/fields';
 import { vmmKind } from '../../host/contract/vmm-kind';
+import { commandLine } from './command-line';
 import { vendorData } from './vendor-data';
 
 export const imageFormats = ['raw', 'qcow2'] as const;
@@ -32,6 +33,12 @@ export const createImage = z.strictObject({
   firmware: z.enum(imageFirmwares).default('any'),
   /** Its instances run on this kind of VMM. Whether a host has it is looked at when one is made. */
   vmm: vmmKind.default(null),
+  /**
+   * It boots by a kernel of its own, whose bytes come by PUT /images/{id}/kernel, and an initramfs by
+   * PUT /images/{id}/initramfs: both before the disk. Goes with neither a URL (422 `kernel_by_upload`) nor a firmware
+   * (422 `kernel_or_firmware`).
+   */
+  kernel: z.strictObject({ commandLine: commandLine.default('') }).optional(),
   vendorData: vendorData.default(null),
   /** Visible in all projects; admins only. */
   public: z.boolean().default(false),
@@ -41,8 +48,11 @@ export const updateImage = z.strictObject({
   description: field.description.optional(),
   /** Of instances that are made from now on; null leaves the kind open. */
   vmm: vmmKind.optional(),
+  /** Of instances that are made, rebuilt or rescued from now on. 422 `image_without_kernel`. */
+  kernel: z.strictObject({ commandLine }).optional(),
   vendorData: vendorData.optional(),
 });
+const bootFile = z.object({ bytes: field.bytes, sha256: z.string() });
 export const image = z
   .object({
     id: field.id,
@@ -62,6 +72,10 @@ export const image = z
     architecture: z.string(),
     firmware: z.enum(imageFirmwares),
     vmm: z.string().nullable(),
+    /** Null: whatever is on the disk boots it. Its members are null until their bytes have come. */
+    kernel: z
+      .object({ commandLine: z.string(), kernel: bootFile.nullable(), initramfs: bootFile.nullable() })
+      .nullable(),
     vendorData: z.string().nullable(),
     taskId: field.id.nullable(),
     createdAt: field.timestamp,

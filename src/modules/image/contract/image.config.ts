@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+const mib = 1024 ** 2;
 const gib = 1024 ** 3;
 
 /** Section `modules.image`. Sizes in bytes. */
@@ -16,6 +17,18 @@ export const imageConfigSchema = z.strictObject({
     .int()
     .min(4096)
     .default(64 * gib),
+  /** Largest kernel that an image may bring. */
+  maxKernelBytes: z
+    .number()
+    .int()
+    .min(4096)
+    .default(128 * mib),
+  /** Largest initramfs. It lies in the memory of each guest while it boots. */
+  maxInitramfsBytes: z
+    .number()
+    .int()
+    .min(512)
+    .default(512 * mib),
   /**
    * Lets management fetch from loopback, link-local and private addresses. Off: users cannot reach into the operator's
    * network.

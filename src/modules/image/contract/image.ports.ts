@@ -1,6 +1,19 @@
 import type { InUseBy } from '../../../core/errors/in-use';
 import type { Op } from '../../../core/db/rows/op';
 
+/** A file that is handed to a kernel's loader as it is. */
+export interface BootFile {
+  /** Lower-case hex. */
+  sha256: string;
+  bytes: number;
+}
+
+/** By which an image boots, whatever is on its disk. */
+export interface ImageKernel extends BootFile {
+  initramfs: BootFile | null;
+  commandLine: string;
+}
+
 export interface UsableImage {
   id: string;
   name: string;
@@ -11,6 +24,8 @@ export interface UsableImage {
   firmware: 'any' | 'bios' | 'uefi';
   /** The kind of VMM that its instances run on; null for whichever. */
   vmm: string | null;
+  /** Null: what is on its disk boots it. */
+  kernel: ImageKernel | null;
   /** Text for its guests, empty for none. */
   vendorData: string;
 }
@@ -43,10 +58,19 @@ export abstract class ImageUsage {
   abstract users(op: Op, imageId: string, limit: number): Promise<ImageUsers>;
 }
 
+/** Files of a kernel on this host; absolute paths. */
+export interface CachedKernel {
+  kernel: string;
+  initramfs: string | null;
+}
+
 /** Port (node half): the verified raw files of images in the node's cache. */
 export abstract class ImageCache {
   /** Absolute path of the raw file; throws `image_not_cached` when `image.ensure` has not run. */
   abstract path(imageId: string): Promise<string>;
-  /** Runs `work` with the path; the file is not evicted meanwhile. */
-  abstract use<T>(imageId: string, work: (path: string) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` with the path, and with the kernel that the image brings, null for none; the files are not evicted
+   * meanwhile.
+   */
+  abstract use<T>(imageId: string, work: (path: string, kernel: CachedKernel | null) => Promise<T>): Promise<T>;
 }

@@ -1,7 +1,6 @@
-import { createHash, type Hash } from 'node:crypto';
-import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { injectable } from 'inversify';
 import type { Logger } from 'pino';
 import writeFileAtomic from 'write-file-atomic';
@@ -10,67 +9,62 @@ import { Service } from '../../../core/lifecycle/service';
 import { Config } from '../../../core/config/config';
 import { StatePaths } from '../../../core/config/state-paths';
 import { formatRecord, parseRecord, type RecordForm } from '../../../core/host/records/record-form';
-import { SparseWriter } from '../../../core/host/files/sparse-writer';
 import { syncDirectory } from '../../../core/host/files/sync-directory';
 import { ManagementClient } from '../../../core/m2m/management/node-route';
 import { VerbFailure, type VerbContext } from '../../../core/m2m/verbs/verb-handler';
 import { Logging } from '../../../core/telemetry/logging';
 import type { ImageConfig } from '../contract/image.config';
+import type { CachedKernel } from '../contract/image.ports';
+import { filesOf, suffixes, type WantedImage } from './cached-files';
+import { ImageDownload, isFull } from './image-download';
 
-export interface WantedImage {
-  imageId: string;
-  /** SHA-256 of the raw bytes, lower-case hex. */
-  sha256: string;
-  virtualBytes: number;
-}
+type Manifest = Omit<WantedImage, 'imageId'>;
 
-type Manifest = Pick<WantedImage, 'sha256' | 'virtualBytes'>;
+const verified = z.object({ sha256: z.string(), bytes: z.number().int() });
 
 const manifestForm: RecordForm<Manifest> = {
   name: 'record of a cached image',
   version: 1,
-  schema: z.object({ sha256: z.string(), virtualBytes: z.number().int() }),
+  schema: z.object({
+    sha256: z.string(),
+    virtualBytes: z.number().int(),
+    /** Absent: it brings none. */
+    kernel: verified.extend({ initramfs: verified.nullable() }).optional(),
+  }),
   upgrades: {},
 };
 
 const partSuffix = '.part';
-const attempts = 5;
 /** An image just fetched is about to be copied by the workflow that asked for it. */
 const graceMs = 600_000;
 
-const isFull = (error: unknown): boolean =>
-  ['ENOSPC', 'EDQUOT'].includes(String((error as NodeJS.ErrnoException).code));
-
 /**
- * The verified raw images of this host: `<id>.raw` beside `<id>.json`, which holds what was verified and, by its time,
- * the last use. A file stands under its name only once it is complete and on the disk, so it is not read again to be
+ * The verified raw images of this host: `<id>.raw`, with `<id>.kernel` and `<id>.initramfs` where it brings them, beside
+ * `<id>.json`, which holds what was verified and, by its time, the last use. A file stands under its name only once it is complete and on the disk, so it is not read again to be
  * trusted.
  */
 @injectable()
 export class ImageStore extends Service {
   private readonly log: Logger;
+  private readonly download: ImageDownload;
   private readonly directory: string;
   private readonly cacheBytes: number;
   private readonly fetching = new Map<string, { wanted: WantedImage; done: Promise<void> }>();
   private readonly pins = new Map<string, number>();
 
-  constructor(
-    private readonly client: ManagementClient,
-    config: Config,
-    paths: StatePaths,
-    logging: Logging,
-  ) {
+  constructor(client: ManagementClient, config: Config, paths: StatePaths, logging: Logging) {
     super();
     this.directory = paths.stateDir('images');
     this.cacheBytes = config.section<ImageConfig>('image').cacheBytes;
     this.log = logging.for('image-cache');
+    this.download = new ImageDownload(client, this.log);
   }
 
   /** Removes what interrupted downloads left. */
   override async start(): Promise<void> {
     await mkdir(this.directory, { recursive: true, mode: 0o711 });
     for (const file of await readdir(this.directory)) {
-      const orphan = file.endsWith('.json') && !(await this.exists(file.replace(/json$/, 'raw')));
+      const orphan = !file.endsWith('.raw') && !(await this.exists(file.replace(/\.[a-z]+$/, '.raw')));
       if (file.endsWith(partSuffix) || orphan) await rm(join(this.directory, file), { force: true });
     }
   }
@@ -84,7 +78,7 @@ export class ImageStore extends Service {
     const running = this.fetching.get(wanted.imageId);
     if (running) {
       await running.done;
-      if (running.wanted.sha256 === wanted.sha256) return { cached: false };
+      if (isDeepStrictEqual(filesOf(running.wanted), filesOf(wanted))) return { cached: false };
     }
     // The entry is made before anything is awaited: two callers never start two downloads.
     let cached = false;
@@ -109,10 +103,10 @@ export class ImageStore extends Service {
   }
 
   /** The image is not evicted while `work` runs. */
-  async use<T>(imageId: string, work: (path: string) => Promise<T>): Promise<T> {
+  async use<T>(imageId: string, work: (path: string, kernel: CachedKernel | null) => Promise<T>): Promise<T> {
     this.pins.set(imageId, (this.pins.get(imageId) ?? 0) + 1);
     try {
-      return await work(await this.path(imageId));
+      return await work(await this.path(imageId), await this.kernel(imageId));
     } finally {
       const left = (this.pins.get(imageId) ?? 1) - 1;
       if (left === 0) this.pins.delete(imageId);
@@ -127,108 +121,43 @@ export class ImageStore extends Service {
   }
 
   private async fetchUnlessThere(wanted: WantedImage, ctx: Pick<VerbContext, 'signal' | 'progress'>): Promise<boolean> {
-    const manifest = await this.manifest(wanted.imageId);
-    if (manifest && manifest.sha256 === wanted.sha256 && manifest.virtualBytes === wanted.virtualBytes) {
-      await this.touch(wanted.imageId);
+    const { imageId } = wanted;
+    const manifest = await this.manifest(imageId);
+    const files = filesOf(wanted);
+    if (manifest && isDeepStrictEqual(filesOf(manifest), files)) {
+      await this.touch(imageId);
       return true;
     }
-    await this.drop(wanted.imageId);
-    await this.evict(wanted.virtualBytes);
-    const part = this.file(wanted.imageId) + partSuffix;
+    await this.drop(imageId);
+    await this.evict(files.reduce((sum, { bytes }) => sum + bytes, 0));
+    const part = (suffix: string): string => this.file(imageId, suffix) + partSuffix;
     try {
-      await this.download(wanted, part, ctx);
-      await chmod(part, 0o444);
+      for (const { name, suffix, sha256, bytes } of files) {
+        await this.download.download({ imageId, name, sha256, bytes }, part(suffix), ctx);
+        await chmod(part(suffix), 0o444);
+      }
+      const { sha256, virtualBytes, kernel } = wanted;
       await writeFileAtomic(
-        this.manifestFile(wanted.imageId),
-        formatRecord(manifestForm, { sha256: wanted.sha256, virtualBytes: wanted.virtualBytes }),
+        this.manifestFile(imageId),
+        formatRecord(manifestForm, { sha256, virtualBytes, ...(kernel && { kernel }) }),
       );
-      await rename(part, this.file(wanted.imageId));
+      for (const { suffix } of files) await rename(part(suffix), this.file(imageId, suffix));
       await syncDirectory(this.directory);
       return false;
     } catch (error) {
-      await rm(part, { force: true });
-      await this.drop(wanted.imageId);
+      for (const { suffix } of files) await rm(part(suffix), { force: true });
+      await this.drop(imageId);
       if (isFull(error))
         throw new VerbFailure('no_space', 'The disk of the image cache is full.', true, {}, { cause: error });
       throw error;
     }
   }
 
-  /** A broken connection is taken up where it broke; the digest runs on. */
-  private async download(
-    wanted: WantedImage,
-    part: string,
-    ctx: Pick<VerbContext, 'signal' | 'progress'>,
-  ): Promise<void> {
-    const file = await open(part, 'w', 0o600);
-    try {
-      const writer = new SparseWriter(file);
-      const hash = createHash('sha256');
-      for (let attempt = 1; writer.bytes < wanted.virtualBytes; attempt++) {
-        const before = writer.bytes;
-        try {
-          await this.receive(wanted, writer, hash, ctx);
-          if (writer.bytes < wanted.virtualBytes)
-            throw new Error(`the download ended after ${writer.bytes} of ${wanted.virtualBytes} bytes`);
-        } catch (error) {
-          if (error instanceof VerbFailure || isFull(error) || ctx.signal.aborted) throw error;
-          if (writer.bytes > before) attempt = 1;
-          if (attempt >= attempts)
-            throw new VerbFailure(
-              'download_failed',
-              'The host could not fetch the image from management.',
-              false,
-              {},
-              { cause: error, detail: (error as Error).message },
-            );
-          this.log.warn(
-            { err: error, imageId: wanted.imageId, at: writer.bytes, attempt },
-            'a download broke and is taken up again',
-          );
-          await sleep(200 * 2 ** attempt, undefined, { signal: ctx.signal });
-        }
-      }
-      const sha256 = hash.digest('hex');
-      if (sha256 !== wanted.sha256)
-        throw new VerbFailure(
-          'checksum_mismatch',
-          `The image arrived with the SHA-256 ${sha256}, and should have ${wanted.sha256}.`,
-          true,
-        );
-      await writer.finish(wanted.virtualBytes);
-    } finally {
-      await file.close();
-    }
-  }
-
-  private async receive(
-    wanted: WantedImage,
-    writer: SparseWriter,
-    hash: Hash,
-    ctx: Pick<VerbContext, 'signal' | 'progress'>,
-  ): Promise<void> {
-    let stream: NodeJS.ReadableStream;
-    try {
-      stream = await this.client.download(`/images/${wanted.imageId}/content?from=${writer.bytes}`, ctx.signal);
-    } catch (error) {
-      const status = (error as { status?: unknown }).status;
-      if (status === 404 || status === 409)
-        throw new VerbFailure('image_gone', 'The image is no longer there to be fetched.', true, {}, { cause: error });
-      throw error;
-    }
-    let percent = 0;
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      if (writer.bytes + chunk.length > wanted.virtualBytes)
-        throw new VerbFailure(
-          'size_mismatch',
-          `The image is larger than the announced ${wanted.virtualBytes} bytes.`,
-          true,
-        );
-      hash.update(chunk);
-      await writer.write(chunk);
-      const now = Math.floor((writer.bytes / wanted.virtualBytes) * 100);
-      if (now > percent) ctx.progress((percent = now), 'fetching the image');
-    }
+  private async kernel(imageId: string): Promise<CachedKernel | null> {
+    const { kernel } = (await this.manifest(imageId)) ?? {};
+    if (!kernel) return null;
+    const initramfs = kernel.initramfs ? this.file(imageId, suffixes.initramfs) : null;
+    return { kernel: this.file(imageId, suffixes.kernel), initramfs };
   }
 
   /** Makes room for `incoming` bytes: the ones unused for longest go, but none that is in use or was just fetched. */
@@ -237,11 +166,12 @@ export class ImageStore extends Service {
     for (const name of await readdir(this.directory)) {
       if (!name.endsWith('.raw')) continue;
       const imageId = name.slice(0, -4);
-      const [raw, used] = await Promise.all([
-        stat(this.file(imageId)),
+      const [used, ...files] = await Promise.all([
         stat(this.manifestFile(imageId)).catch(() => null),
+        ...Object.values(suffixes).map((suffix) => stat(this.file(imageId, suffix)).catch(() => null)),
       ]);
-      entries.push({ imageId, bytes: raw.blocks * 512, usedAt: used?.mtimeMs ?? 0 });
+      const bytes = files.reduce((sum, file) => sum + (file?.blocks ?? 0) * 512, 0);
+      entries.push({ imageId, bytes, usedAt: used?.mtimeMs ?? 0 });
     }
     let total = entries.reduce((sum, e) => sum + e.bytes, incoming);
     for (const entry of entries.sort((a, b) => a.usedAt - b.usedAt)) {
@@ -259,7 +189,9 @@ export class ImageStore extends Service {
     try {
       const reading = parseRecord(manifestForm, await readFile(this.manifestFile(imageId), 'utf8'));
       if (reading.kind !== 'read') return null;
-      return (await stat(this.file(imageId))).size === reading.value.virtualBytes ? reading.value : null;
+      for (const { suffix, bytes } of filesOf(reading.value))
+        if ((await stat(this.file(imageId, suffix))).size !== bytes) return null;
+      return reading.value;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       throw error;
@@ -272,7 +204,8 @@ export class ImageStore extends Service {
   }
 
   private async drop(imageId: string): Promise<void> {
-    await rm(this.file(imageId), { force: true });
+    // The disk first, for the image stands by it.
+    for (const suffix of Object.values(suffixes)) await rm(this.file(imageId, suffix), { force: true });
     await rm(this.manifestFile(imageId), { force: true });
   }
 
@@ -283,8 +216,8 @@ export class ImageStore extends Service {
     );
   }
 
-  private file(imageId: string): string {
-    return join(this.directory, `${imageId}.raw`);
+  private file(imageId: string, suffix: string = suffixes.content): string {
+    return join(this.directory, imageId + suffix);
   }
 
   private manifestFile(imageId: string): string {

@@ -1,5 +1,5 @@
 import { injectable } from 'inversify';
-import { ImageCache } from '../contract/image.ports';
+import { type CachedKernel, ImageCache } from '../contract/image.ports';
 import { ImageStore } from './image-store';
 
 @injectable()
@@ -12,7 +12,7 @@ export class NodeImageCache extends ImageCache {
     return this.store.path(imageId);
   }
 
-  override use<T>(imageId: string, work: (path: string) => Promise<T>): Promise<T> {
+  override use<T>(imageId: string, work: (path: string, kernel: CachedKernel | null) => Promise<T>): Promise<T> {
     return this.store.use(imageId, work);
   }
 }

@@ -98,6 +98,11 @@ export abstract class VolumePaths {
    * guest data.
    */
   abstract locate(volumeId: string, pool: string): Promise<{ path: string; format: 'raw'; bytes: number }>;
+  /**
+   * Where the kernel and the initramfs lie that the volume's image brought, when it did. They are there for as long as
+   * the volume is, and nobody's to write.
+   */
+  abstract bootFiles(volumeId: string, pool: string): { kernel: string; initramfs: string };
   /** Folders in which the disks of an instance appear that it gets while it runs; made, one for each pool. */
   abstract folders(instanceId: string): Promise<string[]>;
   /**

@@ -16,6 +16,10 @@ export class PoolVolumePaths extends VolumePaths {
     return volume;
   }
 
+  override bootFiles(volumeId: string, pool: string): { kernel: string; initramfs: string } {
+    return this.pools.require(pool).bootFiles(volumeId);
+  }
+
   override async folders(instanceId: string): Promise<string[]> {
     const opened = this.pools.all().filter((pool) => pool.opened);
     return Promise.all(opened.map((pool) => pool.attached.folderOf(instanceId)));

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { handle, VerbFailure, VerbHandlers, type VerbHandler } from '../../../core/m2m/verbs/verb-handler';
-import { ImageCache } from '../../image/contract/image.ports';
+import { type CachedKernel, ImageCache } from '../../image/contract/image.ports';
 import { volumeAbsent, volumeEnsure, volumeGrow } from '../contract/volume.verbs';
 import { Pools } from './pools';
 
@@ -20,8 +20,8 @@ export class VolumeHandlers extends VerbHandlers {
         this.pools.exclusively(volumeId, async () => {
           const driver = this.pools.require(pool);
           const there = await driver.find(volumeId);
-          const make = async (source: string | null): Promise<{ bytes: number }> => ({
-            bytes: (await driver.ensure({ volumeId, bytes, source, signal: ctx.signal })).bytes,
+          const make = async (source: string | null, boot: CachedKernel | null = null): Promise<{ bytes: number }> => ({
+            bytes: (await driver.ensure({ volumeId, bytes, source, boot, signal: ctx.signal })).bytes,
           });
           return imageId === null || there || !driver.copies ? make(null) : this.images.use(imageId, make);
         }),

@@ -81,6 +81,11 @@ export class ImagePublisher {
     });
   }
 
+  /** As `releaseAfter`, of all that a row names which is gone. */
+  releaseAllAfter(op: Op, { sha256, kernelSha256, initramfsSha256 }: ImageEntity): void {
+    for (const digest of [sha256, kernelSha256, initramfsSha256]) this.releaseAfter(op, digest);
+  }
+
   /**
    * Releases the digest of a row that names it no more, once the caller's transaction has committed. What a crash
    * leaves here, the sweeper finds.

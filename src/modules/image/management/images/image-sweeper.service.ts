@@ -68,6 +68,7 @@ export class ImageSweeper extends Service implements PeriodicWorks {
         if (image.state === 'deleting') {
           await this.images.remove(op, image.id);
           await this.events.changed(op, 'deleted', image);
+          this.publisher.releaseAllAfter(op, image);
           continue;
         }
         const changes = {

@@ -62,6 +62,29 @@ export class ImageController extends Controller {
     ];
   }
 
+  private bootFileRoutes(): Route[] {
+    const upload = (part: 'kernel' | 'initramfs', summary: string): Route =>
+      route(
+        {
+          method: 'PUT',
+          path: `/images/:ref/${part}`,
+          summary,
+          tag,
+          scope: 'resource',
+          permission: 'image:update',
+          params: z.strictObject({ ref: field.id }),
+          rawBody: true,
+          ownTransaction: true,
+          response: image,
+        },
+        (req) => this.uploads.upload(req.access, req.params.ref, part, req.raw),
+      );
+    return [
+      upload('kernel', 'Upload the kernel of an image, a bzImage or an ELF file, before its disk'),
+      upload('initramfs', 'Upload the initramfs of an image, before its disk'),
+    ];
+  }
+
   private resourceRoutes(): Route[] {
     return [
       route(
@@ -82,7 +105,7 @@ export class ImageController extends Controller {
         {
           method: 'PATCH',
           path: '/images/:ref',
-          summary: 'Change name, description, kind of VMM or vendor data of an image',
+          summary: 'Change name, description, kind of VMM, command line or vendor data of an image',
           tag,
           scope: 'resource',
           permission: 'image:update',
@@ -106,8 +129,9 @@ export class ImageController extends Controller {
           ownTransaction: true,
           response: image,
         },
-        (req) => this.uploads.upload(req.access, req.params.ref, req.raw),
+        (req) => this.uploads.upload(req.access, req.params.ref, 'content', req.raw),
       ),
+      ...this.bootFileRoutes(),
       route(
         {
           method: 'DELETE',

@@ -26,6 +26,15 @@ export class ImageEntity {
   @Column('text') architecture!: string;
   @Column('text') firmware!: Image['firmware'];
   @Column('text', { nullable: true }) vmm!: string | null;
+  /** What its own kernel is told; null when it brings none. */
+  @Column('text', { name: 'command_line', nullable: true }) commandLine!: string | null;
+  /** Both null until the bytes have come. */
+  @Column('text', { name: 'kernel_sha256', nullable: true }) kernelSha256!: string | null;
+  @Column('bigint', { name: 'kernel_bytes', nullable: true, transformer: bigintAsNumber }) kernelBytes!: number | null;
+  @Column('text', { name: 'initramfs_sha256', nullable: true }) initramfsSha256!: string | null;
+  @Column('bigint', { name: 'initramfs_bytes', nullable: true, transformer: bigintAsNumber }) initramfsBytes!:
+    | number
+    | null;
   /** Text, empty for none. */
   @Column('text', { name: 'vendor_data' }) vendorData!: string;
   @Column('uuid', { name: 'task_id', nullable: true }) taskId!: string | null;

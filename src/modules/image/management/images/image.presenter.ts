@@ -16,7 +16,18 @@ export const presentImage = (i: ImageEntity): Image => ({
   architecture: i.architecture,
   firmware: i.firmware,
   vmm: i.vmm,
+  kernel:
+    i.commandLine === null
+      ? null
+      : {
+          commandLine: i.commandLine,
+          kernel: bootFile(i.kernelSha256, i.kernelBytes),
+          initramfs: bootFile(i.initramfsSha256, i.initramfsBytes),
+        },
   vendorData: i.vendorData === '' ? null : i.vendorData,
   taskId: i.taskId,
   createdAt: i.createdAt.toISOString(),
 });
+
+const bootFile = (sha256: string | null, bytes: number | null): { sha256: string; bytes: number } | null =>
+  sha256 === null || bytes === null ? null : { sha256, bytes };

@@ -27,8 +27,8 @@ export class ImageRepository {
   /** False when the project has one of this name. */
   async insert(op: Op, i: ImageEntity): Promise<boolean> {
     const rows: unknown[] = await op.query(
-      `INSERT INTO image (id, project_id, name, description, state, message, public, url, checksum, claimed_format, architecture, firmware, vendor_data, created_at, vmm)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT ON CONSTRAINT image_name DO NOTHING RETURNING id`,
+      `INSERT INTO image (id, project_id, name, description, state, message, public, url, checksum, claimed_format, architecture, firmware, vendor_data, created_at, vmm, command_line)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT ON CONSTRAINT image_name DO NOTHING RETURNING id`,
       [
         i.id,
         i.projectId,
@@ -45,6 +45,7 @@ export class ImageRepository {
         i.vendorData,
         i.createdAt,
         i.vmm,
+        i.commandLine,
       ],
     );
     return rows.length === 1;
@@ -97,7 +98,7 @@ export class ImageRepository {
   async edit(
     op: Op,
     id: string,
-    changes: Partial<Pick<ImageEntity, 'name' | 'description' | 'vmm' | 'vendorData'>>,
+    changes: Partial<Pick<ImageEntity, 'name' | 'description' | 'vmm' | 'vendorData' | 'commandLine'>>,
   ): Promise<void> {
     await updateRow(op, ImageEntity, id, changes).catch((error: unknown) => {
       throw violatedUnique(error) === 'image_name' ? nameTaken('image', changes.name ?? '') : error;
@@ -122,7 +123,8 @@ export class ImageRepository {
     if (op.inTransaction)
       await op.query(`SELECT pg_advisory_xact_lock(hashtextextended('image-project/' || $1, 0))`, [projectId]);
     const [row] = await op.query<{ bytes: number }>(
-      'SELECT COALESCE(sum(stored_bytes), 0)::float8 AS bytes FROM image WHERE project_id = $1',
+      `SELECT COALESCE(sum(COALESCE(stored_bytes, 0) + COALESCE(kernel_bytes, 0) + COALESCE(initramfs_bytes, 0)), 0)::float8 AS bytes
+         FROM image WHERE project_id = $1`,
       [projectId],
     );
     return row?.bytes ?? 0;
@@ -153,8 +155,11 @@ export class ImageRepository {
     await op.query(`SELECT pg_advisory_xact_lock(hashtextextended('image/' || $1, 0))`, [sha256]);
   }
 
-  usesDigest(op: Op, sha256: string): Promise<boolean> {
-    return rowExists(op, ImageEntity, { sha256 });
+  /** Whether any image has it: as its disk, its kernel or its initramfs. */
+  async usesDigest(op: Op, sha256: string): Promise<boolean> {
+    for (const member of ['sha256', 'kernelSha256', 'initramfsSha256'] as const)
+      if (await rowExists(op, ImageEntity, { [member]: sha256 })) return true;
+    return false;
   }
 
   /** True while some process may write temporary files of the image. */

@@ -50,6 +50,7 @@ export class ImageService {
     if (input.public && !principal.systemRoles.includes('admin')) throw forbidden('image:publish');
     if (input.url !== undefined) refuseUrl(input.url, this.config.section<ImageConfig>('image').allowPrivateUrls);
     const checksum = input.checksum === undefined ? null : normalizeChecksum(input.checksum);
+    refuseKernel(input);
     await this.projects.hold(op, projectId);
     const image: ImageEntity = {
       id: timeOrderedUuid(),
@@ -70,6 +71,11 @@ export class ImageService {
       architecture: 'x86_64',
       firmware: input.firmware,
       vmm: input.vmm,
+      commandLine: input.kernel?.commandLine ?? null,
+      kernelSha256: null,
+      kernelBytes: null,
+      initramfsSha256: null,
+      initramfsBytes: null,
       vendorData: input.vendorData ?? '',
       taskId: null,
       worker: null,
@@ -116,12 +122,15 @@ export class ImageService {
     const image = await this.find(op, access, projectId, ref);
     this.assertOwn(image, access, ref);
     // What guests of every project run as root, and on what: only who may publish an image may change it.
-    if (image.public && (input.vendorData !== undefined || input.vmm !== undefined) && access.projects !== 'all')
-      throw forbidden('image:publish');
+    const ofGuests = [input.vendorData, input.vmm, input.kernel].some((change) => change !== undefined);
+    if (image.public && ofGuests && access.projects !== 'all') throw forbidden('image:publish');
+    if (input.kernel !== undefined && image.commandLine === null)
+      throw unprocessable('body.kernel', 'image_without_kernel', 'The image brings no kernel that could be told this.');
     const changes = {
       ...(input.name !== undefined && { name: input.name }),
       ...(input.description !== undefined && { description: input.description }),
       ...(input.vmm !== undefined && { vmm: input.vmm }),
+      ...(input.kernel !== undefined && { commandLine: input.kernel.commandLine }),
       ...(input.vendorData !== undefined && { vendorData: input.vendorData ?? '' }),
     };
     if (Object.keys(changes).length === 0) return presentImage(image);
@@ -155,7 +164,7 @@ export class ImageService {
       return this.stopWork(op, image, caller.access.principal.id);
     await this.images.remove(op, image.id);
     await this.events.changed(op, 'deleted', image);
-    this.publisher.releaseAfter(op, image.sha256);
+    this.publisher.releaseAllAfter(op, image);
     return null;
   }
 
@@ -190,6 +199,23 @@ export class ImageService {
     return { taskId: image.taskId };
   }
 }
+
+/** A kernel of the image's own comes by upload, and nothing else boots the image then. */
+const refuseKernel = ({ kernel, url, firmware }: z.output<typeof createImage>): void => {
+  if (kernel === undefined) return;
+  if (url !== undefined)
+    throw unprocessable(
+      'body.url',
+      'kernel_by_upload',
+      'An image with a kernel of its own is uploaded: kernel, initramfs, then the disk. Leave the address out.',
+    );
+  if (firmware !== 'any')
+    throw unprocessable(
+      'body.firmware',
+      'kernel_or_firmware',
+      'An image boots by its own kernel or by a firmware: name one of them.',
+    );
+};
 
 const normalizeChecksum = (text: string): string => {
   const { algorithm, hex } = checksumParts(text);

@@ -2,7 +2,7 @@ import { injectable } from 'inversify';
 import type { Op } from '../../../../core/db/rows/op';
 import { ambiguousName, conflict, notFound } from '../../../../core/errors/problem';
 import { looksLikeId } from '../../../../core/http/routes/fields';
-import { Images, type UsableImage } from '../../contract/image.ports';
+import { Images, type ImageKernel, type UsableImage } from '../../contract/image.ports';
 import type { ImageEntity } from './image.entity';
 import { ImageRepository } from './image.repository';
 
@@ -55,6 +55,20 @@ const usableFrom = (i: ImageEntity): UsableImage | null =>
         architecture: i.architecture,
         firmware: i.firmware,
         vmm: i.vmm,
+        kernel: kernelOf(i),
         vendorData: i.vendorData,
       }
     : null;
+
+const kernelOf = (i: ImageEntity): ImageKernel | null =>
+  i.commandLine === null || i.kernelSha256 === null || i.kernelBytes === null
+    ? null
+    : {
+        sha256: i.kernelSha256,
+        bytes: i.kernelBytes,
+        initramfs:
+          i.initramfsSha256 === null || i.initramfsBytes === null
+            ? null
+            : { sha256: i.initramfsSha256, bytes: i.initramfsBytes },
+        commandLine: i.commandLine,
+      };

@@ -14,6 +14,9 @@ export const refusals = [
   'checksum_mismatch',
   'conversion_failed',
   'project_full',
+  'not_a_kernel',
+  'kernel_architecture',
+  'not_an_initramfs',
 ] as const;
 
 /** The bytes are not an image that we take. `code` is stable; the message is for the user. */

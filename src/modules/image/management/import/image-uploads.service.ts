@@ -4,6 +4,7 @@ import { injectable } from 'inversify';
 import type { Access } from '../../../../core/auth/access';
 import { Config } from '../../../../core/config/config';
 import { Database } from '../../../../core/db/database';
+import type { Op } from '../../../../core/db/rows/op';
 import { databaseIsAway } from '../../../../core/db/sql-state';
 import { conflict, databaseUnavailable, notFound, Problem } from '../../../../core/errors/problem';
 import { SandboxMissing } from '../../../../core/host/sandbox/sandbox-missing';
@@ -14,7 +15,8 @@ import { LeastPace } from '../fetch/least-pace';
 import { ImageEvents } from '../images/image.events';
 import type { ImageEntity } from '../images/image.entity';
 import { ImageFiles } from '../images/image-files';
-import { ImageIngest } from '../ingest/image-ingest';
+import type { BootPart } from '../ingest/boot-parts';
+import { ImageIngest, type ReceivedSource } from '../ingest/image-ingest';
 import { presentImage } from '../images/image.presenter';
 import { ImagePublisher } from '../images/image-publisher';
 import { ImageRefused } from './image-refused';
@@ -24,6 +26,10 @@ import { ImageWithdrawn } from '../images/image-withdrawn';
 import { ImageWorker } from './image-worker';
 
 const drainMs = 5_000;
+
+type Part = BootPart | 'content';
+/** Puts the bytes in their place, and says what that makes of the image. */
+type Store = (op: Op) => Promise<Partial<Omit<ImageEntity, 'id' | 'workerSeenAt'>> & Pick<ImageEntity, 'state'>>;
 
 /** Takes the bytes of an image from a request. The bytes of a failed upload leave no file, and the image says why. */
 @injectable()
@@ -45,54 +51,83 @@ export class ImageUploads {
   }
 
   /**
-   * 409 unless the image waits for its bytes; 422 with a code for bytes that are refused; 507 `no_space`, 503
-   * `no_sandbox` or `database_unavailable`, and the image waits again.
+   * 409 unless the image waits for its bytes, `image_without_kernel`, `kernel_missing`; 422 with a code for bytes that
+   * are refused; 507 `no_space`, 503 `no_sandbox` or `database_unavailable`, and the image waits again.
+   * @param part the disk, with which the image is ready, or what comes before it
    */
-  async upload(access: Access, ref: string, body: IncomingMessage): Promise<Image> {
+  async upload(access: Access, ref: string, part: Part, body: IncomingMessage): Promise<Image> {
     refuseEncoded(body);
-    const image = await this.begin(access, ref);
+    const image = await this.begin(access, ref, part);
     const { source, raw } = this.files.temporary(image.id);
-    let ready: Image;
+    let stored: Image;
     try {
-      ready = await this.worker.during(image.id, 'uploading', async (signal) => {
+      stored = await this.worker.during(image.id, 'uploading', async (signal) => {
         const received = await this.ingest.receive(
           (stop) => this.chunksOf(body, stop),
           source,
           announcedLength(body),
           signal,
+          part,
         );
-        const facts = await this.ingest.convert(
-          received,
-          raw,
-          {
-            projectId: image.projectId,
-            claimed: image.claimedFormat,
-            checksum: image.checksum,
-            admit: (bytes) => this.publisher.admit(this.database.op, image.projectId, bytes),
-          },
-          signal,
-        );
-        return this.database.tx(async (op) => {
-          const now = await this.images.lock(op, image.id, 'update');
-          if (now?.state !== 'uploading' || now.worker !== this.worker.name) throw new ImageWithdrawn();
-          const changes = {
-            ...(await this.publisher.publish(op, image.projectId, facts)),
-            state: 'ready' as const,
-            message: '',
-          };
-          await this.images.update(op, image.id, changes);
-          await this.events.changed(op, 'updated', { ...now, ...changes });
-          return presentImage({ ...now, ...changes });
-        });
+        const store =
+          part === 'content'
+            ? await this.disk(image, received, raw, signal)
+            : await this.bootFile(image, part, received, signal);
+        return this.database.tx((op) => this.stored(op, image.id, store));
       });
     } catch (error) {
       await this.files.discard([source, raw]);
-      const told = await this.failed(image.id, error);
+      const told = await this.failed(image.id, part, error);
       await drain(body);
       throw told;
     }
     await this.files.discard([source, raw]);
-    return ready;
+    return stored;
+  }
+
+  /** With its disk the image is ready. */
+  private async disk(image: ImageEntity, received: ReceivedSource, raw: string, signal: AbortSignal): Promise<Store> {
+    const facts = await this.ingest.convert(
+      received,
+      raw,
+      {
+        projectId: image.projectId,
+        claimed: image.claimedFormat,
+        checksum: image.checksum,
+        admit: (bytes) => this.publisher.admit(this.database.op, image.projectId, bytes),
+      },
+      signal,
+    );
+    return async (op) => ({ ...(await this.publisher.publish(op, image.projectId, facts)), state: 'ready' });
+  }
+
+  /** Another one of before is let go; the image waits for what is still to come. */
+  private async bootFile(
+    image: ImageEntity,
+    part: BootPart,
+    received: ReceivedSource,
+    signal: AbortSignal,
+  ): Promise<Store> {
+    const { sha256, bytes } = await this.ingest.accept(received, part, image.projectId, signal);
+    return async (op) => {
+      await this.publisher.admit(op, image.projectId, bytes);
+      await this.publisher.place(op, { raw: received.path, sha256, virtualBytes: bytes });
+      this.publisher.releaseAfter(op, part === 'kernel' ? image.kernelSha256 : image.initramfsSha256);
+      const file =
+        part === 'kernel'
+          ? { kernelSha256: sha256, kernelBytes: bytes }
+          : { initramfsSha256: sha256, initramfsBytes: bytes };
+      return { ...file, state: 'queued' };
+    };
+  }
+
+  private async stored(op: Op, imageId: string, store: Store): Promise<Image> {
+    const now = await this.images.lock(op, imageId, 'update');
+    if (now?.state !== 'uploading' || now.worker !== this.worker.name) throw new ImageWithdrawn();
+    const changes = { ...(await store(op)), message: '' };
+    await this.images.update(op, imageId, changes);
+    await this.events.changed(op, 'updated', { ...now, ...changes });
+    return presentImage({ ...now, ...changes });
   }
 
   /**
@@ -119,7 +154,7 @@ export class ImageUploads {
     }
   }
 
-  private begin(access: Access, ref: string): Promise<ImageEntity> {
+  private begin(access: Access, ref: string, part: Part): Promise<ImageEntity> {
     return this.database.tx(async (op) => {
       const found = await this.service.find(op, access, undefined, ref);
       this.service.assertOwn(found, access, ref);
@@ -139,6 +174,7 @@ export class ImageUploads {
         throw conflict('image_not_queued', `The image is ${image.state} and takes no bytes. Create a new one.`, {
           state: image.state,
         });
+      refusePart(image, part);
       const changes = { state: 'uploading' as const, message: '' };
       await this.images.update(op, image.id, changes);
       await this.images.setWorker(op, image.id, this.worker.name);
@@ -148,14 +184,17 @@ export class ImageUploads {
   }
 
   /** Records the end of an upload that failed, and says what the sender is told. */
-  private async failed(imageId: string, error: unknown): Promise<unknown> {
-    const { problem, state } = classify(error);
+  private async failed(imageId: string, part: Part, error: unknown): Promise<unknown> {
+    const { problem, state: after } = classify(error);
+    // A kernel that is refused can be followed by another one; what the disk is decides what the image is.
+    const state = part === 'content' ? after : 'queued';
     await this.database.tx(async (op) => {
       const image = await this.images.lock(op, imageId, 'update');
       if (!image) return;
       if (image.state === 'deleting') {
         await this.images.remove(op, imageId);
         await this.events.changed(op, 'deleted', image);
+        this.publisher.releaseAllAfter(op, image);
         return;
       }
       if (image.state !== 'uploading' || image.worker !== this.worker.name) return;
@@ -169,6 +208,14 @@ export class ImageUploads {
     return problem;
   }
 }
+
+/** The disk comes last: an image that is ready has all that it boots by. */
+const refusePart = (image: ImageEntity, part: Part): void => {
+  if (part !== 'content' && image.commandLine === null)
+    throw conflict('image_without_kernel', 'The image was created without a kernel. Create one with `kernel`.');
+  if (part === 'content' && image.commandLine !== null && image.kernelSha256 === null)
+    throw conflict('kernel_missing', 'The image boots by a kernel of its own: send that first, and its disk last.');
+};
 
 /** The bytes did not all come, for a reason that has nothing to do with what they are. */
 class UploadBroken extends Error {

@@ -1,5 +1,6 @@
 import { giveUpRoot } from '../../../../core/host/processes/limited-child';
 import { ImageRefused } from '../import/image-refused';
+import { inspectBootFile } from './boot-file';
 import { bytesJob, source, type BytesReport } from './bytes-messages';
 import { digestFile } from './file-digest';
 import { inspectImage } from './image-header';
@@ -10,10 +11,11 @@ import { OpenFile } from './open-file';
  * whoever started it.
  */
 const look = async (message: unknown): Promise<BytesReport> => {
-  const { inspect, digests, extents } = bytesJob.parse(message);
+  const { inspect, boot, digests, extents } = bytesJob.parse(message);
   const file = await OpenFile.of(source);
   try {
     const facts = inspect && (await inspectImage(file, inspect.claimed, inspect.maxVirtualBytes));
+    if (boot) await inspectBootFile(file, boot);
     const { sha256, sha512 } = await digestFile(file, digests, extents);
     return { kind: 'done', facts, sha256: sha256 ?? null, sha512: sha512 ?? null };
   } catch (error) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { imageFormats } from '../../contract/image.api';
 import { refusals } from '../import/image-refused';
+import { bootParts } from './boot-parts';
 
 const digests = ['sha256', 'sha512'] as const;
 export type DigestName = (typeof digests)[number];
@@ -8,11 +9,13 @@ export type DigestName = (typeof digests)[number];
 /** What the child that reads an image's bytes is told: to inspect them, to hash them, or both. */
 export const bytesJob = z.strictObject({
   inspect: z.strictObject({ claimed: z.enum(imageFormats).nullable(), maxVirtualBytes: z.number() }).nullable(),
+  /** Instead of a disk it is to be a file of a kernel's. */
+  boot: z.enum(bootParts).nullable().default(null),
   digests: z.array(z.enum(digests)),
   /** The file's extents as `qemu-img map --output=json` prints them, one a line; its holes are not read. */
   extents: z.string().nullable(),
 });
-export type BytesJob = z.output<typeof bytesJob>;
+export type BytesJob = z.input<typeof bytesJob>;
 
 /** Descriptor of the image in the child. */
 export const source = 4;

@@ -6,6 +6,7 @@ import type { ImageConfig } from '../../contract/image.config';
 import { ImageFetcher, type HeardBytes } from '../fetch/image-fetcher';
 import { ImageFiles } from '../images/image-files';
 import { ImageRefused } from '../import/image-refused';
+import type { BootPart } from './boot-parts';
 import type { DigestName } from './bytes-messages';
 import { FairSemaphore } from './fair-semaphore';
 import { ImageBytes } from './image-bytes';
@@ -78,8 +79,10 @@ export class ImageIngest {
     path: string,
     announced: number | null,
     outer: AbortSignal,
+    part: BootPart | 'content' = 'content',
   ): Promise<ReceivedSource> {
-    if (announced !== null && announced > this.config.maxBytes) throw this.tooLarge();
+    const limit = this.limitOf(part);
+    if (announced !== null && announced > limit) throw tooLarge(part, limit);
     const hold = this.space.open();
     try {
       await hold.expect(announced ?? 0);
@@ -87,7 +90,7 @@ export class ImageIngest {
       try {
         const writer = new SparseWriter(file);
         for await (const chunk of chunks(AbortSignal.any([outer, hold.signal]))) {
-          if (writer.bytes + chunk.length > this.config.maxBytes) throw this.tooLarge();
+          if (writer.bytes + chunk.length > limit) throw tooLarge(part, limit);
           await writer.write(chunk);
           hold.wrote(writer.bytes);
         }
@@ -127,6 +130,28 @@ export class ImageIngest {
       if (!(error instanceof ImageRefused) || contentType === null || !saidOf.has(error.code)) throw error;
       throw new ImageRefused(error.code, `${error.message} Its server calls it ${contentType}.`, { cause: error });
     }
+  }
+
+  /**
+   * Checks a source that a kernel's loader gets as it is: the same path holds it then, on the disk. Throws
+   * `ImageRefused`.
+   */
+  async accept(
+    source: ReceivedSource,
+    part: BootPart,
+    projectId: string,
+    signal: AbortSignal,
+  ): Promise<{ sha256: string; bytes: number }> {
+    const job = { inspect: null, boot: part, digests: ['sha256' as const], extents: null };
+    const { sha256 } = await this.semaphore.run(projectId, signal, () => this.bytes.read(source.path, job, signal));
+    if (sha256 === null) throw new Error('the child hashed nothing');
+    await this.files.sync(source.path);
+    return { sha256, bytes: source.bytes };
+  }
+
+  private limitOf(part: BootPart | 'content'): number {
+    const { maxBytes, maxKernelBytes, maxInitramfsBytes } = this.config;
+    return { content: maxBytes, kernel: maxKernelBytes, initramfs: maxInitramfsBytes }[part];
   }
 
   private async unfold(source: ReceivedSource, raw: string, wanted: Wanted, signal: AbortSignal): Promise<StoredFacts> {
@@ -205,14 +230,13 @@ export class ImageIngest {
     if (sha256 === null) throw new Error('the child hashed nothing');
     return sha256;
   }
-
-  private tooLarge(): ImageRefused {
-    return new ImageRefused(
-      'image_too_large',
-      `The image is larger than the ${this.config.maxBytes} bytes that are allowed.`,
-    );
-  }
 }
+
+const tooLarge = (part: BootPart | 'content', limit: number): ImageRefused =>
+  new ImageRefused(
+    'image_too_large',
+    `The ${part === 'content' ? 'image' : part} is larger than the ${limit} bytes that are allowed.`,
+  );
 
 /** Refusals that the name which a server gives to its bytes explains. */
 const saidOf = new Set<ImageRefused['code']>([

@@ -20,12 +20,20 @@ export interface PoolFile {
   bytes: number;
 }
 
+/** Files that its guest boots by. */
+export interface BootFiles {
+  kernel: string;
+  initramfs: string | null;
+}
+
 export interface EnsureVolume {
   volumeId: string;
   /** A multiple of 4096. */
   bytes: number;
   /** File whose content the volume starts with; null for an empty volume. */
   source: string | null;
+  /** What lies beside a new volume for as long as it stands. */
+  boot?: BootFiles | null;
   signal: AbortSignal;
 }
 
@@ -42,10 +50,12 @@ export abstract class PoolDriver {
   /** Makes what is missing and removes what an interrupted run left. */
   abstract open(): Promise<void>;
   /**
-   * The volume stands with at least `bytes`. A finished volume is never written again, only grown.
+   * The volume stands with at least `bytes`, and beside it the files that its guest boots by. A finished volume is never written again, only grown.
    * Throws `VerbFailure` `no_space` or `volume_too_small` with nothing left of it.
    */
   abstract ensure(request: EnsureVolume): Promise<PoolVolume>;
+  /** Where those files of a volume lie that it was made with, readable and nobody's to write. */
+  abstract bootFiles(volumeId: string): { kernel: string; initramfs: string };
   /** Nothing of the volume is left, whatever there was. Throws `VerbFailure` `volume_held` while an instance has it. */
   abstract absent(volumeId: string): Promise<void>;
   /** Null when there is no finished volume. */

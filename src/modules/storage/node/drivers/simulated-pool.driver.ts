@@ -44,6 +44,11 @@ export class SimulatedPoolDriver extends PoolDriver {
     return { path: this.path(volumeId), format: 'raw', bytes };
   }
 
+  override bootFiles(volumeId: string): { kernel: string; initramfs: string } {
+    const path = (name: string): string => join(this.directory, `${volumeId}.${name}`);
+    return { kernel: path('kernel'), initramfs: path('initramfs') };
+  }
+
   override async absent(volumeId: string): Promise<void> {
     await this.attached.refuseHeld(this.path(volumeId));
     await rm(this.path(volumeId), { force: true });
