@@ -11,6 +11,7 @@ import type { GuestEvent } from '../../../src/modules/compute/node/drivers/guest
 import type { VmHandle, VmSpec, VmmDriver } from '../../../src/modules/compute/node/drivers/vmm-driver';
 import { lockFile } from './lock-file';
 import { diskContract } from './disk.contract.suite';
+import { kernelContract } from './kernel.contract.suite';
 import { nicContract } from './nic.contract.suite';
 import { waitFor } from '../../support/wait-for';
 import { suspendContract } from './suspend.contract.suite';
@@ -29,6 +30,8 @@ export interface ContractSubject {
   holdsDevices?: boolean;
   /** A guest that was suspended goes on with what it knew. */
   keepsMemory?: boolean;
+  /** Kernels of Linux really boot on it here. */
+  bootsKernels?: boolean;
   cleanUp?: () => Promise<void>;
 }
 
@@ -381,8 +384,7 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
         expect(await driver.state(handle)).toBe('stopped');
         await driver.kill(handle);
         await expect(driver.powerButton(handle)).rejects.toMatchObject({ code: 'not_running' });
-        expect(bystander.exitCode).toBeNull();
-        expect(bystander.signalCode).toBeNull();
+        expect([bystander.exitCode, bystander.signalCode]).toEqual([null, null]);
         process.kill(bystander.pid ?? 0, 0);
       } finally {
         bystander.kill('SIGKILL');
@@ -395,9 +397,9 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
     const failure = async (change: Partial<VmSpec>, code: string): Promise<void> => {
       const driver = subject().make();
       await expect(driver.start(specOf(change))).rejects.toMatchObject({ name: 'VerbFailure', code });
-      expect(await exists(join(directory, 'run'))).toBe(false);
-      expect(await exists(join(directory, 'log'))).toBe(false);
+      expect([await exists(join(directory, 'run')), await exists(join(directory, 'log'))]).toEqual([false, false]);
     };
+    kernelContract(subject, start, failure);
     it('leaves nothing when a disk is missing', async () => {
       if (!subject().usesResources) return;
       await failure(

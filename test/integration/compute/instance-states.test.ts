@@ -49,6 +49,7 @@ describe('who decides the state of an instance', () => {
       imageName: 'linux',
       architecture: 'x86_64',
       firmware: 'any',
+      kernel: null,
       nics: [],
       sshKeys: [],
       userData: '',

@@ -36,6 +36,7 @@ if (spawnSync(binary, ['--version']).status !== 0) {
     hasProcesses: true,
     holdsDevices: true,
     keepsMemory: true,
+    bootsKernels: true,
   }));
 
   describe('qemu: network', () => {

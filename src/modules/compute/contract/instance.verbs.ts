@@ -52,6 +52,9 @@ export const observedInstance = z.object({
 });
 export type ObservedInstance = z.infer<typeof observedInstance>;
 
+/** How a kernel is booted. */
+const kernelAsked = z.object({ commandLine: z.string().max(2047), initramfs: z.boolean() });
+
 /**
  * Sizes in bytes. Disks and ports refer to what `volume.ensure` and `network.apply` made. The first disk is booted from.
  */
@@ -89,6 +92,11 @@ const instanceSpec = z.object({
    * when it is.
    */
   rescue: z.literal(true).optional(),
+  /**
+   * It boots by the kernel that the image of its first disk brought, and its initramfs. Absent: by what is on the disk;
+   * sent only when there is one.
+   */
+  kernel: kernelAsked.optional(),
 });
 export type InstanceSpec = z.infer<typeof instanceSpec>;
 
@@ -130,6 +138,13 @@ const withoutDataVolumes: OlderForm = (args) => {
   return args;
 };
 
+/** An agent of before would boot whatever is on the disk. */
+const withoutKernel: OlderForm = (args) => {
+  const { kernel } = instanceSpec.pick({ kernel: true }).parse(args['spec']);
+  if (kernel !== undefined) throw new NotUnderstood('instances that boot by a kernel of their image');
+  return args;
+};
+
 /**
  * Brings the instance to the wanted power state, observed before it answers. A lower generation than the last accepted
  * one is refused (`stale_generation`). Power off: power button, up to `graceSeconds`, then hard; `reason` of the result
@@ -144,13 +159,14 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     graceSeconds: z.number().int().min(0),
   }),
   result: observedInstance,
-  revision: 6,
+  revision: 7,
   older: {
     2: withoutRestartPolicy,
     3: withoutMachine,
     4: withoutRescue,
     5: withoutDataVolumes,
     6: withoutPolicies,
+    7: withoutKernel,
   },
   timeoutMs: 15_000,
   long: true,

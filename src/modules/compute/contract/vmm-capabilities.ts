@@ -21,6 +21,7 @@ const vmmCapabilities = {
   'watchdog-notify': 'a watchdog that only tells',
   'panic-policy': 'a policy for panics',
   'direct-kernel': 'boots a kernel of the host',
+  'image-kernel': 'boots by the kernel of an image',
   vnc: 'graphical console (VNC)',
   'disk-hotplug': 'disks attached while it runs',
   'nic-hotplug': 'NICs attached while it runs',

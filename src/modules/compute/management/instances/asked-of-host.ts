@@ -1,10 +1,19 @@
 import type { z } from 'zod';
+import type { UsableImage } from '../../../image/contract/image.ports';
 import type { instanceSeed, InstanceSpec } from '../../contract/instance.verbs';
 import type { InstanceEntity } from './instance.entity';
 
 /** What the image asks for, if anything; tasks from before firmwares were recorded have none. */
 export const firmwareOf = ({ firmware }: { firmware?: InstanceEntity['firmware'] }): Pick<InstanceSpec, 'firmware'> =>
   firmware === undefined || firmware === 'any' ? {} : { firmware };
+
+/** How an instance boots that is made of the image. */
+export const kernelOf = ({ kernel }: Pick<UsableImage, 'kernel'>): InstanceEntity['kernel'] =>
+  kernel && { commandLine: kernel.commandLine, initramfs: kernel.initramfs !== null };
+
+/** By which kernel it boots, if by any; tasks and rescues from before there were such have none. */
+export const bootKernelOf = ({ kernel }: { kernel?: InstanceEntity['kernel'] }): Pick<InstanceSpec, 'kernel'> =>
+  kernel == null ? {} : { kernel };
 
 /** The drive that the user asked for, if any; tasks from before there were drives have none. */
 export const configDriveOf = ({

@@ -24,6 +24,7 @@ import {
 } from '../../contract/compute.api';
 import { askedOfMachine } from '../../contract/machine-options';
 import { FlavorService } from '../flavors/flavor.service';
+import { kernelIsUnsigned, refuseLargeKernel } from './bootable-image';
 import { hostIdOf } from './host-ref';
 import { hostnamesFrom } from '../guest-data/hostname';
 import type { InstanceEntity } from './instance.entity';
@@ -189,6 +190,8 @@ export class InstanceCreation {
         'secure_boot_needs_uefi',
         'The image boots by BIOS, and only a UEFI can refuse what is not signed.',
       );
+    if (input.machine.secureBoot && image.kernel !== null) throw kernelIsUnsigned('body.machine.secureBoot');
+    refuseLargeKernel(flavor.memoryBytes, image.kernel);
     const wantedVmm = await this.wantedVmm(op, { instance: input.vmm, flavor: flavor.vmm, image: image.vmm });
     const wantedHostId = await this.wantedHost(op, caller, input.host);
     return {

@@ -3,6 +3,7 @@ import type { UsableImage } from '../../../image/contract/image.ports';
 import type { FlavorEntity } from '../flavors/flavor.entity';
 import { bootedBy } from '../../contract/machine-options';
 import { hostnameFrom } from '../guest-data/hostname';
+import { kernelOf } from './asked-of-host';
 import type { InstanceEntity } from './instance.entity';
 import { vendorDataOf } from '../guest-data/vendor-data';
 
@@ -46,6 +47,7 @@ export const instanceOf = (name: string, { flavor, image, ...plan }: InstancePla
     imageName: image.name,
     architecture: image.architecture,
     firmware: bootedBy(image, plan),
+    kernel: kernelOf(image),
     lock: null,
     hostId: null,
     vmm: null,

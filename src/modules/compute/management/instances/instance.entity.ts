@@ -59,6 +59,14 @@ export interface InstanceRescue {
   imageId: string;
   imageName: string;
   firmware: InstanceEntity['firmware'];
+  /** Absent in rescues of before images could bring one. */
+  kernel?: InstanceKernel | null;
+}
+
+/** Of the image: how the kernel is booted that lies beside the disk. */
+export interface InstanceKernel {
+  commandLine: string;
+  initramfs: boolean;
 }
 
 @Entity('instance')
@@ -79,6 +87,8 @@ export class InstanceEntity {
   @Column('text') architecture!: string;
   /** What boots the image; `any` leaves it to the host's VMM. */
   @Column('text') firmware!: 'any' | 'bios' | 'uefi';
+  /** Of its image; null when what is on the disk boots it. */
+  @Column('jsonb', { nullable: true }) kernel!: InstanceKernel | null;
   @Column('jsonb') nics!: WantedNic[];
   @Column('jsonb', { name: 'ssh_keys' }) sshKeys!: string[];
   /** Base64, as the user gave it. Never in answers, events or logs. */

@@ -4,7 +4,15 @@ import type { PlacementRequest } from '../../../scheduler/contract/scheduler.por
 import { instanceEnsure, instanceSeed } from '../../contract/instance.verbs';
 import { vmmNeeds } from '../vmms/vmm-needs';
 import type { InstanceEntity } from './instance.entity';
-import { configDriveOf, firmwareOf, machineOf, metadataOf, restartPolicyOf, vendorDataOf } from './asked-of-host';
+import {
+  bootKernelOf,
+  configDriveOf,
+  firmwareOf,
+  machineOf,
+  metadataOf,
+  restartPolicyOf,
+  vendorDataOf,
+} from './asked-of-host';
 
 /** What an instance needs of the host that it is placed on, with its root volume in the pool. */
 export const placementRequest = (i: InstanceEntity, pool: string): PlacementRequest => ({
@@ -15,10 +23,20 @@ export const placementRequest = (i: InstanceEntity, pool: string): PlacementRequ
   diskBytes: i.diskBytes,
   store: poolStore(pool),
   architecture: i.architecture,
-  needs: [...vmmNeeds({ vmm: i.wantedVmm, firmware: i.firmware, machine: i.machine }), poolNeed(pool)],
+  needs: [
+    ...vmmNeeds({ vmm: i.wantedVmm, firmware: i.firmware, machine: i.machine, kernel: i.kernel !== null }),
+    poolNeed(pool),
+  ],
   verbs: {
     [instanceEnsure.name]: neededRevision(instanceEnsure, {
-      spec: { vmm: i.wantedVmm, ...firmwareOf(i), ...configDriveOf(i), ...restartPolicyOf(i), ...machineOf(i) },
+      spec: {
+        vmm: i.wantedVmm,
+        ...firmwareOf(i),
+        ...configDriveOf(i),
+        ...restartPolicyOf(i),
+        ...machineOf(i),
+        ...bootKernelOf(i),
+      },
     }),
     [instanceSeed.name]: neededRevision(instanceSeed, { ...vendorDataOf(i), ...metadataOf(i) }),
   },

@@ -69,3 +69,13 @@ it('wants one VMM that can make the whole machine, with the firmware too', () =>
     'a watchdog that stops and a policy for panics: none of its virtual machine monitors can',
   ]);
 });
+
+it('asks a VMM that works for one that boots kernels of images, and names what is missing', () => {
+  const able = { ...qemu, capabilities: ['bios', 'image-kernel'] };
+  expect(refusal([qemu, able], { kernel: true })).toBeUndefined();
+  expect(refusal([qemu, ch], { kernel: true })).toEqual([
+    'machine',
+    'boots by the kernel of an image: none of its virtual machine monitors can',
+  ]);
+  expect(refusal([able], { kernel: true, machine: { tpm: true } })?.[0]).toBe('machine');
+});

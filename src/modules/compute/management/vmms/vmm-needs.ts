@@ -11,6 +11,8 @@ export interface WantedVmm {
   firmware: 'any' | 'bios' | 'uefi';
   /** What its machine must be able to do. */
   machine: AskedOfMachine;
+  /** The image brings the kernel that boots it. */
+  kernel?: boolean;
 }
 
 /** The VMMs that a host has, as far as they are kept beside it. */
@@ -18,8 +20,8 @@ export const vmmsOf = ({ vmms = [] }: HostParts): readonly KeptVmm[] =>
   vmms as readonly unknown[] as readonly KeptVmm[];
 
 /** A host with a VMM that works, of the kind that is asked for, with the firmware that the image boots by. */
-export const vmmNeeds = ({ vmm, firmware, machine }: WantedVmm): HostNeed[] => {
-  const wanted = capabilitiesFor(machine);
+export const vmmNeeds = ({ vmm, firmware, machine, kernel = false }: WantedVmm): HostNeed[] => {
+  const wanted = [...capabilitiesFor(machine), ...(kernel ? (['image-kernel'] as const) : [])];
   const candidates = (parts: HostParts): KeptVmm[] => candidatesOf(parts, vmm);
   return [
     {
@@ -51,7 +53,10 @@ export const vmmNeeds = ({ vmm, firmware, machine }: WantedVmm): HostNeed[] => {
 };
 
 /** One VMM that has all of it, and the firmware too. */
-const machineNeed = (wanted: readonly VmmCapability[], { vmm, firmware }: Omit<WantedVmm, 'machine'>): HostNeed => ({
+const machineNeed = (
+  wanted: readonly VmmCapability[],
+  { vmm, firmware }: Omit<WantedVmm, 'machine' | 'kernel'>,
+): HostNeed => ({
   code: 'machine',
   key: wanted.join(','),
   saying: 'No host can make the machine that was asked for.',

@@ -12,7 +12,14 @@ import { Volumes } from '../../../storage/contract/storage.ports';
 import { createVolume, recordRootVolume } from '../../../storage/contract/volume.steps';
 import { startVmm, vmmAbsent } from '../../contract/instance.steps';
 import { instanceSeed } from '../../contract/instance.verbs';
-import { configDriveOf, firmwareOf, machineOf, restartPolicyOf, seedOf } from '../instances/asked-of-host';
+import {
+  bootKernelOf,
+  configDriveOf,
+  firmwareOf,
+  machineOf,
+  restartPolicyOf,
+  seedOf,
+} from '../instances/asked-of-host';
 import { InstanceRepository } from '../instances/instance.repository';
 import { placementRequest } from '../instances/placement-request';
 import { instanceLock } from './instance-lock';
@@ -65,6 +72,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             vcpus,
             memoryBytes,
             firmware,
+            kernel,
             configDrive,
             machine,
             wantedVmm,
@@ -82,6 +90,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             vcpus,
             memoryBytes,
             firmware,
+            kernel,
             configDrive,
             machine,
             wantedVmm,
@@ -132,8 +141,18 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         startVmm(
           (c) => c.out['claim-host']?.hostId,
           (c) => {
-            const { name, vcpus, memoryBytes, firmware, configDrive, machine, wantedVmm, restartPolicy, generation } =
-              c.out['claim-host'];
+            const {
+              name,
+              vcpus,
+              memoryBytes,
+              firmware,
+              kernel,
+              configDrive,
+              machine,
+              wantedVmm,
+              restartPolicy,
+              generation,
+            } = c.out['claim-host'];
             const { volumeId, pool } = c.out['record-root-volume'];
             const spec = {
               name,
@@ -144,6 +163,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
               // Tasks from before one could be asked for have none.
               vmm: (wantedVmm as string | null | undefined) ?? null,
               ...firmwareOf({ firmware }),
+              ...bootKernelOf({ kernel }),
               ...configDriveOf({ configDrive }),
               ...restartPolicyOf({ restartPolicy }),
               ...machineOf({ machine }),

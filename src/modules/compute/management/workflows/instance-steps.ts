@@ -7,7 +7,7 @@ import { DataVolumes, Volumes } from '../../../storage/contract/storage.ports';
 import type { InstanceState } from '../../contract/instance-states';
 import { withoutPolicies } from '../../contract/machine-options';
 import type { InstanceSpec, ObservedInstance } from '../../contract/instance.verbs';
-import { configDriveOf, firmwareOf, machineOf, restartPolicyOf } from '../instances/asked-of-host';
+import { bootKernelOf, configDriveOf, firmwareOf, machineOf, restartPolicyOf } from '../instances/asked-of-host';
 import { InstanceEvents } from '../instances/instance.events';
 import type { InstanceEntity } from '../instances/instance.entity';
 import { InstanceRepository } from '../instances/instance.repository';
@@ -58,6 +58,7 @@ export class InstanceSteps {
       ports: ports.map((p) => p.id),
       vmm: instance.wantedVmm,
       ...firmwareOf(rescue ?? instance),
+      ...bootKernelOf(rescue ?? instance),
       ...configDriveOf(instance),
       // Whoever looks at a broken machine sees it end, and not begin again.
       ...(rescue ? { rescue: true as const } : restartPolicyOf(instance)),

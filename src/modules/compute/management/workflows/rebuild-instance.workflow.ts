@@ -10,6 +10,7 @@ import { Volumes } from '../../../storage/contract/storage.ports';
 import { createVolume } from '../../../storage/contract/volume.steps';
 import { lastGeneration } from '../../contract/instance.verbs';
 import { bootedBy } from '../../contract/machine-options';
+import { kernelOf } from '../instances/asked-of-host';
 import { InstanceRepository } from '../instances/instance.repository';
 import { InstanceTombstoneRepository } from '../instances/instance-tombstone.repository';
 import { instanceLock } from './instance-lock';
@@ -89,7 +90,12 @@ export class RebuildInstanceWorkflow extends Workflow<Input> {
           await placement.resize(c.op, instanceId, size);
           const { name: imageName } = image;
           const instance = await steps.require(c.op, instanceId);
-          await instances.update(c.op, instanceId, { imageId, imageName, firmware: bootedBy(image, instance) });
+          await instances.update(c.op, instanceId, {
+            imageId,
+            imageName,
+            firmware: bootedBy(image, instance),
+            kernel: kernelOf(image),
+          });
           await steps.release(c.op, instanceId, c.taskId, null);
           return {};
         },

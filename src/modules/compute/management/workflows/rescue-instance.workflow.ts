@@ -13,6 +13,7 @@ import { createVolume } from '../../../storage/contract/volume.steps';
 import { startVmm, stopVmm } from '../../contract/instance.steps';
 import { instanceEnsure } from '../../contract/instance.verbs';
 import { bootedBy } from '../../contract/machine-options';
+import { kernelOf } from '../instances/asked-of-host';
 import { InstanceRepository } from '../instances/instance.repository';
 import { instanceLock } from './instance-lock';
 import { InstanceSteps } from './instance-steps';
@@ -95,7 +96,8 @@ export class RescueInstanceWorkflow extends Workflow<Input> {
           const image = await images.byId(c.op, imageId);
           if (!image) throw new PermanentError('image_gone', 'The image was deleted meanwhile.');
           const instance = await steps.require(c.op, instanceId);
-          const rescue = { imageId, imageName: image.name, firmware: bootedBy(image, instance) };
+          const firmware = bootedBy(image, instance);
+          const rescue = { imageId, imageName: image.name, firmware, kernel: kernelOf(image) };
           await instances.update(c.op, instanceId, { rescue, power: 'on', generation: instance.generation + 1 });
           await volumes.markInUse(c.op, volumeId);
           return {};

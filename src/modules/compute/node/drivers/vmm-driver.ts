@@ -26,6 +26,13 @@ export interface VmDisk {
   detachable?: boolean;
 }
 
+/** A kernel of Linux on this host: its files, readable for all, and what it is told. */
+export interface VmKernel {
+  path: string;
+  initramfs: string | null;
+  commandLine: string;
+}
+
 /** Everything a VMM needs to run one instance. Sizes in bytes, paths absolute. */
 export interface VmSpec {
   instanceId: string;
@@ -36,6 +43,8 @@ export interface VmSpec {
   /** Where detachable disks appear, also while it runs: the VMM sees these folders, and can change nothing in them. */
   diskFolders?: readonly string[];
   nics: VmNic[];
+  /** It boots by this kernel instead of what is on its disks; the VMM may read both files and no more. */
+  kernel?: VmKernel;
   /** What boots the disk; absent: whatever this VMM boots with. */
   firmware?: Firmware;
   /** Its options that are on; nothing is said of the others. */

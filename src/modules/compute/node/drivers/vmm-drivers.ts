@@ -61,7 +61,7 @@ export class VmmDrivers {
    * permanent `VerbFailure`: `no_usable_vmm` with every reason, then the next call probes anew; `no_such_firmware`,
    * `no_such_machine`.
    */
-  async best(needs: { firmware?: Firmware; machine?: AskedOfMachine } = {}): Promise<VmmDriver> {
+  async best(needs: { firmware?: Firmware; machine?: AskedOfMachine; kernel?: object } = {}): Promise<VmmDriver> {
     this.known ??= this.probe();
     const probed = await this.known.catch((error: unknown) => {
       this.known = null;
@@ -72,9 +72,9 @@ export class VmmDrivers {
       this.known = null;
       throw noUsableVmm(probed);
     }
-    const { firmware, machine = {} } = needs;
+    const { firmware, machine = {}, kernel } = needs;
     const booting = usable.filter(({ vmm }) => firmware === undefined || vmm.capabilities.includes(firmware));
-    const wanted = capabilitiesFor(machine);
+    const wanted = [...capabilitiesFor(machine), ...(kernel ? ['image-kernel'] : [])];
     const [first] = booting
       .filter(({ vmm }) => wanted.every((one) => vmm.capabilities.includes(one)))
       .sort((a, b) => a.entry.rank(a.vmm) - b.entry.rank(b.vmm));

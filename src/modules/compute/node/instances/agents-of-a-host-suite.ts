@@ -72,6 +72,7 @@ export class AgentsOfAHost {
         { of: async () => ({ netns: null, nics: [] }) },
         {
           locate: async () => ({ path: '/disk', format: 'raw' as const, bytes: 1 }),
+          bootFiles: () => ({ kernel: '', initramfs: '' }),
           folders: async () => [],
           attach: async (_id, { volumeId }) => ({ path: `/attached/${volumeId}`, format: 'raw' as const, bytes: 1 }),
           keepOnly: async () => undefined,

@@ -90,6 +90,7 @@ describe.each(['cards', 'disks'] as const)('InstanceDevices, of %s', (kind) => {
       },
       {
         locate: async () => ({ path: '/disk', format: 'raw' as const, bytes: 1 }),
+        bootFiles: () => ({ kernel: '', initramfs: '' }),
         folders: async () => [],
         attach: async (_id, { volumeId }) => ({ path: `/attached/${volumeId}`, format: 'raw' as const, bytes: 1 }),
         keepOnly: async () => undefined,

@@ -36,6 +36,8 @@ const recordedSpec = z.object({
     .optional(),
   /** Its first disk is a temporary one: a restart of the host does not bring it back. */
   rescue: z.literal(true).optional(),
+  /** The kernel that lies beside its first disk boots it. Absent: what is on the disk does. */
+  kernel: z.object({ commandLine: z.string(), initramfs: z.boolean() }).optional(),
 });
 
 /** What the node remembers of an instance across restarts of the agent; one file per instance. */

@@ -52,6 +52,15 @@ export class VmSpecs {
     return this.volumes.forget(instanceId);
   }
 
+  /** What lies beside the disk that it boots from. */
+  private kernel({ spec }: InstanceRecord): Pick<VmSpec, 'kernel'> {
+    const [boot] = spec.disks;
+    if (!spec.kernel || !boot) return {};
+    const { commandLine } = spec.kernel;
+    const { kernel, initramfs } = this.volumes.bootFiles(boot.volumeId, boot.pool);
+    return { kernel: { path: kernel, initramfs: spec.kernel.initramfs ? initramfs : null, commandLine } };
+  }
+
   /** Throws what the modules answer that do not have a port or a volume of it. */
   async of(record: InstanceRecord): Promise<VmSpec> {
     const { instanceId, spec } = record;
@@ -74,6 +83,7 @@ export class VmSpecs {
       memoryBytes: spec.memoryBytes,
       disks: [...disks, ...data],
       diskFolders,
+      ...this.kernel(record),
       ...(spec.firmware !== undefined && { firmware: spec.firmware }),
       ...(spec.machine !== undefined && { machine: spec.machine }),
       nics: attached.nics.map(nicOf),

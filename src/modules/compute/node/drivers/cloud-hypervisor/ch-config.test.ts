@@ -28,3 +28,21 @@ describe('the firmware’s tables', () => {
   it('hold a seed where the VMM takes no names', () =>
     expect(platform(false)).toEqual({ serial_number: 'ds=nocloud-net;s=http://169.254.169.254/nocloud/', uuid: id }));
 });
+
+describe('what boots', () => {
+  const payload = (kernel?: VmSpec['kernel']): unknown =>
+    chConfig(
+      { ...spec, ...(kernel && { kernel }) },
+      { firmware: '/fw', kernel: '', cmdline: '' },
+      { landlock: true, names: true },
+    ).payload;
+  it('is what the host has for disks, or else the kernel of the image alone', () => {
+    expect(payload()).toEqual({ firmware: '/fw' });
+    expect(payload({ path: '/k', initramfs: '/i', commandLine: 'quiet' })).toEqual({
+      kernel: '/k',
+      initramfs: '/i',
+      cmdline: 'quiet',
+    });
+    expect(payload({ path: '/k', initramfs: null, commandLine: '' })).toEqual({ kernel: '/k', cmdline: '' });
+  });
+});

@@ -36,7 +36,7 @@ export interface ChAbilities {
 export interface ChVmConfig {
   cpus: { boot_vcpus: number; max_vcpus: number };
   memory: { size: number };
-  payload: { firmware: string } | { kernel: string; cmdline: string };
+  payload: { firmware: string } | { kernel: string; cmdline: string; initramfs?: string };
   disks: {
     id: string;
     path: string;
@@ -89,7 +89,7 @@ const lowestMtu = 1280;
 
 /** What only this VMM cannot run. Throws a permanent `VerbFailure`. */
 export const checkForCh = (spec: VmSpec, payload: ChPayload): void => {
-  if (payload.firmware === '' && payload.kernel === '') {
+  if (spec.kernel === undefined && payload.firmware === '' && payload.kernel === '') {
     throw new VerbFailure(
       'no_firmware',
       'Cloud Hypervisor needs a firmware or a kernel on this host (modules.compute.cloudHypervisor.firmware).',
@@ -118,8 +118,7 @@ export const checkNicForCh = (nic: VmNic): void => {
 export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: ChAbilities): ChVmConfig => ({
   cpus: { boot_vcpus: spec.vcpus, max_vcpus: spec.vcpus },
   memory: { size: spec.memoryBytes },
-  payload:
-    payload.firmware !== '' ? { firmware: payload.firmware } : { kernel: payload.kernel, cmdline: payload.cmdline },
+  payload: bootedBy(spec, payload),
   disks: spec.disks.map(chDisk),
   net: spec.nics.map(chNet),
   rng: { src: '/dev/urandom' },
@@ -132,6 +131,12 @@ export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: 
   platform: platform(spec.instanceId, names),
   ...(landlock && { landlock_enable: true as const, landlock_rules: landlockRules(spec) }),
 });
+
+/** The instance's own kernel goes before what the host boots disks by. */
+const bootedBy = ({ kernel: own }: VmSpec, { firmware, kernel, cmdline }: ChPayload): ChVmConfig['payload'] => {
+  if (own === undefined) return firmware !== '' ? { firmware } : { kernel, cmdline };
+  return { kernel: own.path, cmdline: own.commandLine, ...(own.initramfs !== null && { initramfs: own.initramfs }) };
+};
 
 const platform = (instanceId: string, names: boolean): ChPlatform => {
   const { manufacturer, product, serial, uuid } = firmwareIdentity(instanceId);

@@ -15,11 +15,13 @@ import {
   checkDisk,
   checkDiskFile,
   checkFirmware,
+  checkKernelFiles,
   checkMachine,
   checkNic,
   checkResources,
   checkSpec,
   checkTap,
+  kernelFiles,
 } from '../common/spec-checks';
 import { startVmm } from '../common/start-vmm';
 import { memoryOf } from '../common/suspended-memory';
@@ -95,6 +97,7 @@ export class CloudHypervisorDriver extends VmmDriver {
       'suspend',
       'smbios',
       'disk-locks',
+      'image-kernel',
       ...(payload.firmware === '' && payload.kernel !== '' ? (['direct-kernel'] as const) : []),
       ...firmwaresOf(payload),
       ...machineCapabilities,
@@ -124,13 +127,12 @@ export class CloudHypervisorDriver extends VmmDriver {
         {},
         { detail: facts.reason },
       );
-    const { firmware, kernel } = this.options.payload;
-    const bootFile = firmware !== '' ? firmware : kernel;
+    const boot = this.bootedBy(spec);
     const logFile = join(spec.logDir, chLogs.output);
     const ownLog = join(spec.logDir, chLogs.log);
     const memory = memoryOf(spec);
     const sandbox = vmmSandbox(spec, this.options.sandbox, this.options.simulated !== true, [
-      bootFile,
+      ...boot.files,
       ...(spec.nics.length > 0 ? tapFacts : []),
     ]);
     return startVmm(
@@ -139,7 +141,7 @@ export class CloudHypervisorDriver extends VmmDriver {
         kind: this.kind,
         program: binary,
         args: this.commandLine(spec, ownLog),
-        checks: together(checkResources(spec), checkBootFile(firmware !== '' ? 'firmware' : 'kernel', bootFile)),
+        checks: together(checkResources(spec), boot.check()),
         prepare: async () => {
           await makeLog(ownLog, spec.user);
           await (spec.suspended === true ? memory.lend() : memory.make());
@@ -160,6 +162,14 @@ export class CloudHypervisorDriver extends VmmDriver {
       },
       this.log,
     ).catch((error: unknown) => Promise.reject(asVerbFailure(error)));
+  }
+
+  /** Its own kernel, or what the host boots disks by. */
+  private bootedBy(spec: VmSpec): { files: string[]; check: () => Promise<void> } {
+    if (spec.kernel) return { files: kernelFiles(spec), check: () => checkKernelFiles(spec) };
+    const { firmware, kernel } = this.options.payload;
+    if (firmware !== '') return { files: [firmware], check: () => checkBootFile('firmware', firmware) };
+    return { files: [kernel], check: () => checkBootFile('kernel', kernel) };
   }
 
   async state(handle: VmHandle): Promise<VmState> {

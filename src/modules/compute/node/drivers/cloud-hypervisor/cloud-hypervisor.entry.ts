@@ -15,6 +15,7 @@ export const cloudHypervisorEntry: VmmDriverEntry = {
     'suspend',
     'smbios',
     'disk-locks',
+    'image-kernel',
     'landlock',
     'uefi',
     'direct-kernel',

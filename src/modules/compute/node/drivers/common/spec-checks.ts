@@ -5,7 +5,7 @@ import { together } from '../../../../../core/host/together';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import { capabilitiesFor } from '../../../contract/machine-options';
 import { capabilityInWords } from '../../../contract/vmm-capabilities';
-import type { Firmware, VmDisk, VmNic, VmSpec } from '../vmm-driver';
+import type { Firmware, VmDisk, VmKernel, VmNic, VmSpec } from '../vmm-driver';
 import { socketFolder } from './vmm-files';
 
 /** Linux: 108 bytes with the terminating zero. */
@@ -36,6 +36,7 @@ export const checkSpec = (spec: VmSpec, sockets: readonly string[]): void => {
       refuse(`the path of ${socket} under ${spec.runDir} has ${length} bytes; Unix sockets allow ${longestSocketPath}`);
   }
   if (!Number.isInteger(spec.user) || spec.user < 1) refuse('a VMM does not run as root');
+  if (spec.kernel) checkKernel(spec.kernel, spec);
   const ids = new Set<string>();
   for (const disk of spec.disks) {
     checkDisk(disk);
@@ -48,6 +49,28 @@ export const checkSpec = (spec: VmSpec, sockets: readonly string[]): void => {
     checkNic(nic);
   }
 };
+
+/** Printable ASCII, which no VMM and no kernel takes for anything else, and no more than Linux keeps of it. */
+const commandLinePattern = /^[\x20-\x7e]{0,2047}$/;
+
+const checkKernel = ({ path, initramfs, commandLine }: VmKernel, { firmware, machine }: VmSpec): void => {
+  if (!isAbsolute(path) || (initramfs !== null && !isAbsolute(initramfs))) refuse('the kernel has no absolute path');
+  if (!commandLinePattern.test(commandLine)) refuse('the command line of the kernel is too long, or not printable');
+  if (firmware !== undefined || machine?.secureBoot === true)
+    refuse('a kernel is booted without a firmware, and so without Secure Boot');
+};
+
+/** The files of its kernel must be there, and not for root alone. Throws `kernel_missing`. */
+export const checkKernelFiles = async ({ kernel }: VmSpec): Promise<void> => {
+  if (!kernel) return;
+  await together(checkBootFile('kernel', kernel.path), checkInitramfs(kernel.initramfs));
+};
+const checkInitramfs = (path: string | null): Promise<void> =>
+  path === null ? Promise.resolve() : checkBootFile('kernel', path);
+
+/** Files of its kernel, which the VMM reads. */
+export const kernelFiles = ({ kernel }: VmSpec): string[] =>
+  kernel ? [kernel.path, ...(kernel.initramfs === null ? [] : [kernel.initramfs])] : [];
 
 /** As `checkSpec`, of one disk. */
 export const checkDisk = (disk: VmDisk): void => {

@@ -26,6 +26,21 @@ describe('qemuArguments', () => {
       'type=1,manufacturer=VC Stack,product=OpenStack Compute,serial=0b8e9d1a-7f7b-4d0e-9a55-2f60c1aabbcc,uuid=0b8e9d1a-7f7b-4d0e-9a55-2f60c1aabbcc',
     ]);
   });
+  it('hands over a kernel, its initramfs and its command line as they are', () => {
+    const kernel = { path: '/pool/a,b.kernel', initramfs: '/pool/a,b.initramfs', commandLine: 'a="b, c" -append x' };
+    const args = qemuArguments({ ...spec, kernel }, 'tcg');
+    expect([valuesOf(args, '-kernel'), valuesOf(args, '-initrd'), valuesOf(args, '-append')]).toEqual([
+      ['/pool/a,b.kernel'],
+      ['/pool/a,b.initramfs'],
+      ['a="b, c" -append x'],
+    ]);
+    const bare = qemuArguments({ ...spec, kernel: { ...kernel, initramfs: null, commandLine: '' } }, 'tcg');
+    expect([valuesOf(bare, '-kernel').length, bare.includes('-initrd'), bare.includes('-append')]).toEqual([
+      1,
+      false,
+      false,
+    ]);
+  });
   it('states the format, the lock and the read-only flag of every disk', () => {
     const [file, node] = valuesOf(qemuArguments(spec, 'tcg'), '-blockdev').map(
       (value) => JSON.parse(value) as Record<string, unknown>,

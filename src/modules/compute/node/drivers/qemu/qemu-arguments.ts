@@ -67,6 +67,17 @@ const disk = (entry: VmDisk, index: number): string[] =>
 const dataDisk = (entry: VmDisk, index: number): string[] =>
   diskArguments(qemuDataDisk(entry, qemuDataDisks.slots[index] ?? ''));
 
+/** Loaded by QEMU itself, and started by its BIOS before any disk. Values of their own: a comma is nothing in them. */
+const kernel = ({ kernel: loaded }: VmSpec): string[] =>
+  loaded === undefined
+    ? []
+    : [
+        ...['-kernel', loaded.path],
+        ...(loaded.initramfs === null ? [] : ['-initrd', loaded.initramfs]),
+        // An empty one is none.
+        ...(loaded.commandLine === '' ? [] : ['-append', loaded.commandLine]),
+      ];
+
 /**
  * The flash chips of a UEFI: its code, which all VMs share, and the VM's own variables. Without them the machine has
  * its BIOS.
@@ -242,6 +253,7 @@ export const qemuArguments = (
   smbios(spec.instanceId),
   '-sandbox',
   'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny',
+  ...kernel(spec),
   ...channels(spec),
   ...flash(spec, uefi),
   ...(spec.machine?.secureBoot === true ? guardedFlash : []),

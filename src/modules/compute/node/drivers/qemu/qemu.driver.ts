@@ -15,11 +15,13 @@ import {
   checkDisk,
   checkDiskFile,
   checkFirmware,
+  checkKernelFiles,
   checkMachine,
   checkNic,
   checkResources,
   checkSpec,
   checkTap,
+  kernelFiles,
 } from '../common/spec-checks';
 import { FolderChanges } from '../common/folder-changes';
 import { startPause, type SpawnedVmm } from '../common/spawn-vmm';
@@ -109,6 +111,7 @@ export class QemuDriver extends VmmDriver {
       'suspend',
       'smbios',
       'disk-locks',
+      'image-kernel',
       ...firmwares(uefi),
       ...machineCapabilities({ secureUefi, tpm, watchdog }),
       ...(screen ? (['vnc'] as const) : []),
@@ -147,14 +150,17 @@ export class QemuDriver extends VmmDriver {
       spec.suspended === true
         ? await resumingArguments(spec)
         : [...qemuArguments(spec, facts.accel, uefi, facts.screen), ...recordArguments(spec)];
-    const sandbox = vmmSandbox(spec, this.options.sandbox, facts.accel === 'kvm', uefi ? [uefi.code] : []);
+    const sandbox = vmmSandbox(spec, this.options.sandbox, facts.accel === 'kvm', [
+      ...(uefi ? [uefi.code] : []),
+      ...kernelFiles(spec),
+    ]);
     return startVmm(
       spec,
       {
         kind: this.kind,
         program: binary,
         args,
-        checks: checkResources(spec),
+        checks: together(checkResources(spec), checkKernelFiles(spec)),
         prepare: async () => {
           await together(memory.make(), ...(spec.suspended === true ? [] : [noteCommandLine(spec, args)]));
           if (uefi) await ensureVariables(uefi, variables, spec.user);

@@ -14,6 +14,7 @@ export const qemuEntry: VmmDriverEntry = {
     'suspend',
     'smbios',
     'disk-locks',
+    'image-kernel',
     'bios',
     'uefi',
     'secure-boot',

@@ -12,6 +12,7 @@ export const simulatedEntry: VmmDriverEntry = {
     'suspend',
     'nic-hotplug',
     'disk-hotplug',
+    'image-kernel',
     'bios',
     'uefi',
   ],
