@@ -23,6 +23,9 @@ interface ImportOptions {
   format?: 'raw' | 'qcow2';
   firmware?: 'bios' | 'uefi';
   vmm?: string;
+  kernel?: string;
+  initramfs?: string;
+  commandLine?: string;
   vendorData?: string;
   description?: string;
   public?: boolean;
@@ -63,6 +66,7 @@ const view =
         fact('SHA-256', i.sha256),
         fact('Architecture', i.architecture),
         fact('Firmware', i.firmware),
+        ...kernelFacts(i),
         ...(i.vmm === null ? [] : [fact('VMM', i.vmm)]),
         ...(i.vendorData ? [fact('Vendor data', i.vendorData)] : []),
         fact('Public', i.public ? 'yes, in all projects' : 'no'),
@@ -73,6 +77,16 @@ const view =
       ],
     },
   ];
+
+const kernelFacts = ({ kernel }: Image): ReturnType<typeof fact>[] => {
+  if (kernel === null) return [];
+  const file = (of: { bytes: number } | null): string => (of === null ? 'none' : sizeOf(of.bytes));
+  return [
+    fact('Kernel', kernel.kernel === null ? 'not sent yet' : file(kernel.kernel)),
+    fact('Initramfs', file(kernel.initramfs)),
+    fact('Command line', kernel.commandLine),
+  ];
+};
 
 export class ImageCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
@@ -103,6 +117,9 @@ export class ImageCommands implements CliRegistrar {
           ['bios', 'uefi'],
         ),
       )
+      .option('--kernel <file>', 'with --file: boot by this kernel (bzImage or vmlinux), whatever is on the disk')
+      .option('--initramfs <file>', 'with --kernel: upload this initramfs too')
+      .option('--command-line <text>', 'with --kernel: what it is told, e.g. "root=/dev/vda1 console=ttyS0"')
       .option('--vmm <kind>', 'its instances run on this kind of virtual machine monitor, e.g. qemu')
       .option(
         '--vendor-data <file>',
@@ -114,7 +131,7 @@ export class ImageCommands implements CliRegistrar {
       .option('--no-wait', 'with --file: return when the bytes are sent')
       .addHelpText(
         'after',
-        '\nExamples:\n  vcctl image import --file debian.qcow2 --name debian\n  vcctl image import --file "$(bin/debian-image bookworm)" --name debian      # made from Debian\'s archive\n  vcctl image import --url https://cloud.example.org/d.qcow2 --name debian --checksum sha256:… --wait',
+        '\nExamples:\n  vcctl image import --file debian.qcow2 --name debian\n  vcctl image import --file "$(bin/debian-image bookworm)" --name debian      # made from Debian\'s archive\n  vcctl image import --file root.raw --kernel vmlinuz --initramfs initrd.img --command-line "root=/dev/vda1 console=ttyS0" --name direct\n  vcctl image import --url https://cloud.example.org/d.qcow2 --name debian --checksum sha256:… --wait',
       )
       .action(async (options: ImportOptions) => context.show(await importImage(context, options), view()));
     image
@@ -135,6 +152,12 @@ export class ImageCommands implements CliRegistrar {
         parse: (kind) => Promise.resolve(kind === '' ? null : kind),
       },
       {
+        member: 'kernel',
+        flags: '--command-line <text>',
+        description: 'of an image with a kernel: what it is told in instances made from now on',
+        parse: (commandLine) => Promise.resolve({ commandLine }),
+      },
+      {
         member: 'vendorData',
         flags: '--vendor-data <file>',
         description: "given to guests made from now on; '' for none",
@@ -149,24 +172,35 @@ export class ImageCommands implements CliRegistrar {
 }
 
 const importImage = async (context: CliContext, options: ImportOptions): Promise<Image> => {
-  const { file, url, name, wait, vendorData, ...facts } = options;
+  const { file, url, name, wait, vendorData, kernel, initramfs, commandLine, ...facts } = options;
   if ((file === undefined) === (url === undefined)) throw usageFailure('name one of --file and --url');
+  if (kernel !== undefined && file === undefined) throw usageFailure('--kernel goes with --file: it is uploaded too');
+  if (kernel === undefined && (initramfs !== undefined || commandLine !== undefined))
+    throw usageFailure('--initramfs and --command-line go with --kernel');
   const body = {
     name,
     ...facts,
+    ...(kernel !== undefined && { kernel: { commandLine: commandLine ?? '' } }),
     ...(vendorData !== undefined && { vendorData: await readVendorData(vendorData) }),
     ...(url !== undefined && { url }),
   };
   const created = await context.request('post', '/images', { query: { project: context.project() }, body });
   if (file === undefined) return wait ? settled(context, created) : created;
-  const uploaded = await uploadInto(context, created, file);
+  const uploaded = await uploadInto(context, created, { kernel, initramfs, content: file });
   return wait === false ? uploaded : settled(context, uploaded);
 };
 
-/** When the bytes did not arrive, the record goes too: the same command can be given again. */
-const uploadInto = async (context: CliContext, created: Image, file: string): Promise<Image> => {
+/** The disk comes last. When bytes did not arrive, the record goes too: the same command can be given again. */
+const uploadInto = async (
+  context: CliContext,
+  created: Image,
+  files: { kernel: string | undefined; initramfs: string | undefined; content: string },
+): Promise<Image> => {
+  const path = { ref: created.id };
   try {
-    return await context.upload('/images/{ref}/content', { ref: created.id }, file);
+    if (files.kernel !== undefined) await context.upload('/images/{ref}/kernel', path, files.kernel);
+    if (files.initramfs !== undefined) await context.upload('/images/{ref}/initramfs', path, files.initramfs);
+    return await context.upload('/images/{ref}/content', path, files.content);
   } catch (error) {
     await context
       .request('delete', '/images/{ref}', { path: { ref: created.id } })

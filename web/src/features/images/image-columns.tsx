@@ -18,6 +18,7 @@ export const imageColumns: Column<Image>[] = [
         <span className="flex min-w-0 items-center gap-2">
           <Cut text={i.name} className="font-medium" />
           {i.public && <Badge tone="idle">public</Badge>}
+          {i.kernel !== null && <Badge tone="idle">kernel</Badge>}
         </span>
         {i.state === 'error' ? (
           <Cut text={i.message} className="text-xs text-bad" />

@@ -1,10 +1,14 @@
 import type { Options } from '../../lib/command';
 import type { CreateImage } from '../../lib/types';
 import { checksumParts, digestFault, isDigestAlgorithm } from '../../../../src/modules/image/contract/checksum-form';
+import { commandLine } from '../../../../src/modules/image/contract/command-line';
 import { createImage } from '../../../../src/modules/image/contract/image.api';
 import { checkBy, checkName } from '../../lib/validate';
 
 export type Firmware = NonNullable<CreateImage['firmware']>;
+
+/** Files of an image, by what the server calls them. */
+export type BootFiles = Partial<Record<'kernel' | 'initramfs' | 'content', File>>;
 
 /** What is filled in to add an image. */
 export interface NewImageDraft {
@@ -12,6 +16,10 @@ export interface NewImageDraft {
   source: 'file' | 'url';
   file: File | null;
   url: string;
+  /** With a file: what boots it, whatever is on the disk. */
+  kernel: File | null;
+  initramfs: File | null;
+  commandLine: string;
   name: string;
   checksum: string;
   firmware: Firmware;
@@ -25,6 +33,9 @@ export const emptyImage: NewImageDraft = {
   source: 'file',
   file: null,
   url: '',
+  kernel: null,
+  initramfs: null,
+  commandLine: '',
   name: '',
   checksum: '',
   firmware: 'any',
@@ -45,6 +56,23 @@ const checkChecksum = (value: string): string | null => {
 const checkFile = (file: File | null): string | null =>
   file === null ? 'Choose a file.' : file.size === 0 ? 'This file is empty.' : null;
 
+/** What is told to the kernel of an image. */
+export const checkCommandLine = checkBy<string>(commandLine, { custom: 'Letters, digits and signs of ASCII only.' });
+
+/** The kernel that is sent, with what goes with it; null where there is none to send. */
+const ownKernel = ({ source, kernel, initramfs, commandLine: told }: NewImageDraft) =>
+  source === 'url' || kernel === null ? null : { kernel, initramfs, commandLine: told.trim() };
+
+/** What is sent of the image, in order: the disk comes last. */
+export const filesOf = (draft: NewImageDraft): BootFiles => {
+  const own = ownKernel(draft);
+  return {
+    ...(own && { kernel: own.kernel }),
+    ...(own?.initramfs && { initramfs: own.initramfs }),
+    ...(draft.source === 'file' && draft.file && { content: draft.file }),
+  };
+};
+
 /** What is wrong, by field; null where all is well. */
 export const problemsOf = ({
   source,
@@ -53,8 +81,10 @@ export const problemsOf = ({
   name,
   checksum,
   vmm,
+  ...rest
 }: NewImageDraft): Record<string, string | null> => ({
   name: checkName(name),
+  commandLine: rest.kernel === null ? null : checkCommandLine(rest.commandLine.trim()),
   source: source === 'file' ? checkFile(file) : null,
   url: source === 'url' ? checkUrl(url.trim()) : null,
   checksum: checksum.trim() === '' ? null : checkChecksum(checksum.trim()),
@@ -72,21 +102,38 @@ export const nameFrom = (path: string): string => {
   return checkName(stem) === null ? stem : '';
 };
 
-export const bodyOf = ({ source, url, name, checksum, firmware, vmm, open }: NewImageDraft): CreateImage => ({
-  name,
-  ...(source === 'url' ? { url: url.trim() } : {}),
-  ...(checksum.trim() === '' ? {} : { checksum: checksum.trim() }),
-  ...(firmware === 'any' ? {} : { firmware }),
-  ...(vmm.trim() === '' ? {} : { vmm: vmm.trim() }),
-  ...(open ? { public: true } : {}),
-});
+export const bodyOf = (draft: NewImageDraft): CreateImage => {
+  const { source, url, name, checksum, vmm, open } = draft;
+  const own = ownKernel(draft);
+  const firmware = firmwareOf(draft);
+  return {
+    name,
+    ...(source === 'url' ? { url: url.trim() } : {}),
+    ...(own === null ? {} : { kernel: { commandLine: own.commandLine } }),
+    ...(checksum.trim() === '' ? {} : { checksum: checksum.trim() }),
+    ...(firmware === 'any' ? {} : { firmware }),
+    ...(vmm.trim() === '' ? {} : { vmm: vmm.trim() }),
+    ...(open ? { public: true } : {}),
+  };
+};
+
+/** A kernel of its own is asked for by no firmware. */
+const firmwareOf = (draft: NewImageDraft): Firmware => (ownKernel(draft) === null ? draft.firmware : 'any');
 
 /** The options of `vcctl image import` that ask for the same. */
-export const commandOptions = ({ source, file, url, name, checksum, firmware, vmm, open }: NewImageDraft): Options => ({
-  ...(source === 'file' ? { file: file?.name ?? 'disk.img' } : { url: url.trim() }),
-  name,
-  checksum: checksum.trim(),
-  firmware: firmware === 'any' ? '' : firmware,
-  vmm: vmm.trim(),
-  public: open,
-});
+export const commandOptions = (draft: NewImageDraft): Options => {
+  const { source, file, url, name, checksum, vmm, open } = draft;
+  const own = ownKernel(draft);
+  const firmware = firmwareOf(draft);
+  return {
+    ...(source === 'file' ? { file: file?.name ?? 'disk.img' } : { url: url.trim() }),
+    kernel: own?.kernel.name ?? '',
+    initramfs: own?.initramfs?.name ?? '',
+    'command-line': own?.commandLine ?? '',
+    name,
+    checksum: checksum.trim(),
+    firmware: firmware === 'any' ? '' : firmware,
+    vmm: vmm.trim(),
+    public: open,
+  };
+};

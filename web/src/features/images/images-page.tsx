@@ -1,6 +1,6 @@
 import { Disc3, Plus } from 'lucide-react';
 import { useState } from 'react';
-import { EditDialog } from '../../app/edit-dialog';
+import { EditDialog, type EditField } from '../../app/edit-dialog';
 import { vendorDataField } from '../../app/vendor-data-field';
 import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useProjectColumn } from '../../app/shell/project-column';
@@ -19,8 +19,19 @@ import { useSearchFilter } from '../../ui/lists/search-filter';
 import { RowActions } from '../../ui/lists/row-actions';
 import { Age } from '../../ui/time';
 import { imageColumns } from './image-columns';
-import { checkVmm } from './image-form';
+import { checkCommandLine, checkVmm } from './image-form';
 import { NewImage } from './new-image';
+
+const commandLineField = (value: string): EditField<'kernel'> => ({
+  key: 'kernel',
+  label: 'Command line',
+  value,
+  optional: true,
+  hint: 'What its kernel is told in instances made, rebuilt or rescued from now on.',
+  option: 'command-line',
+  check: checkCommandLine,
+  parse: (commandLine) => ({ commandLine }),
+});
 
 export default function ImagesPage() {
   const search = useSearchFilter();
@@ -89,6 +100,7 @@ export default function ImagesPage() {
             check: checkVmm,
             parse: (text) => (text.trim() === '' ? null : text.trim()),
           },
+          ...(edited?.kernel == null ? [] : [commandLineField(edited.kernel.commandLine)]),
           vendorDataField(edited?.vendorData, 'image'),
         ]}
       />

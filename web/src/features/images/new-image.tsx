@@ -1,4 +1,5 @@
 import { Tabs } from 'radix-ui';
+import type { ChangeEvent } from 'react';
 import { useTargetProject } from '../../app/shell/project-field';
 import { useScope } from '../../app/scope';
 import { vcctl } from '../../lib/command';
@@ -24,7 +25,7 @@ export function NewImage({ onClose }: { onClose: () => void }) {
       <SourceField form={form} />
       <Facts form={form} />
       {upload !== undefined && <UploadProgress upload={upload} />}
-      <FormProblem error={error} fields={['checksum', 'name', 'source', 'url', 'vmm']} />
+      <FormProblem error={error} fields={['checksum', 'kernel.commandLine', 'name', 'source', 'url', 'vmm']} />
       {draft.name !== '' && <CommandLine line={vcctl(['image', 'import'], commandOptions(draft))} />}
       <DialogActions>
         {upload !== undefined ? (
@@ -65,6 +66,7 @@ function SourceField({ form: { draft, change, suggest, show, busy } }: { form: N
             suggest(file.name);
           }}
         />
+        <KernelFields draft={draft} change={change} show={show} />
       </Tabs.Content>
       <Tabs.Content value="url">
         <TextField
@@ -79,6 +81,42 @@ function SourceField({ form: { draft, change, suggest, show, busy } }: { form: N
         />
       </Tabs.Content>
     </Tabs.Root>
+  );
+}
+
+/** What boots the disk, where the image brings it. */
+function KernelFields({ draft, change, show }: Pick<NewImageForm, 'draft' | 'change' | 'show'>) {
+  const chosen = ({ target }: ChangeEvent<HTMLInputElement>): File | null => target.files?.[0] ?? null;
+  return (
+    <div className="mt-4 space-y-4">
+      <TextField
+        label="Kernel"
+        type="file"
+        optional
+        onChange={(e) => change({ kernel: chosen(e) })}
+        hint="A bzImage or vmlinux that boots the image, whatever is on the disk."
+      />
+      {draft.kernel !== null && (
+        <>
+          <TextField
+            label="Initramfs"
+            type="file"
+            optional
+            onChange={(e) => change({ initramfs: chosen(e) })}
+            hint="Sent with the kernel."
+          />
+          <TextField
+            label="Command line"
+            optional
+            value={draft.commandLine}
+            onChange={(e) => change({ commandLine: e.target.value })}
+            error={show('commandLine') ?? show('kernel.commandLine')}
+            placeholder="root=/dev/vda1 console=ttyS0"
+            className="[&_input]:font-mono"
+          />
+        </>
+      )}
+    </div>
   );
 }
 
@@ -103,16 +141,7 @@ function Facts({ form: { draft, change, show } }: { form: NewImageForm }) {
         placeholder="sha256:…"
         className="[&_input]:font-mono"
       />
-      <SelectField
-        label="Firmware"
-        value={draft.firmware}
-        onChange={(e) => change({ firmware: e.target.value as Firmware })}
-        hint="Name one when the disk boots by it only: instances then go to hosts that have it."
-      >
-        <option value="any">Whatever the host has</option>
-        <option value="bios">BIOS</option>
-        <option value="uefi">UEFI</option>
-      </SelectField>
+      {draft.kernel === null || draft.source === 'url' ? <FirmwareField draft={draft} change={change} /> : null}
       <TextField
         label="Virtual machine monitor"
         optional
@@ -129,6 +158,22 @@ function Facts({ form: { draft, change, show } }: { form: NewImageForm }) {
         />
       )}
     </>
+  );
+}
+
+/** What boots the disk. */
+function FirmwareField({ draft, change }: Pick<NewImageForm, 'draft' | 'change'>) {
+  return (
+    <SelectField
+      label="Firmware"
+      value={draft.firmware}
+      onChange={(e) => change({ firmware: e.target.value as Firmware })}
+      hint="Name one when the disk boots by it only: instances then go to hosts that have it."
+    >
+      <option value="any">Whatever the host has</option>
+      <option value="bios">BIOS</option>
+      <option value="uefi">UEFI</option>
+    </SelectField>
   );
 }
 

@@ -1,7 +1,8 @@
 import { upload, type Upload } from '../../lib/api';
-import { asApiError } from '../../lib/problem';
+import { ApiError, asApiError } from '../../lib/problem';
 import { Store } from '../../lib/store';
 import type { Image } from '../../lib/types';
+import type { BootFiles } from './image-form';
 
 export interface RunningUpload {
   imageId: string;
@@ -24,22 +25,38 @@ const guard = (): void => {
   else window.removeEventListener('beforeunload', warn);
 };
 
-/** Sends the file of an image that waits for it. Answers what the server said; throws `ApiError`. */
-export const sendImage = async (image: Image, file: File): Promise<Image> => {
+/** The disk comes last: with it the image is ready. */
+const parts = ['kernel', 'initramfs', 'content'] as const;
+
+/** Sends the files of an image that waits for them. Answers what the server said last; throws `ApiError`. */
+export const sendImage = async (image: Image, files: BootFiles): Promise<Image> => {
   let drawn = 0;
-  const running: Upload<Image> = upload('/images/{ref}/content', { ref: image.id }, file, (sent) => {
-    const now = Date.now();
-    if (now - drawn < 200 && sent < file.size) return;
-    drawn = now;
-    change(image.id, sent);
-  });
-  uploads.set([
-    ...uploads.get(),
-    { imageId: image.id, name: image.name, sent: 0, total: file.size, abort: running.abort },
-  ]);
+  let before = 0;
+  let aborted = false;
+  let running: Upload<Image> | undefined;
+  const total = parts.reduce((sum, part) => sum + (files[part]?.size ?? 0), 0);
+  const abort = (): void => {
+    aborted = true;
+    running?.abort();
+  };
+  uploads.set([...uploads.get(), { imageId: image.id, name: image.name, sent: 0, total, abort }]);
   guard();
   try {
-    return await running.done;
+    let answer = image;
+    for (const part of parts) {
+      const file = files[part];
+      if (file === undefined) continue;
+      if (aborted) throw new ApiError(0, 'aborted', 'The upload was stopped.');
+      running = upload(`/images/{ref}/${part}`, { ref: image.id }, file, (sent) => {
+        const now = Date.now();
+        if (now - drawn < 200 && before + sent < total) return;
+        drawn = now;
+        change(image.id, before + sent);
+      });
+      answer = await running.done;
+      before += file.size;
+    }
+    return answer;
   } catch (error) {
     throw asApiError(error);
   } finally {

@@ -7,11 +7,11 @@ import { useStore } from '../../lib/store';
 import type { CreateImage, Image } from '../../lib/types';
 import { toast } from '../../ui/feedback/toast';
 import { followTask } from '../tasks/open-task';
-import { bodyOf, emptyImage, nameFrom, problemsOf, type NewImageDraft } from './image-form';
+import { bodyOf, emptyImage, filesOf, nameFrom, type BootFiles, problemsOf, type NewImageDraft } from './image-form';
 import { sendImage, uploads } from './uploads';
 
 /** Makes the image, and sends its bytes when they come from this computer. */
-const useImageCreation = (query: { project?: string }, file: File | null, onClose: () => void) => {
+const useImageCreation = (query: { project?: string }, files: BootFiles, onClose: () => void) => {
   const queries = useQueryClient();
   const running = useStore(uploads);
   const [imageId, setImageId] = useState<string | null>(null);
@@ -22,10 +22,10 @@ const useImageCreation = (query: { project?: string }, file: File | null, onClos
     shown.current = true;
     return () => void (shown.current = false);
   }, []);
-  const send = async (image: Image, chosen: File): Promise<void> => {
+  const send = async (image: Image): Promise<void> => {
     setImageId(image.id);
     try {
-      const { taskId } = await sendImage(image, chosen);
+      const { taskId } = await sendImage(image, files);
       onClose();
       if (taskId === null) toast.ok(`${image.name} uploaded`);
       else followTask(taskId);
@@ -43,7 +43,7 @@ const useImageCreation = (query: { project?: string }, file: File | null, onClos
   const create = useWrite((body: CreateImage) => api.post('/images', { body, query }), {
     touches: ['images', 'tasks'],
     onDone: (image) => {
-      if (file !== null) return void send(image, file);
+      if (files.content !== undefined) return void send(image);
       onClose();
       followTask(image.taskId);
     },
@@ -62,7 +62,7 @@ export const useNewImage = (query: { project?: string }, onClose: () => void) =>
   const [draft, setDraft] = useState(emptyImage);
   const [tried, setTried] = useState(false);
   const change = (part: Partial<NewImageDraft>): void => setDraft((old) => ({ ...old, ...part }));
-  const creation = useImageCreation(query, draft.source === 'file' ? draft.file : null, onClose);
+  const creation = useImageCreation(query, filesOf(draft), onClose);
   const problems = problemsOf(draft);
   const refused = fieldErrors(creation.error);
   return {
