@@ -262,7 +262,7 @@ export class TestCloud {
   leftovers(): string[] {
     const found: string[] = [];
     for (const name of this.hosts.keys()) {
-      for (const sub of ['instances', 'pools/local/volumes']) {
+      for (const sub of ['instances', 'pools/default/volumes']) {
         let entries: string[] = [];
         try {
           entries = readdirSync(join(this.stateOf(name), sub));
