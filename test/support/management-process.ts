@@ -1,10 +1,10 @@
-import { get as httpsGet } from 'node:https';
 import { io, type Socket } from 'socket.io-client';
 import { Agent, request } from 'undici';
 import type { LiveEventRecord } from '../../src/core/events/live-event-record';
 import { ApiClient } from './api-client';
 import { StackProcess } from './stack-process';
 import { EventReader } from './event-reader';
+import { followEvents } from './follow-events';
 
 /** One of the management processes, and a client of it. */
 export class ManagementProcess {
@@ -36,37 +36,7 @@ export class ManagementProcess {
 
   /** Follows events by SSE from here on, or after `since`. Resolves once the stream is live. */
   sse(since?: number): Promise<EventReader> {
-    return new Promise((resolve, reject) => {
-      const reader = new EventReader(() => req.destroy());
-      const req = httpsGet(
-        `${this.url}/api/v1/events`,
-        {
-          rejectUnauthorized: false,
-          agent: false,
-          headers: {
-            authorization: `Bearer ${this.api.token}`,
-            ...(since !== undefined && { 'last-event-id': String(since) }),
-          },
-        },
-        (res) => {
-          let text = '';
-          res.on('error', () => undefined);
-          res.on('close', () => (reader.open = false));
-          res.on('data', (chunk: Buffer) => {
-            text += chunk.toString();
-            for (let cut = text.indexOf('\n\n'); cut >= 0; cut = text.indexOf('\n\n')) {
-              const lines = text.slice(0, cut).split('\n');
-              text = text.slice(cut + 2);
-              const data = lines.find((line) => line.startsWith('data: '))?.slice(6);
-              if (lines.includes('event: ready')) resolve(reader);
-              else if (data !== undefined && lines.some((line) => line.startsWith('id: ')))
-                reader.events.push(JSON.parse(data) as LiveEventRecord);
-            }
-          });
-        },
-      );
-      req.on('error', reject);
-    });
+    return followEvents(this.api, since);
   }
 
   /** The same by socket.io, as the console does. */
