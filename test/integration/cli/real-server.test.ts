@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspectServer } from '../../../src/core/cli/session/server-trust';
+import { bzImage, initramfs } from '../image/boot-files';
 import { ManagementStack, passwordOf } from '../../security/management-stack';
 import { runHere, type Result } from './vcctl-lab';
 
@@ -75,6 +76,28 @@ describe('vcctl and the server itself', () => {
     expect((await vcctl('--project', 'beef0000-dead-4000', 'network', 'list')).code).toBe(4);
     expect((await vcctl('flavor', 'show', 'dead')).err).toMatch(/^error: There is no flavor "dead"\. \(not_found\)/);
     expect((await vcctl('flavor', 'show', 'beef0000-dead-4000')).code).toBe(4);
+  });
+
+  it('imports an image with its kernel, and says what the kernel is told', async () => {
+    const file = (name: string, bytes: Buffer): string => {
+      writeFileSync(join(stack.directory, name), bytes);
+      return join(stack.directory, name);
+    };
+    const disk = ['image', 'import', '--file', file('disk', Buffer.alloc(8192, 7)), '--name', 'direct'];
+    const own = ['--kernel', file('vmlinuz', bzImage()), '--initramfs', file('initrd', initramfs())];
+    expect(await vcctl(...disk, '--command-line', 'quiet')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('go with --kernel'),
+    });
+    expect(await vcctl(...disk, '--kernel', file('text', Buffer.from('no kernel')))).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('(not_a_kernel)'),
+    });
+    const shown = await ok(...disk, ...own, '--command-line', 'root=/dev/vda1 quiet');
+    expect(shown).toMatch(/Kernel\s+64 KiB\n\s*Initramfs\s+\d+ B\n\s*Command line\s+root=\/dev\/vda1 quiet\n/);
+    await ok('image', 'edit', 'direct', '--command-line', 'ro');
+    expect(await ok('image', 'show', 'direct', '-o', 'jsonpath=$.kernel.commandLine')).toBe('ro\n');
+    await ok('image', 'delete', 'direct', '--yes');
   });
 
   it('renames and describes, refuses a taken name, and the guest keeps its hostname', async () => {

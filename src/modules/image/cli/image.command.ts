@@ -78,8 +78,9 @@ const view =
     },
   ];
 
-const kernelFacts = ({ kernel }: Image): ReturnType<typeof fact>[] => {
-  if (kernel === null) return [];
+/** A server of a release from before says nothing of one. */
+const kernelFacts = ({ kernel }: Partial<Image>): ReturnType<typeof fact>[] => {
+  if (kernel == null) return [];
   const file = (of: { bytes: number } | null): string => (of === null ? 'none' : sizeOf(of.bytes));
   return [
     fact('Kernel', kernel.kernel === null ? 'not sent yet' : file(kernel.kernel)),
