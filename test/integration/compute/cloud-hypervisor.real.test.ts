@@ -36,6 +36,7 @@ if (real && bootsGuests(real)) {
     usesResources: true,
     hasProcesses: true,
     holdsDevices: true,
+    bootsKernels: true,
     // Whether a guest keeps what it knew is open where KVM is emulated (docs/cloud-hypervisor-conformance.md).
   }));
 } else {

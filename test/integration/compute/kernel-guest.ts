@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { VmKernel } from '../../../src/modules/compute/node/drivers/vmm-driver';
 
 const busybox = '/bin/busybox';
+const cpio = '/usr/bin/cpio';
 /** Says what the kernel was told, then echoes what is typed. */
 const init = `#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /dev
@@ -21,7 +22,7 @@ const debianKernel = (): string | null => {
     .filter((file) => /^vmlinuz-.*-cloud-amd64$/.test(file))
     .sort()
     .at(-1);
-  return found === undefined || !existsSync(busybox) ? null : join('/boot', found);
+  return found === undefined || ![busybox, cpio].every((need) => existsSync(need)) ? null : join('/boot', found);
 };
 
 /** A kernel with an initramfs that says what it was told, in the folder; null where this machine has no kernel. */
@@ -35,7 +36,7 @@ export const kernelGuest = (directory: string, commandLine: string): VmKernel | 
   const path = join(directory, 'vmlinuz');
   const initramfs = join(directory, 'initrd');
   copyFileSync(kernel, path);
-  execFileSync('sh', ['-c', 'find . | cpio -o -H newc --quiet > ../initrd'], { cwd: root });
+  execFileSync('sh', ['-c', `find . | ${cpio} -o -H newc --quiet > ../initrd`], { cwd: root });
   for (const file of [path, initramfs]) chmodSync(file, 0o444);
   return { path, initramfs, commandLine };
 };
